@@ -1,0 +1,90 @@
+// Result and Status: what a scenario can cause is a value, never an exception.
+//
+//   Error    one code from the table in errors.h, one sentence, and facts as key-value pairs (rank, group, seq, peer ...)
+//   Status   ok, or an Error
+//   Result   a value, or an Error; value() on an error is a bug in pdsim and aborts
+#pragma once
+
+#include "core/base/check.h"
+#include "core/base/errors.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace pdsim {
+
+struct Fact {
+  std::string key;
+  std::string value;
+  bool operator==(const Fact&) const = default;
+};
+using Facts = std::vector<Fact>;
+
+// The value of `key`, or an empty text.
+std::string_view fact(const Facts& facts, std::string_view key);
+
+struct Error {
+  Code code = Code::internal;
+  std::string message;
+  Facts facts;
+  bool operator==(const Error&) const = default;
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Error error) : error_(std::move(error)) {}  // NOLINT: an error is a status
+  static Status ok_status() { return {}; }
+  bool ok() const { return !error_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  const Error& error() const {
+    PDSIM_CHECK(error_.has_value(), "error() of a status that is ok");
+    return *error_;
+  }
+
+ private:
+  std::optional<Error> error_;
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+  T& value() & {
+    PDSIM_CHECK(ok(), error().message.c_str());
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    PDSIM_CHECK(ok(), error().message.c_str());
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    PDSIM_CHECK(ok(), error().message.c_str());
+    return std::get<0>(std::move(state_));
+  }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Error& error() const { return std::get<1>(state_); }
+  Status status() const { return ok() ? Status{} : Status{error()}; }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+}  // namespace pdsim
+
+// Returns from the enclosing function when `expression`, a Status, is an error.
+#define PDSIM_TRY(expression)                                    \
+  do {                                                           \
+    if (::pdsim::Status pdsim_status_ = (expression); !pdsim_status_.ok()) \
+      return pdsim_status_.error();                              \
+  } while (false)

@@ -1,0 +1,58 @@
+// The words every layer shares: ranks, sequence numbers, element types and reduce operations.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace pdsim {
+
+using Rank = int;          // 0 .. world size - 1; a group rank where a header says so
+using Seq = std::int64_t;  // the n-th collective of a group, counted from 0 on every rank
+using Tag = std::uint64_t;
+__extension__ using Wide = unsigned __int128;  // exact products of 64-bit integers
+
+constexpr Rank any_source = -1;
+constexpr Rank no_rank = -1;
+
+enum class DType : std::uint8_t { f16, bf16, f32, f64, i8, u8, i32, i64, boolean };
+
+struct DTypeRow {
+  DType dtype;
+  std::string_view name;        // as scenario files and reports write it
+  std::string_view torch_name;  // as PyTorch's messages write it
+  std::size_t size;             // bytes per element
+  bool floating;
+};
+
+constexpr std::array<DTypeRow, 9> dtypes{{
+    {DType::f16, "f16", "torch.HalfTensor", 2, true},
+    {DType::bf16, "bf16", "torch.BFloat16Tensor", 2, true},
+    {DType::f32, "f32", "torch.FloatTensor", 4, true},
+    {DType::f64, "f64", "torch.DoubleTensor", 8, true},
+    {DType::i8, "i8", "torch.CharTensor", 1, false},
+    {DType::u8, "u8", "torch.ByteTensor", 1, false},
+    {DType::i32, "i32", "torch.IntTensor", 4, false},
+    {DType::i64, "i64", "torch.LongTensor", 8, false},
+    {DType::boolean, "bool", "torch.BoolTensor", 1, false},
+}};
+
+constexpr const DTypeRow& row(DType t) { return dtypes[static_cast<std::size_t>(t)]; }
+constexpr std::size_t size_of(DType t) { return row(t).size; }
+constexpr std::string_view name_of(DType t) { return row(t).name; }
+
+enum class ReduceOp : std::uint8_t { sum, avg, product, min, max, band, bor, bxor, premul_sum };
+
+constexpr std::array<std::string_view, 9> reduce_op_names{
+    "sum", "avg", "product", "min", "max", "band", "bor", "bxor", "premul_sum"};
+
+constexpr std::string_view name_of(ReduceOp op) {
+  return reduce_op_names[static_cast<std::size_t>(op)];
+}
+
+std::optional<DType> dtype_named(std::string_view name);
+std::optional<ReduceOp> reduce_op_named(std::string_view name);
+
+}  // namespace pdsim

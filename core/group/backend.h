@@ -1,0 +1,52 @@
+// Backend and Member: the seam to a communication library, real or simulated.
+//
+//   Backend   one per rank and library; join() is the library's part of init_process_group / new_group (addresses go
+//             through the store; may block; rendezvous_timeout, connection_refused, store_timeout ...)
+//   Member    this rank in one group. start() never blocks on peers; the member completes the Work, also on timeout, on a
+//             dead peer and on abort, by the rules of the library. After the first failure it may refuse further work.
+//   threads   from the rank's own fiber or thread
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/collectives/collective.h"
+#include "core/group/work.h"
+#include "core/runtime/transport.h"
+#include "core/store/store.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pdsim {
+
+struct Availability {
+  bool yes = false;
+  std::string version;  // of the library, when there is one
+  std::string reason;   // why not, and what to install
+};
+
+struct JoinOptions {
+  std::string group = "world";
+  Rank rank = 0;  // group rank
+  int size = 1;
+  Time timeout{};
+};
+
+class Member {
+ public:
+  virtual ~Member() = default;
+  virtual Result<WorkPtr> start(const Collective& call) = 0;
+  virtual Transport& transport() = 0;
+  // Ends every running Work with `reason`; the member is unusable afterwards.
+  virtual void abort(const Error& reason) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual Time default_timeout() const = 0;
+  virtual Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) = 0;
+};
+
+}  // namespace pdsim

@@ -1,0 +1,119 @@
+#include "core/group/flight_record.h"
+
+#include <algorithm>
+
+namespace pdsim {
+
+FlightRecorder::FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity)
+    : rank_(rank), clock_(clock), capacity_(capacity) {}
+
+std::int64_t FlightRecorder::begin(Call call) {
+  const std::lock_guard lock(mutex_);
+  call.id = next_id_++;
+  call.issued = clock_.now();
+  if (call.parent < 0 && !open_.empty()) call.parent = open_.back();
+  if (call.site.op.empty()) call.site = site_;
+  calls_.push_back(std::move(call));
+  if (calls_.size() > capacity_) {
+    calls_.pop_front();
+    ++dropped_;
+  }
+  return next_id_ - 1;
+}
+
+Call* FlightRecorder::find(std::int64_t id) {
+  if (calls_.empty() || id < calls_.front().id) return nullptr;
+  return &calls_[static_cast<std::size_t>(id - calls_.front().id)];
+}
+
+void FlightRecorder::started(std::int64_t id) {
+  const std::lock_guard lock(mutex_);
+  if (Call* call = find(id); call != nullptr && call->state == CallState::issued) {
+    call->state = CallState::started;
+    call->started = clock_.now();
+  }
+}
+
+void FlightRecorder::finish(std::int64_t id, const Status& status) {
+  const std::lock_guard lock(mutex_);
+  Call* call = find(id);
+  if (call == nullptr) return;
+  call->finished = clock_.now();
+  call->state = CallState::completed;
+  if (status.ok()) return;
+  const Code code = status.error().code;
+  call->state = code == Code::timeout || code == Code::watchdog_timeout ? CallState::timed_out : CallState::failed;
+  call->error = code;
+  call->message = status.error().message;
+}
+
+void FlightRecorder::add_fact(std::int64_t id, std::string_view key, std::string value) {
+  const std::lock_guard lock(mutex_);
+  if (Call* call = find(id)) call->facts.push_back({std::string(key), std::move(value)});
+}
+
+void FlightRecorder::note(std::string_view kind, Facts facts) {
+  const std::lock_guard lock(mutex_);
+  notes_.push_back({open_.empty() ? -1 : open_.back(), clock_.now(), std::string(kind), site_, std::move(facts)});
+  if (notes_.size() > capacity_) {
+    notes_.pop_front();
+    ++dropped_;
+  }
+}
+
+std::int64_t FlightRecorder::enter(std::string_view name, Facts facts) {
+  Call call;
+  call.name = std::string(name);
+  call.facts = std::move(facts);
+  const std::int64_t id = begin(std::move(call));
+  const std::lock_guard lock(mutex_);
+  open_.push_back(id);
+  return id;
+}
+
+void FlightRecorder::leave(std::int64_t id, const Status& status) {
+  finish(id, status);
+  const std::lock_guard lock(mutex_);
+  const auto it = std::find(open_.begin(), open_.end(), id);
+  open_.erase(it, open_.end());
+}
+
+void FlightRecorder::set_site(Site site) {
+  const std::lock_guard lock(mutex_);
+  site_ = std::move(site);
+}
+
+Site FlightRecorder::site() const {
+  const std::lock_guard lock(mutex_);
+  return site_;
+}
+
+void FlightRecorder::set_launch(int launch) {
+  const std::lock_guard lock(mutex_);
+  launch_ = launch;
+}
+
+void FlightRecorder::ended(RankEnd how, const Error& error) {
+  const std::lock_guard lock(mutex_);
+  end_ = how;
+  ended_ = clock_.now();
+  error_ = error;
+  error_site_ = site_;
+}
+
+RankLog FlightRecorder::log() const {
+  const std::lock_guard lock(mutex_);
+  RankLog log;
+  log.rank = rank_;
+  log.launch = launch_;
+  log.calls.assign(calls_.begin(), calls_.end());
+  log.notes.assign(notes_.begin(), notes_.end());
+  log.dropped = dropped_;
+  log.end = end_;
+  log.ended = ended_;
+  log.error = error_;
+  log.error_site = error_site_;
+  return log;
+}
+
+}  // namespace pdsim

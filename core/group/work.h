@@ -1,0 +1,41 @@
+// Work: one started operation. Shared by the rank that waits and the backend that completes it.
+//
+//   wait     parks the calling rank until the backend completed the operation (timeouts are the backend's business: it
+//            completes the work with an error). With `limit`, a wait that is not over by then returns timeout and leaves the
+//            operation running.
+//   threads  complete() from any thread of the world, once; the rest from the rank's own fiber or thread
+#pragma once
+
+#include "core/base/result.h"
+#include "core/runtime/runtime.h"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace pdsim {
+
+class Work {
+ public:
+  explicit Work(std::unique_ptr<Event> event) : event_(std::move(event)) {}
+  bool done() const { return event_->is_set(); }
+  Status wait(Time deadline = Time::max());
+  // The outcome once done(); ok while it is still running.
+  Status status() const;
+  // The first call wins; later ones are ignored (a completion may race with an abort).
+  void complete(Status status);
+  // Runs `f` on completion, at once if done. At most a few per work.
+  void on_done(std::function<void(const Status&)> f);
+
+ private:
+  std::unique_ptr<Event> event_;
+  mutable std::mutex mutex_;
+  bool completed_ = false;
+  Status status_;
+  std::vector<std::function<void(const Status&)>> callbacks_;
+};
+
+using WorkPtr = std::shared_ptr<Work>;
+
+}  // namespace pdsim

@@ -1,0 +1,32 @@
+// Optimizers over a parameter list, with torch.optim's formulas. A parameter without gradient is skipped.
+#pragma once
+
+#include "core/nn/tensor.h"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::nn {
+
+struct OptimizerSpec {
+  enum class Kind : std::uint8_t { sgd, adam };
+  Kind kind = Kind::sgd;
+  double lr = 0.1;
+  double momentum = 0.0;               // sgd
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adam
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual void step() = 0;
+  void zero_grad();  // sets gradients to none, as PyTorch 2 does
+  static std::unique_ptr<Optimizer> make(const OptimizerSpec& spec, std::vector<Tensor> parameters);
+
+ protected:
+  explicit Optimizer(std::vector<Tensor> parameters) : parameters_(std::move(parameters)) {}
+  std::vector<Tensor> parameters_;
+};
+
+}  // namespace pdsim::nn

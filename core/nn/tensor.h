@@ -1,0 +1,63 @@
+// Tensor: a handle to shared storage with a shape, a dtype (f32 or f64), a version counter and, for autograd, a history.
+//
+//   copies     share storage, as in PyTorch; clone() does not
+//   version    counts in-place writes (copy_, fill_, and whoever calls bump_version); saved tensors are checked against it
+//   grad       null until the first backward; accumulated afterwards; zero_grad() of the optimizer sets it to null
+//   threads    none: a tensor belongs to its rank
+//   source     PyTorch's torch/csrc/autograd (variable.h, saved_variable.cpp) for versions and the wording of the error
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/views.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim::nn {
+
+using Shape = std::vector<std::int64_t>;
+
+class Node;  // autograd.h
+struct TensorState;
+
+class Tensor {
+ public:
+  Tensor() = default;  // undefined
+  static Tensor zeros(Shape shape, DType dtype = DType::f32);
+  static Tensor from(const std::vector<double>& values, Shape shape, DType dtype = DType::f32);
+
+  bool defined() const { return state_ != nullptr; }
+  const Shape& shape() const;
+  std::int64_t numel() const;
+  DType dtype() const;
+  ConstView view() const;
+  MutableView mutable_view();  // does not bump the version: the caller does, when it wrote
+  double at(std::int64_t index) const;
+  std::vector<double> values() const;
+  Tensor clone() const;   // same values, own storage, no history
+  Tensor detach() const;  // same storage and version, no history
+  bool same_storage(const Tensor& other) const { return state_ == other.state_; }
+
+  std::uint32_t version() const;
+  void bump_version();
+  void copy_(ConstView from);  // in place; bumps the version
+  void fill_(double value);    // in place; bumps the version
+
+  bool requires_grad() const;
+  Tensor& set_requires_grad(bool on);
+  Tensor grad() const;  // undefined when there is none
+  void set_grad(Tensor grad);
+  const std::string& name() const;
+  Tensor& set_name(std::string name);
+  // The node that made it; for a leaf that requires a gradient its AccumulateGrad; null otherwise.
+  std::shared_ptr<Node> grad_fn() const;
+  void set_grad_fn(std::shared_ptr<Node> node);
+
+ private:
+  std::shared_ptr<TensorState> state_;
+};
+
+}  // namespace pdsim::nn

@@ -1,0 +1,79 @@
+// DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (SEMANTICS section 1).
+//
+//   constructor  checks, all_gather of the parameter count, broadcast of the sizes, broadcast of parameters and buffers
+//   forward      [2 rebuild broadcasts] [buffer broadcasts] then the module's forward; arms the reducer when grad and sync
+//   backward     bucket all_reduces strictly in index order, averaged by dividing before the sum; then the used map
+//   errors       ddp_not_needed, model_differs, reduction_not_finished, marked_ready_twice, and the group's
+//   records      ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-written notes (flight_record.h)
+//   threads      the rank's own
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/nn/module.h"
+#include "core/parallel/bucket_plan.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+// What differs between PyTorch versions (SEMANTICS section 7); a row of the profile table fills it.
+struct DdpProfile {
+  bool first_bucket_follows_explicit_cap = true;   // 2.x: an explicit cap is also the first limit
+  bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false
+  bool used_map_kept_under_no_sync = true;
+};
+
+struct DdpOptions {
+  Bytes bucket_cap{25LL << 20};
+  bool explicit_cap = false;            // the user gave bucket_cap
+  Bytes first_bucket{1LL << 20};
+  bool explicit_first_bucket = false;
+  bool find_unused_parameters = false;
+  bool broadcast_buffers = true;
+  bool static_graph = false;
+  bool gradient_as_bucket_view = false;
+  DdpProfile profile{};
+};
+
+struct DdpLogging {  // as torch's _get_ddp_logging_data names them
+  std::vector<std::int64_t> bucket_sizes;
+  std::vector<std::int64_t> rebuilt_bucket_sizes;
+  std::int64_t bucket_cap_bytes = 0;
+  bool find_unused_parameters = false;
+  bool has_rebuilt_buckets = false;
+  std::int64_t num_parameter_tensors = 0;
+  std::int64_t total_parameter_size_bytes = 0;
+  std::int64_t iteration = 0;
+  std::int64_t unused_parameter_size = 0;
+};
+
+class Reducer;
+
+class DistributedDataParallel {
+ public:
+  // Runs the constructor's collectives; blocks. The module, group and recorder must outlive it.
+  static Result<std::unique_ptr<DistributedDataParallel>> wrap(nn::Module& module, ProcessGroup& group,
+                                                               const DdpOptions& options);
+  ~DistributedDataParallel();
+
+  Result<nn::Tensor> forward(const nn::Tensor& input, std::string_view path, nn::ForwardMode mode,
+                             const nn::TensorWatcher& watch = {});
+  Status backward(std::span<const nn::Tensor> losses);
+  // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally.
+  void set_require_backward_grad_sync(bool on);
+  nn::Module& module() { return module_; }
+  DdpLogging logging() const;
+
+ private:
+  DistributedDataParallel(nn::Module& module, ProcessGroup& group, const DdpOptions& options);
+  nn::Module& module_;
+  ProcessGroup& group_;
+  DdpOptions options_;
+  std::unique_ptr<Reducer> reducer_;
+  bool require_backward_grad_sync_ = true;
+  bool require_forward_param_sync_ = true;
+};
+
+}  // namespace pdsim

@@ -1,0 +1,191 @@
+// Scenario: a loaded, checked file; what the runner runs. Made by load() only (loader.h), one per variant.
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/base/types.h"
+#include "core/nn/module.h"
+#include "core/nn/optimizer.h"
+#include "scenarios/engine/int_set.h"
+#include "scenarios/engine/located.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// Keys are ANDed; a list of selectors is OR. An empty list selects everything.
+struct Selector {
+  IntSet rank = IntSet::all();
+  IntSet node = IntSet::all();
+  IntSet step = IntSet::all();
+};
+struct When {
+  std::vector<Selector> any;
+  Mark mark{};
+  bool selects(int rank, int node, int step) const;  // step -1 (outside a loop): only `all` steps select
+};
+
+enum class Sharing : std::uint8_t { none, ports, links };
+
+struct Link {
+  Time latency{5'000'000};
+  Rate bandwidth{25'000'000'000};
+  Time jitter{};
+  double loss = 0.0;
+  Bytes header{};
+};
+
+struct World {
+  int nodes = 1;
+  int ranks_per_node = 2;
+  bool two_level = false;      // nodes x ranks_per_node was given
+  int ranks() const { return nodes * ranks_per_node; }
+  int node_of(int rank) const { return rank / ranks_per_node; }
+  Link intra{};                // flat worlds: the one kind of link, in both
+  Link inter{};
+  Sharing sharing = Sharing::ports;
+  Rate reduce_bandwidth{};     // 0: combining is free
+  std::string backend = "gloo";
+  std::string profile = "pytorch-2.6";
+  std::optional<Located<Time>> timeout;
+  std::string buffering = "backend";  // backend (the personality's) | zero | unbounded
+  bool payload = true;         // payload: real | none
+};
+
+struct Take {
+  Located<std::string> path;
+  When when;
+};
+
+struct Model {
+  bool given = false;
+  nn::ModuleSpec spec;
+  std::vector<Take> takes;
+  Mark mark{};
+};
+
+struct Ddp {
+  bool wrap = true;  // false: ddp: none
+  Mark mark{};
+  Located<Bytes> bucket_cap{Bytes{25LL << 20}, {}};
+  Located<Bytes> first_bucket{Bytes{1LL << 20}, {}};
+  Located<bool> find_unused_parameters{false, {}};
+  Located<bool> broadcast_buffers{true, {}};
+  Located<bool> static_graph{false, {}};
+  Located<bool> gradient_as_bucket_view{false, {}};
+};
+
+// One entry of `program` (or of a train's `do`). `name` is a row of the operation table (operations.h); the options it takes
+// are in `args`, already checked against that row, as text or nested lists.
+struct Operation;
+struct Argument {
+  Located<std::string> text;          // scalars
+  std::vector<Argument> items;        // lists
+  std::vector<Operation> operations;  // `do`
+  bool is_list = false;
+};
+struct Operation {
+  std::string name;
+  std::string label;
+  Mark mark{};        // of the name
+  When when;
+  std::map<std::string, Argument> args;  // by option name; absent when not given
+  std::string text(const std::string& option, const std::string& otherwise) const;
+  std::int64_t integer(const std::string& option, std::int64_t otherwise) const;
+  bool flag(const std::string& option, bool otherwise) const;
+};
+
+// A fault as data; sim/faults.h gives the kinds their meaning.
+struct Fault {
+  std::string kind;  // delay, drop, duplicate, reorder, corrupt, hang, crash, slow, skew, partition
+  Mark mark{};
+  Time by{};                        // delay
+  double factor = 1.0;              // slow
+  Time offset{};                    // skew
+  Ppm drift{};                      // skew
+  std::vector<std::vector<int>> groups;  // partition
+  struct Match {
+    IntSet rank = IntSet::all(), from = IntSet::all(), to = IntSet::all(), nth = IntSet::all();
+    std::string op;                 // empty: any
+  } match;
+  struct At {
+    std::optional<std::int64_t> step;
+    std::string before;             // operation within the step, empty: at its start
+    std::optional<Time> time;
+    std::optional<std::int64_t> launch;
+  } at;
+  std::optional<Time> duration;     // `for`
+};
+
+struct ExpectBlocked {
+  IntSet rank = IntSet::all();
+  std::string in;                   // operation or collective
+  std::string site;                 // program operation
+  std::optional<IntSet> step;
+  Mark mark{};
+};
+struct ExpectValue {
+  std::string tensor;               // aux.weight.grad, head.weight, norm.running_mean, loss
+  Mark mark{};
+  std::string across_ranks;         // equal | differ, or empty
+  std::optional<int> rank;
+  std::optional<double> near;
+  double tolerance = 0.0;
+  std::string equals;               // "single_process": training alone on the joined batch; or empty
+};
+struct Expect {
+  Located<std::string> outcome{"ok", {}};  // ok | deadlock | timeout | error
+  std::optional<Located<IntSet>> rank;
+  std::optional<Located<IntSet>> step;
+  std::optional<Located<std::string>> in;
+  std::optional<Located<std::string>> error;      // a code of core/base/errors.h
+  std::optional<Located<std::string>> message;    // substring
+  std::optional<Located<std::string>> diagnosis;  // an id, or `none`
+  std::vector<ExpectBlocked> blocked;             // together they must cover exactly the blocked ranks
+  std::vector<ExpectValue> values;
+  struct TimeRange {
+    std::optional<Time> min, max, near;
+    double within = 0.001;  // relative, for near
+    Mark mark{};
+  };
+  std::optional<TimeRange> time;
+  Mark mark{};
+};
+
+// What a real world does instead, stated per variant:  on: is no key of the language, so `real: {gloo: {expect: .., why: ..}}`.
+struct RealWorld {
+  std::optional<Expect> expect;  // instead of the variant's
+  bool skip = false;
+  std::string why;
+};
+
+struct Setting {            // one entry of a variant's `set`
+  std::string path;
+  Mark mark{};
+  Located<std::string> value;  // its source text
+};
+
+struct Scenario {
+  std::string file;            // as given by the user
+  std::string name;
+  std::string summary;
+  std::uint64_t seed = 0;
+  World world;
+  Model model;
+  Ddp ddp;
+  nn::OptimizerSpec optimizer;
+  std::int64_t batch = 4;      // rows per rank and step
+  std::string loss = "mse";    // mse | cross_entropy | sum
+  std::vector<Operation> program;
+  std::vector<Fault> faults;
+  std::string variant;         // empty when the file has a plain `expect`
+  Mark variant_mark{};
+  std::vector<Setting> settings;
+  Expect expect;
+  std::map<std::string, RealWorld> real;
+};
+
+}  // namespace pdsim::scenarios
