@@ -5,8 +5,9 @@
 #include "core/base/types.h"
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
-#include "scenarios/engine/int_set.h"
+#include "core/base/int_set.h"
 #include "scenarios/engine/located.h"
+#include "sim/world_spec.h"
 
 #include <cstdint>
 #include <map>
@@ -28,31 +29,9 @@ struct When {
   bool selects(int rank, int node, int step) const;  // step -1 (outside a loop): only `all` steps select
 };
 
-enum class Sharing : std::uint8_t { none, ports, links };
-
-struct Link {
-  Time latency{5'000'000};
-  Rate bandwidth{25'000'000'000};
-  Time jitter{};
-  double loss = 0.0;
-  Bytes header{};
-};
-
 struct World {
-  int nodes = 1;
-  int ranks_per_node = 2;
-  bool two_level = false;      // nodes x ranks_per_node was given
-  int ranks() const { return nodes * ranks_per_node; }
-  int node_of(int rank) const { return rank / ranks_per_node; }
-  Link intra{};                // flat worlds: the one kind of link, in both
-  Link inter{};
-  Sharing sharing = Sharing::ports;
-  Rate reduce_bandwidth{};     // 0: combining is free
-  std::string backend = "gloo";
-  std::string profile = "pytorch-2.6";
-  std::optional<Located<Time>> timeout;
-  std::string buffering = "backend";  // backend (the personality's) | zero | unbounded
-  bool payload = true;         // payload: real | none
+  sim::WorldSpec spec;         // what the simulated world obeys; real ones read ranks and timeout only
+  Mark mark{};
 };
 
 struct Take {
@@ -98,26 +77,9 @@ struct Operation {
   bool flag(const std::string& option, bool otherwise) const;
 };
 
-// A fault as data; sim/faults.h gives the kinds their meaning.
 struct Fault {
-  std::string kind;  // delay, drop, duplicate, reorder, corrupt, hang, crash, slow, skew, partition
+  sim::FaultSpec spec;
   Mark mark{};
-  Time by{};                        // delay
-  double factor = 1.0;              // slow
-  Time offset{};                    // skew
-  Ppm drift{};                      // skew
-  std::vector<std::vector<int>> groups;  // partition
-  struct Match {
-    IntSet rank = IntSet::all(), from = IntSet::all(), to = IntSet::all(), nth = IntSet::all();
-    std::string op;                 // empty: any
-  } match;
-  struct At {
-    std::optional<std::int64_t> step;
-    std::string before;             // operation within the step, empty: at its start
-    std::optional<Time> time;
-    std::optional<std::int64_t> launch;
-  } at;
-  std::optional<Time> duration;     // `for`
 };
 
 struct ExpectBlocked {

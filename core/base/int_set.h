@@ -4,11 +4,12 @@
 #include "core/base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace pdsim::scenarios {
+namespace pdsim {
 
 class IntSet {
  public:
@@ -30,4 +31,4 @@ class IntSet {
 // "ranks 1..3", "rank 0", "ranks 0, 2": never a list of 1,024 numbers.
 std::string ranks_text(std::vector<int> ranks);
 
-}  // namespace pdsim::scenarios
+}  // namespace pdsim
