@@ -25,38 +25,38 @@ struct Link {
 
 // What goes wrong: a kind, which messages or ranks, from when, for how long.
 struct FaultSpec {
-  std::string kind;                // a row of the fault table (faults.h)
-  Time by{};                       // delay
-  double factor = 1.0;             // slow
-  Time offset{};                   // skew
-  Ppm drift{};                     // skew
+  std::string kind;                      // a row of the fault table (faults.h)
+  Time by{};                             // delay
+  double factor = 1.0;                   // slow
+  Time offset{};                         // skew
+  Ppm drift{};                           // skew
   std::vector<std::vector<int>> groups;  // partition
   struct Match {
     IntSet rank = IntSet::all(), from = IntSet::all(), to = IntSet::all(), nth = IntSet::all();
-    std::string op;                // collective or program operation; empty: any
+    std::string op;  // collective or program operation; empty: any
   } match;
   struct At {
     std::optional<std::int64_t> step;
-    std::string before;            // program operation within the step; empty: its start
+    std::string before;  // program operation within the step; empty: its start
     std::optional<Time> time;
     std::optional<std::int64_t> launch;
   } at;
-  std::optional<Time> duration;    // `for`; absent: to the end
+  std::optional<Time> duration;  // `for`; absent: to the end
 };
 
 struct WorldSpec {
   int nodes = 1;
   int ranks_per_node = 2;
-  bool two_level = false;          // nodes x ranks_per_node was given
-  Link intra{};                    // flat worlds: the one kind of link, in both
+  bool two_level = false;  // nodes x ranks_per_node was given
+  Link intra{};            // flat worlds: the one kind of link, in both
   Link inter{};
   Sharing sharing = Sharing::ports;
-  Rate reduce_bandwidth{};         // 0: combining is free
-  std::string backend = "gloo";    // personality: gloo | nccl | mpi | ideal
+  Rate reduce_bandwidth{};       // 0: combining is free
+  std::string backend = "gloo";  // personality: gloo | nccl | mpi | ideal
   std::string profile = "pytorch-2.6";
-  std::optional<Time> timeout;     // operation timeout; absent: the personality's
+  std::optional<Time> timeout;  // operation timeout; absent: the personality's
   Buffering buffering = Buffering::backend;
-  bool payload = true;             // payload: real | none
+  bool payload = true;  // payload: real | none
   std::vector<FaultSpec> faults;
   std::uint64_t seed = 0;
 

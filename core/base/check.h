@@ -5,8 +5,8 @@ namespace pdsim {
 [[noreturn]] void check_failed(const char* expression, const char* file, int line, const char* sentence);
 }  // namespace pdsim
 
-#define PDSIM_CHECK(condition, sentence)                                        \
-  do {                                                                          \
-    if (!(condition)) [[unlikely]]                                              \
-      ::pdsim::check_failed(#condition, __FILE__, __LINE__, sentence);          \
+#define PDSIM_CHECK(condition, sentence)                               \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]]                                     \
+      ::pdsim::check_failed(#condition, __FILE__, __LINE__, sentence); \
   } while (false)

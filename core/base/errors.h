@@ -1,7 +1,7 @@
 // THE table of error codes: a code exists only if some caller could sensibly react to it differently.
 //
-// Adding one: a row here and its enumerator, in the same order. `pdsim explain CODE`, scenario files (`error:`), the JSON
-// schema and the reports take their names from this table.
+// Adding one: a row here and its enumerator, in the same order. `pdsim explain CODE`, scenario files (`error:`), the
+// JSON schema and the reports take their names from this table.
 #pragma once
 
 #include <array>
@@ -13,13 +13,38 @@
 namespace pdsim {
 
 enum class Code : std::uint8_t {
-  internal, invalid_argument, input_invalid, io_error, unavailable, unsupported, limit_exceeded,
-  not_initialized, already_initialized, group_destroyed,
-  timeout, peer_closed, process_aborted, rank_crashed, cancelled, group_unusable, watchdog_timeout,
-  store_timeout, store_corrupt, store_closed, rendezvous_timeout, connection_refused,
-  collective_mismatch, size_mismatch,
-  ddp_not_needed, model_differs, reduction_not_finished, marked_ready_twice, static_graph_changed,
-  saved_tensor_modified, autograd_misuse, shape_mismatch,
+  internal,
+  invalid_argument,
+  input_invalid,
+  io_error,
+  unavailable,
+  unsupported,
+  limit_exceeded,
+  not_initialized,
+  already_initialized,
+  group_destroyed,
+  timeout,
+  peer_closed,
+  process_aborted,
+  rank_crashed,
+  cancelled,
+  group_unusable,
+  watchdog_timeout,
+  store_timeout,
+  store_corrupt,
+  store_closed,
+  rendezvous_timeout,
+  connection_refused,
+  collective_mismatch,
+  size_mismatch,
+  ddp_not_needed,
+  model_differs,
+  reduction_not_finished,
+  marked_ready_twice,
+  static_graph_changed,
+  saved_tensor_modified,
+  autograd_misuse,
+  shape_mismatch,
   count_,
 };
 
@@ -42,11 +67,13 @@ constexpr std::array<ErrorRow, static_cast<std::size_t>(Code::count_)> error_tab
     {Code::group_destroyed, "group-destroyed", "the process group was used after destroy_process_group"},
     {Code::timeout, "timeout", "an operation was not finished within the group's timeout"},
     {Code::peer_closed, "peer-closed", "the connection to another rank closed because that rank ended"},
-    {Code::process_aborted, "process-aborted", "the library ended the process from its own thread; nobody can catch it"},
+    {Code::process_aborted, "process-aborted",
+     "the library ended the process from its own thread; nobody can catch it"},
     {Code::rank_crashed, "rank-crashed", "the process of the rank died"},
     {Code::cancelled, "cancelled", "the operation was given up because the run ended"},
     {Code::group_unusable, "group-unusable", "an earlier error of the group left its connections closed"},
-    {Code::watchdog_timeout, "watchdog-timeout", "the watchdog found a collective past its timeout and ended the process"},
+    {Code::watchdog_timeout, "watchdog-timeout",
+     "the watchdog found a collective past its timeout and ended the process"},
     {Code::store_timeout, "store-timeout", "a key was not set in the store within its timeout"},
     {Code::store_corrupt, "store-corrupt", "the store file holds something that is no store record"},
     {Code::store_closed, "store-closed", "the process that serves the store is gone"},
@@ -56,10 +83,12 @@ constexpr std::array<ErrorRow, static_cast<std::size_t>(Code::count_)> error_tab
     {Code::size_mismatch, "size-mismatch", "ranks called one collective with different sizes"},
     {Code::ddp_not_needed, "ddp-not-needed", "the module has no parameter that requires a gradient"},
     {Code::model_differs, "model-differs", "the parameters of a rank differ in number or shape from those of rank 0"},
-    {Code::reduction_not_finished, "reduction-not-finished", "a forward began although the last backward left buckets unreduced"},
+    {Code::reduction_not_finished, "reduction-not-finished",
+     "a forward began although the last backward left buckets unreduced"},
     {Code::marked_ready_twice, "marked-ready-twice", "a gradient became ready a second time in one backward"},
     {Code::static_graph_changed, "static-graph-changed", "with static_graph the set of used parameters changed"},
-    {Code::saved_tensor_modified, "saved-tensor-modified", "a tensor that backward needs was modified in place after forward saved it"},
+    {Code::saved_tensor_modified, "saved-tensor-modified",
+     "a tensor that backward needs was modified in place after forward saved it"},
     {Code::autograd_misuse, "autograd-misuse", "backward was called where there is nothing to differentiate"},
     {Code::shape_mismatch, "shape-mismatch", "shapes that must agree do not"},
 }};

@@ -40,7 +40,8 @@ IntSet IntSet::range(std::int64_t first, std::int64_t last) {
 }
 
 Result<IntSet> IntSet::parse(std::string_view text) {
-  const Error wrong{Code::input_invalid, fmt::format("`{}` is not a set of integers", text),
+  const Error wrong{Code::input_invalid,
+                    fmt::format("`{}` is not a set of integers", text),
                     {{"help", "write 3, [0, 2], 1..3, 2.., ..3, even, odd, all or not 0"}}};
   IntSet set;
   if (text == "all") return set;
@@ -70,26 +71,37 @@ Result<IntSet> IntSet::parse(std::string_view text) {
 
 bool IntSet::contains(std::int64_t n) const {
   switch (kind_) {
-    case Kind::all: return true;
-    case Kind::list: return std::binary_search(values_.begin(), values_.end(), n);
-    case Kind::range: return values_[0] <= n && n <= values_[1];
-    case Kind::even: return n % 2 == 0;
-    case Kind::odd: return n % 2 != 0;
-    case Kind::excluded: return n != values_[0];
+    case Kind::all:
+      return true;
+    case Kind::list:
+      return std::binary_search(values_.begin(), values_.end(), n);
+    case Kind::range:
+      return values_[0] <= n && n <= values_[1];
+    case Kind::even:
+      return n % 2 == 0;
+    case Kind::odd:
+      return n % 2 != 0;
+    case Kind::excluded:
+      return n != values_[0];
   }
   return false;
 }
 
 std::string IntSet::text() const {
   switch (kind_) {
-    case Kind::all: return "all";
-    case Kind::even: return "even";
-    case Kind::odd: return "odd";
-    case Kind::excluded: return fmt::format("not {}", values_[0]);
+    case Kind::all:
+      return "all";
+    case Kind::even:
+      return "even";
+    case Kind::odd:
+      return "odd";
+    case Kind::excluded:
+      return fmt::format("not {}", values_[0]);
     case Kind::range:
       return (values_[0] == lowest ? "" : std::to_string(values_[0])) + ".." +
              (values_[1] == highest ? "" : std::to_string(values_[1]));
-    case Kind::list: break;
+    case Kind::list:
+      break;
   }
   if (values_.size() == 1) return std::to_string(values_[0]);
   return fmt::format("[{}]", fmt::join(values_, ", "));

@@ -13,12 +13,26 @@ struct Unit {
   std::int64_t scale;  // base units per one of these
 };
 
-constexpr std::array<Unit, 6> time_units{{{"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000},
-    {"s", 1'000'000'000'000}, {"min", 60'000'000'000'000}, {"ps", 1}}};
-constexpr std::array<Unit, 7> size_units{{{"B", 1}, {"kB", 1'000}, {"MB", 1'000'000}, {"GB", 1'000'000'000},
-    {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
-constexpr std::array<Unit, 7> rate_units{{{"kB/s", 1'000}, {"MB/s", 1'000'000}, {"GB/s", 1'000'000'000},
-    {"MiB/s", 1 << 20}, {"GiB/s", 1 << 30}, {"Mbit/s", 125'000}, {"Gbit/s", 125'000'000}}};
+constexpr std::array<Unit, 6> time_units{{{"ns", 1'000},
+                                          {"us", 1'000'000},
+                                          {"ms", 1'000'000'000},
+                                          {"s", 1'000'000'000'000},
+                                          {"min", 60'000'000'000'000},
+                                          {"ps", 1}}};
+constexpr std::array<Unit, 7> size_units{{{"B", 1},
+                                          {"kB", 1'000},
+                                          {"MB", 1'000'000},
+                                          {"GB", 1'000'000'000},
+                                          {"KiB", 1 << 10},
+                                          {"MiB", 1 << 20},
+                                          {"GiB", 1 << 30}}};
+constexpr std::array<Unit, 7> rate_units{{{"kB/s", 1'000},
+                                          {"MB/s", 1'000'000},
+                                          {"GB/s", 1'000'000'000},
+                                          {"MiB/s", 1 << 20},
+                                          {"GiB/s", 1 << 30},
+                                          {"Mbit/s", 125'000},
+                                          {"Gbit/s", 125'000'000}}};
 constexpr std::array<Unit, 1> ppm_units{{{"ppm", 1}}};
 
 Error not_a(std::string_view what, std::string_view text, std::string_view right) {
@@ -79,8 +93,12 @@ std::string with_unit(std::int64_t value, std::span<const Unit> ascending) {
   return number + std::string(best->name);
 }
 
-constexpr std::array<Unit, 6> print_times{{{"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000},
-    {"s", 1'000'000'000'000}, {"min", 60'000'000'000'000}}};
+constexpr std::array<Unit, 6> print_times{{{"ps", 1},
+                                           {"ns", 1'000},
+                                           {"us", 1'000'000},
+                                           {"ms", 1'000'000'000},
+                                           {"s", 1'000'000'000'000},
+                                           {"min", 60'000'000'000'000}}};
 constexpr std::array<Unit, 4> print_binary{{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
 constexpr std::array<Unit, 4> print_decimal{{{"B", 1}, {"kB", 1'000}, {"MB", 1'000'000}, {"GB", 1'000'000'000}}};
 constexpr std::array<Unit, 4> print_rates{{{"B/s", 1}, {"kB/s", 1'000}, {"MB/s", 1'000'000}, {"GB/s", 1'000'000'000}}};

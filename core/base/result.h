@@ -1,8 +1,7 @@
 // Result and Status: what a scenario can cause is a value, never an exception.
 //
-//   Error    one code from the table in errors.h, one sentence, and facts as key-value pairs (rank, group, seq, peer ...)
-//   Status   ok, or an Error
-//   Result   a value, or an Error; value() on an error is a bug in pdsim and aborts
+//   Error    one code from the table in errors.h, one sentence, and facts as key-value pairs (rank, group, seq, peer
+//   ...) Status   ok, or an Error Result   a value, or an Error; value() on an error is a bug in pdsim and aborts
 #pragma once
 
 #include "core/base/check.h"
@@ -83,8 +82,7 @@ class [[nodiscard]] Result {
 }  // namespace pdsim
 
 // Returns from the enclosing function when `expression`, a Status, is an error.
-#define PDSIM_TRY(expression)                                    \
-  do {                                                           \
-    if (::pdsim::Status pdsim_status_ = (expression); !pdsim_status_.ok()) \
-      return pdsim_status_.error();                              \
+#define PDSIM_TRY(expression)                                                                            \
+  do {                                                                                                   \
+    if (::pdsim::Status pdsim_status_ = (expression); !pdsim_status_.ok()) return pdsim_status_.error(); \
   } while (false)

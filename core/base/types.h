@@ -45,12 +45,10 @@ constexpr std::string_view name_of(DType t) { return row(t).name; }
 
 enum class ReduceOp : std::uint8_t { sum, avg, product, min, max, band, bor, bxor, premul_sum };
 
-constexpr std::array<std::string_view, 9> reduce_op_names{
-    "sum", "avg", "product", "min", "max", "band", "bor", "bxor", "premul_sum"};
+constexpr std::array<std::string_view, 9> reduce_op_names{"sum",  "avg", "product", "min",       "max",
+                                                          "band", "bor", "bxor",    "premul_sum"};
 
-constexpr std::string_view name_of(ReduceOp op) {
-  return reduce_op_names[static_cast<std::size_t>(op)];
-}
+constexpr std::string_view name_of(ReduceOp op) { return reduce_op_names[static_cast<std::size_t>(op)]; }
 
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<ReduceOp> reduce_op_named(std::string_view name);

@@ -18,7 +18,18 @@
 namespace pdsim {
 
 enum class CollectiveKind : std::uint8_t {
-  broadcast, all_reduce, reduce, all_gather, gather, scatter, reduce_scatter, all_to_all, barrier, send, recv, count_
+  broadcast,
+  all_reduce,
+  reduce,
+  all_gather,
+  gather,
+  scatter,
+  reduce_scatter,
+  all_to_all,
+  barrier,
+  send,
+  recv,
+  count_
 };
 
 struct CollectiveRow {
@@ -55,12 +66,12 @@ struct Collective {
   DType dtype = DType::f32;
   std::int64_t count = 0;
   ReduceOp op = ReduceOp::sum;
-  double premul = 1.0;             // factor of premul_sum
-  Rank root = 0;                   // group rank; the peer for send and recv (any_source allowed for recv)
+  double premul = 1.0;  // factor of premul_sum
+  Rank root = 0;        // group rank; the peer for send and recv (any_source allowed for recv)
   Seq seq = 0;
-  Tag user_tag = 0;                // send and recv only
+  Tag user_tag = 0;  // send and recv only
   std::string_view algorithm = "auto";
-  Time timeout = Time::max();      // relative to the start; who enforces it and how is the backend's
+  Time timeout = Time::max();  // relative to the start; who enforces it and how is the backend's
 };
 
 }  // namespace pdsim

@@ -1,6 +1,7 @@
 // The flight recorder: everything one rank called, and what it decided. The diagnosis reads nothing else.
 //
-//   Call    something with a beginning and (perhaps) an end: an operation of the program, a collective, a store call. A call
+//   Call    something with a beginning and (perhaps) an end: an operation of the program, a collective, a store call. A
+//   call
 //           that never finished is the evidence of a hang.
 //   Note    something that happened at one moment: a path taken, a gradient that is missing, a buffer written in place.
 //   memory  a ring: the newest `capacity` calls and notes are kept, the counts of dropped ones too
@@ -24,23 +25,24 @@ namespace pdsim {
 enum class Layer : std::uint8_t { program, collective, point_to_point, store };
 enum class CallState : std::uint8_t { issued, started, completed, timed_out, failed };
 
-// Where in the program: the operation of the scenario (or of a lab), its step, its position in the file (1-based, 0: none).
+// Where in the program: the operation of the scenario (or of a lab), its step, its position in the file (1-based, 0:
+// none).
 struct Site {
-  std::string op;   // init, train, eval, barrier ...
-  int step = -1;    // of a train loop
+  std::string op;  // init, train, eval, barrier ...
+  int step = -1;   // of a train loop
   int line = 0;
   int column = 0;
   bool operator==(const Site&) const = default;
 };
 
 struct Call {
-  std::int64_t id = 0;      // per rank, from 0, in order of issue
-  std::int64_t parent = -1; // the program call inside which it was made
+  std::int64_t id = 0;       // per rank, from 0, in order of issue
+  std::int64_t parent = -1;  // the program call inside which it was made
   Layer layer = Layer::program;
-  std::string name;         // all_reduce, barrier, forward, backward, store_get ...
-  std::string group;        // collectives: the group's name
-  Seq seq = -1;             // collectives: the group's sequence number
-  std::string purpose;      // "bucket 0", "buffers", "used map", "rebuild", "parameters", a store key ...
+  std::string name;     // all_reduce, barrier, forward, backward, store_get ...
+  std::string group;    // collectives: the group's name
+  Seq seq = -1;         // collectives: the group's sequence number
+  std::string purpose;  // "bucket 0", "buffers", "used map", "rebuild", "parameters", a store key ...
   CallState state = CallState::issued;
   Time issued{}, started{}, finished{};
   Site site;
@@ -50,34 +52,37 @@ struct Call {
   Rank root = no_rank;      // global rank
   Rank peer = no_rank;      // global rank
   bool async = false;
-  Facts facts;              // what else is known: bucket, parameters, path, key ...
+  Facts facts;                  // what else is known: bucket, parameters, path, key ...
   Code error = Code::internal;  // when timed_out or failed
   std::string message;
 };
 
 struct Note {
-  std::int64_t call = -1;   // the program call inside which it happened
+  std::int64_t call = -1;  // the program call inside which it happened
   Time at{};
-  std::string kind;         // see note_kinds
+  std::string kind;  // see note_kinds
   Site site;
   Facts facts;
 };
 
 // Kinds of notes and the facts they carry; writers and diagnosis rules both use these names.
 namespace note_kind {
-constexpr std::string_view path_taken = "path-taken";            // path, default (yes|no), line, column of the `takes` entry
-constexpr std::string_view ddp_options = "ddp-options";          // find_unused_parameters, broadcast_buffers, buckets, line, column
-constexpr std::string_view bucket_layout = "bucket-layout";      // phase (initial|rebuilt), bucket, parameters (comma separated), bytes
+constexpr std::string_view path_taken = "path-taken";  // path, default (yes|no), line, column of the `takes` entry
+constexpr std::string_view ddp_options =
+    "ddp-options";  // find_unused_parameters, broadcast_buffers, buckets, line, column
+constexpr std::string_view bucket_layout =
+    "bucket-layout";  // phase (initial|rebuilt), bucket, parameters (comma separated), bytes
 constexpr std::string_view bucket_launched = "bucket-launched";  // bucket
-constexpr std::string_view bucket_unfilled = "bucket-unfilled";  // bucket, ready, total, missing (comma separated): backward returned
-constexpr std::string_view optimizer_step = "optimizer-step";    // synchronised (yes|no)
-constexpr std::string_view tensor_saved = "tensor-saved";        // tensor, version, by
-constexpr std::string_view tensor_written = "tensor-written";    // tensor, version (after), by
-constexpr std::string_view version_error = "version-error";      // tensor, version, expected
-constexpr std::string_view store_read = "store-read";            // key, launch (in which the value was written), now (launch)
-constexpr std::string_view store_wrote = "store-wrote";          // key, launch
-constexpr std::string_view fault = "fault";                      // kind, ...
-constexpr std::string_view watchdog = "watchdog";                // backend, after: what the backend itself noticed, and when
+constexpr std::string_view bucket_unfilled =
+    "bucket-unfilled";  // bucket, ready, total, missing (comma separated): backward returned
+constexpr std::string_view optimizer_step = "optimizer-step";  // synchronised (yes|no)
+constexpr std::string_view tensor_saved = "tensor-saved";      // tensor, version, by
+constexpr std::string_view tensor_written = "tensor-written";  // tensor, version (after), by
+constexpr std::string_view version_error = "version-error";    // tensor, version, expected
+constexpr std::string_view store_read = "store-read";    // key, launch (in which the value was written), now (launch)
+constexpr std::string_view store_wrote = "store-wrote";  // key, launch
+constexpr std::string_view fault = "fault";              // kind, ...
+constexpr std::string_view watchdog = "watchdog";        // backend, after: what the backend itself noticed, and when
 }  // namespace note_kind
 
 enum class RankEnd : std::uint8_t { running, returned, raised, died };
@@ -91,7 +96,7 @@ struct RankLog {
   std::int64_t dropped = 0;  // calls and notes that fell off the ring
   RankEnd end = RankEnd::running;
   Time ended{};
-  Error error;       // when raised or died
+  Error error;  // when raised or died
   Site error_site;
 };
 

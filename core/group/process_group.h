@@ -2,7 +2,8 @@
 //
 //   blocking   all calls return a started Work; the free functions in the rank program wait on it
 //   order      every collective takes the next sequence number, on every rank; send and recv take none
-//   errors     invalid_argument (rank out of range, null buffer, op x dtype ...), group_destroyed; on the calling rank, before
+//   errors     invalid_argument (rank out of range, null buffer, op x dtype ...), group_destroyed; on the calling rank,
+//   before
 //              anything reaches the backend, and the group stays usable
 //   ranks      roots and peers are group ranks here; `global_rank` translates
 #pragma once
@@ -17,11 +18,11 @@
 namespace pdsim {
 
 struct CallOptions {
-  std::string purpose;              // for the recorder: "bucket 0", "buffers" ...
+  std::string purpose;  // for the recorder: "bucket 0", "buffers" ...
   Facts facts;
   std::string_view algorithm = "auto";
-  bool async = false;               // recorded only: the caller intends to wait later
-  Time timeout = Time::max();       // max: the group's
+  bool async = false;          // recorded only: the caller intends to wait later
+  Time timeout = Time::max();  // max: the group's
 };
 
 class ProcessGroup {

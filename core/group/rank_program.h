@@ -21,13 +21,14 @@ struct RankEnvironment {
   Rank rank = 0;
   int world_size = 1;
   int node = 0;
-  int launch = 1;               // 1, or more after relaunches
+  int launch = 1;  // 1, or more after relaunches
   Runtime& runtime;
   Backend& backend;
   Rendezvous& rendezvous;
   Files& files;
   FlightRecorder& recorder;
-  // Faults that sit at points of the program: called before each operation; may sleep, hang for ever, or not return (crash).
+  // Faults that sit at points of the program: called before each operation; may sleep, hang for ever, or not return
+  // (crash).
   std::function<void(int step, std::string_view operation)> reach;
 };
 
@@ -43,31 +44,31 @@ struct RankResult {
 struct ProgramResult {
   Status status;
   TensorValues values;
-  bool relaunch = false;        // stopped at a relaunch operation; the world starts the next launch
-  bool clean = false;           //   and its `clean`
+  bool relaunch = false;  // stopped at a relaunch operation; the world starts the next launch
+  bool clean = false;     //   and its `clean`
 };
 using RankProgram = std::function<ProgramResult(RankEnvironment&)>;
 
-struct MessageRecord {          // for traces; only the simulated world has them
+struct MessageRecord {  // for traces; only the simulated world has them
   std::int64_t id = 0;
   Rank from = 0, to = 0;
   std::int64_t bytes = 0;
   Time sent{}, arrived{};
-  Time delivered{};             // matched by its receive; zero when never
+  Time delivered{};  // matched by its receive; zero when never
   bool dropped = false;
 };
 
 struct RunRecord {
-  std::vector<RankResult> ranks;          // by rank; the last launch
-  std::vector<RankResult> earlier;        // of launches before
+  std::vector<RankResult> ranks;    // by rank; the last launch
+  std::vector<RankResult> earlier;  // of launches before
   bool deadlocked = false;
-  Time deadlock_at{};                     // when nothing but watchdogs was left
-  Time elapsed{};                         // until the last rank ended, or until the deadlock
+  Time deadlock_at{};                        // when nothing but watchdogs was left
+  Time elapsed{};                            // until the last rank ended, or until the deadlock
   std::optional<std::uint64_t> fingerprint;  // simulated world only
   std::int64_t events = 0;
-  std::vector<std::uint32_t> choices;     // what choose() answered, for replay
+  std::vector<std::uint32_t> choices;  // what choose() answered, for replay
   std::vector<MessageRecord> messages;
-  std::int64_t messages_dropped = 0;      // beyond the cap of `messages`
+  std::int64_t messages_dropped = 0;  // beyond the cap of `messages`
   std::int64_t wall_ns = 0;
   // Per rank: what the backend itself would report about the hang, and when ("" when nothing).
   std::vector<std::string> watchdog;

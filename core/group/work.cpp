@@ -3,7 +3,8 @@
 namespace pdsim {
 
 Status Work::wait(Time deadline) {
-  if (!event_->wait(deadline)) return Error{Code::timeout, "the operation was not finished within the wait's timeout", {}};
+  if (!event_->wait(deadline))
+    return Error{Code::timeout, "the operation was not finished within the wait's timeout", {}};
   return status();
 }
 

@@ -1,8 +1,8 @@
 // Work: one started operation. Shared by the rank that waits and the backend that completes it.
 //
 //   wait     parks the calling rank until the backend completed the operation (timeouts are the backend's business: it
-//            completes the work with an error). With `limit`, a wait that is not over by then returns timeout and leaves the
-//            operation running.
+//            completes the work with an error). With `limit`, a wait that is not over by then returns timeout and
+//            leaves the operation running.
 //   threads  complete() from any thread of the world, once; the rest from the rank's own fiber or thread
 #pragma once
 

@@ -1,10 +1,11 @@
 // Tape autograd: nodes made by forward, walked by backward in PyTorch's engine order.
 //
-//   order     ready nodes run by descending sequence number (creation order); AccumulateGrad nodes run as soon as ready, so
+//   order     ready nodes run by descending sequence number (creation order); AccumulateGrad nodes run as soon as
+//   ready, so
 //             gradients become ready in PyTorch's order (of a linear layer: bias, then weight; last layer first)
 //   hooks     post-accumulate hooks of a leaf run after its .grad was updated; the first error ends the backward
-//   errors    saved_tensor_modified (PyTorch's wording, facts tensor, version, expected), autograd_misuse, or a hook's error
-//   grad mode a GradMode argument, never a global
+//   errors    saved_tensor_modified (PyTorch's wording, facts tensor, version, expected), autograd_misuse, or a hook's
+//   error grad mode a GradMode argument, never a global
 #pragma once
 
 #include "core/nn/tensor.h"
@@ -54,8 +55,8 @@ using PostAccumulateHook = std::function<Status(Tensor& leaf)>;
 // The AccumulateGrad node of a leaf (made on demand). Hooks stay as long as the leaf lives.
 void register_post_accumulate_hook(Tensor& leaf, PostAccumulateHook hook);
 
-// Accumulates the gradients of all leaves reachable from the scalar `roots` (each with gradient one). `at_end` callbacks are
-// queued by hooks (Reducer's finalize) through `queue_callback`, and run after the last node.
+// Accumulates the gradients of all leaves reachable from the scalar `roots` (each with gradient one). `at_end`
+// callbacks are queued by hooks (Reducer's finalize) through `queue_callback`, and run after the last node.
 class BackwardPass {
  public:
   Status run(std::span<const Tensor> roots);

@@ -1,9 +1,12 @@
-// Module: layers with named parameters and buffers, run along named paths; the toy models of scenarios and of the oracle.
+// Module: layers with named parameters and buffers, run along named paths; the toy models of scenarios and of the
+// oracle.
 //
 //   names     `layer.weight`, `layer.bias`, `layer.running_mean`, `layer.running_var`, `layer.num_batches_tracked`
 //   linear    weight [out, in], bias [out], y = x W^T + b; init U(-1/sqrt(in), 1/sqrt(in)) from the given Random
-//   batchnorm weight 1, bias 0, running_mean 0, running_var 1, momentum 0.1, eps 1e-5, unbiased variance into running_var;
-//             training forward saves running_mean and running_var, as PyTorch's does (their versions are checked in backward)
+//   batchnorm weight 1, bias 0, running_mean 0, running_var 1, momentum 0.1, eps 1e-5, unbiased variance into
+//   running_var;
+//             training forward saves running_mean and running_var, as PyTorch's does (their versions are checked in
+//             backward)
 //   order     parameters() and buffers() in definition order of the layers, each layer's own in the order above
 #pragma once
 
@@ -40,8 +43,8 @@ struct ModuleSpec {
 };
 
 struct ForwardMode {
-  bool training = true;   // module.train() or module.eval()
-  bool grad = true;       // torch.enable_grad() or no_grad()
+  bool training = true;  // module.train() or module.eval()
+  bool grad = true;      // torch.enable_grad() or no_grad()
 };
 
 // What happened to tensors during a forward, for the flight recorder.
@@ -62,8 +65,7 @@ class Module {
   const ModuleSpec& spec() const { return spec_; }
   std::vector<Tensor>& parameters() { return parameters_; }  // named; handles to shared storage
   std::vector<Tensor>& buffers() { return buffers_; }
-  Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode,
-                         const TensorWatcher& watch = {});
+  Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode, const TensorWatcher& watch = {});
   // `batch` rows of the width the path's first linear layer takes.
   std::int64_t input_width(std::string_view path) const;
   std::int64_t output_width(std::string_view path) const;

@@ -13,7 +13,7 @@ struct OptimizerSpec {
   enum class Kind : std::uint8_t { sgd, adam };
   Kind kind = Kind::sgd;
   double lr = 0.1;
-  double momentum = 0.0;               // sgd
+  double momentum = 0.0;                          // sgd
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adam
 };
 

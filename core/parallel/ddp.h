@@ -1,11 +1,11 @@
 // DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (SEMANTICS section 1).
 //
 //   constructor  checks, all_gather of the parameter count, broadcast of the sizes, broadcast of parameters and buffers
-//   forward      [2 rebuild broadcasts] [buffer broadcasts] then the module's forward; arms the reducer when grad and sync
-//   backward     bucket all_reduces strictly in index order, averaged by dividing before the sum; then the used map
-//   errors       ddp_not_needed, model_differs, reduction_not_finished, marked_ready_twice, and the group's
-//   records      ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-written notes (flight_record.h)
-//   threads      the rank's own
+//   forward      [2 rebuild broadcasts] [buffer broadcasts] then the module's forward; arms the reducer when grad and
+//   sync backward     bucket all_reduces strictly in index order, averaged by dividing before the sum; then the used
+//   map errors       ddp_not_needed, model_differs, reduction_not_finished, marked_ready_twice, and the group's records
+//   ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-written notes (flight_record.h) threads the
+//   rank's own
 #pragma once
 
 #include "core/group/process_group.h"
@@ -20,14 +20,14 @@ namespace pdsim {
 
 // What differs between PyTorch versions (SEMANTICS section 7); a row of the profile table fills it.
 struct DdpProfile {
-  bool first_bucket_follows_explicit_cap = true;   // 2.x: an explicit cap is also the first limit
+  bool first_bucket_follows_explicit_cap = true;     // 2.x: an explicit cap is also the first limit
   bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false
   bool used_map_kept_under_no_sync = true;
 };
 
 struct DdpOptions {
   Bytes bucket_cap{25LL << 20};
-  bool explicit_cap = false;            // the user gave bucket_cap
+  bool explicit_cap = false;  // the user gave bucket_cap
   Bytes first_bucket{1LL << 20};
   bool explicit_first_bucket = false;
   bool find_unused_parameters = false;

@@ -24,8 +24,8 @@ class Runtime {
   // Virtual time of the simulated world, or time since the rank started for real ones.
   virtual Time now() const = 0;
   virtual void sleep_until(Time t) = 0;
-  // Accounts `cost` of local work: the simulated world advances by it (times the rank's slowness); real worlds do nothing,
-  // for there the work itself takes its time.
+  // Accounts `cost` of local work: the simulated world advances by it (times the rank's slowness); real worlds do
+  // nothing, for there the work itself takes its time.
   virtual void compute(Time cost) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 };

@@ -1,10 +1,12 @@
 // Transport: tagged messages between the ranks of one group; what plans run over.
 //
 //   matching   a send meets the receive with the same tag that names it (or any_source); per pair and tag in order
-//   batches    post() starts all messages of one round at once and calls `done` exactly once: when every one completed, or
+//   batches    post() starts all messages of one round at once and calls `done` exactly once: when every one completed,
+//   or
 //              with the first error. Buffers must stay alive until then. `done` may run inside post().
 //   errors     timeout, peer_closed, size_mismatch (message longer than the receive), cancelled
-//   threads    post() from the rank's own fiber or thread or from inside a `done`; `done` runs on a thread of the transport
+//   threads    post() from the rank's own fiber or thread or from inside a `done`; `done` runs on a thread of the
+//   transport
 #pragma once
 
 #include "core/base/result.h"
@@ -20,11 +22,11 @@ namespace pdsim {
 struct Message {
   enum class Kind : std::uint8_t { send, receive };
   Kind kind = Kind::send;
-  Rank peer = no_rank;       // group rank; any_source for a receive that takes whoever comes first
+  Rank peer = no_rank;  // group rank; any_source for a receive that takes whoever comes first
   Tag tag = 0;
   std::byte* data = nullptr;  // null with payload: none; a send never writes it
   std::int64_t bytes = 0;
-  Rank* matched = nullptr;    // receive only: where to write the peer's group rank
+  Rank* matched = nullptr;  // receive only: where to write the peer's group rank
 };
 
 class Transport {

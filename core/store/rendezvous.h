@@ -12,7 +12,7 @@ namespace pdsim {
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
-  virtual Result<std::unique_ptr<Store>> tcp(std::string_view address, Time timeout) = 0;   // "" : the world's own
+  virtual Result<std::unique_ptr<Store>> tcp(std::string_view address, Time timeout) = 0;  // "" : the world's own
   virtual Result<std::unique_ptr<Store>> env(Time timeout) = 0;
   virtual Result<std::unique_ptr<Store>> file(std::string_view path, Time timeout) = 0;
 };

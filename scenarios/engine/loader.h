@@ -1,9 +1,8 @@
 // Loading: text -> located tree -> Scenario per variant, or every error of the file at once.
 //
-//   levels   syntax (yaml-cpp), shape (keys, types, units), meaning (ranks in range, paths name layers, labels unique ...)
-//   errors   at most 20, each with place, what is wrong, a caret and what would be right; warnings do not stop a run
-//   limits   stated in limits.h; a file over a limit is an error before anything is allocated for it
-//   throws   nothing
+//   levels   syntax (yaml-cpp), shape (keys, types, units), meaning (ranks in range, paths name layers, labels unique
+//   ...) errors   at most 20, each with place, what is wrong, a caret and what would be right; warnings do not stop a
+//   run limits   stated in limits.h; a file over a limit is an error before anything is allocated for it throws nothing
 #pragma once
 
 #include "core/base/result.h"
@@ -17,16 +16,16 @@ namespace pdsim::scenarios {
 
 struct Diagnostic {
   bool warning = false;
-  std::string what;    // "unknown key `bandwith` in world.link"
+  std::string what;  // "unknown key `bandwith` in world.link"
   Mark mark{};
-  std::string label;   // beside the caret: "did you mean `bandwidth`?"
+  std::string label;  // beside the caret: "did you mean `bandwidth`?"
 };
 
 struct LoadedFile {
   std::string file;
   std::string text;
-  std::vector<Scenario> variants;        // in file order; empty when there are errors
-  std::vector<Diagnostic> diagnostics;   // errors and warnings, by position
+  std::vector<Scenario> variants;       // in file order; empty when there are errors
+  std::vector<Diagnostic> diagnostics;  // errors and warnings, by position
   int errors = 0;
 };
 

@@ -1,5 +1,5 @@
-// Report: everything that is told about one variant, as a value. Text, JSON, HTML and trace writers render it; they decide
-// nothing.
+// Report: everything that is told about one variant, as a value. Text, JSON, HTML and trace writers render it; they
+// decide nothing.
 #pragma once
 
 #include "scenarios/engine/world.h"
@@ -13,15 +13,15 @@ namespace pdsim::scenarios {
 // The operation each blocked rank sits in when nothing can happen any more.
 struct BlockedRank {
   Rank rank = 0;
-  std::string in;               // all_reduce, barrier, broadcast, send, init ...
+  std::string in;  // all_reduce, barrier, broadcast, send, init ...
   std::string group;
   Seq seq = -1;
   int step = -1;
-  std::string site;             // program operation: train, eval, barrier
-  std::string purpose;          // bucket 0
+  std::string site;     // program operation: train, eval, barrier
+  std::string purpose;  // bucket 0
   std::vector<Rank> waits_for;
   Time since{};
-  std::int64_t call = -1;       // id in the rank's log
+  std::int64_t call = -1;  // id in the rank's log
 };
 
 struct RankError {
@@ -29,55 +29,55 @@ struct RankError {
   Code code = Code::internal;
   std::string message;
   int step = -1;
-  std::string in;               // program operation
+  std::string in;  // program operation
   Time at{};
 };
 
-struct Divergence {             // the first sequence number at which ranks disagree
+struct Divergence {  // the first sequence number at which ranks disagree
   std::string group;
   Seq seq = 0;
   struct Entry {
     Rank rank = 0;
-    std::string call;           // "all_reduce (bucket 0)", or "did not call it"
+    std::string call;  // "all_reduce (bucket 0)", or "did not call it"
     std::int64_t id = -1;
   };
   std::vector<Entry> entries;
   Time at{};
 };
 
-struct Span {                   // a marked place in the scenario file
+struct Span {  // a marked place in the scenario file
   int line = 0, column = 0, width = 1;
   std::string label;
   bool primary = false;
 };
 
-struct Evidence {               // the recorded events a diagnosis cites
+struct Evidence {  // the recorded events a diagnosis cites
   Rank rank = 0;
   std::int64_t call = -1;
   std::string what;
 };
 
 struct Diagnosis {
-  std::string id;               // unused-parameters
-  std::string headline;         // rank 0 waits for a gradient bucket that rank 1 will never send
-  std::vector<Rank> ranks;      // culprits
-  std::string cause;            // one sentence
-  std::string why;              // a paragraph
-  std::string fix;              // one sentence or setting
+  std::string id;           // unused-parameters
+  std::string headline;     // rank 0 waits for a gradient bucket that rank 1 will never send
+  std::vector<Rank> ranks;  // culprits
+  std::string cause;        // one sentence
+  std::string why;          // a paragraph
+  std::string fix;          // one sentence or setting
   std::vector<std::string> fix_lines;
   std::vector<std::string> parameters;
   std::vector<Span> spans;
   std::vector<Evidence> evidence;
-  std::string inevitable;       // "since 840us: rank 1 took path short in step 2"
+  std::string inevitable;  // "since 840us: rank 1 took path short in step 2"
   Time inevitable_at{};
 };
 
 struct ValueCheck {
   std::string tensor;
-  std::string result;           // equal | differ | the value
+  std::string result;  // equal | differ | the value
 };
 
-struct Failure {                // an expectation that did not hold
+struct Failure {  // an expectation that did not hold
   std::string expected;
   std::string got;
   Mark mark{};
@@ -91,7 +91,7 @@ struct Report {
   std::string outcome = "ok";    // ok | deadlock | timeout | error
   std::string skip_reason;
   std::vector<BlockedRank> blocked;
-  std::vector<RankError> errors; // by time, first first
+  std::vector<RankError> errors;  // by time, first first
   std::optional<Divergence> divergence;
   std::optional<Diagnosis> diagnosis;
   std::vector<ValueCheck> values;

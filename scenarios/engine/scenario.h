@@ -1,11 +1,11 @@
 // Scenario: a loaded, checked file; what the runner runs. Made by load() only (loader.h), one per variant.
 #pragma once
 
+#include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
-#include "core/base/int_set.h"
 #include "scenarios/engine/located.h"
 #include "sim/world_spec.h"
 
@@ -30,7 +30,7 @@ struct When {
 };
 
 struct World {
-  sim::WorldSpec spec;         // what the simulated world obeys; real ones read ranks and timeout only
+  sim::WorldSpec spec;  // what the simulated world obeys; real ones read ranks and timeout only
   Mark mark{};
 };
 
@@ -57,8 +57,8 @@ struct Ddp {
   Located<bool> gradient_as_bucket_view{false, {}};
 };
 
-// One entry of `program` (or of a train's `do`). `name` is a row of the operation table (operations.h); the options it takes
-// are in `args`, already checked against that row, as text or nested lists.
+// One entry of `program` (or of a train's `do`). `name` is a row of the operation table (operations.h); the options it
+// takes are in `args`, already checked against that row, as text or nested lists.
 struct Operation;
 struct Argument {
   Located<std::string> text;          // scalars
@@ -69,7 +69,7 @@ struct Argument {
 struct Operation {
   std::string name;
   std::string label;
-  Mark mark{};        // of the name
+  Mark mark{};  // of the name
   When when;
   std::map<std::string, Argument> args;  // by option name; absent when not given
   std::string text(const std::string& option, const std::string& otherwise) const;
@@ -84,19 +84,19 @@ struct Fault {
 
 struct ExpectBlocked {
   IntSet rank = IntSet::all();
-  std::string in;                   // operation or collective
-  std::string site;                 // program operation
+  std::string in;    // operation or collective
+  std::string site;  // program operation
   std::optional<IntSet> step;
   Mark mark{};
 };
 struct ExpectValue {
-  std::string tensor;               // aux.weight.grad, head.weight, norm.running_mean, loss
+  std::string tensor;  // aux.weight.grad, head.weight, norm.running_mean, loss
   Mark mark{};
-  std::string across_ranks;         // equal | differ, or empty
+  std::string across_ranks;  // equal | differ, or empty
   std::optional<int> rank;
   std::optional<double> near;
   double tolerance = 0.0;
-  std::string equals;               // "single_process": training alone on the joined batch; or empty
+  std::string equals;  // "single_process": training alone on the joined batch; or empty
 };
 struct Expect {
   Located<std::string> outcome{"ok", {}};  // ok | deadlock | timeout | error
@@ -117,21 +117,22 @@ struct Expect {
   Mark mark{};
 };
 
-// What a real world does instead, stated per variant:  on: is no key of the language, so `real: {gloo: {expect: .., why: ..}}`.
+// What a real world does instead, stated per variant:  on: is no key of the language, so `real: {gloo: {expect: ..,
+// why: ..}}`.
 struct RealWorld {
   std::optional<Expect> expect;  // instead of the variant's
   bool skip = false;
   std::string why;
 };
 
-struct Setting {            // one entry of a variant's `set`
+struct Setting {  // one entry of a variant's `set`
   std::string path;
   Mark mark{};
   Located<std::string> value;  // its source text
 };
 
 struct Scenario {
-  std::string file;            // as given by the user
+  std::string file;  // as given by the user
   std::string name;
   std::string summary;
   std::uint64_t seed = 0;
@@ -139,11 +140,11 @@ struct Scenario {
   Model model;
   Ddp ddp;
   nn::OptimizerSpec optimizer;
-  std::int64_t batch = 4;      // rows per rank and step
-  std::string loss = "mse";    // mse | cross_entropy | sum
+  std::int64_t batch = 4;    // rows per rank and step
+  std::string loss = "mse";  // mse | cross_entropy | sum
   std::vector<Operation> program;
   std::vector<Fault> faults;
-  std::string variant;         // empty when the file has a plain `expect`
+  std::string variant;  // empty when the file has a plain `expect`
   Mark variant_mark{};
   std::vector<Setting> settings;
   Expect expect;

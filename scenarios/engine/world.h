@@ -15,11 +15,11 @@
 namespace pdsim::scenarios {
 
 struct RunOptions {
-  std::string strategy = "fifo";          // fifo | random | replay:0.1.1
-  std::optional<std::uint64_t> seed;      // overrides the scenario's
-  Time patience{10'000'000'000'000};      // real worlds: how long without progress is a hang
+  std::string strategy = "fifo";      // fifo | random | replay:0.1.1
+  std::optional<std::uint64_t> seed;  // overrides the scenario's
+  Time patience{10'000'000'000'000};  // real worlds: how long without progress is a hang
   bool record_messages = false;
-  std::string executable;                 // real worlds start themselves again
+  std::string executable;  // real worlds start themselves again
 };
 
 class WorldRunner {

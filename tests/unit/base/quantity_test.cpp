@@ -15,7 +15,8 @@ TEST(Quantity, ParsesExactDecimals) {
 }
 
 TEST(Quantity, RefusesWhatHasNoUnitASpaceALeadingZeroOrDoesNotFit) {
-  for (const char* bad : {"5", "5 us", "us", "", "010us", "1e3us", "1_000us", "-5us", "99999999999999999999s", "5.us", ".5us"})
+  for (const char* bad :
+       {"5", "5 us", "us", "", "010us", "1e3us", "1_000us", "-5us", "99999999999999999999s", "5.us", ".5us"})
     EXPECT_FALSE(parse_time(bad).ok()) << bad;
 }
 

@@ -1,0 +1,156 @@
+#include "core/collectives/plan_runner.h"
+
+#include "core/collectives/reduce.h"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace pdsim {
+namespace {
+
+class PlanRun : public std::enable_shared_from_this<PlanRun> {
+ public:
+  PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done)
+      : transport_(transport),
+        call_(call),
+        tag_(tag),
+        done_(std::move(done)),
+        args_{transport.rank(), transport.size(), call.count, call.root},
+        plan_(algorithm.plan(args_)),
+        real_(call.input.data != nullptr || call.output.data != nullptr) {
+    if (real_) scratch_.resize(bytes(algorithm.scratch(args_)));
+    if (row(call.kind).reduces && call.op == ReduceOp::avg) factor_ = 1.0 / args_.size;
+    if (call.op == ReduceOp::premul_sum && row(call.kind).reduces) factor_ = call.premul;
+    divides_at_end_ = call.op == ReduceOp::avg && !row(call.dtype).floating;
+  }
+
+  // Advances until a round is in flight or the plan has ended. Rounds that complete inside post() loop here, so that
+  // the stack does not grow with the number of rounds.
+  void advance() {
+    if (advancing_) {
+      again_ = true;
+      return;
+    }
+    advancing_ = true;
+    do {
+      again_ = false;
+      step();
+    } while (again_ && done_);
+    advancing_ = false;
+  }
+
+ private:
+  std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * size_of(call_.dtype); }
+
+  std::byte* at(const Slice& s) {
+    if (!real_) return nullptr;
+    const std::size_t offset = bytes(s.offset);
+    if (s.buffer == BufferId::output) return call_.output.data == nullptr ? nullptr : call_.output.data + offset;
+    if (s.buffer == BufferId::scratch) return scratch_.data() + offset;
+    // Sends only read it; Message is one struct for both directions.
+    return call_.input.data == nullptr ? nullptr : const_cast<std::byte*>(call_.input.data) + offset;
+  }
+
+  void step() {
+    if (!plan_.next()) {
+      if (divides_at_end_ && real_ && call_.output.data != nullptr) scale(call_.output, call_.output, 1.0 / args_.size);
+      return finish({});
+    }
+    messages_.clear();
+    std::size_t staged = 0;
+    for (const Step& s : plan_.steps())
+      if (s.kind == Step::Kind::receive_reduce) staged += bytes(s.slice.count);
+    if (real_) staging_.resize(staged);
+    std::size_t offset = 0;
+    for (const Step& s : plan_.steps()) {
+      if (s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce) continue;
+      Message m{
+          Message::Kind::receive, s.peer, tag_, at(s.slice), static_cast<std::int64_t>(bytes(s.slice.count)), nullptr};
+      if (s.kind == Step::Kind::send) m.kind = Message::Kind::send;
+      if (s.kind == Step::Kind::receive_reduce) {
+        m.data = real_ ? staging_.data() + offset : nullptr;
+        offset += bytes(s.slice.count);
+      }
+      messages_.push_back(m);
+    }
+    if (messages_.empty()) return arrived({});
+    auto self = shared_from_this();
+    transport_.post(messages_, [self](Status status) { self->arrived(std::move(status)); });
+  }
+
+  void arrived(Status status) {
+    if (!status.ok()) return finish(std::move(status));
+    const std::int64_t combined = local_steps();
+    if (combined == 0) return advance();
+    auto self = shared_from_this();
+    transport_.after_reduction(combined, [self] { self->advance(); });
+  }
+
+  // Copies and combinations of the round, in step order. Returns the bytes combined.
+  std::int64_t local_steps() {
+    std::int64_t combined = 0;
+    std::size_t offset = 0;
+    for (const Step& s : plan_.steps()) {
+      if (s.kind == Step::Kind::copy) copy_slice(s);
+      if (s.kind != Step::Kind::receive_reduce && s.kind != Step::Kind::reduce) continue;
+      const std::byte* from = s.kind == Step::Kind::reduce ? at(s.from) : real_ ? staging_.data() + offset : nullptr;
+      if (s.kind == Step::Kind::receive_reduce) offset += bytes(s.slice.count);
+      reduce({at(s.slice), call_.dtype, s.slice.count}, {from, call_.dtype, s.slice.count}, call_.op);
+      combined += static_cast<std::int64_t>(bytes(s.slice.count));
+    }
+    return combined;
+  }
+
+  void copy_slice(const Step& s) {
+    std::byte* to = at(s.slice);
+    const std::byte* from = at(s.from);
+    if (to == nullptr || from == nullptr) return;
+    if (s.from.buffer == BufferId::input && factor_ != 1.0 && !divides_at_end_)
+      return scale({to, call_.dtype, s.slice.count}, {from, call_.dtype, s.slice.count}, factor_);
+    if (to != from && s.slice.count > 0) std::memmove(to, from, bytes(s.slice.count));
+  }
+
+  void finish(Status status) {
+    if (!done_) return;
+    const PlanDone done = std::exchange(done_, nullptr);
+    done(std::move(status));
+  }
+
+  Transport& transport_;
+  Collective call_;
+  Tag tag_;
+  PlanDone done_;
+  PlanArgs args_;
+  Plan plan_;
+  bool real_;
+  bool divides_at_end_ = false;
+  bool advancing_ = false;
+  bool again_ = false;
+  double factor_ = 1.0;
+  std::vector<std::byte> scratch_;
+  std::vector<std::byte> staging_;
+  std::vector<Message> messages_;
+};
+
+}  // namespace
+
+void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done) {
+  std::make_shared<PlanRun>(transport, call, algorithm, tag, std::move(done))->advance();
+}
+
+std::int64_t input_elements(const Collective& call, Rank rank, int size) {
+  const CollectiveRow& r = row(call.kind);
+  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::recv) return 0;
+  if ((call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::scatter) && rank != call.root) return 0;
+  return r.input_times_size ? call.count * size : call.count;
+}
+
+std::int64_t output_elements(const Collective& call, Rank rank, int size) {
+  const CollectiveRow& r = row(call.kind);
+  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::send) return 0;
+  if ((call.kind == CollectiveKind::reduce || call.kind == CollectiveKind::gather) && rank != call.root) return 0;
+  return r.output_times_size ? call.count * size : call.count;
+}
+
+}  // namespace pdsim

@@ -1,0 +1,28 @@
+// Runs a plan over a transport: posts each round as one batch, combines what arrived, and goes on.
+//
+//   start     never blocks; `done` is called once, perhaps before start returns, with the first error or ok
+//   memory    one received-but-not-combined buffer per receive_reduce of a round, and the algorithm's scratch; both end
+//   with
+//             the run. The call's input and output must stay alive until `done`.
+//   input     is never written. avg and premul_sum scale it while it is copied; avg of integers divides the sum
+//   instead. cost      no fiber, no thread: what the transport calls back on
+#pragma once
+
+#include "core/collectives/algorithms.h"
+#include "core/collectives/collective.h"
+#include "core/runtime/transport.h"
+
+#include <functional>
+
+namespace pdsim {
+
+using PlanDone = std::function<void(Status)>;
+
+// `tag` goes onto every message of the run; concurrent runs of one group need different tags.
+void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
+
+// The elements of `input` and `output` that a call needs on this rank (0: the buffer is not used).
+std::int64_t input_elements(const Collective& call, Rank rank, int size);
+std::int64_t output_elements(const Collective& call, Rank rank, int size);
+
+}  // namespace pdsim

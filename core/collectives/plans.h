@@ -1,0 +1,38 @@
+// The collective algorithms, one plan each. Cost: alpha per message, beta per byte, gamma per byte combined; n is the
+// vector's bytes, p the group size, k = ceil(log2 p). Each is a row of the table in algorithms.h.
+#pragma once
+
+#include "core/collectives/plan.h"
+
+namespace pdsim {
+
+// Reduce-scatter then all-gather around the ring.   2(p-1) rounds, 2n(p-1)/p bytes sent per rank
+//   order   chunk c is summed in ring order starting at rank c
+//   source  Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009
+Plan ring_all_reduce(PlanArgs a);
+
+// Exchanges whole vectors with partners at distance 1, 2, 4 ...; p - 2^floor(log2 p) ranks fold in and out.
+//   cost    k rounds of n bytes (power of two), two more with a fold
+//   source  Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005
+Plan recursive_doubling_all_reduce(PlanArgs a);
+
+// Binomial tree from the root.   k rounds at the deepest rank, p-1 messages of n bytes
+Plan binomial_broadcast(PlanArgs a);
+
+// The mirror: children combine into parents.   order: a parent adds its children from the nearest to the farthest
+Plan binomial_reduce(PlanArgs a);
+
+// In round j every rank signals rank + 2^j and waits for rank - 2^j.   k rounds, p k empty messages
+//   source  Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", 1988
+Plan dissemination_barrier(PlanArgs a);
+
+Plan ring_all_gather(PlanArgs a);      // (p-1) rounds of one rank's part
+Plan ring_reduce_scatter(PlanArgs a);  // (p-1) rounds of one rank's part; block b is summed starting at rank b+1
+Plan linear_gather(PlanArgs a);        // one round at the root, p-1 messages
+Plan linear_scatter(PlanArgs a);       // one round at the root, p-1 messages
+Plan pairwise_all_to_all(PlanArgs a);  // (p-1) rounds; in round k to rank + k, from rank - k
+
+Plan direct_send(PlanArgs a);  // root is the peer
+Plan direct_receive(PlanArgs a);
+
+}  // namespace pdsim

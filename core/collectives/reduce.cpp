@@ -1,0 +1,188 @@
+#include "core/collectives/reduce.h"
+
+#include "core/base/check.h"
+#include "core/collectives/half.h"
+
+#include <cmath>
+#include <type_traits>
+
+namespace pdsim {
+namespace {
+
+struct F16 {
+  static float load(std::uint16_t h) { return from_f16(h); }
+  static std::uint16_t store(float f) { return to_f16(f); }
+};
+struct BF16 {
+  static float load(std::uint16_t h) { return from_bf16(h); }
+  static std::uint16_t store(float f) { return to_bf16(f); }
+};
+
+template <class T>
+T wrapping_add(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+  } else {
+    return a + b;
+  }
+}
+
+template <class T>
+T wrapping_multiply(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  } else {
+    return a * b;
+  }
+}
+
+template <class T>
+T lesser(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+  return b < a ? b : a;
+}
+
+template <class T>
+T greater(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+  return a < b ? b : a;
+}
+
+// Calls f(combine) with the operation on T, so that the loop around it is compiled once per operation.
+template <class T, class F>
+void with_operation(ReduceOp op, F f) {
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::avg:
+    case ReduceOp::premul_sum:
+      return f([](T a, T b) { return wrapping_add(a, b); });
+    case ReduceOp::product:
+      return f([](T a, T b) { return wrapping_multiply(a, b); });
+    case ReduceOp::min:
+      return f([](T a, T b) { return lesser(a, b); });
+    case ReduceOp::max:
+      return f([](T a, T b) { return greater(a, b); });
+    default:
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    if (op == ReduceOp::band) return f([](T a, T b) { return static_cast<T>(a & b); });
+    if (op == ReduceOp::bor) return f([](T a, T b) { return static_cast<T>(a | b); });
+    if (op == ReduceOp::bxor) return f([](T a, T b) { return static_cast<T>(a ^ b); });
+  }
+  PDSIM_CHECK(false, "a reduction that supports() refuses reached the kernel");
+}
+
+template <class T>
+void combine(MutableView inout, ConstView in, ReduceOp op) {
+  auto* a = reinterpret_cast<T*>(inout.data);
+  const auto* b = reinterpret_cast<const T*>(in.data);
+  const std::int64_t n = inout.count;
+  with_operation<T>(op, [=](auto f) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = f(a[i], b[i]);
+  });
+}
+
+template <class Half>
+void combine_half(MutableView inout, ConstView in, ReduceOp op) {
+  auto* a = reinterpret_cast<std::uint16_t*>(inout.data);
+  const auto* b = reinterpret_cast<const std::uint16_t*>(in.data);
+  const std::int64_t n = inout.count;
+  with_operation<float>(op, [=](auto f) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = Half::store(f(Half::load(a[i]), Half::load(b[i])));
+  });
+}
+
+void combine_bool(MutableView inout, ConstView in, ReduceOp op) {
+  auto* a = reinterpret_cast<std::uint8_t*>(inout.data);
+  const auto* b = reinterpret_cast<const std::uint8_t*>(in.data);
+  const bool is_and = op == ReduceOp::product || op == ReduceOp::min || op == ReduceOp::band;
+  for (std::int64_t i = 0; i < inout.count; ++i) {
+    const bool x = a[i] != 0;
+    const bool y = b[i] != 0;
+    a[i] = op == ReduceOp::bxor ? x != y : is_and ? x && y : x || y;
+  }
+}
+
+template <class T>
+void scale_as(MutableView to, ConstView from, double factor) {
+  auto* a = reinterpret_cast<T*>(to.data);
+  const auto* b = reinterpret_cast<const T*>(from.data);
+  for (std::int64_t i = 0; i < to.count; ++i) {
+    if constexpr (std::is_same_v<T, float>) {
+      a[i] = b[i] * static_cast<float>(factor);
+    } else {
+      a[i] = static_cast<T>(static_cast<double>(b[i]) * factor);
+    }
+  }
+}
+
+template <class Half>
+void scale_half(MutableView to, ConstView from, double factor) {
+  auto* a = reinterpret_cast<std::uint16_t*>(to.data);
+  const auto* b = reinterpret_cast<const std::uint16_t*>(from.data);
+  for (std::int64_t i = 0; i < to.count; ++i) a[i] = Half::store(Half::load(b[i]) * static_cast<float>(factor));
+}
+
+}  // namespace
+
+bool supports(ReduceOp op, DType dtype) {
+  const bool bitwise = op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
+  if (bitwise) return !row(dtype).floating;
+  if (op == ReduceOp::premul_sum) return row(dtype).floating;
+  return op != ReduceOp::avg || dtype != DType::boolean;
+}
+
+void reduce(MutableView inout, ConstView in, ReduceOp op) {
+  PDSIM_CHECK(inout.count == in.count && inout.dtype == in.dtype, "a reduction of unlike views");
+  if (inout.data == nullptr || in.data == nullptr) return;
+  switch (inout.dtype) {
+    case DType::f16:
+      return combine_half<F16>(inout, in, op);
+    case DType::bf16:
+      return combine_half<BF16>(inout, in, op);
+    case DType::f32:
+      return combine<float>(inout, in, op);
+    case DType::f64:
+      return combine<double>(inout, in, op);
+    case DType::i8:
+      return combine<std::int8_t>(inout, in, op);
+    case DType::u8:
+      return combine<std::uint8_t>(inout, in, op);
+    case DType::i32:
+      return combine<std::int32_t>(inout, in, op);
+    case DType::i64:
+      return combine<std::int64_t>(inout, in, op);
+    case DType::boolean:
+      return combine_bool(inout, in, op);
+  }
+}
+
+void scale(MutableView to, ConstView from, double factor) {
+  if (to.data == nullptr || from.data == nullptr) return;
+  switch (to.dtype) {
+    case DType::f16:
+      return scale_half<F16>(to, from, factor);
+    case DType::bf16:
+      return scale_half<BF16>(to, from, factor);
+    case DType::f32:
+      return scale_as<float>(to, from, factor);
+    case DType::f64:
+      return scale_as<double>(to, from, factor);
+    case DType::i8:
+      return scale_as<std::int8_t>(to, from, factor);
+    case DType::u8:
+      return scale_as<std::uint8_t>(to, from, factor);
+    case DType::i32:
+      return scale_as<std::int32_t>(to, from, factor);
+    case DType::i64:
+      return scale_as<std::int64_t>(to, from, factor);
+    case DType::boolean:
+      return;
+  }
+}
+
+}  // namespace pdsim

@@ -1,0 +1,21 @@
+// Element-wise combination, in the one order every transport uses: inout[i] = inout[i] op in[i].
+//
+//   dtypes   all of THE table; f16 and bf16 compute in f32 and round once per combination (to nearest even); integers
+//   wrap bool     sum and max are `or`, product and min are `and`; stored as 0 or 1 min/max  a NaN on either side wins;
+//   of equal zeros the left stays errors   none: `supports` says beforehand which op x dtype exists threads  pure
+#pragma once
+
+#include "core/base/views.h"
+
+namespace pdsim {
+
+// avg and premul_sum are sums of scaled inputs: the plan runner scales, so for them this adds.
+bool supports(ReduceOp op, DType dtype);
+
+// Equal counts and dtypes; both may be null (payload: none), then nothing happens.
+void reduce(MutableView inout, ConstView in, ReduceOp op);
+
+// to[i] = from[i] * factor, in the dtype's own arithmetic (f16, bf16: rounded once). May alias.
+void scale(MutableView to, ConstView from, double factor);
+
+}  // namespace pdsim

@@ -1,0 +1,72 @@
+#include "core/collectives/plans.h"
+
+#include <vector>
+
+namespace pdsim {
+namespace {
+
+// Ranks relative to the root, so that every tree is rooted at 0.
+struct Relative {
+  int size, root;
+  explicit Relative(const PlanArgs& a) : size(a.size), root(a.root) {}
+  int of(Rank r) const { return (r - root + size) % size; }
+  Rank back(int relative) const { return (relative + root) % size; }
+};
+
+}  // namespace
+
+Plan binomial_broadcast(PlanArgs a) {
+  const Relative tree(a);
+  const int me = tree.of(a.rank);
+  if (me == 0) co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  int mask = 1;
+  while (mask < a.size && (me & mask) == 0) mask <<= 1;
+  if (me != 0) co_yield round(receive(tree.back(me - mask), a.whole()));
+  for (mask >>= 1; mask > 0; mask >>= 1)
+    if (me + mask < a.size) co_yield round(send(tree.back(me + mask), a.whole()));
+}
+
+Plan binomial_reduce(PlanArgs a) {
+  const Relative tree(a);
+  const int me = tree.of(a.rank);
+  const Slice sum{0, a.count, me == 0 ? BufferId::output : BufferId::scratch};
+  co_yield round(copy(sum, {0, a.count, BufferId::input}));
+  for (int mask = 1; mask < a.size; mask <<= 1) {
+    if ((me & mask) != 0) {
+      co_yield round(send(tree.back(me - mask), sum));
+      co_return;
+    }
+    if (me + mask < a.size) co_yield round(receive_reduce(tree.back(me + mask), sum));
+  }
+}
+
+Plan recursive_doubling_all_reduce(PlanArgs a) {
+  co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  int power = 1;
+  while (power * 2 <= a.size) power *= 2;
+  const int folded = a.size - power;  // the first 2 * folded ranks fold in pairs
+  const bool passive = a.rank < 2 * folded && a.rank % 2 == 0;
+  const bool active_pair = a.rank < 2 * folded && a.rank % 2 == 1;
+  if (passive) {
+    co_yield round(send(a.rank + 1, a.whole()));
+    co_yield round(receive(a.rank + 1, a.whole()));
+    co_return;
+  }
+  if (active_pair) co_yield round(receive_reduce(a.rank - 1, a.whole()));
+  const int me = active_pair ? a.rank / 2 : a.rank - folded;
+  for (int mask = 1; mask < power; mask <<= 1) {
+    const int partner = me ^ mask;
+    const Rank peer = partner < folded ? partner * 2 + 1 : partner + folded;
+    co_yield round(send(peer, a.whole()), receive_reduce(peer, a.whole()));
+  }
+  if (active_pair) co_yield round(send(a.rank - 1, a.whole()));
+}
+
+Plan dissemination_barrier(PlanArgs a) {
+  const Slice nothing{0, 0, BufferId::output};
+  for (int distance = 1; distance < a.size; distance *= 2)
+    co_yield round(send((a.rank + distance) % a.size, nothing),
+                   receive((a.rank - distance % a.size + a.size) % a.size, nothing));
+}
+
+}  // namespace pdsim

@@ -1,0 +1,187 @@
+#include "core/group/process_group.h"
+
+#include "core/collectives/algorithms.h"
+#include "core/collectives/plan_runner.h"
+#include "core/collectives/reduce.h"
+
+#include <fmt/format.h>
+
+namespace pdsim {
+namespace {
+
+Error refused(const Collective& call, std::string why) {
+  return {Code::invalid_argument,
+          fmt::format("{}: {}", name_of(call.kind), why),
+          {{"in", std::string(name_of(call.kind))}}};
+}
+
+bool overlap_badly(const Collective& call) {
+  const std::byte* in = call.input.data;
+  const std::byte* out = call.output.data;
+  if (in == nullptr || out == nullptr || in == out) return false;
+  return in < out + call.output.bytes() && out < in + call.input.bytes();
+}
+
+// In place, all_gather and reduce_scatter may name this rank's part inside the other buffer.
+bool in_place_part(const Collective& call, Rank rank) {
+  const std::int64_t part = call.count * static_cast<std::int64_t>(size_of(call.dtype)) * rank;
+  if (call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::gather)
+    return call.input.data == call.output.data + part;
+  if (call.kind == CollectiveKind::reduce_scatter || call.kind == CollectiveKind::scatter)
+    return call.output.data == call.input.data + part;
+  return false;
+}
+
+Status validate(const Collective& call, Rank rank, int size) {
+  const CollectiveRow& r = row(call.kind);
+  if (call.count < 0) return refused(call, fmt::format("count is {}, and must be 0 or more", call.count));
+  if (r.rooted && (call.root < 0 || call.root >= size))
+    return refused(call, fmt::format("root {} is not a rank of the group, which has ranks 0..{}", call.root, size - 1));
+  if (r.point_to_point) {
+    const bool any = call.kind == CollectiveKind::recv && call.root == any_source;
+    if (!any && (call.root < 0 || call.root >= size))
+      return refused(call,
+                     fmt::format("peer {} is not a rank of the group, which has ranks 0..{}", call.root, size - 1));
+    if (call.root == rank) return refused(call, fmt::format("rank {} names itself as the peer", rank));
+  }
+  if (r.reduces && !supports(call.op, call.dtype))
+    return refused(call, fmt::format("{} does not exist for {}", name_of(call.op), name_of(call.dtype)));
+  const std::int64_t in = input_elements(call, rank, size);
+  const std::int64_t out = output_elements(call, rank, size);
+  if (in > 0 && call.input.count != in)
+    return refused(call, fmt::format("input has {} elements, and must have {}", call.input.count, in));
+  if (out > 0 && call.output.count != out)
+    return refused(call, fmt::format("output has {} elements, and must have {}", call.output.count, out));
+  if ((in > 0 && call.input.dtype != call.dtype) || (out > 0 && call.output.dtype != call.dtype))
+    return refused(call, "input and output must have the same dtype");
+  if (in > 0 && out > 0 && (call.input.data == nullptr) != (call.output.data == nullptr))
+    return refused(call, "one of input and output is null");
+  if (overlap_badly(call) && !in_place_part(call, rank))
+    return refused(call, "input and output overlap; pass the same buffer for both, or separate ones");
+  return {};
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(std::string name, std::vector<Rank> global_ranks, Rank rank, Time timeout,
+                           std::unique_ptr<Member> member, FlightRecorder& recorder)
+    : name_(std::move(name)),
+      global_ranks_(std::move(global_ranks)),
+      rank_(rank),
+      timeout_(timeout),
+      member_(std::move(member)),
+      recorder_(recorder) {}
+
+Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
+  if (destroyed_)
+    return Error{
+        Code::group_destroyed, fmt::format("{}: the process group {} was destroyed", name_of(call.kind), name_), {}};
+  call.algorithm = options.algorithm;
+  call.timeout = options.timeout == Time::max() ? timeout_ : options.timeout;
+  PDSIM_TRY(validate(call, rank_, size()));
+  const CollectiveRow& r = row(call.kind);
+  if (!r.point_to_point) call.seq = next_seq_++;
+
+  Call entry;
+  entry.layer = r.point_to_point ? Layer::point_to_point : Layer::collective;
+  entry.name = std::string(r.name);
+  entry.group = name_;
+  entry.seq = r.point_to_point ? -1 : call.seq;
+  entry.purpose = std::move(options.purpose);
+  entry.dtype = call.dtype;
+  entry.op = call.op;
+  entry.count = call.kind == CollectiveKind::barrier ? -1 : call.count;
+  if (r.rooted) entry.root = global_rank(call.root);
+  if (r.point_to_point) entry.peer = call.root == any_source ? any_source : global_rank(call.root);
+  entry.async = options.async;
+  entry.facts = std::move(options.facts);
+  const std::int64_t id = recorder_.begin(std::move(entry));
+
+  Result<WorkPtr> work = member_->start(call);
+  if (!work.ok()) {
+    recorder_.finish(id, work.error());
+    return work;
+  }
+  recorder_.started(id);
+  FlightRecorder& recorder = recorder_;
+  (*work)->on_done([&recorder, id](const Status& status) { recorder.finish(id, status); });
+  return work;
+}
+
+Result<WorkPtr> ProcessGroup::broadcast(MutableView data, Rank root, CallOptions options) {
+  Collective call{CollectiveKind::broadcast, data, data, data.dtype, data.count};
+  call.root = root;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::all_reduce(MutableView data, ReduceOp op, CallOptions options) {
+  Collective call{CollectiveKind::all_reduce, data, data, data.dtype, data.count};
+  call.op = op;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::reduce(ConstView input, MutableView output, ReduceOp op, Rank root, CallOptions options) {
+  Collective call{CollectiveKind::reduce, input, output, input.dtype, input.count};
+  call.op = op;
+  call.root = root;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::all_gather(ConstView input, MutableView output, CallOptions options) {
+  return start({CollectiveKind::all_gather, input, output, input.dtype, input.count}, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::gather(ConstView input, MutableView output, Rank root, CallOptions options) {
+  Collective call{CollectiveKind::gather, input, output, input.dtype, input.count};
+  call.root = root;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::scatter(ConstView input, MutableView output, Rank root, CallOptions options) {
+  Collective call{CollectiveKind::scatter, input, output, output.dtype, output.count};
+  call.root = root;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::reduce_scatter(ConstView input, MutableView output, ReduceOp op, CallOptions options) {
+  Collective call{CollectiveKind::reduce_scatter, input, output, output.dtype, output.count};
+  call.op = op;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::all_to_all(ConstView input, MutableView output, CallOptions options) {
+  if (input.count % size() != 0)
+    return Error{Code::invalid_argument,
+                 fmt::format("all_to_all: {} elements do not divide among {} ranks", input.count, size()),
+                 {}};
+  return start({CollectiveKind::all_to_all, input, output, input.dtype, input.count / size()}, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::barrier(CallOptions options) { return start({}, std::move(options)); }
+
+Result<WorkPtr> ProcessGroup::send(ConstView data, Rank to, Tag tag, CallOptions options) {
+  Collective call{CollectiveKind::send, data, {}, data.dtype, data.count};
+  call.root = to;
+  call.user_tag = tag;
+  return start(call, std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::recv(MutableView data, Rank from, Tag tag, CallOptions options) {
+  Collective call{CollectiveKind::recv, {}, data, data.dtype, data.count};
+  call.root = from;
+  call.user_tag = tag;
+  return start(call, std::move(options));
+}
+
+void ProcessGroup::destroy() {
+  if (destroyed_) return;
+  destroyed_ = true;
+  member_->abort({Code::cancelled, fmt::format("the process group {} was destroyed", name_), {}});
+}
+
+Status wait(const Result<WorkPtr>& started) {
+  if (!started.ok()) return started.error();
+  return (*started)->wait();
+}
+
+}  // namespace pdsim
