@@ -1,0 +1,29 @@
+# cmake --install: the command, the catalog, the libraries with their headers, and what find_package(pdsim) and
+# pkg-config need to find them.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+get_property(libraries GLOBAL PROPERTY PDSIM_LIBRARIES)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pdsim)
+
+install(TARGETS ${libraries} EXPORT pdsim-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pdsim)
+install(EXPORT pdsim-targets NAMESPACE pdsim:: DESTINATION ${package_dir})
+install(TARGETS pdsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenarios FILES_MATCHING PATTERN "*.yaml"
+  PATTERN engine EXCLUDE)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_package_config_file(cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(pdsimConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# pkg-config lists static libraries from the top layer down.
+set(pc_libraries "")
+foreach(library IN LISTS libraries)
+  string(PREPEND pc_libraries "-l${library} ")
+endforeach()
+configure_file(cmake/pdsim.pc.in pdsim.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pdsim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

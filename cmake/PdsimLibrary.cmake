@@ -1,0 +1,32 @@
+# What every target of this project is built with, and how a layer of it becomes a library.
+
+add_library(pdsim_flags INTERFACE)
+target_compile_options(pdsim_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
+  -ffp-contract=off)  # compilers must agree on every bit of a sum
+if(PDSIM_SANITIZE)
+  target_compile_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE})
+endif()
+
+# pdsim_library(<layer> [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...])
+#
+# The static library pdsim::<layer> of the folder <layer>: every .cpp of it (or SOURCES), every .h as an installed header.
+# A layer that has no source yet is no target.
+function(pdsim_library layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
+  if(NOT arg_SOURCES)
+    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS ${layer}/*.cpp)
+  endif()
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${layer}/*.h)
+  add_library(pdsim_${layer} STATIC ${arg_SOURCES})
+  add_library(pdsim::${layer} ALIAS pdsim_${layer})
+  set_target_properties(pdsim_${layer} PROPERTIES EXPORT_NAME ${layer} POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(pdsim_${layer} PUBLIC cxx_std_20)
+  target_sources(pdsim_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  target_link_libraries(pdsim_${layer} PUBLIC $<BUILD_INTERFACE:pdsim_flags> ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  set_property(GLOBAL APPEND PROPERTY PDSIM_LIBRARIES pdsim_${layer})
+endfunction()

@@ -1,0 +1,20 @@
+# The configure summary: what this build contains, and for each world that it lacks, why. PdsimBackends.cmake sets
+# PDSIM_<LIBRARY>_SUMMARY ("found 0.5.0", "not found: install libgloo-dev", "off").
+
+message(STATUS "pdsim ${PROJECT_VERSION}")
+message(STATUS "  compiler   ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
+message(STATUS "  libraries  Boost ${Boost_VERSION}, fmt ${fmt_VERSION}, Eigen ${Eigen3_VERSION}, yaml-cpp ${yaml-cpp_VERSION}")
+message(STATUS "  world sim  always")
+foreach(library IN ITEMS GLOO MPI NCCL)
+  if(DEFINED PDSIM_${library}_SUMMARY)
+    string(TOLOWER ${library} name)
+    string(LENGTH ${name} length)
+    math(EXPR pad "4 - ${length}")
+    string(REPEAT " " ${pad} pad)
+    message(STATUS "  world ${name}${pad} ${PDSIM_${library}_SUMMARY}")
+  endif()
+endforeach()
+if(PDSIM_SANITIZE)
+  message(STATUS "  sanitizers ${PDSIM_SANITIZE}")
+endif()
+message(STATUS "  tests      ${PDSIM_TESTS}")

@@ -1,0 +1,29 @@
+// Where a command writes: results to standard output, problems to standard error, colour only on a terminal.
+//
+//   closed reader  the rest of the output is dropped in silence (`pdsim list | head -1`), and the command's status
+//   stands full disk      one line on standard error; finish() says so
+#pragma once
+
+#include <string_view>
+
+namespace pdsim::tools {
+
+class Console {
+ public:
+  // `no_color`: the environment's NO_COLOR is set to something.
+  explicit Console(bool no_color);
+  bool color() const { return color_; }        // for standard output
+  bool terminal() const { return terminal_; }  // is standard output one?
+  void print(std::string_view text);
+  void problem(std::string_view line);  // "pdsim: line" on standard error
+  // Flushes; false when standard output could not take everything, for another reason than that its reader left.
+  bool finish();
+
+ private:
+  bool terminal_ = false;
+  bool color_ = false;
+  bool reader_left_ = false;
+  int write_error_ = 0;
+};
+
+}  // namespace pdsim::tools

@@ -1,0 +1,83 @@
+// pdsim list: the catalog, and with --what the names that scenario files may use, each from its one table.
+
+#include "core/base/errors.h"
+#include "core/base/types.h"
+#include "tools/command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+struct Item {
+  std::string name;
+  std::string summary;
+};
+using Items = std::vector<Item>;
+
+Items errors() {
+  Items items;
+  for (const ErrorRow& row : error_table) items.push_back({std::string(row.name), std::string(row.sentence)});
+  return items;
+}
+
+Items dtype_items() {
+  Items items;
+  for (const DTypeRow& row : dtypes)
+    items.push_back({std::string(row.name), fmt::format("{} bytes, {}", row.size, row.torch_name)});
+  return items;
+}
+
+struct Kind {
+  std::string_view name;
+  Items (*items)();
+};
+constexpr std::array kinds{
+    Kind{"dtypes", dtype_items},
+    Kind{"errors", errors},
+};
+
+std::string as_table(const Items& items) {
+  std::size_t width = 0;
+  for (const Item& item : items) width = std::max(width, item.name.size());
+  std::string text;
+  for (const Item& item : items) text += fmt::format("{:<{}}  {}\n", item.name, width, item.summary);
+  return text;
+}
+
+std::string as_json(const Items& items) {
+  std::string text;
+  for (const Item& item : items)
+    text += nlohmann::ordered_json{{"name", item.name}, {"summary", item.summary}}.dump() + "\n";
+  return text;
+}
+
+}  // namespace
+
+Action declare_list(CLI::App& app) {
+  struct Options {
+    std::string what = "errors";
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.emplace_back(kind.name);
+  app.add_option("--what", options->what, "what to list")->check(CLI::IsMember(names));
+  app.add_flag("--json", options->json, "one JSON object per line");
+  return [options](Console& console) {
+    const Kind* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == options->what; });
+    const Items items = kind->items();
+    console.print(options->json ? as_json(items) : as_table(items));
+    return exit_held;
+  };
+}
+
+}  // namespace pdsim::tools

@@ -1,0 +1,112 @@
+// The pdsim command: finds the subcommand, parses its arguments, runs it. One table, one file per subcommand.
+
+#include "tools/command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+constexpr std::array commands{
+    Command{"list", "lists the catalog, or with --what the names that scenario files may use",
+            "pdsim list --what errors", declare_list},
+    Command{"explain", "tells what an error code or a diagnosis means, how to recognise it, and the fix",
+            "pdsim explain reduction-not-finished", declare_explain},
+    Command{"doctor", "tells which worlds work on this machine, and what the others lack", "pdsim doctor",
+            declare_doctor},
+};
+
+// Ctrl-C ends at once, with the status a shell would report.
+void end_at_once(int signal) { _exit(128 + signal); }
+
+void handle_signals() {
+  struct sigaction action {};
+  action.sa_handler = end_at_once;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);  // writing says EPIPE instead
+}
+
+// The table's names, as a sentence lists them.
+std::string command_names() {
+  std::string names;
+  for (const Command& command : commands) names += fmt::format("{}{}", names.empty() ? "" : ", ", command.name);
+  return names;
+}
+
+int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, Console& console) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty()) {
+    const std::vector<std::string> rest = app.remaining();
+    console.problem(rest.empty()
+                        ? fmt::format("a command is missing: {}", command_names())
+                        : fmt::format("there is no command `{}`; there are {}", rest.front(), command_names()));
+  } else {
+    console.problem(error.what());
+  }
+  console.problem(
+      fmt::format("`pdsim{} --help` shows what can be given", chosen.empty() ? "" : " " + chosen.front()->get_name()));
+  return exit_wrong_input;
+}
+
+int run(int argc, char** argv, Console& console) {
+  CLI::App app{"Simulates and tests collectives and data-parallel training, deterministically.", "pdsim"};
+  app.set_version_flag("--version", "pdsim " PDSIM_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 expectations held, 1 some did not, 2 wrong input, 3 world not available, 4 pdsim failed.\n"
+      "Each subcommand has --help with an example.");
+  std::vector<Action> actions;
+  for (const Command& command : commands) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->footer(fmt::format("Example: {}", command.example));
+    actions.push_back(command.declare(*sub));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    console.print(chosen.empty() ? app.help() : chosen.front()->help("pdsim"));
+    return exit_held;
+  } catch (const CLI::CallForVersion&) {
+    console.print("pdsim " PDSIM_VERSION "\n");
+    return exit_held;
+  } catch (const CLI::ParseError& error) {
+    return wrong_arguments(app, error, console);
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    if (app.got_subcommand(std::string(commands[i].name))) return actions[i](console);
+  return exit_wrong_input;
+}
+
+}  // namespace
+}  // namespace pdsim::tools
+
+int main(int argc, char** argv) {
+  using namespace pdsim::tools;
+  const char* no_color = std::getenv("NO_COLOR");
+  Console console(no_color != nullptr && *no_color != '\0');
+  handle_signals();
+  if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+    console.problem("standard output is closed; nothing was run");
+    return exit_wrong_input;
+  }
+  try {
+    const int status = run(argc, argv, console);
+    return console.finish() ? status : static_cast<int>(exit_failed);
+  } catch (const std::exception& error) {
+    console.problem(fmt::format("internal error: {}", error.what()));
+    return exit_failed;
+  }
+}
