@@ -30,7 +30,8 @@ struct BucketAssignment {
 BucketAssignment assign_buckets(std::span<const BucketTensor> tensors, std::span<const Bytes> limits,
                                 bool sort_by_first_index);
 
-// The limits DDP uses: no limit (first iteration), or [first, cap].
+// The limits DDP uses: [first, cap], or none for the first iteration.
 std::vector<Bytes> bucket_limits(Bytes first_bucket, Bytes cap);
+std::vector<Bytes> no_bucket_limit();
 
 }  // namespace pdsim

@@ -1,11 +1,17 @@
 // DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (SEMANTICS section 1).
 //
-//   constructor  checks, all_gather of the parameter count, broadcast of the sizes, broadcast of parameters and buffers
-//   forward      [2 rebuild broadcasts] [buffer broadcasts] then the module's forward; arms the reducer when grad and
-//   sync backward     bucket all_reduces strictly in index order, averaged by dividing before the sum; then the used
-//   map errors       ddp_not_needed, model_differs, reduction_not_finished, marked_ready_twice, and the group's records
-//   ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-written notes (flight_record.h) threads the
-//   rank's own
+//   constructor  checks, all_gather "parameter count", broadcast "parameter sizes", then broadcasts "parameters" (of
+//                parameters and buffers together, flattened per dtype)
+//   forward      [broadcasts "rebuild order", "rebuild sizes"] [broadcasts "buffers"], the module's forward, arms the
+//                reducer when gradients are on and synchronised
+//   backward     all_reduces "bucket k" strictly in index order, each divided before the sum; then "used map". Blocks
+//                until all are done. Returns ok, with local gradients, when some bucket was never filled
+//   errors       ddp_not_needed; model_differs; reduction_not_finished (facts parameters, indices, bucket) at the next
+//                forward with gradients; marked_ready_twice and static_graph_changed (facts parameter, index); and the
+//                process group's
+//   records      notes ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-saved, tensor-written
+//                (flight_record.h); yes or no for what is a bool
+//   threads      the rank's own
 #pragma once
 
 #include "core/group/process_group.h"
@@ -22,12 +28,12 @@ namespace pdsim {
 struct DdpProfile {
   bool first_bucket_follows_explicit_cap = true;     // 2.x: an explicit cap is also the first limit
   bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false
-  bool used_map_kept_under_no_sync = true;
+  bool used_map_kept_under_no_sync = true;           // 2.4 and later: a use inside no_sync counts as a use
 };
 
 struct DdpOptions {
-  Bytes bucket_cap{25LL << 20};
-  bool explicit_cap = false;  // the user gave bucket_cap
+  Bytes bucket_cap{25LL << 20};  // 0: one bucket per parameter
+  bool explicit_cap = false;     // the user gave bucket_cap
   Bytes first_bucket{1LL << 20};
   bool explicit_first_bucket = false;
   bool find_unused_parameters = false;
@@ -53,15 +59,18 @@ class Reducer;
 
 class DistributedDataParallel {
  public:
-  // Runs the constructor's collectives; blocks. The module, group and recorder must outlive it.
+  // Runs the constructor's collectives; blocks. The module and the group must outlive it.
   static Result<std::unique_ptr<DistributedDataParallel>> wrap(nn::Module& module, ProcessGroup& group,
                                                                const DdpOptions& options);
   ~DistributedDataParallel();
 
+  // What the module saves and writes goes to `watch`; without one, to the recorder as notes. Buffer broadcasts always
+  // become notes.
   Result<nn::Tensor> forward(const nn::Tensor& input, std::string_view path, nn::ForwardMode mode,
                              const nn::TensorWatcher& watch = {});
+  // Backward from scalar losses (each with gradient one), with the reducer's part.
   Status backward(std::span<const nn::Tensor> losses);
-  // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally.
+  // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally. Read in forward only.
   void set_require_backward_grad_sync(bool on);
   nn::Module& module() { return module_; }
   DdpLogging logging() const;
