@@ -40,7 +40,10 @@ class Tensor {
   std::vector<double> values() const;
   Tensor clone() const;   // same values, own storage, no history
   Tensor detach() const;  // same storage and version, no history
-  bool same_storage(const Tensor& other) const { return state_ == other.state_; }
+  // A view of consecutive elements from `offset` on: same memory and version, no history (DDP's bucket views).
+  Tensor slice(std::int64_t offset, Shape shape) const;
+  // The same memory from the same element on (a detached tensor and its origin; two equal slices).
+  bool same_storage(const Tensor& other) const;
 
   std::uint32_t version() const;
   void bump_version();
