@@ -1,0 +1,91 @@
+// Reads the sources of the whole project: the arrows between layers are what DESIGN draws, and nothing hides state.
+
+#include "tests/architecture/rules.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace pdsim::architecture {
+namespace {
+
+using Rule = Problems (*)(std::string_view path, std::string_view text);
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Every problem of the project's sources under `rule`, one per line.
+std::string problems_of_project(Rule rule) {
+  std::string found;
+  int files = 0;
+  const std::filesystem::path root = PDSIM_SOURCE_DIR;
+  for (const char* folder : {"core", "sim", "backends", "scenarios", "tools", "tests"}) {
+    if (!std::filesystem::exists(root / folder)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cpp") continue;
+      ++files;
+      const std::string path = entry.path().lexically_relative(root).generic_string();
+      for (const Problem& problem : rule(path, text_of(entry.path())))
+        found += problem.where + "  " + problem.what + "\n";
+    }
+  }
+  EXPECT_GT(files, 20) << "the sources were not found below " << root;
+  return found;
+}
+
+TEST(Architecture, IncludesOnlyPointDownwards) { EXPECT_EQ(problems_of_project(include_problems), ""); }
+TEST(Architecture, CoreAndSimHideNoState) { EXPECT_EQ(problems_of_project(hidden_state_problems), ""); }
+TEST(Architecture, NoFileIsLongerThanFiveHundredLines) { EXPECT_EQ(problems_of_project(size_problems), ""); }
+
+TEST(IncludeRule, CatchesEveryForbiddenArrow) {
+  const std::string_view forbidden[][2] = {
+      {"core/base/a.h", "#include \"sim/scheduler.h\"\n"},
+      {"sim/a.cpp", "#include \"backends/gloo/a.h\"\n"},
+      {"backends/gloo/a.cpp", "#include \"sim/a.h\"\n"},
+      {"backends/gloo/a.cpp", "#include \"backends/mpi/a.h\"\n"},
+      {"sim/a.cpp", "#include \"scenarios/engine/world.h\"\n"},
+      {"scenarios/engine/a.cpp", "#include \"tools/command.h\"\n"},
+      {"core/base/a.cpp", "#include <boost/fiber/all.hpp>\n"},
+      {"core/base/a.cpp", "#include <Eigen/Core>\n"},
+      {"core/nn/a.h", "#include <Eigen/Core>\n"},
+      {"scenarios/engine/a.h", "#include <yaml-cpp/yaml.h>\n"},
+      {"scenarios/engine/a.cpp", "#include <CLI/CLI.hpp>\n"},
+      {"sim/a.cpp", "#include <unistd.h>\n"},
+  };
+  for (const auto& [path, text] : forbidden) EXPECT_EQ(include_problems(path, text).size(), 1U) << path << " " << text;
+}
+
+TEST(IncludeRule, AllowsWhatTheDesignDraws) {
+  const std::string_view allowed[][2] = {
+      {"core/base/a.h", "#include \"core/base/b.h\"\n"},
+      {"sim/a.cpp", "#include <boost/fiber/all.hpp>\n"},
+      {"core/nn/a.cpp", "#include <Eigen/Core>\n"},
+      {"backends/gloo/a.cpp", "#include <gloo/context.h>\n"},
+      {"tools/a.cpp", "#include \"scenarios/engine/a.h\"\n"},
+      {"core/base/a.cpp", "#include <vector>\n"},
+      {"core/base/a.cpp", "// #include \"sim/scheduler.h\"\n"},
+  };
+  for (const auto& [path, text] : allowed) EXPECT_TRUE(include_problems(path, text).empty()) << path << " " << text;
+}
+
+TEST(HiddenStateRule, CatchesClocksAndHashOrderButNotWordsThatContainThem) {
+  EXPECT_EQ(hidden_state_problems("core/a.cpp", "auto t = std::chrono::steady_clock::now();\n").size(), 1U);
+  EXPECT_EQ(hidden_state_problems("sim/a.cpp", "int x;\nstd::unordered_map<int, int> m;\n").size(), 1U);
+  EXPECT_EQ(hidden_state_problems("sim/a.cpp", "\nint n = rand();\n").front().where, "sim/a.cpp:2");
+  EXPECT_TRUE(hidden_state_problems("sim/a.cpp", "int operand = strand(1);  // no rand here\n").empty());
+  EXPECT_TRUE(hidden_state_problems("backends/a.cpp", "std::chrono::steady_clock::now();\n").empty());
+}
+
+TEST(SizeRule, AllowsFiveHundredLinesAndNotOneMore) {
+  EXPECT_TRUE(size_problems("core/a.h", std::string(500, '\n')).empty());
+  EXPECT_EQ(size_problems("core/a.h", std::string(501, '\n')).size(), 1U);
+}
+
+}  // namespace
+}  // namespace pdsim::architecture

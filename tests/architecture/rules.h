@@ -1,0 +1,25 @@
+// The rules that hold the architecture, as functions of a file's text; each gives the lines that break it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::architecture {
+
+struct Problem {
+  std::string where;  // core/base/types.h:12
+  std::string what;
+};
+using Problems = std::vector<Problem>;
+
+// `path` is relative to the repository. The arrows: tools -> scenarios -> sim | backends -> core; a backend's folder knows no
+// other backend's; every third-party library stays in its folder.
+Problems include_problems(std::string_view path, std::string_view text);
+
+// core and sim ask neither the machine nor the clock, and depend on nothing that differs between two runs.
+Problems hidden_state_problems(std::string_view path, std::string_view text);
+
+Problems size_problems(std::string_view path, std::string_view text);
+
+}  // namespace pdsim::architecture

@@ -1,0 +1,15 @@
+// Seeded runs whose fingerprints must be the same whoever compiled them: `.ci/run` builds this program with two compilers at
+// two levels of optimisation and compares what it prints.
+//
+// Adding one: a function in a file of this folder and its row in main.cpp.
+#pragma once
+
+#include <cstdint>
+
+namespace pdsim::fingerprints {
+
+std::uint64_t random_streams();
+std::uint64_t half_conversions();
+std::uint64_t reductions();  // every dtype x operation
+
+}  // namespace pdsim::fingerprints
