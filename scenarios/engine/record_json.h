@@ -1,0 +1,22 @@
+// Flight records as text: how a real process hands its record over, and what `pdsim diagnose` reads.
+//
+//   exact    from_json(to_json(r)) equals r: times in picoseconds, numbers to the last bit, NaN and infinities too
+//   size     members at their default are left out; about 150 bytes a call
+//   errors   input_invalid, naming what is wrong, for anything that is not such a record; nothing throws
+#pragma once
+
+#include "core/base/result.h"
+#include "core/group/rank_program.h"
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+std::string to_json(const RankResult& result);
+Result<RankResult> rank_result_from_json(std::string_view text);
+
+// One event per line, for events.jsonl: the calls and notes of a rank, by time.
+std::string events_jsonl(const RankLog& log);
+
+}  // namespace pdsim::scenarios

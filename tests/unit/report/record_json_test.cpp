@@ -1,0 +1,140 @@
+#include "scenarios/engine/record_json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace pdsim::scenarios {
+namespace {
+
+RankResult rich_result() {
+  RankResult result;
+  RankLog& log = result.log;
+  log.rank = 3;
+  log.launch = 2;
+  log.dropped = 17;
+  log.end = RankEnd::raised;
+  log.ended = {123'456'789'012'345};
+  log.error = {Code::reduction_not_finished, "a \"quoted\"\nsentence, \xc3\xa9", {{"rank", "3"}, {"rank", "again"}}};
+  log.error_site = {"train", 3, 25, 5};
+  Call call;
+  call.id = 41;
+  call.parent = 40;
+  call.layer = Layer::collective;
+  call.name = "reduce";
+  call.group = "world";
+  call.seq = 7;
+  call.purpose = "bucket 0";
+  call.state = CallState::timed_out;
+  call.issued = {1};
+  call.started = {2};
+  call.finished = {3};
+  call.site = {"train", 2, 24, 3};
+  call.dtype = DType::bf16;
+  call.op = ReduceOp::premul_sum;
+  call.count = 1LL << 40;
+  call.root = 0;
+  call.peer = 2;
+  call.async = true;
+  call.facts = {{"bucket", "0"}, {"parameters", "a, b"}};
+  call.error = Code::timeout;
+  call.message = "late";
+  log.calls = {Call{}, call};
+  log.notes = {Note{}, {41, {9}, "path-taken", {"train", 2, 24, 3}, {{"path", "short"}, {"line", "21"}}}};
+  result.values["x"] = {1.0 / 3.0, -0.0, 5e-324, std::numeric_limits<double>::max()};
+  result.values["none"] = {};
+  result.values["odd"] = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                          std::numeric_limits<double>::quiet_NaN()};
+  return result;
+}
+
+void expect_same(const Call& a, const Call& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.parent, b.parent);
+  EXPECT_EQ(a.layer, b.layer);
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.group, b.group);
+  EXPECT_EQ(a.seq, b.seq);
+  EXPECT_EQ(a.purpose, b.purpose);
+  EXPECT_EQ(a.state, b.state);
+  EXPECT_EQ(a.issued, b.issued);
+  EXPECT_EQ(a.started, b.started);
+  EXPECT_EQ(a.finished, b.finished);
+  EXPECT_EQ(a.site, b.site);
+  EXPECT_EQ(a.dtype, b.dtype);
+  EXPECT_EQ(a.op, b.op);
+  EXPECT_EQ(a.count, b.count);
+  EXPECT_EQ(a.root, b.root);
+  EXPECT_EQ(a.peer, b.peer);
+  EXPECT_EQ(a.async, b.async);
+  EXPECT_EQ(a.facts, b.facts);
+  EXPECT_EQ(a.error, b.error);
+  EXPECT_EQ(a.message, b.message);
+}
+
+TEST(RecordJson, GivesBackEveryMember) {
+  const RankResult before = rich_result();
+  const Result<RankResult> after = rank_result_from_json(to_json(before));
+  ASSERT_TRUE(after.ok()) << after.error().message;
+  EXPECT_EQ(after->log.rank, 3);
+  EXPECT_EQ(after->log.launch, 2);
+  EXPECT_EQ(after->log.dropped, 17);
+  EXPECT_EQ(after->log.end, RankEnd::raised);
+  EXPECT_EQ(after->log.ended, before.log.ended);
+  EXPECT_EQ(after->log.error, before.log.error);
+  EXPECT_EQ(after->log.error_site, before.log.error_site);
+  ASSERT_EQ(after->log.calls.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) expect_same(after->log.calls[i], before.log.calls[i]);
+  ASSERT_EQ(after->log.notes.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(after->log.notes[i].call, before.log.notes[i].call);
+    EXPECT_EQ(after->log.notes[i].at, before.log.notes[i].at);
+    EXPECT_EQ(after->log.notes[i].kind, before.log.notes[i].kind);
+    EXPECT_EQ(after->log.notes[i].site, before.log.notes[i].site);
+    EXPECT_EQ(after->log.notes[i].facts, before.log.notes[i].facts);
+  }
+  EXPECT_EQ(to_json(*after), to_json(before));
+}
+
+TEST(RecordJson, KeepsNumbersToTheLastBit) {
+  const RankResult before = rich_result();
+  const Result<RankResult> after = rank_result_from_json(to_json(before));
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(after->values.at("x"), before.values.at("x"));
+  EXPECT_TRUE(std::signbit(after->values.at("x")[1]));
+  EXPECT_TRUE(after->values.at("none").empty());
+  EXPECT_EQ(after->values.at("odd")[0], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(after->values.at("odd")[1], -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(after->values.at("odd")[2]));
+}
+
+TEST(RecordJson, RefusesWhatIsNoRecord) {
+  const std::string good = to_json(rich_result());
+  for (const std::string& bad :
+       {std::string(), std::string("[]"), std::string("{}"), std::string("{\"pdsim_record\": 2}"), std::string("7"),
+        good.substr(0, good.size() / 2), std::string("\0\0", 2),
+        std::string("{\"pdsim_record\": 1, \"rank\": \"a\"}")}) {
+    const Result<RankResult> result = rank_result_from_json(bad);
+    ASSERT_FALSE(result.ok()) << bad;
+    EXPECT_EQ(result.error().code, Code::input_invalid);
+  }
+}
+
+TEST(RecordJson, SurvivesBytesThatAreNoText) {
+  RankResult result;
+  result.log.error = {Code::io_error, "\xff\xfe", {}};
+  EXPECT_TRUE(rank_result_from_json(to_json(result)).ok());
+}
+
+TEST(RecordJson, WritesOneEventPerLineByTime) {
+  RankLog log = rich_result().log;
+  log.calls[0].issued = {1};
+  log.calls[1].issued = {10};
+  const std::string text = events_jsonl(log);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  EXPECT_LT(text.find("path-taken"), text.find("\"name\":\"reduce\""));
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
