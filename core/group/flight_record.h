@@ -65,7 +65,8 @@ struct Note {
   Facts facts;
 };
 
-// Kinds of notes and the facts they carry; writers and diagnosis rules both use these names.
+// Kinds of notes and the facts they carry; writers and diagnosis rules both use these names. Lists are separated by ",
+// ".
 namespace note_kind {
 constexpr std::string_view path_taken = "path-taken";  // path, default (yes|no), line, column of the `takes` entry
 constexpr std::string_view ddp_options =

@@ -77,10 +77,14 @@ class DistributedDataParallel {
 
  private:
   DistributedDataParallel(nn::Module& module, ProcessGroup& group, const DdpOptions& options);
+  Status share_rank_zero_state();
+  void build_reducer(std::vector<nn::Tensor> parameters);
+  Status broadcast_buffers();
   nn::Module& module_;
   ProcessGroup& group_;
   DdpOptions options_;
-  std::unique_ptr<Reducer> reducer_;
+  std::shared_ptr<Reducer> reducer_;
+  std::vector<std::int64_t> initial_bucket_bytes_;
   bool require_backward_grad_sync_ = true;
   bool require_forward_param_sync_ = true;
 };

@@ -1,0 +1,38 @@
+// Broadcasts of many tensors in few messages, as DDP sends its parameters and buffers.
+//
+//   order   per dtype flat messages of at least `limit` bytes (the last may be smaller), by their first tensor; two in
+//   flight effect  every rank copies the result back in place, the root too: each tensor's version rises by one source
+//   torch/csrc/distributed/c10d/comm.cpp, broadcast_coalesced and BroadcastWork
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/nn/tensor.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace pdsim {
+
+constexpr Bytes coalesced_limit{250LL << 20};
+
+struct CoalescedOptions {
+  std::string purpose;
+  Rank root = 0;
+  Bytes limit = coalesced_limit;
+  std::function<void(const nn::Tensor&)> written;  // after each tensor was copied back; may be empty
+};
+
+Status broadcast_coalesced(ProcessGroup& group, std::span<const nn::Tensor> tensors, const CoalescedOptions& options);
+
+// The memory of an operation that its backend may still write after the rank gave up waiting stays alive until the
+// operation is over.
+template <class Buffer>
+Result<WorkPtr> keeping(Buffer buffer, Result<WorkPtr> started) {
+  if (started.ok()) (*started)->on_done([kept = std::move(buffer)](const Status&) {});
+  return started;
+}
+
+}  // namespace pdsim

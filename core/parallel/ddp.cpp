@@ -1,0 +1,134 @@
+#include "core/parallel/ddp.h"
+
+#include "core/parallel/coalesced.h"
+#include "core/parallel/model_check.h"
+#include "core/parallel/reducer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+// [first, cap] with the first limit that PyTorch's version takes; an explicit cap of recent versions is the only limit.
+std::vector<Bytes> limits_of(const DdpOptions& options) {
+  if (options.explicit_cap && !options.explicit_first_bucket && options.profile.first_bucket_follows_explicit_cap)
+    return {options.bucket_cap};
+  return bucket_limits(options.first_bucket, options.bucket_cap);
+}
+
+// Of the definition order, the buckets reversed: gradients of the last layers come first.
+BucketLayout initial_layout(const std::vector<nn::Tensor>& parameters, const DdpOptions& options) {
+  std::vector<BucketTensor> tensors;
+  for (const nn::Tensor& p : parameters) tensors.push_back({p.numel(), p.dtype()});
+  const bool at_once = options.find_unused_parameters && !options.static_graph;
+  BucketLayout layout = assign_buckets(tensors, at_once ? limits_of(options) : no_bucket_limit(), true).buckets;
+  std::reverse(layout.begin(), layout.end());
+  return layout;
+}
+
+std::string yes_or_no(bool b) { return b ? "yes" : "no"; }
+
+void note_tensor_event(FlightRecorder& recorder, const nn::TensorEvent& event) {
+  recorder.note(event.saved ? note_kind::tensor_saved : note_kind::tensor_written,
+                {{"tensor", event.tensor}, {"version", std::to_string(event.version)}, {"by", event.by}});
+}
+
+}  // namespace
+
+DistributedDataParallel::DistributedDataParallel(nn::Module& module, ProcessGroup& group, const DdpOptions& options)
+    : module_(module), group_(group), options_(options) {}
+
+DistributedDataParallel::~DistributedDataParallel() = default;
+
+Result<std::unique_ptr<DistributedDataParallel>> DistributedDataParallel::wrap(nn::Module& module, ProcessGroup& group,
+                                                                               const DdpOptions& options) {
+  std::vector<nn::Tensor> trained;
+  std::copy_if(module.parameters().begin(), module.parameters().end(), std::back_inserter(trained),
+               [](const nn::Tensor& p) { return p.requires_grad(); });
+  if (trained.empty())
+    return Error{Code::ddp_not_needed,
+                 "no parameter of the module requires a gradient, so DDP has nothing to synchronise; use the module as "
+                 "it is",
+                 {}};
+  std::unique_ptr<DistributedDataParallel> ddp(new DistributedDataParallel(module, group, options));
+  PDSIM_TRY(verify_same_model(group, trained));
+  PDSIM_TRY(ddp->share_rank_zero_state());
+  ddp->build_reducer(std::move(trained));
+  return ddp;
+}
+
+Status DistributedDataParallel::share_rank_zero_state() {
+  std::vector<nn::Tensor> state = module_.parameters();
+  const bool skip_buffers = options_.profile.skip_buffer_broadcast_in_constructor && !options_.broadcast_buffers;
+  if (!skip_buffers) state.insert(state.end(), module_.buffers().begin(), module_.buffers().end());
+  CoalescedOptions how;
+  how.purpose = "parameters";
+  return broadcast_coalesced(group_, state, how);
+}
+
+void DistributedDataParallel::build_reducer(std::vector<nn::Tensor> parameters) {
+  const BucketLayout layout = initial_layout(parameters, options_);
+  FlightRecorder& recorder = group_.recorder();
+  const Site site = recorder.site();
+  recorder.note(note_kind::ddp_options, {{"find_unused_parameters", yes_or_no(options_.find_unused_parameters)},
+                                         {"broadcast_buffers", yes_or_no(options_.broadcast_buffers)},
+                                         {"buckets", std::to_string(layout.size())},
+                                         {"line", std::to_string(site.line)},
+                                         {"column", std::to_string(site.column)}});
+  ReducerOptions how;
+  how.find_unused_parameters = options_.find_unused_parameters;
+  how.static_graph = options_.static_graph;
+  how.gradient_as_bucket_view = options_.gradient_as_bucket_view;
+  how.used_map_kept_under_no_sync = options_.profile.used_map_kept_under_no_sync;
+  how.rebuild_limits = limits_of(options_);
+  reducer_ = Reducer::make(std::move(parameters), layout, group_, how);
+  initial_bucket_bytes_ = reducer_->bucket_bytes();
+}
+
+Status DistributedDataParallel::broadcast_buffers() {
+  CoalescedOptions how;
+  how.purpose = "buffers";
+  how.written = [this](const nn::Tensor& buffer) {
+    note_tensor_event(group_.recorder(), {false, buffer.name(), buffer.version(), "buffer broadcast"});
+  };
+  return broadcast_coalesced(group_, module_.buffers(), how);
+}
+
+Result<nn::Tensor> DistributedDataParallel::forward(const nn::Tensor& input, std::string_view path,
+                                                    nn::ForwardMode mode, const nn::TensorWatcher& watch) {
+  const bool synchronised = mode.grad && require_backward_grad_sync_;
+  if (synchronised) reducer_->begin_iteration();
+  if (mode.grad) PDSIM_TRY(reducer_->rebuild_if_due());
+  if (require_forward_param_sync_ && options_.broadcast_buffers && !module_.buffers().empty())
+    PDSIM_TRY(broadcast_buffers());
+
+  const nn::TensorWatcher record = [this](const nn::TensorEvent& e) { note_tensor_event(group_.recorder(), e); };
+  Result<nn::Tensor> output = module_.forward(input, path, mode, watch ? watch : record);
+  if (!output.ok()) return output;
+  require_forward_param_sync_ = synchronised;
+  if (synchronised) reducer_->arm(*output);
+  return output;
+}
+
+Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses) { return reducer_->backward(losses); }
+
+void DistributedDataParallel::set_require_backward_grad_sync(bool on) { require_backward_grad_sync_ = on; }
+
+DdpLogging DistributedDataParallel::logging() const {
+  DdpLogging log;
+  log.bucket_sizes = initial_bucket_bytes_;
+  log.has_rebuilt_buckets = reducer_->has_rebuilt();
+  if (log.has_rebuilt_buckets) log.rebuilt_bucket_sizes = reducer_->bucket_bytes();
+  log.bucket_cap_bytes = options_.bucket_cap.count;
+  log.find_unused_parameters = options_.find_unused_parameters;
+  log.iteration = reducer_->iterations();
+  log.unused_parameter_size = reducer_->unused_bytes();
+  for (const nn::Tensor& p : reducer_->parameters()) {
+    ++log.num_parameter_tensors;
+    log.total_parameter_size_bytes += p.view().bytes();
+  }
+  return log;
+}
+
+}  // namespace pdsim

@@ -1,0 +1,89 @@
+#include "core/parallel/gradient_bucket.h"
+
+#include "core/base/check.h"
+
+#include <fmt/format.h>
+
+namespace pdsim {
+namespace {
+
+template <class T, class F>
+void transform(ConstView from, MutableView to, F f) {
+  const T* in = reinterpret_cast<const T*>(from.data);
+  T* out = reinterpret_cast<T*>(to.data);
+  for (std::int64_t i = 0; i < to.count; ++i) out[i] = f(in[i]);
+}
+
+void multiply(ConstView from, MutableView to, double factor) {
+  if (to.dtype == DType::f64) return transform<double>(from, to, [factor](double x) { return x * factor; });
+  const auto single = static_cast<float>(factor);
+  transform<float>(from, to, [single](float x) { return x * single; });
+}
+
+void divide(MutableView data, int divisor) {
+  if (data.dtype == DType::f64)
+    return transform<double>(data, data, [divisor](double x) { return x / static_cast<double>(divisor); });
+  transform<float>(data, data, [divisor](float x) { return x / static_cast<float>(divisor); });
+}
+
+}  // namespace
+
+GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters) {
+  GradientBucket bucket;
+  bucket.parameters = indices;
+  bucket.pending = indices.size();
+  std::int64_t elements = 0;
+  for (const std::size_t i : indices) elements += parameters[i].numel();
+  const DType dtype = parameters[indices.front()].dtype();
+  PDSIM_CHECK(dtype == DType::f32 || dtype == DType::f64, "gradients are f32 or f64");
+  bucket.flat = nn::Tensor::zeros({elements}, dtype);
+  std::int64_t offset = 0;
+  for (const std::size_t i : indices) {
+    bucket.views.push_back(bucket.flat.slice(offset, parameters[i].shape()));
+    offset += parameters[i].numel();
+  }
+  return bucket;
+}
+
+void take_gradient(nn::Tensor& parameter, nn::Tensor& view, int ranks, bool as_view) {
+  const nn::Tensor gradient = parameter.grad();
+  if (!gradient.defined()) {
+    view.fill_(0.0);
+  } else if (gradient.same_storage(view)) {
+    divide(view.mutable_view(), ranks);
+  } else {
+    multiply(gradient.view(), view.mutable_view(), 1.0 / ranks);
+    if (as_view) parameter.set_grad(view);
+  }
+}
+
+Status give_gradient(nn::Tensor& parameter, nn::Tensor& view, bool as_view) {
+  nn::Tensor gradient = parameter.grad();
+  if (!gradient.defined()) {
+    parameter.set_grad(as_view ? view : view.clone());
+  } else if (!as_view) {
+    gradient.copy_(view.view());
+  } else if (!gradient.same_storage(view)) {
+    return Error{Code::autograd_misuse,
+                 fmt::format("the gradient of {} was replaced during backward and is no longer DDP's bucket view; with "
+                             "gradient_as_bucket_view a parameter may belong to one DDP only",
+                             parameter.name()),
+                 {{"parameter", parameter.name()}}};
+  }
+  return {};
+}
+
+void adopt_gradient(nn::Tensor& parameter, nn::Tensor& view) {
+  const nn::Tensor gradient = parameter.grad();
+  if (!gradient.defined() || gradient.same_storage(view)) return;
+  view.copy_(gradient.view());
+  parameter.set_grad(view);
+}
+
+std::string names_of(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters) {
+  std::string names;
+  for (const std::size_t i : indices) names += (names.empty() ? "" : ", ") + parameters[i].name();
+  return names;
+}
+
+}  // namespace pdsim

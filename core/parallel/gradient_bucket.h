@@ -1,0 +1,45 @@
+// Gradient buckets: the flat buffers DDP reduces, and the copies between them and the gradients.
+//
+//   average  a gradient is multiplied by the double 1/W, rounded to its dtype, on its way in; one that already lives in
+//   the
+//            bucket (gradient_as_bucket_view) is divided by W in place. The two may differ in the last bit.
+//   source   torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense and finalize_bucket_dense
+#pragma once
+
+#include "core/group/work.h"
+#include "core/nn/tensor.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+using BucketLayout = std::vector<std::vector<std::size_t>>;  // per bucket the indices of its parameters
+
+struct GradientBucket {
+  std::vector<std::size_t> parameters;
+  nn::Tensor flat;
+  std::vector<nn::Tensor> views;  // of flat, one per parameter, in its shape
+  std::size_t pending = 0;        // parameters whose gradient is not ready yet
+  WorkPtr work;                   // once launched
+};
+
+GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters);
+
+// Brings the parameter's gradient, divided by `ranks`, into its view; zeros when it has none. With `as_view` the
+// gradient then is the view.
+void take_gradient(nn::Tensor& parameter, nn::Tensor& view, int ranks, bool as_view);
+
+// Gives the reduced view back as the parameter's gradient. autograd_misuse when, with `as_view`, the gradient is
+// another tensor than the view by now.
+Status give_gradient(nn::Tensor& parameter, nn::Tensor& view, bool as_view);
+
+// With gradient_as_bucket_view, gradients of a former layout move into the new one.
+void adopt_gradient(nn::Tensor& parameter, nn::Tensor& view);
+
+// "fc1.weight, fc1.bias"
+std::string names_of(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters);
+
+}  // namespace pdsim

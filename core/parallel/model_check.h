@@ -1,0 +1,17 @@
+// The constructor's comparison of models: the number of parameters by all_gather, then rank 0's sizes and strides by
+// broadcast (SEMANTICS 1.1, steps 3 and 4). Names, values, dtypes and order are not compared.
+//
+//   errors   model_differs: a different number on every rank; a different shape on the rank that deviates only, while
+//            rank 0 walks on
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/nn/tensor.h"
+
+#include <span>
+
+namespace pdsim {
+
+Status verify_same_model(ProcessGroup& group, std::span<const nn::Tensor> parameters);
+
+}  // namespace pdsim

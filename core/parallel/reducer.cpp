@@ -1,0 +1,278 @@
+#include "core/parallel/reducer.h"
+
+#include "core/parallel/coalesced.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace pdsim {
+
+Reducer::Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const ReducerOptions& options)
+    : parameters_(std::move(parameters)),
+      group_(group),
+      options_(options),
+      ready_(parameters_.size()),
+      used_(parameters_.size()),
+      fired_(parameters_.size()) {}
+
+std::shared_ptr<Reducer> Reducer::make(std::vector<nn::Tensor> parameters, const BucketLayout& layout,
+                                       ProcessGroup& group, const ReducerOptions& options) {
+  std::shared_ptr<Reducer> reducer(new Reducer(std::move(parameters), group, options));
+  reducer->set_layout(layout);
+  for (std::size_t i = 0; i < reducer->parameters_.size(); ++i) {
+    const std::weak_ptr<Reducer> weak = reducer;
+    nn::register_post_accumulate_hook(reducer->parameters_[i], [weak, i](nn::Tensor&) -> Status {
+      const auto alive = weak.lock();
+      return alive != nullptr ? alive->gradient_ready(i) : Status{};
+    });
+  }
+  return reducer;
+}
+
+void Reducer::set_layout(const BucketLayout& layout) {
+  buckets_.clear();
+  places_.assign(parameters_.size(), {});
+  for (std::size_t b = 0; b < layout.size(); ++b) {
+    buckets_.push_back(make_bucket(layout[b], parameters_));
+    for (std::size_t slot = 0; slot < layout[b].size(); ++slot) {
+      places_[layout[b][slot]] = {b, slot};
+      if (options_.gradient_as_bucket_view) adopt_gradient(parameters_[layout[b][slot]], buckets_[b].views[slot]);
+    }
+    group_.recorder().note(note_kind::bucket_layout, {{"phase", rebuilt_ ? "rebuilt" : "initial"},
+                                                      {"bucket", std::to_string(b)},
+                                                      {"parameters", names_of(layout[b], parameters_)},
+                                                      {"bytes", std::to_string(buckets_[b].flat.view().bytes())}});
+  }
+}
+
+std::vector<std::int64_t> Reducer::bucket_bytes() const {
+  std::vector<std::int64_t> bytes;
+  for (const GradientBucket& bucket : buckets_) bytes.push_back(bucket.flat.view().bytes());
+  return bytes;
+}
+
+// PyTorch's logger looks here, at the start of a forward, at what the iteration before left unused, and samples.
+void Reducer::begin_iteration() {
+  if (iterations_ > 0 && (iterations_ <= 10 || iterations_ % 100 == 0)) {
+    if (options_.find_unused_parameters && unused_.empty()) unused_bytes_ = 0;
+    for (const std::size_t i : unused_) unused_bytes_ += parameters_[i].view().bytes();
+  }
+  ++iterations_;
+}
+
+void Reducer::arm(const nn::Tensor& output) {
+  armed_ = true;
+  next_bucket_ = 0;
+  for (GradientBucket& bucket : buckets_) {
+    bucket.pending = bucket.parameters.size();
+    bucket.work = nullptr;
+  }
+  unused_marked_ = false;
+  ready_.assign(parameters_.size(), false);
+  remaining_ = fired_;
+  if (!finds_unused()) return;
+  unused_.clear();
+  const std::vector<nn::Tensor> used = nn::reachable_leaves(std::span(&output, 1));
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const nn::Tensor& parameter = parameters_[i];
+    const auto is_it = [&parameter](const nn::Tensor& leaf) { return leaf.same_storage(parameter); };
+    if (std::none_of(used.begin(), used.end(), is_it)) unused_.push_back(i);
+  }
+}
+
+Status Reducer::backward(std::span<const nn::Tensor> losses) {
+  nn::BackwardPass pass;
+  pass_ = &pass;
+  if (armed_ && first_static_iteration()) pass.queue_callback([this] { return reduce_after_backward(); });
+  const Status status = pass.run(losses);
+  pass_ = nullptr;
+  if (status.ok() && armed_) note_unfilled();
+  return status;
+}
+
+// The hook of one parameter, in backward, after its gradient was accumulated.
+Status Reducer::gradient_ready(std::size_t index) {
+  const bool maps_used = finds_unused() || first_static_iteration();
+  const bool defined = parameters_[index].grad().defined();
+  if (maps_used && defined && options_.used_map_kept_under_no_sync) used_[index] = 1;
+  if (!armed_) return {};
+  if (maps_used && defined) used_[index] = 1;
+  if (first_static_iteration()) {
+    ++fired_[index];
+    return {};
+  }
+  PDSIM_TRY(mark_unused());
+  if (options_.static_graph) {
+    if (remaining_[index] == 0) {
+      const std::string& name = parameters_[index].name();
+      return Error{Code::static_graph_changed,
+                   fmt::format("the gradient of {} became ready more often than the {} times of the first iteration; "
+                               "with static_graph every iteration must use the same parameters equally often",
+                               name, fired_[index]),
+                   {{"parameter", name}, {"index", std::to_string(index)}}};
+    }
+    if (--remaining_[index] > 0) return {};
+  }
+  if (will_rebuild()) ready_order_.push_back(index);
+  return mark_ready(index);
+}
+
+Status Reducer::mark_unused() {
+  if (std::exchange(unused_marked_, true)) return {};
+  for (const std::size_t i : unused_) PDSIM_TRY(mark_ready(i));
+  return {};
+}
+
+Status Reducer::mark_ready(std::size_t index) {
+  if (ready_[index]) {
+    const std::string& name = parameters_[index].name();
+    return Error{Code::marked_ready_twice,
+                 fmt::format("the gradient of {} (index {}) became ready twice in one iteration: it is used outside "
+                             "forward, by several backward calls, or where unused parameters were looked for and "
+                             "not seen; use each parameter in one forward and one backward",
+                             name, index),
+                 {{"parameter", name}, {"index", std::to_string(index)}}};
+  }
+  ready_[index] = true;
+  unfinished_ = true;
+  GradientBucket& bucket = buckets_[places_[index].bucket];
+  take_gradient(parameters_[index], bucket.views[places_[index].slot], group_.size(), options_.gradient_as_bucket_view);
+  if (--bucket.pending == 0 && places_[index].bucket == next_bucket_) PDSIM_TRY(launch_ready_buckets());
+  if (next_bucket_ < buckets_.size()) return {};
+  if (finds_unused()) PDSIM_TRY(launch_used_map());
+  if (pass_ == nullptr)
+    return Error{
+        Code::autograd_misuse, "the loss of a wrapped module ran backward without DDP; call DDP's backward", {}};
+  pass_->queue_callback([this] {
+    if (options_.static_graph && will_rebuild())
+      ready_order_.insert(ready_order_.end(), unused_.begin(), unused_.end());
+    return finalize();
+  });
+  return {};
+}
+
+Status Reducer::launch_ready_buckets() {
+  for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].pending == 0; ++next_bucket_)
+    PDSIM_TRY(launch(next_bucket_));
+  return {};
+}
+
+Status Reducer::launch(std::size_t index) {
+  GradientBucket& bucket = buckets_[index];
+  const std::string number = std::to_string(index);
+  const std::string count = std::to_string(bucket.parameters.size());
+  group_.recorder().note(note_kind::bucket_launched, {{"bucket", number}});
+  CallOptions call;
+  call.purpose = "bucket " + number;
+  call.async = true;
+  call.facts = {{"bucket", number}, {"parameters", names_of(bucket.parameters, parameters_)}, {"ready", count}};
+  const auto work = keeping(bucket.flat, group_.all_reduce(bucket.flat.mutable_view(), ReduceOp::sum, std::move(call)));
+  if (!work.ok()) return work.error();
+  bucket.work = *work;
+  return {};
+}
+
+Status Reducer::launch_used_map() {
+  reduced_used_ = std::make_shared<std::vector<std::int32_t>>(used_);
+  const MutableView map{reinterpret_cast<std::byte*>(reduced_used_->data()), DType::i32,
+                        static_cast<std::int64_t>(reduced_used_->size())};
+  CallOptions call;
+  call.purpose = "used map";
+  call.async = true;
+  const auto work = keeping(reduced_used_, group_.all_reduce(map, ReduceOp::sum, std::move(call)));
+  if (!work.ok()) return work.error();
+  used_work_ = *work;
+  return {};
+}
+
+// static_graph, first iteration: hooks only counted; here, after the whole backward, everything is reduced at once.
+Status Reducer::reduce_after_backward() {
+  PDSIM_TRY(launch_used_map());
+  unused_.clear();
+  unfinished_ = true;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (fired_[i] == 0) unused_.push_back(i);
+    const Place place = places_[i];
+    take_gradient(parameters_[i], buckets_[place.bucket].views[place.slot], group_.size(),
+                  options_.gradient_as_bucket_view);
+  }
+  for (; next_bucket_ < buckets_.size(); ++next_bucket_) PDSIM_TRY(launch(next_bucket_));
+  return finalize();
+}
+
+Status Reducer::finalize() {
+  armed_ = false;
+  unfinished_ = false;
+  for (GradientBucket& bucket : buckets_) {
+    PDSIM_TRY(bucket.work->wait());
+    for (std::size_t slot = 0; slot < bucket.parameters.size(); ++slot) {
+      const Result<bool> unused = globally_unused(bucket.parameters[slot]);
+      if (!unused.ok()) return unused.error();
+      if (!*unused)
+        PDSIM_TRY(
+            give_gradient(parameters_[bucket.parameters[slot]], bucket.views[slot], options_.gradient_as_bucket_view));
+    }
+  }
+  if ((finds_unused() || first_static_iteration()) && !used_reduced_) PDSIM_TRY(used_work_->wait());
+  if (finds_unused()) {
+    used_.assign(used_.size(), 0);
+    used_reduced_ = false;
+  }
+  return {};
+}
+
+// Everybody's map is waited for only where this rank did not use the parameter.
+Result<bool> Reducer::globally_unused(std::size_t index) {
+  if (!options_.find_unused_parameters && !options_.static_graph) return false;
+  if (used_[index] == 0 && !used_reduced_) {
+    PDSIM_TRY(used_work_->wait());
+    used_ = *reduced_used_;
+    used_reduced_ = true;
+  }
+  return used_[index] == 0;
+}
+
+std::vector<std::size_t> Reducer::missing_of(const GradientBucket& bucket) const {
+  std::vector<std::size_t> missing;
+  std::copy_if(bucket.parameters.begin(), bucket.parameters.end(), std::back_inserter(missing),
+               [this](std::size_t i) { return !ready_[i]; });
+  return missing;
+}
+
+void Reducer::note_unfilled() const {
+  for (std::size_t b = next_bucket_; b < buckets_.size(); ++b) {
+    const GradientBucket& bucket = buckets_[b];
+    if (bucket.pending == 0) continue;
+    group_.recorder().note(note_kind::bucket_unfilled,
+                           {{"bucket", std::to_string(b)},
+                            {"ready", std::to_string(bucket.parameters.size() - bucket.pending)},
+                            {"total", std::to_string(bucket.parameters.size())},
+                            {"missing", names_of(missing_of(bucket), parameters_)}});
+  }
+}
+
+Status Reducer::prior_reduction_finished() const {
+  if (!unfinished_) return {};
+  std::vector<std::size_t> missing;
+  std::string indices;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (ready_[i]) continue;
+    missing.push_back(i);
+    indices += (indices.empty() ? "" : ", ") + std::to_string(i);
+  }
+  const std::string names = names_of(missing, parameters_);
+  const char* advice = options_.static_graph ? "with static_graph every iteration must use the parameters of the first"
+                       : options_.find_unused_parameters
+                           ? "let every output of forward take part in the loss"
+                           : "set find_unused_parameters, or let every parameter take part in the loss of every rank";
+  return Error{Code::reduction_not_finished,
+               fmt::format("the backward before this forward left bucket {} of {} unreduced: on this rank no gradient "
+                           "became ready for {} (index {}); {}",
+                           next_bucket_, buckets_.size(), names, indices, advice),
+               {{"parameters", names}, {"indices", indices}, {"bucket", std::to_string(next_bucket_)}}};
+}
+
+}  // namespace pdsim

@@ -1,0 +1,101 @@
+// Reducer: counts gradients as backward makes them ready, and launches bucket all_reduces in index order
+// (SEMANTICS 1.3).
+//
+//   launch    a bucket starts when its last gradient is ready and every earlier bucket has started; one late parameter
+//             therefore holds back its bucket and all behind it
+//   finalize  at the end of the backward in which the last bucket started: waits in index order, gives gradients back
+//   owner     shared, because the parameters' hooks outlive it (they hold it weakly)
+//   source    torch/csrc/distributed/c10d/reducer.cpp
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/nn/autograd.h"
+#include "core/parallel/gradient_bucket.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace pdsim {
+
+struct ReducerOptions {
+  bool find_unused_parameters = false;
+  bool static_graph = false;
+  bool gradient_as_bucket_view = false;
+  bool used_map_kept_under_no_sync = true;
+  std::vector<Bytes> rebuild_limits;
+};
+
+class Reducer : public std::enable_shared_from_this<Reducer> {
+ public:
+  static std::shared_ptr<Reducer> make(std::vector<nn::Tensor> parameters, const BucketLayout& layout,
+                                       ProcessGroup& group, const ReducerOptions& options);
+
+  // The parts of a forward, in this order; begin_iteration and arm only when it will be synchronised.
+  void begin_iteration();
+  Status rebuild_if_due();             // reduction_not_finished; two broadcasts when rebuilding
+  void arm(const nn::Tensor& output);  // what `output` cannot reach is unused (find_unused_parameters)
+
+  Status backward(std::span<const nn::Tensor> losses);
+
+  std::vector<std::int64_t> bucket_bytes() const;
+  std::size_t bucket_count() const { return buckets_.size(); }
+  bool has_rebuilt() const { return rebuilt_; }
+  std::int64_t iterations() const { return iterations_; }
+  std::int64_t unused_bytes() const { return unused_bytes_; }
+  const std::vector<nn::Tensor>& parameters() const { return parameters_; }
+
+ private:
+  Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const ReducerOptions& options);
+  bool finds_unused() const { return options_.find_unused_parameters && !options_.static_graph; }
+  bool first_static_iteration() const { return options_.static_graph && iterations_ == 1; }
+  bool will_rebuild() const { return !rebuilt_ && !finds_unused(); }
+
+  void set_layout(const BucketLayout& layout);
+  Status agree_on_layout(BucketLayout& layout);
+  Status prior_reduction_finished() const;
+
+  Status gradient_ready(std::size_t index);
+  Status mark_unused();
+  Status mark_ready(std::size_t index);
+  Status launch_ready_buckets();
+  Status launch(std::size_t bucket);
+  Status launch_used_map();
+  Status reduce_after_backward();
+  Status finalize();
+  Result<bool> globally_unused(std::size_t index);
+  std::vector<std::size_t> missing_of(const GradientBucket& bucket) const;
+  void note_unfilled() const;
+
+  std::vector<nn::Tensor> parameters_;
+  ProcessGroup& group_;
+  ReducerOptions options_;
+
+  struct Place {
+    std::size_t bucket = 0, slot = 0;
+  };
+  std::vector<GradientBucket> buckets_;
+  std::vector<Place> places_;  // by parameter
+  bool rebuilt_ = false;
+  std::vector<std::size_t> ready_order_;  // of the first synchronised backward, until the rebuild
+
+  nn::BackwardPass* pass_ = nullptr;  // the running backward
+  std::int64_t iterations_ = 0;       // synchronised forwards with gradients
+  bool armed_ = false;                // the last such forward waits for its backward
+  bool unfinished_ = false;           // a gradient became ready and finalize has not run since
+  bool unused_marked_ = false;
+  std::size_t next_bucket_ = 0;
+  std::vector<bool> ready_;  // by parameter
+  std::vector<std::size_t> unused_;
+  std::int64_t unused_bytes_ = 0;
+
+  std::vector<std::int32_t> used_;                           // by parameter: this rank's, or everyone's once reduced
+  std::shared_ptr<std::vector<std::int32_t>> reduced_used_;  // in flight, or done
+  WorkPtr used_work_;
+  bool used_reduced_ = false;
+  std::vector<int> fired_;      // static graph: hooks per parameter in iteration 1
+  std::vector<int> remaining_;  //   and how many are still to come in this one
+};
+
+}  // namespace pdsim
