@@ -1,0 +1,18 @@
+// "did you mean": the known name that a mistyped one most likely stands for.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pdsim {
+
+// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+int edit_distance(std::string_view a, std::string_view b);
+
+// The first of `names` with the smallest distance, if it is at most a third of the longer text (and at least 1 is allowed).
+std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> names);
+std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string> names);
+
+}  // namespace pdsim
