@@ -23,10 +23,9 @@ void Console::print(std::string_view text) {
     write_error_ = errno;
 }
 
-void Console::problem(std::string_view line) {
-  const std::string text = fmt::format("pdsim: {}\n", line);
-  (void)std::fwrite(text.data(), 1, text.size(), stderr);
-}
+void Console::problem(std::string_view line) { say(fmt::format("pdsim: {}\n", line)); }
+
+void Console::say(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
 
 bool Console::finish() {
   errno = 0;

@@ -16,6 +16,7 @@ class Console {
   bool terminal() const { return terminal_; }  // is standard output one?
   void print(std::string_view text);
   void problem(std::string_view line);  // "pdsim: line" on standard error
+  void say(std::string_view text);      // to standard error as it is: diagnostics, progress
   // Flushes; false when standard output could not take everything, for another reason than that its reader left.
   bool finish();
 

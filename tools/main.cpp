@@ -1,5 +1,6 @@
 // The pdsim command: finds the subcommand, parses its arguments, runs it. One table, one file per subcommand.
 
+#include "core/base/nearest.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -10,7 +11,9 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -38,23 +41,23 @@ void handle_signals() {
   sigaction(SIGPIPE, &action, nullptr);  // writing says EPIPE instead
 }
 
-// The table's names, as a sentence lists them.
-std::string command_names() {
-  std::string names;
-  for (const Command& command : commands) names += fmt::format("{}{}", names.empty() ? "" : ", ", command.name);
-  return names;
+std::string unknown_command(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  if (const auto close = nearest(word, std::span<const std::string_view>(names)))
+    return fmt::format("there is no command `{}`; did you mean `{}`?", word, *close);
+  return fmt::format("there is no command `{}`; there are {}", word, fmt::join(names, ", "));
 }
 
 int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, Console& console) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
-  if (chosen.empty()) {
-    const std::vector<std::string> rest = app.remaining();
-    console.problem(rest.empty()
-                        ? fmt::format("a command is missing: {}", command_names())
-                        : fmt::format("there is no command `{}`; there are {}", rest.front(), command_names()));
-  } else {
+  const std::vector<std::string> rest = app.remaining();
+  if (!chosen.empty())
     console.problem(error.what());
-  }
+  else if (rest.empty())
+    console.problem("a command is missing");
+  else
+    console.problem(unknown_command(rest.front()));
   console.problem(
       fmt::format("`pdsim{} --help` shows what can be given", chosen.empty() ? "" : " " + chosen.front()->get_name()));
   return exit_wrong_input;

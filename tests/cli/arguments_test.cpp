@@ -1,0 +1,105 @@
+// The contract of the command line that holds for every subcommand.
+
+#include "tests/cli/program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+int lines(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), '\n')); }
+
+// The subcommands that `pdsim --help` lists.
+std::vector<std::string> commands() {
+  const Folder folder;
+  std::istringstream help(run_pdsim({"--help"}, folder.path()).output);
+  std::vector<std::string> names;
+  std::string line;
+  while (std::getline(help, line) && line != "Subcommands:") continue;
+  while (std::getline(help, line) && line.starts_with("  ")) {
+    std::istringstream words(line);
+    words >> names.emplace_back();
+  }
+  return names;
+}
+
+TEST(Arguments, EveryCommandHasHelpWithAnExample) {
+  const Folder folder;
+  const std::vector<std::string> names = commands();
+  ASSERT_GE(names.size(), 3U);
+  for (const std::string& name : names) {
+    const Ended run = run_pdsim({name, "--help"}, folder.path());
+    EXPECT_EQ(run.status, 0) << name;
+    EXPECT_NE(run.output.find("Example: pdsim " + name), std::string::npos) << run.output;
+    EXPECT_EQ(run.problems, "") << name;
+  }
+}
+
+TEST(Arguments, WrongOnesEndWithTwoAndSayHowToSeeWhatIsRight) {
+  const Folder folder;
+  const std::vector<std::vector<std::string>> wrong{
+      {},
+      {"scenariox"},
+      {"--wat"},
+      {"list", "--wat"},
+      {"list", "--what", "colours"},
+      {"list", "extra"},
+      {"explain"},
+      {"explain", "no-such-thing"},
+  };
+  for (const auto& arguments : wrong) {
+    const Ended run = run_pdsim(arguments, folder.path());
+    EXPECT_EQ(run.status, 2) << run.problems;
+    EXPECT_EQ(run.output, "");
+    EXPECT_TRUE(run.problems.starts_with("pdsim: ")) << run.problems;
+    EXPECT_NE(run.problems.find("`pdsim"), std::string::npos) << run.problems;
+    EXPECT_LE(lines(run.problems), 2) << run.problems;
+  }
+}
+
+TEST(Arguments, AMistypedCommandIsToldWhatThereIs) {
+  const Folder folder;
+  const Ended run = run_pdsim({"lst"}, folder.path());
+  EXPECT_NE(run.problems.find("no command `lst`; did you mean `list`?"), std::string::npos) << run.problems;
+}
+
+TEST(Output, AReaderThatLeavesIsNoError) {
+  const Folder folder;
+  RunOptions options;
+  options.leave_output = true;
+  const Ended run = run_pdsim({"list", "--what", "errors"}, folder.path(), options);
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.problems, "");
+}
+
+TEST(Output, AFullDiskIsToldInOneLine) {
+  const Folder folder;
+  RunOptions options;
+  options.output_to = "/dev/full";
+  const Ended run = run_pdsim({"list", "--what", "errors"}, folder.path(), options);
+  EXPECT_EQ(run.status, 4);
+  EXPECT_EQ(lines(run.problems), 1) << run.problems;
+}
+
+TEST(Output, AClosedOneIsNoticedBeforeAnythingRuns) {
+  const Folder folder;
+  RunOptions options;
+  options.close_output = true;
+  const Ended run = run_pdsim({"list"}, folder.path(), options);
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.problems, "pdsim: standard output is closed; nothing was run\n");
+}
+
+TEST(Output, HasNoColourInAPipe) {
+  const Folder folder;
+  const Ended run = run_pdsim({"--help"}, folder.path());
+  EXPECT_EQ(run.output.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests

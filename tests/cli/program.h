@@ -1,0 +1,43 @@
+// Runs the built pdsim command as a user's shell would, and catches what it prints.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::cli_tests {
+
+struct Ended {
+  int status = 0;  // as a shell reports it: 128 + n after signal n
+  std::string output;
+  std::string problems;  // standard error
+};
+
+struct RunOptions {
+  std::string output_to;           // a file for standard output; empty: caught
+  bool close_output = false;       // start it without a standard output
+  bool leave_output = false;       // the reader of its standard output leaves before it writes
+  int interrupt_after_bytes = -1;  // SIGINT once standard error has brought this many bytes
+};
+
+// In the folder `in`; argument 0 is the command itself.
+Ended run_pdsim(const std::vector<std::string>& arguments, const std::filesystem::path& in,
+                const RunOptions& options = {});
+
+// A folder that is gone, with all that is in it, after the test.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  void write(std::string_view name, std::string_view content) const;
+  std::vector<std::string> names() const;  // of what lies in it, sorted
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace pdsim::cli_tests
