@@ -2,6 +2,8 @@
 
 #include "core/base/errors.h"
 #include "core/base/types.h"
+#include "core/collectives/algorithms.h"
+#include "core/collectives/collective.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -36,11 +38,32 @@ Items dtype_items() {
   return items;
 }
 
+std::string shape_of(const CollectiveRow& row) {
+  std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "all ranks alike";
+  if (row.reduces) text += ", reduces";
+  return text;
+}
+
+Items collectives() {
+  Items items;
+  for (const CollectiveRow& row : collective_table) items.push_back({std::string(row.name), shape_of(row)});
+  return items;
+}
+
+Items algorithm_items() {
+  Items items;
+  for (const Algorithm& row : algorithms())
+    items.push_back({fmt::format("{} {}", name_of(row.kind), row.name), std::string(row.formula)});
+  return items;
+}
+
 struct Kind {
   std::string_view name;
   Items (*items)();
 };
 constexpr std::array kinds{
+    Kind{"algorithms", algorithm_items},
+    Kind{"collectives", collectives},
     Kind{"dtypes", dtype_items},
     Kind{"errors", errors},
 };
