@@ -1,5 +1,6 @@
 #include "core/parallel/ddp.h"
 
+#include "core/parallel/bucket_layout.h"
 #include "core/parallel/coalesced.h"
 #include "core/parallel/model_check.h"
 #include "core/parallel/reducer.h"
@@ -9,23 +10,6 @@
 
 namespace pdsim {
 namespace {
-
-// [first, cap] with the first limit that PyTorch's version takes; an explicit cap of recent versions is the only limit.
-std::vector<Bytes> limits_of(const DdpOptions& options) {
-  if (options.explicit_cap && !options.explicit_first_bucket && options.profile.first_bucket_follows_explicit_cap)
-    return {options.bucket_cap};
-  return bucket_limits(options.first_bucket, options.bucket_cap);
-}
-
-// Of the definition order, the buckets reversed: gradients of the last layers come first.
-BucketLayout initial_layout(const std::vector<nn::Tensor>& parameters, const DdpOptions& options) {
-  std::vector<BucketTensor> tensors;
-  for (const nn::Tensor& p : parameters) tensors.push_back({p.numel(), p.dtype()});
-  const bool at_once = options.find_unused_parameters && !options.static_graph;
-  BucketLayout layout = assign_buckets(tensors, at_once ? limits_of(options) : no_bucket_limit(), true).buckets;
-  std::reverse(layout.begin(), layout.end());
-  return layout;
-}
 
 std::string yes_or_no(bool b) { return b ? "yes" : "no"; }
 
@@ -68,7 +52,7 @@ Status DistributedDataParallel::share_rank_zero_state() {
 }
 
 void DistributedDataParallel::build_reducer(std::vector<nn::Tensor> parameters) {
-  const BucketLayout layout = initial_layout(parameters, options_);
+  const BucketLayout layout = initial_layout(sizes_of(parameters), options_);
   FlightRecorder& recorder = group_.recorder();
   const Site site = recorder.site();
   recorder.note(note_kind::ddp_options, {{"find_unused_parameters", yes_or_no(options_.find_unused_parameters)},
@@ -76,13 +60,7 @@ void DistributedDataParallel::build_reducer(std::vector<nn::Tensor> parameters) 
                                          {"buckets", std::to_string(layout.size())},
                                          {"line", std::to_string(site.line)},
                                          {"column", std::to_string(site.column)}});
-  ReducerOptions how;
-  how.find_unused_parameters = options_.find_unused_parameters;
-  how.static_graph = options_.static_graph;
-  how.gradient_as_bucket_view = options_.gradient_as_bucket_view;
-  how.used_map_kept_under_no_sync = options_.profile.used_map_kept_under_no_sync;
-  how.rebuild_limits = limits_of(options_);
-  reducer_ = Reducer::make(std::move(parameters), layout, group_, how);
+  reducer_ = Reducer::make(std::move(parameters), layout, group_, options_);
   initial_bucket_bytes_ = reducer_->bucket_bytes();
 }
 

@@ -28,6 +28,12 @@ void divide(MutableView data, int divisor) {
 
 }  // namespace
 
+std::vector<BucketTensor> sizes_of(const std::vector<nn::Tensor>& parameters) {
+  std::vector<BucketTensor> sizes;
+  for (const nn::Tensor& p : parameters) sizes.push_back({p.numel(), p.dtype()});
+  return sizes;
+}
+
 GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters) {
   GradientBucket bucket;
   bucket.parameters = indices;

@@ -8,6 +8,7 @@
 
 #include "core/group/work.h"
 #include "core/nn/tensor.h"
+#include "core/parallel/bucket_layout.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +17,6 @@
 
 namespace pdsim {
 
-using BucketLayout = std::vector<std::vector<std::size_t>>;  // per bucket the indices of its parameters
-
 struct GradientBucket {
   std::vector<std::size_t> parameters;
   nn::Tensor flat;
@@ -25,6 +24,8 @@ struct GradientBucket {
   std::size_t pending = 0;        // parameters whose gradient is not ready yet
   WorkPtr work;                   // once launched
 };
+
+std::vector<BucketTensor> sizes_of(const std::vector<nn::Tensor>& parameters);
 
 GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters);
 

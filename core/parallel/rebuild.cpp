@@ -1,5 +1,4 @@
 // The reducer's second layout: buckets in the order in which gradients really became ready, as rank 0 saw it.
-#include "core/parallel/bucket_plan.h"
 #include "core/parallel/coalesced.h"
 #include "core/parallel/reducer.h"
 
@@ -41,7 +40,7 @@ bool is_permutation_of_all(Words order, std::size_t count) {
 
 Status Reducer::rebuild_if_due() {
   PDSIM_TRY(prior_reduction_finished());
-  if (!will_rebuild() || ready_order_.empty()) return {};
+  if (!rebuilds() || ready_order_.empty()) return {};
   if (ready_order_.size() != parameters_.size())
     return Error{
         Code::marked_ready_twice,
@@ -49,11 +48,7 @@ Status Reducer::rebuild_if_due() {
                     "run one forward and one backward before the next forward",
                     ready_order_.size(), parameters_.size()),
         {{"ready", std::to_string(ready_order_.size())}, {"parameters", std::to_string(parameters_.size())}}};
-  std::vector<BucketTensor> tensors;
-  for (const std::size_t i : ready_order_) tensors.push_back({parameters_[i].numel(), parameters_[i].dtype()});
-  BucketLayout layout = assign_buckets(tensors, options_.rebuild_limits, false).buckets;
-  for (auto& bucket : layout)
-    for (std::size_t& i : bucket) i = ready_order_[i];
+  BucketLayout layout = rebuilt_layout(sizes_of(parameters_), ready_order_, options_);
   PDSIM_TRY(agree_on_layout(layout));
   rebuilt_ = true;
   ready_order_.clear();

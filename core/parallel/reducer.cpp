@@ -10,7 +10,7 @@
 
 namespace pdsim {
 
-Reducer::Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const ReducerOptions& options)
+Reducer::Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const DdpOptions& options)
     : parameters_(std::move(parameters)),
       group_(group),
       options_(options),
@@ -19,7 +19,7 @@ Reducer::Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const 
       fired_(parameters_.size()) {}
 
 std::shared_ptr<Reducer> Reducer::make(std::vector<nn::Tensor> parameters, const BucketLayout& layout,
-                                       ProcessGroup& group, const ReducerOptions& options) {
+                                       ProcessGroup& group, const DdpOptions& options) {
   std::shared_ptr<Reducer> reducer(new Reducer(std::move(parameters), group, options));
   reducer->set_layout(layout);
   for (std::size_t i = 0; i < reducer->parameters_.size(); ++i) {
@@ -97,7 +97,7 @@ Status Reducer::backward(std::span<const nn::Tensor> losses) {
 Status Reducer::gradient_ready(std::size_t index) {
   const bool maps_used = finds_unused() || first_static_iteration();
   const bool defined = parameters_[index].grad().defined();
-  if (maps_used && defined && options_.used_map_kept_under_no_sync) used_[index] = 1;
+  if (maps_used && defined && options_.profile.used_map_kept_under_no_sync) used_[index] = 1;
   if (!armed_) return {};
   if (maps_used && defined) used_[index] = 1;
   if (first_static_iteration()) {
@@ -116,7 +116,7 @@ Status Reducer::gradient_ready(std::size_t index) {
     }
     if (--remaining_[index] > 0) return {};
   }
-  if (will_rebuild()) ready_order_.push_back(index);
+  if (rebuilds()) ready_order_.push_back(index);
   return mark_ready(index);
 }
 
@@ -147,8 +147,7 @@ Status Reducer::mark_ready(std::size_t index) {
     return Error{
         Code::autograd_misuse, "the loss of a wrapped module ran backward without DDP; call DDP's backward", {}};
   pass_->queue_callback([this] {
-    if (options_.static_graph && will_rebuild())
-      ready_order_.insert(ready_order_.end(), unused_.begin(), unused_.end());
+    if (options_.static_graph && rebuilds()) ready_order_.insert(ready_order_.end(), unused_.begin(), unused_.end());
     return finalize();
   });
   return {};

@@ -19,18 +19,10 @@
 
 namespace pdsim {
 
-struct ReducerOptions {
-  bool find_unused_parameters = false;
-  bool static_graph = false;
-  bool gradient_as_bucket_view = false;
-  bool used_map_kept_under_no_sync = true;
-  std::vector<Bytes> rebuild_limits;
-};
-
 class Reducer : public std::enable_shared_from_this<Reducer> {
  public:
   static std::shared_ptr<Reducer> make(std::vector<nn::Tensor> parameters, const BucketLayout& layout,
-                                       ProcessGroup& group, const ReducerOptions& options);
+                                       ProcessGroup& group, const DdpOptions& options);
 
   // The parts of a forward, in this order; begin_iteration and arm only when it will be synchronised.
   void begin_iteration();
@@ -47,10 +39,10 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   const std::vector<nn::Tensor>& parameters() const { return parameters_; }
 
  private:
-  Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const ReducerOptions& options);
+  Reducer(std::vector<nn::Tensor> parameters, ProcessGroup& group, const DdpOptions& options);
   bool finds_unused() const { return options_.find_unused_parameters && !options_.static_graph; }
   bool first_static_iteration() const { return options_.static_graph && iterations_ == 1; }
-  bool will_rebuild() const { return !rebuilt_ && !finds_unused(); }
+  bool rebuilds() const { return !rebuilt_ && will_rebuild(options_); }
 
   void set_layout(const BucketLayout& layout);
   Status agree_on_layout(BucketLayout& layout);
@@ -70,7 +62,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   std::vector<nn::Tensor> parameters_;
   ProcessGroup& group_;
-  ReducerOptions options_;
+  DdpOptions options_;
 
   struct Place {
     std::size_t bucket = 0, slot = 0;
