@@ -140,7 +140,7 @@ Status Reducer::mark_ready(std::size_t index) {
   unfinished_ = true;
   GradientBucket& bucket = buckets_[places_[index].bucket];
   take_gradient(parameters_[index], bucket.views[places_[index].slot], group_.size(), options_.gradient_as_bucket_view);
-  if (--bucket.pending == 0 && places_[index].bucket == next_bucket_) PDSIM_TRY(launch_ready_buckets());
+  if (--bucket.pending == 0) PDSIM_TRY(launch_ready_buckets());
   if (next_bucket_ < buckets_.size()) return {};
   if (finds_unused()) PDSIM_TRY(launch_used_map());
   if (pass_ == nullptr)
