@@ -7,6 +7,12 @@ target_compile_options(pdsim_flags INTERFACE
 if(PDSIM_SANITIZE)
   target_compile_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE})
+  # Exceptions unwind fibers on stacks that the sanitizer does not know; marks it left on them would look like overflows.
+  # Heap and globals stay watched.
+  if(PDSIM_SANITIZE MATCHES address)
+    target_compile_options(pdsim_flags INTERFACE
+      $<IF:$<CXX_COMPILER_ID:GNU>,--param=asan-stack=0,SHELL:-mllvm -asan-stack=0>)
+  endif()
 endif()
 
 # pdsim_library(<layer> [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...])
