@@ -1,0 +1,12 @@
+// What a build without Gloo answers.
+
+#include "backends/availability.h"
+#include "backends/gloo/gloo_backend.h"
+
+namespace pdsim {
+
+Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime&, const GlooOptions&) {
+  return Error{Code::unavailable, gloo_availability().reason, {}};
+}
+
+}  // namespace pdsim

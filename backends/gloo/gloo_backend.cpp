@@ -1,0 +1,89 @@
+#include "backends/gloo/gloo_backend.h"
+
+#include "backends/gloo/errors.h"
+#include "backends/gloo/gloo_member.h"
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <string>
+#include <vector>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+
+// Gloo's rendezvous store over ours, under the group's name.
+class RendezvousStore final : public ::gloo::rendezvous::Store {
+ public:
+  RendezvousStore(pdsim::Store& store, const std::string& group) : store_(store), prefix_(group + "/") {}
+
+  void set(const std::string& key, const std::vector<char>& data) override {
+    must(store_.set(prefix_ + key, std::string_view(data.data(), data.size())));
+  }
+  std::vector<char> get(const std::string& key) override {
+    const Result<std::string> value = store_.get(prefix_ + key);
+    must(value.status());
+    return {value->begin(), value->end()};
+  }
+  void wait(const std::vector<std::string>& keys) override { wait_for(keys, store_.timeout()); }
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) override {
+    wait_for(keys, {timeout.count() * 1'000'000'000});
+  }
+
+ private:
+  void wait_for(const std::vector<std::string>& keys, Time timeout) {
+    std::vector<std::string> ours;
+    for (const std::string& key : keys) ours.push_back(prefix_ + key);
+    must(store_.wait(ours, timeout));
+  }
+  static void must(const Status& status) {
+    if (!status.ok()) throw CarriedError(status.error());
+  }
+
+  pdsim::Store& store_;
+  const std::string prefix_;
+};
+
+class GlooBackend final : public Backend {
+ public:
+  GlooBackend(Runtime& runtime, std::shared_ptr<::gloo::transport::Device> device)
+      : runtime_(runtime), device_(std::move(device)) {}
+  std::string_view name() const override { return "gloo"; }
+  Time default_timeout() const override { return 30_min; }
+
+  Result<std::unique_ptr<Member>> join(pdsim::Store& store, const JoinOptions& options) override {
+    const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
+    auto context = std::make_shared<::gloo::rendezvous::Context>(options.rank, options.size);
+    context->setTimeout(gloo_timeout(timeout.ps));
+    Status connected = guarded([&] {
+      RendezvousStore rendezvous(store, options.group);
+      context->connectFullMesh(rendezvous, device_);
+      return Status{};
+    });
+    if (!connected.ok()) return connected.error();
+    return std::unique_ptr<Member>(std::make_unique<GlooMember>(runtime_, std::move(context), timeout));
+  }
+
+ private:
+  Runtime& runtime_;
+  std::shared_ptr<::gloo::transport::Device> device_;  // one thread, shared by all groups of this rank
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime& runtime, const GlooOptions& options) {
+  std::shared_ptr<::gloo::transport::Device> device;
+  Status made = guarded([&] {
+    ::gloo::transport::tcp::attr attributes;
+    attributes.iface = options.interface;
+    device = ::gloo::transport::tcp::CreateDevice(attributes);
+    return Status{};
+  });
+  if (!made.ok()) return made.error();
+  return std::unique_ptr<Backend>(std::make_unique<GlooBackend>(runtime, std::move(device)));
+}
+
+}  // namespace pdsim

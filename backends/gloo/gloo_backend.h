@@ -1,0 +1,30 @@
+// Gloo as a Backend: real sockets on this machine, one context (full mesh of connections) per group.
+//
+//   join      publishes this rank's address in the store under the group's name and connects to every other rank; errors:
+//             store_timeout (a rank never came), connection_refused (the address in the store is a dead rank's), timeout
+//   start     runs on one of two threads of the member, as in c10d; sends and receives each on a thread of their own, for
+//             Gloo cannot be polled. `auto` takes Gloo's own collective where it has one, otherwise our plan; `native` only
+//             Gloo's; any other name is a plan, over Gloo's point-to-point messages.
+//   sizes     ranks that disagree about a collective's size lose their process: Gloo throws on its own thread, and nobody can
+//             catch that. This is what users of Gloo see, so it is left as it is.
+//   abort     closes the connections of the group, which ends the calls in flight here (and, as peer_closed, elsewhere)
+//   timeout   Gloo closes every connection of the group on its first timeout: later calls fail with group_unusable
+//   source    Gloo 0.5 (2022)
+#pragma once
+
+#include "core/group/backend.h"
+#include "core/runtime/runtime.h"
+
+#include <memory>
+#include <string>
+
+namespace pdsim {
+
+struct GlooOptions {
+  std::string interface = "lo";  // the network interface whose address is published
+};
+
+// `runtime` outlives the backend. Errors: unavailable (built without Gloo, or no such interface).
+Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime& runtime, const GlooOptions& options = {});
+
+}  // namespace pdsim

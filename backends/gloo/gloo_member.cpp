@@ -1,0 +1,145 @@
+#include "backends/gloo/gloo_member.h"
+
+#include "backends/gloo/errors.h"
+#include "backends/gloo/native.h"
+#include "core/collectives/plan_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+Error unusable(const Error& reason) {
+  return {Code::group_unusable, fmt::format("the group was given up: {}", reason.message), {}};
+}
+
+// Null: Gloo's own collective.
+Result<const Algorithm*> algorithm_for(const Collective& call) {
+  const bool wants_native = call.algorithm == "native";
+  if (gloo_has(call.kind) && (wants_native || call.algorithm == "auto")) return static_cast<const Algorithm*>(nullptr);
+  if (wants_native)
+    return Error{Code::unsupported, fmt::format("gloo has no native {}; use a plan (auto)", name_of(call.kind)), {}};
+  return find_algorithm(call.kind, call.algorithm);
+}
+
+}  // namespace
+
+GlooMember::GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, Time timeout)
+    : runtime_(runtime), context_(std::move(context)), transport_(context_, gloo_timeout(timeout.ps), false) {
+  for (std::thread& worker : workers_) worker = std::thread([this] { work_loop(); });
+}
+
+GlooMember::~GlooMember() {
+  abort({Code::cancelled, "the group was destroyed", {}});
+  for (std::thread& worker : workers_) worker.join();
+  for (Waiter& waiter : waiters_) waiter.thread.join();
+}
+
+Result<WorkPtr> GlooMember::start(const Collective& call) {
+  if (row(call.kind).point_to_point) return start_message(call);
+  const Result<const Algorithm*> plan = algorithm_for(call);
+  if (!plan.ok()) return plan.error();
+  auto work = std::make_shared<Work>(runtime_.make_event());
+  if (call.count == 0 && call.kind != CollectiveKind::barrier) {
+    work->complete({});
+    return work;
+  }
+  const std::lock_guard lock(mutex_);
+  if (aborted_) return unusable(*aborted_);
+  forget_finished();
+  Task task{call, *plan, work, {}};
+  if (call.kind == CollectiveKind::barrier) task.earlier = unfinished_;
+  unfinished_.push_back(work);
+  queue_.push_back(std::move(task));
+  changed_.notify_one();
+  return work;
+}
+
+Result<WorkPtr> GlooMember::start_message(const Collective& call) {
+  if (call.root == transport_.rank())
+    return Error{Code::unsupported, "gloo cannot send a message to the rank itself", {}};
+  auto work = std::make_shared<Work>(runtime_.make_event());
+  {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) return unusable(*aborted_);
+    forget_finished();
+    unfinished_.push_back(work);
+  }
+  for (auto w = waiters_.begin(); w != waiters_.end();) {
+    if (*w->ended) w->thread.join();
+    w = *w->ended ? waiters_.erase(w) : std::next(w);
+  }
+  const bool sends = call.kind == CollectiveKind::send;
+  Message message{sends ? Message::Kind::send : Message::Kind::receive, call.root, call.user_tag, call.output.data,
+                  sends ? call.input.bytes() : call.output.bytes(),     nullptr};
+  if (sends) message.data = const_cast<std::byte*>(call.input.data);  // a send never writes it
+  std::shared_ptr<GlooMessage> posted;
+  Status status = guarded([&] {
+    posted = std::make_shared<GlooMessage>(*context_, message, SlotSpace::user);
+    return Status{};
+  });
+  if (!status.ok()) {
+    work->complete(std::move(status));
+    return work;
+  }
+  auto ended = std::make_shared<std::atomic<bool>>(false);
+  const auto timeout = gloo_timeout(call.timeout.ps);
+  waiters_.push_back({std::thread([posted, work, ended, timeout]() mutable {
+                        Status outcome = guarded([&] { return posted->wait(timeout); });
+                        posted.reset();
+                        work->complete(std::move(outcome));
+                        *ended = true;
+                      }),
+                      ended});
+  return work;
+}
+
+void GlooMember::forget_finished() {
+  std::erase_if(unfinished_, [](const WorkPtr& w) { return w->done(); });
+}
+
+void GlooMember::work_loop() {
+  for (;;) {
+    Task task;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return aborted_ || !queue_.empty(); });
+      if (aborted_) return;
+      task = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    for (const WorkPtr& earlier : task.earlier) (void)earlier->wait();
+    task.work->complete(guarded([&] { return run(task); }));
+  }
+}
+
+Status GlooMember::run(const Task& task) {
+  if (task.plan == nullptr) {
+    run_native(context_, task.call);
+    return {};
+  }
+  GlooTransport transport(context_, gloo_timeout(task.call.timeout.ps), true);
+  Status outcome;
+  run_plan(transport, task.call, *task.plan, static_cast<Tag>(task.call.seq),
+           [&outcome](Status status) { outcome = std::move(status); });
+  return outcome;
+}
+
+void GlooMember::abort(const Error& reason) {
+  std::vector<WorkPtr> running;
+  {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) return;
+    aborted_ = reason;
+    running.swap(unfinished_);
+    queue_.clear();
+    changed_.notify_all();
+  }
+  close_connections(*context_);
+  for (const WorkPtr& work : running) work->complete(reason);
+}
+
+}  // namespace pdsim

@@ -1,0 +1,58 @@
+// This rank in one group of Gloo: two threads that run collectives in the order they were started, and one per message.
+#pragma once
+
+#include "backends/gloo/gloo_transport.h"
+#include "core/collectives/algorithms.h"
+#include "core/group/backend.h"
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace pdsim {
+
+class GlooMember final : public Member {
+ public:
+  GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, Time timeout);
+  ~GlooMember() override;
+  Result<WorkPtr> start(const Collective& call) override;
+  Transport& transport() override { return transport_; }
+  void abort(const Error& reason) override;
+
+ private:
+  struct Task {
+    Collective call;
+    const Algorithm* plan = nullptr;  // null: Gloo's own
+    WorkPtr work;
+    std::vector<WorkPtr> earlier;  // what a barrier waits for first, as c10d's does
+  };
+  struct Waiter {
+    std::thread thread;
+    std::shared_ptr<std::atomic<bool>> ended;
+  };
+
+  Result<WorkPtr> start_message(const Collective& call);
+  void work_loop();
+  Status run(const Task& task);
+  void forget_finished();
+
+  Runtime& runtime_;
+  std::shared_ptr<::gloo::Context> context_;
+  GlooTransport transport_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> queue_;
+  std::vector<WorkPtr> unfinished_;
+  std::optional<Error> aborted_;
+  std::list<Waiter> waiters_;           // of single messages; touched by the rank's thread only
+  std::array<std::thread, 2> workers_;  // last: they use all of the above
+};
+
+}  // namespace pdsim

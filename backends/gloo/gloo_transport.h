@@ -1,0 +1,62 @@
+// A Transport over Gloo's unbound buffers.
+//
+//   post      blocks the calling thread until the round is over, and calls `done` before it returns
+//   order     all receives are posted first, then the sends; one buffer per message, kept until its operation has ended
+//   self      a message to oneself is copied: Gloo would crash
+//   sizes     a receive shorter than its message costs the process (Gloo aborts it); a longer one completes
+//   failure   closes the connections of the context: a buffer with a posted receive would wedge its pair for ever
+#pragma once
+
+#include "core/runtime/transport.h"
+
+#include <gloo/context.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace gloo::transport {
+class UnboundBuffer;
+}
+
+namespace pdsim {
+
+// Slots: Gloo's own collectives use the top bytes 0x01 to 0x08.
+enum class SlotSpace : std::uint8_t { plan = 0x40, user = 0x41 };
+
+// One posted message. wait() blocks until it has ended, and throws what Gloo throws.
+class GlooMessage {
+ public:
+  GlooMessage(::gloo::Context& context, const Message& message, SlotSpace space);
+  ~GlooMessage();
+  GlooMessage(GlooMessage&&) noexcept;
+  Status wait(std::chrono::milliseconds timeout);
+
+ private:
+  Message message_;
+  std::unique_ptr<::gloo::transport::UnboundBuffer> buffer_;
+};
+
+class GlooTransport final : public Transport {
+ public:
+  // `timeout` is for everything posted from now on when `end_to_end`, for each post otherwise.
+  GlooTransport(std::shared_ptr<::gloo::Context> context, std::chrono::milliseconds timeout, bool end_to_end);
+  Rank rank() const override { return context_->rank; }
+  int size() const override { return context_->size; }
+  void post(std::span<const Message> round, Done done) override;
+  void after_reduction(std::int64_t, std::function<void()> then) override { then(); }
+
+ private:
+  Status run_round(std::span<const Message> round);
+  std::chrono::milliseconds left() const;
+
+  std::shared_ptr<::gloo::Context> context_;
+  std::chrono::milliseconds timeout_;
+  bool end_to_end_;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+// Ends every operation of the context. Gloo may throw from here; that is swallowed, for the context is finished anyway.
+void close_connections(::gloo::Context& context);
+
+}  // namespace pdsim

@@ -1,0 +1,26 @@
+// The Runtime of a rank that is a real process or thread: the steady clock, and events that park a thread.
+//
+//   now      time since the runtime was made
+//   compute  does nothing: the work itself takes its time
+//   threads  events may be set and awaited from any thread of the process
+#pragma once
+
+#include "core/runtime/runtime.h"
+
+#include <chrono>
+
+namespace pdsim {
+
+class RealRuntime final : public Runtime {
+ public:
+  RealRuntime() : start_(std::chrono::steady_clock::now()) {}
+  Time now() const override;
+  void sleep_until(Time t) override;
+  void compute(Time) override {}
+  std::unique_ptr<Event> make_event() override;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace pdsim

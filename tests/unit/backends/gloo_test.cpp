@@ -1,0 +1,258 @@
+// Gloo between threads of one process: every rank has its own runtime, device and store handle.
+
+#include "backends/availability.h"
+#include "backends/gloo/gloo_backend.h"
+#include "backends/local/real_runtime.h"
+#include "core/collectives/algorithms.h"
+#include "core/collectives/plan_runner.h"
+#include "core/collectives/reference.h"
+#include "tests/unit/backends/shared_map_store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <latch>
+#include <thread>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+using testing::SharedMap;
+using testing::SharedMapStore;
+
+struct RankUnderTest {
+  Rank rank;
+  Runtime& runtime;
+  Backend& backend;
+  std::unique_ptr<Member> member;
+};
+
+// Joins `size` ranks, runs `body` on each in its own thread, and waits for all.
+void with_ranks(int size, Time timeout, const std::function<void(RankUnderTest&)>& body) {
+  if (!gloo_availability().yes) GTEST_SKIP() << gloo_availability().reason;
+  SharedMap map;
+  std::vector<std::thread> threads;
+  for (Rank rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      RealRuntime runtime;
+      auto backend = make_gloo_backend(runtime);
+      ASSERT_TRUE(backend.ok()) << backend.error().message;
+      SharedMapStore store(map);
+      auto member = (*backend)->join(store, {"world", rank, size, timeout});
+      ASSERT_TRUE(member.ok()) << member.error().message;
+      RankUnderTest me{rank, runtime, **backend, std::move(*member)};
+      body(me);
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+Status run(Member& member, const Collective& call) {
+  Result<WorkPtr> work = member.start(call);
+  if (!work.ok()) return work.error();
+  return (*work)->wait();
+}
+
+// Small whole numbers, so that every order of summation gives the same bits in every dtype.
+std::vector<std::byte> input_of(const Collective& call, Rank rank, int size) {
+  const std::int64_t count = input_elements(call, rank, size);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size_of(call.dtype));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float value = static_cast<float>((i + rank) % 3 + 1);
+    std::byte* at = bytes.data() + static_cast<std::size_t>(i) * size_of(call.dtype);
+    if (call.dtype == DType::f32) std::memcpy(at, &value, 4);
+    if (call.dtype == DType::f64) {
+      const double wide = value;
+      std::memcpy(at, &wide, 8);
+    }
+    if (call.dtype == DType::i64) {
+      const auto whole = static_cast<std::int64_t>(value);
+      std::memcpy(at, &whole, 8);
+    }
+    if (call.dtype == DType::u8) *at = static_cast<std::byte>(value);
+  }
+  return bytes;
+}
+
+void expect_reference(RankUnderTest& me, int size, Collective call) {
+  RankBuffers inputs;
+  for (Rank r = 0; r < size; ++r) inputs.push_back(input_of(call, r, size));
+  const RankBuffers wanted = reference_result(call, inputs);
+  const std::int64_t out = output_elements(call, me.rank, size);
+  std::vector<std::byte> output(static_cast<std::size_t>(out) * size_of(call.dtype));
+  std::vector<std::byte>& input = inputs[static_cast<std::size_t>(me.rank)];
+  if (call.kind == CollectiveKind::broadcast && me.rank == call.root) output = input;
+  call.input = {input.data(), call.dtype, static_cast<std::int64_t>(input.size() / size_of(call.dtype))};
+  call.output = {output.data(), call.dtype, out};
+  call.timeout = 20_s;
+  const Status status = run(*me.member, call);
+  ASSERT_TRUE(status.ok()) << name_of(call.kind) << " " << call.algorithm << ": " << status.error().message;
+  EXPECT_EQ(output, wanted[static_cast<std::size_t>(me.rank)])
+      << name_of(call.kind) << " " << call.algorithm << " of " << call.count << " " << name_of(call.dtype) << ", rank "
+      << me.rank << " of " << size;
+}
+
+constexpr CollectiveKind kinds[] = {
+    CollectiveKind::broadcast,      CollectiveKind::all_reduce, CollectiveKind::reduce,
+    CollectiveKind::all_gather,     CollectiveKind::gather,     CollectiveKind::scatter,
+    CollectiveKind::reduce_scatter, CollectiveKind::all_to_all, CollectiveKind::barrier};
+
+TEST(Gloo, NativeCollectivesEqualTheReference) {
+  for (int size = 1; size <= 3; ++size)
+    with_ranks(size, 20_s, [size](RankUnderTest& me) {
+      Seq seq = 0;
+      for (const CollectiveKind kind : kinds)
+        for (const std::int64_t count : {0, 1, 7})
+          for (const DType dtype : {DType::f32, DType::u8}) {
+            Collective call{kind, {}, {}, dtype, count};
+            call.root = size - 1;
+            call.seq = seq++;
+            expect_reference(me, size, call);
+          }
+    });
+}
+
+TEST(Gloo, EveryPlanEqualsTheReference) {
+  for (int size = 2; size <= 4; ++size)
+    with_ranks(size, 20_s, [size](RankUnderTest& me) {
+      Seq seq = 0;
+      for (const Algorithm& algorithm : algorithms()) {
+        if (row(algorithm.kind).point_to_point) continue;
+        for (const std::int64_t count : {1, 6}) {
+          Collective call{algorithm.kind, {}, {}, DType::i64, count};
+          call.algorithm = algorithm.name;
+          call.root = 1;
+          call.seq = seq++;
+          expect_reference(me, size, call);
+        }
+      }
+    });
+}
+
+TEST(Gloo, ReducesWithEveryOperation) {
+  with_ranks(2, 20_s, [](RankUnderTest& me) {
+    Seq seq = 0;
+    for (const ReduceOp op :
+         {ReduceOp::sum, ReduceOp::avg, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::premul_sum}) {
+      Collective call{CollectiveKind::all_reduce, {}, {}, DType::f64, 5};
+      call.op = op;
+      call.premul = 0.5;
+      call.seq = seq++;
+      expect_reference(me, 2, call);
+    }
+  });
+}
+
+TEST(Gloo, SendsMatchReceivesByTagAndFromAnySource) {
+  with_ranks(3, 20_s, [](RankUnderTest& me) {
+    float value = static_cast<float>(me.rank);
+    Collective call{CollectiveKind::send, {reinterpret_cast<std::byte*>(&value), DType::f32, 1}, {}, DType::f32, 1};
+    call.timeout = 20_s;
+    call.user_tag = 5;
+    if (me.rank != 0) {
+      EXPECT_TRUE(run(*me.member, call).ok());
+      return;
+    }
+    float sum = 0;
+    for (int i = 0; i < 2; ++i) {
+      call = {CollectiveKind::recv, {}, {reinterpret_cast<std::byte*>(&value), DType::f32, 1}, DType::f32, 1};
+      call.timeout = 20_s;
+      call.user_tag = 5;
+      call.root = any_source;
+      const Status status = run(*me.member, call);
+      EXPECT_TRUE(status.ok()) << status.error().message;
+      sum += value;
+    }
+    EXPECT_EQ(sum, 3.0F);
+  });
+}
+
+TEST(Gloo, ARankThatStaysAwayIsATimeoutAndTheGroupIsUnusableAfterwards) {
+  for (const std::string_view algorithm : {"native", "dissemination"}) {
+    std::latch over(1);
+    with_ranks(2, 20_s, [&](RankUnderTest& me) {
+      if (me.rank == 1) return over.wait();
+      Collective call{};
+      call.algorithm = algorithm;
+      call.timeout = 50_ms;
+      const Status first = run(*me.member, call);
+      const Status second = run(*me.member, call);
+      over.count_down();
+      ASSERT_FALSE(first.ok());
+      EXPECT_EQ(first.error().code, Code::timeout) << first.error().message;
+      ASSERT_FALSE(second.ok());
+      EXPECT_EQ(second.error().code, Code::group_unusable) << second.error().message;
+    });
+  }
+}
+
+TEST(Gloo, ARankThatEndedIsPeerClosed) {
+  for (const std::string_view algorithm : {"native", "dissemination"})
+    with_ranks(2, 20_s, [&](RankUnderTest& me) {
+      if (me.rank == 1) return;
+      Collective call{};
+      call.algorithm = algorithm;
+      call.timeout = 20_s;
+      const Status status = run(*me.member, call);
+      ASSERT_FALSE(status.ok());
+      EXPECT_EQ(status.error().code, Code::peer_closed) << status.error().message;
+    });
+}
+
+TEST(Gloo, NativeReduceScatterIsRefusedByName) {
+  with_ranks(1, 20_s, [](RankUnderTest& me) {
+    Collective call{CollectiveKind::reduce_scatter, {}, {}, DType::f32, 1};
+    call.algorithm = "native";
+    const Result<WorkPtr> work = me.member->start(call);
+    ASSERT_FALSE(work.ok());
+    EXPECT_EQ(work.error().code, Code::unsupported);
+  });
+}
+
+TEST(Gloo, AbortEndsTheCollectiveInFlight) {
+  for (const std::string_view algorithm : {"native", "ring"}) {
+    std::latch over(1);
+    with_ranks(2, 20_s, [&](RankUnderTest& me) {
+      std::vector<float> data(4, 1.0F);
+      Collective call{CollectiveKind::all_reduce,
+                      {reinterpret_cast<std::byte*>(data.data()), DType::f32, 4},
+                      {reinterpret_cast<std::byte*>(data.data()), DType::f32, 4},
+                      DType::f32,
+                      4};
+      call.algorithm = algorithm;
+      call.timeout = 20_s;
+      if (me.rank == 1) return over.wait();
+      const Result<WorkPtr> work = me.member->start(call);
+      ASSERT_TRUE(work.ok());
+      me.member->abort({Code::cancelled, "the test gave up", {}});
+      const Status status = (*work)->wait();
+      EXPECT_FALSE(status.ok());
+      EXPECT_EQ(me.member->start(call).error().code, Code::group_unusable);
+      over.count_down();
+    });
+  }
+}
+
+TEST(Gloo, ARankThatNeverComesIsAStoreTimeout) {
+  if (!gloo_availability().yes) GTEST_SKIP();
+  SharedMap map;
+  RealRuntime runtime;
+  auto backend = make_gloo_backend(runtime);
+  ASSERT_TRUE(backend.ok());
+  SharedMapStore store(map);
+  const auto member = (*backend)->join(store, {"world", 0, 2, 50_ms});
+  ASSERT_FALSE(member.ok());
+  EXPECT_EQ(member.error().code, Code::store_timeout) << member.error().message;
+}
+
+TEST(Gloo, UnknownInterfaceIsUnavailable) {
+  if (!gloo_availability().yes) GTEST_SKIP();
+  RealRuntime runtime;
+  const auto backend = make_gloo_backend(runtime, {"no-such-interface"});
+  ASSERT_FALSE(backend.ok());
+  EXPECT_EQ(backend.error().code, Code::unavailable) << backend.error().message;
+}
+
+}  // namespace
+}  // namespace pdsim
