@@ -20,6 +20,8 @@ struct BlockedRank {
   std::string site;     // program operation: train, eval, barrier
   std::string purpose;  // bucket 0
   std::vector<Rank> waits_for;
+  bool any = false;  // one of waits_for is enough (receive from any source, a store key); else all of them
+  std::string why;   // why they do not come: "which has not called it"
   Time since{};
   std::int64_t call = -1;  // id in the rank's log
 };
@@ -42,6 +44,8 @@ struct Divergence {  // the first sequence number at which ranks disagree
     std::int64_t id = -1;
   };
   std::vector<Entry> entries;
+  std::string field;           // what differs: operation, root, reduce operation, dtype, count, purpose, missing
+  std::vector<Rank> minority;  // by majority; empty in a tie
   Time at{};
 };
 
@@ -91,6 +95,8 @@ struct Report {
   std::string outcome = "ok";    // ok | deadlock | timeout | error
   std::string skip_reason;
   std::vector<BlockedRank> blocked;
+  std::vector<Rank>
+      cycle;  // 0, 1: rank 0 waits for rank 1, which waits for rank 0; empty when nobody waits in a circle
   std::vector<RankError> errors;  // by time, first first
   std::optional<Divergence> divergence;
   std::optional<Diagnosis> diagnosis;

@@ -1,0 +1,26 @@
+#include "scenarios/engine/diagnoses.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pdsim::scenarios {
+
+std::optional<Diagnosis> diagnose(const Report& report) {
+  for (const DiagnosisRow& row : diagnosis_table) {
+    std::optional<Diagnosis> found = row.find(report);
+    if (!found) continue;
+    PDSIM_CHECK(!found->evidence.empty(), "a diagnosis cites the events it speaks about");
+    found->id = std::string(row.id);
+    std::sort(found->ranks.begin(), found->ranks.end());
+    return found;
+  }
+  return std::nullopt;
+}
+
+const DiagnosisRow* diagnosis_named(std::string_view id) {
+  const auto* it = std::find_if(diagnosis_table.begin(), diagnosis_table.end(),
+                                [id](const DiagnosisRow& row) { return row.id == id; });
+  return it == diagnosis_table.end() ? nullptr : it;
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,64 @@
+// THE table of diagnoses. Adding one: a file in diagnoses/, its declaration and a row here, the most specific first.
+//
+//   speaks   only if it can cite recorded events (Diagnosis::evidence); reads flight records, never names of scenarios
+//   silent   returns nothing; the report then shows the first divergence and says that no known cause matches
+//   healthy  runs, stragglers among them, get none
+#pragma once
+
+#include "scenarios/engine/report.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+namespace diagnoses {
+std::optional<Diagnosis> unused_parameters(const Report& report);
+std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report);
+std::optional<Diagnosis> stale_rendezvous(const Report& report);
+std::optional<Diagnosis> rank_died(const Report& report);
+std::optional<Diagnosis> send_cycle(const Report& report);
+std::optional<Diagnosis> collective_mismatch(const Report& report);
+std::optional<Diagnosis> missing_call(const Report& report);
+
+// The long texts of `pdsim explain`: what happens, how to recognise it, the fix.
+extern const std::string_view unused_parameters_text;
+extern const std::string_view buffer_broadcast_inplace_text;
+extern const std::string_view stale_rendezvous_text;
+extern const std::string_view rank_died_text;
+extern const std::string_view send_cycle_text;
+extern const std::string_view collective_mismatch_text;
+extern const std::string_view missing_call_text;
+}  // namespace diagnoses
+
+struct DiagnosisRow {
+  std::string_view id;     // as scenario files, reports and `pdsim explain` write it
+  std::string_view title;  // one line
+  std::optional<Diagnosis> (*find)(const Report& report);
+  const std::string_view* text;
+};
+
+inline constexpr std::array<DiagnosisRow, 7> diagnosis_table{{
+    {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
+     &diagnoses::unused_parameters_text},
+    {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
+     diagnoses::buffer_broadcast_inplace, &diagnoses::buffer_broadcast_inplace_text},
+    {"stale-rendezvous", "a rank read what a run before this one left in the store", diagnoses::stale_rendezvous,
+     &diagnoses::stale_rendezvous_text},
+    {"rank-died", "a rank ended with an error and the others waited for it", diagnoses::rank_died,
+     &diagnoses::rank_died_text},
+    {"send-cycle", "ranks send to each other in a circle and nobody receives", diagnoses::send_cycle,
+     &diagnoses::send_cycle_text},
+    {"collective-mismatch", "ranks called different collectives at one sequence number", diagnoses::collective_mismatch,
+     &diagnoses::collective_mismatch_text},
+    {"missing-call", "a rank never made a call that the others wait in", diagnoses::missing_call,
+     &diagnoses::missing_call_text},
+}};
+
+// The first row that speaks; its id is filled in.
+std::optional<Diagnosis> diagnose(const Report& report);
+// The row with this id; null when there is none.
+const DiagnosisRow* diagnosis_named(std::string_view id);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,131 @@
+// A forward saved a buffer at version v, DDP's buffer broadcast of a later forward wrote version v + 1, backward refused.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Overwrite {
+  std::string tensor;
+  int saved_version = 0;
+  const Note* saved = nullptr;
+  const Note* written = nullptr;
+};
+
+bool is_about(const Note& note, const std::string& tensor, int version) {
+  return fact(note.facts, "tensor") == tensor && fact_number(note, "version", -1) == version;
+}
+
+std::optional<Overwrite> overwrite_of(const RankLog& log) {
+  if (log.end != RankEnd::raised || log.error.code != Code::saved_tensor_modified) return std::nullopt;
+  Overwrite o;
+  Note error;  // the facts of the note, or of the error itself
+  error.facts = log.error.facts;
+  if (const auto notes = notes_of(log, note_kind::version_error); !notes.empty()) error = *notes.back();
+  o.tensor = fact_text(error, "tensor");
+  o.saved_version = fact_number(error, "expected", -1);
+  for (const Note& note : log.notes) {
+    if (note.kind == note_kind::tensor_saved && is_about(note, o.tensor, o.saved_version)) {
+      o.saved = &note;
+      o.written = nullptr;
+    } else if (note.kind == note_kind::tensor_written && o.saved != nullptr && o.written == nullptr &&
+               is_about(note, o.tensor, o.saved_version + 1)) {
+      o.written = &note;
+    }
+  }
+  const bool by_broadcast =
+      o.written != nullptr && fact(o.written->facts, "by").find("broadcast") != std::string_view::npos;
+  return by_broadcast ? std::optional(o) : std::nullopt;
+}
+
+// "the first forward of step 0"
+std::string forward_text(const RankLog& log, const Note& note) {
+  constexpr std::string_view words[] = {"first", "second", "third", "fourth"};
+  const Call* call = call_by_id(log, note.call);
+  if (call == nullptr || call->name != "forward") return "a forward";
+  std::size_t nth = 0;
+  for (const Call& other : log.calls)
+    if (other.name == "forward" && other.layer == Layer::program && other.site.step == call->site.step &&
+        other.id < call->id)
+      ++nth;
+  const std::string which = nth < std::size(words) ? std::string(words[nth]) : fmt::format("{}th", nth + 1);
+  return call->site.step < 0 ? fmt::format("the {} forward", which)
+                             : fmt::format("the {} forward of step {}", which, call->site.step);
+}
+
+void add_place(Diagnosis& d, const Report& report, const Note& note, std::string label, bool primary) {
+  const Call* call = call_by_id(log_of(report.run, d.ranks.front()), note.call);
+  const Site& site = call != nullptr ? call->site : note.site;
+  add_span(d, report.scenario, site.line, site.column, std::move(label), primary);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
+  Diagnosis d;
+  std::optional<Overwrite> first;
+  for (const RankResult& result : report.run.ranks) {
+    const std::optional<Overwrite> o = overwrite_of(result.log);
+    if (!o) continue;
+    add_once(d.ranks, result.log.rank);
+    add_once(d.parameters, {o->tensor});
+    if (first) continue;
+    first = o;
+    d.evidence.push_back(
+        cite(result.log.rank, *o->saved, fmt::format("forward saved {} at version {}", o->tensor, o->saved_version)));
+    d.evidence.push_back(cite(result.log.rank, *o->written,
+                              fmt::format("{} wrote version {}", fact_text(*o->written, "by"), o->saved_version + 1)));
+  }
+  if (!first) return std::nullopt;
+  const RankLog& log = log_of(report.run, d.ranks.front());
+  const std::string saver = forward_text(log, *first->saved), writer = forward_text(log, *first->written);
+  d.headline = fmt::format("the buffer broadcast of {} overwrote {}, which {} had saved for backward", writer,
+                           list_text(d.parameters), saver);
+  d.cause = fmt::format("{} saved {} at version {}; the buffer broadcast before {} wrote version {}", saver,
+                        first->tensor, first->saved_version, writer, first->saved_version + 1);
+  d.why = fmt::format(
+      "With broadcast_buffers on, every forward of the wrapper first copies rank 0's buffers into this rank's, in "
+      "place, "
+      "on rank 0 too; that raises each buffer's version. {} saved {} for backward, then {} began and its broadcast "
+      "wrote the "
+      "buffer before any backward had run. Autograd compares versions, not values, and refuses. The module alone does "
+      "not do this, which is why the same code works on one device.",
+      saver, first->tensor, writer);
+  d.fix = "ddp: {broadcast_buffers: false}";
+  d.fix_lines = {"or run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))",
+                 "the price of the setting: each rank keeps its own running statistics"};
+  add_place(d, report, *first->written,
+            fmt::format("its buffer broadcast wrote {} (version {})", first->tensor, first->saved_version + 1), true);
+  add_place(d, report, *first->saved,
+            fmt::format("saved {} at version {} for backward", first->tensor, first->saved_version), false);
+  if (report.scenario != nullptr) {
+    const Ddp& ddp = report.scenario->ddp;
+    const Mark& mark = ddp.broadcast_buffers.given() ? ddp.broadcast_buffers.mark : ddp.mark;
+    add_span(d, mark, "every forward broadcasts the buffers from rank 0", false);
+  }
+  d.inevitable_at = first->written->at;
+  d.inevitable = fmt::format("since {}: {} of {} wrote {}", to_string(first->written->at),
+                             fact_text(*first->written, "by"), writer, first->tensor);
+  return d;
+}
+
+const std::string_view buffer_broadcast_inplace_text =
+    R"(Before each forward DistributedDataParallel copies rank 0's buffers (running_mean, running_var ...) to every rank. The copy
+is in place, on rank 0 as well, and raises the version counter of each buffer. BatchNorm saves its running statistics for
+backward; autograd remembers the version it saved. Two forwards before one backward (GAN discriminators, contrastive and
+siamese losses) therefore fail in backward on every rank with "one of the variables needed for gradient computation has
+been modified by an inplace operation", although no line of the user's program writes anything in place, and although the
+same program works on one device.
+
+How to recognise it: the error names a small float tensor of the size of a BatchNorm layer, at version n where n - 1 was
+expected, and it disappears without DDP.
+
+Fix: broadcast_buffers=False (each rank then keeps its own running statistics), or one forward over the joined input, or a
+backward after each forward.)";
+
+}  // namespace pdsim::scenarios::diagnoses

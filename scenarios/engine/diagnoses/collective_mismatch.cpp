@@ -1,0 +1,188 @@
+// At the first sequence number where the ranks of a group disagree they called different things. Names DDP's own buffer
+// broadcast when an evaluation through the wrapper made it, because no line of the user's program says broadcast.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Camp {
+  std::vector<Rank> ranks;
+  const Call* call = nullptr;  // of the first rank
+};
+
+const Call* call_of(const Report& report, const Divergence::Entry& entry) {
+  return entry.id < 0 ? nullptr : call_by_id(log_of(report.run, entry.rank), entry.id);
+}
+
+bool is_same(const Call& a, const Call& b) {
+  return a.name == b.name && a.root == b.root && a.op == b.op && a.dtype == b.dtype && a.count == b.count &&
+         a.purpose == b.purpose;
+}
+
+std::vector<Camp> camps_of(const Report& report) {
+  std::vector<Camp> camps;
+  for (const Divergence::Entry& entry : report.divergence->entries) {
+    const Call* call = call_of(report, entry);
+    if (call == nullptr) continue;
+    const auto camp = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return is_same(*c.call, *call); });
+    if (camp == camps.end()) {
+      camps.push_back({{entry.rank}, call});
+    } else {
+      camp->ranks.push_back(entry.rank);
+    }
+  }
+  return camps;
+}
+
+std::string argument_text(const Call& call, const std::string& field) {
+  if (field == "root") return fmt::format("root {}", call.root);
+  if (field == "reduce operation") return std::string(name_of(call.op));
+  if (field == "dtype") return std::string(name_of(call.dtype));
+  if (field == "count") return fmt::format("{} elements", call.count);
+  return call_text(call);
+}
+
+std::string camp_text(const Camp& camp, const Divergence& d) {
+  const bool by_argument = d.field != "operation" && d.field != "purpose";
+  const std::string what = by_argument ? fmt::format("{} with {}", camp.call->name, argument_text(*camp.call, d.field))
+                                       : call_text(*camp.call);
+  return fmt::format("{} {}", who(camp.ranks, "called", "called"), what);
+}
+
+bool is_eval_broadcast(const Camp& camp) {
+  return camp.call->name == "broadcast" && camp.call->purpose == "buffers" && camp.call->site.op == "eval";
+}
+
+// How the culprit's calls relate to the others': the same two in the other order, one left out, one too many.
+std::string relation(const Report& report, const Camp& culprit, const Camp& other) {
+  const std::string& group = report.divergence->group;
+  const Seq seq = report.divergence->seq;
+  const Call* culprit_next = collective_at(log_of(report.run, culprit.ranks.front()), group, seq + 1);
+  const Call* other_next = collective_at(log_of(report.run, other.ranks.front()), group, seq + 1);
+  const bool theirs_comes = culprit_next != nullptr && is_same(*culprit_next, *other.call);
+  const bool mine_comes = other_next != nullptr && is_same(*other_next, *culprit.call);
+  const std::string ranks = ranks_text(culprit.ranks);
+  if (theirs_comes && mine_comes) return fmt::format(" {} made the same two calls in the other order.", ranks);
+  if (mine_comes) return fmt::format(" {} left out {} and went on.", ranks, call_text(*other.call));
+  if (theirs_comes) return fmt::format(" {} made one call more, {}.", ranks, call_text(*culprit.call));
+  return {};
+}
+
+Time since(const Report& report, const std::vector<Camp>& camps) {
+  Time both{};
+  for (const Camp& camp : camps) {
+    Time first = Time::max();
+    for (const Rank rank : camp.ranks)
+      if (const Call* call = collective_at(log_of(report.run, rank), report.divergence->group, report.divergence->seq))
+        first = std::min(first, call->issued);
+    both = std::max(both, first);
+  }
+  return both;
+}
+
+void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Camp& other) {
+  const Seq seq = report.divergence->seq;
+  const std::string ranks = ranks_text(eval.ranks), rest = ranks_text(other.ranks);
+  d.headline = fmt::format("{} broadcasts buffers in eval, where {} called {}", ranks, rest, call_text(*other.call));
+  if (eval.ranks.size() > 1) d.headline.replace(ranks.size() + 1, 10, "broadcast");
+  d.cause =
+      fmt::format("the forward of the wrapper in eval made DDP broadcast its buffers as #{} on {} only", seq, ranks);
+  d.why = fmt::format(
+      "A forward through the DDP wrapper first broadcasts the module's buffers from rank 0, in evaluation and under "
+      "no_grad too. Only {} evaluated, so this broadcast #{} met {} #{} of {}: neither can finish. No line of the "
+      "program "
+      "says broadcast, and the checkpoint or print that follows was never reached.",
+      ranks, seq, call_text(*other.call), seq, rest);
+  d.fix = "evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)";
+  d.fix_lines = {"or ddp: {broadcast_buffers: false}, which lets running statistics differ per rank",
+                 "or let every rank run the evaluation"};
+  add_span(d, report.scenario, eval.call->site.line, eval.call->site.column,
+           fmt::format("{} {} through the wrapper, which broadcasts buffers", ranks,
+                       eval.ranks.size() == 1 ? "evaluates" : "evaluate"),
+           true);
+}
+
+void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, const Camp& other, bool tie) {
+  const Divergence& at = *report.divergence;
+  const std::string mine = camp_text(culprit, at), theirs = camp_text(other, at);
+  d.headline = fmt::format("{}, {}", mine, theirs);
+  d.cause = fmt::format("at #{} of group {} the {} differs: {}, {}", at.seq, at.group, at.field, mine, theirs);
+  d.why = fmt::format(
+      "Collectives of a group pair up by order: the n-th call of one rank meets the n-th call of every other. At #{} "
+      "{} and "
+      "{}.{} Everything after this point pairs wrongly too.",
+      at.seq, mine, theirs, relation(report, culprit, other));
+  if (report.outcome == "ok") d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
+  if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
+  const bool by_argument = at.field != "operation" && at.field != "purpose";
+  d.fix = by_argument ? fmt::format("pass the same {} on every rank", at.field)
+                      : "make every rank of the group issue the same collectives in the same order";
+  add_span(d, report.scenario, culprit.call->site.line, culprit.call->site.column, mine, true);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> collective_mismatch(const Report& report) {
+  if (!report.divergence || report.divergence->field == "missing") return std::nullopt;
+  const std::vector<Camp> camps = camps_of(report);
+  if (camps.size() < 2) return std::nullopt;
+  const Divergence& at = *report.divergence;
+  const auto eval = std::find_if(camps.begin(), camps.end(), is_eval_broadcast);
+  const bool by_eval = eval != camps.end() &&
+                       std::any_of(camps.begin(), camps.end(), [](const Camp& c) { return c.call->site.op != "eval"; });
+  const auto culprit = by_eval ? eval : std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
+    return at.minority.empty() || contains(at.minority, c.ranks.front());
+  });
+  const auto other = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
+    return &c != &*culprit && (by_eval ? c.call->site.op != "eval" : !contains(at.minority, c.ranks.front()));
+  });
+  if (culprit == camps.end() || other == camps.end()) return std::nullopt;
+
+  Diagnosis d;
+  const bool tie = at.minority.empty() && !by_eval;
+  d.ranks = culprit->ranks;
+  if (tie)
+    for (const Camp& camp : camps)
+      d.ranks.insert(d.ranks.end(), &camp == &*culprit ? camp.ranks.end() : camp.ranks.begin(), camp.ranks.end());
+  for (const Camp& camp : camps)
+    d.evidence.push_back(cite(camp.ranks.front(), *camp.call, fmt::format("{} as #{}", camp_text(camp, at), at.seq)));
+  if (by_eval) {
+    explain_eval(d, report, *culprit, *other);
+  } else {
+    explain_general(d, report, *culprit, *other, tie);
+  }
+  add_span(d, report.scenario, other->call->site.line, other->call->site.column,
+           fmt::format("{} {} here", who(other->ranks, "is in", "are in"), call_text(*other->call)), false);
+  if (by_eval && report.scenario != nullptr)
+    add_span(d,
+             report.scenario->ddp.broadcast_buffers.given() ? report.scenario->ddp.broadcast_buffers.mark
+                                                            : report.scenario->ddp.mark,
+             "every forward of the wrapper broadcasts the buffers", false);
+  d.inevitable_at = since(report, camps);
+  d.inevitable = fmt::format("since {}: {} #{}, {} #{}", to_string(d.inevitable_at), camp_text(*culprit, at), at.seq,
+                             camp_text(*other, at), at.seq);
+  return d;
+}
+
+const std::string_view collective_mismatch_text =
+    R"(The collectives of a process group have no names: the n-th call of one rank meets the n-th call of every other. When the
+n-th calls differ (another operation, root, reduce operation, dtype or size), the result depends on the library. Gloo tags
+messages by operation, so different operations never meet and both sides time out; NCCL pairs by order and hangs, or
+computes garbage; two all_reduces of equal size mix silently on every library.
+
+A common source is a collective that the program does not spell out. A forward through the DistributedDataParallel wrapper
+broadcasts buffers, also in evaluation and under no_grad. "Only rank 0 evaluates, then everybody meets at a barrier"
+therefore calls broadcast on rank 0 against barrier on the others.
+
+How to recognise it: the ranks hang in different operations with the same sequence number.
+
+Fix: every rank of the group issues the same collectives in the same order. Evaluate on one rank through ddp.module, not
+through ddp.)";
+
+}  // namespace pdsim::scenarios::diagnoses

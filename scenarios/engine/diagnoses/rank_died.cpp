@@ -1,0 +1,79 @@
+// One rank crashed or raised an error of its own; the others waited for it, or saw their connection close.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+bool is_own(const RankError& e) {
+  return !is_timeout(e.code) && !is_consequence(e.code) && e.code != Code::collective_mismatch &&
+         e.code != Code::size_mismatch && e.code != Code::connection_refused;
+}
+
+// Ranks that are blocked or failed only because somebody was gone.
+std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culprits) {
+  std::vector<Rank> victims;
+  for (const BlockedRank& b : report.blocked)
+    if (std::any_of(b.waits_for.begin(), b.waits_for.end(), [&](Rank r) { return contains(culprits, r); }))
+      add_once(victims, b.rank);
+  for (const RankError& e : report.errors)
+    if (!contains(culprits, e.rank) && (is_timeout(e.code) || is_consequence(e.code))) add_once(victims, e.rank);
+  std::sort(victims.begin(), victims.end());
+  return victims;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> rank_died(const Report& report) {
+  const auto own = std::find_if(report.errors.begin(), report.errors.end(), is_own);
+  if (own == report.errors.end()) return std::nullopt;
+  Diagnosis d;
+  for (const RankError& e : report.errors)
+    if (is_own(e) && e.code == own->code) add_once(d.ranks, e.rank);
+  const std::vector<Rank> victims = victims_of(report, d.ranks);
+  if (victims.empty()) return std::nullopt;  // nobody waited: the error itself says everything
+
+  const RankLog& log = log_of(report.run, own->rank);
+  const bool died = log.end == RankEnd::died;
+  const std::string where = site_text(log.error_site);
+  const std::string ended = fmt::format("{} {}", died ? "died" : "raised " + std::string(name_of(own->code)), where);
+  d.headline = fmt::format("{} for {}, which {}", who(victims, "waited", "waited"), ranks_text(d.ranks), ended);
+  d.cause = fmt::format("{} {}", ranks_text(d.ranks), ended);
+  d.why = fmt::format(
+      "{} {} at {}. Nobody told the others: a rank learns of another's end only when a connection closes, or never. {} "
+      "{} an operation that needs {}.",
+      ranks_text(d.ranks), ended, to_string(own->at), who(victims, "was", "were"),
+      victims.size() == 1 ? "in or came to" : "in or came to", ranks_text(d.ranks));
+  if (!died && !own->message.empty()) d.why += fmt::format(" The error was: {}", own->message);
+  d.fix = died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
+               : fmt::format("repair the error of rank {}; the others only report its consequence", own->rank);
+  d.evidence.push_back({own->rank, log.calls.empty() ? -1 : log.calls.back().id,
+                        fmt::format("{} at {}: {}", died ? "died" : "raised", to_string(own->at), name_of(own->code))});
+  for (const Note* note : notes_of(log, note_kind::fault))
+    d.evidence.push_back(cite(own->rank, *note, fmt::format("fault {}", fact_text(*note, "kind"))));
+  add_span(d, report.scenario, log.error_site.line, log.error_site.column,
+           fmt::format("{} ended here", ranks_text(d.ranks)), true);
+  d.inevitable_at = own->at;
+  d.inevitable = fmt::format("since {}: {} {}", to_string(own->at), ranks_text(d.ranks), ended);
+  return d;
+}
+
+const std::string_view rank_died_text =
+    R"(One process ended: killed, out of memory, or by an exception of its own. The collectives of the others need every rank, so
+they wait. How they learn of it is the backend's business: Gloo's sockets close and the others fail within milliseconds
+with "connection closed by peer"; NCCL's kernels spin until the watchdog ends the process, minutes later; with MPI the
+launcher ends the whole job.
+
+How to recognise it: the errors of most ranks say only that a peer is gone. The first error by time, on another rank, is
+the cause.
+
+Fix: read the log of the rank that ended first. Start jobs through a launcher that ends all ranks when one dies, and restart
+from a checkpoint.)";
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,109 @@
+// A rank read from the store what an earlier launch had written there, and its init failed or never came back.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+const Note* stale_read(const RankLog& log) {
+  for (const Note* note : notes_of(log, note_kind::store_read)) {
+    const int written = fact_number(*note, "launch", 0), now = fact_number(*note, "now", 0);
+    if (written > 0 && written < now) return note;
+  }
+  return nullptr;
+}
+
+bool suffers(const Report& report, Rank rank) {
+  const auto in_init = [](const BlockedRank& b) { return b.in == "init" || b.site == "init"; };
+  const auto about_peers = [](const RankError& e) {
+    return is_timeout(e.code) || is_consequence(e.code) || e.code == Code::connection_refused ||
+           e.code == Code::store_corrupt;
+  };
+  return std::any_of(report.blocked.begin(), report.blocked.end(),
+                     [&](const BlockedRank& b) { return b.rank == rank && in_init(b); }) ||
+         std::any_of(report.errors.begin(), report.errors.end(),
+                     [&](const RankError& e) { return e.rank == rank && about_peers(e); });
+}
+
+const Operation* operation_at(const Report& report, const Site& site) {
+  if (report.scenario == nullptr) return nullptr;
+  for (const Operation& op : report.scenario->program)
+    if (op.mark.line == site.line && op.mark.column == site.column) return &op;
+  return nullptr;
+}
+
+std::string option(const Operation& op, const std::string& name, std::string otherwise) {
+  const auto it = op.args.find(name);
+  return it == op.args.end() ? otherwise : *it->second.text;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> stale_rendezvous(const Report& report) {
+  Diagnosis d;
+  const Note* first = nullptr;
+  Rank reader = 0;
+  bool anybody_suffers = false;
+  for (const RankResult& result : report.run.ranks) {
+    const Note* note = stale_read(result.log);
+    if (note == nullptr) continue;
+    add_once(d.ranks, result.log.rank);
+    anybody_suffers = anybody_suffers || suffers(report, result.log.rank);
+    d.evidence.push_back(cite(result.log.rank, *note,
+                              fmt::format("read {} as launch {} had written it, in launch {}", fact_text(*note, "key"),
+                                          fact_text(*note, "launch"), fact_text(*note, "now"))));
+    if (first == nullptr || note->at < first->at) {
+      first = note;
+      reader = result.log.rank;
+    }
+  }
+  if (first == nullptr || !anybody_suffers) return std::nullopt;
+
+  const Operation* init = operation_at(report, first->site);
+  const std::string path = init != nullptr ? option(*init, "path", "the store") : "the store";
+  const std::string key = fact_text(*first, "key");
+  d.headline = fmt::format("{} rendezvoused with what an earlier run left in {}", ranks_text(d.ranks), path);
+  d.cause = fmt::format("rank {} read the key {}, written by launch {}, before its owner rewrote it in launch {}",
+                        reader, key, fact_text(*first, "launch"), fact_text(*first, "now"));
+  d.why = fmt::format(
+      "The earlier run ended without its clean-up, so {} still holds its records, and old records look exactly like "
+      "new "
+      "ones. Rank {} read {} before the rank that owns it had rewritten it, and now waits for a process that is gone. "
+      "It did "
+      "not read a damaged file and it did nothing wrong by itself: who reads first decides, so the next start may "
+      "work.",
+      path, reader, key);
+  d.fix = "give every run its own path, for example  init: {method: file, path: run/store.2}";
+  d.fix_lines = {"or remove the file before the start, or use init: {method: tcp}, whose store dies with rank 0"};
+  add_span(d, report.scenario, first->site.line, first->site.column,
+           fmt::format("opens {}, which launch {} already used", path, fact_text(*first, "launch")), true);
+  if (report.scenario != nullptr)
+    for (const Operation& op : report.scenario->program)
+      if (op.name == "relaunch" && option(op, "clean", "false") != "true")
+        add_span(d, op.mark, "the processes died here and did not clean up", false);
+  d.inevitable_at = first->at;
+  d.inevitable = fmt::format("since {}: rank {} read the old {}", to_string(first->at), reader, key);
+  return d;
+}
+
+const std::string_view stale_rendezvous_text =
+    R"(init_process_group(init_method="file:///path") keeps its key-value store in an append-only file. A run that ends in order
+removes the file when its last process leaves; a killed one does not. The next run with the same path opens the old file,
+and nothing tells an old record from a new one: a rank that reads a peer's address before that peer has rewritten it
+connects to a process that is gone.
+
+What you see depends on who is faster: connection refused at once, a timeout in init_process_group, or success. After a
+failed start the clean-up counts may happen to add up, so the third run works: the failure comes and goes.
+
+How to recognise it: the error is in init_process_group, the path exists before the start, and a fresh path cures it.
+
+Fix: a path of its own for every run, or remove the file first; or the tcp:// and env:// methods, whose store lives and dies
+with the process of rank 0.)";
+
+}  // namespace pdsim::scenarios::diagnoses

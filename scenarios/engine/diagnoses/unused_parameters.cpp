@@ -1,0 +1,207 @@
+// Three faces of one cause: a hang (only some ranks skipped), an error at the next forward, and nothing at all (every rank
+// skipped and no forward followed). Cites the backward that returned with an unfilled bucket.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Skip {
+  std::vector<Rank> ranks;  // whose backward returned with an unfilled bucket, in the first such step
+  std::vector<std::string> parameters;
+  int bucket = 0;
+  int step = -1;
+  Time at{};
+  const Note* note = nullptr;
+  const Note* path = nullptr;  // the path that left the parameters out
+  Rank path_rank = 0;
+};
+
+std::optional<Skip> first_skip(const Report& report) {
+  Skip skip;
+  skip.at = Time::max();
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of(result.log, note_kind::bucket_unfilled))
+      if (note->at < skip.at) {
+        skip.at = note->at;
+        skip.step = note->site.step;
+        skip.note = note;
+        skip.bucket = fact_number(*note, "bucket", 0);
+      }
+  if (skip.note == nullptr) return std::nullopt;
+  for (const RankResult& result : report.run.ranks) {
+    const Rank rank = result.log.rank;
+    for (const Note* note : notes_of(result.log, note_kind::bucket_unfilled)) {
+      if (note->site.step != skip.step) continue;
+      add_once(skip.ranks, rank);
+      add_once(skip.parameters, fact_list(*note, "missing"));
+    }
+    if (!contains(skip.ranks, rank)) continue;
+    for (const Note* note : notes_of(result.log, note_kind::path_taken))
+      if (note->site.step == skip.step && skip.path == nullptr) {
+        skip.path = note;
+        skip.path_rank = rank;
+      }
+  }
+  return skip;
+}
+
+// The bucket calls of other ranks that met nobody: open, or failed.
+std::vector<Rank> waiting_in_bucket(const Report& report, const Skip& skip, std::vector<Evidence>& evidence) {
+  std::vector<Rank> ranks;
+  for (const RankResult& result : report.run.ranks) {
+    if (contains(skip.ranks, result.log.rank)) continue;
+    for (const Call& call : result.log.calls) {
+      const bool is_bucket = call.layer == Layer::collective && call.purpose.rfind("bucket", 0) == 0;
+      if (!is_bucket || call.issued < Time{} || call.site.step < skip.step) continue;
+      if (call.state == CallState::completed && call.finished <= moment_of(report.run)) continue;
+      add_once(ranks, result.log.rank);
+      if (evidence.size() < 4)
+        evidence.push_back(
+            cite(result.log.rank, call, fmt::format("{} #{} never finished", call_text(call), call.seq)));
+      break;
+    }
+  }
+  return ranks;
+}
+
+bool divergence_is_a_bucket(const Report& report) {
+  return report.divergence && std::any_of(report.divergence->entries.begin(), report.divergence->entries.end(),
+                                          [](const auto& e) { return e.call.find("(bucket ") != std::string::npos; });
+}
+
+bool raised_for_it(const Report& report) {
+  return std::any_of(report.errors.begin(), report.errors.end(),
+                     [](const RankError& e) { return e.code == Code::reduction_not_finished; });
+}
+
+const Note* options_of(const Report& report, Rank rank) {
+  const std::vector<const Note*> notes = notes_of(log_of(report.run, rank), note_kind::ddp_options);
+  return notes.empty() ? nullptr : notes.back();
+}
+
+void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::string& used_text, bool detects) {
+  if (skip.path != nullptr)
+    add_span(d, report.scenario, fact_number(*skip.path, "line", 0), fact_number(*skip.path, "column", 1), used_text,
+             true);
+  const std::string because =
+      detects ? "DDP looks for parameters that the output does not reach" : "so DDP does not look for them";
+  const bool primary = d.spans.empty();
+  if (report.scenario != nullptr && report.scenario->ddp.find_unused_parameters.given())
+    return add_span(d, report.scenario->ddp.find_unused_parameters.mark, because, primary);
+  if (report.scenario != nullptr && report.scenario->ddp.mark.line > 0)
+    add_span(d, report.scenario->ddp.mark,
+             detects ? because : "without find_unused_parameters DDP does not look for them", primary);
+}
+
+void write_fix(Diagnosis& d, bool everybody, bool detects) {
+  if (detects) {
+    d.fix = "use every output of forward in the loss, or return only those that are used";
+    d.fix_lines = {"detection is on, but follows the outputs: an output that the loss ignores still counts as used"};
+    return;
+  }
+  d.fix = "ddp: {find_unused_parameters: true}";
+  d.fix_lines = {"or use every parameter in the loss on every rank, for example  loss + 0 * aux_output.sum()"};
+  if (everybody)
+    d.fix_lines.emplace_back("or freeze what no rank uses (requires_grad = false) before wrapping the module");
+}
+
+}  // namespace
+
+std::optional<Diagnosis> unused_parameters(const Report& report) {
+  const std::optional<Skip> skip = first_skip(report);
+  if (!skip) return std::nullopt;
+  Diagnosis d;
+  d.ranks = skip->ranks;
+  d.parameters = skip->parameters;
+  const std::string what = list_text(skip->parameters);
+  const std::string when = skip->step >= 0 ? fmt::format(" in step {}", skip->step) : std::string();
+  const std::string culprits = ranks_text(skip->ranks);
+  const bool one = skip->ranks.size() == 1;
+  const bool everybody = skip->ranks.size() == report.run.ranks.size();
+  std::vector<Evidence> bucket_calls;
+  const std::vector<Rank> waiting = waiting_in_bucket(report, *skip, bucket_calls);
+  const bool raised = raised_for_it(report);
+  if (waiting.empty() && !raised && report.outcome != "ok" && !divergence_is_a_bucket(report)) return std::nullopt;
+
+  d.evidence.push_back(cite(skip->ranks.front(), *skip->note,
+                            fmt::format("backward returned with bucket {} at {} of {} gradients", skip->bucket,
+                                        fact_text(*skip->note, "ready"), fact_text(*skip->note, "total"))));
+  if (skip->path != nullptr)
+    d.evidence.push_back(
+        cite(skip->path_rank, *skip->path, fmt::format("took path {}", fact_text(*skip->path, "path"))));
+  d.evidence.insert(d.evidence.end(), bucket_calls.begin(), bucket_calls.end());
+
+  const std::string not_used = fmt::format("{} not use {}{}", who(skip->ranks, "does", "do"), what, when);
+  d.cause = fmt::format("{}, so bucket {} was never complete there", not_used, skip->bucket);
+  if (!waiting.empty() && !raised) {
+    d.headline =
+        fmt::format("{} for a gradient bucket that {} will never send", who(waiting, "waits", "wait"), culprits);
+  } else if (raised) {
+    d.headline = fmt::format("{} a forward although the last backward left a gradient bucket unreduced",
+                             who(skip->ranks, "began", "began"));
+  } else {
+    d.headline =
+        fmt::format("backward returned on {}{} although bucket {} was never reduced", culprits, when, skip->bucket);
+  }
+
+  d.why = fmt::format(
+      "DDP reduces a bucket when every gradient in it has arrived. On {} {} never arrived, so {} never called "
+      "all_reduce for "
+      "bucket {} and what comes after it. backward() still returned normally there; its gradients were NOT averaged, "
+      "and an "
+      "optimizer step on them lets the replicas drift apart.",
+      culprits, what, one ? "it" : "they", skip->bucket);
+  if (everybody && !raised)
+    d.why += " Every rank skipped the same, so nobody waits and nothing is reported; the next forward would raise.";
+  if (everybody && raised)
+    d.why += " Every rank skipped the same, so nobody waited for anybody: the error comes only at the next forward.";
+  if (!everybody && raised && !waiting.empty())
+    d.why += fmt::format(" {} in that bucket until the connection closed; the next forward found the rest.",
+                         who(waiting, "sat", "sat"));
+  if (!everybody && !raised)
+    d.why += fmt::format(" Another forward on {} would have raised reduction-not-finished.", culprits);
+
+  const Note* options = options_of(report, skip->ranks.front());
+  const bool detects = options != nullptr && fact_yes(*options, "find_unused_parameters");
+  add_spans(
+      d, report, *skip,
+      when.empty() ? not_used : fmt::format("{} {}", when.substr(1), not_used.substr(0, not_used.size() - when.size())),
+      detects);
+  write_fix(d, everybody, detects);
+  d.inevitable_at = skip->path != nullptr ? skip->path->at : skip->at;
+  d.inevitable = skip->path != nullptr ? fmt::format("since {}: {} took path {}{}", to_string(d.inevitable_at),
+                                                     culprits, fact_text(*skip->path, "path"), when)
+                                       : fmt::format("since {}: backward on {} returned with bucket {} incomplete{}",
+                                                     to_string(d.inevitable_at), culprits, skip->bucket, when);
+  return d;
+}
+
+const std::string_view unused_parameters_text =
+    R"(DistributedDataParallel sums gradients in buckets. A bucket is all-reduced when every parameter in it has delivered its
+gradient, and buckets go out strictly in order. A parameter that took no part in the loss delivers none, so its bucket,
+and every bucket behind it, is not reduced on that rank. backward() does not say so: it returns, .grad holds this rank's
+own values, and optimizer.step() applies them.
+
+What you see depends on the others:
+  only some ranks skipped        the others wait in all_reduce for a bucket that never comes. Gloo reports a timeout after
+                                 30 minutes, NCCL's watchdog ends the process after 10; the culprit looks healthy.
+  the skipping rank goes on      its next forward raises "Expected to have finished reduction in the prior iteration";
+                                 the others see their connection close.
+  every rank skipped the same    nobody waits. The error comes at the next forward; a job of one step never sees one, and
+                                 its replicas have drifted apart.
+
+How to recognise it: the rank that hangs is not the one at fault. Look for the rank whose backward returned without
+launching its bucket; the report names it, its parameters, and the branch that left them out.
+
+Fix: find_unused_parameters=True (DDP walks the graph after each forward, marks what it does not reach as ready, and
+all-reduces one more small tensor), or let every parameter take part in the loss on every rank (loss + 0 * x.sum()), or
+freeze what is never used.)";
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,75 @@
+#include "scenarios/engine/diagnoses/wording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+
+std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", ranks_text(ranks), ranks.size() == 1 ? one : many);
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  constexpr std::size_t most = 6;
+  if (items.size() <= most) return fmt::format("{}", fmt::join(items, ", "));
+  return fmt::format("{} and {} more", fmt::join(items.begin(), items.begin() + most, ", "), items.size() - most);
+}
+
+void add_once(std::vector<std::string>& items, const std::vector<std::string>& more) {
+  for (const std::string& item : more)
+    if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
+}
+
+void add_once(std::vector<Rank>& ranks, Rank rank) {
+  if (!contains(ranks, rank)) ranks.push_back(rank);
+}
+
+bool contains(const std::vector<Rank>& ranks, Rank rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+std::vector<Rank> others(const Report& report, const std::vector<Rank>& ranks) {
+  std::vector<Rank> rest;
+  for (std::size_t r = 0; r < report.run.ranks.size(); ++r)
+    if (!contains(ranks, static_cast<Rank>(r))) rest.push_back(static_cast<Rank>(r));
+  return rest;
+}
+
+Evidence cite(Rank rank, const Call& call, std::string what) { return {rank, call.id, std::move(what)}; }
+Evidence cite(Rank rank, const Note& note, std::string what) { return {rank, note.call, std::move(what)}; }
+
+namespace {
+
+void look(const Mark& mark, int line, int column, int& width) {
+  if (mark.line == line && mark.column == column) width = std::max(width, mark.width);
+}
+
+void look(const std::vector<Operation>& operations, int line, int column, int& width) {
+  for (const Operation& op : operations) {
+    look(op.mark, line, column, width);
+    for (const auto& [name, argument] : op.args) look(argument.operations, line, column, width);
+  }
+}
+
+}  // namespace
+
+void add_span(Diagnosis& diagnosis, const Scenario* scenario, int line, int column, std::string label, bool primary) {
+  if (line <= 0) return;
+  int width = 1;
+  if (scenario != nullptr) {
+    for (const Take& take : scenario->model.takes) {
+      look(take.path.mark, line, column, width);
+      look(take.when.mark, line, column, width);
+    }
+    look(scenario->ddp.mark, line, column, width);
+    look(scenario->program, line, column, width);
+  }
+  diagnosis.spans.push_back({line, column, width, std::move(label), primary});
+}
+
+void add_span(Diagnosis& diagnosis, const Mark& mark, std::string label, bool primary) {
+  if (mark.line > 0) diagnosis.spans.push_back({mark.line, mark.column, mark.width, std::move(label), primary});
+}
+
+}  // namespace pdsim::scenarios::diagnoses

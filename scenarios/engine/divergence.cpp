@@ -1,0 +1,149 @@
+#include "scenarios/engine/divergence.h"
+
+#include "scenarios/engine/log_view.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace pdsim::scenarios {
+namespace {
+
+using Row = std::vector<const Call*>;  // by rank; null: the rank did not call it
+
+struct GroupTable {
+  std::vector<char> members;
+  std::vector<Seq> oldest;  // by rank: the first number its record still holds
+  std::map<Seq, Row> rows;
+};
+
+std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
+  const std::size_t ranks = run.ranks.size();
+  std::map<std::string, GroupTable> tables;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    for (const Call& call : run.ranks[r].log.calls) {
+      if (call.layer != Layer::collective || call.seq < 0) continue;
+      GroupTable& table = tables[call.group];
+      if (table.members.empty()) {
+        table.members.assign(ranks, call.group == "world" ? 1 : 0);
+        table.oldest.assign(ranks, 0);
+      }
+      table.members[r] = 1;
+      Row& row = table.rows[call.seq];
+      if (row.empty()) row.resize(ranks, nullptr);
+      if (row[r] == nullptr) row[r] = &call;
+    }
+  }
+  for (auto& [name, table] : tables)
+    for (std::size_t r = 0; r < ranks; ++r)
+      if (run.ranks[r].log.dropped > 0)
+        for (auto it = table.rows.begin(); it != table.rows.end() && it->second[r] == nullptr; ++it)
+          table.oldest[r] = it->first + 1;
+  return tables;
+}
+
+struct Field {
+  std::string_view name;
+  bool (*same)(const Call&, const Call&);
+};
+constexpr Field fields[] = {
+    {"operation", [](const Call& a, const Call& b) { return a.name == b.name; }},
+    {"root", [](const Call& a, const Call& b) { return a.root == b.root; }},
+    {"reduce operation", [](const Call& a, const Call& b) { return a.op == b.op; }},
+    {"dtype", [](const Call& a, const Call& b) { return a.dtype == b.dtype; }},
+    {"count", [](const Call& a, const Call& b) { return a.count == b.count; }},
+    {"purpose", [](const Call& a, const Call& b) { return a.purpose == b.purpose; }},
+};
+
+bool is_compared(const GroupTable& table, std::size_t rank, Seq seq) {
+  return table.members[rank] != 0 && seq >= table.oldest[rank];
+}
+
+// What differs in this row; empty when nothing does.
+std::string differing_field(const GroupTable& table, Seq seq, const Row& row) {
+  const auto first = std::find_if(row.begin(), row.end(), [](const Call* c) { return c != nullptr; });
+  for (const Field& field : fields)
+    for (const Call* call : row)
+      if (call != nullptr && !field.same(**first, *call)) return std::string(field.name);
+  for (std::size_t r = 0; r < row.size(); ++r)
+    if (row[r] == nullptr && is_compared(table, r, seq)) return "missing";
+  return {};
+}
+
+bool same_call(const Call* a, const Call* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return std::all_of(std::begin(fields), std::end(fields), [&](const Field& f) { return f.same(*a, *b); });
+}
+
+std::vector<Rank> minority_of(const std::vector<std::pair<Rank, const Call*>>& entries) {
+  std::vector<std::vector<std::size_t>> camps;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto camp = std::find_if(camps.begin(), camps.end(), [&](const std::vector<std::size_t>& c) {
+      return same_call(entries[c.front()].second, entries[i].second);
+    });
+    if (camp == camps.end()) {
+      camps.push_back({i});
+    } else {
+      camp->push_back(i);
+    }
+  }
+  const auto largest =
+      std::max_element(camps.begin(), camps.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const auto as_large =
+      std::count_if(camps.begin(), camps.end(), [&](const auto& c) { return c.size() == largest->size(); });
+  std::vector<Rank> ranks;
+  if (as_large > 1) return ranks;
+  for (const auto& camp : camps)
+    if (&camp != &*largest)
+      for (const std::size_t i : camp) ranks.push_back(entries[i].first);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+Divergence describe(const std::string& group, const GroupTable& table, Seq seq, const Row& row, std::string field) {
+  Divergence d;
+  d.group = group;
+  d.seq = seq;
+  d.field = std::move(field);
+  d.at = Time::max();
+  std::vector<std::pair<Rank, const Call*>> entries;
+  for (std::size_t r = 0; r < row.size(); ++r) {
+    if (!is_compared(table, r, seq)) continue;
+    const Call* call = row[r];
+    entries.emplace_back(static_cast<Rank>(r), call);
+    d.entries.push_back({static_cast<Rank>(r), call != nullptr ? call_text(*call) : "did not call it",
+                         call != nullptr ? call->id : -1});
+    if (call != nullptr) d.at = std::min(d.at, call->issued);
+  }
+  d.minority = minority_of(entries);
+  return d;
+}
+
+}  // namespace
+
+std::vector<char> group_members(const RunRecord& run, std::string_view group) {
+  std::vector<char> members(run.ranks.size(), group == "world" || group.empty() ? 1 : 0);
+  for (std::size_t r = 0; r < members.size(); ++r) {
+    const auto& calls = run.ranks[r].log.calls;
+    if (members[r] == 0 && std::any_of(calls.begin(), calls.end(), [&](const Call& c) { return c.group == group; }))
+      members[r] = 1;
+  }
+  return members;
+}
+
+std::optional<Divergence> first_divergence(const RunRecord& run) {
+  std::optional<Divergence> first;
+  for (const auto& [group, table] : tables_of(run)) {
+    for (const auto& [seq, row] : table.rows) {
+      std::string field = differing_field(table, seq, row);
+      if (field.empty()) continue;
+      Divergence found = describe(group, table, seq, row, std::move(field));
+      if (!first || found.at < first->at) first = std::move(found);
+      break;
+    }
+  }
+  return first;
+}
+
+}  // namespace pdsim::scenarios

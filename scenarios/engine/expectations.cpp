@@ -1,0 +1,285 @@
+// check_expectations (analyse.h): what was expected, what came, and where in the file it was said.
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace pdsim::scenarios {
+namespace {
+
+class Check {
+ public:
+  Check(Report& report, const Expect& expect) : report_(report), expect_(expect) {}
+
+  void all() {
+    if (report_.outcome != *expect_.outcome)
+      fail(fmt::format("outcome: {}", *expect_.outcome), outcome_text(), expect_.outcome.mark);
+    else
+      errors();
+    blocked();
+    diagnosis();
+    for (const ExpectValue& value : expect_.values) values(value);
+    time();
+  }
+
+ private:
+  void fail(std::string expected, std::string got, const Mark& mark) {
+    report_.failures.push_back({std::move(expected), std::move(got), mark.line > 0 ? mark : expect_.mark});
+  }
+
+  std::string outcome_text() const {
+    if (!report_.errors.empty() && report_.outcome != "deadlock") {
+      const RankError& e = report_.errors.front();
+      return fmt::format("{}: rank {} raised {} {}: {}", report_.outcome, e.rank, name_of(e.code),
+                         site_text({e.in, e.step}), e.message);
+    }
+    if (report_.blocked.empty()) return report_.outcome;
+    std::string text = report_.outcome + ":";
+    for (const BlockedRank& b : report_.blocked) {
+      text += fmt::format("{} rank {} in {}", &b == &report_.blocked.front() ? "" : ",", b.rank, b.in);
+      if (text.size() > 100) return text + " ...";
+    }
+    return text;
+  }
+
+  // Of which operation of the program, step or collective the error speaks.
+  bool is_in(const RankError& e, const std::string& in) const {
+    if (e.in == in) return true;
+    const auto& calls = log_of(report_.run, e.rank).calls;
+    return std::any_of(calls.begin(), calls.end(), [&](const Call& c) {
+      return c.name == in && (c.state == CallState::failed || c.state == CallState::timed_out);
+    });
+  }
+
+  bool is_of_the_kind(const RankError& e) const {
+    if (expect_.error) return name_of(e.code) == **expect_.error;
+    if (*expect_.outcome == "timeout") return is_timeout(e.code);
+    return !is_consequence(e.code) || report_.errors.front().code == e.code;
+  }
+
+  void errors() {
+    if (*expect_.outcome != "error" && *expect_.outcome != "timeout") return deadlock_place();
+    std::vector<Rank> ranks;
+    std::vector<const RankError*> meant;
+    for (const RankError& e : report_.errors)
+      if (is_of_the_kind(e)) {
+        ranks.push_back(e.rank);
+        meant.push_back(&e);
+      }
+    if (meant.empty()) {
+      if (expect_.error) fail(fmt::format("error: {}", **expect_.error), outcome_text(), expect_.error->mark);
+      return;
+    }
+    const auto check = [&](bool holds, const std::string& expected, const std::string& got, const Mark& mark) {
+      if (!holds) fail(expected, got, mark);
+    };
+    if (expect_.rank) {
+      bool same = true;
+      for (std::size_t r = 0; r < report_.run.ranks.size(); ++r) {
+        const bool has = std::find(ranks.begin(), ranks.end(), static_cast<Rank>(r)) != ranks.end();
+        same = same && has == expect_.rank->value.contains(static_cast<std::int64_t>(r));
+      }
+      check(same, fmt::format("rank: {}", expect_.rank->value.text()),
+            fmt::format("{} raised {}", ranks_text(ranks), name_of(meant.front()->code)), expect_.rank->mark);
+    }
+    for (const RankError* e : meant) {
+      const auto before = report_.failures.size();
+      if (expect_.step)
+        check(expect_.step->value.contains(e->step), fmt::format("step: {}", expect_.step->value.text()),
+              fmt::format("rank {} raised in step {}", e->rank, e->step), expect_.step->mark);
+      if (expect_.in)
+        check(is_in(*e, **expect_.in), fmt::format("in: {}", **expect_.in),
+              fmt::format("rank {} raised in {}", e->rank, e->in.empty() ? "no operation" : e->in), expect_.in->mark);
+      if (expect_.message)
+        check(e->message.find(**expect_.message) != std::string::npos, fmt::format("message: {}", **expect_.message),
+              fmt::format("rank {}: {}", e->rank, e->message), expect_.message->mark);
+      if (report_.failures.size() > before) return;  // one rank's differences are enough
+    }
+  }
+
+  // `rank`, `step` and `in` of a deadlock speak of every blocked rank.
+  void deadlock_place() {
+    if (*expect_.outcome != "deadlock") return;
+    for (const BlockedRank& b : report_.blocked) {
+      if (expect_.rank && !expect_.rank->value.contains(b.rank))
+        return fail(fmt::format("rank: {}", expect_.rank->value.text()),
+                    fmt::format("rank {} is blocked in {}", b.rank, b.in), expect_.rank->mark);
+      if (expect_.in && b.in != **expect_.in && b.site != **expect_.in)
+        return fail(fmt::format("in: {}", **expect_.in), fmt::format("rank {} is blocked in {}", b.rank, b.in),
+                    expect_.in->mark);
+      if (expect_.step && !expect_.step->value.contains(b.step))
+        return fail(fmt::format("step: {}", expect_.step->value.text()),
+                    fmt::format("rank {} is blocked in step {}", b.rank, b.step), expect_.step->mark);
+    }
+  }
+
+  static std::string text_of(const ExpectBlocked& e) {
+    std::string text = fmt::format("{{rank: {}", e.rank.text());
+    if (!e.in.empty()) text += fmt::format(", in: {}", e.in);
+    if (!e.site.empty()) text += fmt::format(", site: {}", e.site);
+    if (e.step) text += fmt::format(", step: {}", e.step->text());
+    return text + "}";
+  }
+
+  static bool matches(const ExpectBlocked& e, const BlockedRank& b) {
+    return e.rank.contains(b.rank) && (e.in.empty() || e.in == b.in || e.in == b.site) &&
+           (e.site.empty() || e.site == b.site) && (!e.step || e.step->contains(b.step));
+  }
+
+  void blocked() {
+    if (expect_.blocked.empty()) return;
+    for (const BlockedRank& b : report_.blocked) {
+      const bool covered = std::any_of(expect_.blocked.begin(), expect_.blocked.end(),
+                                       [&](const ExpectBlocked& e) { return matches(e, b); });
+      if (covered) continue;
+      std::string place = fmt::format("rank {} is blocked in {}", b.rank, b.in);
+      if (!b.site.empty() && b.site != b.in) place += fmt::format(" (site {})", b.site);
+      if (b.step >= 0) place += fmt::format(" in step {}", b.step);
+      fail("the blocked ranks listed", place, expect_.blocked.front().mark);
+    }
+    for (const ExpectBlocked& e : expect_.blocked) {
+      for (std::size_t r = 0; r < report_.run.ranks.size(); ++r) {
+        if (!e.rank.contains(static_cast<std::int64_t>(r))) continue;
+        const bool is_blocked = std::any_of(report_.blocked.begin(), report_.blocked.end(),
+                                            [&](const BlockedRank& b) { return b.rank == static_cast<Rank>(r); });
+        if (is_blocked) continue;
+        fail(fmt::format("blocked: {}", text_of(e)), fmt::format("rank {} is not blocked", r), e.mark);
+        break;
+      }
+    }
+  }
+
+  void diagnosis() {
+    if (!expect_.diagnosis) return;
+    const std::string got = report_.diagnosis ? report_.diagnosis->id : "none";
+    if (got != **expect_.diagnosis)
+      fail(fmt::format("diagnosis: {}", **expect_.diagnosis),
+           report_.diagnosis ? fmt::format("{}: {}", got, report_.diagnosis->headline) : "no known cause matches",
+           expect_.diagnosis->mark);
+  }
+
+  const std::vector<double>* tensor(Rank rank, const std::string& name) const {
+    if (static_cast<std::size_t>(rank) >= report_.run.ranks.size()) return nullptr;
+    const TensorValues& values = report_.run.ranks[static_cast<std::size_t>(rank)].values;
+    const auto it = values.find(name);
+    return it == values.end() ? nullptr : &it->second;
+  }
+
+  static bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+      return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+    });
+  }
+
+  void result(const std::string& name, std::string text) { report_.values.push_back({name, std::move(text)}); }
+
+  void values(const ExpectValue& e) {
+    const std::vector<double>* first = tensor(e.rank.value_or(0), e.tensor);
+    if (first == nullptr)
+      return fail(fmt::format("a value of {}", e.tensor), fmt::format("rank {} has none", e.rank.value_or(0)), e.mark);
+    if (!e.across_ranks.empty()) across(e, *first);
+    if (!e.equals.empty()) against_single(e);
+    if (e.near) near(e, *first);
+  }
+
+  void across(const ExpectValue& e, const std::vector<double>& first) {
+    std::vector<Rank> different;
+    for (std::size_t r = 1; r < report_.run.ranks.size(); ++r) {
+      const std::vector<double>* other = tensor(static_cast<Rank>(r), e.tensor);
+      if (other == nullptr || !same_bits(first, *other)) different.push_back(static_cast<Rank>(r));
+    }
+    const std::string got = different.empty() ? "equal" : "differ";
+    result(e.tensor, got);
+    if (got == e.across_ranks) return;
+    fail(
+        fmt::format("{} across ranks: {}", e.tensor, e.across_ranks),
+        different.empty() ? "the same bits on every rank" : fmt::format("{} differ from rank 0", ranks_text(different)),
+        e.mark);
+  }
+
+  // Bit for bit without a tolerance, else the largest absolute difference over the largest absolute value.
+  void against_single(const ExpectValue& e) {
+    const std::vector<double>* single = tensor(0, e.equals + "/" + e.tensor);
+    if (single == nullptr)
+      return fail(fmt::format("{} equals {}", e.tensor, e.equals), "no such reference was run", e.mark);
+    for (std::size_t r = 0; r < report_.run.ranks.size(); ++r) {
+      if (e.rank && *e.rank != static_cast<Rank>(r)) continue;
+      const std::vector<double>* mine = tensor(static_cast<Rank>(r), e.tensor);
+      double worst = 0.0, largest = 0.0;
+      const bool comparable = mine != nullptr && mine->size() == single->size();
+      for (std::size_t i = 0; comparable && i < single->size(); ++i) {
+        const double gap = std::abs((*mine)[i] - (*single)[i]);
+        worst = std::isnan(gap) ? INFINITY : std::max(worst, gap);
+        largest = std::max(largest, std::abs((*single)[i]));
+      }
+      const bool holds = comparable && (same_bits(*mine, *single) || worst <= e.tolerance * largest);
+      if (holds) continue;
+      result(e.tensor, "differ");
+      return fail(fmt::format("{} equals {} within {}", e.tensor, e.equals, e.tolerance),
+                  comparable ? fmt::format("rank {} differs by up to {:.3g} of {:.3g}", r, worst, largest)
+                             : fmt::format("rank {} has another number of elements", r),
+                  e.mark);
+    }
+    result(e.tensor, "equal");
+  }
+
+  void near(const ExpectValue& e, const std::vector<double>& values) {
+    const auto worst =
+        std::find_if(values.begin(), values.end(), [&](double v) { return !(std::abs(v - *e.near) <= e.tolerance); });
+    const double shown = worst != values.end() ? *worst : values.empty() ? *e.near : values.front();
+    result(e.tensor, fmt::format("{}", shown));
+    if (worst != values.end())
+      fail(fmt::format("{} near {} within {}", e.tensor, *e.near, e.tolerance), fmt::format("{}", shown), e.mark);
+  }
+
+  Time measured() const {
+    if (report_.outcome == "ok" || report_.outcome == "deadlock" || report_.errors.empty())
+      return report_.run.deadlocked ? report_.run.deadlock_at : report_.run.elapsed;
+    for (const RankError& e : report_.errors)
+      if (is_of_the_kind(e)) return e.at;
+    return report_.errors.front().at;
+  }
+
+  void time() {
+    if (!expect_.time) return;
+    const Expect::TimeRange& range = *expect_.time;
+    const Time got = measured();
+    const auto off = [&](const char* key, Time bound) {
+      fail(fmt::format("time: {} {}", key, to_string(bound)), to_string(got), range.mark);
+    };
+    if (range.min && got < *range.min) off("min", *range.min);
+    if (range.max && got > *range.max) off("max", *range.max);
+    if (range.near) {
+      const double gap = std::abs(got.seconds() - range.near->seconds());
+      if (gap > range.within * range.near->seconds()) off("near", *range.near);
+    }
+  }
+
+  Report& report_;
+  const Expect& expect_;
+};
+
+}  // namespace
+
+void check_expectations(Report& report) {
+  if (report.scenario == nullptr) return;
+  report.failures.clear();
+  report.values.clear();
+  const auto real = report.scenario->real.find(report.world);
+  if (report.verdict == "skip") return;
+  if (real != report.scenario->real.end() && real->second.skip) {
+    report.verdict = "skip";
+    report.skip_reason = real->second.why;
+    return;
+  }
+  Check(report, expectation_for(*report.scenario, report.world)).all();
+  report.verdict = report.failures.empty() ? "pass" : "fail";
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,100 @@
+#include "scenarios/engine/fix_proof.h"
+
+#include "scenarios/engine/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pdsim::scenarios {
+namespace {
+
+struct Step {
+  int collectives = 0;
+  Time begin = Time::max();
+  Time end{};
+  bool whole = true;  // every call of it finished
+};
+
+std::map<int, Step> steps_of(const Report& report) {
+  std::map<int, Step> steps;
+  if (report.run.ranks.empty()) return steps;
+  for (const Call& call : log_of(report.run, 0).calls) {
+    if (call.site.step < 0) continue;
+    Step& step = steps[call.site.step];
+    step.begin = std::min(step.begin, call.issued);
+    if (call.state == CallState::completed) {
+      step.end = std::max(step.end, call.finished);
+    } else {
+      step.whole = false;
+    }
+    if (call.layer == Layer::collective) ++step.collectives;
+  }
+  return steps;
+}
+
+// The first step that is not healthy.
+int first_bad_step(const Report& broken) {
+  int bad = 1 << 30;
+  for (const RankResult& result : broken.run.ranks) {
+    for (const Note* note : notes_of(result.log, note_kind::bucket_unfilled)) bad = std::min(bad, note->site.step);
+    if (result.log.end != RankEnd::returned && result.log.error_site.step >= 0)
+      bad = std::min(bad, result.log.error_site.step);
+  }
+  for (const BlockedRank& b : broken.blocked)
+    if (b.step >= 0) bad = std::min(bad, b.step);
+  return bad;
+}
+
+}  // namespace
+
+std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>& reports) {
+  std::vector<FixProof> proofs;
+  const std::map<int, Step> before = steps_of(broken);
+  const int bad = first_bad_step(broken);
+  for (const Report& report : reports) {
+    if (&report == &broken || report.outcome != "ok" || report.verdict != "pass" || report.diagnosis) continue;
+    if (report.scenario == nullptr) continue;
+    FixProof proof;
+    proof.report = &report;
+    for (const Setting& s : report.scenario->settings)
+      proof.settings += fmt::format("{}{}: {}", proof.settings.empty() ? "" : ", ", s.path, *s.value);
+    Time was{}, is{};
+    for (const auto& [number, step] : steps_of(report)) {
+      const auto other = before.find(number);
+      if (number >= bad || other == before.end() || !step.whole || !other->second.whole) continue;
+      ++proof.steps;
+      proof.collectives += step.collectives - other->second.collectives;
+      was += other->second.end - other->second.begin;
+      is += step.end - step.begin;
+    }
+    if (proof.steps > 0) {
+      proof.collectives /= proof.steps;
+      proof.time = {(is.ps - was.ps) / proof.steps};
+      proof.percent = was.ps > 0 ? 100.0 * static_cast<double>(is.ps - was.ps) / static_cast<double>(was.ps) : 0.0;
+    }
+    proofs.push_back(std::move(proof));
+  }
+  return proofs;
+}
+
+std::string cost_text(const FixProof& proof) {
+  if (proof.steps == 0) return {};
+  const bool same_calls = std::abs(proof.collectives) < 1e-9;
+  if (same_calls && proof.time.ps == 0) return "costs nothing per step";
+  const auto more = [](bool is_more) { return is_more ? "more" : "fewer"; };
+  std::string text = "costs ";
+  if (!same_calls) {
+    const double count = std::abs(proof.collectives);
+    text += fmt::format("{:.3g} {} {} and ", count, more(proof.collectives > 0),
+                        count == 1.0 ? "collective" : "collectives");
+  }
+  const Time size{std::abs(proof.time.ps)};
+  text += proof.time.ps == 0 ? std::string("no time")
+                             : fmt::format("{} {}", to_string(size), proof.time.ps > 0 ? "more" : "less");
+  return fmt::format("{} ({:+.1f}%) per step", text, proof.percent);
+}
+
+}  // namespace pdsim::scenarios

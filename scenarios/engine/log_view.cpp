@@ -1,0 +1,117 @@
+#include "scenarios/engine/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace pdsim::scenarios {
+
+const Call* call_by_id(const RankLog& log, std::int64_t id) {
+  if (id < 0 || log.calls.empty()) return nullptr;
+  const std::int64_t first = log.calls.front().id;
+  const auto guess = static_cast<std::size_t>(std::max<std::int64_t>(id - first, 0));
+  if (guess < log.calls.size() && log.calls[guess].id == id) return &log.calls[guess];
+  const auto it = std::find_if(log.calls.begin(), log.calls.end(), [id](const Call& c) { return c.id == id; });
+  return it == log.calls.end() ? nullptr : &*it;
+}
+
+const Call* enclosing(const RankLog& log, const Call& call) {
+  const Call* at = call_by_id(log, call.parent);
+  while (at != nullptr && at->layer != Layer::program) at = call_by_id(log, at->parent);
+  return at;
+}
+
+bool is_open_at(const Call& call, Time moment) {
+  if (call.issued > moment) return false;
+  const bool unfinished = call.state == CallState::issued || call.state == CallState::started;
+  return unfinished || call.finished > moment;
+}
+
+bool is_running_at(const RankLog& log, Time moment) { return log.end == RankEnd::running || log.ended > moment; }
+
+namespace {
+// Launched and left to a later wait: it keeps the rank only when nothing else does.
+bool is_left_to_later(const Call& call) { return call.async || call.purpose.rfind("bucket", 0) == 0; }
+}  // namespace
+
+const Call* sits_in(const RankLog& log, Time moment) {
+  if (!is_running_at(log, moment)) return nullptr;
+  const Call* program = nullptr;   // the innermost open operation of the program
+  const Call* blocking = nullptr;  // the newest open call that was not left to later
+  const Call* oldest = nullptr;    // the oldest open call that was, and the oldest of the innermost operation
+  const Call* inside = nullptr;
+  for (const Call& call : log.calls) {
+    if (!is_open_at(call, moment)) continue;
+    if (call.layer == Layer::program) {
+      program = &call;
+    } else if (!is_left_to_later(call)) {
+      blocking = &call;
+    } else {
+      if (oldest == nullptr) oldest = &call;
+      if (program != nullptr && call.parent == program->id && (inside == nullptr || inside->parent != call.parent))
+        inside = &call;
+    }
+  }
+  if (blocking != nullptr) return blocking;
+  if (inside != nullptr && program != nullptr && inside->parent == program->id) return inside;
+  return oldest != nullptr ? oldest : program;
+}
+
+const Call* collective_at(const RankLog& log, std::string_view group, Seq seq) {
+  const auto it = std::find_if(log.calls.begin(), log.calls.end(), [&](const Call& c) {
+    return c.layer == Layer::collective && c.seq == seq && c.group == group;
+  });
+  return it == log.calls.end() ? nullptr : &*it;
+}
+
+std::string call_text(const Call& call) {
+  return call.purpose.empty() ? call.name : fmt::format("{} ({})", call.name, call.purpose);
+}
+
+std::string site_text(const Site& site) {
+  if (site.op.empty()) return {};
+  if (site.step < 0) return fmt::format("in {}", site.op);
+  return fmt::format("in step {}", site.step);
+}
+
+std::vector<const Note*> notes_of(const RankLog& log, std::string_view kind) {
+  std::vector<const Note*> notes;
+  for (const Note& note : log.notes)
+    if (note.kind == kind) notes.push_back(&note);
+  return notes;
+}
+
+std::string fact_text(const Note& note, std::string_view key) { return std::string(fact(note.facts, key)); }
+
+int fact_number(const Note& note, std::string_view key, int otherwise) {
+  const std::string_view text = fact(note.facts, key);
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? value : otherwise;
+}
+
+bool fact_yes(const Note& note, std::string_view key) {
+  const std::string_view text = fact(note.facts, key);
+  return text == "yes" || text == "true";
+}
+
+std::vector<std::string> fact_list(const Note& note, std::string_view key) {
+  std::vector<std::string> items;
+  std::string_view text = fact(note.facts, key);
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    std::string_view item = text.substr(0, comma);
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    if (!item.empty()) items.emplace_back(item);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return items;
+}
+
+const RankLog& log_of(const RunRecord& run, Rank rank) {
+  PDSIM_CHECK(rank >= 0 && static_cast<std::size_t>(rank) < run.ranks.size(), "a rank of the run");
+  return run.ranks[static_cast<std::size_t>(rank)].log;
+}
+
+}  // namespace pdsim::scenarios

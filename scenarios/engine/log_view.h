@@ -1,0 +1,42 @@
+// Questions to a flight record: which call encloses, what was open at a moment, which notes were taken.
+//
+//   moment   Time::max() means the end of the record: a call is open there if it never finished
+//   cost     by id O(1); everything else one walk over the log
+#pragma once
+
+#include "core/group/rank_program.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+const Call* call_by_id(const RankLog& log, std::int64_t id);
+// The innermost program call around `call`; null when it was made outside of all.
+const Call* enclosing(const RankLog& log, const Call& call);
+
+bool is_open_at(const Call& call, Time moment);
+bool is_running_at(const RankLog& log, Time moment);
+// What the rank sits in: the open collective, message or store call that keeps it, else the innermost open program call;
+// null when it ended or is between calls.
+const Call* sits_in(const RankLog& log, Time moment);
+
+// The collective with this number, if the rank called it.
+const Call* collective_at(const RankLog& log, std::string_view group, Seq seq);
+
+// "all_reduce (bucket 0)"
+std::string call_text(const Call& call);
+// "in step 2", "in init", "in eval (step 3)"; empty when nothing is known.
+std::string site_text(const Site& site);
+
+std::vector<const Note*> notes_of(const RankLog& log, std::string_view kind);
+std::string fact_text(const Note& note, std::string_view key);
+int fact_number(const Note& note, std::string_view key, int otherwise);
+bool fact_yes(const Note& note, std::string_view key);
+std::vector<std::string> fact_list(const Note& note, std::string_view key);
+
+// The logs of the last launch, by rank.
+const RankLog& log_of(const RunRecord& run, Rank rank);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,26 @@
+// How a run ended: ok, deadlock, timeout or error, and the errors by time.
+//
+//   deadlock  the world says so: nothing but watchdogs was left (real worlds: no progress within --patience)
+//   timeout   the first error is one of the four timeouts of errors.h
+//   error     any other error came first
+#pragma once
+
+#include "scenarios/engine/report.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+bool is_timeout(Code code);
+// An error that a rank has only because another rank ended or gave up.
+bool is_consequence(Code code);
+
+// The errors that escaped from ranks, first first; of a deadlock only those before it.
+std::vector<RankError> errors_of(const RunRecord& run);
+std::string outcome_of(const RunRecord& run, const std::vector<RankError>& errors);
+
+// The moment that counts for who is blocked: the deadlock, else the end of the record.
+Time moment_of(const RunRecord& run);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,260 @@
+#include "scenarios/engine/text_parts.h"
+
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+#include "scenarios/engine/text_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr std::size_t most_rows = 8;
+
+std::string variant_name(const Report& report) {
+  if (report.scenario == nullptr) return "";
+  return report.scenario->variant.empty() ? report.scenario->name : report.scenario->variant;
+}
+
+// Keys in order of their first rank, with all their ranks.
+template <class Key>
+class Grouped {
+ public:
+  void add(const Key& key, Rank rank) {
+    const auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == key; });
+    if (it == groups.end()) {
+      groups.emplace_back(key, std::vector<Rank>{rank});
+    } else {
+      it->second.push_back(rank);
+    }
+  }
+  std::vector<std::pair<Key, std::vector<Rank>>> groups;
+};
+
+std::string more_rows(std::size_t all, std::string_view what) {
+  return all > most_rows ? fmt::format("  ... and {} more {}\n", all - most_rows, what) : "";
+}
+
+std::string place_of(const BlockedRank& b) {
+  std::vector<std::string> parts;
+  if (!b.purpose.empty()) parts.push_back(b.purpose);
+  if (b.step >= 0) parts.push_back(fmt::format("step {}", b.step));
+  if (b.step < 0 && !b.site.empty() && b.site != b.in) parts.push_back(b.site);
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
+std::string number_of(Seq seq) { return seq < 0 ? "" : fmt::format(" #{}", seq); }
+
+}  // namespace
+
+std::string outcome_sentence(const Report& report) {
+  const RunRecord& run = report.run;
+  if (report.outcome == "ok") {
+    return fmt::format("finished in {}", to_string(report.world == "sim" ? run.elapsed : Time{run.wall_ns * 1000}));
+  }
+  if (report.outcome == "deadlock") {
+    std::vector<std::string> places;
+    int step = -1;
+    for (const BlockedRank& b : report.blocked) {
+      step = step < 0 ? b.step : std::min(step, b.step < 0 ? step : b.step);
+      if (std::find(places.begin(), places.end(), b.in) == places.end()) places.push_back(b.in);
+    }
+    if (step >= 0) return fmt::format("deadlocked in step {}", step);
+    if (places.size() > 3) places.resize(3);
+    return places.empty() ? "deadlocked" : fmt::format("deadlocked in {}", fmt::join(places, " and "));
+  }
+  const RankError& first = report.errors.front();
+  std::vector<Rank> ranks;
+  for (const RankError& e : report.errors)
+    if (e.code == first.code && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);
+  const std::string where = site_text({first.in, first.step});
+  const std::string verb = log_of(run, first.rank).end == RankEnd::died ? "died"
+                           : is_timeout(first.code)                     ? "timed out"
+                                                                        : "raised";
+  std::string text = fmt::format("{} {}", ranks_text(ranks), verb);
+  if (!where.empty()) text += " " + where;
+  return is_timeout(first.code) ? fmt::format("{} at {}", text, to_string(first.at)) : text;
+}
+
+std::string verdict_line(const Report& report, std::size_t name_width) {
+  const std::string name = variant_name(report);
+  const auto line = [&](std::string_view verdict, const std::string& what, const std::string& right) {
+    std::string text = fmt::format("{}  {:<{}}  {}", verdict, name, name_width, what);
+    if (!right.empty()) {
+      const std::size_t gap = name_width + 46;
+      text += std::string(width_of(text) + 2 < gap ? gap - width_of(text) : 2, ' ') + right;
+    }
+    return cut(text, text_width) + "\n";
+  };
+  if (report.verdict == "skip") return line("SKIP", report.skip_reason, "");
+  if (report.verdict == "pass") {
+    const bool ok = report.outcome == "ok";
+    const std::string right = report.diagnosis ? fmt::format("[{}]", report.diagnosis->id)
+                              : ok             ? "all expectations hold"
+                                               : "";
+    return line("PASS", outcome_sentence(report) + (ok ? "" : ", as expected"), right);
+  }
+  std::string text;
+  const Failure first = report.failures.empty() ? Failure{} : report.failures.front();
+  const std::string place = report.scenario == nullptr ? ""
+                            : first.mark.line > 0
+                                ? fmt::format("{}:{}:{}", report.scenario->file, first.mark.line, first.mark.column)
+                                : report.scenario->file;
+  text += line("FAIL", outcome_sentence(report), place);
+  const std::size_t shown = std::min<std::size_t>(report.failures.size(), 5);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += cut(fmt::format("      expected  {}", report.failures[i].expected), text_width) + "\n";
+    text += cut(fmt::format("      got       {}", report.failures[i].got), text_width) + "\n";
+  }
+  if (report.failures.size() > shown) text += fmt::format("      ... and {} more\n", report.failures.size() - shown);
+  if (report.divergence && !report.diagnosis)
+    text += fmt::format("      first divergence: sequence number {} of group {}\n", report.divergence->seq,
+                        report.divergence->group);
+  return text;
+}
+
+std::string waits_section(const Report& report) {
+  if (report.blocked.empty()) return {};
+  using Key = std::tuple<std::string, std::vector<Rank>, bool, std::string>;
+  Grouped<Key> groups;
+  for (const BlockedRank& b : report.blocked)
+    groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), b.waits_for, b.any, b.why}, b.rank);
+  std::string out = report.run.deadlocked ? fmt::format("who waits for whom (after {} nothing can happen any more)\n",
+                                                        to_string(report.run.deadlock_at))
+                                          : std::string("who waits for whom\n");
+  std::vector<std::pair<std::string, std::string>> names;
+  std::size_t left = 0, middle = 0;
+  const std::size_t shown = std::min(groups.groups.size(), most_rows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    left = std::max(left, ranks_text(groups.groups[i].second).size());
+    middle = std::max(middle, std::get<0>(groups.groups[i].first).size());
+  }
+  left = std::min<std::size_t>(left, 30);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [what, waits_for, any, why] = groups.groups[i].first;
+    std::string target = waits_for.empty() ? "nobody" : (any ? "one of " : "") + cut(ranks_text(waits_for), 40);
+    std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", cut(ranks_text(groups.groups[i].second), 30), left,
+                                   what + " ", middle + 1, target);
+    const auto stem = line.find(what);
+    if (stem != std::string::npos) {
+      const std::size_t after = stem + what.size();
+      if (what.size() == middle)
+        line.erase(after, 1);
+      else
+        line[after] = '-', line.erase(after, 1);
+    }
+    if (!why.empty()) line += "   " + why;
+    out += cut(line, text_width) + "\n";
+  }
+  out += more_rows(groups.groups.size(), "kinds of waits");
+  if (!report.cycle.empty()) {
+    std::string cycle;
+    const std::size_t length = std::min<std::size_t>(report.cycle.size(), 12);
+    for (std::size_t i = 0; i < length; ++i) cycle += fmt::format("{} -> ", report.cycle[i]);
+    if (length < report.cycle.size()) cycle += "... -> ";
+    out += fmt::format("  cycle: {}{}\n", cycle, report.cycle.front());
+  }
+  return out + "\n";
+}
+
+std::string errors_section(const Report& report) {
+  if (report.errors.empty()) return {};
+  Grouped<std::tuple<Code, std::string, int, std::string, Time>> groups;
+  for (const RankError& e : report.errors) {
+    // The same words about another peer are the same event to a reader.
+    groups.add({e.code, e.in, e.step, e.message, e.at}, e.rank);
+  }
+  std::string out = "errors, by time\n";
+  const std::size_t shown = std::min<std::size_t>(groups.groups.size(), 4);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [code, in, step, message, at] = groups.groups[i].first;
+    const std::string where = site_text({in, step});
+    out += cut(fmt::format("  {}  {}{}{}: {}", to_string(at), ranks_text(groups.groups[i].second),
+                           where.empty() ? "" : " ", where, name_of(code)),
+               text_width) +
+           "\n";
+    std::string text = wrapped(message, 6);
+    const std::size_t third = std::count(text.begin(), text.end(), '\n') > 3 ? 3 : 0;
+    for (std::size_t lines = 0, pos = 0; third != 0 && pos < text.size(); ++pos)
+      if (text[pos] == '\n' && ++lines == third) text.resize(pos + 1);
+    out += text;
+  }
+  if (groups.groups.size() > shown) out += fmt::format("  ... and {} more\n", groups.groups.size() - shown);
+  return out + "\n";
+}
+
+std::string state_section(const Report& report) {
+  const Time moment = moment_of(report.run);
+  const bool buckets = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [](const RankResult& r) {
+    return !notes_of(r.log, note_kind::bucket_unfilled).empty();
+  });
+  Grouped<std::vector<std::string>> groups;
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    const Call* last = nullptr;
+    int step = -1;
+    for (const Call& call : log.calls) {
+      if (call.issued > moment) break;
+      if (call.layer != Layer::program && call.layer != Layer::store && !is_open_at(call, moment) &&
+          call.state == CallState::completed)
+        last = &call;
+      step = std::max(step, call.site.step);
+    }
+    const Call* now = sits_in(log, moment);
+    std::string state = "nothing";
+    if (!is_running_at(log, moment))
+      state = log.end == RankEnd::returned ? "(finished)"
+              : log.end == RankEnd::died   ? "(died)"
+                                           : fmt::format("(raised {})", name_of(log.error.code));
+    else if (now != nullptr)
+      state = now->layer == Layer::store && !now->site.op.empty() ? fmt::format("{} ({})", now->site.op, now->name)
+                                                                  : now->name;
+    std::vector<std::string> row{
+        step < 0 ? "" : std::to_string(step), last != nullptr ? last->name + number_of(last->seq) : "none", state,
+        now != nullptr && now->seq >= 0 && is_running_at(log, moment) ? std::to_string(now->seq) : "",
+        to_string(is_running_at(log, moment) ? (now != nullptr ? now->issued : Time{}) : log.ended)};
+    if (buckets) {
+      const std::vector<const Note*> notes = notes_of(log, note_kind::bucket_unfilled);
+      row.push_back(notes.empty() ? "all complete"
+                                  : fmt::format("bucket {}: {} of {}, without {}", fact_text(*notes.front(), "bucket"),
+                                                fact_text(*notes.front(), "ready"), fact_text(*notes.front(), "total"),
+                                                fact_text(*notes.front(), "missing")));
+    }
+    groups.add(row, log.rank);
+  }
+  std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "is in", "#", "since"}};
+  if (buckets) rows.front().emplace_back("gradients");
+  for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i) {
+    std::string ranks = ranks_text(groups.groups[i].second);
+    rows.push_back({cut(ranks.substr(ranks.find(' ') + 1), 24)});
+    rows.back().insert(rows.back().end(), groups.groups[i].first.begin(), groups.groups[i].first.end());
+  }
+  return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size(), "kinds of states") + "\n";
+}
+
+std::string watchdog_section(const Report& report) {
+  Grouped<std::string> groups;
+  for (std::size_t r = 0; r < report.run.watchdog.size(); ++r)
+    if (!report.run.watchdog[r].empty()) groups.add(report.run.watchdog[r], static_cast<Rank>(r));
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(groups.groups.size(), 3); ++i)
+    out += wrapped(fmt::format("{}: {}", ranks_text(groups.groups[i].second), groups.groups[i].first), 2);
+  return out.empty() ? out : "what the backend itself would say\n" + out + "\n";
+}
+
+std::string replay_line(const Report& report, const std::string& strategy) {
+  if (report.scenario == nullptr) return {};
+  const Scenario& s = *report.scenario;
+  std::string line = fmt::format("replay   pdsim scenario {}", s.file);
+  if (!s.variant.empty()) line += " --variant " + s.variant;
+  if (report.world != "sim") return line + fmt::format(" --on {}\n", report.world);
+  line += fmt::format(" --seed {}", s.seed);
+  if (strategy != "fifo") line += fmt::format(" --strategy {}", strategy);
+  return line + "\n";
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,185 @@
+#include "scenarios/engine/text_report.h"
+
+#include "core/base/fingerprint.h"
+#include "scenarios/engine/fix_proof.h"
+#include "scenarios/engine/text_layout.h"
+#include "scenarios/engine/text_parts.h"
+#include "scenarios/engine/text_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios {
+namespace {
+
+std::string header(const Report& report) {
+  const Scenario& s = *report.scenario;
+  const sim::WorldSpec& w = s.world.spec;
+  std::string ranks = fmt::format("{} rank{}", w.ranks(), w.ranks() == 1 ? "" : "s");
+  if (w.two_level) ranks = fmt::format("{} nodes x {} ranks", w.nodes, w.ranks_per_node);
+  if (report.world != "sim") return fmt::format("{}   {}, real {}\n\n", s.name, ranks, report.world);
+  const sim::Link& link = w.two_level ? w.inter : w.intra;
+  return fmt::format("{}   {}, {} semantics, {}, {}, seed {}\n\n", s.name, ranks, w.backend, to_string(link.latency),
+                     link.bandwidth.bytes_per_s == 0 ? "infinitely fast" : to_string(link.bandwidth), s.seed);
+}
+
+// The variant that the report explains: the first with a diagnosis, else the first that went wrong unexplained.
+const Report* explained(const std::vector<Report>& reports) {
+  const auto diagnosed =
+      std::find_if(reports.begin(), reports.end(), [](const Report& r) { return r.diagnosis.has_value(); });
+  if (diagnosed != reports.end()) return &*diagnosed;
+  const auto wrong = std::find_if(reports.begin(), reports.end(),
+                                  [](const Report& r) { return r.verdict != "skip" && r.outcome != "ok"; });
+  return wrong != reports.end() ? &*wrong : nullptr;
+}
+
+std::string headline(const Report& report) {
+  if (report.diagnosis) {
+    const std::string kind = report.outcome == "ok" ? "silent" : report.outcome;
+    return fmt::format("{}[{}]: {}\n", kind, report.diagnosis->id, report.diagnosis->headline);
+  }
+  return fmt::format("{}: {}; no known cause matches\n", report.outcome, outcome_sentence(report));
+}
+
+std::string divergence_section(const Report& report) {
+  if (!report.divergence) return {};
+  const Divergence& d = *report.divergence;
+  std::string out = fmt::format("first divergence: sequence number {} of group {}\n", d.seq, d.group);
+  std::vector<std::pair<std::string, std::vector<Rank>>> groups;
+  for (const Divergence::Entry& entry : d.entries) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == entry.call; });
+    if (same == groups.end()) {
+      groups.push_back({entry.call, {entry.rank}});
+    } else {
+      same->second.push_back(entry.rank);
+    }
+  }
+  for (const auto& [call, ranks] : groups)
+    out += cut(fmt::format("  {}  {}", ranks_text(ranks), call), text_width) + "\n";
+  return out + "\n";
+}
+
+std::string why_section(const Diagnosis& d) {
+  std::string out = "why\n" + wrapped(d.why, 2);
+  if (!d.inevitable.empty()) out += wrapped("inevitable " + d.inevitable, 2);
+  return out + "\n";
+}
+
+std::string fix_section(const Report& report, const std::vector<Report>& reports) {
+  const Diagnosis& d = *report.diagnosis;
+  const std::vector<FixProof> proofs = fix_proofs(report, reports);
+  std::string names;
+  for (const FixProof& p : proofs)
+    if (!p.report->scenario->variant.empty())
+      names += fmt::format("{}`{}`", names.empty() ? "" : ", ", p.report->scenario->variant);
+  std::string out = "fix";
+  if (!names.empty())
+    out += cut(fmt::format("   (variant{} {} prove{} it)", proofs.size() == 1 ? "" : "s", names,
+                           proofs.size() == 1 ? "s" : ""),
+               text_width - 3);
+  out += "\n" + wrapped(d.fix, 2);
+  for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+  for (const FixProof& p : proofs) {
+    if (p.report->scenario->variant.empty()) continue;
+    std::string line = fmt::format("`{}`", p.report->scenario->variant);
+    if (!p.settings.empty()) line += fmt::format(" with {}", p.settings);
+    line += " " + outcome_sentence(*p.report);
+    if (const std::string cost = cost_text(p); !cost.empty()) line += ", " + cost;
+    out += wrapped(line, 2);
+  }
+  return out + "\n";
+}
+
+std::string pointers(const Report& report, const TextOptions& options) {
+  std::string out = replay_line(report, options.strategy);
+  const Scenario& s = *report.scenario;
+  if (!options.out_dir.empty()) {
+    const std::string dir = s.variant.empty() ? s.name : s.name + "/" + s.variant;
+    out += fmt::format("look     {}/{}/{{report.html,trace.json,events.jsonl}}\n", options.out_dir, dir);
+  }
+  if (report.diagnosis) out += fmt::format("more     pdsim explain {}\n", report.diagnosis->id);
+  return out;
+}
+
+std::string block(const Report& report, const std::vector<Report>& reports, const TextOptions& options) {
+  std::string out = "\n" + headline(report);
+  if (report.diagnosis) out += excerpt(report.scenario->file, options.source, report.diagnosis->spans);
+  out += "\n" + waits_section(report);
+  if (report.outcome != "deadlock") out += errors_section(report);
+  if (!report.blocked.empty() || !report.diagnosis) out += state_section(report);
+  if (!report.diagnosis) out += divergence_section(report);
+  if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
+  if (report.diagnosis) out += why_section(*report.diagnosis);
+  out += watchdog_section(report);
+  if (report.diagnosis) out += fix_section(report, reports);
+  return out + pointers(report, options);
+}
+
+std::string last_line(const std::vector<Report>& reports) {
+  std::size_t held = 0, skipped = 0, prints = 0;
+  Fingerprint together;
+  std::uint64_t only = 0;
+  Time simulated{};
+  std::int64_t wall_ns = 0;
+  bool is_sim = true;
+  for (const Report& r : reports) {
+    held += r.verdict == "pass" ? 1 : 0;
+    skipped += r.verdict == "skip" ? 1 : 0;
+    if (r.run.fingerprint) {
+      together.add(*r.run.fingerprint);
+      only = *r.run.fingerprint;
+      ++prints;
+    }
+    simulated += r.run.deadlocked ? r.run.deadlock_at : r.run.elapsed;
+    wall_ns += r.run.wall_ns;
+    is_sim = is_sim && r.world == "sim";
+  }
+  const bool named = reports.size() > 1 || !reports.front().scenario->variant.empty();
+  std::string out = named ? fmt::format("{} of {} variants as expected", held, reports.size() - skipped)
+                          : std::string(held == 1      ? "as expected"
+                                        : skipped == 1 ? "skipped"
+                                                       : "not as expected");
+  if (skipped > 0 && named) out += fmt::format(", {} skipped", skipped);
+  if (prints > 0) out += fmt::format("   fingerprint {}", fingerprint_text(prints == 1 ? only : together.value()));
+  const Time wall{wall_ns * 1000};
+  return out + (is_sim ? fmt::format("   simulated {} in {}\n", to_string(simulated), to_string(wall))
+                       : fmt::format("   in {}\n", to_string(wall)));
+}
+
+std::string coloured(std::string text) {
+  struct Paint {
+    std::string_view word, code;
+  };
+  constexpr Paint paints[] = {{"PASS", "32"}, {"FAIL", "31"}, {"SKIP", "33"}};
+  std::string out;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    std::string line(rest.substr(0, end + 1));
+    rest.remove_prefix(end + 1);
+    for (const Paint& p : paints)
+      if (line.rfind(p.word, 0) == 0)
+        line = fmt::format("\x1b[{}m{}\x1b[0m{}", p.code, p.word, line.substr(p.word.size()));
+    out += line;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string render_text(const std::vector<Report>& reports, const TextOptions& options) {
+  if (reports.empty() || reports.front().scenario == nullptr) return {};
+  std::size_t width = 0;
+  for (const Report& r : reports)
+    width = std::max(width, r.scenario->variant.empty() ? r.scenario->name.size() : r.scenario->variant.size());
+  std::string out;
+  if (!options.quiet) out += header(reports.front());
+  for (const Report& r : reports) out += verdict_line(r, std::min<std::size_t>(width, 40));
+  const Report* worst = explained(reports);
+  if (!options.quiet && worst != nullptr) out += block(*worst, reports, options);
+  out += last_line(reports);
+  return options.colour ? coloured(std::move(out)) : out;
+}
+
+}  // namespace pdsim::scenarios

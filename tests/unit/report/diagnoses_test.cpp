@@ -1,0 +1,270 @@
+#include "scenarios/engine/diagnoses.h"
+
+#include "scenarios/engine/analyse.h"
+#include "tests/unit/report/run_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios {
+namespace {
+
+std::string id_of(const Report& report) { return report.diagnosis ? report.diagnosis->id : "none"; }
+
+class Diagnoses : public testing::Test {
+ protected:
+  Report report_of(const std::vector<RankScript>& scripts) {
+    scenario_ = scenario_of(static_cast<int>(scripts.size()));
+    return analyse(scenario_, run_of(scripts));
+  }
+  Scenario scenario_;
+};
+
+TEST_F(Diagnoses, UnusedParametersHangNamesTheRankThatSkippedWhateverTheWorld) {
+  for (const int ranks : {2, 3, 5, 8}) {
+    for (Rank culprit = 0; culprit < ranks; ++culprit) {
+      for (const int bad_bucket : {0, 2}) {
+        Training t{ranks, {culprit}, 1, 2, 3, bad_bucket, "odd.name", false, culprit % 2 == 0};
+        std::vector<RankScript> scripts = train(t);
+        scripts[static_cast<std::size_t>(culprit)].site("barrier").enter("barrier").collective("barrier", "", true);
+        const Report report = report_of(scripts);
+        ASSERT_EQ(report.outcome, "deadlock");
+        ASSERT_EQ(id_of(report), "unused-parameters");
+        EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{culprit});
+        EXPECT_EQ(report.diagnosis->parameters, std::vector<std::string>{"odd.name"});
+        EXPECT_NE(report.diagnosis->inevitable.find("step 1"), std::string::npos);
+        EXPECT_NE(report.diagnosis->cause.find("bucket " + std::to_string(bad_bucket)), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_F(Diagnoses, UnusedParametersRaiseAtTheNextForward) {
+  std::vector<RankScript> scripts = train({});
+  scripts[1].site("train", 3).enter("forward").raises(Code::reduction_not_finished, "the backward before this forward");
+  scripts[0].raises(Code::peer_closed, "rank 1 closed the connection");
+  const Report report = report_of(scripts);
+  EXPECT_EQ(report.outcome, "error");
+  ASSERT_EQ(id_of(report), "unused-parameters");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+  EXPECT_EQ(report.diagnosis->spans.front().line, 21);
+}
+
+TEST_F(Diagnoses, UnusedParametersOfAllRanksAreFoundAlthoughNobodyWaits) {
+  std::vector<RankScript> scripts = train({3, {0, 1, 2}});
+  for (RankScript& s : scripts) s.returns();
+  const Report silent = report_of(scripts);
+  EXPECT_EQ(silent.outcome, "ok");
+  ASSERT_EQ(id_of(silent), "unused-parameters");
+  EXPECT_EQ(silent.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
+
+  std::vector<RankScript> raising = train({3, {0, 1, 2}});
+  for (RankScript& s : raising) s.site("train", 3).enter("forward").raises(Code::reduction_not_finished);
+  const Report raised = report_of(raising);
+  ASSERT_EQ(id_of(raised), "unused-parameters");
+  EXPECT_EQ(raised.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
+}
+
+TEST_F(Diagnoses, ATimeoutOfTheBucketIsTheSameDisease) {
+  std::vector<RankScript> scripts = train({});
+  scripts[0].wait({30'000'000'000'000}).raises(Code::timeout, "all_reduce was not finished within 30s");
+  scripts[1].site("barrier").enter("barrier").collective("barrier", "", true).wait({31'000'000'000'000}).raises(Code::peer_closed);
+  const Report report = report_of(scripts);
+  EXPECT_EQ(report.outcome, "timeout");
+  EXPECT_EQ(id_of(report), "unused-parameters");
+}
+
+TEST_F(Diagnoses, HealthyRunsAndStragglersGetNone) {
+  std::vector<RankScript> scripts = train({4, {}});
+  for (RankScript& s : scripts) s.site("barrier").enter("barrier").collective("barrier").leave();
+  scripts[2].wait({5'000'000'000'000});
+  for (RankScript& s : scripts) s.returns();
+  const Report report = report_of(scripts);
+  EXPECT_EQ(report.outcome, "ok");
+  EXPECT_EQ(id_of(report), "none");
+  EXPECT_FALSE(report.divergence.has_value());
+  EXPECT_TRUE(report.blocked.empty());
+}
+
+TEST_F(Diagnoses, ATimeoutBecauseOfAStragglerIsNoMissingCall) {
+  std::vector<RankScript> scripts = train({2, {}});
+  scripts[0].collective("all_reduce", "", true).wait({30'000'000'000'000}).raises(Code::timeout);
+  scripts[1].enter("compute").wait({40'000'000'000'000});
+  RunRecord run = run_of(scripts);
+  run.deadlocked = false;
+  scenario_ = scenario_of(2);
+  const Report report = analyse(scenario_, std::move(run));
+  EXPECT_EQ(report.outcome, "timeout");
+  EXPECT_EQ(id_of(report), "none");
+  ASSERT_TRUE(report.divergence.has_value());
+  EXPECT_EQ(report.divergence->field, "missing");
+}
+
+std::vector<RankScript> barrier_hang(int ranks, Rank evaluator) {
+  std::vector<RankScript> scripts = train({ranks, {}});
+  for (Rank r = 0; r < ranks; ++r) {
+    RankScript& s = scripts[static_cast<std::size_t>(r)];
+    if (r == evaluator) {
+      s.site("eval", -1, 25, 5).enter("eval").collective("broadcast", "buffers", true);
+      s.last().async = true;
+    } else {
+      s.site("barrier", -1, 27, 5).enter("barrier").collective("barrier", "", true);
+    }
+  }
+  return scripts;
+}
+
+TEST_F(Diagnoses, EvaluationThroughTheWrapperIsNamedAsTheSourceOfTheBroadcast) {
+  for (const int ranks : {2, 4, 7}) {
+    for (const Rank evaluator : {0, ranks - 1}) {
+      const Report report = report_of(barrier_hang(ranks, evaluator));
+      ASSERT_EQ(id_of(report), "collective-mismatch");
+      EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{evaluator});
+      EXPECT_NE(report.diagnosis->fix.find("through: module"), std::string::npos);
+      EXPECT_EQ(report.diagnosis->spans.front().line, 25);
+    }
+  }
+}
+
+TEST_F(Diagnoses, TheMinorityIsTheCulpritOfAMismatch) {
+  for (const char* field : {"root", "reduce operation", "dtype", "count", "operation"}) {
+    std::vector<RankScript> scripts;
+    for (Rank r = 0; r < 4; ++r) {
+      scripts.emplace_back(r);
+      RankScript& s = scripts.back();
+      s.collective("all_reduce")
+          .collective(r == 2 && field == std::string("operation") ? "all_gather" : "reduce", "", true);
+      s.last().root = r == 2 && field == std::string("root") ? 2 : 0;
+      s.last().op = r == 2 && field == std::string("reduce operation") ? ReduceOp::max : ReduceOp::sum;
+      s.last().dtype = r == 2 && field == std::string("dtype") ? DType::i32 : DType::f32;
+      s.last().count = r == 2 && field == std::string("count") ? 3 : 4;
+    }
+    const Report report = report_of(scripts);
+    ASSERT_TRUE(report.divergence.has_value()) << field;
+    EXPECT_EQ(report.divergence->field, field);
+    EXPECT_EQ(report.divergence->seq, 1);
+    ASSERT_EQ(id_of(report), "collective-mismatch");
+    EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{2}) << field;
+  }
+}
+
+TEST_F(Diagnoses, ATieHasTwoCampsAndASwapIsSaid) {
+  std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
+  scripts[0].collective("all_reduce").collective("broadcast");
+  scripts[1].collective("broadcast").collective("all_reduce");
+  for (RankScript& s : scripts) s.returns();
+  const Report report = report_of(scripts);
+  ASSERT_EQ(id_of(report), "collective-mismatch");
+  EXPECT_EQ(report.diagnosis->ranks, (std::vector<Rank>{0, 1}));
+  EXPECT_NE(report.diagnosis->why.find("in the other order"), std::string::npos);
+}
+
+std::vector<RankScript> inplace(int ranks, const std::string& tensor, const std::string& by) {
+  std::vector<RankScript> scripts;
+  for (Rank r = 0; r < ranks; ++r) {
+    scripts.emplace_back(r);
+    RankScript& s = scripts.back();
+    s.site("train", 0, 22, 11).enter("forward");
+    s.note(note_kind::tensor_written, {{"tensor", tensor}, {"version", "7"}, {"by", by}});
+    s.note(note_kind::tensor_saved, {{"tensor", tensor}, {"version", "7"}, {"by", "norm"}}).leave();
+    s.site("train", 0, 23, 11).enter("forward");
+    s.note(note_kind::tensor_written, {{"tensor", tensor}, {"version", "8"}, {"by", by}});
+    s.note(note_kind::tensor_saved, {{"tensor", tensor}, {"version", "8"}, {"by", "norm"}}).leave();
+    s.site("train", 0, 24, 11).enter("backward").wait({static_cast<std::int64_t>(r)});
+    s.raises(Code::saved_tensor_modified, "modified by an inplace operation",
+             {{"tensor", tensor}, {"version", "8"}, {"expected", "7"}});
+  }
+  return scripts;
+}
+
+TEST_F(Diagnoses, BufferBroadcastInplaceNamesTheForwardThatSavedAndTheOneThatWrote) {
+  const Report report = report_of(inplace(3, "bn7.running_var", "buffer broadcast"));
+  ASSERT_EQ(id_of(report), "buffer-broadcast-inplace");
+  EXPECT_EQ(report.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
+  EXPECT_EQ(report.diagnosis->parameters, std::vector<std::string>{"bn7.running_var"});
+  EXPECT_NE(report.diagnosis->cause.find("first forward of step 0 saved"), std::string::npos);
+  EXPECT_NE(report.diagnosis->cause.find("second forward"), std::string::npos);
+  EXPECT_EQ(report.diagnosis->spans.front().line, 23);
+}
+
+TEST_F(Diagnoses, AWriteByTheUserIsNotBlamedOnTheBroadcast) {
+  EXPECT_EQ(id_of(report_of(inplace(2, "x", "add_"))), "none");
+}
+
+TEST_F(Diagnoses, StaleRendezvousNeedsAnOldRecordAndAVictim) {
+  const auto scripts = [](const char* launch, bool fails) {
+    std::vector<RankScript> s{RankScript(0), RankScript(1)};
+    s[0].site("init", -1, 18, 5).enter("init").store("rank_1");
+    s[0].note(note_kind::store_read, {{"key", "rank_1"}, {"launch", launch}, {"now", "2"}});
+    s[1].site("init", -1, 18, 5).enter("init").leave().returns();
+    if (fails) return s[0].wait({30'000'000'000'000}).raises(Code::rendezvous_timeout, "rank 1 did not answer"), s;
+    return s[0].leave().returns(), s;
+  };
+  const Report stale = report_of(scripts("1", true));
+  EXPECT_EQ(stale.outcome, "timeout");
+  ASSERT_EQ(id_of(stale), "stale-rendezvous");
+  EXPECT_EQ(stale.diagnosis->ranks, std::vector<Rank>{0});
+  EXPECT_EQ(id_of(report_of(scripts("1", false))), "none");
+  EXPECT_NE(id_of(report_of(scripts("2", true))), "stale-rendezvous");
+}
+
+TEST_F(Diagnoses, ARankThatDiedIsNamedWhetherTheOthersHangOrFail) {
+  std::vector<RankScript> hang = train({3, {}});
+  hang[2].site("train", 3).enter("forward").dies();
+  for (const Rank r : {0, 1})
+    hang[static_cast<std::size_t>(r)].site("train", 3).enter("backward").collective("all_reduce", "bucket 0", true);
+  const Report hanging = report_of(hang);
+  ASSERT_EQ(id_of(hanging), "rank-died");
+  EXPECT_EQ(hanging.diagnosis->ranks, std::vector<Rank>{2});
+  EXPECT_EQ(hanging.blocked.front().why, "which died before it");
+
+  std::vector<RankScript> fail = hang;
+  for (const Rank r : {0, 1}) fail[static_cast<std::size_t>(r)].wait({1'000'000'000}).raises(Code::peer_closed);
+  EXPECT_EQ(id_of(report_of(fail)), "rank-died");
+}
+
+TEST_F(Diagnoses, ARankThatFinishedEarlyIsAMissingCall) {
+  std::vector<RankScript> scripts = train({3, {}});
+  scripts[1].returns();
+  for (const Rank r : {0, 2})
+    scripts[static_cast<std::size_t>(r)]
+        .site("all_reduce", -1, 30, 5)
+        .enter("all_reduce")
+        .collective("all_reduce", "", true);
+  const Report report = report_of(scripts);
+  ASSERT_EQ(id_of(report), "missing-call");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+  EXPECT_EQ(report.diagnosis->spans.front().line, 30);
+}
+
+TEST_F(Diagnoses, ALostMessageIsNotBlamedOnACall) {
+  std::vector<RankScript> scripts = train({2, {}});
+  for (RankScript& s : scripts) s.collective("all_reduce", "", true);
+  const Report report = report_of(scripts);
+  EXPECT_EQ(report.outcome, "deadlock");
+  EXPECT_EQ(id_of(report), "none");
+  EXPECT_EQ(report.blocked.front().why, "whose messages did not arrive");
+}
+
+TEST_F(Diagnoses, SendsInACircleAreNamed) {
+  for (const int ranks : {2, 5}) {
+    std::vector<RankScript> scripts;
+    for (Rank r = 0; r < ranks; ++r) scripts.emplace_back(r).message("send", (r + 1) % ranks, true);
+    const Report report = report_of(scripts);
+    ASSERT_EQ(id_of(report), "send-cycle");
+    EXPECT_EQ(report.diagnosis->ranks.size(), static_cast<std::size_t>(ranks));
+  }
+}
+
+TEST(DiagnosisTable, HasOneRowPerIdAndALongTextForEach) {
+  for (const DiagnosisRow& row : diagnosis_table) {
+    EXPECT_EQ(diagnosis_named(row.id), &row);
+    EXPECT_GT(row.text->size(), 200U) << row.id;
+    EXPECT_NE(row.text->find("Fix:"), std::string_view::npos) << row.id;
+  }
+  EXPECT_EQ(diagnosis_named("nonsense"), nullptr);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios

@@ -1,0 +1,127 @@
+#include "scenarios/engine/text_report.h"
+
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/json_report.h"
+#include "scenarios/engine/text_layout.h"
+#include "tests/unit/report/run_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace pdsim::scenarios {
+namespace {
+
+std::string source() {
+  std::string text;
+  for (int i = 1; i <= 30; ++i) {
+    if (i == 21) text += "    - {path: short, when: {rank: 1, step: 2}}";
+    if (i == 23) text += "ddp: {bucket_cap: 25MiB, find_unused_parameters: false}";
+    text += "\n";
+  }
+  return text;
+}
+
+struct Two {
+  Scenario broken = scenario_of(2), fixed = scenario_of(2);
+  std::vector<Report> reports;
+  Two() {
+    broken.variant = "broken";
+    broken.expect.outcome.value = "deadlock";
+    fixed.variant = "fixed";
+    fixed.settings = {{"ddp.find_unused_parameters", {}, {"true", {}}}};
+    std::vector<RankScript> hang = train({});
+    hang[1].site("barrier", -1, 28, 5).enter("barrier").collective("barrier", "", true);
+    reports.push_back(analyse(broken, run_of(hang)));
+    std::vector<RankScript> ok;
+    for (Rank r = 0; r < 2; ++r) {
+      ok.emplace_back(r);
+      for (int step = 0; step < 3; ++step) {
+        ok.back()
+            .site("train", step, 27, 5)
+            .enter("forward")
+            .wait({90'000'000})
+            .leave()
+            .enter("backward")
+            .wait({150'000'000});
+        ok.back().collective("all_reduce", "bucket 0").collective("all_reduce", "used map").leave();
+        ok.back().enter("optimizer_step").leave();
+      }
+      ok.back().returns();
+    }
+    reports.push_back(analyse(fixed, run_of(ok)));
+    for (Report& r : reports) check_expectations(r);
+  }
+};
+
+TEST(TextReport, FitsThePageAndSaysEverything) {
+  const Two two;
+  const std::string text = render_text(two.reports, {false, false, "pdsim-out", source(), "fifo"});
+  std::size_t lines = 0;
+  for (std::string_view rest = text; !rest.empty(); ++lines) {
+    const std::size_t end = rest.find('\n');
+    EXPECT_LE(width_of(rest.substr(0, end)), text_width) << rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+  }
+  EXPECT_LE(lines, 60U);
+  if (std::getenv("PDSIM_SHOW") != nullptr) std::cout << text << render_json(two.reports);
+  for (const char* part :
+       {"PASS  broken", "deadlocked in step 2, as expected", "[unused-parameters]", "PASS  fixed",
+        "deadlock[unused-parameters]: rank 0 waits for a gradient bucket that rank 1 will never send",
+        "--> scenarios/example.yaml:21:8", "cycle: 0 -> 1 -> 0", "who waits for whom", "state of the ranks", "timeline",
+        "why\n", "(variant `fixed` proves it)", "costs 1 more collective", "pdsim explain unused-parameters",
+        "replay   pdsim scenario scenarios/example.yaml --variant broken --seed 7", "2 of 2 variants as expected"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(TextReport, QuietIsTheVerdictsAndTheTotals) {
+  const Two two;
+  const std::string text = render_text(two.reports, {true, false, "", "", "fifo"});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+}
+
+TEST(TextReport, ColourChangesNothingButEscapes) {
+  const Two two;
+  std::string coloured = render_text(two.reports, {false, true, "", "", "fifo"});
+  for (std::size_t at; (at = coloured.find('\x1b')) != std::string::npos;)
+    coloured.erase(at, coloured.find('m', at) - at + 1);
+  EXPECT_EQ(coloured, render_text(two.reports, {false, false, "", "", "fifo"}));
+}
+
+TEST(TextReport, ShowsTheDivergenceWhereNoRuleSpeaks) {
+  Scenario s = scenario_of(2);
+  s.expect.outcome.value = "deadlock";
+  std::vector<RankScript> scripts = train({2, {}});
+  scripts[0].collective("all_reduce", "", true);
+  scripts[1].site("compute").enter("compute");
+  std::vector<Report> reports{analyse(s, run_of(scripts))};
+  check_expectations(reports[0]);
+  const std::string text = render_text(reports, {});
+  EXPECT_NE(text.find("no known cause matches"), std::string::npos) << text;
+  EXPECT_NE(text.find("first divergence: sequence number 3 of group world"), std::string::npos) << text;
+}
+
+TEST(TextReport, AThousandRanksStayOnThePage) {
+  Scenario s = scenario_of(1000);
+  s.expect.outcome.value = "deadlock";
+  std::vector<RankScript> scripts = train({1000, {7, 8, 9, 500}});
+  for (const std::size_t r : {7U, 8U, 9U, 500U})
+    scripts[r].site("barrier").enter("barrier").collective("barrier", "", true);
+  std::vector<Report> reports{analyse(s, run_of(scripts))};
+  check_expectations(reports[0]);
+  const std::string text = render_text(reports, {});
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 60);
+  EXPECT_LE(text.size(), 6000U);
+  EXPECT_NE(text.find("ranks 7..9, 500"), std::string::npos) << text;
+}
+
+TEST(TextReport, WrapsAndCutsByCodePoints) {
+  EXPECT_EQ(width_of("a\xc3\xa9"), 2U);
+  EXPECT_EQ(cut("abcdef", 5), "ab...");
+  EXPECT_EQ(cut("abcde", 5), "abcde");
+  EXPECT_EQ(wrapped("  two   words ", 2), "  two words\n");
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
