@@ -30,6 +30,7 @@ class Store {
   virtual Result<bool> delete_key(std::string_view key) = 0;
   virtual Result<std::int64_t> num_keys() = 0;
   virtual Status append(std::string_view key, std::string_view value) = 0;
+  virtual Status close() { return {}; }
 
   Time timeout() const { return timeout_; }
   void set_timeout(Time t) { timeout_ = t; }
