@@ -1,8 +1,8 @@
 #include "core/store/file_store.h"
 
 #include "backends/local/real_files.h"
-#include "memory_log_file.h"
-#include "store_world.h"
+#include "tests/unit/store/memory_log_file.h"
+#include "tests/unit/store/store_world.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // One suite over every kind of store.
 #include "backends/local/real_files.h"
 #include "core/store/file_store.h"
-#include "memory_log_file.h"
-#include "store_world.h"
+#include "tests/unit/store/memory_log_file.h"
+#include "tests/unit/store/store_world.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "store_world.h"
+#include "tests/unit/store/store_world.h"
 
 #include "backends/local/real_files.h"
 
