@@ -1,15 +1,25 @@
-// pdsim doctor: which worlds work on this machine.
+// pdsim doctor: which worlds work on this machine, and what the others lack.
 
+#include "backends/availability.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace pdsim::tools {
+namespace {
+
+std::string line_of(std::string_view world, const Availability& here) {
+  const std::string version = here.version.empty() ? "" : ", " + here.version;
+  return fmt::format("{:<5} {}\n", world, here.yes ? "works" + version : "not available: " + here.reason);
+}
+
+}  // namespace
 
 Action declare_doctor(CLI::App&) {
   return [](Console& console) {
-    console.print(fmt::format("pdsim {}\nsim   works\n", PDSIM_VERSION));
+    console.print("pdsim " PDSIM_VERSION "\n" + line_of("sim", {true, "", ""}));
+    for (const RealWorldRow& world : real_worlds()) console.print(line_of(world.name, world.available()));
     return exit_held;
   };
 }

@@ -1,9 +1,11 @@
 // pdsim list: the catalog, and with --what the names that scenario files may use, each from its one table.
 
+#include "backends/availability.h"
 #include "core/base/errors.h"
 #include "core/base/types.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
+#include "scenarios/engine/diagnoses.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +40,22 @@ Items dtype_items() {
   return items;
 }
 
+Items diagnoses() {
+  Items items;
+  for (const scenarios::DiagnosisRow& row : scenarios::diagnosis_table)
+    items.push_back({std::string(row.id), std::string(row.title)});
+  return items;
+}
+
+Items worlds() {
+  Items items{{"sim", "the simulated world"}};
+  for (const RealWorldRow& world : real_worlds()) {
+    const Availability here = world.available();
+    items.push_back({std::string(world.name), here.yes ? "works here, " + here.version : here.reason});
+  }
+  return items;
+}
+
 std::string shape_of(const CollectiveRow& row) {
   std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "all ranks alike";
   if (row.reduces) text += ", reduces";
@@ -62,10 +80,8 @@ struct Kind {
   Items (*items)();
 };
 constexpr std::array kinds{
-    Kind{"algorithms", algorithm_items},
-    Kind{"collectives", collectives},
-    Kind{"dtypes", dtype_items},
-    Kind{"errors", errors},
+    Kind{"algorithms", algorithm_items}, Kind{"collectives", collectives}, Kind{"diagnoses", diagnoses},
+    Kind{"dtypes", dtype_items},         Kind{"errors", errors},           Kind{"worlds", worlds},
 };
 
 std::string as_table(const Items& items) {

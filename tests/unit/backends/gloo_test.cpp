@@ -33,6 +33,7 @@ struct RankUnderTest {
 void with_ranks(int size, Time timeout, const std::function<void(RankUnderTest&)>& body) {
   if (!gloo_availability().yes) GTEST_SKIP() << gloo_availability().reason;
   SharedMap map;
+  std::latch joined(size);  // a rank that leaves while others still connect resets their connections
   std::vector<std::thread> threads;
   for (Rank rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
@@ -41,6 +42,7 @@ void with_ranks(int size, Time timeout, const std::function<void(RankUnderTest&)
       ASSERT_TRUE(backend.ok()) << backend.error().message;
       SharedMapStore store(map);
       auto member = (*backend)->join(store, {"world", rank, size, timeout});
+      joined.arrive_and_wait();
       ASSERT_TRUE(member.ok()) << member.error().message;
       RankUnderTest me{rank, runtime, **backend, std::move(*member)};
       body(me);
