@@ -1,0 +1,141 @@
+#include "backends/local/process_world.h"
+
+#include "backends/local/rank_process.h"
+#include "backends/local/real_runtime.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <poll.h>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+
+// One launch: all processes of it, from start to reaped.
+class Launch {
+ public:
+  Launch(const ProcessWorldOptions& options, const RealRuntime& clock, HeldSignals& signals)
+      : options_(options), clock_(clock), signals_(signals) {}
+
+  Status start(int launch, const std::string& folder) {
+    const Result<Listener> listener = listen_on_loopback();
+    if (!listener.ok()) return listener.error();
+    for (int rank = 0; rank < options_.ranks; ++rank) {
+      const RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, folder};
+      Result<RankProcess> process =
+          RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former());
+      if (!process.ok()) return process.error();
+      ranks_.push_back(std::move(*process));
+    }
+    last_progress_ = clock_.now();
+    return {};
+  }
+
+  // Until every process has ended, nothing happens any more, or a signal came.
+  Status run() {
+    while (!all([](const RankProcess& r) { return r.gone(); })) {
+      if (signals_.arrived()) return Error{Code::cancelled, "the run was interrupted", {}};
+      wait_a_little();
+      for (RankProcess& rank : ranks_)
+        if (rank.service()) last_progress_ = clock_.now();
+      if (clock_.now() - last_progress_ < limit()) continue;
+      if (!all([](const RankProcess& r) { return r.has_come_up() || r.gone(); }) && none_finished())
+        return Error{Code::unavailable, "the rank processes did not come up: " + first_output(), {}};
+      deadlocked_ = !all([](const RankProcess& r) { return r.gone() || r.outcome().finished; });
+      if (deadlocked_) ask_for_records();
+      break;
+    }
+    for (RankProcess& rank : ranks_) rank.end();
+    return {};
+  }
+
+  bool wants_relaunch() const {
+    return all([](const RankProcess& r) { return r.outcome().finished && r.outcome().relaunch != Relaunch::none; });
+  }
+  bool deadlocked() const { return deadlocked_; }
+  Time last_progress() const { return last_progress_; }
+  std::vector<RankOutcome> outcomes() const {
+    std::vector<RankOutcome> all_outcomes;
+    for (const RankProcess& rank : ranks_) all_outcomes.push_back(rank.outcome());
+    return all_outcomes;
+  }
+
+ private:
+  template <class Predicate>
+  bool all(Predicate predicate) const {
+    return std::all_of(ranks_.begin(), ranks_.end(), predicate);
+  }
+  bool none_finished() const {
+    return all([](const RankProcess& r) { return !r.outcome().finished; });
+  }
+
+  // Coming up (a program to load, addresses to exchange) may take longer than a hang is allowed to.
+  Time limit() const {
+    const bool up = all([](const RankProcess& r) { return r.has_come_up() || r.gone(); });
+    return up ? options_.patience : std::max(options_.patience, options_.start_within);
+  }
+
+  void wait_a_little() {
+    std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
+    bool closing = false;
+    for (const RankProcess& rank : ranks_) {
+      rank.add_to(waiting);
+      closing = closing || rank.closing();
+    }
+    const Time left = last_progress_ + limit() - clock_.now();
+    constexpr std::int64_t longest_ms = 50;
+    const std::int64_t ms = closing ? 1 : std::clamp<std::int64_t>(left.ns() / 1'000'000 + 1, 1, longest_ms);
+    poll(waiting.data(), waiting.size(), static_cast<int>(ms));
+  }
+
+  void ask_for_records() {
+    for (RankProcess& rank : ranks_) rank.ask();
+    const Time until = clock_.now() + options_.answer_within;
+    while (clock_.now() < until && !all([](const RankProcess& r) { return r.gone() || r.outcome().answered; })) {
+      std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
+      for (const RankProcess& rank : ranks_) rank.add_to(waiting);
+      poll(waiting.data(), waiting.size(), 10);
+      for (RankProcess& rank : ranks_) rank.service();
+      if (signals_.arrived()) return;
+    }
+  }
+
+  std::string first_output() const {
+    for (const RankProcess& rank : ranks_)
+      if (!rank.outcome().output.empty()) return rank.outcome().output;
+    return fmt::format("{} printed nothing", options_.command.front());
+  }
+
+  const ProcessWorldOptions& options_;
+  const RealRuntime& clock_;
+  HeldSignals& signals_;
+  std::vector<RankProcess> ranks_;
+  Time last_progress_{};
+  bool deadlocked_ = false;
+};
+
+}  // namespace
+
+Result<ProcessWorldResult> run_process_world(const ProcessWorldOptions& options) {
+  HeldSignals signals;  // first: it outlives the processes and the folder
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.error();
+  const RealRuntime clock;
+  ProcessWorldResult result;
+  for (int number = 1; number <= options.most_launches; ++number) {
+    Launch launch(options, clock, signals);
+    PDSIM_TRY(launch.start(number, folder->path()));
+    PDSIM_TRY(launch.run());
+    result.ranks = launch.outcomes();
+    result.deadlocked = launch.deadlocked();
+    if (result.deadlocked) result.deadlock_at = launch.last_progress();
+    result.elapsed = clock.now();
+    if (!launch.wants_relaunch()) return result;
+    result.earlier.insert(result.earlier.end(), result.ranks.begin(), result.ranks.end());
+  }
+  return Error{Code::limit_exceeded, fmt::format("the world was launched {} times", options.most_launches), {}};
+}
+
+}  // namespace pdsim

@@ -1,0 +1,55 @@
+// Runs one real process per rank on this machine, watches them, collects what each recorded, and leaves nothing behind.
+//
+//   hang      no rank recorded anything new for `patience` while some rank had not finished: every such rank is asked for its
+//             record (its watchdog thread answers, also while the main thread hangs), then all are ended
+//   death     a rank that exits without its last word, or is killed, is noticed at once; the others go on, and get `patience`
+//   relaunch  when every rank finished with the wish to be launched again, the next launch begins in the same folder
+//   clean-up  processes (each with its process group) are killed and reaped, the folder is removed, on every way out; if this
+//             process itself is killed, the kernel kills the ranks
+//   signals   SIGINT, SIGTERM and SIGHUP end the run with `cancelled` and are raised again at the end
+//   output    what ranks print is kept apart, its last 4 KiB per rank
+//   threads   call from one thread that lives as long as the run; it blocks
+#pragma once
+
+#include "backends/local/rank_channel.h"
+#include "core/base/quantity.h"
+#include "core/base/result.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+struct ProcessWorldOptions {
+  int ranks = 2;
+  std::vector<std::string> command;       // argv of a rank process, which opens a RankChannel
+  Time patience{10'000'000'000'000};      // 10 s
+  Time answer_within{1'000'000'000'000};  // a rank asked for its record has 1 s
+  Time start_within{30'000'000'000'000};  // and 30 s to come up
+  int most_launches = 16;
+};
+
+struct RankOutcome {
+  std::string record;          // the newest one it sent; empty when it sent none
+  bool finished = false;       // that was its last word
+  bool answered = false;       // finished, or answered when it was asked
+  bool stopped = false;        // it did not run when it was asked (SIGSTOP, a debugger)
+  std::optional<Ended> ended;  // how it ended by itself; absent when the launcher ended it
+  Relaunch relaunch = Relaunch::none;
+  std::string output;  // the end of what it printed
+  int launch = 1;
+};
+
+struct ProcessWorldResult {
+  std::vector<RankOutcome> ranks;    // of the last launch, by rank
+  std::vector<RankOutcome> earlier;  // of the launches before
+  bool deadlocked = false;
+  Time deadlock_at{};  // when something was recorded last
+  Time elapsed{};
+};
+
+// Errors: io_error (no process, folder or socket to be had), unavailable (the ranks never came up), cancelled (a signal).
+Result<ProcessWorldResult> run_process_world(const ProcessWorldOptions& options);
+
+}  // namespace pdsim

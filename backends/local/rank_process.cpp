@@ -1,0 +1,103 @@
+#include "backends/local/rank_process.h"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace pdsim {
+
+Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, const RankStart& word, int listener,
+                                       const sigset_t& signal_mask) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return system_error("cannot make a socket pair");
+  Descriptor ours(sockets[0]), theirs(sockets[1]);
+  int pipes[2];
+  if (pipe2(pipes, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
+  Descriptor output(pipes[0]), printed(pipes[1]);
+  fcntl(output.get(), F_SETFL, O_NONBLOCK);
+  std::vector<Child::Inherited> inherited{
+      {printed.get(), STDOUT_FILENO}, {printed.get(), STDERR_FILENO}, {theirs.get(), RankChannel::channel_descriptor}};
+  if (listener >= 0) inherited.push_back({listener, RankChannel::listener_descriptor});
+  Result<Child> child = Child::start(command, inherited, signal_mask);
+  if (!child.ok()) return child.error();
+  write_frame(ours.get(), FrameKind::start, text_of(word));
+  return RankProcess(std::move(*child), std::move(ours), std::move(output), word.launch);
+}
+
+RankProcess::RankProcess(Child child, Descriptor socket, Descriptor output, int launch)
+    : child_(std::move(child)), socket_(std::move(socket)), output_(std::move(output)) {
+  outcome_.launch = launch;
+}
+
+void RankProcess::add_to(std::vector<pollfd>& waiting) const {
+  if (socket_) waiting.push_back({socket_.get(), POLLIN, 0});
+  if (output_) waiting.push_back({output_.get(), POLLIN, 0});
+}
+
+bool RankProcess::service() {
+  if (gone_) return false;
+  const bool news = read_frames();
+  read_output();
+  if (!child_.poll()) return news;
+  // It wrote nothing after its death, so what is read now is all there is.
+  read_frames();
+  read_output();
+  socket_.reset();
+  outcome_.ended = child_.poll();
+  gone_ = true;
+  return true;
+}
+
+bool RankProcess::read_frames() {
+  if (!socket_) return false;
+  bool news = false;
+  const FrameReader::State state = reader_.fill(socket_.get());
+  while (const auto frame = reader_.next()) {
+    news = news || frame->kind != FrameKind::record;
+    came_up_ = true;
+    if (frame->kind == FrameKind::progress) continue;
+    const bool last = frame->kind == FrameKind::final_record && !frame->payload.empty();
+    outcome_.record = last ? frame->payload.substr(1) : frame->payload;
+    outcome_.answered = true;
+    if (last) {
+      outcome_.finished = true;
+      outcome_.relaunch = static_cast<Relaunch>(frame->payload.front());
+    }
+  }
+  if (state == FrameReader::State::closed) socket_.reset();
+  return news;
+}
+
+void RankProcess::read_output() {
+  constexpr std::size_t kept = 4096;
+  std::array<char, 4096> chunk;
+  while (output_) {
+    const ssize_t n = read(output_.get(), chunk.data(), chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) output_.reset();
+    if (n <= 0) break;
+    outcome_.output.append(chunk.data(), static_cast<std::size_t>(n));
+    if (outcome_.output.size() > kept) outcome_.output.erase(0, outcome_.output.size() - kept);
+  }
+}
+
+void RankProcess::ask() {
+  if (gone_ || outcome_.finished || !socket_) return;
+  outcome_.answered = false;
+  outcome_.stopped = child_.stopped();
+  write_frame(socket_.get(), FrameKind::ask, {});
+}
+
+void RankProcess::end() {
+  if (gone_) return;
+  child_.end();
+  read_frames();
+  read_output();
+  socket_.reset();
+  gone_ = true;
+}
+
+}  // namespace pdsim
