@@ -69,7 +69,12 @@ TEST_F(Diagnoses, UnusedParametersOfAllRanksAreFoundAlthoughNobodyWaits) {
 TEST_F(Diagnoses, ATimeoutOfTheBucketIsTheSameDisease) {
   std::vector<RankScript> scripts = train({});
   scripts[0].wait({30'000'000'000'000}).raises(Code::timeout, "all_reduce was not finished within 30s");
-  scripts[1].site("barrier").enter("barrier").collective("barrier", "", true).wait({31'000'000'000'000}).raises(Code::peer_closed);
+  scripts[1]
+      .site("barrier")
+      .enter("barrier")
+      .collective("barrier", "", true)
+      .wait({31'000'000'000'000})
+      .raises(Code::peer_closed);
   const Report report = report_of(scripts);
   EXPECT_EQ(report.outcome, "timeout");
   EXPECT_EQ(id_of(report), "unused-parameters");

@@ -1,0 +1,16 @@
+// The files a run leaves: report.html, trace.json and events.jsonl.
+#pragma once
+
+#include "core/base/result.h"
+#include "scenarios/engine/report.h"
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+// Makes `dir` if need be. All three files are written beside their places first and then renamed, so that an error
+// (io_error) leaves what was there before. `text` is the text report, shown in report.html.
+Status write_artifacts(const Report& report, const std::string& dir, std::string_view text);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,142 @@
+#include "scenarios/engine/analyse.h"
+#include "tests/unit/report/run_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace pdsim::scenarios {
+namespace {
+
+class Expectations : public testing::Test {
+ protected:
+  Expectations() {
+    hang_ = train({});
+    hang_[1].site("barrier", -1, 28, 5).enter("barrier").collective("barrier", "", true);
+    scenario_.expect.outcome = {"deadlock", {30, 5, 3}};
+    scenario_.expect.diagnosis = Located<std::string>{"unused-parameters", {31, 5, 3}};
+    scenario_.expect.blocked = {{IntSet::of({0}), "all_reduce", "", IntSet::of({2}), {32, 7, 1}},
+                                {IntSet::of({1}), "barrier", "", std::nullopt, {33, 7, 1}}};
+  }
+  Report checked(const std::vector<RankScript>& scripts) {
+    Report report = analyse(scenario_, run_of(scripts));
+    check_expectations(report);
+    return report;
+  }
+  Scenario scenario_ = scenario_of(2);
+  std::vector<RankScript> hang_;
+};
+
+TEST_F(Expectations, HoldWhereTheyShould) {
+  const Report report = checked(hang_);
+  EXPECT_EQ(report.verdict, "pass") << (report.failures.empty() ? "" : report.failures[0].got);
+}
+
+TEST_F(Expectations, AnotherOutcomePointsIntoTheFile) {
+  for (RankScript& s : hang_) s.returns();
+  const Report report = checked(hang_);
+  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.failures.front().expected, "outcome: deadlock");
+  EXPECT_EQ(report.failures.front().mark.line, 30);
+}
+
+TEST_F(Expectations, FailWhenTheCauseIsAnother) {
+  scenario_.expect.diagnosis->value = "collective-mismatch";
+  EXPECT_EQ(checked(hang_).verdict, "fail");
+  scenario_.expect.diagnosis->value = "none";
+  EXPECT_EQ(checked(hang_).verdict, "fail");
+}
+
+TEST_F(Expectations, BlockedRanksMustBeCoveredExactly) {
+  const std::vector<ExpectBlocked> good = scenario_.expect.blocked;
+  scenario_.expect.blocked = {good[0]};
+  EXPECT_EQ(checked(hang_).verdict, "fail");  // rank 1 is blocked too
+  scenario_.expect.blocked = good;
+  scenario_.expect.blocked[0].step = IntSet::of({1});
+  EXPECT_EQ(checked(hang_).verdict, "fail");
+  scenario_.expect.blocked = good;
+  scenario_.expect.blocked[1].in = "broadcast";
+  EXPECT_EQ(checked(hang_).verdict, "fail");
+  scenario_.expect.blocked = good;
+  hang_[1].returns();
+  EXPECT_EQ(checked(hang_).verdict, "fail");  // rank 1 is listed and ended
+}
+
+TEST_F(Expectations, OfAnErrorCheckRankStepCodePlaceAndMessage) {
+  std::vector<RankScript> scripts = train({});
+  scripts[1].site("train", 3).enter("forward").raises(Code::reduction_not_finished, "the last backward left a bucket");
+  scripts[0].raises(Code::peer_closed, "gone");
+  scenario_.expect = {};
+  Expect& e = scenario_.expect;
+  e.outcome.value = "error";
+  e.rank = Located<IntSet>{IntSet::of({1}), {}};
+  e.step = Located<IntSet>{IntSet::of({3}), {}};
+  e.error = Located<std::string>{"reduction-not-finished", {}};
+  e.message = Located<std::string>{"left a bucket", {}};
+  e.in = Located<std::string>{"forward", {}};
+  const Report good = checked(scripts);
+  EXPECT_EQ(good.verdict, "pass") << (good.failures.empty() ? "" : good.failures[0].got);
+  const Expect held = e;
+  e.rank->value = IntSet::all();
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+  e = held, e.step->value = IntSet::of({2});
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+  e = held, e.error->value = "timeout";
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+  e = held, e.message->value = "right a bucket";
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+  e = held, e.in->value = "eval";
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+}
+
+TEST_F(Expectations, ValuesAreComparedBitForBit) {
+  std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
+  scripts[0].returns().value("w", {1.0, 2.0}).value("single_process/w", {1.0, 2.0}).value("loss", {0.25});
+  scripts[1].returns().value("w", {1.0, 2.0 + 4e-16}).value("loss", {0.25});
+  scenario_.expect = {};
+  ExpectValue across{"w", {}, "equal", {}, {}, 0.0, ""};
+  const auto verdict = [&](const ExpectValue& value) {
+    scenario_.expect.values = {value};
+    return checked(scripts).verdict;
+  };
+  EXPECT_EQ(verdict(across), "fail");
+  across.across_ranks = "differ";
+  EXPECT_EQ(verdict(across), "pass");
+  ExpectValue single{"w", {}, "", {}, {}, 0.0, "single_process"};
+  EXPECT_EQ(verdict(single), "fail");
+  single.tolerance = 1e-12;
+  EXPECT_EQ(verdict(single), "pass");
+  single.tolerance = 0.0;
+  single.rank = 0;
+  EXPECT_EQ(verdict(single), "pass");
+  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.2500001, 1e-6, ""}), "pass");
+  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.26, 1e-6, ""}), "fail");
+  EXPECT_EQ(verdict({"nothing", {}, "equal", {}, {}, 0.0, ""}), "fail");
+}
+
+TEST_F(Expectations, TimeIsThatOfTheEnd) {
+  std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
+  scripts[0].wait({4'838'000'000}).returns();
+  scripts[1].returns();
+  scenario_.expect = {};
+  scenario_.expect.time = Expect::TimeRange{Time{4'000'000'000}, Time{5'000'000'000}, Time{4'840'000'000}, 0.001, {}};
+  EXPECT_EQ(checked(scripts).verdict, "pass");
+  scenario_.expect.time->within = 1e-6;
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+  scenario_.expect.time = Expect::TimeRange{Time{4'839'000'000}, {}, {}, 0.0, {}};
+  EXPECT_EQ(checked(scripts).verdict, "fail");
+}
+
+TEST_F(Expectations, ARealWorldMayHaveItsOwnOrBeSkippedWithAReason) {
+  scenario_.real["gloo"].skip = true;
+  scenario_.real["gloo"].why = "real sockets have no seed";
+  Report report = analyse(scenario_, run_of(hang_), "gloo");
+  check_expectations(report);
+  EXPECT_EQ(report.verdict, "skip");
+  scenario_.real["gloo"].skip = false;
+  scenario_.real["gloo"].expect = Expect{};
+  report.verdict = "pass";
+  check_expectations(report);
+  EXPECT_EQ(report.verdict, "fail");
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios

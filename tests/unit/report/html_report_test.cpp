@@ -1,0 +1,118 @@
+#include "scenarios/engine/html_report.h"
+
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/time_scale.h"
+#include "tests/unit/report/run_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+Report hang(Scenario& scenario, int ranks) {
+  scenario = scenario_of(ranks);
+  scenario.variant = "broken";
+  scenario.summary = "a <b> & \"c\"";
+  std::vector<RankScript> scripts = train({ranks, {1}});
+  scripts[1]
+      .site("barrier", -1, 28, 5)
+      .enter("barrier")
+      .note(note_kind::fault, {{"kind", "slow"}})
+      .collective("barrier", "", true);
+  RunRecord run = run_of(scripts);
+  run.messages.push_back({0, 0, 1, 64, {100'000'000}, {105'000'000}, {105'000'000}, false});
+  run.messages.push_back({1, 1, 0, 64, {200'000'000}, {}, {}, true});
+  Report report = analyse(scenario, std::move(run));
+  check_expectations(report);
+  return report;
+}
+
+// Every element that is opened is closed, in order; attributes are quoted.
+std::string first_problem(const std::string& html) {
+  std::vector<std::string> open;
+  for (std::size_t at = 0; (at = html.find('<', at)) != std::string::npos;) {
+    const std::size_t end = html.find('>', at);
+    if (end == std::string::npos) return "a tag without an end";
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    at = end + 1;
+    if (tag.rfind("!DOCTYPE", 0) == 0 || tag.rfind("meta", 0) == 0 || tag.rfind("input", 0) == 0 || tag.back() == '/')
+      continue;
+    std::string name;
+    for (const char c : tag.substr(tag.front() == '/' ? 1 : 0)) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) break;
+      name += c;
+    }
+    if (tag.front() == '/') {
+      if (open.empty() || open.back() != name)
+        return "</" + name + "> closes " + (open.empty() ? "nothing" : open.back());
+      open.pop_back();
+    } else if (name == "script" || name == "style") {
+      at = html.find("</" + name, at);
+      open.push_back(name);
+    } else {
+      open.push_back(name);
+    }
+  }
+  return open.empty() ? "" : open.back() + " is not closed";
+}
+
+TEST(HtmlReport, IsWellFormedAndNeedsNothingElse) {
+  Scenario scenario;
+  const Report report = hang(scenario, 4);
+  const std::string html = render_html(report, "the <text> & report\n");
+  EXPECT_EQ(first_problem(html), "");
+  for (const char* outside : {"http://", "https://", "src=", "href=", "@import", "url(h"}) {
+    std::string rest = html;
+    for (std::size_t at; (at = rest.find("http://www.w3.org/2000/svg")) != std::string::npos;) rest.erase(at, 26);
+    EXPECT_EQ(rest.find(outside), std::string::npos) << outside;
+  }
+  EXPECT_NE(html.find("the &lt;text&gt; &amp; report"), std::string::npos);
+  EXPECT_NE(html.find("class=\"hang"), std::string::npos);
+  EXPECT_NE(html.find("a &lt;b&gt; &amp; &quot;c&quot;"), std::string::npos);
+  EXPECT_NE(html.find("fault: slow"), std::string::npos);
+  if (const char* path = std::getenv("PDSIM_SHOW_HTML"); path != nullptr) std::ofstream(path) << html;
+}
+
+TEST(HtmlReport, HostileNamesCannotLeaveTheirElement) {
+  Scenario scenario;
+  Report report = hang(scenario, 2);
+  scenario.name = "</script><script>alert(1)</script>";
+  report.run.ranks[0].log.calls[0].name = "</script><script>alert(2)</script>";
+  const std::string html = render_html(report, "</pre><script>alert(3)</script>");
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+}
+
+TEST(HtmlReport, LeavesOutRanksAndEventsOfLargeWorldsAndSaysSo) {
+  Scenario scenario;
+  const Report report = hang(scenario, 1200);
+  const std::string html = render_html(report, "");
+  EXPECT_NE(html.find("1136 of 1200 ranks are left out"), std::string::npos);
+  EXPECT_NE(html.find("events around the first divergence"), std::string::npos);
+  EXPECT_LT(html.size(), 4U << 20);
+  EXPECT_NE(html.find(">rank 1 "), std::string::npos);
+}
+
+TEST(TimeScale, FoldsWhatIsLongerThanEverythingElse) {
+  const std::vector<Time> moments{{0}, {10}, {20}, {30'000'000}, {30'000'010}};
+  const TimeScale folded(moments, 100.0, 500.0, true);
+  ASSERT_EQ(folded.gaps().size(), 1U);
+  EXPECT_NEAR(folded.x({30'000'000}) - folded.x({20}), TimeScale::gap_width, 1e-6);
+  EXPECT_NEAR(folded.x({30'000'010}), 600.0, 1e-6);
+  EXPECT_NEAR(folded.x({0}), 100.0, 1e-6);
+  const TimeScale linear(moments, 100.0, 500.0, false);
+  EXPECT_TRUE(linear.gaps().empty());
+  EXPECT_LT(linear.x({20}), 100.1);
+}
+
+TEST(TimeScale, StandsASingleMomentAndNone) {
+  EXPECT_EQ(TimeScale({}, 5.0, 10.0, true).x({7}), 5.0);
+  EXPECT_EQ(TimeScale({{7}, {7}}, 5.0, 10.0, true).x({9}), 5.0);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
