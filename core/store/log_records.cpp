@@ -1,32 +1,14 @@
 #include "core/store/log_records.h"
 
+#include "core/store/length_prefixed.h"
 #include "core/store/store_errors.h"
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <optional>
 
 namespace pdsim {
 namespace {
-
-void put_text(std::string& out, std::string_view text) {
-  PDSIM_CHECK(text.size() <= std::numeric_limits<std::uint32_t>::max(), "a record's text has a length of 32 bits");
-  const auto size = static_cast<std::uint32_t>(text.size());
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>((size >> shift) & 0xff);
-  out += text;
-}
-
-// Takes a length and that many bytes off the front; nullopt, and nothing taken, if they are not all there.
-std::optional<std::string_view> take_text(std::string_view& bytes) {
-  if (bytes.size() < 4) return std::nullopt;
-  std::uint32_t size = 0;
-  for (unsigned i = 0; i < 4; ++i) size |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  if (bytes.size() - 4 < size) return std::nullopt;
-  const std::string_view text = bytes.substr(4, size);
-  bytes.remove_prefix(4 + std::size_t{size});
-  return text;
-}
 
 Error corrupt(std::int64_t at, std::string_view found, std::string_view why) {
   return {

@@ -32,8 +32,8 @@ class Store {
   virtual Status append(std::string_view key, std::string_view value) = 0;
   virtual Status close() { return {}; }
 
-  Time timeout() const { return timeout_; }
-  void set_timeout(Time t) { timeout_ = t; }
+  virtual Time timeout() const { return timeout_; }
+  virtual void set_timeout(Time t) { timeout_ = t; }
 
  private:
   Time timeout_{300'000'000'000'000};  // five minutes
