@@ -1,5 +1,6 @@
 #include "backends/local/process_world.h"
 
+#include "backends/local/files_below.h"
 #include "backends/local/rank_process.h"
 #include "backends/local/real_runtime.h"
 
@@ -23,7 +24,7 @@ class Launch {
     const Result<Listener> listener = listen_on_loopback();
     if (!listener.ok()) return listener.error();
     for (int rank = 0; rank < options_.ranks; ++rank) {
-      const RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, folder};
+      const RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, clock_.start(), folder};
       Result<RankProcess> process =
           RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former());
       if (!process.ok()) return process.error();
@@ -125,6 +126,7 @@ Result<ProcessWorldResult> run_process_world(const ProcessWorldOptions& options)
   const RealRuntime clock;
   ProcessWorldResult result;
   for (int number = 1; number <= options.most_launches; ++number) {
+    FilesBelow::note_sizes(folder->path());
     Launch launch(options, clock, signals);
     PDSIM_TRY(launch.start(number, folder->path()));
     PDSIM_TRY(launch.run());

@@ -21,16 +21,19 @@ int tick_ms(Time patience) { return static_cast<int>(std::clamp<std::int64_t>(pa
 }  // namespace
 
 std::string text_of(const RankStart& s) {
-  return fmt::format("{} {} {} {} {} {}", s.rank, s.size, s.launch, s.patience.ps, s.store_port, s.work_dir);
+  const std::int64_t epoch = s.epoch.time_since_epoch().count();
+  return fmt::format("{} {} {} {} {} {} {}", s.rank, s.size, s.launch, s.patience.ps, s.store_port, epoch, s.work_dir);
 }
 
 Result<RankStart> rank_start_of(std::string_view text) {
   RankStart s;
   int used = 0;
+  std::int64_t epoch = 0;
   const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "%d %d %d %" SCNd64 " %d %n", &s.rank, &s.size, &s.launch, &s.patience.ps,
-                  &s.store_port, &used) != 5)
+  if (std::sscanf(copy.c_str(), "%d %d %d %" SCNd64 " %d %" SCNd64 " %n", &s.rank, &s.size, &s.launch, &s.patience.ps,
+                  &s.store_port, &epoch, &used) != 6)
     return Error{Code::unavailable, "the launcher's first word is not understood", {}};
+  s.epoch = std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(epoch));
   s.work_dir = copy.substr(static_cast<std::size_t>(used));
   return s;
 }

@@ -11,6 +11,7 @@
 #include "backends/local/posix.h"
 #include "core/base/quantity.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,8 +28,9 @@ struct RankStart {
   int size = 1;
   int launch = 1;
   Time patience{};
-  int store_port = 0;    // of the listening socket that rank 0 serves on 127.0.0.1
-  std::string work_dir;  // files of this world live here, over all launches
+  int store_port = 0;                             // of the listening socket that rank 0 serves on 127.0.0.1
+  std::chrono::steady_clock::time_point epoch{};  // the launcher's time 0
+  std::string work_dir;                           // files of this world live here, over all launches
 };
 
 class RankChannel {

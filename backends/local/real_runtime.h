@@ -1,6 +1,7 @@
 // The Runtime of a rank that is a real process or thread: the steady clock, and events that park a thread.
 //
-//   now      time since the runtime was made
+//   now      time since the runtime was made, or since `start`: processes of one machine share the steady clock, so ranks that
+//            are given the launcher's start have one time scale
 //   compute  does nothing: the work itself takes its time
 //   threads  events may be set and awaited from any thread of the process
 #pragma once
@@ -13,7 +14,9 @@ namespace pdsim {
 
 class RealRuntime final : public Runtime {
  public:
-  RealRuntime() : start_(std::chrono::steady_clock::now()) {}
+  explicit RealRuntime(std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now())
+      : start_(start) {}
+  std::chrono::steady_clock::time_point start() const { return start_; }
   Time now() const override;
   void sleep_until(Time t) override;
   void compute(Time) override {}

@@ -9,6 +9,7 @@ FlightRecorder::FlightRecorder(Rank rank, const Runtime& clock, std::size_t capa
 
 std::int64_t FlightRecorder::begin(Call call) {
   const std::lock_guard lock(mutex_);
+  ++progress_;
   call.id = next_id_++;
   call.issued = clock_.now();
   if (call.parent < 0 && !open_.empty()) call.parent = open_.back();
@@ -28,6 +29,7 @@ Call* FlightRecorder::find(std::int64_t id) {
 
 void FlightRecorder::started(std::int64_t id) {
   const std::lock_guard lock(mutex_);
+  ++progress_;
   if (Call* call = find(id); call != nullptr && call->state == CallState::issued) {
     call->state = CallState::started;
     call->started = clock_.now();
@@ -36,6 +38,7 @@ void FlightRecorder::started(std::int64_t id) {
 
 void FlightRecorder::finish(std::int64_t id, const Status& status) {
   const std::lock_guard lock(mutex_);
+  ++progress_;
   Call* call = find(id);
   if (call == nullptr) return;
   call->finished = clock_.now();
@@ -54,6 +57,7 @@ void FlightRecorder::add_fact(std::int64_t id, std::string_view key, std::string
 
 void FlightRecorder::note(std::string_view kind, Facts facts) {
   const std::lock_guard lock(mutex_);
+  ++progress_;
   notes_.push_back({open_.empty() ? -1 : open_.back(), clock_.now(), std::string(kind), site_, std::move(facts)});
   if (notes_.size() > capacity_) {
     notes_.pop_front();
@@ -74,6 +78,7 @@ std::int64_t FlightRecorder::enter(std::string_view name, Facts facts) {
 void FlightRecorder::leave(std::int64_t id, const Status& status) {
   finish(id, status);
   const std::lock_guard lock(mutex_);
+  ++progress_;
   const auto it = std::find(open_.begin(), open_.end(), id);
   open_.erase(it, open_.end());
 }
@@ -95,10 +100,16 @@ void FlightRecorder::set_launch(int launch) {
 
 void FlightRecorder::ended(RankEnd how, const Error& error) {
   const std::lock_guard lock(mutex_);
+  ++progress_;
   end_ = how;
   ended_ = clock_.now();
   error_ = error;
   error_site_ = site_;
+}
+
+std::int64_t FlightRecorder::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
 }
 
 RankLog FlightRecorder::log() const {

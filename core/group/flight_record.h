@@ -121,6 +121,8 @@ class FlightRecorder {
   void set_launch(int launch);
   void ended(RankEnd how, const Error& error = {});
   RankLog log() const;
+  // Grows with everything recorded: a watchdog that sees it stand still knows that the rank got nowhere.
+  std::int64_t progress() const;
 
  private:
   Call* find(std::int64_t id);
@@ -133,6 +135,7 @@ class FlightRecorder {
   std::vector<std::int64_t> open_;
   std::int64_t next_id_ = 0;
   std::int64_t dropped_ = 0;
+  std::int64_t progress_ = 0;
   Site site_;
   int launch_ = 1;
   RankEnd end_ = RankEnd::running;

@@ -145,11 +145,12 @@ TEST_F(ProcessWorld, AnInterruptEndsTheRunAndIsRaisedAgain) {
 
 TEST(RankChannel, RefusesAProcessThatNoLauncherStarted) {
   EXPECT_FALSE(rank_start_of("not numbers").ok());
-  const RankStart start{1, 4, 2, 300_ms, 4711, "/some folder/x"};
+  const RankStart start{1, 4, 2, 300_ms, 4711, std::chrono::steady_clock::now(), "/some folder/x"};
   const Result<RankStart> back = rank_start_of(text_of(start));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->rank, 1);
   EXPECT_EQ(back->store_port, 4711);
+  EXPECT_EQ(back->epoch, start.epoch);
   EXPECT_EQ(back->work_dir, "/some folder/x");
 }
 

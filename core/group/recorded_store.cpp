@@ -1,0 +1,91 @@
+#include "core/group/recorded_store.h"
+
+#include <type_traits>
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+class RecordedStore final : public Store {
+ public:
+  RecordedStore(std::unique_ptr<Store> store, FlightRecorder& recorder, int launch, WrittenIn written_in)
+      : store_(std::move(store)), recorder_(recorder), launch_(launch), written_in_(std::move(written_in)) {
+    set_timeout(store_->timeout());
+  }
+
+  Status set(std::string_view key, std::string_view value) override {
+    const Status status = recorded("store_set", key, [&] { return store_->set(key, value); });
+    if (status.ok())
+      recorder_.note(note_kind::store_wrote, {{"key", std::string(key)}, {"launch", std::to_string(launch_)}});
+    return status;
+  }
+  Result<std::string> get(std::string_view key) override {
+    auto value = recorded("store_get", key, [&] { return store_->get(key); });
+    const int written = value.ok() && written_in_ ? written_in_(key, *value) : 0;
+    if (written > 0)
+      recorder_.note(
+          note_kind::store_read,
+          {{"key", std::string(key)}, {"launch", std::to_string(written)}, {"now", std::to_string(launch_)}});
+    return value;
+  }
+  Result<std::int64_t> add(std::string_view key, std::int64_t delta) override {
+    return recorded("store_add", key, [&] { return store_->add(key, delta); });
+  }
+  Result<std::string> compare_set(std::string_view key, std::string_view expected, std::string_view desired) override {
+    return recorded("store_compare_set", key, [&] { return store_->compare_set(key, expected, desired); });
+  }
+  Result<bool> check(std::span<const std::string> keys) override {
+    return recorded("store_check", first(keys), [&] { return store_->check(keys); });
+  }
+  Status wait(std::span<const std::string> keys, Time timeout) override {
+    return recorded("store_wait", first(keys), [&] { return store_->wait(keys, timeout); });
+  }
+  Result<bool> delete_key(std::string_view key) override {
+    return recorded("store_delete_key", key, [&] { return store_->delete_key(key); });
+  }
+  Result<std::int64_t> num_keys() override {
+    return recorded("store_num_keys", "", [&] { return store_->num_keys(); });
+  }
+  Status append(std::string_view key, std::string_view value) override {
+    return recorded("store_append", key, [&] { return store_->append(key, value); });
+  }
+  Status close() override { return store_->close(); }
+
+ private:
+  static std::string_view first(std::span<const std::string> keys) {
+    return keys.empty() ? std::string_view{} : std::string_view(keys.front());
+  }
+  static Status status_of(const Status& s) { return s; }
+  template <class T>
+  static Status status_of(const Result<T>& r) {
+    return r.status();
+  }
+
+  template <class F>
+  std::invoke_result_t<F> recorded(std::string_view name, std::string_view key, F run) {
+    store_->set_timeout(timeout());  // set on this store, obeyed by the one below
+    Call call;
+    call.layer = Layer::store;
+    call.name = std::string(name);
+    call.purpose = std::string(key);
+    const std::int64_t id = recorder_.begin(std::move(call));
+    recorder_.started(id);
+    auto result = run();
+    recorder_.finish(id, status_of(result));
+    return result;
+  }
+
+  std::unique_ptr<Store> store_;
+  FlightRecorder& recorder_;
+  int launch_;
+  WrittenIn written_in_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> recorded_store(std::unique_ptr<Store> store, FlightRecorder& recorder, int launch,
+                                      WrittenIn written_in) {
+  return std::make_unique<RecordedStore>(std::move(store), recorder, launch, std::move(written_in));
+}
+
+}  // namespace pdsim
