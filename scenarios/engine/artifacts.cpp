@@ -31,13 +31,6 @@ Status write_file(const fs::path& path, const std::string& content) {
   return {};
 }
 
-std::string all_events(const RunRecord& run) {
-  std::string text;
-  for (const RankResult& result : run.earlier) text += events_jsonl(result.log);
-  for (const RankResult& result : run.ranks) text += events_jsonl(result.log);
-  return text;
-}
-
 }  // namespace
 
 Status write_artifacts(const Report& report, const std::string& dir, std::string_view text) {
@@ -50,7 +43,7 @@ Status write_artifacts(const Report& report, const std::string& dir, std::string
   };
   const std::array<File, 3> files{{{fs::path(dir) / "report.html", render_html(report, text)},
                                    {fs::path(dir) / "trace.json", render_trace(report)},
-                                   {fs::path(dir) / "events.jsonl", all_events(report.run)}}};
+                                   {fs::path(dir) / "events.jsonl", events_jsonl(report.run)}}};
   const auto part_of = [](const File& file) { return fs::path(file.path.string() + ".part"); };
   const auto clean_up = [&] {
     for (const File& file : files) fs::remove(part_of(file), failed);

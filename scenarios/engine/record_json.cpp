@@ -10,7 +10,9 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace pdsim::scenarios {
 namespace {
@@ -101,6 +103,24 @@ Json note_json(const Note& note) {
   return json;
 }
 
+Json rank_json(const RankLog& log) {
+  Json json = Json::object();
+  json["rank"] = log.rank;
+  put(json, "launch", log.launch, 1);
+  json["end"] = text_of(end_names, log.end);
+  put_time(json, "ended_ps", log.ended);
+  if (log.error != Error{}) {
+    Json error = Json::object();
+    error["code"] = name_of(log.error.code);
+    error["message"] = log.error.message;
+    put_facts(error, log.error.facts);
+    json["error"] = std::move(error);
+  }
+  put_site(json, "error_site", log.error_site);
+  put(json, "dropped", log.dropped, std::int64_t{0});
+  return json;
+}
+
 Json number_json(double value) {
   if (std::isfinite(value)) return value;
   return fingerprint_text(std::bit_cast<std::uint64_t>(value));
@@ -183,18 +203,23 @@ double read_number(const Json& json) {
   return std::bit_cast<double>(bits);
 }
 
-RankLog read_log(const Json& json) {
-  RankLog log;
+// Who the rank was and how it ended: everything but its calls and notes.
+void read_rank(const Json& json, RankLog& log) {
   log.rank = json.at("rank").get<Rank>();
   log.launch = get(json, "launch", log.launch);
-  for (const Json& call : json.at("calls")) log.calls.push_back(read_call(call));
-  for (const Json& note : json.at("notes")) log.notes.push_back(read_note(note));
   log.dropped = get(json, "dropped", log.dropped);
   log.end = enum_of<RankEnd>(end_names, json.at("end").get<std::string>());
   log.ended = get_time(json, "ended_ps");
   if (const auto it = json.find("error"); it != json.end())
     log.error = {get_code(*it, "code"), get<std::string>(*it, "message", ""), get_facts(*it)};
   log.error_site = get_site(json, "error_site");
+}
+
+RankLog read_log(const Json& json) {
+  RankLog log;
+  read_rank(json, log);
+  for (const Json& call : json.at("calls")) log.calls.push_back(read_call(call));
+  for (const Json& note : json.at("notes")) log.notes.push_back(read_note(note));
   return log;
 }
 
@@ -204,19 +229,7 @@ std::string to_json(const RankResult& result) {
   const RankLog& log = result.log;
   Json json = Json::object();
   json["pdsim_record"] = 1;
-  json["rank"] = log.rank;
-  put(json, "launch", log.launch, 1);
-  json["end"] = text_of(end_names, log.end);
-  put_time(json, "ended_ps", log.ended);
-  if (log.error != Error{}) {
-    Json error = Json::object();
-    error["code"] = name_of(log.error.code);
-    error["message"] = log.error.message;
-    put_facts(error, log.error.facts);
-    json["error"] = std::move(error);
-  }
-  put_site(json, "error_site", log.error_site);
-  put(json, "dropped", log.dropped, std::int64_t{0});
+  json.update(rank_json(log));
   json["calls"] = Json::array();
   for (const Call& call : log.calls) json["calls"].push_back(call_json(call));
   json["notes"] = Json::array();
@@ -246,24 +259,97 @@ Result<RankResult> rank_result_from_json(std::string_view text) {
   }
 }
 
-std::string events_jsonl(const RankLog& log) {
-  std::string text;
+namespace {
+
+void add_line(std::string& text, const char* type, const RankLog* log, const Json& event) {
+  Json json{{"event", type}};
+  if (log != nullptr) json["rank"] = log->rank;
+  if (log != nullptr) put(json, "launch", log->launch, 1);
+  json.update(event);
+  text += dump(json) + "\n";
+}
+
+void add_rank(std::string& text, const RankLog& log) {
   std::size_t next = 0;
-  const auto line = [&](const char* type, const Json& event) {
-    Json json = Json::object();
-    json["rank"] = log.rank;
-    if (log.launch != 1) json["launch"] = log.launch;
-    json["event"] = type;
-    json.update(event);
-    text += dump(json) + "\n";
+  const auto notes_before = [&](Time t) {
+    for (; next < log.notes.size() && log.notes[next].at < t; ++next)
+      add_line(text, "note", &log, note_json(log.notes[next]));
   };
   for (const Call& call : log.calls) {
-    for (; next < log.notes.size() && log.notes[next].at < call.issued; ++next)
-      line("note", note_json(log.notes[next]));
-    line("call", call_json(call));
+    notes_before(call.issued);
+    add_line(text, "call", &log, call_json(call));
   }
-  for (; next < log.notes.size(); ++next) line("note", note_json(log.notes[next]));
+  for (; next < log.notes.size(); ++next) add_line(text, "note", &log, note_json(log.notes[next]));
+  add_line(text, "end", &log, rank_json(log));
+}
+
+// Reads one line; the logs are kept by rank and launch until all are there.
+void read_line(const Json& json, RunRecord& run, std::map<std::pair<int, Rank>, RankLog>& logs) {
+  const auto event = json.at("event").get<std::string>();
+  if (event == "run") {
+    run.deadlocked = get(json, "deadlocked", false);
+    run.deadlock_at = get_time(json, "deadlock_ps");
+    run.elapsed = get_time(json, "elapsed_ps");
+    run.wall_ns = get(json, "wall_ns", std::int64_t{0});
+    return;
+  }
+  RankLog& log = logs[{-get(json, "launch", 1), json.at("rank").get<Rank>()}];
+  if (event == "call") {
+    log.calls.push_back(read_call(json));
+  } else if (event == "note") {
+    log.notes.push_back(read_note(json));
+  } else if (event == "end") {
+    read_rank(json, log);
+  } else {
+    throw Malformed(fmt::format("`{}` is none of run, call, note, end", event));
+  }
+}
+
+}  // namespace
+
+std::string events_jsonl(const RunRecord& run) {
+  std::string text;
+  Json about = Json::object();
+  about["pdsim_record"] = 1;
+  put(about, "deadlocked", run.deadlocked, false);
+  put_time(about, "deadlock_ps", run.deadlock_at);
+  put_time(about, "elapsed_ps", run.elapsed);
+  put(about, "wall_ns", run.wall_ns, std::int64_t{0});
+  add_line(text, "run", nullptr, about);
+  for (const RankResult& result : run.earlier) add_rank(text, result.log);
+  for (const RankResult& result : run.ranks) add_rank(text, result.log);
   return text;
+}
+
+Result<RunRecord> run_from_jsonl(std::string_view text) {
+  RunRecord run;
+  std::map<std::pair<int, Rank>, RankLog> logs;  // by launch, newest first, then by rank
+  int number = 0;
+  try {
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+      ++number;
+      if (!line.empty()) read_line(Json::parse(line), run, logs);
+    }
+  } catch (const std::exception& e) {
+    return Error{Code::input_invalid, fmt::format("line {} is no event of a flight record: {}", number, e.what()), {}};
+  }
+  if (logs.empty()) return Error{Code::input_invalid, "the file holds no event of any rank", {}};
+  const int last = logs.begin()->first.first;
+  for (auto& [key, log] : logs) {
+    log.rank = key.second;
+    log.launch = -key.first;
+    if (key.first != last) {
+      run.earlier.push_back({std::move(log), {}});
+    } else if (key.second != static_cast<Rank>(run.ranks.size())) {
+      return Error{Code::input_invalid, fmt::format("the record of rank {} is missing", run.ranks.size()), {}};
+    } else {
+      run.ranks.push_back({std::move(log), {}});
+    }
+  }
+  return run;
 }
 
 }  // namespace pdsim::scenarios

@@ -16,7 +16,10 @@ namespace pdsim::scenarios {
 std::string to_json(const RankResult& result);
 Result<RankResult> rank_result_from_json(std::string_view text);
 
-// One event per line, for events.jsonl: the calls and notes of a rank, by time.
-std::string events_jsonl(const RankLog& log);
+// A whole run, one event per line (events.jsonl): a line about the run, then per rank its calls and notes by time and how
+// it ended. Values, messages and choices are left out.
+std::string events_jsonl(const RunRecord& run);
+// What events_jsonl wrote; an error names the line.
+Result<RunRecord> run_from_jsonl(std::string_view text);
 
 }  // namespace pdsim::scenarios

@@ -112,6 +112,43 @@ void write_fix(Diagnosis& d, bool everybody, bool detects) {
     d.fix_lines.emplace_back("or freeze what no rank uses (requires_grad = false) before wrapping the module");
 }
 
+struct Face {
+  std::vector<Rank> waiting;  // in a bucket that never comes
+  bool raised = false;        // at the next forward
+  bool everybody = false;     // skipped
+};
+
+std::string headline_of(const Skip& skip, const Face& face, const std::string& when) {
+  const std::string culprits = ranks_text(skip.ranks);
+  if (face.raised)
+    return fmt::format("{} began a forward although the last backward left a gradient bucket unreduced", culprits);
+  if (!face.waiting.empty())
+    return fmt::format("{} for a gradient bucket that {} will never send", who(face.waiting, "waits", "wait"),
+                       culprits);
+  return fmt::format("backward returned on {}{} although bucket {} was never reduced", culprits, when, skip.bucket);
+}
+
+std::string why_of(const Skip& skip, const Face& face) {
+  const std::string culprits = ranks_text(skip.ranks);
+  std::string why = fmt::format(
+      "DDP reduces a bucket when every gradient in it has arrived. On {} {} never arrived, so {} never called "
+      "all_reduce "
+      "for bucket {} and what comes after it. backward() still returned normally there; its gradients were NOT "
+      "averaged, "
+      "and an optimizer step on them lets the replicas drift apart.",
+      culprits, list_text(skip.parameters), skip.ranks.size() == 1 ? "it" : "they", skip.bucket);
+  if (face.everybody)
+    why += face.raised
+               ? " Every rank skipped the same, so nobody waited for anybody: the error comes only at the next forward."
+               : " Every rank skipped the same, so nobody waits and nothing is reported; the next forward would raise.";
+  else if (!face.raised)
+    why += fmt::format(" Another forward on {} would have raised reduction-not-finished.", culprits);
+  else if (!face.waiting.empty())
+    why +=
+        fmt::format(" Meanwhile {} sat in that bucket and could only see the others leave.", ranks_text(face.waiting));
+  return why;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> unused_parameters(const Report& report) {
@@ -120,61 +157,29 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   Diagnosis d;
   d.ranks = skip->ranks;
   d.parameters = skip->parameters;
-  const std::string what = list_text(skip->parameters);
-  const std::string when = skip->step >= 0 ? fmt::format(" in step {}", skip->step) : std::string();
-  const std::string culprits = ranks_text(skip->ranks);
-  const bool one = skip->ranks.size() == 1;
-  const bool everybody = skip->ranks.size() == report.run.ranks.size();
-  std::vector<Evidence> bucket_calls;
-  const std::vector<Rank> waiting = waiting_in_bucket(report, *skip, bucket_calls);
-  const bool raised = raised_for_it(report);
-  if (waiting.empty() && !raised && report.outcome != "ok" && !divergence_is_a_bucket(report)) return std::nullopt;
-
   d.evidence.push_back(cite(skip->ranks.front(), *skip->note,
                             fmt::format("backward returned with bucket {} at {} of {} gradients", skip->bucket,
                                         fact_text(*skip->note, "ready"), fact_text(*skip->note, "total"))));
   if (skip->path != nullptr)
     d.evidence.push_back(
         cite(skip->path_rank, *skip->path, fmt::format("took path {}", fact_text(*skip->path, "path"))));
-  d.evidence.insert(d.evidence.end(), bucket_calls.begin(), bucket_calls.end());
+  Face face;
+  face.waiting = waiting_in_bucket(report, *skip, d.evidence);
+  face.raised = raised_for_it(report);
+  face.everybody = skip->ranks.size() == report.run.ranks.size();
+  if (face.waiting.empty() && !face.raised && report.outcome != "ok" && !divergence_is_a_bucket(report))
+    return std::nullopt;
 
-  const std::string not_used = fmt::format("{} not use {}{}", who(skip->ranks, "does", "do"), what, when);
-  d.cause = fmt::format("{}, so bucket {} was never complete there", not_used, skip->bucket);
-  if (!waiting.empty() && !raised) {
-    d.headline =
-        fmt::format("{} for a gradient bucket that {} will never send", who(waiting, "waits", "wait"), culprits);
-  } else if (raised) {
-    d.headline = fmt::format("{} a forward although the last backward left a gradient bucket unreduced",
-                             who(skip->ranks, "began", "began"));
-  } else {
-    d.headline =
-        fmt::format("backward returned on {}{} although bucket {} was never reduced", culprits, when, skip->bucket);
-  }
-
-  d.why = fmt::format(
-      "DDP reduces a bucket when every gradient in it has arrived. On {} {} never arrived, so {} never called "
-      "all_reduce for "
-      "bucket {} and what comes after it. backward() still returned normally there; its gradients were NOT averaged, "
-      "and an "
-      "optimizer step on them lets the replicas drift apart.",
-      culprits, what, one ? "it" : "they", skip->bucket);
-  if (everybody && !raised)
-    d.why += " Every rank skipped the same, so nobody waits and nothing is reported; the next forward would raise.";
-  if (everybody && raised)
-    d.why += " Every rank skipped the same, so nobody waited for anybody: the error comes only at the next forward.";
-  if (!everybody && raised && !waiting.empty())
-    d.why += fmt::format(" {} in that bucket until the connection closed; the next forward found the rest.",
-                         who(waiting, "sat", "sat"));
-  if (!everybody && !raised)
-    d.why += fmt::format(" Another forward on {} would have raised reduction-not-finished.", culprits);
-
+  const std::string when = skip->step >= 0 ? fmt::format(" in step {}", skip->step) : std::string();
+  const std::string not_used = fmt::format("{} not use {}", who(skip->ranks, "does", "do"), list_text(d.parameters));
+  d.cause = fmt::format("{}{}, so bucket {} was never complete there", not_used, when, skip->bucket);
+  d.headline = headline_of(*skip, face, when);
+  d.why = why_of(*skip, face);
   const Note* options = options_of(report, skip->ranks.front());
   const bool detects = options != nullptr && fact_yes(*options, "find_unused_parameters");
-  add_spans(
-      d, report, *skip,
-      when.empty() ? not_used : fmt::format("{} {}", when.substr(1), not_used.substr(0, not_used.size() - when.size())),
-      detects);
-  write_fix(d, everybody, detects);
+  add_spans(d, report, *skip, when.empty() ? not_used : fmt::format("{} {}", when.substr(1), not_used), detects);
+  write_fix(d, face.everybody, detects);
+  const std::string culprits = ranks_text(skip->ranks);
   d.inevitable_at = skip->path != nullptr ? skip->path->at : skip->at;
   d.inevitable = skip->path != nullptr ? fmt::format("since {}: {} took path {}{}", to_string(d.inevitable_at),
                                                      culprits, fact_text(*skip->path, "path"), when)

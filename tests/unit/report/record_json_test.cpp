@@ -128,13 +128,36 @@ TEST(RecordJson, SurvivesBytesThatAreNoText) {
   EXPECT_TRUE(rank_result_from_json(to_json(result)).ok());
 }
 
-TEST(RecordJson, WritesOneEventPerLineByTime) {
-  RankLog log = rich_result().log;
-  log.calls[0].issued = {1};
-  log.calls[1].issued = {10};
-  const std::string text = events_jsonl(log);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+TEST(RecordJson, WritesOneEventPerLineByTimeAndReadsThemBack) {
+  RunRecord run;
+  run.deadlocked = true;
+  run.deadlock_at = {77};
+  RankResult first, second = rich_result();
+  second.log.rank = 1;
+  second.log.calls[0].issued = {1};
+  second.log.calls[1].issued = {10};
+  first.log.launch = 2;
+  RankResult old;
+  run.earlier = {old};
+  run.ranks = {first, second};
+  const std::string text = events_jsonl(run);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
   EXPECT_LT(text.find("path-taken"), text.find("\"name\":\"reduce\""));
+  const Result<RunRecord> back = run_from_jsonl(text);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(events_jsonl(*back), text);
+  ASSERT_EQ(back->ranks.size(), 2U);
+  EXPECT_EQ(back->earlier.size(), 1U);
+  expect_same(back->ranks[1].log.calls[1], second.log.calls[1]);
+  EXPECT_EQ(back->ranks[1].log.error, second.log.error);
+}
+
+TEST(RecordJson, NamesTheLineThatIsNoEvent) {
+  const Result<RunRecord> bad = run_from_jsonl("{\"event\":\"run\"}\n{\"event\":\"cake\",\"rank\":0}\n");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_NE(bad.error().message.find("line 2"), std::string::npos);
+  EXPECT_FALSE(run_from_jsonl("").ok());
+  EXPECT_FALSE(run_from_jsonl("{\"event\":\"end\",\"rank\":1,\"end\":\"returned\"}\n").ok());
 }
 
 }  // namespace
