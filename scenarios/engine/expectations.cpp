@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace pdsim::scenarios {
 namespace {
@@ -40,11 +41,19 @@ class Check {
                          site_text({e.in, e.step}), e.message);
     }
     if (report_.blocked.empty()) return report_.outcome;
-    std::string text = report_.outcome + ":";
+    std::vector<std::pair<std::string, std::vector<Rank>>> places;
     for (const BlockedRank& b : report_.blocked) {
-      text += fmt::format("{} rank {} in {}", &b == &report_.blocked.front() ? "" : ",", b.rank, b.in);
-      if (text.size() > 100) return text + " ...";
+      const std::string place = b.seq < 0 ? b.in : fmt::format("{} #{}", b.in, b.seq);
+      const auto same = std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.first == place; });
+      if (same == places.end()) {
+        places.push_back({place, {b.rank}});
+      } else {
+        same->second.push_back(b.rank);
+      }
     }
+    std::string text = report_.outcome;
+    for (const auto& [place, ranks] : places)
+      text += fmt::format("{} {} in {}", text == report_.outcome ? ":" : ",", ranks_text(ranks), place);
     return text;
   }
 

@@ -85,7 +85,7 @@ std::string verdict_line(const Report& report, std::size_t name_width) {
   const auto line = [&](std::string_view verdict, const std::string& what, const std::string& right) {
     std::string text = fmt::format("{}  {:<{}}  {}", verdict, name, name_width, what);
     if (!right.empty()) {
-      const std::size_t gap = name_width + 46;
+      const std::size_t gap = name_width + 50;
       text += std::string(width_of(text) + 2 < gap ? gap - width_of(text) : 2, ' ') + right;
     }
     return cut(text, text_width) + "\n";
@@ -163,17 +163,18 @@ std::string waits_section(const Report& report) {
 
 std::string errors_section(const Report& report) {
   if (report.errors.empty()) return {};
-  Grouped<std::tuple<Code, std::string, int, std::string, Time>> groups;
+  Grouped<std::tuple<Code, std::string, int, std::string>> groups;
+  std::vector<Time> first;
   for (const RankError& e : report.errors) {
-    // The same words about another peer are the same event to a reader.
-    groups.add({e.code, e.in, e.step, e.message, e.at}, e.rank);
+    groups.add({e.code, e.in, e.step, e.message}, e.rank);
+    if (groups.groups.size() > first.size()) first.push_back(e.at);
   }
   std::string out = "errors, by time\n";
   const std::size_t shown = std::min<std::size_t>(groups.groups.size(), 4);
   for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [code, in, step, message, at] = groups.groups[i].first;
+    const auto& [code, in, step, message] = groups.groups[i].first;
     const std::string where = site_text({in, step});
-    out += cut(fmt::format("  {}  {}{}{}: {}", to_string(at), ranks_text(groups.groups[i].second),
+    out += cut(fmt::format("  {}  {}{}{}: {}", to_string(first[i]), ranks_text(groups.groups[i].second),
                            where.empty() ? "" : " ", where, name_of(code)),
                text_width) +
            "\n";

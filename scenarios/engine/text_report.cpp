@@ -24,20 +24,32 @@ std::string header(const Report& report) {
                      link.bandwidth.bytes_per_s == 0 ? "infinitely fast" : to_string(link.bandwidth), s.seed);
 }
 
-// The variant that the report explains: the first with a diagnosis, else the first that went wrong unexplained.
+// The variant that the report explains: the first that failed and did not end well, else the first with a diagnosis, else
+// the first that did not end well.
 const Report* explained(const std::vector<Report>& reports) {
-  const auto diagnosed =
-      std::find_if(reports.begin(), reports.end(), [](const Report& r) { return r.diagnosis.has_value(); });
-  if (diagnosed != reports.end()) return &*diagnosed;
-  const auto wrong = std::find_if(reports.begin(), reports.end(),
-                                  [](const Report& r) { return r.verdict != "skip" && r.outcome != "ok"; });
-  return wrong != reports.end() ? &*wrong : nullptr;
+  const auto first = [&](auto holds) -> const Report* {
+    const auto it = std::find_if(reports.begin(), reports.end(), holds);
+    return it == reports.end() ? nullptr : &*it;
+  };
+  const auto went_wrong = [](const Report& r) { return r.verdict != "skip" && (r.outcome != "ok" || r.diagnosis); };
+  if (const Report* failed = first([&](const Report& r) { return r.verdict == "fail" && went_wrong(r); }))
+    return failed;
+  if (const Report* diagnosed = first([](const Report& r) { return r.diagnosis.has_value(); })) return diagnosed;
+  return first(went_wrong);
+}
+
+// What a variant that ended well was checked for.
+std::string values_line(const Report& report) {
+  std::string text;
+  for (const ValueCheck& v : report.values)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", v.tensor, v.result);
+  return text.empty() ? text : cut("      " + text, text_width) + "\n";
 }
 
 std::string headline(const Report& report) {
   if (report.diagnosis) {
     const std::string kind = report.outcome == "ok" ? "silent" : report.outcome;
-    return fmt::format("{}[{}]: {}\n", kind, report.diagnosis->id, report.diagnosis->headline);
+    return wrapped(fmt::format("{}[{}]: {}", kind, report.diagnosis->id, report.diagnosis->headline), 0);
   }
   return fmt::format("{}: {}; no known cause matches\n", report.outcome, outcome_sentence(report));
 }
@@ -175,8 +187,11 @@ std::string render_text(const std::vector<Report>& reports, const TextOptions& o
     width = std::max(width, r.scenario->variant.empty() ? r.scenario->name.size() : r.scenario->variant.size());
   std::string out;
   if (!options.quiet) out += header(reports.front());
-  for (const Report& r : reports) out += verdict_line(r, std::min<std::size_t>(width, 40));
   const Report* worst = explained(reports);
+  for (const Report& r : reports) {
+    out += verdict_line(r, std::min<std::size_t>(width, 40));
+    if (!options.quiet && worst == nullptr) out += values_line(r);
+  }
   if (!options.quiet && worst != nullptr) out += block(*worst, reports, options);
   out += last_line(reports);
   return options.colour ? coloured(std::move(out)) : out;

@@ -124,7 +124,7 @@ std::string row_of(const RankLog& log, const Window& window, Time moment) {
 }
 
 void write_at(std::string& line, std::size_t column, std::string_view text) {
-  if (line.size() > column && column > 0) return;  // the label before it is longer: leave this one out
+  if (line.size() >= column && column > 0) return;  // the label before it is longer: leave this one out
   line.resize(column, ' ');
   line += text;
 }
@@ -135,13 +135,13 @@ std::string step_labels(const Report& report, const Window& window) {
   for (const Call& call : log_of(report.run, 0).calls) {
     if (call.site.step < 0 || call.site.step == last || call.issued < window.begin) continue;
     last = call.site.step;
-    write_at(line, window.at(call.issued), fmt::format("step {} ", last));
+    write_at(line, window.at(call.issued), fmt::format("step {}", last));
   }
   return line;
 }
 
 std::string axis(const Report& report, const Window& window) {
-  std::string line = to_string(window.begin) + " ";
+  std::string line = to_string(window.begin);
   if (report.divergence && report.divergence->at >= window.begin)
     write_at(line, window.at(report.divergence->at), fmt::format("^ first divergence: #{}", report.divergence->seq));
   return line;

@@ -84,8 +84,8 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
   if (!first) return std::nullopt;
   const RankLog& log = log_of(report.run, d.ranks.front());
   const std::string saver = forward_text(log, *first->saved), writer = forward_text(log, *first->written);
-  d.headline = fmt::format("the buffer broadcast of {} overwrote {}, which {} had saved for backward", writer,
-                           list_text(d.parameters), saver);
+  d.headline =
+      fmt::format("a buffer broadcast overwrote {}, which an earlier forward had saved", list_text(d.parameters));
   d.cause = fmt::format("{} saved {} at version {}; the buffer broadcast before {} wrote version {}", saver,
                         first->tensor, first->saved_version, writer, first->saved_version + 1);
   d.why = fmt::format(
@@ -95,7 +95,7 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
       "wrote the "
       "buffer before any backward had run. Autograd compares versions, not values, and refuses. The module alone does "
       "not do this, which is why the same code works on one device.",
-      saver, first->tensor, writer);
+      capitalised(saver), first->tensor, writer);
   d.fix = "ddp: {broadcast_buffers: false}";
   d.fix_lines = {"or run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))",
                  "the price of the setting: each rank keeps its own running statistics"};

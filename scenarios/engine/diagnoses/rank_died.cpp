@@ -47,9 +47,9 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   d.cause = fmt::format("{} {}", ranks_text(d.ranks), ended);
   d.why = fmt::format(
       "{} {} at {}. Nobody told the others: a rank learns of another's end only when a connection closes, or never. {} "
-      "{} an operation that needs {}.",
-      ranks_text(d.ranks), ended, to_string(own->at), who(victims, "was", "were"),
-      victims.size() == 1 ? "in or came to" : "in or came to", ranks_text(d.ranks));
+      "needed {} for what came next.",
+      capitalised(ranks_text(d.ranks)), ended, to_string(own->at), capitalised(ranks_text(victims)),
+      ranks_text(d.ranks));
   if (!died && !own->message.empty()) d.why += fmt::format(" The error was: {}", own->message);
   d.fix = died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
                : fmt::format("repair the error of rank {}; the others only report its consequence", own->rank);

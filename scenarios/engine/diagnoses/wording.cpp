@@ -10,6 +10,11 @@ std::string who(const std::vector<Rank>& ranks, std::string_view one, std::strin
   return fmt::format("{} {}", ranks_text(ranks), ranks.size() == 1 ? one : many);
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string list_text(const std::vector<std::string>& items) {
   constexpr std::size_t most = 6;
   if (items.size() <= most) return fmt::format("{}", fmt::join(items, ", "));

@@ -11,6 +11,7 @@ namespace pdsim::scenarios::diagnoses {
 
 // "rank 1 waits", "ranks 1..3 wait"
 std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many);
+std::string capitalised(std::string text);                     // for the beginning of a sentence
 std::string list_text(const std::vector<std::string>& items);  // a, b
 void add_once(std::vector<std::string>& items, const std::vector<std::string>& more);
 void add_once(std::vector<Rank>& ranks, Rank rank);
