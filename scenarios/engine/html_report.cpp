@@ -27,7 +27,7 @@ svg text{font:12px system-ui,sans-serif;dominant-baseline:middle}
 rect.fwd,rect.bwd,rect.coll,rect.opt,rect.eval,rect.p2p,rect.store,rect.other{stroke:#fff;stroke-width:.6}
 .hang{fill:url(#blocked);stroke:#d55e00}.failed{stroke:#d55e00!important;stroke-width:2!important}.open{opacity:.55}
 .braid{stroke:#00734f;stroke-width:1;opacity:.45}.message{stroke:#777;stroke-width:.7;opacity:.6}.lost{stroke:#d55e00;stroke-dasharray:3 2}
-.fold{fill:none;stroke:#888}.divergence{stroke:#d55e00;stroke-width:1.5}.flag{fill:#d55e00;stroke:#d55e00}.end{stroke:#d55e00;stroke-width:2.5;fill:none}
+.fold{fill:none;stroke:#fff;stroke-width:6}.divergence{stroke:#d55e00;stroke-width:1.5}.flag{fill:#d55e00;stroke:#d55e00}.end{stroke:#d55e00;stroke-width:2.5;fill:none}
 .linked{stroke:#000!important;stroke-width:2!important;opacity:1!important}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;margin-top:6px;font-size:13px}.legend svg{width:18px;height:12px;vertical-align:-1px;margin-right:5px}
 pre{background:#f6f6f6;border-radius:6px;padding:12px;overflow-x:auto;font:13px/1.35 ui-monospace,monospace}

@@ -65,6 +65,7 @@ class Picture {
     rows();
     braids();
     bars();
+    folds(height);
     arrows();
     flags();
     waits();
@@ -125,6 +126,14 @@ class Picture {
     label(scale_.begin());
     if (report_.divergence) label(report_.divergence->at);
     label(events_.end);
+    for (const TimeScale::Gap& gap : scale_.gaps()) used.push_back(gap.x + TimeScale::gap_width / 2);
+    const Time step = round_step(span);
+    for (Time at{(scale_.begin().ps / step.ps + 1) * step.ps}; at < scale_.end(); at += step) label(at);
+  }
+
+  // Above the bars: what is folded is folded out of them.
+  void folds(double height) {
+    const double bottom = height - 20.0;
     for (const TimeScale::Gap& gap : scale_.gaps()) {
       const double x = gap.x + TimeScale::gap_width / 2;
       std::string zigzag;
@@ -134,10 +143,7 @@ class Picture {
           "<polyline class=\"fold\" points=\"{}\"><title>{} in which nothing begins or ends</title></polyline>"
           "<text class=\"axis\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
           zigzag, to_string(gap.to - gap.from), x, top - 10.0, to_string(gap.to - gap.from));
-      used.push_back(x);
     }
-    const Time step = round_step(span);
-    for (Time at{(scale_.begin().ps / step.ps + 1) * step.ps}; at < scale_.end(); at += step) label(at);
   }
 
   void steps(double height) {

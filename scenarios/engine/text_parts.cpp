@@ -25,14 +25,14 @@ template <class Key>
 class Grouped {
  public:
   void add(const Key& key, Rank rank) {
-    const auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == key; });
-    if (it == groups.end()) {
-      groups.emplace_back(key, std::vector<Rank>{rank});
-    } else {
-      it->second.push_back(rank);
-    }
+    const auto [it, is_new] = index_.try_emplace(key, groups.size());
+    if (is_new) groups.emplace_back(key, std::vector<Rank>{});
+    groups[it->second].second.push_back(rank);
   }
   std::vector<std::pair<Key, std::vector<Rank>>> groups;
+
+ private:
+  std::map<Key, std::size_t> index_;
 };
 
 std::string more_rows(std::size_t all, std::string_view what) {

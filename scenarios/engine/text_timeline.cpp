@@ -165,14 +165,12 @@ std::string timeline(const Report& report) {
   const Window window = window_of(report);
   if (window.used == 0) return {};
   std::vector<std::pair<std::string, std::vector<Rank>>> rows;
+  std::map<std::string, std::size_t> index;
   for (const RankResult& result : report.run.ranks) {
     std::string row = row_of(result.log, window, moment_of(report.run));
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == row; });
-    if (same == rows.end()) {
-      rows.emplace_back(std::move(row), std::vector<Rank>{result.log.rank});
-    } else {
-      same->second.push_back(result.log.rank);
-    }
+    const auto [it, is_new] = index.try_emplace(row, rows.size());
+    if (is_new) rows.emplace_back(std::move(row), std::vector<Rank>{});
+    rows[it->second].second.push_back(result.log.rank);
   }
   std::vector<std::string> texts;
   std::size_t name_width = 0;

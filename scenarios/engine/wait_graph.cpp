@@ -15,6 +15,9 @@
 namespace pdsim::scenarios {
 namespace {
 
+// Each blocked rank lists at most so many ranks that it waits for: in a world of 10^5, half of it missing, nobody reads more.
+constexpr std::size_t most_listed = 1024;
+
 // One per operation, group and sequence number: shared by everybody who waits in it.
 struct Hub {
   std::vector<Rank> missing;  // members that did not make this call
@@ -49,18 +52,24 @@ class Waits {
       if (members[r] == 0) continue;
       const Call* other = collective_at(run_.ranks[r].log, call.group, call.seq);
       const bool came = other != nullptr && other->name == call.name && other->issued <= moment_;
-      if (!came) hub.missing.push_back(static_cast<Rank>(r));
-      if (came && is_open_at(*other, moment_)) hub.open.push_back(static_cast<Rank>(r));
+      if (!came && hub.missing.size() < most_listed) hub.missing.push_back(static_cast<Rank>(r));
+      if (came && is_open_at(*other, moment_) && hub.open.size() < most_listed)
+        hub.open.push_back(static_cast<Rank>(r));
     }
     return hub;
+  }
+
+  bool is_missing(Rank rank, const Call& call) const {
+    if (rank < 0 || static_cast<std::size_t>(rank) >= run_.ranks.size()) return false;
+    const Call* theirs = collective_at(log_of(run_, rank), call.group, call.seq);
+    return theirs == nullptr || theirs->name != call.name || theirs->issued > moment_;
   }
 
   void in_collective(BlockedRank& blocked, const Call& call) {
     const Hub& hub = hub_of(call);
     const bool root_matters =
         call.name == "broadcast" || call.name == "scatter" || call.name == "reduce" || call.name == "gather";
-    const bool root_is_missing =
-        root_matters && std::find(hub.missing.begin(), hub.missing.end(), call.root) != hub.missing.end();
+    const bool root_is_missing = root_matters && is_missing(call.root, call);
     if (root_is_missing) {
       blocked.waits_for = {call.root};
     } else if (!hub.missing.empty()) {
@@ -114,7 +123,7 @@ class Waits {
   }
 
   void any_other(BlockedRank& blocked, std::string why) const {
-    for (std::size_t r = 0; r < run_.ranks.size(); ++r)
+    for (std::size_t r = 0; r < run_.ranks.size() && blocked.waits_for.size() < most_listed; ++r)
       if (static_cast<Rank>(r) != blocked.rank) blocked.waits_for.push_back(static_cast<Rank>(r));
     blocked.any = blocked.waits_for.size() > 1;
     blocked.why = std::move(why);

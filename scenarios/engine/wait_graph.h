@@ -6,6 +6,7 @@
 //   send, recv         the one peer; a receive from any source one of all others
 //   store              one of the ranks that have not set the key
 //   every member came  a message is missing: the members whose call is open too
+//   listed             at most 1,024 ranks for each
 //   cost               O(ranks) per group and sequence number to find who is missing, plus what is listed
 #pragma once
 

@@ -75,6 +75,58 @@ TEST(TextReport, FitsThePageAndSaysEverything) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+// The whole page, so that a change of wording is seen as one.
+TEST(TextReport, IsThisPage) {
+  const Two two;
+  EXPECT_EQ(render_text(two.reports, {false, false, "pdsim-out", source(), "fifo"}), R"(example   2 ranks, gloo semantics, 5us, 25GB/s, seed 7
+
+PASS  broken  deadlocked in step 2, as expected         [unused-parameters]
+PASS  fixed   finished in 870us                         all expectations hold
+
+deadlock[unused-parameters]: rank 0 waits for a gradient bucket that rank 1 will never send
+  --> scenarios/example.yaml:21:8
+   |
+21 |     - {path: short, when: {rank: 1, step: 2}}
+   |        ^ in step 2 rank 1 does not use aux.weight, aux.bias
+23 | ddp: {bucket_cap: 25MiB, find_unused_parameters: false}
+   |                          ----------------------------- so DDP does not look for them
+
+who waits for whom (after 870us nothing can happen any more)
+  rank 0 --all_reduce #2 (bucket 0, step 2)--> rank 1   which called barrier instead
+  rank 1 --barrier #2------------------------> rank 0   which called all_reduce instead
+  cycle: 0 -> 1 -> 0
+
+state of the ranks
+  rank  step  last completed  is in       #  since  gradients
+  0     2     all_reduce #1   all_reduce  2  840us  all complete
+  1     2     all_reduce #1   barrier     2  860us  bucket 0: 4 of 6, without aux.weight, aux.bias
+
+timeline   F forward  B backward  O optimizer  | barrier  R collective  . blocked  one column = 20us
+          step 0        step 1        step 2
+  rank 0  FFFFFBBBBBBBBOFFFFFBBBBBBBBOFFFFFBBBBBBBBR.............
+  rank 1  FFFFFBBBBBBBBOFFFFFBBBBBBBBOFFFFFBBBBBBBB||............
+          20us                                     ^ first divergence: #2
+
+why
+  DDP reduces a bucket when every gradient in it has arrived. On rank 1 aux.weight, aux.bias never
+  arrived, so it never called all_reduce for bucket 0 and what comes after it. backward() still
+  returned normally there; its gradients were NOT averaged, and an optimizer step on them lets the
+  replicas drift apart. Another forward on rank 1 would have raised reduction-not-finished.
+  inevitable since 580us: rank 1 took path short in step 2
+
+fix   (variant `fixed` proves it)
+  ddp: {find_unused_parameters: true}
+  or use every parameter in the loss on every rank, for example loss + 0 * aux_output.sum()
+  `fixed` with ddp.find_unused_parameters: true finished in 870us, costs 1 more collective and 10us
+  more (+3.6%) per step
+
+replay   pdsim scenario scenarios/example.yaml --variant broken --seed 7
+look     pdsim-out/example/broken/{report.html,trace.json,events.jsonl}
+more     pdsim explain unused-parameters
+2 of 2 variants as expected   fingerprint 9479fea62df81075   simulated 1.74ms in 0ns
+)");
+}
+
 TEST(TextReport, QuietIsTheVerdictsAndTheTotals) {
   const Two two;
   const std::string text = render_text(two.reports, {true, false, "", "", "fifo"});
