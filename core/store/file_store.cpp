@@ -155,7 +155,7 @@ std::vector<std::string> FileStore::present() const {
 Result<std::int64_t> FileStore::add_raw(std::string_view raw_key, std::int64_t delta) {
   Result<std::int64_t> sum = std::int64_t{0};
   PDSIM_TRY(update(raw_key, [&](const std::string* now) -> std::optional<std::string> {
-    sum = add_to_decimal(raw_key, now ? *now : "", delta);
+    sum = add_to_decimal(raw_key.substr(raw_key.starts_with('/') ? 1 : 0), now ? *now : "", delta);
     return sum ? std::optional(std::to_string(*sum)) : std::nullopt;
   }));
   return sum;

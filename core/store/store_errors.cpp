@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -38,10 +39,12 @@ Error key_timeout(std::span<const std::string> missing, Time timeout, std::span<
               fmt::format("{} {} not set in the store within {}", listed(missing), missing.size() == 1 ? "was" : "were",
                           to_string(timeout)),
               {{"timeout", to_string(timeout)}, {"keys_present", std::to_string(present.size())}}};
-  for (const std::string& key : missing) error.facts.push_back({"key", key});
+  constexpr std::size_t most_facts = 64;
+  for (const std::string& key : missing.first(std::min(missing.size(), most_facts)))
+    error.facts.push_back({"key", shown(key, 1024)});
   if (missing.empty()) return error;
   if (const auto other = meant(missing.front(), present)) {
-    error.facts.push_back({"nearest_key", std::string(*other)});
+    error.facts.push_back({"nearest_key", shown(*other, 1024)});
     error.message += fmt::format("; the nearest key that is set is `{}`", shown(*other, 80));
   } else {
     error.message += present.empty() ? "; the store is empty" : fmt::format("; {} other keys are set", present.size());
@@ -57,13 +60,13 @@ Result<std::int64_t> add_to_decimal(std::string_view key, std::string_view text,
       return Error{
           Code::invalid_argument,
           fmt::format("add to key `{}`, which holds `{}` and not a decimal number", shown(key, 80), shown(text)),
-          {{"key", std::string(key)}}};
+          {{"key", shown(key, 1024)}}};
   }
   std::int64_t sum = 0;
   if (__builtin_add_overflow(value, delta, &sum))
     return Error{Code::invalid_argument,
                  fmt::format("add of {} to key `{}`, which holds {}, leaves 64 bits", delta, shown(key, 80), value),
-                 {{"key", std::string(key)}}};
+                 {{"key", shown(key, 1024)}}};
   return sum;
 }
 

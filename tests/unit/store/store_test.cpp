@@ -1,6 +1,7 @@
 // One suite over every kind of store.
 #include "backends/local/real_files.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/tcp_store.h"
 #include "core/store/file_store.h"
 #include "core/store/hash_store.h"
 #include "core/store/prefix_store.h"
@@ -70,6 +71,18 @@ class PrefixWorld final : public StoreWorld {
   HashTable table_;
   std::deque<std::unique_ptr<Store>> bases_;
   std::mutex mutex_;
+};
+
+class TcpWorld final : public StoreWorld {
+ public:
+  std::unique_ptr<Store> open() override {
+    TcpStoreOptions options;
+    options.port = server_->port();
+    return std::move(TcpStore::open(options)).value();
+  }
+
+ private:
+  std::shared_ptr<TcpServer> server_ = TcpServer::start("127.0.0.1", 0).value();
 };
 
 class AnyStore : public ::testing::TestWithParam<StoreKind> {
@@ -212,7 +225,7 @@ std::unique_ptr<StoreWorld> make() {
 
 INSTANTIATE_TEST_SUITE_P(All, AnyStore,
                          ::testing::Values(StoreKind{"Hash", make<HashWorld>}, StoreKind{"Prefix", make<PrefixWorld>},
-                                           StoreKind{"RealFile", make<RealFileWorld>},
+                                           StoreKind{"Tcp", make<TcpWorld>}, StoreKind{"RealFile", make<RealFileWorld>},
                                            StoreKind{"MemoryFile", make<MemoryFileWorld>}),
                          [](const auto& kind) { return std::string(kind.param.name); });
 

@@ -1,0 +1,68 @@
+// What TcpStore's clients and server say to each other.
+//
+//   hello     both sides first send 8 bytes: "PDST" and the protocol's version; whoever sees another version says so and closes
+//   frames    a length of 32 bits, then that many bytes, at most max_frame. A client has one request outstanding
+//   request   op, timeout in picoseconds (0: none), a number, a list of texts
+//   response  ok or not, a number, a list of texts: the values, or an error as code, message, key, value, key, value ...
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::tcp {
+
+constexpr std::string_view magic = "PDST";
+constexpr std::uint32_t protocol_version = 1;
+constexpr std::size_t hello_size = 8;
+constexpr std::size_t max_frame = std::size_t{16} << 20;
+constexpr std::size_t max_value = max_frame - 1024;  // so that every value fits into an answer
+
+// wait_count waits until the counter texts[0] is at least `number`.
+enum class Op : std::uint8_t {
+  set,
+  get,
+  add,
+  compare_set,
+  check,
+  wait,
+  wait_count,
+  delete_key,
+  num_keys,
+  append,
+  count_
+};
+
+struct Request {
+  Op op = Op::num_keys;
+  Time timeout{};
+  std::int64_t number = 0;
+  std::vector<std::string> texts;
+};
+
+struct Response {
+  std::int64_t number = 0;
+  std::vector<std::string> texts;
+};
+
+std::string hello(std::uint32_t version = protocol_version);
+// The version in a hello of hello_size bytes; nullopt: no pdsim is speaking.
+std::optional<std::uint32_t> hello_version(std::string_view bytes);
+
+// Whole frames, with their length.
+std::string encode(const Request& request);
+std::string encode(const Result<Response>& response);
+
+// The size of the frame at the front, without its length; nullopt while the length is not all there.
+std::optional<std::size_t> frame_size(std::string_view bytes);
+
+// From a frame without its length; nullopt when it is no such thing.
+std::optional<Request> decode_request(std::string_view frame);
+std::optional<Result<Response>> decode_response(std::string_view frame);
+
+}  // namespace pdsim::tcp
