@@ -9,9 +9,10 @@ namespace {
 class RecordedStore final : public Store {
  public:
   RecordedStore(std::unique_ptr<Store> store, FlightRecorder& recorder, int launch, WrittenIn written_in)
-      : store_(std::move(store)), recorder_(recorder), launch_(launch), written_in_(std::move(written_in)) {
-    set_timeout(store_->timeout());
-  }
+      : store_(std::move(store)), recorder_(recorder), launch_(launch), written_in_(std::move(written_in)) {}
+
+  Time timeout() const override { return store_->timeout(); }
+  void set_timeout(Time t) override { store_->set_timeout(t); }
 
   Status set(std::string_view key, std::string_view value) override {
     const Status status = recorded("store_set", key, [&] { return store_->set(key, value); });
@@ -63,7 +64,6 @@ class RecordedStore final : public Store {
 
   template <class F>
   std::invoke_result_t<F> recorded(std::string_view name, std::string_view key, F run) {
-    store_->set_timeout(timeout());  // set on this store, obeyed by the one below
     Call call;
     call.layer = Layer::store;
     call.name = std::string(name);

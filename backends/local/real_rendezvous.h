@@ -1,0 +1,42 @@
+// The rendezvous of a world of real processes on this machine.
+//
+//   file     a FileStore on a real file of the world's folder, which outlives a relaunch
+//   tcp, env a TcpStore at the port that the launcher chose and rank 0 serves, whatever address the program names: ranks
+//            of this machine must not meet strangers. The server ends with rank 0's rendezvous
+//   records  every store call goes into the flight record, and reads of what an earlier launch left are noted
+#pragma once
+
+#include "backends/local/files_below.h"
+#include "backends/local/tcp_store.h"
+#include "core/group/flight_record.h"
+#include "core/store/rendezvous.h"
+
+namespace pdsim {
+
+class RealRendezvous final : public Rendezvous {
+ public:
+  struct Options {
+    int world_size = 1;
+    int launch = 1;
+    Rank rank = 0;
+    int port = 0;       // of the world's own TCPStore
+    int listener = -1;  // rank 0: the listening socket behind that port; owned from here on
+  };
+  // All outlive the rendezvous and its stores.
+  RealRendezvous(Options options, FilesBelow& files, FlightRecorder& recorder)
+      : options_(options), files_(files), recorder_(recorder) {}
+
+  Result<std::unique_ptr<Store>> tcp(std::string_view address, Time timeout) override;
+  Result<std::unique_ptr<Store>> env(Time timeout) override;
+  Result<std::unique_ptr<Store>> file(std::string_view path, Time timeout) override;
+
+ private:
+  Result<std::unique_ptr<Store>> world_store(Time timeout);
+
+  Options options_;
+  FilesBelow& files_;
+  FlightRecorder& recorder_;
+  std::shared_ptr<TcpServer> server_;
+};
+
+}  // namespace pdsim

@@ -1,0 +1,44 @@
+// Faults in worlds of real processes: those that sit at points of the program. What happens to messages cannot be forced on a
+// real network; such a variant is skipped there, with the reason.
+//
+//   crash   the process hands over its record and kills itself with SIGKILL
+//   hang    the rank's thread sleeps for ever
+//   slow    the rank is held: for `for` times (factor - 1), but at least 100 ms, because real starts are that uneven; without
+//           `for`, 1 ms times (factor - 1) before every operation
+#pragma once
+
+#include "core/base/result.h"
+#include "core/runtime/runtime.h"
+#include "scenarios/engine/scenario.h"
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// unsupported, naming the first fault that only the simulated world has.
+Status real_faults_supported(const Scenario& scenario, std::string_view world);
+
+class RealFaults {
+ public:
+  // `crash` does not return.
+  RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, std::function<void()> crash);
+  // Called before each operation of the rank program.
+  void reach(int step, std::string_view operation);
+
+ private:
+  struct Armed {
+    const sim::FaultSpec* spec;
+    bool fired = false;
+  };
+  bool is_at(const sim::FaultSpec& fault, int step, std::string_view operation) const;
+  void fire(Armed& armed);
+
+  int launch_;
+  Runtime& runtime_;
+  std::function<void()> crash_;
+  std::vector<Armed> armed_;  // those of this rank
+};
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,75 @@
+// The rank's side of a world of real processes.
+
+#include "backends/gloo/gloo_backend.h"
+#include "backends/local/files_below.h"
+#include "backends/local/real_rendezvous.h"
+#include "backends/local/real_runtime.h"
+#include "scenarios/engine/real_faults.h"
+#include "scenarios/engine/real_world.h"
+#include "scenarios/engine/record_json.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr int exit_raised = 1;
+constexpr int exit_refused = 3;
+
+Relaunch relaunch_of(const ProgramResult& result) {
+  if (!result.relaunch) return Relaunch::none;
+  return result.clean ? Relaunch::clean : Relaunch::unclean;
+}
+
+Result<std::unique_ptr<Backend>> backend_named(std::string_view world, Runtime& runtime) {
+  if (world == "gloo") return make_gloo_backend(runtime);
+  return Error{Code::unavailable, fmt::format("there are no rank processes for the world {}", world), {}};
+}
+
+}  // namespace
+
+int run_rank(RankChannel& channel, std::string_view world, const Scenario& scenario, const RankProgram& program) {
+  const RankStart& start = channel.start();
+  RealRuntime runtime(start.epoch);
+  FlightRecorder recorder(start.rank, runtime);
+  recorder.set_launch(start.launch);
+  Result<std::unique_ptr<Backend>> backend = backend_named(world, runtime);
+  if (!backend.ok()) {
+    std::fprintf(stderr, "%s\n", backend.error().message.c_str());
+    return exit_refused;
+  }
+  FilesBelow files(start.work_dir);
+  RealRendezvous rendezvous({start.size, start.launch, start.rank, start.store_port, channel.take_listener()}, files,
+                            recorder);
+  const auto record = [&recorder] { return to_json({recorder.log(), {}}); };
+  RealFaults faults(scenario, start.rank, start.launch, runtime, [&] {
+    recorder.ended(RankEnd::died, {Code::rank_crashed, "a fault of the scenario killed the process", {}});
+    channel.send_record(record());
+    std::raise(SIGKILL);
+  });
+  channel.watch([&recorder] { return recorder.progress(); }, record);
+  RankEnvironment environment{start.rank,
+                              start.size,
+                              scenario.world.spec.node_of(start.rank),
+                              start.launch,
+                              runtime,
+                              **backend,
+                              rendezvous,
+                              files,
+                              recorder,
+                              [&faults](int step, std::string_view operation) { faults.reach(step, operation); }};
+  const ProgramResult result = program(environment);
+  if (result.status.ok())
+    recorder.ended(RankEnd::returned);
+  else
+    recorder.ended(RankEnd::raised, result.status.error());
+  channel.finish(to_json({recorder.log(), result.values}), relaunch_of(result));
+  if (result.relaunch && !result.clean) _exit(0);  // as if it were killed: nobody cleans up
+  return result.status.ok() ? 0 : exit_raised;
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,118 @@
+#include "scenarios/engine/real_world.h"
+
+#include "backends/availability.h"
+#include "backends/local/process_world.h"
+#include "scenarios/engine/real_faults.h"
+#include "scenarios/engine/record_json.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace pdsim::scenarios {
+namespace {
+
+// The last line a process printed: a library that aborts says there why.
+std::string_view last_line(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  const std::size_t newline = text.rfind('\n');
+  return newline == std::string_view::npos ? text : text.substr(newline + 1);
+}
+
+// A process that ended without its last word.
+Error death_of(Rank rank, const RankOutcome& outcome) {
+  const Ended& ended = *outcome.ended;
+  const bool aborted = ended.signal == SIGABRT;
+  std::string how = ended.signal != 0 ? fmt::format("by signal {} ({})", ended.signal, strsignal(ended.signal))
+                                      : fmt::format("with exit status {}", ended.exit_status);
+  if (!outcome.output.empty()) how += fmt::format(": {}", last_line(outcome.output));
+  return {aborted ? Code::process_aborted : Code::rank_crashed,
+          fmt::format("the process of rank {} ended {}", rank, how),
+          {{"rank", std::to_string(rank)}, {"signal", std::to_string(ended.signal)}}};
+}
+
+RankResult result_of(Rank rank, const RankOutcome& outcome, Time now) {
+  RankResult result;
+  if (!outcome.record.empty()) {
+    Result<RankResult> told = rank_result_from_json(outcome.record);
+    if (told.ok()) result = std::move(*told);
+  }
+  RankLog& log = result.log;
+  log.rank = rank;
+  log.launch = outcome.launch;
+  if (!outcome.finished && outcome.ended && log.end != RankEnd::died) {
+    log.end = RankEnd::died;
+    log.ended = now;
+    log.error = death_of(rank, outcome);
+  }
+  if (!outcome.finished && !outcome.answered && !outcome.ended)
+    log.notes.push_back(
+        {-1,
+         now,
+         std::string(note_kind::watchdog),
+         {},
+         {{"problem", outcome.stopped ? "its process is stopped and did not answer" : "it did not answer"}}});
+  return result;
+}
+
+class RealWorldRunner final : public WorldRunner {
+ public:
+  explicit RealWorldRunner(const RealWorldRow& row) : row_(row) {}
+  std::string_view name() const override { return row_.name; }
+  Availability available() const override { return row_.available(); }
+
+  Result<RunRecord> run(const Scenario& scenario, const RunOptions& options, const RankProgram&) override {
+    if (const Availability here = available(); !here.yes) return Error{Code::unavailable, here.reason, {}};
+    PDSIM_TRY(real_faults_supported(scenario, name()));
+    ProcessWorldOptions world;
+    world.ranks = scenario.world.spec.ranks();
+    world.patience = options.patience;
+    world.command = {options.executable, "rank", std::string(name()), scenario.file};
+    if (!scenario.variant.empty()) world.command.insert(world.command.end(), {"--variant", scenario.variant});
+    if (options.seed) world.command.insert(world.command.end(), {"--seed", std::to_string(*options.seed)});
+    if (world.ranks > most_ranks)
+      return Error{Code::limit_exceeded,
+                   fmt::format("{} ranks are more processes than one machine should run; at most {} on {}", world.ranks,
+                               most_ranks, name()),
+                   {}};
+    const Result<ProcessWorldResult> outcome = run_process_world(world);
+    if (!outcome.ok()) return outcome.error();
+    return record_of(*outcome);
+  }
+
+ private:
+  static constexpr int most_ranks = 64;
+
+  static Result<RunRecord> record_of(const ProcessWorldResult& outcome) {
+    RunRecord run;
+    for (std::size_t i = 0; i < outcome.earlier.size(); ++i)
+      run.earlier.push_back(
+          result_of(static_cast<Rank>(i % outcome.ranks.size()), outcome.earlier[i], outcome.elapsed));
+    for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
+      constexpr int refused = 2;  // the rank's command says on stderr why it never began
+      const RankOutcome& rank = outcome.ranks[r];
+      if (rank.record.empty() && rank.ended && rank.ended->signal == 0 && rank.ended->exit_status >= refused)
+        return Error{Code::unavailable, fmt::format("rank {} could not begin: {}", r, last_line(rank.output)), {}};
+      run.ranks.push_back(result_of(static_cast<Rank>(r), rank, outcome.elapsed));
+      run.events += static_cast<std::int64_t>(run.ranks.back().log.calls.size() + run.ranks.back().log.notes.size());
+    }
+    run.deadlocked = outcome.deadlocked;
+    run.deadlock_at = outcome.deadlock_at;
+    run.elapsed = outcome.deadlocked ? outcome.deadlock_at : outcome.elapsed;
+    run.wall_ns = outcome.elapsed.ns();
+    run.watchdog.resize(run.ranks.size());
+    return run;
+  }
+
+  RealWorldRow row_;
+};
+
+}  // namespace
+
+std::unique_ptr<WorldRunner> real_world(std::string_view name) {
+  for (const RealWorldRow& row : real_worlds())
+    if (row.name == name) return std::make_unique<RealWorldRunner>(row);
+  return nullptr;
+}
+
+}  // namespace pdsim::scenarios
