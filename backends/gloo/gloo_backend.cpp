@@ -7,6 +7,7 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,16 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
   const std::string prefix_;
 };
 
+// Gloo took the store by reference and takes a shared pointer since 2025.
+template <class Context>
+void connect(Context& context, const std::shared_ptr<RendezvousStore>& store,
+             std::shared_ptr<::gloo::transport::Device>& device) {
+  if constexpr (requires { context.connectFullMesh(store, device); })
+    context.connectFullMesh(store, device);
+  else
+    context.connectFullMesh(*store, device);
+}
+
 class GlooBackend final : public Backend {
  public:
   GlooBackend(Runtime& runtime, std::shared_ptr<::gloo::transport::Device> device)
@@ -59,8 +70,7 @@ class GlooBackend final : public Backend {
     auto context = std::make_shared<::gloo::rendezvous::Context>(options.rank, options.size);
     context->setTimeout(gloo_timeout(timeout.ps));
     Status connected = guarded([&] {
-      RendezvousStore rendezvous(store, options.group);
-      context->connectFullMesh(rendezvous, device_);
+      connect(*context, std::make_shared<RendezvousStore>(store, options.group), device_);
       return Status{};
     });
     if (!connected.ok()) return connected.error();
