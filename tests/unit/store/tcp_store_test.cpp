@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <thread>
 #include <vector>
@@ -26,6 +27,22 @@ TcpStoreOptions at(int port, Time timeout = 20_s) {
 }
 
 std::unique_ptr<TcpStore> client(int port) { return std::move(TcpStore::open(at(port))).value(); }
+
+// A port that is this test's own, but on which nobody listens yet.
+struct ReservedPort {
+  Descriptor fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  int port = 0;
+  ReservedPort() {
+    sockaddr_in address{};
+    socklen_t length = sizeof address;
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(fd.get(), generic, length), 0);
+    EXPECT_EQ(::getsockname(fd.get(), generic, &length), 0);
+    port = ntohs(address.sin_port);
+  }
+};
 
 void expect_it_serves(int port) {
   const auto store = client(port);
@@ -73,8 +90,8 @@ TEST(TcpStore, TheServingRankSaysHowManyJoined) {
 }
 
 TEST(TcpStore, WithoutAServerConnectingEndsAtTheTimeout) {
-  const int port = served()->port();  // free again, for its server is gone
-  const auto store = TcpStore::open(at(port, 40_ms));
+  const ReservedPort reserved;
+  const auto store = TcpStore::open(at(reserved.port, 40_ms));
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, Code::rendezvous_timeout);
   EXPECT_NE(store.error().message.find("refused"), std::string::npos) << store.error().message;
@@ -82,9 +99,11 @@ TEST(TcpStore, WithoutAServerConnectingEndsAtTheTimeout) {
 }
 
 TEST(TcpStore, ClientsRetryUntilTheServerIsThere) {
-  const int port = served()->port();
+  ReservedPort reserved;
+  const int port = reserved.port;
   std::thread early([port] { EXPECT_EQ(client(port)->get("k").value(), "v"); });
-  const auto server = TcpServer::start("127.0.0.1", port);
+  ASSERT_EQ(::listen(reserved.fd.get(), SOMAXCONN), 0);
+  const auto server = TcpServer::adopt(reserved.fd.release());
   ASSERT_TRUE(server) << server.error().message;
   ASSERT_TRUE(client(port)->set("k", "v"));
   early.join();
