@@ -1,0 +1,75 @@
+// The diagnosis on records of real Gloo processes: it must say what it says of simulated ones.
+
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/real_world.h"
+#include "scenarios/engine/record_json.h"
+#include "scenarios/engine/text_report.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+namespace {
+
+using namespace literals;
+
+class RealDiagnosis : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Availability here = real_world("gloo")->available(); !here.yes) GTEST_SKIP() << here.reason;
+  }
+  Report report_of(std::string_view what, int ranks) {
+    scenario_.file = "none.yaml";
+    scenario_.name = "none";
+    scenario_.variant = what;
+    scenario_.world.spec.ranks_per_node = ranks;
+    RunOptions options;
+    options.executable = PDSIM_GLOO_RANK;
+    options.patience = 500_ms;
+    Result<RunRecord> record = real_world("gloo")->run(scenario_, options, {});
+    EXPECT_TRUE(record.ok()) << record.error().message;
+    return analyse(scenario_, record.ok() ? std::move(*record) : RunRecord{}, "gloo");
+  }
+  Scenario scenario_;
+};
+
+TEST_F(RealDiagnosis, NamesTheMinorityOfARealMismatch) {
+  const Report report = report_of("barrier_against_all_reduce", 3);
+  EXPECT_EQ(report.outcome, "deadlock");
+  ASSERT_TRUE(report.diagnosis.has_value()) << render_text({report}, {});
+  EXPECT_EQ(report.diagnosis->id, "collective-mismatch");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+  ASSERT_EQ(report.blocked.size(), 3U);
+  EXPECT_EQ(report.blocked[1].in, "barrier");
+  EXPECT_EQ(report.blocked[0].waits_for, std::vector<Rank>{1});
+  EXPECT_EQ(report.cycle, (std::vector<Rank>{0, 1}));
+}
+
+TEST_F(RealDiagnosis, NamesTheRankWhoseErrorTheOthersOnlyFeel) {
+  const Report report = report_of("raise", 3);
+  EXPECT_EQ(report.outcome, "error");
+  ASSERT_TRUE(report.diagnosis.has_value()) << render_text({report}, {});
+  EXPECT_EQ(report.diagnosis->id, "rank-died");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+}
+
+TEST_F(RealDiagnosis, HasNothingToSayAboutARunThatWentWell) {
+  const Report report = report_of("all_reduce", 2);
+  EXPECT_EQ(report.outcome, "ok");
+  EXPECT_FALSE(report.diagnosis.has_value());
+  EXPECT_FALSE(report.divergence.has_value());
+}
+
+TEST_F(RealDiagnosis, ASavedRecordTellsTheSame) {
+  const Report report = report_of("barrier_against_all_reduce", 2);
+  Result<RunRecord> saved = run_from_jsonl(events_jsonl(report.run));
+  ASSERT_TRUE(saved.ok()) << saved.error().message;
+  const Report again = analyse(scenario_, std::move(*saved), "gloo");
+  ASSERT_TRUE(again.diagnosis.has_value());
+  EXPECT_EQ(again.diagnosis->headline, report.diagnosis->headline);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
