@@ -18,6 +18,9 @@ struct GroupTable {
   std::map<Seq, Row> rows;
 };
 
+// A process that died may have taken its record with it: nothing is known of what it called.
+bool is_lost(const RankLog& log) { return log.end == RankEnd::died && log.calls.empty(); }
+
 std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
   const std::size_t ranks = run.ranks.size();
   std::map<std::string, GroupTable> tables;
@@ -35,6 +38,9 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
       if (row[r] == nullptr) row[r] = &call;
     }
   }
+  for (auto& [name, table] : tables)
+    for (std::size_t r = 0; r < ranks; ++r)
+      if (is_lost(run.ranks[r].log)) table.members[r] = 0;
   for (auto& [name, table] : tables)
     for (std::size_t r = 0; r < ranks; ++r)
       if (run.ranks[r].log.dropped > 0)

@@ -4,6 +4,7 @@
 //             never made the call although others did
 //   culprit   by majority; in a tie there are two camps and nobody is singled out
 //   members   of `world` every rank; of another group the ranks that ever called in it
+//   lost      a rank that died without a record is not compared
 //   ring      numbers that some rank's record no longer holds are not compared
 #pragma once
 

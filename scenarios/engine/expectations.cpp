@@ -37,8 +37,9 @@ class Check {
   std::string outcome_text() const {
     if (!report_.errors.empty() && report_.outcome != "deadlock") {
       const RankError& e = report_.errors.front();
-      return fmt::format("{}: rank {} raised {} {}: {}", report_.outcome, e.rank, name_of(e.code),
-                         site_text({e.in, e.step}), e.message);
+      const std::string where = site_text({e.in, e.step});
+      return fmt::format("{}: rank {} raised {}{}{}: {}", report_.outcome, e.rank, name_of(e.code),
+                         where.empty() ? "" : " ", where, e.message);
     }
     if (report_.blocked.empty()) return report_.outcome;
     std::vector<std::pair<std::string, std::vector<Rank>>> places;

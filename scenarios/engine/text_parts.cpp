@@ -83,7 +83,9 @@ std::string outcome_sentence(const Report& report) {
 std::string verdict_line(const Report& report, std::size_t name_width) {
   const std::string name = variant_name(report);
   const auto line = [&](std::string_view verdict, const std::string& what, const std::string& right) {
-    std::string text = fmt::format("{}  {:<{}}  {}", verdict, name, name_width, what);
+    const std::size_t taken = 8 + std::max(name_width, width_of(name)) + (right.empty() ? 0 : 2 + width_of(right));
+    const std::size_t room = taken + 20 < text_width ? text_width - taken : text_width;
+    std::string text = fmt::format("{}  {:<{}}  {}", verdict, name, name_width, cut(what, room));
     if (!right.empty()) {
       const std::size_t gap = name_width + 50;
       text += std::string(width_of(text) + 2 < gap ? gap - width_of(text) : 2, ' ') + right;

@@ -262,6 +262,23 @@ TEST_F(Diagnoses, SendsInACircleAreNamed) {
   }
 }
 
+TEST_F(Diagnoses, ALostRecordIsNotTakenForMissingCalls) {
+  std::vector<RankScript> scripts{RankScript(0), RankScript(1), RankScript(2)};
+  scripts[0].dies();
+  for (const Rank r : {1, 2}) {
+    RankScript& s = scripts[static_cast<std::size_t>(r)];
+    s.collective("barrier").collective("all_reduce", "", true);
+    s.last().count = 4 + 4 * r;
+    s.raises(Code::peer_closed);
+  }
+  RunRecord run = run_of(scripts);
+  run.ranks[0].log.error.code = Code::process_aborted;
+  scenario_ = scenario_of(3);
+  const Report report = analyse(scenario_, std::move(run));
+  ASSERT_EQ(id_of(report), "collective-mismatch");
+  EXPECT_EQ(report.divergence->field, "count");
+}
+
 TEST(DiagnosisTable, HasOneRowPerIdAndALongTextForEach) {
   for (const DiagnosisRow& row : diagnosis_table) {
     EXPECT_EQ(diagnosis_named(row.id), &row);

@@ -79,7 +79,8 @@ TEST(TextReport, FitsThePageAndSaysEverything) {
 // The whole page, so that a change of wording is seen as one.
 TEST(TextReport, IsThisPage) {
   const Two two;
-  EXPECT_EQ(render_text(two.reports, {false, false, "pdsim-out", source(), "fifo"}), R"(example   2 ranks, gloo semantics, 5us, 25GB/s, seed 7
+  EXPECT_EQ(render_text(two.reports, {false, false, "pdsim-out", source(), "fifo"}),
+            R"(example   2 ranks, gloo semantics, 5us, 25GB/s, seed 7
 
 PASS  broken  deadlocked in step 2, as expected         [unused-parameters]
 PASS  fixed   finished in 870us                         all expectations hold
