@@ -1,16 +1,18 @@
 // Tape autograd: nodes made by forward, walked by backward in PyTorch's engine order.
 //
-//   order     ready nodes run by descending sequence number (creation order); AccumulateGrad nodes run as soon as
-//   ready, so
-//             gradients become ready in PyTorch's order (of a linear layer: bias, then weight; last layer first)
+//   order     ready nodes run by descending sequence number (creation order); AccumulateGrad nodes run as soon as they
+//             are ready, so gradients become ready in PyTorch's order (of a linear layer: bias, then weight; last layer
+//             first); among equals first come, first served
 //   hooks     post-accumulate hooks of a leaf run after its .grad was updated; the first error ends the backward
 //   errors    saved_tensor_modified (PyTorch's wording, facts tensor, version, expected), autograd_misuse, or a hook's
-//   error grad mode a GradMode argument, never a global
+//   grad mode an argument of Module::forward; a node is made only where an input requires a gradient
+//   source    PyTorch's torch/csrc/autograd (engine.cpp, saved_variable.cpp, functions/accumulate_grad.h)
 #pragma once
 
 #include "core/nn/tensor.h"
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,45 +20,74 @@
 
 namespace pdsim::nn {
 
-struct Edge {
-  std::shared_ptr<Node> node;  // null: the input needs no gradient
-  int input = 0;
+using Edge = std::shared_ptr<Node>;  // null: the input needs no gradient
+
+// Where sequence numbers come from, instead of a global counter. The parameters of a module share one, so the nodes of
+// all its forwards are numbered in creation order; where tapes meet, both go on from the larger number.
+struct Tape {
+  std::uint64_t next = 0;
 };
 
-// What a node keeps of a tensor for its backward, with the version it had then.
+// What a node keeps of a tensor for its backward, with the version it had then: the memory, never the history.
 class SavedTensor {
  public:
-  SavedTensor() = default;
-  explicit SavedTensor(const Tensor& t) : tensor_(t), version_(t.defined() ? t.version() : 0) {}
+  SavedTensor() = default;  // unpacks to an undefined tensor
+  // `maker` names the node whose output it is, where the tensor cannot know yet (a node that saves its own output).
+  explicit SavedTensor(const Tensor& t, std::string maker = {});
   Result<Tensor> unpack() const;  // saved_tensor_modified when the version moved on
 
  private:
   Tensor tensor_;
   std::uint32_t version_ = 0;
+  std::string maker_;
 };
 
 class Node {
  public:
   explicit Node(std::string name) : name_(std::move(name)) {}
-  virtual ~Node() = default;
+  virtual ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
   const std::string& name() const { return name_; }
   const std::vector<Edge>& next() const { return next_; }
+  std::uint64_t sequence() const { return sequence_; }
   // Gradients for next(), in that order, from the gradient of the (single) output; undefined where none is needed.
   virtual Result<std::vector<Tensor>> backward(const Tensor& grad) = 0;
-  virtual bool accumulates() const { return false; }
+  virtual void release() {}                               // drops what was saved; a second backward is an error then
+  virtual const Tensor* leaf() const { return nullptr; }  // of an AccumulateGrad: the tensor it accumulates into
 
-  std::vector<Edge> next_;
-  std::uint64_t sequence = 0;
+ protected:
+  Node(std::string name, std::uint64_t sequence, std::shared_ptr<Tape> tape)
+      : name_(std::move(name)), sequence_(sequence), tape_(std::move(tape)) {}
+
+ private:
+  friend void record(std::shared_ptr<Node> node, std::initializer_list<Tensor> inputs, Tensor& output);
   std::string name_;
+  std::vector<Edge> next_;
+  std::uint64_t sequence_ = 0;
+  std::shared_ptr<Tape> tape_;
 };
+
+// Whether an operation on these (undefined ones left out) has to make a node.
+bool tracked(std::initializer_list<Tensor> inputs);
+// Makes `node` the history of `output`, numbered next, with edges to the histories of `inputs`, of which one requires a
+// gradient.
+void record(std::shared_ptr<Node> node, std::initializer_list<Tensor> inputs, Tensor& output);
+// A node that unpacks what it saved and applies `rule` to the output's gradient and the unpacked tensors.
+using GradientRule = std::function<std::vector<Tensor>(const Tensor& grad, const std::vector<Tensor>& saved)>;
+std::shared_ptr<Node> make_function(std::string name, std::vector<SavedTensor> saved, GradientRule rule);
+// Numbers nodes that start from these leaves in common.
+void share_tape(std::span<Tensor> leaves);
 
 using PostAccumulateHook = std::function<Status(Tensor& leaf)>;
 
-// The AccumulateGrad node of a leaf (made on demand). Hooks stay as long as the leaf lives.
+// Called whenever a backward has accumulated into the leaf, in the order of registration. Hooks stay as long as the
+// leaf lives, so a hook must not own its leaf.
 void register_post_accumulate_hook(Tensor& leaf, PostAccumulateHook hook);
 
-// Accumulates the gradients of all leaves reachable from the scalar `roots` (each with gradient one). `at_end`
-// callbacks are queued by hooks (Reducer's finalize) through `queue_callback`, and run after the last node.
+// Accumulates the gradients of all leaves reachable from the scalar `roots` (each with gradient one), and releases the
+// graph. Hooks may queue callbacks (Reducer's finalize): they run after the last node, in order, unless an error ended
+// the backward.
 class BackwardPass {
  public:
   Status run(std::span<const Tensor> roots);
@@ -66,7 +97,7 @@ class BackwardPass {
   std::vector<std::function<Status()>> at_end_;
 };
 
-// The leaves that `outputs` can reach, for find_unused_parameters: AccumulateGrad leaves in depth-first order.
+// The leaves that `outputs` can reach, each once, for find_unused_parameters.
 std::vector<Tensor> reachable_leaves(std::span<const Tensor> outputs);
 
 }  // namespace pdsim::nn

@@ -2,12 +2,17 @@
 // oracle.
 //
 //   names     `layer.weight`, `layer.bias`, `layer.running_mean`, `layer.running_var`, `layer.num_batches_tracked`
-//   linear    weight [out, in], bias [out], y = x W^T + b; init U(-1/sqrt(in), 1/sqrt(in)) from the given Random
+//   linear    weight [out, in], bias [out], y = x W^T + b; init U(-1/sqrt(in), 1/sqrt(in)) from the given Random, each
+//             parameter from the stream of its own name; saves its input where weight requires a gradient, and weight
+//             where the input does
 //   batchnorm weight 1, bias 0, running_mean 0, running_var 1, momentum 0.1, eps 1e-5, unbiased variance into
-//   running_var;
-//             training forward saves running_mean and running_var, as PyTorch's does (their versions are checked in
-//             backward)
+//             running_var, num_batches_tracked (i64); a forward with gradients saves input, running_mean, running_var
+//             and weight, as PyTorch's does, and so backward checks their versions; the training forward itself moves
+//             the running statistics without raising their versions
 //   order     parameters() and buffers() in definition order of the layers, each layer's own in the order above
+//   sums      over ascending indices in f64, rounded once to the module's dtype: the same bits from every compiler
+//   errors    invalid_argument for an unknown path, shape_mismatch for an input of another width or dtype, or of one
+//             row where batch-norm trains
 #pragma once
 
 #include "core/base/random.h"
@@ -15,6 +20,7 @@
 #include "core/nn/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,7 +44,7 @@ struct PathSpec {
 
 struct ModuleSpec {
   std::vector<LayerSpec> layers;
-  std::vector<PathSpec> paths;  // empty: one path `full` through all layers; the first is the default
+  std::vector<PathSpec> paths;  // empty: one path `full` through all layers; the first is the default, and "" means it
   DType dtype = DType::f32;
 };
 
@@ -47,7 +53,8 @@ struct ForwardMode {
   bool grad = true;      // torch.enable_grad() or no_grad()
 };
 
-// What happened to tensors during a forward, for the flight recorder.
+// What happened to named tensors during a forward, for the flight recorder: saved for backward, or written with a new
+// version.
 struct TensorEvent {
   bool saved = false;  // else written in place
   std::string tensor;
@@ -62,16 +69,20 @@ class Module {
  public:
   Module(const ModuleSpec& spec, Random random);
   ~Module();
-  const ModuleSpec& spec() const { return spec_; }
+  const ModuleSpec& spec() const { return spec_; }           // with its paths filled in
   std::vector<Tensor>& parameters() { return parameters_; }  // named; handles to shared storage
   std::vector<Tensor>& buffers() { return buffers_; }
+  Tensor find(std::string_view name) const;  // the parameter or buffer; undefined when there is none
   Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode, const TensorWatcher& watch = {});
-  // `batch` rows of the width the path's first linear layer takes.
+  // Columns that the path's first layer with a width takes and its last gives; 0 when it has none. The path exists.
   std::int64_t input_width(std::string_view path) const;
   std::int64_t output_width(std::string_view path) const;
   std::size_t layer_count(std::string_view path) const;
 
  private:
+  std::size_t index_of(std::string_view layer) const;
+  const PathSpec* path_named(std::string_view path) const;
+
   ModuleSpec spec_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<Tensor> parameters_;

@@ -1,4 +1,5 @@
-// Optimizers over a parameter list, with torch.optim's formulas. A parameter without gradient is skipped.
+// Optimizers over a parameter list, with torch.optim's formulas (SGD; Adam without weight decay and amsgrad). A parameter
+// without gradient is skipped, and its state does not age. A step writes in place: it raises the parameters' versions.
 #pragma once
 
 #include "core/nn/tensor.h"

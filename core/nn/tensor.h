@@ -1,9 +1,10 @@
-// Tensor: a handle to shared storage with a shape, a dtype (f32 or f64), a version counter and, for autograd, a
+// Tensor: a handle to shared storage with a shape, a dtype (f32, f64; i64 to count), a version counter and, for autograd, a
 // history.
 //
 //   copies     share storage, as in PyTorch; clone() does not
-//   version    counts in-place writes (copy_, fill_, and whoever calls bump_version); saved tensors are checked against
-//   it grad       null until the first backward; accumulated afterwards; zero_grad() of the optimizer sets it to null
+//   version    counts in-place writes (copy_, fill_, and whoever calls bump_version); views of the same memory share
+//              it; saved tensors are checked against it
+//   grad       undefined until the first backward; accumulated afterwards; zero_grad() of the optimizer sets it back
 //   threads    none: a tensor belongs to its rank
 //   source     PyTorch's torch/csrc/autograd (variable.h, saved_variable.cpp) for versions and the wording of the error
 #pragma once
@@ -61,6 +62,7 @@ class Tensor {
   void set_grad_fn(std::shared_ptr<Node> node);
 
  private:
+  friend struct TensorState;
   std::shared_ptr<TensorState> state_;
 };
 

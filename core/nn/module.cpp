@@ -1,0 +1,101 @@
+#include "core/nn/module.h"
+
+#include "core/base/check.h"
+#include "core/nn/layers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim::nn {
+
+Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
+  if (spec_.paths.empty()) {
+    PathSpec full{"full", {}};
+    for (const LayerSpec& layer : spec_.layers) full.layers.push_back(layer.name);
+    spec_.paths.push_back(std::move(full));
+  }
+  for (const PathSpec& path : spec_.paths)
+    for (const std::string& layer : path.layers)
+      PDSIM_CHECK(index_of(layer) < spec_.layers.size(), "a path runs through layers of the module");
+  for (const LayerSpec& layer : spec_.layers) {
+    layers_.push_back(Layer::make(layer, spec_.dtype, random));
+    const Layer& made = *layers_.back();
+    parameters_.insert(parameters_.end(), made.parameters.begin(), made.parameters.end());
+    buffers_.insert(buffers_.end(), made.buffers.begin(), made.buffers.end());
+  }
+  share_tape(parameters_);
+}
+
+Module::~Module() = default;
+
+std::size_t Module::index_of(std::string_view layer) const {
+  const auto is_it = [layer](const LayerSpec& l) { return l.name == layer; };
+  return static_cast<std::size_t>(std::find_if(spec_.layers.begin(), spec_.layers.end(), is_it) - spec_.layers.begin());
+}
+
+const PathSpec* Module::path_named(std::string_view path) const {
+  if (path.empty()) return &spec_.paths.front();
+  const auto is_it = [path](const PathSpec& p) { return p.name == path; };
+  const auto it = std::find_if(spec_.paths.begin(), spec_.paths.end(), is_it);
+  return it != spec_.paths.end() ? &*it : nullptr;
+}
+
+Tensor Module::find(std::string_view name) const {
+  for (const std::vector<Tensor>* list : {&parameters_, &buffers_})
+    for (const Tensor& t : *list)
+      if (t.name() == name) return t;
+  return {};
+}
+
+Result<Tensor> Module::forward(const Tensor& input, std::string_view path, ForwardMode mode,
+                               const TensorWatcher& watch) {
+  const PathSpec* way = path_named(path);
+  if (way == nullptr) {
+    std::vector<std::string> names;
+    for (const PathSpec& p : spec_.paths) names.push_back(p.name);
+    return Error{Code::invalid_argument,
+                 fmt::format("the module has no path {}; its paths are {}", path, fmt::join(names, ", ")),
+                 {{"path", std::string(path)}}};
+  }
+  if (input.dtype() != spec_.dtype)
+    return Error{
+        Code::shape_mismatch,
+        fmt::format("the module computes in {}, and its input is {}", name_of(spec_.dtype), name_of(input.dtype())),
+        {}};
+  Tensor at = mode.grad ? input : input.detach();
+  for (const std::string& layer : way->layers) {
+    Result<Tensor> out = layers_[index_of(layer)]->forward(at, mode, watch);
+    if (!out.ok()) return out;
+    at = std::move(out).value();
+  }
+  return at;
+}
+
+std::int64_t Module::input_width(std::string_view path) const {
+  const PathSpec* way = path_named(path);
+  PDSIM_CHECK(way != nullptr, "the module has this path");
+  for (const std::string& layer : way->layers)
+    if (const LayerSpec& l = spec_.layers[index_of(layer)]; l.kind != LayerKind::relu) return l.in;
+  return 0;
+}
+
+std::int64_t Module::output_width(std::string_view path) const {
+  const PathSpec* way = path_named(path);
+  PDSIM_CHECK(way != nullptr, "the module has this path");
+  for (auto it = way->layers.rbegin(); it != way->layers.rend(); ++it) {
+    const LayerSpec& l = spec_.layers[index_of(*it)];
+    if (l.kind != LayerKind::relu) return l.kind == LayerKind::linear ? l.out : l.in;
+  }
+  return 0;
+}
+
+std::size_t Module::layer_count(std::string_view path) const {
+  const PathSpec* way = path_named(path);
+  PDSIM_CHECK(way != nullptr, "the module has this path");
+  return way->layers.size();
+}
+
+}  // namespace pdsim::nn
