@@ -9,6 +9,7 @@
 //             catch that. This is what users of Gloo see, so it is left as it is.
 //   abort     closes the connections of the group, which ends the calls in flight here (and, as peer_closed, elsewhere)
 //   timeout   Gloo closes every connection of the group on its first timeout: later calls fail with group_unusable
+//   process   must ignore SIGPIPE (RankChannel does that): Gloo writes to connections whose other end may have left
 //   source    Gloo 0.5 (2022)
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <poll.h>
@@ -51,6 +52,8 @@ Result<std::unique_ptr<RankChannel>> RankChannel::open() {
     const FrameReader::State state = reader.fill(socket.get());
     if (const auto frame = reader.next()) {
       if (frame->kind != FrameKind::start) return not_ours;
+      std::signal(SIGPIPE,
+                  SIG_IGN);  // a peer that left is an error of the call, as under Python, and no end of this process
       Result<RankStart> start = rank_start_of(frame->payload);
       if (!start.ok()) return start.error();
       write_frame(socket.get(), FrameKind::progress, {});  // it has come up

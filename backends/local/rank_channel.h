@@ -4,6 +4,7 @@
 //   watch    starts a thread that reports progress whenever the count has changed, and answers the launcher's request with
 //            the current record; both functions are called from that thread. It ends the process if the launcher is gone.
 //   finish   stops that thread and hands over the last record. Afterwards the process should end.
+//   signals  open() makes this process ignore SIGPIPE: libraries write to connections whose other end may have left
 //   threads  one owner; send_record and finish from the owner's thread
 #pragma once
 
