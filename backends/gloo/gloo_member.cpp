@@ -101,6 +101,11 @@ void GlooMember::forget_finished() {
   std::erase_if(unfinished_, [](const WorkPtr& w) { return w->done(); });
 }
 
+bool GlooMember::is_aborted() {
+  const std::lock_guard lock(mutex_);
+  return aborted_.has_value();
+}
+
 void GlooMember::work_loop() {
   for (;;) {
     Task task;
@@ -112,7 +117,10 @@ void GlooMember::work_loop() {
       queue_.pop_front();
     }
     for (const WorkPtr& earlier : task.earlier) (void)earlier->wait();
-    task.work->complete(guarded([&] { return run(task); }));
+    Status outcome = guarded([&] { return run(task); });
+    // What an abort breaks, abort() explains. Completing runs callbacks, which may start more, so not under the lock.
+    const bool explained = !outcome.ok() && is_aborted();
+    if (!explained) task.work->complete(std::move(outcome));
   }
 }
 
@@ -138,7 +146,9 @@ void GlooMember::abort(const Error& reason) {
     queue_.clear();
     changed_.notify_all();
   }
-  close_connections(*context_);
+  std::erase_if(running, [](const WorkPtr& w) { return w->done(); });
+  if (running.empty()) return close_connections(*context_);
+  break_connections(*context_);
   for (const WorkPtr& work : running) work->complete(reason);
 }
 

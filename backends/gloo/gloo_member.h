@@ -41,6 +41,7 @@ class GlooMember final : public Member {
   Result<WorkPtr> start_message(const Collective& call);
   void work_loop();
   Status run(const Task& task);
+  bool is_aborted();
   void forget_finished();
 
   Runtime& runtime_;

@@ -86,7 +86,7 @@ milliseconds GlooTransport::left() const {
 
 void GlooTransport::post(std::span<const Message> round, Done done) {
   Status status = guarded([&] { return run_round(round); });
-  if (!status.ok()) close_connections(*context_);
+  if (!status.ok()) break_connections(*context_);
   done(std::move(status));
 }
 
@@ -110,6 +110,21 @@ void close_connections(::gloo::Context& context) {
     context.closeConnections();
     return Status{};
   });
+}
+
+void break_connections(::gloo::Context& context) {
+  for (int peer = 0; peer < context.size; ++peer) {
+    if (peer == context.rank) continue;
+    (void)guarded([&] {
+      char never = 0;
+      auto buffer = context.createUnboundBuffer(&never, 1);
+      buffer->recv(peer, slot_of(SlotSpace::nobody, 0));
+      buffer->waitRecv(nullptr, milliseconds(1));
+      return Status{};
+    });
+    break;  // one timeout breaks the connections to all
+  }
+  close_connections(context);
 }
 
 }  // namespace pdsim

@@ -22,7 +22,7 @@ class UnboundBuffer;
 namespace pdsim {
 
 // Slots: Gloo's own collectives use the top bytes 0x01 to 0x08.
-enum class SlotSpace : std::uint8_t { plan = 0x40, user = 0x41 };
+enum class SlotSpace : std::uint8_t { plan = 0x40, user = 0x41, nobody = 0x42 };
 
 // One posted message. wait() blocks until it has ended, and throws what Gloo throws.
 class GlooMessage {
@@ -56,7 +56,12 @@ class GlooTransport final : public Transport {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-// Ends every operation of the context. Gloo may throw from here; that is swallowed, for the context is finished anyway.
+// Closes every connection. Operations in flight end, but one that is posted afterwards would wait for its whole timeout.
+// What Gloo throws from here is swallowed, for the context is finished anyway.
 void close_connections(::gloo::Context& context);
+
+// Ends operations in flight, and at once those that any thread posts afterwards: Gloo's own way to do that is a timeout, so one
+// is provoked (a receive that nobody sends to, 1 ms), which marks every connection as failed. Then closes them.
+void break_connections(::gloo::Context& context);
 
 }  // namespace pdsim
