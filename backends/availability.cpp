@@ -24,7 +24,9 @@ Availability gloo_availability() {
 #if PDSIM_HAVE_GLOO
   return {true, PDSIM_GLOO_VERSION, ""};
 #else
-  return {false, "", std::string("this build of pdsim has no Gloo: ") + PDSIM_GLOO_SUMMARY + "; then build again"};
+  const std::string_view summary = PDSIM_GLOO_SUMMARY;
+  const std::string cure = summary.starts_with("off") ? "; build with PDSIM_WITH_GLOO=AUTO" : ", then build again";
+  return {false, "", "this build of pdsim has no Gloo: " + std::string(summary) + cure};
 #endif
 }
 

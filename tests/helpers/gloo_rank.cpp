@@ -1,8 +1,13 @@
 // A rank process of the gloo world whose program is named by the variant: the tests of the world, without the language.
 //
 //   all_reduce | barrier_against_all_reduce | raise | different_counts | relaunch
+//   unused_then_barrier | unused_then_forward | unused_found   a DDP training in which rank 1 skips a layer in the last step
 
 #include "core/group/process_group.h"
+#include "core/nn/functional.h"
+#include "core/nn/module.h"
+#include "core/nn/optimizer.h"
+#include "core/parallel/ddp.h"
 #include "scenarios/engine/real_world.h"
 
 #include <cstdio>
@@ -16,6 +21,35 @@ namespace {
 
 using namespace literals;
 
+// Three steps of linear layers; rank 1 takes the path without `aux` in the last one.
+Status train(ProcessGroup& group, Rank rank, std::string_view what, TensorValues& values) {
+  using nn::LayerKind;
+  const nn::ModuleSpec spec{
+      {{"trunk", LayerKind::linear, 4, 8}, {"aux", LayerKind::linear, 8, 8}, {"head", LayerKind::linear, 8, 1}},
+      {{"full", {"trunk", "aux", "head"}}, {"short", {"trunk", "head"}}},
+      DType::f32};
+  nn::Module module(spec, Random(7));
+  DdpOptions options;
+  options.find_unused_parameters = what == "unused_found";
+  auto ddp = DistributedDataParallel::wrap(module, group, options);
+  PDSIM_TRY(ddp.status());
+  auto optimizer = nn::Optimizer::make({}, module.parameters());
+  const int steps = what == "unused_then_forward" ? 4 : 3;
+  for (int step = 0; step < steps; ++step) {
+    optimizer->zero_grad();
+    const nn::Tensor input = nn::Tensor::from({1.0 + rank, 2, 3, 4}, {1, 4});
+    auto output = (*ddp)->forward(input, step == 2 && rank == 1 ? "short" : "full", {});
+    PDSIM_TRY(output.status());
+    auto loss = nn::sum(*output);
+    PDSIM_TRY(loss.status());
+    const nn::Tensor losses[] = {*loss};
+    PDSIM_TRY((*ddp)->backward(losses));
+    optimizer->step();
+  }
+  values["aux.weight"] = module.find("aux.weight").values();
+  return wait(group.barrier());
+}
+
 Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
   const std::int64_t init = env.recorder.enter("init");
   Result<std::unique_ptr<Store>> store =
@@ -27,6 +61,8 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
   std::vector<Rank> ranks(static_cast<std::size_t>(env.world_size));
   std::iota(ranks.begin(), ranks.end(), 0);
   ProcessGroup group("world", ranks, env.rank, 20_s, std::move(*member), env.recorder);
+
+  if (what.starts_with("unused")) return train(group, env.rank, what, values);
 
   std::vector<float> data(static_cast<std::size_t>(what == "different_counts" ? 4 + 4 * env.rank : 4), 1.0F);
   const auto view = [&] {

@@ -76,6 +76,34 @@ TEST_F(GlooWorld, RelaunchesInTheSameFolder) {
   EXPECT_EQ(record.ranks[0].log.launch, 2);
 }
 
+TEST_F(GlooWorld, AnUnusedLayerOnOneRankHangsBothAndTheReducerSaysWhatIsMissing) {
+  const RunRecord record = run("unused_then_barrier");
+  EXPECT_TRUE(record.deadlocked);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[0].log.calls.back().name, "all_reduce");
+  EXPECT_EQ(record.ranks[1].log.calls.back().name, "barrier");
+  std::string missing;
+  for (const Note& note : record.ranks[1].log.notes)
+    if (note.kind == note_kind::bucket_unfilled) missing = fact(note.facts, "missing");
+  EXPECT_EQ(missing, "aux.bias, aux.weight");
+}
+
+TEST_F(GlooWorld, AnUnusedLayerIsAnErrorAtTheNextForwardAndClosesThePeer) {
+  const RunRecord record = run("unused_then_forward");
+  EXPECT_FALSE(record.deadlocked);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[1].log.error.code, Code::reduction_not_finished);
+  EXPECT_EQ(record.ranks[0].log.error.code, Code::peer_closed) << record.ranks[0].log.error.message;
+}
+
+TEST_F(GlooWorld, FindUnusedParametersKeepsRanksEqual) {
+  const RunRecord record = run("unused_found");
+  EXPECT_FALSE(record.deadlocked);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[0].log.end, RankEnd::returned) << record.ranks[0].log.error.message;
+  EXPECT_EQ(record.ranks[0].values.at("aux.weight"), record.ranks[1].values.at("aux.weight"));
+}
+
 TEST_F(GlooWorld, FaultsOfTheNetworkAreRefusedWithTheirLine) {
   Scenario scenario;
   scenario.faults.push_back({});
