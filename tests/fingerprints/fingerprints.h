@@ -11,5 +11,6 @@ namespace pdsim::fingerprints {
 std::uint64_t random_streams();
 std::uint64_t half_conversions();
 std::uint64_t reductions();  // every dtype x operation
+std::uint64_t training();    // layers, losses, optimizers
 
 }  // namespace pdsim::fingerprints

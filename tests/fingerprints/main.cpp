@@ -16,6 +16,7 @@ constexpr std::array cases{
     Case{"random-streams", pdsim::fingerprints::random_streams},
     Case{"half-conversions", pdsim::fingerprints::half_conversions},
     Case{"reductions", pdsim::fingerprints::reductions},
+    Case{"training", pdsim::fingerprints::training},
 };
 
 }  // namespace
