@@ -65,7 +65,7 @@ Result<Tensor> Module::forward(const Tensor& input, std::string_view path, Forwa
         Code::shape_mismatch,
         fmt::format("the module computes in {}, and its input is {}", name_of(spec_.dtype), name_of(input.dtype())),
         {}};
-  Tensor at = mode.grad ? input : input.detach();
+  Tensor at = input;
   for (const std::string& layer : way->layers) {
     Result<Tensor> out = layers_[index_of(layer)]->forward(at, mode, watch);
     if (!out.ok()) return out;
