@@ -39,7 +39,8 @@ Sums sums_of(const Values& g, const Values& x, const Statistics& s) {
 Values input_gradient(const Values& g, const Values& x, const Values& weight, const Statistics& s, const Sums& sums,
                       bool training) {
   const std::size_t width = s.mean.size();
-  const auto batch = static_cast<double>(g.size() / width);
+  const std::size_t rows = g.size() / width;
+  const auto batch = static_cast<double>(rows);
   Values out(g.size());
   for (std::size_t i = 0; i < g.size(); ++i) {
     const std::size_t f = i % width;
@@ -102,7 +103,8 @@ class BatchNorm final : public Layer {
   // Also moves the running statistics, without raising their versions: PyTorch's kernel writes them unseen by autograd.
   Statistics batch_statistics(const Values& x, const TensorWatcher& watch) {
     const auto width = static_cast<std::size_t>(width_);
-    const auto batch = static_cast<double>(x.size() / width);
+    const std::size_t rows = x.size() / width;
+    const auto batch = static_cast<double>(rows);
     Statistics s{Values(width, 0.0), Values(width, 0.0)};
     for (std::size_t i = 0; i < x.size(); ++i) s.mean[i % width] += x[i];
     for (double& m : s.mean) m /= batch;

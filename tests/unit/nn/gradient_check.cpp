@@ -52,7 +52,7 @@ void expect_module_gradients(Module& module, Tensor input, const std::string& pa
   std::vector<Tensor> leaves = module.parameters();
   leaves.push_back(input);
   const Scalar f = [&]() -> Result<Tensor> {
-    const auto output = module.forward(input, path, mode);
+    auto output = module.forward(input, path, mode);
     if (!output.ok()) return output;
     Random weights(77);
     const auto weighted = mul(*output, random_tensor(weights, output->shape()));

@@ -43,7 +43,7 @@ void run_step(Module& module, const oracle::Step& step, const std::string& where
   for (const auto& [name, want] : step.gradients) {
     const Tensor gradient = module.find(name).grad();
     ASSERT_EQ(gradient.defined(), want.has_value()) << where << name;
-    if (want) expect_close(gradient.values(), *want, where + "gradient of " + name);
+    if (want) expect_close(gradient.values(), *want, std::string(where).append("gradient of ").append(name));
   }
 }
 
