@@ -69,6 +69,13 @@ Result<IntSet> IntSet::parse(std::string_view text) {
   return of({*value});
 }
 
+std::vector<std::int64_t> IntSet::named() const {
+  std::vector<std::int64_t> numbers;
+  for (const std::int64_t value : values_)
+    if (value != lowest && value != highest) numbers.push_back(value);
+  return numbers;
+}
+
 bool IntSet::contains(std::int64_t n) const {
   switch (kind_) {
     case Kind::all:

@@ -21,6 +21,8 @@ class IntSet {
   bool is_all() const { return kind_ == Kind::all; }
   bool operator==(const IntSet&) const = default;
   std::string text() const;  // as a user would write it
+  // The numbers that it was written with, ascending: of 1..3 the 1 and the 3, of `not 0` the 0; open ends are left out.
+  std::vector<std::int64_t> named() const;
 
  private:
   enum class Kind : std::uint8_t { all, list, range, even, odd, excluded };

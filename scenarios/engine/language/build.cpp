@@ -1,0 +1,321 @@
+#include "scenarios/engine/language/build.h"
+
+#include "scenarios/engine/language/read.h"
+#include "scenarios/engine/language/sections.h"
+#include "scenarios/engine/operations_table.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pdsim::scenarios::language {
+namespace {
+
+const Node empty_map = [] {
+  Node node;
+  node.kind = Node::Kind::map;
+  return node;
+}();
+
+const Node& section(const Node& map, std::string_view key) {
+  const Node* node = map.find(key);
+  return node != nullptr && node->is_map() ? *node : empty_map;
+}
+
+// The row of a one_of group that an entry is, and its options.
+std::pair<const Entry*, const Key*> chosen(const Node& item, std::span<const Key> rows) {
+  for (const Entry& entry : item.entries)
+    if (const Key* row = find(rows, entry.key)) return {&entry, row};
+  return {nullptr, nullptr};
+}
+
+template <class Enum, std::size_t n>
+void read_word(const Node& map, std::string_view key, const std::array<std::string_view, n>& words, Enum& out) {
+  std::string text;
+  read(map, key, text);
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found != words.end()) out = static_cast<Enum>(found - words.begin());
+}
+
+constexpr std::array<std::string_view, 3> sharings{"none", "ports", "links"};          // in the order of sim::Sharing
+constexpr std::array<std::string_view, 3> bufferings{"backend", "zero", "unbounded"};  // of sim::Buffering
+constexpr std::array<std::string_view, 3> layer_names{"linear", "batchnorm", "relu"};  // of nn::LayerKind
+
+void build_link(const Node& map, sim::Link& link, sim::Sharing& sharing) {
+  read(map, "latency", link.latency);
+  read(map, "bandwidth", link.bandwidth);
+  read(map, "jitter", link.jitter);
+  read(map, "loss", link.loss);
+  read(map, "header", link.header);
+  read_word(map, "sharing", sharings, sharing);
+}
+
+void build_world(const Node& document, World& world) {
+  const Entry* entry = entry_of(document, "world");
+  if (entry == nullptr) return;
+  const Node& map = section(document, "world");
+  world.mark = entry->mark;
+  sim::WorldSpec& spec = world.spec;
+  spec.two_level = map.find("nodes") != nullptr;
+  if (spec.two_level) {
+    read(map, "nodes", spec.nodes);
+    spec.ranks_per_node = 1;
+    read(map, "ranks_per_node", spec.ranks_per_node);
+    build_link(section(map, "intra"), spec.intra, spec.sharing);
+    build_link(section(map, "inter"), spec.inter, spec.sharing);
+  } else {
+    read(map, "ranks", spec.ranks_per_node);
+    build_link(section(map, "link"), spec.intra, spec.sharing);
+    spec.inter = spec.intra;
+  }
+  read(map, "reduce_bandwidth", spec.reduce_bandwidth);
+  read(map, "backend", spec.backend);
+  read(map, "profile", spec.profile);
+  read(map, "timeout", spec.timeout);
+  read_word(map, "buffering", bufferings, spec.buffering);
+  std::string payload = "real";
+  read(map, "payload", payload);
+  spec.payload = payload == "real";
+}
+
+nn::LayerSpec build_layer(const Entry& entry) {
+  nn::LayerSpec layer;
+  layer.name = entry.key;
+  Node item = entry.value;
+  std::string kind = item.text;
+  Node value;
+  if (const auto [row, key] = chosen(item, layer_kinds()); row != nullptr) {
+    kind = row->key;
+    value = row->value;
+  }
+  const auto found = std::find(layer_names.begin(), layer_names.end(), kind);
+  if (found != layer_names.end()) layer.kind = static_cast<nn::LayerKind>(found - layer_names.begin());
+  if (value.is_scalar()) layer.in = layer.out = read_integer(value.text).value_or(1);
+  if (value.is_list() && value.items.size() == 2) {
+    layer.in = read_integer(value.items[0].text).value_or(1);
+    layer.out = read_integer(value.items[1].text).value_or(1);
+  }
+  return layer;
+}
+
+void build_model(const Node& document, Model& model) {
+  const Entry* entry = entry_of(document, "model");
+  if (entry == nullptr) return;
+  model.given = true;
+  model.mark = entry->mark;
+  const Node& map = section(document, "model");
+  for (const Entry& layer : section(map, "layers").entries) model.spec.layers.push_back(build_layer(layer));
+  for (const Entry& path : section(map, "paths").entries) {
+    nn::PathSpec spec{path.key, {}};
+    for (const Node& layer : path.value.items) spec.layers.push_back(layer.text);
+    model.spec.paths.push_back(std::move(spec));
+  }
+  if (const Node* takes = map.find("takes"); takes != nullptr) {
+    for (const Node& item : takes->items) {
+      Take take;
+      read(item, "path", take.path);
+      if (const Node* when = item.find("when")) take.when = build_when(*when);
+      model.takes.push_back(std::move(take));
+    }
+  }
+}
+
+void build_ddp(const Node& document, Ddp& ddp) {
+  const Entry* entry = entry_of(document, "ddp");
+  if (entry == nullptr) return;
+  ddp.mark = span_of(*entry);
+  ddp.wrap = !entry->value.is_scalar();
+  const Node& map = section(document, "ddp");
+  read(map, "bucket_cap", ddp.bucket_cap);
+  read(map, "first_bucket", ddp.first_bucket);
+  read(map, "find_unused_parameters", ddp.find_unused_parameters);
+  read(map, "broadcast_buffers", ddp.broadcast_buffers);
+  read(map, "static_graph", ddp.static_graph);
+  read(map, "gradient_as_bucket_view", ddp.gradient_as_bucket_view);
+}
+
+void build_optimizer(const Node& document, nn::OptimizerSpec& spec) {
+  const Node* node = document.find("optimizer");
+  if (node == nullptr) return;
+  const bool adam = node->text == "adam" || node->find("adam") != nullptr;
+  spec.kind = adam ? nn::OptimizerSpec::Kind::adam : nn::OptimizerSpec::Kind::sgd;
+  if (adam) spec.lr = 0.001;
+  const Node& options = section(*node, adam ? "adam" : "sgd");
+  read(options, "lr", spec.lr);
+  read(options, "momentum", spec.momentum);
+}
+
+Argument build_argument(const Node& node, const Key* key) {
+  Argument argument;
+  argument.text = {node.text, node.mark};
+  argument.is_list = node.is_list();
+  if (key != nullptr && key->shape == Shape::operations) {
+    argument.operations = build_program(node);
+    return argument;
+  }
+  for (const Node& item : node.items) argument.items.push_back(build_argument(item, nullptr));
+  return argument;
+}
+
+// What `train` does in a step when the file does not say.
+Argument default_steps(const Mark& mark) {
+  Argument argument;
+  argument.is_list = true;
+  argument.text.mark = mark;
+  for (const std::string_view name : {"zero_grad", "forward", "backward", "optimizer_step"}) {
+    Operation op;
+    op.name = name;
+    op.mark = mark;
+    argument.operations.push_back(std::move(op));
+  }
+  return argument;
+}
+
+std::vector<Fault> build_faults(const Node& document) {
+  std::vector<Fault> faults;
+  const Node* list = document.find("faults");
+  if (list == nullptr) return faults;
+  for (const Node& item : list->items) {
+    Fault fault;
+    sim::FaultSpec& spec = fault.spec;
+    const auto [entry, row] = chosen(item, fault_kinds());
+    spec.kind = entry != nullptr ? entry->key : item.text;
+    fault.mark = entry != nullptr ? entry->mark : item.mark;
+    const Node& options = section(item, spec.kind);
+    read(options, "by", spec.by);
+    read(options, "factor", spec.factor);
+    read(options, "offset", spec.offset);
+    read(options, "drift", spec.drift);
+    if (const Node* groups = options.find("groups")) spec.groups = read_rank_groups(*groups).value_or(spec.groups);
+    const Node& match = section(item, "match");
+    read(match, "rank", spec.match.rank);
+    read(match, "from", spec.match.from);
+    read(match, "to", spec.match.to);
+    read(match, "nth", spec.match.nth);
+    read(match, "op", spec.match.op);
+    const Node& at = section(item, "at");
+    read(at, "step", spec.at.step);
+    read(at, "before", spec.at.before);
+    read(at, "time", spec.at.time);
+    read(at, "launch", spec.at.launch);
+    read(item, "for", spec.duration);
+    faults.push_back(std::move(fault));
+  }
+  return faults;
+}
+
+void build_real(const Node& document, std::map<std::string, RealWorld>& real) {
+  for (const Entry& entry : section(document, "real").entries) {
+    RealWorld& world = real[entry.key];
+    if (const Entry* expect = entry_of(entry.value, "expect")) world.expect = build_expect(*expect);
+    read(entry.value, "skip", world.skip);
+    read(entry.value, "why", world.why);
+  }
+}
+
+}  // namespace
+
+When build_when(const Node& node) {
+  When when;
+  when.mark = node.mark;
+  const auto add = [&](const Node& map) {
+    Selector s;
+    read(map, "rank", s.rank);
+    read(map, "node", s.node);
+    read(map, "step", s.step);
+    when.any.push_back(std::move(s));
+  };
+  if (node.is_map()) add(node);
+  for (const Node& item : node.items) add(item);
+  return when;
+}
+
+std::vector<Operation> build_program(const Node& list) {
+  std::vector<Operation> program;
+  for (const Node& item : list.items) {
+    Operation op;
+    const auto [entry, row] = chosen(item, operation_table);
+    op.name = entry != nullptr ? entry->key : item.text;
+    op.mark = entry != nullptr ? entry->mark : item.mark;
+    read(item, "label", op.label);
+    if (const Node* when = item.find("when")) op.when = build_when(*when);
+    if (entry != nullptr && row->group != nullptr)
+      for (const Entry& option : entry->value.entries)
+        if (const Key* key = find(row->group->keys, option.key))
+          op.args[option.key] = build_argument(option.value, key);
+    if (op.name == "train" && op.args.find("do") == op.args.end()) op.args["do"] = default_steps(op.mark);
+    program.push_back(std::move(op));
+  }
+  return program;
+}
+
+Expect build_expect(const Entry& entry) {
+  const Node& map = entry.value;
+  Expect expect;
+  expect.mark = entry.mark;
+  if (const Entry* outcome = entry_of(map, "outcome")) expect.outcome = {outcome->value.text, outcome->value.mark};
+  read(map, "rank", expect.rank);
+  read(map, "step", expect.step);
+  read(map, "in", expect.in);
+  read(map, "error", expect.error);
+  read(map, "message", expect.message);
+  read(map, "diagnosis", expect.diagnosis);
+  if (const Node* blocked = map.find("blocked")) {
+    for (const Node& item : blocked->items) {
+      ExpectBlocked b;
+      b.mark = item.mark;
+      read(item, "rank", b.rank);
+      read(item, "in", b.in);
+      read(item, "site", b.site);
+      read(item, "step", b.step);
+      expect.blocked.push_back(std::move(b));
+    }
+  }
+  if (const Node* values = map.find("values")) {
+    for (const Node& item : values->items) {
+      ExpectValue v;
+      v.mark = item.mark;
+      read(item, "tensor", v.tensor);
+      read(item, "across_ranks", v.across_ranks);
+      read(item, "rank", v.rank);
+      read(item, "near", v.near);
+      read(item, "tolerance", v.tolerance);
+      read(item, "equals", v.equals);
+      expect.values.push_back(std::move(v));
+    }
+  }
+  if (const Entry* time = entry_of(map, "time")) {
+    Expect::TimeRange range;
+    range.mark = span_of(*time);
+    read(time->value, "min", range.min);
+    read(time->value, "max", range.max);
+    read(time->value, "near", range.near);
+    read(time->value, "within", range.within);
+    expect.time = range;
+  }
+  return expect;
+}
+
+Scenario build_scenario(const Node& document) {
+  Scenario s;
+  read(document, "name", s.name);
+  read(document, "summary", s.summary);
+  std::int64_t seed = 0;
+  read(document, "seed", seed);
+  s.seed = static_cast<std::uint64_t>(seed);
+  build_world(document, s.world);
+  s.world.spec.seed = s.seed;
+  build_model(document, s.model);
+  build_ddp(document, s.ddp);
+  build_optimizer(document, s.optimizer);
+  read(document, "batch", s.batch);
+  read(document, "loss", s.loss);
+  if (const Node* program = document.find("program")) s.program = build_program(*program);
+  s.faults = build_faults(document);
+  for (const Fault& fault : s.faults) s.world.spec.faults.push_back(fault.spec);
+  if (const Entry* expect = entry_of(document, "expect")) s.expect = build_expect(*expect);
+  build_real(document, s.real);
+  return s;
+}
+
+}  // namespace pdsim::scenarios::language

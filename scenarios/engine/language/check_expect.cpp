@@ -1,0 +1,206 @@
+#include "core/base/errors.h"
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/language/meaning.h"
+#include "scenarios/engine/language/read.h"
+#include "scenarios/engine/language/sections.h"
+#include "scenarios/engine/operations_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::language {
+namespace {
+
+std::vector<std::string_view> operation_names() {
+  std::vector<std::string_view> names;
+  for (const Key& row : operation_table) names.push_back(row.name);
+  return names;
+}
+
+void check_operation(const Node* node, Problems& problems) {
+  if (node == nullptr || operation_named(node->text) != nullptr) return;
+  problems.error(node->mark, fmt::format("unknown operation `{}`", node->text),
+                 suggestion(node->text, operation_names(), "there are"));
+}
+
+// What can be looked at when a rank ends.
+std::vector<std::string> tensor_names(const Scenario& s) {
+  std::vector<std::string> names{"loss"};
+  for (const nn::LayerSpec& layer : s.model.spec.layers) {
+    if (layer.kind == nn::LayerKind::relu) continue;
+    for (const char* parameter : {"weight", "bias"}) {
+      names.push_back(fmt::format("{}.{}", layer.name, parameter));
+      names.push_back(fmt::format("{}.{}.grad", layer.name, parameter));
+    }
+    if (layer.kind == nn::LayerKind::batchnorm)
+      for (const char* buffer : {"running_mean", "running_var", "num_batches_tracked"})
+        names.push_back(fmt::format("{}.{}", layer.name, buffer));
+  }
+  return names;
+}
+
+void check_value(const Node& item, const Scenario& s, const std::vector<std::string>& tensors, Problems& problems) {
+  if (const Node* tensor = item.find("tensor");
+      tensor != nullptr && std::find(tensors.begin(), tensors.end(), tensor->text) == tensors.end())
+    problems.error(tensor->mark, fmt::format("unknown tensor `{}`", tensor->text),
+                   s.model.given ? suggestion(tensor->text, {tensors.begin(), tensors.end()}, "there are")
+                                 : "the file has no model");
+  const int claims = static_cast<int>(item.find("across_ranks") != nullptr) +
+                     static_cast<int>(item.find("near") != nullptr) + static_cast<int>(item.find("equals") != nullptr);
+  if (claims != 1)
+    problems.error(item.mark,
+                   claims == 0 ? "a value of which nothing is expected" : "a value of which two things are expected",
+                   "give one of `across_ranks`, `near` and `equals`");
+  const Node* rank = item.find("rank");
+  const auto number = rank != nullptr ? read_integer(rank->text) : std::nullopt;
+  if (number && *number >= s.world.spec.ranks())
+    problems.error(rank->mark, fmt::format("rank {} in a world of {}", *number, s.world.spec.ranks()), ranks_label(s));
+}
+
+void check_time(const Entry& entry, const Expect& expect, Problems& problems) {
+  const Node& map = entry.value;
+  if (map.entries.empty())
+    problems.error(entry.mark, "a time of which nothing is expected", "give `min`, `max` or `near`");
+  if (map.find("within") != nullptr && map.find("near") == nullptr)
+    problems.error(entry_of(map, "within")->mark, "`within` without `near`",
+                   "it says how far from `near` the time may be");
+  if (expect.time && expect.time->min && expect.time->max && *expect.time->min > *expect.time->max)
+    problems.error(entry_of(map, "min")->value.mark, "`min` is more than `max`", "no time is in between");
+}
+
+void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Problems& problems) {
+  const Node& map = entry.value;
+  const std::string& outcome = *expect.outcome;
+  if (expect.rank) check_rank_set(map.find("rank"), **expect.rank, s, problems);
+  check_operation(map.find("in"), problems);
+  if (const Node* error = map.find("error"); error != nullptr && !code_named(error->text)) {
+    std::vector<std::string_view> codes;
+    for (const ErrorRow& row : error_table) codes.push_back(row.name);
+    problems.error(error->mark, fmt::format("unknown error code `{}`", error->text),
+                   suggestion(error->text, codes, "there are"));
+  }
+  if (const Node* id = map.find("diagnosis");
+      id != nullptr && id->text != "none" && diagnosis_named(id->text) == nullptr) {
+    std::vector<std::string_view> ids{"none"};
+    for (const DiagnosisRow& row : diagnosis_table) ids.push_back(row.id);
+    problems.error(id->mark, fmt::format("unknown diagnosis `{}`", id->text), suggestion(id->text, ids, "there are"));
+  }
+  if (outcome == "ok" || outcome == "deadlock")
+    for (const char* key : {"error", "message"})
+      if (const Entry* e = entry_of(map, key))
+        problems.error(e->mark, fmt::format("`{}` with `outcome: {}`", key, outcome),
+                       "errors come with `outcome: error` or `outcome: timeout`");
+  if (const Node* blocked = map.find("blocked")) {
+    for (std::size_t i = 0; i < blocked->items.size() && i < expect.blocked.size(); ++i) {
+      const Node& item = blocked->items[i];
+      check_rank_set(item.find("rank"), expect.blocked[i].rank, s, problems);
+      check_operation(item.find("in"), problems);
+      check_operation(item.find("site"), problems);
+    }
+    if (outcome == "ok" || outcome == "error")
+      problems.error(entry_of(map, "blocked")->mark, fmt::format("`blocked` with `outcome: {}`", outcome),
+                     "ranks stay blocked with `outcome: deadlock` or `timeout`");
+  }
+  if (const Node* values = map.find("values")) {
+    const std::vector<std::string> tensors = tensor_names(s);
+    for (const Node& item : values->items) check_value(item, s, tensors, problems);
+  }
+  if (const Entry* time = entry_of(map, "time")) check_time(*time, expect, problems);
+}
+
+class FaultCheck {
+ public:
+  FaultCheck(const Scenario& s, Problems& problems) : s_(s), problems_(problems) {}
+
+  void check(const Node& item, const sim::FaultSpec& spec) {
+    const Key* row = find(fault_kinds(), spec.kind);
+    if (row == nullptr) return;
+    if (const Node* match = item.find("match")) check_match(*match, spec, *row);
+    if (const Node* at = item.find("at")) check_at(*at);
+    if (spec.kind == "partition") check_groups(item, spec);
+  }
+
+ private:
+  void check_match(const Node& match, const sim::FaultSpec& spec, const Key& row) {
+    check_rank_set(match.find("rank"), spec.match.rank, s_, problems_);
+    check_rank_set(match.find("from"), spec.match.from, s_, problems_);
+    check_rank_set(match.find("to"), spec.match.to, s_, problems_);
+    check_operation(match.find("op"), problems_);
+    for (const char* key : {"from", "to", "op", "nth"})
+      if (const Entry* e = entry_of(match, key); e != nullptr && !row.has(hits_messages))
+        problems_.error(
+            e->mark, fmt::format("`{}` in the match of `{}`", key, row.name),
+            row.has(hits_ranks) ? "it happens to ranks: use `rank`" : "it happens to groups of ranks: see `groups`");
+    if (const Entry* e = entry_of(match, "rank"); e != nullptr && !row.has(hits_ranks))
+      problems_.error(e->mark, fmt::format("`rank` in the match of `{}`", row.name),
+                      row.has(hits_messages) ? "it happens to messages: use `from`, `to`, `op` and `nth`"
+                                             : "it happens to groups of ranks: see `groups`");
+  }
+
+  void check_at(const Node& at) {
+    check_operation(at.find("before"), problems_);
+    if (const Entry* before = entry_of(at, "before"); before != nullptr && at.find("step") == nullptr)
+      problems_.error(before->mark, "`before` without `step`", "say in which step: `at: {step: 2, before: backward}`");
+    if (at.find("time") != nullptr && at.find("step") != nullptr)
+      problems_.error(entry_of(at, "time")->mark, "`time` beside `step`", "a fault begins at a step or at a time");
+    const std::int64_t last = last_step(s_);
+    const Node* step = at.find("step");
+    const auto number = step != nullptr ? read_integer(step->text) : std::nullopt;
+    if (number && *number > last)
+      problems_.error(step->mark, fmt::format("step {} is never run", *number),
+                      last < 0 ? "the program has no train" : fmt::format("steps are 0..{}", last));
+  }
+
+  void check_groups(const Node& item, const sim::FaultSpec& spec) {
+    const Node* groups = item.find("partition") != nullptr ? item.find("partition")->find("groups") : nullptr;
+    if (groups == nullptr) return;
+    std::set<int> seen;
+    for (const std::vector<int>& group : spec.groups) {
+      for (const int rank : group) {
+        if (rank >= s_.world.spec.ranks())
+          return problems_.error(groups->mark, fmt::format("rank {} in a world of {}", rank, s_.world.spec.ranks()),
+                                 ranks_label(s_));
+        if (!seen.insert(rank).second)
+          return problems_.error(groups->mark, fmt::format("rank {} is in two groups", rank),
+                                 "a rank is on one side of the partition");
+      }
+    }
+    if (spec.groups.size() < 2)
+      problems_.error(groups->mark, "a partition of one group", "give at least two groups of ranks");
+  }
+
+  const Scenario& s_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+void check_faults(const Node& document, const Scenario& s, Problems& problems) {
+  const Node* faults = document.find("faults");
+  if (faults == nullptr) return;
+  FaultCheck check(s, problems);
+  for (std::size_t i = 0; i < faults->items.size() && i < s.faults.size(); ++i)
+    check.check(faults->items[i], s.faults[i].spec);
+}
+
+void check_expect(const Node& document, const Scenario& s, Problems& problems) {
+  if (const Entry* entry = entry_of(document, "expect")) check_one(*entry, s.expect, s, problems);
+  const Node* real = document.find("real");
+  if (real == nullptr) return;
+  for (const Entry& world : real->entries) {
+    const Entry* entry = entry_of(world.value, "expect");
+    const auto found = s.real.find(world.key);
+    if (entry != nullptr && found != s.real.end() && found->second.expect)
+      check_one(*entry, *found->second.expect, s, problems);
+    if (entry == nullptr && world.value.find("skip") == nullptr)
+      problems.error(world.mark, fmt::format("`{}` in real says nothing", world.key),
+                     "give `expect`, or `skip: true`, and `why`");
+  }
+}
+
+}  // namespace pdsim::scenarios::language

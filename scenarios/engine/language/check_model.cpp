@@ -1,0 +1,108 @@
+#include "scenarios/engine/language/meaning.h"
+#include "scenarios/engine/language/read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::language {
+namespace {
+
+const nn::LayerSpec* layer_named(const Scenario& s, std::string_view name) {
+  for (const nn::LayerSpec& layer : s.model.spec.layers)
+    if (layer.name == name) return &layer;
+  return nullptr;
+}
+
+std::vector<std::string_view> layer_names(const Scenario& s) {
+  std::vector<std::string_view> names;
+  for (const nn::LayerSpec& layer : s.model.spec.layers) names.push_back(layer.name);
+  return names;
+}
+
+// One layer after another: what the next takes must be what the last gives.
+class Widths {
+ public:
+  Widths(const std::string& path, Problems& problems) : path_(path), problems_(problems) {}
+  void next(const nn::LayerSpec& layer, const Mark& mark) {
+    if (layer.kind == nn::LayerKind::relu) return;
+    if (width_ > 0 && layer.in != width_)
+      problems_.error(mark,
+                      fmt::format("`{}` takes {} features, but `{}` gives {} in path `{}`", layer.name, layer.in,
+                                  before_, width_, path_),
+                      "widths must fit along a path");
+    width_ = layer.out;
+    before_ = layer.name;
+  }
+
+ private:
+  const std::string& path_;
+  Problems& problems_;
+  std::int64_t width_ = 0;
+  std::string before_;
+};
+
+void check_path(const Entry& entry, const Scenario& s, Problems& problems) {
+  Widths widths(entry.key, problems);
+  bool linear = false;
+  for (const Node& item : entry.value.items) {
+    const nn::LayerSpec* layer = layer_named(s, item.text);
+    if (layer == nullptr) {
+      problems.error(item.mark, fmt::format("path `{}` names an unknown layer `{}`", entry.key, item.text),
+                     suggestion(item.text, layer_names(s), "layers are"));
+      return;
+    }
+    widths.next(*layer, item.mark);
+    linear = linear || layer->kind != nn::LayerKind::relu;
+  }
+  if (!linear)
+    problems.error(entry.mark, fmt::format("path `{}` has no width", entry.key),
+                   "put a linear or a batchnorm layer into it");
+}
+
+}  // namespace
+
+void check_model(const Node& document, const Scenario& s, Problems& problems) {
+  const Node* model = document.find("model");
+  if (model == nullptr) return;
+  const Node* paths = model->find("paths");
+  if (paths != nullptr) {
+    for (const Entry& path : paths->entries) check_path(path, s, problems);
+  } else if (const Node* layers = model->find("layers"); layers != nullptr) {
+    Widths widths("full", problems);
+    bool linear = false;
+    for (const Entry& entry : layers->entries) {
+      const nn::LayerSpec* layer = layer_named(s, entry.key);
+      if (layer == nullptr) continue;
+      widths.next(*layer, entry.mark);
+      linear = linear || layer->kind != nn::LayerKind::relu;
+    }
+    if (!linear && !layers->entries.empty())
+      problems.error(layers->entries.front().mark, "the model has no width", "give it a linear or a batchnorm layer");
+  }
+  const Node* takes = model->find("takes");
+  if (takes == nullptr) return;
+  std::vector<std::string_view> names;
+  for (const nn::PathSpec& path : s.model.spec.paths) names.push_back(path.name);
+  if (names.empty()) names.push_back("full");
+  const std::int64_t last = last_step(s);
+  for (const Node& item : takes->items) {
+    check_when(item.find("when"), s, problems);
+    const Node* path = item.find("path");
+    if (path != nullptr && std::find(names.begin(), names.end(), path->text) == names.end())
+      problems.error(path->mark, fmt::format("unknown path `{}`", path->text),
+                     suggestion(path->text, names, "paths are"));
+    const Node* when = item.find("when");
+    const Node* step = when != nullptr && when->is_map() ? when->find("step") : nullptr;
+    if (step == nullptr || last < 0) continue;
+    const auto set = read_int_set(*step);
+    if (!set || set->named().empty() || set->contains(last)) continue;
+    if (set->named().front() > last)
+      problems.warning(step->mark, fmt::format("step {} is never run", set->named().front()),
+                       fmt::format("steps are 0..{}", last));
+  }
+}
+
+}  // namespace pdsim::scenarios::language

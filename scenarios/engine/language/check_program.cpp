@@ -1,0 +1,227 @@
+#include "core/collectives/algorithms.h"
+#include "scenarios/engine/language/meaning.h"
+#include "scenarios/engine/language/read.h"
+#include "scenarios/engine/operations_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::language {
+namespace {
+
+class ProgramCheck {
+ public:
+  ProgramCheck(const Scenario& scenario, Problems& problems) : s_(scenario), problems_(problems) {}
+
+  void list(const Node& node) {
+    for (const Node& item : node.items) entry(item);
+  }
+
+ private:
+  void entry(const Node& item) {
+    if (const Entry* label = entry_of(item, "label")) check_label(label->value, item);
+    check_when(item.find("when"), s_, problems_);
+    const Entry* chosen = nullptr;
+    for (const Entry& e : item.entries)
+      if (operation_named(e.key) != nullptr) chosen = &e;
+    const std::string& name = chosen != nullptr ? chosen->key : item.text;
+    const Mark& mark = chosen != nullptr ? chosen->mark : item.mark;
+    const Key* row = operation_named(name);
+    if (row == nullptr) return;
+    if (row->has(needs_model) && !s_.model.given)
+      problems_.error(mark, fmt::format("`{}` without a model", name),
+                      "add `model: {layers: {head: {linear: [4, 1]}}}`");
+    static const Node none{};
+    const Node& options = chosen != nullptr ? chosen->value : none;
+    if (name == "init") init(options, mark);
+    if (name == "wait") wait(options);
+    if (name == "train" || options.find("do") != nullptr) train(options);
+    rank_option(options, "root");
+    rank_option(options, "peer");
+    algorithm(name, options);
+    if (name == "forward") path(options);
+  }
+
+  void check_label(const Node& label, const Node& item) {
+    const auto [where, fresh] = labels_.emplace(label.text, label.mark);
+    if (!fresh)
+      problems_.error(label.mark, fmt::format("label `{}` stands here a second time", label.text),
+                      fmt::format("it already stands at line {}, column {}", where->second.line, where->second.column));
+    for (const Entry& e : item.entries)
+      if (const Node* async = e.value.find("async"); async != nullptr && async->text == "true")
+        async_.push_back(label.text);
+  }
+
+  void init(const Node& options, const Mark& mark) {
+    const Node* method = options.find("method");
+    const std::string_view is = method != nullptr ? std::string_view(method->text) : "tcp";
+    const Entry* path = entry_of(options, "path");
+    const Entry* address = entry_of(options, "address");
+    if (is == "file" && path == nullptr)
+      problems_.error(mark, "`init` by file without a path", "add `path: run/store`");
+    if (is != "file" && path != nullptr)
+      problems_.error(path->mark, fmt::format("`path` with `method: {}`", is), "only `method: file` has a path");
+    if (is != "tcp" && address != nullptr)
+      problems_.error(address->mark, fmt::format("`address` with `method: {}`", is),
+                      "only `method: tcp` has an address");
+    if (address != nullptr && address->value.text.substr(0, 6) != "tcp://")
+      problems_.error(address->value.mark, fmt::format("`{}` is not an address", address->value.text),
+                      "write tcp://host:port");
+  }
+
+  void wait(const Node& options) {
+    const Node* label = options.find("for");
+    if (label == nullptr || std::find(async_.begin(), async_.end(), label->text) != async_.end()) return;
+    problems_.error(label->mark, fmt::format("no earlier operation with `async: true` has the label `{}`", label->text),
+                    suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
+  }
+
+  void train(const Node& options) {
+    const Node* inner = options.find("do");
+    if (inner == nullptr) return;
+    list(*inner);
+    std::vector<std::string_view> outputs;
+    for (const Node& item : inner->items) {
+      if (item.text == "forward") outputs.push_back("loss");
+      if (const Node* forward = item.find("forward")) {
+        const Node* output = forward->find("output");
+        outputs.push_back(output != nullptr ? std::string_view(output->text) : "loss");
+      }
+      const Node* backward = item.find("backward");
+      const Node* losses = backward != nullptr ? backward->find("losses") : nullptr;
+      if (item.text == "backward" || (backward != nullptr && losses == nullptr)) {
+        if (std::find(outputs.begin(), outputs.end(), "loss") == outputs.end())
+          problems_.error(backward != nullptr ? entry_of(item, "backward")->mark : item.mark,
+                          "backward of `loss`, which no forward before it gives",
+                          outputs.empty()
+                              ? "put a forward before it"
+                              : fmt::format("write `backward: {{losses: [{}]}}`", fmt::join(outputs, ", ")));
+      }
+      if (losses == nullptr) continue;
+      for (const Node& loss : losses->items)
+        if (std::find(outputs.begin(), outputs.end(), loss.text) == outputs.end())
+          problems_.error(loss.mark, fmt::format("no forward before it gives `{}`", loss.text),
+                          suggestion(loss.text, outputs, "there are"));
+    }
+  }
+
+  void rank_option(const Node& options, std::string_view key) {
+    const Node* node = options.find(key);
+    const auto value = node != nullptr ? read_integer(node->text) : std::nullopt;
+    if (value && *value >= s_.world.spec.ranks())
+      problems_.error(node->mark, fmt::format("`{}` is rank {} in a world of {}", key, *value, s_.world.spec.ranks()),
+                      ranks_label(s_));
+  }
+
+  void algorithm(const std::string& name, const Node& options) {
+    const Node* node = options.find("algorithm");
+    if (node == nullptr || node->text == "auto" || node->text == "native") return;
+    std::vector<std::string_view> names{"auto", "native"};
+    for (const Algorithm& row : algorithms())
+      if (name_of(row.kind) == name) names.push_back(row.name);
+    if (std::find(names.begin(), names.end(), node->text) == names.end())
+      problems_.error(node->mark, fmt::format("`{}` has no algorithm `{}`", name, node->text),
+                      suggestion(node->text, names, "there are"));
+  }
+
+  void path(const Node& options) {
+    const Node* node = options.find("path");
+    if (node == nullptr || !s_.model.given) return;
+    std::vector<std::string_view> names;
+    for (const nn::PathSpec& p : s_.model.spec.paths) names.push_back(p.name);
+    if (names.empty()) names.push_back("full");
+    if (std::find(names.begin(), names.end(), node->text) == names.end())
+      problems_.error(node->mark, fmt::format("unknown path `{}`", node->text),
+                      suggestion(node->text, names, "paths are"));
+  }
+
+  const Scenario& s_;
+  Problems& problems_;
+  std::map<std::string, Mark> labels_;
+  std::vector<std::string> async_;
+};
+
+// Calls of each rank, per name of collective: whom a rank with fewer calls keeps waiting.
+class Reach {
+ public:
+  explicit Reach(const Scenario& s) : s_(s), ranks_(static_cast<std::size_t>(s.world.spec.ranks())) {}
+
+  void warn(Problems& problems) {
+    count(s_.program, -1);
+    for (const auto& [name, calls] : calls_) {
+      if (std::equal(calls.counts.begin() + 1, calls.counts.end(), calls.counts.begin())) continue;
+      const std::int64_t most = *std::max_element(calls.counts.begin(), calls.counts.end());
+      std::vector<int> some;
+      for (std::size_t r = 0; r < ranks_; ++r)
+        if (calls.counts[r] == most) some.push_back(static_cast<int>(r));
+      const bool one = some.size() == 1;
+      problems.warning(calls.mark,
+                       fmt::format("only {} {} `{}`{}", ranks_text(some), one ? "calls" : "call", name, calls.why),
+                       "every rank of the group must make the call, or those that make it wait");
+    }
+  }
+
+ private:
+  struct Calls {
+    std::vector<std::int64_t> counts;
+    Mark mark{};
+    std::string why;
+  };
+
+  void count(const std::vector<Operation>& program, std::int64_t steps) {
+    for (const Operation& op : program) {
+      const Key* row = operation_named(op.name);
+      if (row == nullptr) continue;
+      if (const auto inner = op.args.find("do"); inner != op.args.end()) {
+        if (op.when.any.empty()) count(inner->second.operations, std::min<std::int64_t>(op.integer("steps", 1), 64));
+        if (!op.when.any.empty() && s_.ddp.wrap) add(op, "all_reduce", " (the gradients of `train`)", -1);
+      }
+      if (op.name == "eval" && op.text("through", "ddp") == "ddp" && broadcasts_buffers())
+        add(op, "broadcast", " (the buffers, before `eval` through the wrapper)", steps);
+      if (row->has(collective)) add(op, op.name, "", steps);
+    }
+  }
+
+  bool broadcasts_buffers() const {
+    return s_.ddp.wrap && *s_.ddp.broadcast_buffers &&
+           std::any_of(s_.model.spec.layers.begin(), s_.model.spec.layers.end(),
+                       [](const auto& l) { return l.kind == nn::LayerKind::batchnorm; });
+  }
+
+  void add(const Operation& op, const std::string& name, const std::string& why, std::int64_t steps) {
+    Calls& calls = calls_[name];
+    calls.counts.resize(ranks_);
+    if (op.when.any.empty()) return;  // adds the same everywhere
+    for (std::int64_t step = steps < 0 ? -1 : 0; step < std::max<std::int64_t>(steps, 0); ++step)
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        if ((budget_ -= static_cast<std::int64_t>(op.when.any.size())) < 0) return;
+        const int rank = static_cast<int>(r);
+        if (op.when.selects(rank, s_.world.spec.node_of(rank), static_cast<int>(step))) ++calls.counts[r];
+      }
+    if (calls.mark.line == 0) calls.mark = op.mark, calls.why = why;
+  }
+
+  const Scenario& s_;
+  std::size_t ranks_;
+  std::map<std::string, Calls> calls_;
+  std::int64_t budget_ = 10'000'000;
+};
+
+}  // namespace
+
+void check_program(const Node& document, const Scenario& s, Problems& problems) {
+  const Node* program = document.find("program");
+  if (program == nullptr) return;
+  if (program->items.empty())
+    problems.error(entry_of(document, "program")->mark, "the program is empty", "begin with `- init`");
+  ProgramCheck(s, problems).list(*program);
+}
+
+void check_reach(const Node&, const Scenario& s, Problems& problems) { Reach(s).warn(problems); }
+
+}  // namespace pdsim::scenarios::language

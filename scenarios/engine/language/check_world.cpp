@@ -1,0 +1,171 @@
+#include "scenarios/engine/language/build.h"
+#include "scenarios/engine/language/meaning.h"
+#include "scenarios/engine/language/read.h"
+#include "scenarios/engine/limits.h"
+#include "scenarios/engine/operations_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::language {
+namespace {
+
+std::int64_t option(const Operation& op, const char* name, std::int64_t otherwise) {
+  return op.integer(name, otherwise);
+}
+
+// What one rank runs at most, loops included.
+std::int64_t operations_of(const std::vector<Operation>& program) {
+  std::int64_t total = 0;
+  for (const Operation& op : program) {
+    const auto inner = op.args.find("do");
+    const std::int64_t each =
+        inner == op.args.end() ? 1
+                               : std::max<std::int64_t>(1, static_cast<std::int64_t>(inner->second.operations.size()));
+    total += option(op, "steps", 1) * each;
+    if (total > limits::operations) return total;
+  }
+  return total;
+}
+
+// Bytes of the largest buffer of one rank.
+std::int64_t largest_buffer(const std::vector<Operation>& program, std::int64_t ranks) {
+  std::int64_t largest = 0;
+  for (const Operation& op : program) {
+    if (const auto inner = op.args.find("do"); inner != op.args.end())
+      largest = std::max(largest, largest_buffer(inner->second.operations, ranks));
+    const Key* row = operation_named(op.name);
+    if (row == nullptr || !(row->has(collective) || row->has(point_to_point)) || op.name == "barrier") continue;
+    const auto dtype = dtype_named(op.text("dtype", "f32"));
+    std::int64_t bytes = option(op, "count", 1) * static_cast<std::int64_t>(dtype ? size_of(*dtype) : 4);
+    const bool times_ranks = op.name == "all_gather" || op.name == "gather" || op.name == "scatter" ||
+                             op.name == "reduce_scatter" || op.name == "all_to_all";
+    if (times_ranks) bytes *= ranks + 1;
+    largest = std::max(largest, 2 * bytes);
+  }
+  return largest;
+}
+
+// Parameters, gradients, buckets and the optimizer's state; activations of a batch.
+std::int64_t model_bytes(const Scenario& s) {
+  std::int64_t parameters = 0, activations = 0;
+  for (const nn::LayerSpec& layer : s.model.spec.layers) {
+    if (layer.kind == nn::LayerKind::linear) parameters += layer.in * layer.out + layer.out;
+    if (layer.kind == nn::LayerKind::batchnorm) parameters += 4 * layer.in;
+    activations += std::max<std::int64_t>(layer.out, 1) * s.batch;
+    if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes;
+  }
+  return 4 * (5 * parameters + 4 * activations);
+}
+
+}  // namespace
+
+std::string ranks_label(const Scenario& scenario) {
+  const int ranks = scenario.world.spec.ranks();
+  return ranks == 1 ? "the only rank is 0" : fmt::format("ranks are 0..{}", ranks - 1);
+}
+
+std::int64_t last_step(const Scenario& scenario) {
+  std::int64_t steps = 0;
+  for (const Operation& op : scenario.program)
+    if (op.name == "train") steps = std::max(steps, op.integer("steps", 0));
+  return steps - 1;
+}
+
+void check_world(const Node& document, const Scenario& s, Problems& problems) {
+  const Entry* entry = entry_of(document, "world");
+  if (entry == nullptr || !entry->value.is_map()) return;
+  const Node& world = entry->value;
+  const Entry* ranks = entry_of(world, "ranks");
+  const Entry* nodes = entry_of(world, "nodes");
+  if (ranks == nullptr && nodes == nullptr)
+    problems.error(entry->mark, "the world has no size", "give `ranks`, or `nodes` and `ranks_per_node`");
+  if (ranks != nullptr && nodes != nullptr)
+    problems.error(nodes->mark, "`nodes` beside `ranks` in world",
+                   "a world is flat (`ranks`, `link`) or has two levels (`nodes`, `ranks_per_node`, `intra`, `inter`)");
+  for (const char* key : {"ranks_per_node", "intra", "inter"})
+    if (const Entry* e = entry_of(world, key); e != nullptr && nodes == nullptr)
+      problems.error(e->mark, fmt::format("`{}` without `nodes` in world", key),
+                     "a world of two levels gives `nodes` and `ranks_per_node`");
+  if (nodes != nullptr && world.find("ranks_per_node") == nullptr)
+    problems.error(nodes->mark, "`nodes` without `ranks_per_node` in world", "say how many ranks each node has");
+  if (const Entry* e = entry_of(world, "link"); e != nullptr && nodes != nullptr)
+    problems.error(e->mark, "`link` in a world with `nodes`",
+                   "use `intra` (within a node) and `inter` (between nodes)");
+  if (s.world.spec.timeout && s.world.spec.timeout->ps == 0)
+    problems.error(entry_of(world, "timeout")->value.mark, "a timeout of nothing",
+                   "every operation would time out at once; write a longer one");
+}
+
+void check_limits(const Node& document, const Scenario& s, Problems& problems) {
+  const Entry* world = entry_of(document, "world");
+  const Entry* size = nullptr;
+  if (world != nullptr)
+    for (const char* key : {"nodes", "ranks"})
+      if (const Entry* e = entry_of(world->value, key)) size = e;
+  if (size == nullptr) return;
+  const std::int64_t ranks = static_cast<std::int64_t>(s.world.spec.nodes) * s.world.spec.ranks_per_node;
+  const std::int64_t most = s.world.spec.payload ? limits::ranks : limits::ranks_without_payload;
+  if (ranks > most) {
+    problems.error(size->value.mark, fmt::format("a world of {} ranks", ranks),
+                   s.world.spec.payload ? fmt::format("the limit is {} ranks, or {} with `payload: none`",
+                                                      limits::ranks, limits::ranks_without_payload)
+                                        : fmt::format("the limit is {} ranks", most));
+    return;
+  }
+  const Entry* program = entry_of(document, "program");
+  const std::int64_t each = operations_of(s.program);
+  if (program != nullptr && each > limits::operations / ranks)
+    problems.error(program->mark,
+                   fmt::format("the program is more than {} operations over all ranks", limits::operations),
+                   "this is the limit; use fewer ranks or steps");
+  const std::int64_t buffer = s.world.spec.payload ? largest_buffer(s.program, ranks) : 0;
+  const std::int64_t model = s.model.given ? model_bytes(s) : 0;
+  if (buffer > limits::memory_bytes / ranks && program != nullptr)
+    problems.error(
+        program->mark,
+        fmt::format("the largest call needs {} of memory on each of {} ranks", to_string(Bytes{buffer}), ranks),
+        fmt::format("the limit is {} for all ranks; use a smaller count, fewer ranks, or `payload: none`",
+                    to_string(Bytes{limits::memory_bytes})));
+  if (model > limits::memory_bytes / ranks)
+    problems.error(s.model.mark,
+                   fmt::format("the model needs {} of memory on each of {} ranks", to_string(Bytes{model}), ranks),
+                   fmt::format("the limit is {} for all ranks; use smaller layers, a smaller batch or fewer ranks",
+                               to_string(Bytes{limits::memory_bytes})));
+}
+
+void check_rank_set(const Node* node, const IntSet& set, const Scenario& s, Problems& problems) {
+  if (node == nullptr) return;
+  for (const std::int64_t rank : set.named()) {
+    if (rank < s.world.spec.ranks()) continue;
+    problems.error(node->mark, fmt::format("rank {} in a world of {}", rank, s.world.spec.ranks()), ranks_label(s));
+    return;
+  }
+}
+
+void check_when(const Node* node, const Scenario& s, Problems& problems) {
+  if (node == nullptr) return;
+  const auto check = [&](const Node& map) {
+    IntSet set;
+    if (const Node* rank = map.find("rank")) {
+      read(map, "rank", set);
+      check_rank_set(rank, set, s, problems);
+    }
+    if (const Node* which = map.find("node")) {
+      IntSet some;
+      read(map, "node", some);
+      for (const std::int64_t n : some.named())
+        if (n >= s.world.spec.nodes)
+          problems.error(
+              which->mark, fmt::format("node {} in a world of {}", n, s.world.spec.nodes),
+              s.world.spec.nodes == 1 ? "the only node is 0" : fmt::format("nodes are 0..{}", s.world.spec.nodes - 1));
+    }
+  };
+  if (node->is_map()) check(*node);
+  for (const Node& item : node->items) check(item);
+}
+
+}  // namespace pdsim::scenarios::language

@@ -1,0 +1,83 @@
+// What the tables of the language are made of. The loader's checks and the JSON schema are two readers of these tables.
+//
+//   Key      one key: what value it takes, its default, a line of explanation
+//   Group    a mapping: its keys; or, with `one_of`, a mapping of exactly one of those keys beside the ordinary ones
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace pdsim::scenarios::language {
+
+enum class Shape : std::uint8_t {
+  nothing,      // null
+  text,         // any text
+  name,         // letters, digits, underscores; not a digit first
+  word,         // one of `words`
+  boolean,      // true | false
+  integer,      // low .. high
+  decimal,      // a number, perhaps with a fraction or an exponent, low .. high
+  duration,     // 5us
+  size,         // 25MiB
+  rate,         // 25GB/s
+  drift,        // 20ppm
+  int_set,      // 1..3, [0, 2], even ...
+  widths,       // [in, out]
+  names,        // [a, b]
+  rank_groups,  // [[0, 1], [2, 3]]
+  group,        // a mapping; or one of `words`
+  groups,       // a list of mappings
+  selectors,    // a mapping or a list of them
+  operations,   // a list of program entries
+  named,        // a mapping of names of the user's to values of `element`
+  settings,     // a mapping of dotted paths to anything
+};
+
+// What an operation or a fault is like.
+enum Trait : std::uint8_t {
+  plain = 0,
+  collective = 1,       // every rank of the group must call it
+  in_train = 2,         // may stand in the `do` of train
+  only_in_train = 4,    // may stand nowhere else
+  needs_model = 8,      //
+  point_to_point = 16,  // has a peer
+  hits_messages = 32,   // faults: match takes from, to, op, nth
+  hits_ranks = 64,      // faults: match takes rank
+};
+
+struct Group;
+
+struct Key {
+  std::string_view name;
+  Shape shape = Shape::text;
+  std::string_view about;
+  std::string_view otherwise{};  // the default, as it would be written; empty: none
+  bool required = false;
+  std::span<const std::string_view> words{};
+  const Group* group = nullptr;
+  const Key* element = nullptr;
+  std::int64_t low = 0;
+  std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  unsigned traits = plain;
+
+  constexpr bool has(unsigned trait) const { return (traits & trait) != 0; }
+};
+
+struct Group {
+  std::string_view title;  // as messages name it: "world.link"
+  std::string_view about;
+  std::span<const Key> keys{};
+  std::span<const Key> one_of{};
+  bool bare = false;              // one_of: the name alone is a value too
+  std::string_view noun = "key";  // one_of: what its names are
+};
+
+constexpr const Key* find(std::span<const Key> keys, std::string_view name) {
+  for (const Key& key : keys)
+    if (key.name == name) return &key;
+  return nullptr;
+}
+
+}  // namespace pdsim::scenarios::language

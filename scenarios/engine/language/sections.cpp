@@ -1,0 +1,383 @@
+#include "scenarios/engine/language/sections.h"
+
+#include "scenarios/engine/operations_table.h"
+
+namespace pdsim::scenarios::language {
+namespace {
+
+using Words = std::string_view;
+
+constexpr std::array<Words, 4> backend_words{"gloo", "nccl", "mpi", "ideal"};
+constexpr std::array<Words, 2> profile_words{"pytorch-2.6", "pytorch-1.13"};
+constexpr std::array<Words, 3> sharing_words{"none", "ports", "links"};
+constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
+constexpr std::array<Words, 2> payload_words{"real", "none"};
+constexpr std::array<Words, 3> loss_words{"mse", "cross_entropy", "sum"};
+constexpr std::array<Words, 1> none_word{"none"};
+constexpr std::array<Words, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
+constexpr std::array<Words, 2> across_words{"equal", "differ"};
+constexpr std::array<Words, 1> equals_words{"single_process"};
+
+constexpr Key selector_keys[] = {
+    {.name = "rank", .shape = Shape::int_set, .about = "ranks", .otherwise = "all"},
+    {.name = "node", .shape = Shape::int_set, .about = "nodes", .otherwise = "all"},
+    {.name = "step", .shape = Shape::int_set, .about = "steps of the training loop, from 0", .otherwise = "all"},
+};
+
+constexpr Key link_keys[] = {
+    {.name = "latency", .shape = Shape::duration, .about = "of every message", .otherwise = "5us"},
+    {.name = "bandwidth", .shape = Shape::rate, .about = "of one direction", .otherwise = "25GB/s"},
+    {.name = "jitter",
+     .shape = Shape::duration,
+     .about = "each message is late by a seeded part of this",
+     .otherwise = "0us"},
+    {.name = "loss",
+     .shape = Shape::decimal,
+     .about = "probability that a message is lost",
+     .otherwise = "0",
+     .high = 1},
+    {.name = "header", .shape = Shape::size, .about = "added to every message", .otherwise = "0B"},
+    {.name = "sharing",
+     .shape = Shape::word,
+     .about = "what messages at the same time share",
+     .otherwise = "ports",
+     .words = sharing_words},
+};
+constexpr Group link{.title = "world.link", .about = "the one kind of link of a flat world", .keys = link_keys};
+constexpr Group intra{.title = "world.intra", .about = "links within a node", .keys = link_keys};
+constexpr Group inter{.title = "world.inter", .about = "links between nodes", .keys = link_keys};
+
+constexpr Key world_keys[] = {
+    {.name = "ranks",
+     .shape = Shape::integer,
+     .about = "ranks of a flat world",
+     .low = 1,
+     .high = limits::ranks_without_payload},
+    {.name = "link", .shape = Shape::group, .about = "the links of a flat world", .group = &link},
+    {.name = "nodes",
+     .shape = Shape::integer,
+     .about = "a world of two levels: how many nodes",
+     .low = 1,
+     .high = limits::ranks_without_payload},
+    {.name = "ranks_per_node",
+     .shape = Shape::integer,
+     .about = "a world of two levels: ranks of each node",
+     .low = 1,
+     .high = limits::ranks_without_payload},
+    {.name = "intra", .shape = Shape::group, .about = "links within a node", .group = &intra},
+    {.name = "inter", .shape = Shape::group, .about = "links between nodes", .group = &inter},
+    {.name = "reduce_bandwidth",
+     .shape = Shape::rate,
+     .about = "how fast a rank combines what it received; default: free"},
+    {.name = "backend",
+     .shape = Shape::word,
+     .about = "whose semantics the simulated world obeys",
+     .otherwise = "gloo",
+     .words = backend_words},
+    {.name = "profile",
+     .shape = Shape::word,
+     .about = "whose DistributedDataParallel",
+     .otherwise = "pytorch-2.6",
+     .words = profile_words},
+    {.name = "timeout", .shape = Shape::duration, .about = "of every operation; default: the backend's"},
+    {.name = "buffering",
+     .shape = Shape::word,
+     .about = "whether sends wait for their receives",
+     .otherwise = "backend",
+     .words = buffering_words},
+    {.name = "payload",
+     .shape = Shape::word,
+     .about = "none moves sizes only",
+     .otherwise = "real",
+     .words = payload_words},
+};
+constexpr Group world{.title = "world", .about = "where it runs", .keys = world_keys};
+
+constexpr Key layer_rows[] = {
+    {.name = "linear", .shape = Shape::widths, .about = "y = x W^T + b; [in, out]"},
+    {.name = "batchnorm",
+     .shape = Shape::integer,
+     .about = "batch normalisation of that many features, with running buffers",
+     .low = 1,
+     .high = limits::width},
+    {.name = "relu", .shape = Shape::nothing, .about = "max(x, 0)"},
+};
+constexpr Group layer{
+    .title = "a layer", .about = "one layer", .one_of = layer_rows, .bare = true, .noun = "kind of layer"};
+constexpr Key layer_key{.name = "layer", .shape = Shape::group, .about = "a layer", .group = &layer};
+constexpr Key path_key{.name = "path", .shape = Shape::names, .about = "layers, in order"};
+constexpr Key take_keys[] = {
+    {.name = "path", .shape = Shape::name, .about = "the path that is taken", .required = true},
+    {.name = "when", .shape = Shape::selectors, .about = "by whom and in which steps; default: always"},
+};
+constexpr Group take{.title = "model.takes", .about = "who takes which path when", .keys = take_keys};
+constexpr Key model_keys[] = {
+    {.name = "layers",
+     .shape = Shape::named,
+     .about = "the layers, in definition order",
+     .required = true,
+     .element = &layer_key},
+    {.name = "paths",
+     .shape = Shape::named,
+     .about = "ways through the layers; the first is the default",
+     .element = &path_key},
+    {.name = "takes", .shape = Shape::groups, .about = "who takes which path when", .group = &take},
+};
+constexpr Group model{.title = "model", .about = "a toy model with real autograd", .keys = model_keys};
+
+constexpr Key ddp_keys[] = {
+    {.name = "bucket_cap", .shape = Shape::size, .about = "bucket_cap_mb", .otherwise = "25MiB"},
+    {.name = "first_bucket", .shape = Shape::size, .about = "size of the first bucket", .otherwise = "1MiB"},
+    {.name = "find_unused_parameters",
+     .shape = Shape::boolean,
+     .about = "look for parameters that a forward did not use",
+     .otherwise = "false"},
+    {.name = "broadcast_buffers",
+     .shape = Shape::boolean,
+     .about = "every forward broadcasts the buffers of rank 0",
+     .otherwise = "true"},
+    {.name = "static_graph", .shape = Shape::boolean, .about = "the graph never changes", .otherwise = "false"},
+    {.name = "gradient_as_bucket_view",
+     .shape = Shape::boolean,
+     .about = "gradients live in the buckets",
+     .otherwise = "false"},
+};
+constexpr Group ddp{.title = "ddp", .about = "options of DistributedDataParallel", .keys = ddp_keys};
+
+constexpr Key sgd_keys[] = {
+    {.name = "lr", .shape = Shape::decimal, .about = "learning rate", .otherwise = "0.1"},
+    {.name = "momentum", .shape = Shape::decimal, .about = "momentum", .otherwise = "0"},
+};
+constexpr Key adam_keys[] = {{.name = "lr", .shape = Shape::decimal, .about = "learning rate", .otherwise = "0.001"}};
+constexpr Group sgd{.title = "optimizer.sgd", .about = "stochastic gradient descent", .keys = sgd_keys};
+constexpr Group adam{.title = "optimizer.adam", .about = "Adam", .keys = adam_keys};
+constexpr Key optimizer_rows[] = {
+    {.name = "sgd", .shape = Shape::group, .about = "stochastic gradient descent", .group = &sgd},
+    {.name = "adam", .shape = Shape::group, .about = "Adam", .group = &adam},
+};
+constexpr Group optimizer{
+    .title = "optimizer", .about = "the optimizer", .one_of = optimizer_rows, .bare = true, .noun = "optimizer"};
+
+constexpr Key delay_keys[] = {{.name = "by", .shape = Shape::duration, .about = "how much later", .required = true}};
+constexpr Key slow_keys[] = {{.name = "factor",
+                              .shape = Shape::decimal,
+                              .about = "how many times slower",
+                              .required = true,
+                              .low = 1,
+                              .high = 1'000'000}};
+constexpr Key skew_keys[] = {
+    {.name = "offset", .shape = Shape::duration, .about = "how far the clock is ahead", .otherwise = "0us"},
+    {.name = "drift", .shape = Shape::drift, .about = "how much faster the clock runs", .otherwise = "0ppm"},
+};
+constexpr Key partition_keys[] = {
+    {.name = "groups", .shape = Shape::rank_groups, .about = "ranks that still reach each other", .required = true}};
+constexpr Group delay{.title = "delay", .about = "messages arrive later", .keys = delay_keys};
+constexpr Group slow{.title = "slow", .about = "ranks are slower", .keys = slow_keys};
+constexpr Group skew{.title = "skew", .about = "clocks of ranks are wrong", .keys = skew_keys};
+constexpr Group partition{.title = "partition", .about = "groups of ranks lose each other", .keys = partition_keys};
+constexpr Key fault_rows[] = {
+    {.name = "delay",
+     .shape = Shape::group,
+     .about = "messages arrive later",
+     .group = &delay,
+     .traits = hits_messages},
+    {.name = "drop",
+     .shape = Shape::group,
+     .about = "messages are lost",
+     .group = &no_options,
+     .traits = hits_messages},
+    {.name = "duplicate",
+     .shape = Shape::group,
+     .about = "messages arrive twice",
+     .group = &no_options,
+     .traits = hits_messages},
+    {.name = "reorder",
+     .shape = Shape::group,
+     .about = "messages overtake each other",
+     .group = &no_options,
+     .traits = hits_messages},
+    {.name = "corrupt",
+     .shape = Shape::group,
+     .about = "a byte of the payload changes",
+     .group = &no_options,
+     .traits = hits_messages},
+    {.name = "crash",
+     .shape = Shape::group,
+     .about = "the process of the rank dies",
+     .group = &no_options,
+     .traits = hits_ranks},
+    {.name = "hang",
+     .shape = Shape::group,
+     .about = "the rank stops for ever",
+     .group = &no_options,
+     .traits = hits_ranks},
+    {.name = "slow",
+     .shape = Shape::group,
+     .about = "the rank is slower by a factor",
+     .group = &slow,
+     .traits = hits_ranks},
+    {.name = "skew",
+     .shape = Shape::group,
+     .about = "the clock of the rank is wrong",
+     .group = &skew,
+     .traits = hits_ranks},
+    {.name = "partition", .shape = Shape::group, .about = "groups of ranks lose each other", .group = &partition},
+};
+constexpr Key match_keys[] = {
+    {.name = "rank", .shape = Shape::int_set, .about = "which ranks", .otherwise = "all"},
+    {.name = "from", .shape = Shape::int_set, .about = "messages of these ranks", .otherwise = "all"},
+    {.name = "to", .shape = Shape::int_set, .about = "messages to these ranks", .otherwise = "all"},
+    {.name = "nth",
+     .shape = Shape::int_set,
+     .about = "which of the messages that match, counted from 0",
+     .otherwise = "all"},
+    {.name = "op", .shape = Shape::name, .about = "messages of this collective or operation; default: of any"},
+};
+constexpr Group match{.title = "match", .about = "which messages or ranks", .keys = match_keys};
+constexpr Key at_keys[] = {
+    {.name = "step", .shape = Shape::integer, .about = "from this step on", .high = limits::steps},
+    {.name = "before", .shape = Shape::name, .about = "before this operation of the step; default: at its start"},
+    {.name = "time", .shape = Shape::duration, .about = "from this moment on"},
+    {.name = "launch", .shape = Shape::integer, .about = "from this launch on, counted from 1", .low = 1, .high = 1000},
+};
+constexpr Group at{.title = "at", .about = "from when", .keys = at_keys};
+constexpr Key fault_keys[] = {
+    {.name = "match", .shape = Shape::group, .about = "which messages or ranks; default: all", .group = &match},
+    {.name = "at", .shape = Shape::group, .about = "from when; default: the beginning", .group = &at},
+    {.name = "for", .shape = Shape::duration, .about = "how long; default: to the end"},
+};
+constexpr Group fault{.title = "a fault",
+                      .about = "what goes wrong",
+                      .keys = fault_keys,
+                      .one_of = fault_rows,
+                      .bare = true,
+                      .noun = "fault"};
+
+constexpr Key blocked_keys[] = {
+    {.name = "rank", .shape = Shape::int_set, .about = "which ranks", .otherwise = "all"},
+    {.name = "in", .shape = Shape::name, .about = "operation or collective they sit in"},
+    {.name = "site", .shape = Shape::name, .about = "operation of the program that called it"},
+    {.name = "step", .shape = Shape::int_set, .about = "in which step"},
+};
+constexpr Group blocked{
+    .title = "expect.blocked", .about = "who sits where when nothing can happen any more", .keys = blocked_keys};
+constexpr Key value_keys[] = {
+    {.name = "tensor",
+     .shape = Shape::text,
+     .about = "layer.weight, layer.weight.grad, layer.running_mean, loss",
+     .required = true},
+    {.name = "across_ranks",
+     .shape = Shape::word,
+     .about = "whether all ranks hold the same bits",
+     .words = across_words},
+    {.name = "rank", .shape = Shape::integer, .about = "whose value `near` means", .otherwise = "0"},
+    {.name = "near",
+     .shape = Shape::decimal,
+     .about = "the value of every element",
+     .low = std::numeric_limits<std::int64_t>::min()},
+    {.name = "tolerance", .shape = Shape::decimal, .about = "how far it may be off", .otherwise = "0"},
+    {.name = "equals",
+     .shape = Shape::word,
+     .about = "what training alone on the joined batch gives",
+     .words = equals_words},
+};
+constexpr Group value{.title = "expect.values", .about = "what tensors must hold at the end", .keys = value_keys};
+constexpr Key time_keys[] = {
+    {.name = "min", .shape = Shape::duration, .about = "at least"},
+    {.name = "max", .shape = Shape::duration, .about = "at most"},
+    {.name = "near", .shape = Shape::duration, .about = "about"},
+    {.name = "within",
+     .shape = Shape::decimal,
+     .about = "how far from `near`, relatively",
+     .otherwise = "0.001",
+     .high = 1},
+};
+constexpr Group time_range{.title = "expect.time", .about = "when the last rank ended", .keys = time_keys};
+constexpr Key expect_keys[] = {
+    {.name = "outcome", .shape = Shape::word, .about = "how the run ends", .required = true, .words = outcome_words},
+    {.name = "rank", .shape = Shape::int_set, .about = "which ranks raise"},
+    {.name = "step", .shape = Shape::int_set, .about = "in which step"},
+    {.name = "in", .shape = Shape::name, .about = "in which operation"},
+    {.name = "error", .shape = Shape::text, .about = "a code of `pdsim list --what errors`"},
+    {.name = "message", .shape = Shape::text, .about = "a part of the error's text"},
+    {.name = "diagnosis", .shape = Shape::text, .about = "an id of `pdsim list --what diagnoses`, or none"},
+    {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
+    {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
+    {.name = "time", .shape = Shape::group, .about = "when the last rank ended", .group = &time_range},
+};
+constexpr Group expect{.title = "expect", .about = "what must come out", .keys = expect_keys};
+
+constexpr Key real_keys[] = {
+    {.name = "expect", .shape = Shape::group, .about = "what must come out there instead", .group = &expect},
+    {.name = "skip", .shape = Shape::boolean, .about = "not run there", .otherwise = "false"},
+    {.name = "why", .shape = Shape::text, .about = "why it differs there", .required = true},
+};
+constexpr Group real_world{.title = "real", .about = "what differs in a real world", .keys = real_keys};
+constexpr Key real_rows[] = {
+    {.name = "gloo", .shape = Shape::group, .about = "real Gloo", .group = &real_world},
+    {.name = "mpi", .shape = Shape::group, .about = "a real MPI", .group = &real_world},
+    {.name = "nccl", .shape = Shape::group, .about = "real NCCL", .group = &real_world},
+};
+constexpr Group real{.title = "real", .about = "what differs in real worlds", .keys = real_rows};
+
+constexpr Key variant_keys[] = {
+    {.name = "set", .shape = Shape::settings, .about = "dotted paths and their new values"},
+    {.name = "expect", .shape = Shape::group, .about = "what must come out", .required = true, .group = &expect},
+    {.name = "real", .shape = Shape::group, .about = "what differs in real worlds", .group = &real},
+};
+constexpr Group variant{.title = "a variant", .about = "the document with some values replaced", .keys = variant_keys};
+constexpr Key variant_key{.name = "variant", .shape = Shape::group, .about = "a variant", .group = &variant};
+
+constexpr Key entry_keys[] = {
+    {.name = "when", .shape = Shape::selectors, .about = "who runs it and in which steps; default: every rank, always"},
+    {.name = "label", .shape = Shape::name, .about = "a name, for `set`, `wait` and reports"},
+};
+
+constexpr Key document_keys[] = {
+    {.name = "pdsim", .shape = Shape::integer, .about = "language version", .required = true, .low = 1, .high = 1},
+    {.name = "name", .shape = Shape::name, .about = "equals the name of the file", .required = true},
+    {.name = "summary", .shape = Shape::text, .about = "one sentence, shown by `pdsim list`", .required = true},
+    {.name = "seed", .shape = Shape::integer, .about = "of everything random", .otherwise = "0"},
+    {.name = "world", .shape = Shape::group, .about = "where it runs", .required = true, .group = &world},
+    {.name = "model", .shape = Shape::group, .about = "a toy model", .group = &model},
+    {.name = "ddp",
+     .shape = Shape::group,
+     .about = "options of DistributedDataParallel, or none",
+     .words = none_word,
+     .group = &ddp},
+    {.name = "optimizer",
+     .shape = Shape::group,
+     .about = "the optimizer",
+     .otherwise = "{sgd: {lr: 0.1}}",
+     .group = &optimizer},
+    {.name = "batch",
+     .shape = Shape::integer,
+     .about = "rows per rank and step",
+     .otherwise = "4",
+     .low = 1,
+     .high = limits::batch},
+    {.name = "loss", .shape = Shape::word, .about = "the loss", .otherwise = "mse", .words = loss_words},
+    {.name = "program", .shape = Shape::operations, .about = "what every rank runs", .required = true},
+    {.name = "faults", .shape = Shape::groups, .about = "what goes wrong", .group = &fault},
+    {.name = "expect", .shape = Shape::group, .about = "what must come out", .group = &expect},
+    {.name = "real", .shape = Shape::group, .about = "what differs in real worlds", .group = &real},
+    {.name = "variants", .shape = Shape::named, .about = "the same with some values replaced", .element = &variant_key},
+};
+
+}  // namespace
+
+const Group document_group{.title = "the file", .about = "a pdsim scenario", .keys = document_keys};
+const Group operation_entry{.title = "program",
+                            .about = "one entry of the program",
+                            .keys = entry_keys,
+                            .one_of = operation_table,
+                            .bare = true,
+                            .noun = "operation"};
+const Group selector{.title = "when", .about = "integer sets, all of which must hold", .keys = selector_keys};
+
+std::span<const Key> fault_kinds() { return fault_rows; }
+std::span<const Key> layer_kinds() { return layer_rows; }
+std::span<const std::string_view> backends() { return backend_words; }
+std::span<const std::string_view> profiles() { return profile_words; }
+
+}  // namespace pdsim::scenarios::language

@@ -1,0 +1,21 @@
+// The tables of every section of a scenario file but `program`, which is in operations_table.h.
+#pragma once
+
+#include "scenarios/engine/language/key.h"
+#include "scenarios/engine/limits.h"
+
+#include <array>
+#include <string_view>
+
+namespace pdsim::scenarios::language {
+
+extern const Group document_group;   // the top level
+extern const Group operation_entry;  // an entry of `program`
+extern const Group selector;         // of `when`
+
+std::span<const Key> fault_kinds();
+std::span<const Key> layer_kinds();
+std::span<const std::string_view> backends();
+std::span<const std::string_view> profiles();
+
+}  // namespace pdsim::scenarios::language

@@ -1,0 +1,17 @@
+// The second level: keys, types and units, by the tables. What passes can be read without asking again.
+#pragma once
+
+#include "scenarios/engine/language/key.h"
+#include "scenarios/engine/language/tree.h"
+
+namespace pdsim::scenarios::language {
+
+// The whole file, or the effective document of a variant.
+void check_shape(const Node& root, Problems& problems);
+// The sections that are there; what is missing is not asked.
+void check_section(const Node& root, Problems& problems);
+
+// What a value of this key looks like, for messages: "a duration such as 5us".
+std::string expected(const Key& key);
+
+}  // namespace pdsim::scenarios::language

@@ -1,0 +1,193 @@
+#include "scenarios/engine/loader.h"
+
+#include "scenarios/engine/language/build.h"
+#include "scenarios/engine/language/meaning.h"
+#include "scenarios/engine/language/problems.h"
+#include "scenarios/engine/language/read.h"
+#include "scenarios/engine/language/settings.h"
+#include "scenarios/engine/language/shape_check.h"
+#include "scenarios/engine/language/tree.h"
+#include "scenarios/engine/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace pdsim::scenarios {
+namespace {
+
+using language::Entry;
+using language::Node;
+using language::Problems;
+
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+std::string too_large() {
+  return fmt::format("the limit of a scenario file is {}",
+                     to_string(Bytes{static_cast<std::int64_t>(limits::file_bytes)}));
+}
+
+std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
+
+// What concerns the file and not one variant of it.
+void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
+  const Entry* name = language::entry_of(root, "name");
+  const std::string stem = stem_of(file.file);
+  if (name != nullptr && name->value.is_scalar() && name->value.text != stem)
+    problems.error(name->value.mark, fmt::format("the name `{}` is not the name of the file", name->value.text),
+                   fmt::format("write `name: {}`, or rename the file", stem));
+  const Entry* summary = language::entry_of(root, "summary");
+  if (summary != nullptr) {
+    const std::string& text = summary->value.text;
+    const auto characters =
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+    if (characters > limits::summary_characters)
+      problems.error(summary->value.mark, fmt::format("a summary of {} characters", characters),
+                     fmt::format("at most {} are shown", limits::summary_characters));
+  }
+  const Entry* expect = language::entry_of(root, "expect");
+  const Entry* variants = language::entry_of(root, "variants");
+  if (expect != nullptr && variants != nullptr)
+    problems.error(variants->mark, "`variants` beside `expect`",
+                   "each variant has its own `expect`; keep one of the two");
+  if (expect == nullptr && variants == nullptr && !root.entries.empty())
+    problems.error(root.entries.front().mark, "the file expects nothing", "add `expect: {outcome: ok}`, or `variants`");
+  if (variants != nullptr && variants->value.entries.size() > static_cast<std::size_t>(limits::variants))
+    problems.error(variants->mark, fmt::format("{} variants", variants->value.entries.size()),
+                   fmt::format("the limit is {}", limits::variants));
+}
+
+// Sections in which the shape is wrong; what they mean cannot be asked.
+std::set<std::string> broken_sections(const Node& document) {
+  std::set<std::string> broken;
+  for (const Entry& entry : document.entries) {
+    Node only;
+    only.kind = Node::Kind::map;
+    only.entries.push_back(entry);
+    Problems problems;
+    language::check_section(only, problems);
+    if (problems.any_error()) broken.insert(entry.key);
+  }
+  return broken;
+}
+
+void check_meaning(const Node& document, const Scenario& scenario, Problems& problems) {
+  const std::set<std::string> broken = broken_sections(document);
+  const auto fine = [&](const char* section) { return broken.count(section) == 0; };
+  if (!fine("world") || document.find("world") == nullptr) return;
+  Problems limits_problems;
+  language::check_limits(document, scenario, limits_problems);
+  language::check_limits(document, scenario, problems);
+  if (limits_problems.any_error()) return;
+  language::check_world(document, scenario, problems);
+  if (fine("model")) language::check_model(document, scenario, problems);
+  if (fine("program") && fine("model")) language::check_program(document, scenario, problems);
+  if (fine("program") && fine("faults")) language::check_faults(document, scenario, problems);
+  if (fine("model") && fine("expect") && fine("real")) language::check_expect(document, scenario, problems);
+  if (broken.empty()) language::check_reach(document, scenario, problems);
+}
+
+std::vector<Setting> settings_of(const Entry& variant) {
+  std::vector<Setting> settings;
+  if (const Node* set = variant.value.find("set"); set != nullptr)
+    for (const Entry& entry : set->entries)
+      settings.push_back({entry.key, entry.mark, {language::emit_inline(entry.value), entry.value.mark}});
+  return settings;
+}
+
+Scenario check_document(const LoadedFile& file, const Node& document, Problems& problems) {
+  language::check_shape(document, problems);
+  Scenario scenario = language::build_scenario(document);
+  scenario.file = file.file;
+  check_meaning(document, scenario, problems);
+  return scenario;
+}
+
+void load_into(LoadedFile& file, Problems& problems) {
+  const auto root = language::parse(file.text, problems);
+  if (!root) return;
+  language::check_shape(*root, problems);
+  if (!root->is_map()) return;
+  check_head(file, *root, problems);
+  const Node* variants = root->find("variants");
+  Scenario plain = check_document(file, language::base_of(*root), problems);
+  if (variants == nullptr || !variants->is_map()) {
+    file.variants.push_back(std::move(plain));
+    return;
+  }
+  if (variants->entries.size() > static_cast<std::size_t>(limits::variants)) return;
+  for (const Entry& variant : variants->entries) {
+    Scenario scenario = check_document(file, language::effective(*root, variant, problems), problems);
+    scenario.variant = variant.key;
+    scenario.variant_mark = variant.mark;
+    scenario.settings = settings_of(variant);
+    file.variants.push_back(std::move(scenario));
+  }
+}
+
+Error io_error(const std::string& path, const char* why) {
+  return {Code::io_error, fmt::format("cannot read `{}`: {}", path, why), {{"file", path}}};
+}
+
+}  // namespace
+
+LoadedFile load_text(std::string file, std::string text) {
+  LoadedFile loaded;
+  loaded.file = std::move(file);
+  loaded.text = std::move(text);
+  if (loaded.text.compare(0, byte_order_mark.size(), byte_order_mark) == 0)
+    loaded.text.erase(0, byte_order_mark.size());
+  Problems problems;
+  if (loaded.text.size() > limits::file_bytes) {
+    problems.error({}, fmt::format("the file holds {} bytes", loaded.text.size()), too_large());
+    loaded.text.clear();
+  } else {
+    load_into(loaded, problems);
+  }
+  loaded.diagnostics = problems.take();
+  loaded.errors = static_cast<int>(
+      std::count_if(loaded.diagnostics.begin(), loaded.diagnostics.end(), [](const auto& d) { return !d.warning; }));
+  if (loaded.errors > 0) loaded.variants.clear();
+  return loaded;
+}
+
+Result<LoadedFile> load_file(const std::string& path) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (std::filesystem::is_directory(status)) return io_error(path, "it is a folder, not a scenario file");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (stream == nullptr) return io_error(path, std::strerror(errno));
+  // One byte more than the limit is enough to know that it is exceeded, also where a file has no size (pipes, devices).
+  std::string text(limits::file_bytes + 1, '\0');
+  errno = 0;
+  text.resize(std::fread(text.data(), 1, text.size(), stream.get()));
+  if (std::ferror(stream.get()) != 0) return io_error(path, std::strerror(errno));
+  if (text.size() <= limits::file_bytes) return load_text(path, std::move(text));
+  LoadedFile loaded;
+  loaded.file = path;
+  const auto size = std::filesystem::file_size(path, code);
+  loaded.diagnostics.push_back(
+      {false, code ? "the file is too large" : fmt::format("the file holds {} bytes", size), {}, too_large()});
+  loaded.errors = 1;
+  return loaded;
+}
+
+std::string effective_document(const LoadedFile& file, std::string_view variant) {
+  Problems problems;
+  const auto root = language::parse(file.text, problems);
+  if (!root || !root->is_map()) return "";
+  const Node* variants = root->find("variants");
+  if (variants == nullptr || variant.empty()) return language::emit(*root);
+  for (const Entry& entry : variants->entries)
+    if (entry.key == variant) return language::emit(language::effective(*root, entry, problems));
+  return "";
+}
+
+}  // namespace pdsim::scenarios

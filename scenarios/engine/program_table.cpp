@@ -1,0 +1,158 @@
+// program_table (loader.h): the program as the finite table of rank x step that it is.
+#include "scenarios/engine/loader.h"
+#include "scenarios/engine/operations_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+struct Line {
+  std::string operation;
+  std::string ranks;
+  bool operator==(const Line&) const = default;
+};
+using Lines = std::vector<Line>;
+
+std::string argument_text(const Argument& argument) {
+  if (!argument.is_list) return argument.text.value;
+  std::string out;
+  for (const Argument& item : argument.items) out += (out.empty() ? "" : ", ") + argument_text(item);
+  return "[" + out + "]";
+}
+
+std::string operation_text(const Operation& op) {
+  std::string options;
+  const language::Key* row = language::operation_named(op.name);
+  if (row != nullptr && row->group != nullptr)
+    for (const language::Key& key : row->group->keys)
+      if (const auto found = op.args.find(std::string(key.name)); found != op.args.end() && key.name != "do")
+        options += fmt::format("{}{}: {}", options.empty() ? "" : ", ", key.name, argument_text(found->second));
+  std::string text = op.name;
+  if (!options.empty()) text += " {" + options + "}";
+  if (!op.label.empty()) text += fmt::format("  ({})", op.label);
+  return text;
+}
+
+class Table {
+ public:
+  explicit Table(const Scenario& s) : s_(s), spec_(s.world.spec) {}
+
+  std::string text() {
+    out_ = fmt::format("{}{}{}   {} {}\n", s_.name, s_.variant.empty() ? "" : "/", s_.variant, spec_.ranks(),
+                       spec_.ranks() == 1 ? "rank" : "ranks");
+    int launch = 1;
+    for (const Operation& op : s_.program) {
+      const auto inner = op.args.find("do");
+      if (inner == op.args.end()) {
+        add("-", {line(op, op, -1)});
+      } else {
+        loop(op, inner->second.operations);
+      }
+      if (op.name == "relaunch") flush(), out_ += fmt::format("launch {}\n", ++launch);
+    }
+    flush();
+    return out_;
+  }
+
+ private:
+  // Steps that are alike stand together.
+  void loop(const Operation& train, const std::vector<Operation>& body) {
+    const std::int64_t steps = train.integer("steps", 0);
+    std::int64_t first = 0;
+    Lines last;
+    for (std::int64_t step = 0; step <= steps; ++step) {
+      Lines lines;
+      if (step < steps)
+        for (const Operation& op : body) forwards(lines, train, op, static_cast<int>(step));
+      if (step > 0 && (step == steps || lines != last)) {
+        add(first == step - 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, step - 1), last);
+        first = step;
+      }
+      last = std::move(lines);
+      if (everything_is_alike(train, body) && step == 0 && steps > 1) step = steps - 1;
+    }
+  }
+
+  bool everything_is_alike(const Operation& train, const std::vector<Operation>& body) const {
+    const auto same = [](const When& when) {
+      return std::all_of(when.any.begin(), when.any.end(), [](const Selector& s) { return s.step.is_all(); });
+    };
+    return same(train.when) &&
+           std::all_of(body.begin(), body.end(), [&](const Operation& op) { return same(op.when); }) &&
+           std::all_of(s_.model.takes.begin(), s_.model.takes.end(), [&](const Take& t) { return same(t.when); });
+  }
+
+  // A forward takes a path; ranks that take different ones stand apart.
+  void forwards(Lines& lines, const Operation& train, const Operation& op, int step) const {
+    if (op.name != "forward" || op.args.count("path") > 0 || s_.model.takes.empty())
+      return lines.push_back(line(train, op, step));
+    std::vector<std::pair<std::string, std::vector<int>>> paths;
+    for (int rank = 0; rank < spec_.ranks(); ++rank) {
+      if (!runs(train, op, rank, step)) continue;
+      const std::string path = path_of(rank, step);
+      const auto found = std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return p.first == path; });
+      if (found == paths.end()) {
+        paths.push_back({path, {rank}});
+      } else {
+        found->second.push_back(rank);
+      }
+    }
+    for (auto& [path, ranks] : paths)
+      lines.push_back({fmt::format("{}  path {}", operation_text(op), path), ranks_text(std::move(ranks))});
+  }
+
+  std::string path_of(int rank, int step) const {
+    for (const Take& take : s_.model.takes)
+      if (take.when.selects(rank, spec_.node_of(rank), step)) return *take.path;
+    return s_.model.spec.paths.empty() ? "full" : s_.model.spec.paths.front().name;
+  }
+
+  bool runs(const Operation& outer, const Operation& op, int rank, int step) const {
+    const int node = spec_.node_of(rank);
+    return outer.when.selects(rank, node, &outer == &op ? step : -1) && op.when.selects(rank, node, step);
+  }
+
+  Line line(const Operation& outer, const Operation& op, int step) const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < spec_.ranks(); ++rank)
+      if (runs(outer, op, rank, step)) ranks.push_back(rank);
+    return {operation_text(op), ranks.empty() ? "nobody" : ranks_text(std::move(ranks))};
+  }
+
+  void add(const std::string& step, const Lines& lines) {
+    bool first = true;
+    for (const Line& l : lines) {
+      rows_.push_back({first ? step : "", l});
+      first = false;
+    }
+  }
+
+  void flush() {
+    std::size_t steps = 4, operations = 9;
+    for (const auto& [step, l] : rows_) {
+      steps = std::max(steps, step.size());
+      operations = std::max(operations, l.operation.size());
+    }
+    operations = std::min<std::size_t>(operations, 60);
+    if (!rows_.empty()) out_ += fmt::format("  {:>{}}  {:<{}}  ranks\n", "step", steps, "operation", operations);
+    for (const auto& [step, l] : rows_)
+      out_ += fmt::format("  {:>{}}  {:<{}}  {}\n", step, steps, l.operation, operations, l.ranks);
+    rows_.clear();
+  }
+
+  const Scenario& s_;
+  const sim::WorldSpec& spec_;
+  std::vector<std::pair<std::string, Line>> rows_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string program_table(const Scenario& scenario) { return Table(scenario).text(); }
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,83 @@
+// render (loader.h): a diagnostic with its line of the file and a caret.
+#include "scenarios/engine/loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr std::size_t most_shown = 90;  // bytes of a source line
+
+std::string_view line_of(std::string_view text, int number) {
+  for (int n = 1; n < number; ++n) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, std::min(text.size(), text.find_first_of("\r\n")));
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// As a terminal may show it: what is no printable text becomes a question mark, a tab a space.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const std::size_t length = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+    bool good = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; good && k < length; ++k) good = continues(text[i + k]);
+    if (!good || c == 0x7f || (c < 0x20 && c != '\t')) {
+      out += '?';
+      ++i;
+    } else {
+      if (c == '\t') {
+        out += ' ';
+      } else {
+        out += text.substr(i, length);
+      }
+      i += length;
+    }
+  }
+  return out;
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+}
+
+}  // namespace
+
+std::string render(const LoadedFile& file, const Diagnostic& d) {
+  std::string out = fmt::format("{}[scenario]: {}\n", d.warning ? "warning" : "error", d.what);
+  if (d.mark.line <= 0) return out + fmt::format("  --> {}\n  = {}\n", file.file, d.label);
+  out += fmt::format("  --> {}:{}:{}\n", file.file, d.mark.line, d.mark.column);
+  std::string_view line = line_of(file.text, d.mark.line);
+  std::size_t before = std::min(static_cast<std::size_t>(std::max(d.mark.column - 1, 0)), line.size());
+  std::string cut;
+  if (line.size() > most_shown && before > most_shown / 2) {  // a long line: the part around the caret
+    std::size_t drop = before - most_shown / 2;
+    while (drop < before && continues(line[drop])) ++drop;
+    line.remove_prefix(drop);
+    before -= drop;
+    cut = "...";
+  }
+  std::string_view shown = line.substr(0, std::min(line.size(), most_shown));
+  while (shown.size() < line.size() && !shown.empty() && continues(line[shown.size()])) shown.remove_suffix(1);
+  before = std::min(before, shown.size());
+  const std::size_t width = std::min(static_cast<std::size_t>(std::max(d.mark.width, 1)), shown.size() - before);
+  const std::string number = std::to_string(d.mark.line);
+  const std::string gutter(number.size(), ' ');
+  const std::string spaces(cut.size() + characters(printable(shown.substr(0, before))), ' ');
+  const std::string carets(std::max<std::size_t>(1, characters(printable(shown.substr(before, width)))), '^');
+  out += fmt::format("{} |\n", gutter);
+  out += fmt::format("{} | {}{}{}\n", number, cut, printable(shown), shown.size() < line.size() ? "..." : "");
+  out += fmt::format("{} | {}{} {}\n", gutter, spaces, carets, d.label);
+  return out;
+}
+
+}  // namespace pdsim::scenarios
