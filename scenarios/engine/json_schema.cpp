@@ -170,7 +170,8 @@ std::string json_schema() {
   Json flat{{"required", {"ranks"}}, {"not", {{"anyOf", Json::array()}}}};
   for (const char* key : {"nodes", "ranks_per_node", "intra", "inter"})
     flat["not"]["anyOf"].push_back({{"required", {key}}});
-  Json levels{{"required", {"nodes", "ranks_per_node"}}, {"not", {{"required", {"link"}}}}};
+  Json levels{{"required", {"nodes", "ranks_per_node"}}, {"not", {{"anyOf", Json::array()}}}};
+  for (const char* key : {"ranks", "link"}) levels["not"]["anyOf"].push_back({{"required", {key}}});
   schema["properties"]["world"]["oneOf"] = Json::array({flat, levels});
   schema["$defs"] = definitions();
   return schema.dump(2) + "\n";

@@ -16,8 +16,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace pdsim::scenarios {
@@ -64,34 +64,37 @@ void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
                    fmt::format("the limit is {}", limits::variants));
 }
 
-// Sections in which the shape is wrong; what they mean cannot be asked.
-std::set<std::string> broken_sections(const Node& document) {
-  std::set<std::string> broken;
+// The document without the sections in which the shape is wrong: what those mean cannot be asked.
+Node whole_sections(const Node& document) {
+  Node whole;
+  whole.kind = Node::Kind::map;
+  whole.mark = document.mark;
   for (const Entry& entry : document.entries) {
     Node only;
     only.kind = Node::Kind::map;
     only.entries.push_back(entry);
     Problems problems;
     language::check_section(only, problems);
-    if (problems.any_error()) broken.insert(entry.key);
+    if (!problems.any_error()) whole.entries.push_back(entry);
   }
-  return broken;
+  return whole;
 }
 
 void check_meaning(const Node& document, const Scenario& scenario, Problems& problems) {
-  const std::set<std::string> broken = broken_sections(document);
-  const auto fine = [&](const char* section) { return broken.count(section) == 0; };
-  if (!fine("world") || document.find("world") == nullptr) return;
-  Problems limits_problems;
-  language::check_limits(document, scenario, limits_problems);
-  language::check_limits(document, scenario, problems);
-  if (limits_problems.any_error()) return;
-  language::check_world(document, scenario, problems);
-  if (fine("model")) language::check_model(document, scenario, problems);
-  if (fine("program") && fine("model")) language::check_program(document, scenario, problems);
-  if (fine("program") && fine("faults")) language::check_faults(document, scenario, problems);
-  if (fine("model") && fine("expect") && fine("real")) language::check_expect(document, scenario, problems);
-  if (broken.empty()) language::check_reach(document, scenario, problems);
+  const Node whole = whole_sections(document);
+  const auto fine = [&](const char* section) {
+    return whole.find(section) != nullptr || document.find(section) == nullptr;
+  };
+  if (whole.find("world") == nullptr) return;
+  const int before = problems.seen();
+  language::check_limits(whole, scenario, problems);
+  if (problems.seen() > before) return;
+  language::check_world(whole, scenario, problems);
+  language::check_model(whole, scenario, problems);
+  if (fine("model")) language::check_program(whole, scenario, problems);
+  if (fine("program")) language::check_faults(whole, scenario, problems);
+  if (fine("model")) language::check_expect(whole, scenario, problems);
+  if (whole.entries.size() == document.entries.size()) language::check_reach(whole, scenario, problems);
 }
 
 std::vector<Setting> settings_of(const Entry& variant) {
@@ -110,6 +113,24 @@ Scenario check_document(const LoadedFile& file, const Node& document, Problems& 
   return scenario;
 }
 
+// What is wrong only with a variant's settings may be told at a line that all variants share: then it names the variant.
+Scenario check_variant(const LoadedFile& file, const Node& root, const Entry& variant, int last_line,
+                       Problems& problems) {
+  Problems own;
+  const Node document = language::effective(root, variant, own);
+  Scenario scenario = check_document(file, document, own);
+  for (Diagnostic& d : own.take()) {
+    const bool inside = d.mark.line >= variant.mark.line && d.mark.line <= last_line;
+    if (problems.knows(d)) continue;
+    if (!inside && !d.warning) d.what += fmt::format(", in variant `{}`", variant.key);
+    problems.add(std::move(d));
+  }
+  scenario.variant = variant.key;
+  scenario.variant_mark = variant.mark;
+  scenario.settings = settings_of(variant);
+  return scenario;
+}
+
 void load_into(LoadedFile& file, Problems& problems) {
   const auto root = language::parse(file.text, problems);
   if (!root) return;
@@ -123,12 +144,10 @@ void load_into(LoadedFile& file, Problems& problems) {
     return;
   }
   if (variants->entries.size() > static_cast<std::size_t>(limits::variants)) return;
-  for (const Entry& variant : variants->entries) {
-    Scenario scenario = check_document(file, language::effective(*root, variant, problems), problems);
-    scenario.variant = variant.key;
-    scenario.variant_mark = variant.mark;
-    scenario.settings = settings_of(variant);
-    file.variants.push_back(std::move(scenario));
+  for (std::size_t i = 0; i < variants->entries.size(); ++i) {
+    const bool last = i + 1 == variants->entries.size();
+    const int last_line = last ? std::numeric_limits<int>::max() : variants->entries[i + 1].mark.line;
+    file.variants.push_back(check_variant(file, *root, variants->entries[i], last_line, problems));
   }
 }
 

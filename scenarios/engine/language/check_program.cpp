@@ -78,7 +78,8 @@ class ProgramCheck {
     const Node* label = options.find("for");
     if (label == nullptr || std::find(async_.begin(), async_.end(), label->text) != async_.end()) return;
     problems_.error(label->mark, fmt::format("no earlier operation with `async: true` has the label `{}`", label->text),
-                    suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
+                    async_.empty() ? "give the operation that is waited for `async: true` and a label"
+                                   : suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
   }
 
   void train(const Node& options) {

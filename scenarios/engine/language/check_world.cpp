@@ -117,14 +117,14 @@ void check_limits(const Node& document, const Scenario& s, Problems& problems) {
     return;
   }
   const Entry* program = entry_of(document, "program");
-  const std::int64_t each = operations_of(s.program);
+  const std::int64_t each = program != nullptr ? operations_of(s.program) : 0;
   if (program != nullptr && each > limits::operations / ranks)
     problems.error(program->mark,
                    fmt::format("the program is more than {} operations over all ranks", limits::operations),
                    "this is the limit; use fewer ranks or steps");
-  const std::int64_t buffer = s.world.spec.payload ? largest_buffer(s.program, ranks) : 0;
-  const std::int64_t model = s.model.given ? model_bytes(s) : 0;
-  if (buffer > limits::memory_bytes / ranks && program != nullptr)
+  const std::int64_t buffer = program != nullptr && s.world.spec.payload ? largest_buffer(s.program, ranks) : 0;
+  const std::int64_t model = document.find("model") != nullptr ? model_bytes(s) : 0;
+  if (buffer > limits::memory_bytes / ranks)
     problems.error(
         program->mark,
         fmt::format("the largest call needs {} of memory on each of {} ranks", to_string(Bytes{buffer}), ranks),

@@ -144,7 +144,7 @@ class Reader : public YAML::EventHandler {
   }
   void open(Node::Kind kind, const YAML::Mark& mark) {
     if (!open_.empty() && open_.back().node.is_map() && !open_.back().has_key)
-      stop(lines_.mark(mark), "a key that is a list or a mapping", "keys are plain words");
+      stop(lines_.mark(mark), "a key that is a list or a mapping", "keys are plain words; is a bracket left open?");
     if (open_.size() >= static_cast<std::size_t>(limits::nesting))
       stop(lines_.mark(mark), fmt::format("nested more than {} levels deep", limits::nesting),
            "this is the limit of a scenario file");
@@ -213,7 +213,8 @@ class Reader : public YAML::EventHandler {
 struct Advice {
   std::string_view said, what, label;
 };
-constexpr std::array<Advice, 9> advices{{
+constexpr std::array<Advice, 10> advices{{
+    {"unknown token", "a character that begins no value", "put the value in quotes"},
     {"end of map flow", "a `{` is never closed", "the file ends, or another line begins, before its `}`"},
     {"end of sequence flow", "a `[` is never closed", "the file ends, or another line begins, before its `]`"},
     {"end of map not found", "the indentation does not fit",

@@ -22,11 +22,15 @@ void Problems::warning(const Mark& mark, std::string what, std::string label) {
   add({true, std::move(what), mark, std::move(label)});
 }
 
+bool Problems::knows(const Diagnostic& diagnostic) const {
+  return std::any_of(all_.begin(), all_.end(), [&](const Diagnostic& d) {
+    return d.mark.line == diagnostic.mark.line && d.mark.column == diagnostic.mark.column && d.what == diagnostic.what;
+  });
+}
+
 void Problems::add(Diagnostic diagnostic) {
-  if (all_.size() >= most_remembered) return;
-  for (const Diagnostic& d : all_)
-    if (d.mark.line == diagnostic.mark.line && d.mark.column == diagnostic.mark.column && d.what == diagnostic.what)
-      return;
+  if (!diagnostic.warning) ++seen_;
+  if (all_.size() >= most_remembered || knows(diagnostic)) return;
   if (!diagnostic.warning) ++errors_;
   all_.push_back(std::move(diagnostic));
 }

@@ -12,15 +12,17 @@ class Problems {
  public:
   void error(const Mark& mark, std::string what, std::string label);
   void warning(const Mark& mark, std::string what, std::string label);
+  void add(Diagnostic diagnostic);
+  bool knows(const Diagnostic& diagnostic) const;
   bool any_error() const { return errors_ > 0; }
-  int errors() const { return errors_; }
+  int seen() const { return seen_; }  // errors, also those that were known already
   // By position, errors first where there are more than fit.
   std::vector<Diagnostic> take();
 
  private:
-  void add(Diagnostic diagnostic);
   std::vector<Diagnostic> all_;
   int errors_ = 0;
+  int seen_ = 0;
 };
 
 }  // namespace pdsim::scenarios::language

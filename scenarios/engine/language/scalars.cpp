@@ -92,7 +92,10 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   if (word.size() <= 100)
     if (const auto best = nearest(word, std::span<const std::string_view>(words)))
       return fmt::format("did you mean `{}`?", *best);
-  if (words.empty()) return std::string(there_are) + " nothing";
+  if (words.empty()) return "there are none";
+  const auto begins = [&](std::string_view w) { return !word.empty() && w.substr(0, word.size()) == word; };
+  if (std::count_if(words.begin(), words.end(), begins) == 1)
+    return fmt::format("did you mean `{}`?", *std::find_if(words.begin(), words.end(), begins));
   return fmt::format("{} {}", there_are, alternatives(words));
 }
 

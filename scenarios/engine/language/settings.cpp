@@ -95,7 +95,10 @@ class Walk {
       default:
         break;
     }
-    return fail(segment, fmt::format("below `{}`; set `{}` as a whole", place.key->name, place.key->name), {});
+    problems_.error(mark_of(segment),
+                    fmt::format("`{}` names nothing: no `{}` below `{}`", setting_.key, segment, place.key->name),
+                    fmt::format("set `{}` as a whole", place.key->name));
+    return {};
   }
 
   Place in_section(const Place& place, const std::string& segment) {
