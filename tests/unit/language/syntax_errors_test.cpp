@@ -1,0 +1,267 @@
+// What YAML allows and the language does not, each with the text that the user sees.
+#include "tests/unit/language/report_of.h"
+
+#include <gtest/gtest.h>
+
+namespace pdsim::scenarios {
+namespace {
+
+TEST(SyntaxError, TellsWhereADuplicateKeyStoodFirst) {
+  EXPECT_EQ(report_of(with("  link: {latency: 5us, bandwidth: 25GB/s}",
+                           R"(  ranks: 4
+  link: {latency: 5us, bandwidth: 25GB/s})")),
+            R"(error[scenario]: key `ranks` stands here a second time
+  --> mine.yaml:6:3
+  |
+6 |   ranks: 4
+  |   ^^^^^ it already stands at line 5, column 3
+)");
+}
+
+TEST(SyntaxError, TakesNoOctal) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: 010")),
+            R"(error[scenario]: `010` begins with a zero
+  --> mine.yaml:5:10
+  |
+5 |   ranks: 010
+  |          ^^^ write a plain decimal number
+)");
+}
+
+TEST(SyntaxError, TakesNoUnderscoresInNumbers) {
+  EXPECT_EQ(report_of(with("  - train: {steps: 3}", "  - train: {steps: 1_000}")),
+            R"(error[scenario]: `1_000` is not a whole number
+  --> mine.yaml:12:20
+   |
+12 |   - train: {steps: 1_000}
+   |                    ^^^^^ expected a whole number 0..1000000
+)");
+}
+
+TEST(SyntaxError, TakesNoExponentInWholeNumbers) {
+  EXPECT_EQ(report_of(with("  - train: {steps: 3}", "  - train: {steps: 1e3}")),
+            R"(error[scenario]: `1e3` is not a whole number
+  --> mine.yaml:12:20
+   |
+12 |   - train: {steps: 1e3}
+   |                    ^^^ expected a whole number 0..1000000
+)");
+}
+
+TEST(SyntaxError, TakesNoSexagesimals) {
+  EXPECT_EQ(report_of(with("  - train: {steps: 3}", "  - train: {steps: 1:30}")),
+            R"(error[scenario]: `1:30` is not a whole number
+  --> mine.yaml:12:20
+   |
+12 |   - train: {steps: 1:30}
+   |                    ^^^^ expected a whole number 0..1000000
+)");
+}
+
+TEST(SyntaxError, TakesNoForNoBoolean) {
+  EXPECT_EQ(report_of(valid_start + R"(ddp: {find_unused_parameters: no}
+expect: {outcome: ok}
+)"),
+            R"(error[scenario]: `no` is not a boolean
+  --> mine.yaml:14:31
+   |
+14 | ddp: {find_unused_parameters: no}
+   |                               ^^ expected true or false
+)");
+}
+
+TEST(SyntaxError, TakesQuotedYesForNoBoolean) {
+  EXPECT_EQ(report_of(valid_start + R"(ddp: {find_unused_parameters: "yes"}
+expect: {outcome: ok}
+)"),
+            R"(error[scenario]: `yes` is not a boolean
+  --> mine.yaml:14:31
+   |
+14 | ddp: {find_unused_parameters: "yes"}
+   |                               ^^^^^ expected true or false
+)");
+}
+
+TEST(SyntaxError, TellsAnEmptyValueAtItsKey) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  ranks:")),
+            R"(error[scenario]: `ranks` has no value
+  --> mine.yaml:5:3
+  |
+5 |   ranks:
+  |   ^^^^^ expected a whole number 1..1048576
+)");
+}
+
+TEST(SyntaxError, RejectsAnchors) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: &n 2")),
+            R"(error[scenario]: an anchor (`&name`)
+  --> mine.yaml:5:10
+  |
+5 |   ranks: &n 2
+  |          ^^ write the value out; variants with `set` cover what differs
+)");
+}
+
+TEST(SyntaxError, RejectsAliases) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: *n")),
+            R"(error[scenario]: an alias (`*name`)
+  --> mine.yaml:5:10
+  |
+5 |   ranks: *n
+  |          ^ write the value out; variants with `set` cover what differs
+)");
+}
+
+TEST(SyntaxError, RejectsMergeKeys) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  <<: {ranks: 2}")),
+            R"(error[scenario]: a merge key (`<<`)
+  --> mine.yaml:5:3
+  |
+5 |   <<: {ranks: 2}
+  |   ^^ write the keys out; variants with `set` cover what differs
+)");
+}
+
+TEST(SyntaxError, RejectsTags) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: !!int 2")),
+            R"(error[scenario]: a tag (`tag:yaml.org,2002:int`)
+  --> mine.yaml:5:10
+  |
+5 |   ranks: !!int 2
+  |          ^^^^^ the language has no tags; write the plain value
+)");
+}
+
+TEST(SyntaxError, RejectsASecondDocument) {
+  EXPECT_EQ(report_of(valid_start + R"(expect: {outcome: ok}
+---
+foo: 1
+)"),
+            R"(error[scenario]: a second document begins here
+  --> mine.yaml:15:1
+   |
+15 | ---
+   | ^^^ a scenario file holds one document
+)");
+}
+
+TEST(SyntaxError, RejectsTabsInTheIndentation) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "\tranks: 2")),
+            R"(error[scenario]: a tab in the indentation
+  --> mine.yaml:5:1
+  |
+5 |  ranks: 2
+  | ^ use spaces
+)");
+}
+
+TEST(SyntaxError, ExplainsAColonInAValue) {
+  EXPECT_EQ(report_of(with("summary: one sentence", "summary: one: sentence")),
+            R"(error[scenario]: a `: ` where no mapping can begin
+  --> mine.yaml:3:13
+  |
+3 | summary: one: sentence
+  |             ^ put values with `: ` in quotes; indent with spaces
+)");
+}
+
+TEST(SyntaxError, ExplainsAPercentSign) {
+  EXPECT_EQ(report_of(with("summary: one sentence", "summary: %one")),
+            R"(error[scenario]: a character that begins no value
+  --> mine.yaml:3:10
+  |
+3 | summary: %one
+  |          ^ put the value in quotes
+)");
+}
+
+TEST(SyntaxError, FindsTheOpenBracketOfATruncatedFile) {
+  EXPECT_EQ(report_of(valid_start + "expect: {outcome: o"),
+            R"(error[scenario]: a `{` is never closed
+  --> mine.yaml:14:1
+   |
+14 | expect: {outcome: o
+   | ^ the file ends, or another line begins, before its `}`
+)");
+}
+
+TEST(SyntaxError, RejectsLatin1) {
+  EXPECT_EQ(report_of(with("summary: one sentence", "summary: caf\351")),
+            R"(error[scenario]: a byte 0xe9 that is not UTF-8
+  --> mine.yaml:3:13
+  |
+3 | summary: caf?
+  |             ^ a scenario file is plain text in UTF-8
+)");
+}
+
+TEST(SyntaxError, RejectsBinaryJunk) {
+  EXPECT_EQ(report_of("\177ELF\002\001"),
+            R"(error[scenario]: a byte 0x7f (control character)
+  --> mine.yaml:1:1
+  |
+1 | ?ELF??
+  | ^ a scenario file is plain text in UTF-8
+)");
+}
+
+TEST(SyntaxError, RejectsAnEmptyFile) {
+  EXPECT_EQ(report_of(""),
+            R"(error[scenario]: the file is empty
+  --> mine.yaml:1:1
+  |
+1 | 
+  | ^ a scenario begins with `pdsim: 1`
+)");
+}
+
+TEST(SyntaxError, RejectsAFileOfComments) {
+  EXPECT_EQ(report_of(R"(# nothing
+)"),
+            R"(error[scenario]: the file holds only comments
+  --> mine.yaml:1:1
+  |
+1 | # nothing
+  | ^ a scenario begins with `pdsim: 1`
+)");
+}
+
+TEST(SyntaxError, RejectsOpenBracketsWithoutEnd) {
+  EXPECT_EQ(
+      report_of(
+          "a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["),
+      R"(error[scenario]: a key that is a list or a mapping
+  --> mine.yaml:1:5
+  |
+1 | a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[...
+  |     ^ keys are plain words; is a bracket left open?
+)");
+}
+
+TEST(SyntaxError, RejectsAnEmptyKey) {
+  EXPECT_EQ(report_of(valid_start + R"(: 3
+expect: {outcome: ok}
+)"),
+            R"(error[scenario]: an empty key
+  --> mine.yaml:14:1
+   |
+14 | : 3
+   | ^^^ write a word before the colon
+)");
+}
+
+TEST(SyntaxError, RejectsAListAsKey) {
+  EXPECT_EQ(report_of(valid_start + R"(? [a, b]
+: 3
+expect: {outcome: ok}
+)"),
+            R"(error[scenario]: a key that is a list or a mapping
+  --> mine.yaml:14:3
+   |
+14 | ? [a, b]
+   |   ^ keys are plain words; is a bracket left open?
+)");
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios

@@ -1,0 +1,154 @@
+// The tables themselves, and what is generated from them.
+#include "scenarios/engine/language/key.h"
+#include "scenarios/engine/language/sections.h"
+#include "scenarios/engine/language/shape_check.h"
+#include "scenarios/engine/limits.h"
+#include "scenarios/engine/operations_table.h"
+#include "tests/unit/language/report_of.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <span>
+#include <string>
+
+namespace pdsim::scenarios {
+namespace {
+
+using language::Key;
+
+void expect_explained(std::span<const Key> keys, int depth = 0) {
+  std::set<std::string_view> names;
+  for (const Key& key : keys) {
+    EXPECT_TRUE(names.insert(key.name).second) << key.name;
+    EXPECT_FALSE(key.about.empty()) << key.name;
+    EXPECT_FALSE(language::expected(key).empty()) << key.name;
+    EXPECT_EQ(key.shape == language::Shape::word, !key.words.empty() && key.shape != language::Shape::group)
+        << key.name;
+    if (key.group == nullptr || depth > 8) continue;
+    expect_explained(key.group->keys, depth + 1);
+    expect_explained(key.group->one_of, depth + 1);
+  }
+}
+
+TEST(Tables, ExplainEveryKeyOnce) {
+  expect_explained(language::document_group.keys);
+  expect_explained(language::operation_table);
+}
+
+TEST(Tables, TitleTheOptionsOfAnOperationByItsName) {
+  for (const Key& row : language::operation_table)
+    if (!row.group->keys.empty()) {
+      EXPECT_EQ(row.group->title, row.name);
+    }
+}
+
+TEST(Schema, IsTheCommittedFile) {
+  std::ifstream in(PDSIM_SOURCE_DIR "/scenarios/schema.json", std::ios::binary);
+  const std::string committed{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  EXPECT_TRUE(committed == json_schema()) << "run: pdsim schema > scenarios/schema.json";
+}
+
+TEST(ProgramTable, GroupsRanksAndStepsThatAreAlike) {
+  const LoadedFile file = load_text("mine.yaml", R"(pdsim: 1
+name: mine
+summary: one sentence
+world: {nodes: 2, ranks_per_node: 2}
+model:
+  layers: {trunk: {linear: [4, 4]}, aux: {linear: [4, 4]}}
+  paths: {full: [trunk, aux], short: [trunk]}
+  takes: [{path: short, when: {rank: 1.., step: 2}}]
+program:
+  - init: {method: env}
+  - train: {steps: 4, do: [forward, backward]}
+  - checkpoint: {path: run/model}
+    when: {rank: 0}
+  - relaunch
+  - all_reduce: {count: 8, op: max}
+    when: [{node: 1}, {rank: 0}]
+    label: sum
+expect: {outcome: ok}
+)");
+  ASSERT_EQ(file.errors, 0) << render(file, file.diagnostics.front());
+  EXPECT_EQ(program_table(file.variants.front()), R"(mine   4 ranks
+  step  operation                     ranks
+     -  init {method: env}            ranks 0..3
+  0..1  forward  path full            ranks 0..3
+        backward                      ranks 0..3
+     2  forward  path full            rank 0
+        forward  path short           ranks 1..3
+        backward                      ranks 0..3
+     3  forward  path full            ranks 0..3
+        backward                      ranks 0..3
+     -  checkpoint {path: run/model}  rank 0
+     -  relaunch                      ranks 0..3
+launch 2
+  step  operation                              ranks
+     -  all_reduce {count: 8, op: max}  (sum)  ranks 0, 2, 3
+)");
+}
+
+TEST(Limits, RefuseAFileThatIsTooLarge) {
+  EXPECT_EQ(
+      report_of(std::string(limits::file_bytes + 1, 'x')),
+      "error[scenario]: the file holds 1048577 bytes\n  --> mine.yaml\n  = the limit of a scenario file is 1MiB\n");
+}
+
+TEST(Limits, RefuseMoreValuesThanAFileMayHold) {
+  std::string text = valid_start + "faults: [";
+  for (std::size_t i = 0; i < limits::values; ++i) text += "a,";
+  EXPECT_NE(report_of(text + "]\n").find("the file holds more than 50000 values"), std::string::npos);
+}
+
+TEST(Limits, RefuseNestingBeyondTheLimit) {
+  const std::string text = "a: " + std::string(40, '[') + std::string(40, ']') + "\n";
+  EXPECT_NE(report_of(text).find("nested more than 32 levels deep"), std::string::npos) << report_of(text);
+}
+
+TEST(Limits, RefuseProgramsThatRunForHours) {
+  const std::string text = with("ranks: 2", "ranks: 4096");
+  std::string longer = text;
+  longer.replace(longer.find("steps: 3"), 8, "steps: 1000000");
+  EXPECT_NE(report_of(longer).find("the program is more than 20000000 operations over all ranks"), std::string::npos);
+}
+
+TEST(Limits, RefuseBuffersThatDoNotFit) {
+  const std::string text = with("  - barrier", "  - all_reduce: {count: 4000000000}");
+  EXPECT_NE(report_of(text).find("the largest call needs"), std::string::npos) << report_of(text);
+  std::string sizes_only = text;
+  sizes_only.insert(sizes_only.find("  link"), "  payload: none\n");
+  EXPECT_EQ(report_of(sizes_only), "");
+}
+
+TEST(Limits, RefuseModelsThatDoNotFit) {
+  std::string large = with("trunk: {linear: [4, 8]}", "trunk: {linear: [65536, 65536]}, next: {linear: [65536, 8]}");
+  large.replace(large.find("full: [trunk, norm"), 18, "full: [trunk, next, norm");
+  large.replace(large.find("short: [trunk"), 13, "short: [trunk, next");
+  EXPECT_NE(report_of(large).find("the model needs"), std::string::npos) << report_of(large);
+}
+
+TEST(LoadFile, TellsWhatItCannotRead) {
+  const Result<LoadedFile> missing = load_file(PDSIM_SOURCE_DIR "/scenarios/no_such_file.yaml");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, Code::io_error);
+  EXPECT_NE(missing.error().message.find("No such file"), std::string::npos);
+  const Result<LoadedFile> folder = load_file(PDSIM_SOURCE_DIR "/scenarios");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_NE(folder.error().message.find("a folder"), std::string::npos);
+}
+
+TEST(When, NeedsEveryKeyOfOneSelector) {
+  When when;
+  EXPECT_TRUE(when.selects(3, 1, -1));
+  when.any.push_back({IntSet::of({0}), IntSet::all(), IntSet::range(2, 4)});
+  when.any.push_back({IntSet::of({1}), IntSet::all(), IntSet::all()});
+  EXPECT_TRUE(when.selects(0, 0, 2));
+  EXPECT_FALSE(when.selects(0, 0, 5));
+  EXPECT_FALSE(when.selects(0, 0, -1));
+  EXPECT_TRUE(when.selects(1, 0, -1));
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
