@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pdsim::scenarios::language {
@@ -25,7 +27,7 @@ std::vector<std::string_view> layer_names(const Scenario& s) {
 // One layer after another: what the next takes must be what the last gives.
 class Widths {
  public:
-  Widths(const std::string& path, Problems& problems) : path_(path), problems_(problems) {}
+  Widths(std::string path, Problems& problems) : path_(std::move(path)), problems_(problems) {}
   void next(const nn::LayerSpec& layer, const Mark& mark) {
     if (layer.kind == nn::LayerKind::relu) return;
     if (width_ > 0 && layer.in != width_)
@@ -38,7 +40,7 @@ class Widths {
   }
 
  private:
-  const std::string& path_;
+  std::string path_;
   Problems& problems_;
   std::int64_t width_ = 0;
   std::string before_;

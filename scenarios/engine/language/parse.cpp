@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -73,7 +74,8 @@ class Reader : public YAML::EventHandler {
       stop(lines_.mark(mark, 3), "a second document begins here", "a scenario file holds one document");
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    check(mark, "", anchor);
     Node node;
     node.mark = lines_.mark(mark, 4);
     if (!open_.empty() && open_.back().has_key) node.mark = open_.back().key_mark;
@@ -116,6 +118,7 @@ class Reader : public YAML::EventHandler {
     bool has_key = false;
     std::string key;
     Mark key_mark{};
+    std::map<std::string, Mark> keys;
     bool drop = false;  // the key is a duplicate; its value is read and forgotten
   };
 
@@ -179,12 +182,11 @@ class Reader : public YAML::EventHandler {
     map.has_key = true;
     map.key = node.text;
     map.key_mark = node.mark;
-    const auto same = std::find_if(map.node.entries.begin(), map.node.entries.end(),
-                                   [&](const Entry& e) { return e.key == map.key; });
-    map.drop = same != map.node.entries.end();
+    const auto [same, fresh] = map.keys.emplace(map.key, node.mark);
+    map.drop = !fresh;
     if (map.drop)
       problems_.error(node.mark, fmt::format("key `{}` stands here a second time", map.key),
-                      fmt::format("it already stands at line {}, column {}", same->mark.line, same->mark.column));
+                      fmt::format("it already stands at line {}, column {}", same->second.line, same->second.column));
   }
   void value(Node node) {
     if (open_.empty()) {

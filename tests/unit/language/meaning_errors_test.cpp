@@ -52,6 +52,22 @@ TEST(MeaningError, WantsWidthsThatFit) {
 )");
 }
 
+TEST(MeaningError, WantsWidthsThatFitInAModelWithoutPaths) {
+  std::string text = with("  paths: {full: [trunk, norm, head], short: [trunk, head]}\n", "");
+  text.replace(text.find("batchnorm: 8"), 12, "batchnorm: 6");
+  EXPECT_EQ(report_of(text), R"(error[scenario]: `norm` takes 6 features, but `trunk` gives 8 in path `full`
+  --> mine.yaml:8:37
+  |
+8 |   layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 6}, head: {linear: [8, 1]}}
+  |                                     ^^^^ widths must fit along a path
+error[scenario]: `head` takes 8 features, but `norm` gives 6 in path `full`
+  --> mine.yaml:8:59
+  |
+8 |   layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 6}, head: {linear: [8, 1]}}
+  |                                                           ^^^^ widths must fit along a path
+)");
+}
+
 TEST(MeaningError, WantsUniqueLabels) {
   EXPECT_EQ(report_of(with("  - barrier",
                            R"(  - barrier: {}
