@@ -7,7 +7,9 @@
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -49,6 +51,24 @@ TEST(Schema, IsTheCommittedFile) {
   std::ifstream in(PDSIM_SOURCE_DIR "/scenarios/schema.json", std::ios::binary);
   const std::string committed{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   EXPECT_TRUE(committed == json_schema()) << "run: pdsim schema > scenarios/schema.json";
+}
+
+void expect_closed(const nlohmann::json& schema, const std::string& where) {
+  if (schema.is_object() && schema.contains("properties") && schema["properties"].is_object() &&
+      schema.contains("type")) {
+    EXPECT_TRUE(schema.contains("additionalProperties") && schema["additionalProperties"] == false) << where;
+  }
+  if (!schema.is_object() && !schema.is_array()) return;
+  for (const auto& [key, value] : schema.items()) expect_closed(value, where + "/" + key);
+}
+
+TEST(Schema, AllowsNoKeyThatTheLoaderDoesNotKnow) { expect_closed(nlohmann::json::parse(json_schema()), ""); }
+
+TEST(Schema, KnowsEveryOperation) {
+  const nlohmann::json schema = nlohmann::json::parse(json_schema());
+  const std::string entry = schema["$defs"]["operation"].dump();
+  for (const Key& row : language::operation_table)
+    EXPECT_NE(entry.find('"' + std::string(row.name) + "\":{"), std::string::npos) << row.name;
 }
 
 TEST(ProgramTable, GroupsRanksAndStepsThatAreAlike) {
@@ -137,6 +157,18 @@ TEST(LoadFile, TellsWhatItCannotRead) {
   const Result<LoadedFile> folder = load_file(PDSIM_SOURCE_DIR "/scenarios");
   ASSERT_FALSE(folder.ok());
   EXPECT_NE(folder.error().message.find("a folder"), std::string::npos);
+}
+
+TEST(LoadFile, RefusesAHundredMegabytesAtOnce) {
+  const std::string path = testing::TempDir() + "pdsim_large.yaml";
+  std::ofstream(path) << "pdsim: 1\n";
+  std::filesystem::resize_file(path, 100'000'000);
+  const Result<LoadedFile> file = load_file(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(file->errors, 1);
+  EXPECT_EQ(file->diagnostics[0].what, "the file holds 100000000 bytes");
+  EXPECT_EQ(file->diagnostics[0].label, "the limit of a scenario file is 1MiB");
 }
 
 TEST(When, NeedsEveryKeyOfOneSelector) {
