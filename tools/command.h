@@ -31,8 +31,10 @@ struct Command {
   Action (*declare)(CLI::App&);  // adds the arguments; the action owns their values
 };
 
+Action declare_check(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_list(CLI::App& app);
+Action declare_schema(CLI::App& app);
 
 }  // namespace pdsim::tools

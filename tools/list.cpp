@@ -6,6 +6,8 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/loader.h"
+#include "tools/catalog.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -37,6 +39,17 @@ Items dtype_items() {
   Items items;
   for (const DTypeRow& row : dtypes)
     items.push_back({std::string(row.name), fmt::format("{} bytes, {}", row.size, row.torch_name)});
+  return items;
+}
+
+// The files of the catalog; one that does not load says so in its line.
+Items catalog() {
+  Items items;
+  for (const std::string& path : catalog_files()) {
+    const Result<scenarios::LoadedFile> file = scenarios::load_file(path);
+    const bool loaded = file.ok() && file->errors == 0 && !file->variants.empty();
+    items.push_back({path, loaded ? file->variants.front().summary : fmt::format("has errors: pdsim check {}", path)});
+  }
   return items;
 }
 
@@ -80,8 +93,13 @@ struct Kind {
   Items (*items)();
 };
 constexpr std::array kinds{
-    Kind{"algorithms", algorithm_items}, Kind{"collectives", collectives}, Kind{"diagnoses", diagnoses},
-    Kind{"dtypes", dtype_items},         Kind{"errors", errors},           Kind{"worlds", worlds},
+    Kind{"algorithms", algorithm_items},
+    Kind{"catalog", catalog},
+    Kind{"collectives", collectives},
+    Kind{"diagnoses", diagnoses},
+    Kind{"dtypes", dtype_items},
+    Kind{"errors", errors},
+    Kind{"worlds", worlds},
 };
 
 std::string as_table(const Items& items) {
@@ -103,7 +121,7 @@ std::string as_json(const Items& items) {
 
 Action declare_list(CLI::App& app) {
   struct Options {
-    std::string what = "errors";
+    std::string what = "catalog";
     bool json = false;
   };
   const auto options = std::make_shared<Options>();

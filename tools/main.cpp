@@ -21,12 +21,16 @@ namespace pdsim::tools {
 namespace {
 
 constexpr std::array commands{
+    Command{"check", "loads scenario files without running them and tells every error",
+            "pdsim check unused_params --table", declare_check},
     Command{"list", "lists the catalog, or with --what the names that scenario files may use",
             "pdsim list --what errors", declare_list},
     Command{"explain", "tells what an error code or a diagnosis means, how to recognise it, and the fix",
             "pdsim explain reduction-not-finished", declare_explain},
     Command{"doctor", "tells which worlds work on this machine, and what the others lack", "pdsim doctor",
             declare_doctor},
+    Command{"schema", "prints the JSON schema of scenario files, for editors", "pdsim schema > schema.json",
+            declare_schema},
 };
 
 // Ctrl-C ends at once, with the status a shell would report.

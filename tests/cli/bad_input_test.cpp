@@ -1,0 +1,113 @@
+// Files that are wrong in every way: a clear line, status 2, nothing run and nothing left behind.
+
+#include "tests/cli/program.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pdsim::cli_tests {
+namespace {
+
+const std::string good = R"(pdsim: 1
+name: mine
+summary: two ranks meet at a barrier
+world: {ranks: 2}
+program: [init, barrier]
+expect: {outcome: ok}
+)";
+
+std::string with(std::string from, const std::string& what, const std::string& instead) {
+  return from.replace(from.find(what), what.size(), instead);
+}
+
+// What `pdsim <command> mine.yaml` says to a file with this content, for both commands that load one.
+void expect_refused(const std::string& content) {
+  for (const char* command : {"check", "scenario"}) {
+    const Folder folder;
+    folder.write("mine.yaml", content);
+    const Ended run = run_pdsim({command, "mine.yaml"}, folder.path());
+    EXPECT_EQ(run.status, 2) << command << ": " << run.problems;
+    EXPECT_NE(run.problems.find("error"), std::string::npos) << run.problems;
+    EXPECT_LT(run.problems.size(), 10'000U) << run.problems.substr(0, 1000);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"mine.yaml"});
+  }
+}
+
+TEST(BadInput, AGoodFileIsAccepted) {
+  const Folder folder;
+  folder.write("mine.yaml", good);
+  const Ended run = run_pdsim({"check", "mine.yaml"}, folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+}
+
+TEST(BadInput, AMissingFileIsNamed) {
+  const Folder folder;
+  const Ended run = run_pdsim({"check", "unused_param.yaml"}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.problems.find("did you mean `unused_params.yaml`?"), std::string::npos) << run.problems;
+}
+
+TEST(BadInput, AFolderIsNoFile) {
+  const Folder folder;
+  EXPECT_EQ(run_pdsim({"check", "."}, folder.path()).status, 2);
+}
+
+TEST(BadInput, AnEmptyFileIsRefused) { expect_refused(""); }
+TEST(BadInput, BinaryJunkIsRefused) {
+  expect_refused(
+      "\x7f"
+      "ELF\x02\x01\x01\xff\xfe\x80\x00\x01\n\xc3\x28");
+}
+TEST(BadInput, ANulIsRefused) { expect_refused(with(good, "barrier", std::string("bar\0ier", 7))); }
+TEST(BadInput, AHugeFileIsRefused) { expect_refused(good + std::string(100'000'000, '#') + "\n"); }
+TEST(BadInput, NoRanksAreRefused) { expect_refused(with(good, "ranks: 2", "ranks: 0")); }
+TEST(BadInput, AnUnknownKeyIsRefused) { expect_refused(with(good, "world", "wrold")); }
+TEST(BadInput, ATabIsRefused) { expect_refused(good + "\tseed: 7\n"); }
+TEST(BadInput, ASecondDocumentIsRefused) { expect_refused(good + "---\n" + good); }
+TEST(BadInput, AnAliasIsRefused) {
+  expect_refused(with(with(good, "{ranks: 2}", "&w {ranks: 2}"), "[init, barrier]", "*w"));
+}
+TEST(BadInput, DeepNestingIsRefused) { expect_refused(good + "model: " + std::string(100'000, '[') + "\n"); }
+
+TEST(BadInput, AbsurdlyManyRanksAreRefused) {
+  for (const char* ranks :
+       {"ranks: 1000000000", "ranks: 99999999999999999999", "ranks: -1", "ranks: 2.5", "ranks: two"})
+    expect_refused(with(good, "ranks: 2", ranks));
+}
+
+TEST(BadInput, EveryTruncationIsRefusedOrAccepted) {
+  for (std::size_t length = 0; length < good.size(); length += 7) {
+    const Folder folder;
+    folder.write("mine.yaml", good.substr(0, length));
+    const int status = run_pdsim({"check", "mine.yaml"}, folder.path()).status;
+    EXPECT_TRUE(status == 2 || status == 0) << length << " bytes: " << status;
+  }
+}
+
+TEST(BadInput, AnUnwritableFolderIsToldBeforeAnythingRuns) {
+  const Folder folder;
+  folder.write("mine.yaml", good);
+  folder.write("file", "");
+  const Ended run = run_pdsim({"scenario", "mine.yaml", "--out", "file/below"}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.output, "");
+  EXPECT_TRUE(run.problems.starts_with("pdsim: cannot write to ")) << run.problems;
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"file", "mine.yaml"}));
+}
+
+TEST(BadInput, WrongOptionsAreRefused) {
+  const std::vector<std::vector<std::string>> wrong{{"--strategy", "lifo"}, {"--strategy", "replay:a"},
+                                                    {"--patience", "10"},   {"--on", "moon"},
+                                                    {"--seed", "-1"},       {"--variant", "nope"}};
+  for (const auto& option : wrong) {
+    const Folder folder;
+    folder.write("mine.yaml", good);
+    const Ended run = run_pdsim({"scenario", "mine.yaml", option[0], option[1]}, folder.path());
+    EXPECT_EQ(run.status, 2) << option[0] << " " << option[1];
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"mine.yaml"});
+  }
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests
