@@ -29,12 +29,15 @@ struct Command {
   std::string_view summary;
   std::string_view example;      // shown by --help
   Action (*declare)(CLI::App&);  // adds the arguments; the action owns their values
+  bool hidden = false;           // started by pdsim itself
 };
 
 Action declare_check(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_list(CLI::App& app);
+Action declare_rank(CLI::App& app);
+Action declare_scenario(CLI::App& app);
 Action declare_schema(CLI::App& app);
 
 }  // namespace pdsim::tools

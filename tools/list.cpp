@@ -1,12 +1,14 @@
 // pdsim list: the catalog, and with --what the names that scenario files may use, each from its one table.
 
-#include "backends/availability.h"
 #include "core/base/errors.h"
 #include "core/base/types.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/loader.h"
+#include "scenarios/engine/operations_table.h"
+#include "scenarios/engine/worlds.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 
@@ -17,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,14 +63,25 @@ Items diagnoses() {
   return items;
 }
 
-Items worlds() {
-  Items items{{"sim", "the simulated world"}};
-  for (const RealWorldRow& world : real_worlds()) {
-    const Availability here = world.available();
-    items.push_back({std::string(world.name), here.yes ? "works here, " + here.version : here.reason});
+Items world_items() {
+  Items items;
+  for (const scenarios::WorldRow& row : scenarios::worlds()) {
+    const Availability here = row.make(row.name)->available();
+    const std::string version = here.version.empty() ? "" : ", " + here.version;
+    items.push_back(
+        {std::string(row.name), fmt::format("{}; {}", row.about, here.yes ? "works here" + version : here.reason)});
   }
   return items;
 }
+
+Items rows_of(std::span<const scenarios::language::Key> rows) {
+  Items items;
+  for (const scenarios::language::Key& row : rows) items.push_back({std::string(row.name), std::string(row.about)});
+  return items;
+}
+
+Items operations() { return rows_of(scenarios::language::operation_table); }
+Items faults() { return rows_of(scenarios::language::fault_kinds()); }
 
 std::string shape_of(const CollectiveRow& row) {
   std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "all ranks alike";
@@ -99,7 +113,9 @@ constexpr std::array kinds{
     Kind{"diagnoses", diagnoses},
     Kind{"dtypes", dtype_items},
     Kind{"errors", errors},
-    Kind{"worlds", worlds},
+    Kind{"faults", faults},
+    Kind{"operations", operations},
+    Kind{"worlds", world_items},
 };
 
 std::string as_table(const Items& items) {

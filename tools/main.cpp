@@ -21,6 +21,8 @@ namespace pdsim::tools {
 namespace {
 
 constexpr std::array commands{
+    Command{"scenario", "runs scenario files and checks their expectations", "pdsim scenario unused_params",
+            declare_scenario},
     Command{"check", "loads scenario files without running them and tells every error",
             "pdsim check unused_params --table", declare_check},
     Command{"list", "lists the catalog, or with --what the names that scenario files may use",
@@ -31,6 +33,8 @@ constexpr std::array commands{
             declare_doctor},
     Command{"schema", "prints the JSON schema of scenario files, for editors", "pdsim schema > schema.json",
             declare_schema},
+    Command{"rank", "one rank of a world of real processes; started by pdsim scenario --on",
+            "pdsim scenario unused_params --on gloo", declare_rank, true},
 };
 
 // Ctrl-C ends at once, with the status a shell would report.
@@ -47,7 +51,8 @@ void handle_signals() {
 
 std::string unknown_command(const std::string& word) {
   std::vector<std::string_view> names;
-  for (const Command& command : commands) names.push_back(command.name);
+  for (const Command& command : commands)
+    if (!command.hidden) names.push_back(command.name);
   if (const auto close = nearest(word, std::span<const std::string_view>(names)))
     return fmt::format("there is no command `{}`; did you mean `{}`?", word, *close);
   return fmt::format("there is no command `{}`; there are {}", word, fmt::join(names, ", "));
@@ -77,6 +82,7 @@ int run(int argc, char** argv, Console& console) {
   std::vector<Action> actions;
   for (const Command& command : commands) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    if (command.hidden) sub->group("");
     sub->footer(fmt::format("Example: {}", command.example));
     actions.push_back(command.declare(*sub));
   }

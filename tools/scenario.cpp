@@ -1,13 +1,17 @@
 // pdsim scenario: runs scenario files and checks their expectations.
 
 #include "core/base/quantity.h"
+#include "scenarios/engine/artifacts.h"
+#include "scenarios/engine/json_report.h"
 #include "scenarios/engine/run_scenarios.h"
+#include "scenarios/engine/text_report.h"
 #include "tools/command.h"
 #include "tools/load.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +32,7 @@ struct ScenarioOptions {
   std::string on = "sim";
   std::string strategy = "fifo";
   std::string patience = "10s";
-  std::string out = "pdsim-out";
+  std::string out;
   bool check_determinism = false, quiet = false, json = false;
 };
 
@@ -58,13 +62,146 @@ std::string folder_problem(const fs::path& folder) {
   return fmt::format("cannot write to --out {}{}", folder.string(), error ? ": " + error.message() : "");
 }
 
+scenarios::RunOptions run_options(const ScenarioOptions& options) {
+  scenarios::RunOptions run;
+  run.strategy = options.strategy;
+  run.seed = options.seed;
+  run.patience = parse_time(options.patience).value();
+  run.record_messages = !options.out.empty();
+  std::error_code ignored;
+  run.executable = fs::read_symlink("/proc/self/exe", ignored).string();
+  return run;
+}
+
+// Variants in file order, with the seed that was asked for.
+std::vector<scenarios::Scenario> chosen(const std::vector<const scenarios::Scenario*>& variants,
+                                        const std::optional<std::uint64_t>& seed) {
+  std::vector<scenarios::Scenario> copies;
+  for (const scenarios::Scenario* variant : variants) {
+    copies.push_back(*variant);
+    if (seed) copies.back().seed = copies.back().world.spec.seed = *seed;
+  }
+  return copies;
+}
+
+int status_of(const Error& error) {
+  if (error.code == Code::unavailable) return exit_not_available;
+  if (error.code == Code::limit_exceeded || error.code == Code::input_invalid) return exit_wrong_input;
+  return exit_failed;
+}
+
+class FileRun {
+ public:
+  FileRun(const scenarios::LoadedFile& file, const scenarios::WorldRow& world, const ScenarioOptions& options,
+          Console& console)
+      : file_(file), world_(world), options_(options), console_(console), how_(run_options(options)) {}
+
+  int run(const std::vector<scenarios::Scenario>& variants) {
+    for (const scenarios::Scenario& variant : variants) {
+      const int status = run(variant);
+      if (status != exit_held) return status;
+    }
+    return tell();
+  }
+
+ private:
+  int run(const scenarios::Scenario& variant) {
+    Result<scenarios::Report> report = scenarios::run_scenario(variant, world_, how_);
+    if (!report) return refuse(variant, report.error());
+    if (options_.check_determinism) {
+      const Result<std::string> difference = scenarios::difference_in_second_run(*report, world_, how_);
+      if (!difference) return refuse(variant, difference.error());
+      if (!difference->empty()) {
+        console_.problem(
+            fmt::format("two runs of {} with seed {} differ (this is a bug in pdsim, please report it): {}",
+                        title(variant), variant.seed, *difference));
+        return exit_failed;
+      }
+    }
+    reports_.push_back(std::move(*report));
+    return exit_held;
+  }
+
+  static std::string title(const scenarios::Scenario& s) {
+    return s.variant.empty() ? s.name : fmt::format("{}/{}", s.name, s.variant);
+  }
+
+  int refuse(const scenarios::Scenario& variant, const Error& error) {
+    console_.problem(fmt::format("{}: {}", title(variant), error.message));
+    return status_of(error);
+  }
+
+  int tell() {
+    scenarios::TextOptions text;
+    text.quiet = options_.quiet;
+    text.colour = console_.color();
+    text.out_dir = options_.out;
+    text.source = file_.text;
+    text.strategy = options_.strategy;
+    console_.print(options_.json ? scenarios::render_json(reports_) : scenarios::render_text(reports_, text));
+    text.quiet = text.colour = false;
+    for (const scenarios::Report& report : reports_) {
+      if (options_.out.empty() || report.verdict == "skip") continue;
+      const scenarios::Scenario& s = *report.scenario;
+      const fs::path folder = fs::path(options_.out) / s.name / s.variant;
+      const Status written =
+          scenarios::write_artifacts(report, folder.string(), scenarios::render_text({report}, text));
+      if (!written.ok()) return refuse(s, written.error());
+    }
+    const bool held =
+        std::none_of(reports_.begin(), reports_.end(), [](const auto& report) { return report.verdict == "fail"; });
+    return held ? exit_held : exit_did_not_hold;
+  }
+
+  const scenarios::LoadedFile& file_;
+  const scenarios::WorldRow& world_;
+  const ScenarioOptions& options_;
+  Console& console_;
+  scenarios::RunOptions how_;
+  std::vector<scenarios::Report> reports_;
+};
+
+int run(const ScenarioOptions& options, Console& console) {
+  std::string problem;
+  const scenarios::WorldRow* world = scenarios::world_named(options.on, problem);
+  if (world == nullptr) {
+    console.problem(problem);
+    return exit_wrong_input;
+  }
+  if (options.check_determinism && world->kind == scenarios::WorldKind::real) {
+    console.problem("--check-determinism compares runs of the simulated world; real ones differ by their nature");
+    return exit_wrong_input;
+  }
+  const auto files = load_all(options.files, console);
+  if (!files) return exit_wrong_input;
+  std::vector<std::vector<scenarios::Scenario>> variants;
+  for (const scenarios::LoadedFile& file : *files) {
+    const auto selected = select_variants(file, options.variant, console);
+    if (!selected) return exit_wrong_input;
+    variants.push_back(chosen(*selected, options.seed));
+  }
+  if (!options.out.empty())
+    if (const std::string unwritable = folder_problem(options.out); !unwritable.empty()) {
+      console.problem(unwritable);
+      return exit_wrong_input;
+    }
+  if (const Availability here = world->make(world->name)->available(); !here.yes) {
+    console.problem(fmt::format("the world {} is not available here: {}", world->name, here.reason));
+    return exit_not_available;
+  }
+  int worst = exit_held;
+  for (std::size_t i = 0; i < files->size(); ++i)
+    worst = std::max(worst, FileRun((*files)[i], *world, options, console).run(variants[i]));
+  return worst;
+}
+
 }  // namespace
 
 Action declare_scenario(CLI::App& app) {
   const auto options = std::make_shared<ScenarioOptions>();
   app.add_option("FILE", options->files, "scenario files, or names of the catalog")->required();
   app.add_option("--variant", options->variant, "only this variant; default: all");
-  app.add_option("--seed", options->seed, "instead of the file's");
+  app.add_option("--seed", options->seed, "instead of the file's")->check(CLI::NonNegativeNumber);
   app.add_option("--on", options->on, "the world: sim, gloo, mpi or nccl")->capture_default_str();
   app.add_option("--strategy", options->strategy, "who runs next: fifo, random or replay:0.1.1")
       ->check(strategy_problem)
@@ -73,7 +210,7 @@ Action declare_scenario(CLI::App& app) {
   app.add_option("--patience", options->patience, "real worlds: how long without progress is a hang")
       ->check(patience_problem)
       ->capture_default_str();
-  app.add_option("--out", options->out, "folder for reports and traces")->capture_default_str();
+  app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant");
   app.add_flag("--quiet", options->quiet, "only the verdicts");
   app.add_flag("--json", options->json, "one JSON object per file");
   return [options](Console& console) { return run(*options, console); };

@@ -45,6 +45,7 @@ enum class Code : std::uint8_t {
   saved_tensor_modified,
   autograd_misuse,
   shape_mismatch,
+  wrong_data,
   count_,
 };
 
@@ -91,6 +92,7 @@ constexpr std::array<ErrorRow, static_cast<std::size_t>(Code::count_)> error_tab
      "a tensor that backward needs was modified in place after forward saved it"},
     {Code::autograd_misuse, "autograd-misuse", "backward was called where there is nothing to differentiate"},
     {Code::shape_mismatch, "shape-mismatch", "shapes that must agree do not"},
+    {Code::wrong_data, "wrong-data", "an operation ended without an error, but delivered other values than it must"},
 }};
 
 constexpr std::string_view name_of(Code c) { return error_table[static_cast<std::size_t>(c)].name; }

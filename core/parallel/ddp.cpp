@@ -93,6 +93,10 @@ Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses) { r
 
 void DistributedDataParallel::set_require_backward_grad_sync(bool on) { require_backward_grad_sync_ = on; }
 
+bool DistributedDataParallel::gradients_synchronised() const {
+  return require_backward_grad_sync_ && reducer_->finished();
+}
+
 DdpLogging DistributedDataParallel::logging() const {
   DdpLogging log;
   log.bucket_sizes = initial_bucket_bytes_;

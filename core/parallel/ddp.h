@@ -53,6 +53,8 @@ class DistributedDataParallel {
   Status backward(std::span<const nn::Tensor> losses);
   // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally. Read in forward only.
   void set_require_backward_grad_sync(bool on);
+  // False after a backward that left buckets unreduced: the gradients are this rank's own.
+  bool gradients_synchronised() const;
   nn::Module& module() { return module_; }
   DdpLogging logging() const;
 

@@ -34,6 +34,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::vector<std::int64_t> bucket_bytes() const;
   std::size_t bucket_count() const { return buckets_.size(); }
   bool has_rebuilt() const { return rebuilt_; }
+  bool finished() const { return !unfinished_; }
   std::int64_t iterations() const { return iterations_; }
   std::int64_t unused_bytes() const { return unused_bytes_; }
   const std::vector<nn::Tensor>& parameters() const { return parameters_; }

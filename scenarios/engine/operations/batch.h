@@ -1,0 +1,34 @@
+// The batches of a training: seeded, one per rank, step and name, so that every world and a single process see the same.
+//
+//   input   [rows, input width], uniform in [-1, 1)
+//   target  the same for mse, [rows, output width]; for cross_entropy a class per row; unused for sum
+#pragma once
+
+#include "core/nn/tensor.h"
+#include "scenarios/engine/scenario.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::operations {
+
+struct Batch {
+  std::vector<double> input, target;
+  std::vector<std::int64_t> classes;
+  std::int64_t rows = 0;
+  void append(const Batch& other);
+};
+
+struct Widths {
+  std::int64_t input = 1, output = 1;
+};
+
+Batch make_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths);
+nn::Tensor input_tensor(const Batch& batch, Widths widths);
+Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, const Batch& batch, Widths widths);
+
+// The path that `takes` names for this rank and step, and the entry; null: the default path.
+const Take* take_for(const Scenario& scenario, int rank, int step);
+
+}  // namespace pdsim::scenarios::operations

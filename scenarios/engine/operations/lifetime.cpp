@@ -1,0 +1,122 @@
+// init, compute, checkpoint, relaunch, destroy.
+#include "scenarios/engine/operations/operations.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+using namespace literals;
+
+constexpr std::string_view old_profile = "pytorch-1.13";
+
+Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time timeout) {
+  const std::string method = op.text("method", "tcp");
+  if (method == "file") return s.env.rendezvous.file(op.text("path", ""), timeout);
+  if (method == "env") return s.env.rendezvous.env(timeout);
+  return s.env.rendezvous.tcp(op.text("address", ""), timeout);
+}
+
+// PyTorch before 2.0 ends init_process_group with a barrier in the store: add one, then poll until the count equals the
+// world size. A count that an earlier run left behind never equals it.
+Status store_barrier(Session& s, Time timeout) {
+  constexpr std::string_view key = "store_based_barrier_key:1";
+  constexpr Time poll = 10_ms;
+  const Time deadline = s.env.runtime.now() + timeout;
+  Result<std::int64_t> count = s.store->add(key, 1);
+  while (count.ok() && *count != s.env.world_size) {
+    if (s.env.runtime.now() >= deadline)
+      return Error{Code::rendezvous_timeout,
+                   fmt::format("the store barrier of init counted {} arrivals in a world of {} and gave up after {}",
+                               *count, s.env.world_size, to_string(timeout)),
+                   {{"key", std::string(key)}}};
+    s.env.runtime.sleep_until(s.env.runtime.now() + poll);
+    count = s.store->add(key, 0);
+  }
+  return count.status();
+}
+
+DdpOptions ddp_options(const Scenario& scenario) {
+  const Ddp& ddp = scenario.ddp;
+  DdpOptions options;
+  options.bucket_cap = *ddp.bucket_cap;
+  options.explicit_cap = ddp.bucket_cap.given();
+  options.first_bucket = *ddp.first_bucket;
+  options.explicit_first_bucket = ddp.first_bucket.given();
+  options.find_unused_parameters = *ddp.find_unused_parameters;
+  options.broadcast_buffers = *ddp.broadcast_buffers;
+  options.static_graph = *ddp.static_graph;
+  options.gradient_as_bucket_view = *ddp.gradient_as_bucket_view;
+  if (scenario.world.spec.profile == old_profile) options.profile = {false, false, false};
+  return options;
+}
+
+}  // namespace
+
+Status init(Session& s, const Operation& op) {
+  if (s.group != nullptr && !s.group_destroyed)
+    return Error{Code::already_initialized, "init was called while the world's process group exists", {}};
+  s.ddp.reset();
+  s.group.reset();
+  const Time timeout = s.scenario.world.spec.timeout.value_or(s.env.backend.default_timeout());
+  Result<std::unique_ptr<Store>> store = open_store(s, op, timeout);
+  if (!store.ok()) return store.error();
+  s.store = std::move(*store);
+  Result<std::unique_ptr<Member>> member =
+      s.env.backend.join(*s.store, {"world", s.env.rank, s.env.world_size, timeout});
+  if (!member.ok()) return member.error();
+  std::vector<Rank> ranks(static_cast<std::size_t>(s.env.world_size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  s.group = std::make_unique<ProcessGroup>("world", std::move(ranks), s.env.rank, timeout, std::move(*member),
+                                           s.env.recorder);
+  s.group_destroyed = false;
+  if (s.scenario.world.spec.profile == old_profile) PDSIM_TRY(store_barrier(s, timeout));
+  if (!s.scenario.model.given) return {};
+  PDSIM_TRY(make_model(s, op));
+  if (!s.scenario.ddp.wrap) return {};
+  auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
+  if (!wrapped.ok()) return wrapped.error();
+  s.ddp = std::move(*wrapped);
+  return {};
+}
+
+Status compute(Session& s, const Operation& op) {
+  const Result<Time> time = parse_time(op.text("time", "0s"));
+  if (!time.ok()) return time.error();
+  if (s.world == WorldKind::simulated)
+    s.env.runtime.compute(*time);
+  else
+    s.env.runtime.sleep_until(s.env.runtime.now() + *time);
+  return {};
+}
+
+Status checkpoint(Session& s, const Operation& op) {
+  PDSIM_TRY(make_model(s, op));
+  std::string text;
+  const auto add = [&text](const nn::Tensor& tensor) {
+    text +=
+        fmt::format("{} [{}] {}\n", tensor.name(), fmt::join(tensor.shape(), ", "), fmt::join(tensor.values(), " "));
+  };
+  for (const nn::Tensor& parameter : s.module->parameters()) add(parameter);
+  for (const nn::Tensor& buffer : s.module->buffers()) add(buffer);
+  return s.env.files.write_whole(op.text("path", ""), text);
+}
+
+Status relaunch(Session& s, const Operation& op) {
+  s.relaunch = true;
+  s.clean = op.flag("clean", false);
+  return {};
+}
+
+Status destroy(Session& s, const Operation& op) {
+  const Result<ProcessGroup*> group = s.group_for(op);
+  if (!group.ok()) return group.error();
+  (*group)->destroy();
+  s.group_destroyed = true;
+  return {};
+}
+
+}  // namespace pdsim::scenarios::operations

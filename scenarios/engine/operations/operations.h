@@ -1,0 +1,31 @@
+// One function per row of the table of operations (operations_table.h).
+#pragma once
+
+#include "scenarios/engine/session.h"
+
+#include <string_view>
+
+namespace pdsim::scenarios::operations {
+
+Status init(Session& s, const Operation& op);
+Status train(Session& s, const Operation& op);
+Status eval(Session& s, const Operation& op);
+Status zero_grad(Session& s, const Operation& op);
+Status forward(Session& s, const Operation& op);
+Status backward(Session& s, const Operation& op);
+Status optimizer_step(Session& s, const Operation& op);
+Status collective(Session& s, const Operation& op);  // every row of core's table of collectives, send and recv included
+Status wait(Session& s, const Operation& op);
+Status compute(Session& s, const Operation& op);
+Status checkpoint(Session& s, const Operation& op);
+Status relaunch(Session& s, const Operation& op);
+Status destroy(Session& s, const Operation& op);
+
+// The function of a row; null for a name that is no operation.
+OperationFunction function_of(std::string_view name);
+
+// Makes the model if there is none yet: with DDP from this rank's own stream, for DDP must make them alike; without from
+// rank 0's.
+Status make_model(Session& s, const Operation& op);
+
+}  // namespace pdsim::scenarios::operations

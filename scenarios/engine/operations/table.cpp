@@ -1,0 +1,58 @@
+#include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/operations_table.h"
+
+#include <array>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+struct Row {
+  std::string_view name;
+  OperationFunction function;
+};
+
+// In the order of operation_table.
+constexpr std::array rows{
+    Row{"init", init},
+    Row{"train", train},
+    Row{"eval", eval},
+    Row{"zero_grad", zero_grad},
+    Row{"forward", forward},
+    Row{"backward", backward},
+    Row{"optimizer_step", optimizer_step},
+    Row{"barrier", collective},
+    Row{"all_reduce", collective},
+    Row{"broadcast", collective},
+    Row{"reduce", collective},
+    Row{"all_gather", collective},
+    Row{"gather", collective},
+    Row{"scatter", collective},
+    Row{"reduce_scatter", collective},
+    Row{"all_to_all", collective},
+    Row{"send", collective},
+    Row{"recv", collective},
+    Row{"wait", wait},
+    Row{"compute", compute},
+    Row{"checkpoint", checkpoint},
+    Row{"relaunch", relaunch},
+    Row{"destroy", destroy},
+};
+
+constexpr bool every_operation_has_its_function() {
+  if (rows.size() != language::operation_table.size()) return false;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].name != language::operation_table[i].name) return false;
+  return true;
+}
+static_assert(every_operation_has_its_function(),
+              "operation_table and the rows here name the same operations in one order");
+
+}  // namespace
+
+OperationFunction function_of(std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name) return row.function;
+  return nullptr;
+}
+
+}  // namespace pdsim::scenarios::operations

@@ -1,0 +1,167 @@
+// train, eval, zero_grad, forward, backward, optimizer_step.
+#include "core/nn/autograd.h"
+#include "scenarios/engine/costs.h"
+#include "scenarios/engine/operations/batch.h"
+#include "scenarios/engine/operations/operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+// Charges each layer's backward as its gradients become ready. Registered before DDP's own hooks, so that a bucket leaves
+// after the work that filled it.
+void charge_backward(nn::Module& module, Runtime& runtime) {
+  for (nn::Tensor& parameter : module.parameters()) {
+    const std::string layer = parameter.name().substr(0, parameter.name().find('.') + 1);
+    const auto parts = std::count_if(module.parameters().begin(), module.parameters().end(),
+                                     [&](const nn::Tensor& p) { return p.name().starts_with(layer); });
+    const Time cost{costs::backward_per_layer.ps / parts};
+    nn::register_post_accumulate_hook(parameter, [&runtime, cost](nn::Tensor&) {
+      runtime.compute(cost);
+      return Status{};
+    });
+  }
+}
+
+// Runs `body` once per step, with `op` as the site of everything in it.
+template <class Body>
+Status run_steps(Session& s, const Operation& op, std::int64_t steps, Body body) {
+  Status status;
+  s.loop = &op;
+  for (std::int64_t step = 0; step < steps && status.ok(); ++step) {
+    s.step = static_cast<int>(step);
+    status = body();
+  }
+  s.loop = nullptr;
+  s.step = -1;
+  return status;
+}
+
+std::string path_of(Session& s, const Operation& op) {
+  const Take* take = take_for(s.scenario, s.env.rank, s.step);
+  const std::string usual = s.module->spec().paths.front().name;
+  const std::string path = op.text("path", take != nullptr ? *take->path : usual);
+  Mark mark;
+  if (take != nullptr) mark = take->path.mark;
+  if (const auto given = op.args.find("path"); given != op.args.end()) mark = given->second.text.mark;
+  s.env.recorder.note(note_kind::path_taken, {{"path", path},
+                                              {"default", path == usual ? "yes" : "no"},
+                                              {"line", std::to_string(mark.line)},
+                                              {"column", std::to_string(mark.column)}});
+  return path;
+}
+
+struct Forwarded {
+  nn::Tensor output;
+  Batch batch;
+  Widths widths;
+};
+
+Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode mode, bool wrapped) {
+  PDSIM_TRY(make_model(s, op));
+  if (wrapped && s.ddp == nullptr)
+    return Error{Code::not_initialized,
+                 fmt::format("{} needs the wrapped model, and this rank has called no init before it", op.name),
+                 {}};
+  const std::string path = path_of(s, op);
+  Forwarded f;
+  f.widths = {s.module->input_width(path), s.module->output_width(path)};
+  f.batch = make_batch(s.scenario, op.text("input", "batch"), s.env.rank, std::max(s.step, 0), f.widths);
+  const nn::Tensor input = input_tensor(f.batch, f.widths);
+  FlightRecorder& recorder = s.env.recorder;
+  const nn::TensorWatcher watch = [&recorder](const nn::TensorEvent& e) {
+    recorder.note(e.saved ? note_kind::tensor_saved : note_kind::tensor_written,
+                  {{"tensor", e.tensor}, {"version", std::to_string(e.version)}, {"by", e.by}});
+  };
+  Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode) : s.module->forward(input, path, mode, watch);
+  if (!output.ok()) return output.error();
+  s.env.runtime.compute(costs::forward_per_layer * static_cast<std::int64_t>(s.module->layer_count(path)));
+  f.output = *output;
+  return f;
+}
+
+}  // namespace
+
+Status make_model(Session& s, const Operation& op) {
+  if (s.module != nullptr) return {};
+  if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
+  const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
+  s.module = std::make_unique<nn::Module>(s.scenario.model.spec, Random(s.scenario.seed).stream("parameters", stream));
+  charge_backward(*s.module, s.env.runtime);
+  s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters());
+  return {};
+}
+
+Status train(Session& s, const Operation& op) {
+  const std::vector<Operation>& body = op.args.at("do").operations;
+  return run_steps(s, op, op.integer("steps", 0), [&]() -> Status {
+    for (const Operation& inner : body) PDSIM_TRY(s.run(inner));
+    return {};
+  });
+}
+
+Status eval(Session& s, const Operation& op) {
+  const bool wrapped = s.scenario.ddp.wrap && op.text("through", "ddp") == "ddp";
+  const bool loop = op.args.count("steps") > 0;
+  return run_steps(s, op, op.integer("steps", 1), [&]() -> Status {
+    if (!loop) s.step = -1;
+    s.env.recorder.set_site({op.name, s.step, op.mark.line, op.mark.column});
+    const std::int64_t id = s.env.recorder.enter("forward");
+    const Status status = run_forward(s, op, {false, false}, wrapped).status();
+    s.env.recorder.leave(id, status);
+    return status;
+  });
+}
+
+Status zero_grad(Session& s, const Operation& op) {
+  PDSIM_TRY(make_model(s, op));
+  s.optimizer->zero_grad();
+  return {};
+}
+
+Status forward(Session& s, const Operation& op) {
+  const Result<Forwarded> f = run_forward(s, op, {true, true}, s.scenario.ddp.wrap);
+  if (!f.ok()) return f.error();
+  const Result<nn::Tensor> loss = loss_of(s.scenario, f->output, f->batch, f->widths);
+  if (!loss.ok()) return loss.error();
+  s.last_loss = loss->values();
+  s.losses[op.text("output", "loss")] = *loss;
+  return {};
+}
+
+Status backward(Session& s, const Operation& op) {
+  std::vector<nn::Tensor> roots;
+  const auto add = [&](const std::string& name) -> Status {
+    const auto found = s.losses.find(name);
+    if (found == s.losses.end())
+      return Error{Code::autograd_misuse,
+                   fmt::format("backward of `{}`, which no forward of this rank has made", name),
+                   {{"output", name}}};
+    roots.push_back(found->second);
+    return {};
+  };
+  const auto named = op.args.find("losses");
+  if (named == op.args.end()) PDSIM_TRY(add("loss"));
+  if (named != op.args.end())
+    for (const Argument& item : named->second.items) PDSIM_TRY(add(*item.text));
+  nn::BackwardPass pass;
+  const Status status = s.ddp != nullptr ? s.ddp->backward(roots) : pass.run(roots);
+  if (!status.ok() && status.error().code == Code::saved_tensor_modified)
+    s.env.recorder.note(note_kind::version_error, status.error().facts);
+  return status;
+}
+
+Status optimizer_step(Session& s, const Operation& op) {
+  PDSIM_TRY(make_model(s, op));
+  const bool synchronised = s.env.world_size == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised());
+  s.env.recorder.note(note_kind::optimizer_step, {{"synchronised", synchronised ? "yes" : "no"}});
+  s.optimizer->step();
+  s.env.runtime.compute(costs::optimizer_step);
+  return {};
+}
+
+}  // namespace pdsim::scenarios::operations

@@ -1,0 +1,120 @@
+#include "scenarios/engine/session.h"
+
+#include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/operations/single_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr std::string_view single_process = "single_process";
+
+// Where the operations of a launch begin: behind the relaunch that ended the one before.
+std::size_t first_operation(const Scenario& scenario, int launch) {
+  std::size_t at = 0;
+  for (int relaunches = 1; at < scenario.program.size() && relaunches < launch; ++at)
+    if (scenario.program[at].name == "relaunch") ++relaunches;
+  return at;
+}
+
+std::vector<const ExpectValue*> expected_values(const Scenario& scenario) {
+  std::vector<const ExpectValue*> values;
+  for (const ExpectValue& value : scenario.expect.values) values.push_back(&value);
+  for (const auto& [name, world] : scenario.real)
+    if (world.expect)
+      for (const ExpectValue& value : world.expect->values) values.push_back(&value);
+  return values;
+}
+
+// `layer.weight`, `layer.weight.grad`, a buffer; undefined when there is none.
+nn::Tensor tensor_named(nn::Module& module, std::string_view name) {
+  constexpr std::string_view gradient = ".grad";
+  if (!name.ends_with(gradient)) return module.find(name);
+  const nn::Tensor parameter = module.find(name.substr(0, name.size() - gradient.size()));
+  return parameter.defined() ? parameter.grad() : nn::Tensor{};
+}
+
+void add_value(TensorValues& values, const std::string& key, nn::Module* module, const std::vector<double>& loss,
+               const std::string& name) {
+  if (name == "loss") {
+    if (!loss.empty()) values[key] = loss;
+    return;
+  }
+  if (module == nullptr) return;
+  if (const nn::Tensor tensor = tensor_named(*module, name); tensor.defined()) values[key] = tensor.values();
+}
+
+TensorValues values_of(const Session& s) {
+  TensorValues values;
+  std::set<std::string> alone;
+  for (const ExpectValue* expected : expected_values(s.scenario)) {
+    add_value(values, expected->tensor, s.module.get(), s.last_loss, expected->tensor);
+    if (expected->equals == single_process) alone.insert(expected->tensor);
+  }
+  if (alone.empty() || s.env.rank != 0) return values;
+  const operations::TrainedAlone reference = operations::train_alone(s.scenario);
+  for (const std::string& name : alone)
+    add_value(values, fmt::format("{}/{}", single_process, name), reference.module.get(), reference.last_loss, name);
+  return values;
+}
+
+Status run_launch(Session& s) {
+  const auto& program = s.scenario.program;
+  for (std::size_t i = first_operation(s.scenario, s.env.launch); i < program.size() && !s.relaunch; ++i)
+    PDSIM_TRY(s.run(program[i]));
+  return {};
+}
+
+}  // namespace
+
+Status Session::run(const Operation& op) {
+  if (!op.when.selects(env.rank, env.node, step)) return {};
+  FlightRecorder& recorder = env.recorder;
+  recorder.set_site({loop != nullptr ? loop->name : op.name, step, op.mark.line, op.mark.column});
+  if (env.reach) env.reach(step, op.name);
+  const OperationFunction function = operations::function_of(op.name);
+  PDSIM_CHECK(function != nullptr, "the loader let an operation through that has no row");
+  const std::int64_t id = recorder.enter(op.name);
+  Status status = function(*this, op);
+  recorder.leave(id, status);
+  return status;
+}
+
+Result<ProcessGroup*> Session::group_for(const Operation& op) {
+  if (group != nullptr) return group.get();
+  return Error{Code::not_initialized,
+               fmt::format("{} needs a process group, and this rank has called no init before it", op.name),
+               {{"in", op.name}}};
+}
+
+void Session::end(bool orderly) {
+  losses.clear();
+  optimizer.reset();
+  ddp.reset();
+  group.reset();
+  pending.clear();
+  // A store that does not close in order is told by the launch that finds its file, not by the one that leaves.
+  if (orderly && store != nullptr) (void)store->close();
+  store.reset();
+}
+
+RankProgram rank_program(const Scenario& scenario, WorldKind world) {
+  return [&scenario, world](RankEnvironment& env) {
+    Session session(scenario, env, world);
+    ProgramResult result;
+    result.status = run_launch(session);
+    result.values = values_of(session);
+    result.relaunch = session.relaunch;
+    result.clean = session.clean;
+    session.end(result.status.ok() && (!session.relaunch || session.clean));
+    return result;
+  };
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,71 @@
+// The rank program of a scenario: the operations of one launch, and what one rank has while it runs them.
+//
+//   records  every operation is a program call; the collectives it makes are its children. Inside train and eval the site
+//            names the loop, with its step; everywhere the line and column of the operation
+//   faults   RankEnvironment::reach is called before each operation
+//   values   the tensors that expectations name, when the rank is done, also after an error; on rank 0 also
+//            single_process/<tensor>
+//   threads  the rank's own
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "core/nn/module.h"
+#include "core/nn/optimizer.h"
+#include "core/parallel/ddp.h"
+#include "scenarios/engine/scenario.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+enum class WorldKind : std::uint8_t { simulated, real };
+
+// `scenario` must outlive the program.
+RankProgram rank_program(const Scenario& scenario, WorldKind world);
+
+// A started operation and the memory it works on.
+struct Pending {
+  std::vector<std::byte> input, output;
+  WorkPtr work;
+  std::function<Status()> check;  // what must be in `output` afterwards
+};
+
+struct Session {
+  Session(const Scenario& the_scenario, RankEnvironment& environment, WorldKind kind)
+      : scenario(the_scenario), env(environment), world(kind) {}
+
+  const Scenario& scenario;
+  RankEnvironment& env;
+  WorldKind world;
+
+  std::unique_ptr<Store> store;
+  std::map<std::string, std::unique_ptr<Pending>> pending;  // by label; their memory outlives the group
+  std::unique_ptr<nn::Module> module;
+  std::unique_ptr<ProcessGroup> group;
+  bool group_destroyed = false;
+  std::unique_ptr<DistributedDataParallel> ddp;
+  std::unique_ptr<nn::Optimizer> optimizer;
+  std::map<std::string, nn::Tensor> losses;  // by output name
+  std::vector<double> last_loss;
+
+  const Operation* loop = nullptr;  // the train or eval around the present operation
+  int step = -1;
+  bool relaunch = false;
+  bool clean = false;
+
+  bool moves_data() const { return world == WorldKind::real || scenario.world.spec.payload; }
+  // Runs one operation if its `when` selects this rank and step.
+  Status run(const Operation& op);
+  // The present group; not_initialized before init.
+  Result<ProcessGroup*> group_for(const Operation& op);
+  // Ends groups before the store, and the store in order when `orderly`.
+  void end(bool orderly);
+};
+
+using OperationFunction = Status (*)(Session&, const Operation&);
+
+}  // namespace pdsim::scenarios
