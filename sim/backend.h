@@ -1,0 +1,29 @@
+// The simulated Backend: the personality's rendezvous, pairing, timeouts and failures over the plan runner and the Exchange.
+#pragma once
+
+#include "core/group/backend.h"
+#include "sim/world.h"
+
+namespace pdsim::sim {
+
+class SimBackend final : public Backend {
+ public:
+  SimBackend(World& world, Rank rank) : world_(world), rank_(rank) {}
+  std::string_view name() const override { return world_.personality.name; }
+  Time default_timeout() const override;
+  // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of
+  // an earlier launch waits for it until the timeout.
+  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override;
+
+ private:
+  Status exchange_addresses(Store& store, const JoinOptions& options, int channel, std::vector<Rank>& ghosts);
+  Status connect(const JoinOptions& options, int channel, const std::vector<Rank>& ghosts, Time deadline);
+
+  World& world_;
+  Rank rank_;
+};
+
+// This rank in one group; `ranks` are global.
+std::unique_ptr<Member> make_member(World& world, int channel, std::vector<Rank> ranks, Rank group_rank);
+
+}  // namespace pdsim::sim

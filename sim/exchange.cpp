@@ -1,0 +1,296 @@
+#include "sim/exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace pdsim::sim {
+
+void Batch::one_done() {
+  if (finished || --remaining > 0) return;
+  finished = true;
+  const Transport::Done call = std::move(done);
+  call({});
+}
+
+void Batch::fail(const Error& error) {
+  if (finished) return;
+  finished = true;
+  const Transport::Done call = std::move(done);
+  call(error);
+}
+
+Exchange::Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults,
+                   Fingerprint& fingerprint, std::size_t message_records)
+    : scheduler_(scheduler),
+      spec_(spec),
+      personality_(personality),
+      faults_(faults),
+      fingerprint_(fingerprint),
+      network_(spec),
+      ended_(static_cast<std::size_t>(spec.ranks())),
+      closed_(static_cast<std::size_t>(spec.ranks())),
+      last_arrival_(static_cast<std::size_t>(spec.ranks())),
+      record_limit_(message_records) {}
+
+void Exchange::record(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  fingerprint_.add(static_cast<std::uint64_t>(scheduler_.now().ps));
+  fingerprint_.add(kind);
+  fingerprint_.add(a);
+  fingerprint_.add(b);
+  fingerprint_.add(c);
+}
+
+Error Exchange::closed(Rank peer) const {
+  return {Code::peer_closed,
+          fmt::format("Connection closed by peer: rank {} has ended", peer),
+          {{"peer", std::to_string(peer)}}};
+}
+
+void Exchange::begin_launch() {
+  sends_.clear();
+  receives_.clear();
+  any_receives_.clear();
+  std::fill(ended_.begin(), ended_.end(), false);
+  std::fill(closed_.begin(), closed_.end(), false);
+  std::fill(last_arrival_.begin(), last_arrival_.end(), Time{});
+  ++launch_;
+}
+
+void Exchange::post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers,
+                    std::string_view op, BatchPtr batch) {
+  batch->remaining += static_cast<int>(round.size()) + 1;  // the one keeps it open until all are posted
+  for (std::size_t i = 0; i < round.size() && !batch->finished; ++i) {
+    auto posted = std::make_shared<Posted>();
+    posted->rank = self;
+    posted->message = round[i];
+    posted->batch = batch;
+    posted->op = op;
+    if (round[i].kind == Message::Kind::send) {
+      post_send(channel, posted, peers[i]);
+    } else {
+      post_receive(channel, posted, peers[i]);
+    }
+  }
+  batch->one_done();
+}
+
+bool Exchange::refuse_if_ended(const PostedPtr& posted, Rank peer) {
+  if (peer == any_source || !closed_[static_cast<std::size_t>(peer)]) return false;
+  posted->batch->fail(closed(peer));
+  return true;
+}
+
+void Exchange::post_send(int channel, const PostedPtr& send, Rank to) {
+  if (refuse_if_ended(send, to)) return;
+  const Key key{channel, send->rank, to, send->message.tag};
+  const std::int64_t limit = spec_.buffering == Buffering::zero        ? 0
+                             : spec_.buffering == Buffering::unbounded ? -1
+                                                                       : personality_.eager_limit.count;
+  send->eager = limit < 0 || (limit > 0 && send->message.bytes <= limit);
+  if (send->eager) return start_eager(key, send);
+  auto& waiting = receives_[key];
+  if (!waiting.empty()) {
+    const PostedPtr receive = waiting.front();
+    waiting.pop_front();
+    return transfer(send, receive, to);
+  }
+  const auto any = any_receives_.find({channel, to, send->message.tag});
+  if (any != any_receives_.end() && !any->second.empty()) {
+    const PostedPtr receive = any->second.front();
+    any->second.pop_front();
+    return transfer(send, receive, to);
+  }
+  sends_[key].push_back(send);
+}
+
+void Exchange::post_receive(int channel, const PostedPtr& receive, Rank from) {
+  if (from == any_source) {
+    std::vector<std::deque<PostedPtr>*> candidates;
+    for (auto& [key, queue] : sends_)
+      if (std::get<0>(key) == channel && std::get<2>(key) == receive->rank &&
+          std::get<3>(key) == receive->message.tag && !queue.empty())
+        candidates.push_back(&queue);
+    if (candidates.empty()) {
+      any_receives_[{channel, receive->rank, receive->message.tag}].push_back(receive);
+      return;
+    }
+    const std::uint32_t pick = scheduler_.choose(static_cast<std::uint32_t>(candidates.size()), ChoiceTag::match);
+    const PostedPtr send = candidates[pick]->front();
+    candidates[pick]->pop_front();
+    return transfer(send, receive, receive->rank);
+  }
+  auto& waiting = sends_[{channel, from, receive->rank, receive->message.tag}];
+  if (!waiting.empty()) {
+    const PostedPtr send = waiting.front();
+    waiting.pop_front();
+    return transfer(send, receive, receive->rank);
+  }
+  if (refuse_if_ended(receive, from)) return;
+  receives_[{channel, from, receive->rank, receive->message.tag}].push_back(receive);
+}
+
+std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int64_t id, bool& corrupt) {
+  MessageVerdict verdict;
+  if (faults_.any()) verdict = faults_.on_message(send->rank, to, send->op, scheduler_.now());
+  corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
+  Time extra = verdict.delay;
+  // A message that is overtaken is late by the time a message of its size takes, and a bit.
+  const Link& link = network_.link(send->rank, to);
+  if (verdict.kind == MessageVerdict::Kind::reorder)
+    extra += link.latency + transfer_time(Bytes{send->message.bytes}, link.bandwidth) + Time{1};
+  auto transit = network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
+  if (verdict.kind == MessageVerdict::Kind::duplicate && transit)
+    (void)network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
+  if (verdict.kind == MessageVerdict::Kind::drop) transit.reset();
+  if (transit) {
+    Time& last = last_arrival_[static_cast<std::size_t>(send->rank)];
+    last = std::max(last, transit->arrived);
+  }
+  if (on_fault && (verdict.kind != MessageVerdict::Kind::pass || verdict.delay.ps > 0))
+    on_fault(send->rank, to, verdict);
+  record(1, static_cast<std::uint64_t>(send->rank), static_cast<std::uint64_t>(to),
+         static_cast<std::uint64_t>(send->message.bytes));
+  if (messages_.size() < record_limit_) {
+    MessageRecord m;
+    m.id = id;
+    m.from = send->rank;
+    m.to = to;
+    m.bytes = send->message.bytes;
+    m.sent = scheduler_.now();
+    m.arrived = transit ? transit->arrived : Time{};
+    m.dropped = !transit;
+    messages_.push_back(m);
+  } else {
+    ++messages_dropped_;
+  }
+  return transit;
+}
+
+void Exchange::transfer(const PostedPtr& send, const PostedPtr& receive, Rank to) {
+  if (receive->message.matched != nullptr) *receive->message.matched = send->rank;
+  const std::int64_t id = next_message_++;
+  if (send->eager) {  // its bytes are there already
+    arrive(send, receive, false);
+    return;
+  }
+  bool corrupt = false;
+  const auto transit = travel(send, to, id, corrupt);
+  if (!transit) return;  // nobody retries: both sides wait for ever
+  scheduler_.at(transit->arrived, [this, send, receive, corrupt] { arrive(send, receive, corrupt); });
+}
+
+void Exchange::start_eager(const Key& key, const PostedPtr& send) {
+  if (send->message.data != nullptr) send->copy.assign(send->message.data, send->message.data + send->message.bytes);
+  send->message.data = send->copy.empty() ? nullptr : send->copy.data();
+  bool corrupt = false;
+  const auto transit = travel(send, std::get<2>(key), next_message_++, corrupt);
+  if (corrupt && !send->copy.empty()) send->copy[0] = ~send->copy[0];
+  const Time left = transit ? transit->sent : scheduler_.now();
+  const BatchPtr batch = send->batch;
+  scheduler_.at(left, [batch] { batch->one_done(); });
+  if (!transit) return;
+  scheduler_.at(transit->arrived, [this, key, send] {
+    send->arrived = true;
+    auto& waiting = receives_[key];
+    const auto any = any_receives_.find({std::get<0>(key), std::get<2>(key), std::get<3>(key)});
+    if (!waiting.empty()) {
+      const PostedPtr receive = waiting.front();
+      waiting.pop_front();
+      transfer(send, receive, std::get<2>(key));
+    } else if (any != any_receives_.end() && !any->second.empty()) {
+      const PostedPtr receive = any->second.front();
+      any->second.pop_front();
+      transfer(send, receive, std::get<2>(key));
+    } else {
+      sends_[key].push_back(send);
+    }
+  });
+}
+
+void Exchange::arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt) {
+  const bool fails = personality_.on_peer_end == OnPeerEnd::peers_fail;
+  if (receive->batch->finished) {
+    if (fails && !send->eager && ended_[static_cast<std::size_t>(receive->rank)])
+      send->batch->fail(closed(receive->rank));
+    return;
+  }
+  const std::int64_t bytes = send->message.bytes;
+  if (bytes > receive->message.bytes) {
+    const Error error{
+        personality_.on_long_message == OnLongMessage::receiver_aborts ? Code::process_aborted : Code::size_mismatch,
+        fmt::format("rank {} received {} bytes from rank {} where it expected {}", receive->rank, bytes, send->rank,
+                    receive->message.bytes),
+        {{"peer", std::to_string(send->rank)}}};
+    if (personality_.on_long_message == OnLongMessage::receiver_aborts) return abort_rank(receive->rank, error);
+    if (personality_.on_long_message == OnLongMessage::receiver_fails) {
+      receive->batch->fail(error);
+      if (!send->eager) send->batch->one_done();
+    }
+    return;
+  }
+  if (!send->eager && send->batch->finished) {  // the sender gave up and its memory may be gone
+    if (fails && ended_[static_cast<std::size_t>(send->rank)]) receive->batch->fail(closed(send->rank));
+    return;
+  }
+  if (receive->message.data != nullptr && send->message.data != nullptr && bytes > 0) {
+    std::memcpy(receive->message.data, send->message.data, static_cast<std::size_t>(bytes));
+    if (corrupt) receive->message.data[0] = ~receive->message.data[0];
+    fingerprint_.add(receive->message.data, static_cast<std::size_t>(bytes));
+  }
+  record(2, static_cast<std::uint64_t>(send->rank), static_cast<std::uint64_t>(receive->rank),
+         static_cast<std::uint64_t>(bytes));
+  if (!send->eager) send->batch->one_done();
+  receive->batch->one_done();
+}
+
+void Exchange::withdraw(const BatchPtr& batch) {
+  batch->finished = true;
+  batch->done = nullptr;
+  const auto drop = [&](auto& queues) {
+    for (auto& [key, queue] : queues)
+      queue.erase(std::remove_if(queue.begin(), queue.end(),
+                                 [&](const PostedPtr& p) { return p->batch == batch && !p->eager; }),
+                  queue.end());
+  };
+  drop(sends_);
+  drop(receives_);
+  drop(any_receives_);
+}
+
+void Exchange::rank_ended(Rank rank) {
+  ended_[static_cast<std::size_t>(rank)] = true;
+  const auto forget = [rank](auto& queues) {
+    for (auto& [key, queue] : queues)
+      queue.erase(std::remove_if(queue.begin(), queue.end(),
+                                 [rank](const PostedPtr& p) { return p->rank == rank && !p->eager; }),
+                  queue.end());
+  };
+  forget(sends_);
+  forget(receives_);
+  forget(any_receives_);
+  if (personality_.on_peer_end != OnPeerEnd::peers_fail) return;
+  // What had left the rank still arrives; then its connections close.
+  const Time closes = std::max(scheduler_.now() + spec_.intra.latency, last_arrival_[static_cast<std::size_t>(rank)]);
+  scheduler_.at(closes, [this, rank, launch = launch_] {
+    if (launch == launch_) close_connections(rank);
+  });
+}
+
+void Exchange::close_connections(Rank rank) {
+  closed_[static_cast<std::size_t>(rank)] = true;
+  std::vector<BatchPtr> failing;
+  const auto sweep = [&](auto& queues) {
+    for (auto& [key, queue] : queues)
+      for (const PostedPtr& p : queue)
+        if (p->rank != rank && !p->eager && (std::get<1>(key) == rank || std::get<2>(key) == rank))
+          failing.push_back(p->batch);
+  };
+  sweep(sends_);
+  sweep(receives_);
+  const Error error = closed(rank);
+  for (const BatchPtr& batch : failing) batch->fail(error);
+}
+
+}  // namespace pdsim::sim

@@ -1,0 +1,153 @@
+#include "sim/faults.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pdsim::sim {
+namespace {
+
+constexpr std::array<FaultKind, 10> kinds{{
+    {"delay", "the message arrives `by` later", true},
+    {"drop", "the message never arrives", true},
+    {"duplicate", "the message arrives twice; the second copy takes the receiver's port for nothing", true},
+    {"reorder", "the message is overtaken by the next one between the two ranks", true},
+    {"corrupt", "the first byte of the message arrives with all its bits flipped", true},
+    {"hang", "the rank stops, alive and silent", false},
+    {"crash", "the rank's process dies", false},
+    {"slow", "the rank's local work takes `factor` times as long", false},
+    {"skew", "the rank's clock is `offset` ahead and gains `drift`", false},
+    {"partition", "messages between the groups never arrive", true},
+}};
+
+bool separated(const std::vector<std::vector<int>>& groups, Rank a, Rank b) {
+  const auto group_of = [&](Rank r) {
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      if (std::find(groups[g].begin(), groups[g].end(), r) != groups[g].end()) return static_cast<int>(g);
+    return -1;
+  };
+  const int ga = group_of(a);
+  const int gb = group_of(b);
+  return ga >= 0 && gb >= 0 && ga != gb;
+}
+
+Time scaled(Time t, double factor) {
+  return {static_cast<std::int64_t>(std::llround(static_cast<double>(t.ps) * factor))};
+}
+
+}  // namespace
+
+std::span<const FaultKind> fault_kinds() { return kinds; }
+
+Faults::Faults(const WorldSpec& spec) : world_(spec) {
+  for (const FaultSpec& f : spec.faults)
+    rules_.push_back({f, 0, false, std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
+}
+
+void Faults::begin_launch(std::int64_t launch, Time now) {
+  launch_ = launch;
+  launched_at_ = now;
+  for (Rule& rule : rules_) std::fill(rule.since.begin(), rule.since.end(), Time::max());
+}
+
+bool Faults::holds(const Rule& rule, Rank rank, Time now) const {
+  const FaultSpec& f = rule.spec;
+  if (rule.done || (f.at.launch && *f.at.launch != launch_)) return false;
+  Time from = f.at.time.value_or(launched_at_);
+  if (f.at.step || !f.at.before.empty()) from = rule.since[static_cast<std::size_t>(rank)];
+  if (now < from) return false;
+  return !f.duration || from == Time::max() || now - from < *f.duration;
+}
+
+MessageVerdict Faults::on_message(Rank from, Rank to, std::string_view op, Time now) {
+  MessageVerdict verdict;
+  for (Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const FaultKind& k) { return k.name == f.kind; });
+    if (kind == kinds.end() || !kind->on_messages || !holds(rule, from, now)) continue;
+    if (f.kind == "partition") {
+      if (separated(f.groups, from, to)) verdict.kind = MessageVerdict::Kind::drop;
+      continue;
+    }
+    const bool matches = f.match.from.contains(from) && f.match.to.contains(to) &&
+                         (f.match.rank.contains(from) || f.match.rank.contains(to)) &&
+                         (f.match.op.empty() || f.match.op == op);
+    if (!matches || !f.match.nth.contains(++rule.matched)) continue;
+    if (f.kind == "delay") verdict.delay += f.by;
+    if (verdict.kind != MessageVerdict::Kind::pass) continue;
+    if (f.kind == "drop") verdict.kind = MessageVerdict::Kind::drop;
+    if (f.kind == "duplicate") verdict.kind = MessageVerdict::Kind::duplicate;
+    if (f.kind == "corrupt") verdict.kind = MessageVerdict::Kind::corrupt;
+    if (f.kind == "reorder") verdict.kind = MessageVerdict::Kind::reorder;
+  }
+  return verdict;
+}
+
+PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, Time now) {
+  PointVerdict verdict;
+  for (Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    Time& since = rule.since[static_cast<std::size_t>(rank)];
+    const bool point = (!f.at.step || *f.at.step == step) && (f.at.before.empty() || f.at.before == operation) &&
+                       (f.at.step || !f.at.before.empty()) && (!f.at.launch || *f.at.launch == launch_);
+    if (point && since == Time::max()) since = now;
+    const bool strikes = f.kind == "crash" || f.kind == "hang";
+    const bool at_start = !f.at.step && f.at.before.empty() && !f.at.time;
+    if (!strikes || !f.match.rank.contains(rank) || !(f.match.op.empty() || f.match.op == operation)) continue;
+    if (!(point || (at_start && holds(rule, rank, now)))) continue;
+    if (f.match.nth.contains(++rule.matched) && verdict.kind == PointVerdict::Kind::pass) {
+      verdict.kind = f.kind == "crash" ? PointVerdict::Kind::crash : PointVerdict::Kind::hang;
+      verdict.hang_for = f.duration.value_or(Time::max());
+    }
+  }
+  return verdict;
+}
+
+double Faults::slowness(Rank rank, Time now) const {
+  double factor = 1.0;
+  for (const Rule& rule : rules_)
+    if (rule.spec.kind == "slow" && rule.spec.match.rank.contains(rank) && holds(rule, rank, now))
+      factor *= rule.spec.factor;
+  return factor;
+}
+
+Time Faults::start_delay(Rank rank) const {
+  Time delay{};
+  for (const Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    if (f.kind != "slow" || !f.match.rank.contains(rank) || !f.duration || !f.at.launch || *f.at.launch != launch_)
+      continue;
+    if (f.factor > 1) delay += scaled(*f.duration, f.factor - 1);
+  }
+  return delay;
+}
+
+Time Faults::local_time(Rank rank, Time t) const {
+  Time local = t;
+  for (const Rule& rule : rules_)
+    if (rule.spec.kind == "skew" && rule.spec.match.rank.contains(rank))
+      local += rule.spec.offset + Time{t.ps / 1'000'000 * rule.spec.drift.value};
+  return local;
+}
+
+Time Faults::real_time(Rank rank, Time local) const {
+  if (local == Time::max()) return local;
+  // Two steps of fixed-point iteration: drifts are parts per million.
+  Time t = local;
+  for (int i = 0; i < 2; ++i) t = t - (local_time(rank, t) - local);
+  return t;
+}
+
+std::vector<Faults::Timed> Faults::timed() const {
+  std::vector<Timed> list;
+  for (const Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    if ((f.kind != "crash" && f.kind != "hang") || !f.at.time || (f.at.launch && *f.at.launch != launch_)) continue;
+    for (Rank r = 0; r < world_.ranks(); ++r)
+      if (f.match.rank.contains(r))
+        list.push_back({r, *f.at.time, f.kind == "crash", f.duration.value_or(Time::max())});
+  }
+  return list;
+}
+
+}  // namespace pdsim::sim

@@ -1,0 +1,188 @@
+#include "core/collectives/plan_runner.h"
+#include "sim/backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::sim {
+namespace {
+
+// One started call: its Work, the messages of its present round, and its watchdog.
+struct Operation : std::enable_shared_from_this<Operation> {
+  Collective call;
+  WorkPtr work;
+  std::unique_ptr<Transport> transport;
+  BatchPtr batch;
+  std::optional<Scheduler::Key> watchdog;
+  bool finished = false;
+};
+using OperationPtr = std::shared_ptr<Operation>;
+
+class CallTransport final : public Transport {
+ public:
+  CallTransport(World& world, int channel, const std::vector<Rank>& ranks, Rank group_rank, Operation& operation)
+      : world_(world), channel_(channel), ranks_(ranks), rank_(group_rank), operation_(operation) {}
+  Rank rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(ranks_.size()); }
+
+  void post(std::span<const Message> round, Done done) override {
+    if (operation_.finished) return;
+    auto batch = std::make_shared<Batch>();
+    batch->done = std::move(done);
+    operation_.batch = batch;
+    std::vector<Rank> peers;
+    for (const Message& m : round)
+      peers.push_back(m.peer == any_source ? any_source : ranks_[static_cast<std::size_t>(m.peer)]);
+    world_.exchange.post(channel_, ranks_[static_cast<std::size_t>(rank_)], round, peers, name_of(operation_.call.kind),
+                         batch);
+  }
+
+  void after_reduction(std::int64_t bytes, std::function<void()> then) override {
+    const Time cost = transfer_time(Bytes{bytes}, world_.spec.reduce_bandwidth);
+    if (cost.ps == 0) return then();
+    const auto operation = operation_.shared_from_this();
+    world_.scheduler.at(world_.scheduler.now() + cost, [operation, then = std::move(then)] {
+      if (!operation->finished) then();
+    });
+  }
+
+ private:
+  World& world_;
+  int channel_;
+  const std::vector<Rank>& ranks_;
+  Rank rank_;
+  Operation& operation_;
+};
+
+class SimMember final : public Member {
+ public:
+  SimMember(World& world, int channel, std::vector<Rank> ranks, Rank group_rank)
+      : world_(world), channel_(channel), ranks_(std::move(ranks)), rank_(group_rank) {
+    idle_.work = nullptr;
+    transport_ = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, idle_);
+  }
+  ~SimMember() override { end_all({Code::cancelled, "the process group ended", {}}); }
+
+  Transport& transport() override { return *transport_; }
+  void abort(const Error& reason) override {
+    end_all(reason);
+    unusable_ = reason;
+  }
+
+  Result<WorkPtr> start(const Collective& call) override {
+    if (unusable_)
+      return Error{
+          Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
+    const auto algorithm = find_algorithm(call.kind, call.algorithm);
+    if (!algorithm.ok()) return algorithm.error();
+    auto operation = std::make_shared<Operation>();
+    operation->call = call;
+    operation->work = std::make_shared<Work>(me().runtime->make_event());
+    operation->transport = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, *operation);
+    arm_watchdog(operation);
+    const std::vector<OperationPtr> earlier = running_;
+    running_.push_back(operation);
+    const Algorithm* row = *algorithm;
+    if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier && !earlier.empty()) {
+      start_after(earlier, operation, row);
+    } else {
+      run(operation, row);
+    }
+    return operation->work;
+  }
+
+ private:
+  Seat& me() { return world_.seat(ranks_[static_cast<std::size_t>(rank_)]); }
+
+  Tag tag_of(const Collective& call) const {
+    constexpr Tag p2p = Tag{0xff} << 56;
+    const bool by_kind = world_.personality.pairing == Pairing::by_kind;
+    if (pdsim::row(call.kind).point_to_point) return p2p | call.user_tag;
+    const Tag kind = by_kind ? (static_cast<Tag>(call.kind) + 1) << 56 : 0;
+    return kind | static_cast<Tag>(call.seq);
+  }
+
+  void run(const OperationPtr& operation, const Algorithm* algorithm) {
+    if (operation->finished) return;
+    run_plan(*operation->transport, operation->call, *algorithm, tag_of(operation->call),
+             [this, operation](Status status) { finish(operation, std::move(status)); });
+  }
+
+  void start_after(const std::vector<OperationPtr>& earlier, const OperationPtr& operation,
+                   const Algorithm* algorithm) {
+    auto left = std::make_shared<std::size_t>(earlier.size());
+    for (const OperationPtr& before : earlier)
+      before->work->on_done([this, left, operation, algorithm](const Status&) {
+        if (--*left == 0) run(operation, algorithm);
+      });
+  }
+
+  void arm_watchdog(const OperationPtr& operation) {
+    if (world_.personality.on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
+    operation->watchdog = world_.scheduler.at_watchdog(world_.scheduler.now() + operation->call.timeout,
+                                                       [this, operation] { timed_out(operation); });
+  }
+
+  void timed_out(const OperationPtr& operation) {
+    if (operation->finished) return;
+    operation->watchdog.reset();
+    const Time limit = operation->call.timeout;
+    const std::string_view name = world_.personality.name;
+    Seat& seat = me();
+    std::string& told = world_.watchdog[static_cast<std::size_t>(seat.rank)];
+    if (world_.personality.on_timeout == OnTimeout::process_ends) {
+      const Error error{Code::watchdog_timeout,
+                        fmt::format("Watchdog caught collective operation timeout: {} #{} ran for {} milliseconds",
+                                    name_of(operation->call.kind), operation->call.seq, limit.ns() / 1'000'000),
+                        {}};
+      if (told.empty()) told = fmt::format("{}: {}; the process ends, after {}", name, error.message, to_string(limit));
+      return world_.kill(seat.rank, error);
+    }
+    const Error error{Code::timeout,
+                      fmt::format("Timed out waiting {}ms for {} operation to complete", limit.ns() / 1'000'000,
+                                  operation->call.kind == CollectiveKind::send ? "send" : "recv"),
+                      {}};
+    if (told.empty()) told = fmt::format("{}: {}, after {}", name, error.message, to_string(limit));
+    unusable_ = Error{Code::group_unusable, "Application timeout caused pair closure", {}};
+    finish(operation, error);
+    end_all(*unusable_);
+  }
+
+  void finish(const OperationPtr& operation, Status status) {
+    if (operation->finished) return;
+    operation->finished = true;
+    if (operation->watchdog) world_.scheduler.cancel_event(*operation->watchdog);
+    if (operation->batch && !operation->batch->finished) world_.exchange.withdraw(operation->batch);
+    operation->batch.reset();
+    running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
+    std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
+    if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)
+      told = fmt::format("{}: {}, after {}", world_.personality.name, status.error().message,
+                         to_string(world_.scheduler.now()));
+    operation->work->complete(std::move(status));
+  }
+
+  void end_all(const Error& reason) {
+    const std::vector<OperationPtr> all = std::move(running_);
+    running_.clear();
+    for (const OperationPtr& operation : all) finish(operation, reason);
+  }
+
+  World& world_;
+  int channel_;
+  std::vector<Rank> ranks_;
+  Rank rank_;
+  Operation idle_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<OperationPtr> running_;
+  std::optional<Error> unusable_;
+};
+
+}  // namespace
+
+std::unique_ptr<Member> make_member(World& world, int channel, std::vector<Rank> ranks, Rank group_rank) {
+  return std::make_unique<SimMember>(world, channel, std::move(ranks), group_rank);
+}
+
+}  // namespace pdsim::sim

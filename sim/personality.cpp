@@ -1,0 +1,51 @@
+#include "sim/personality.h"
+
+#include <array>
+
+namespace pdsim::sim {
+namespace {
+using namespace literals;
+
+constexpr std::array<Personality, 4> personality_rows{{
+    {"gloo", "rendezvous sends, calls pair by kind and count, a timeout or a closed connection is an error", 30_min,
+     0_B, Pairing::by_kind, true, OnTimeout::work_fails, OnPeerEnd::peers_fail, OnLongMessage::receiver_aborts,
+     AddressExchange::full_mesh, ""},
+    {"nccl", "calls pair by order alone, a dead peer is silence, the watchdog ends the process", 10_min, 0_B,
+     Pairing::by_order, true, OnTimeout::process_ends, OnPeerEnd::nothing, OnLongMessage::never_completes,
+     AddressExchange::root_publishes, ""},
+    {"mpi", "small sends are eager, calls pair by order, no timeout, the launcher ends the job when a rank dies",
+     Time::max(), 4_KiB, Pairing::by_order, false, OnTimeout::nothing, OnPeerEnd::job_ends,
+     OnLongMessage::receiver_fails, AddressExchange::full_mesh, "nothing, ever: Open MPI has no timeout"},
+    {"ideal", "unbounded buffering, calls pair by kind, no timeout; a closed connection is an error", Time::max(),
+     Bytes{-1}, Pairing::by_kind, false, OnTimeout::nothing, OnPeerEnd::peers_fail, OnLongMessage::receiver_fails,
+     AddressExchange::full_mesh, "nothing, ever: the ideal backend has no timeout"},
+}};
+
+constexpr std::array<Profile, 2> profile_rows{{
+    {"pytorch-2.6", "PyTorch 2.6 and later", false, false, 10_min, DdpProfile{true, true, true}},
+    {"pytorch-1.13", "PyTorch 1.13, the era of the older tutorials", true, true, 30_min,
+     DdpProfile{false, false, false}},
+}};
+
+}  // namespace
+
+std::span<const Personality> personalities() { return personality_rows; }
+std::span<const Profile> profiles() { return profile_rows; }
+
+const Personality* personality_named(std::string_view name) {
+  for (const Personality& p : personality_rows)
+    if (p.name == name) return &p;
+  return nullptr;
+}
+
+const Profile* profile_named(std::string_view name) {
+  for (const Profile& p : profile_rows)
+    if (p.name == name) return &p;
+  return nullptr;
+}
+
+Time default_timeout(const Personality& personality, const Profile& profile) {
+  return personality.on_timeout == OnTimeout::process_ends ? profile.process_ending_timeout : personality.timeout;
+}
+
+}  // namespace pdsim::sim

@@ -1,0 +1,52 @@
+// THE tables of personalities (how a backend behaves where users can see it) and of profiles (PyTorch versions), as data.
+//
+// Nothing asks for a name: whoever needs a difference reads a field. Sources: SEMANTICS sections 2.7, 2.8, 6.7 and 7.
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/parallel/ddp_options.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace pdsim::sim {
+
+enum class Pairing : std::uint8_t { by_kind, by_order };  // which calls of two ranks meet
+enum class OnTimeout : std::uint8_t { work_fails, process_ends, nothing };
+enum class OnPeerEnd : std::uint8_t { peers_fail, nothing, job_ends };
+enum class OnLongMessage : std::uint8_t { receiver_aborts, receiver_fails, never_completes };
+enum class AddressExchange : std::uint8_t { full_mesh, root_publishes };
+
+struct Personality {
+  std::string_view name;
+  std::string_view explanation;
+  Time timeout;       // of a group, by default; Time::max(): none
+  Bytes eager_limit;  // sends up to this size complete without a receive; negative: all do
+  Pairing pairing;
+  bool barrier_waits_for_earlier;  // a barrier starts when this rank's earlier works are done
+  OnTimeout on_timeout;
+  OnPeerEnd on_peer_end;
+  OnLongMessage on_long_message;
+  AddressExchange address_exchange;
+  std::string_view watchdog_silent;  // what it reports about a hang when it has no timeout
+};
+
+struct Profile {
+  std::string_view name;
+  std::string_view explanation;
+  bool store_barrier_in_init;
+  bool file_removed_at_equal_count;  // 1.13; 2.x also counts open handles
+  Time process_ending_timeout;       // default timeout of personalities whose timeout ends the process (NCCL's)
+  DdpProfile ddp;
+};
+
+std::span<const Personality> personalities();
+std::span<const Profile> profiles();
+const Personality* personality_named(std::string_view name);  // null: there is none
+const Profile* profile_named(std::string_view name);
+
+// The group timeout that holds when the user names none.
+Time default_timeout(const Personality& personality, const Profile& profile);
+
+}  // namespace pdsim::sim

@@ -1,0 +1,126 @@
+#include "sim/run.h"
+
+#include "sim/backend.h"
+#include "sim/rendezvous.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::sim {
+namespace {
+
+constexpr int most_ranks = 1 << 20;
+constexpr int most_launches = 64;
+
+void befall(World& world, Rank rank, int step, std::string_view operation) {
+  if (!world.faults.any()) return;
+  Seat& seat = world.seat(rank);
+  const PointVerdict verdict = world.faults.on_reach(rank, step, operation, world.scheduler.now());
+  if (verdict.kind == PointVerdict::Kind::pass) return;
+  const bool crash = verdict.kind == PointVerdict::Kind::crash;
+  seat.recorder->note(note_kind::fault, {{"kind", crash ? "crash" : "hang"}, {"before", std::string(operation)}});
+  if (crash) world.kill(rank, {Code::rank_crashed, fmt::format("the process of rank {} died", rank), {}});
+  if (verdict.hang_for != Time::max()) return seat.runtime->sleep_until(seat.runtime->now() + verdict.hang_for);
+  while (true) world.scheduler.park();
+}
+
+void rank_body(World& world, Rank rank, const RankProgram& program) {
+  Seat& seat = world.seat(rank);
+  const Time late = world.faults.start_delay(rank);
+  if (late.ps > 0) {
+    seat.recorder->note(note_kind::fault, {{"kind", "slow"}, {"late", to_string(late)}});
+    seat.runtime->sleep_until(seat.runtime->now() + late);
+  }
+  SimBackend backend(world, rank);
+  SimRendezvous rendezvous(world, rank);
+  SimFiles files(world.disk, *seat.runtime);
+  RankEnvironment environment{
+      rank,
+      world.spec.ranks(),
+      world.spec.node_of(rank),
+      world.launch,
+      *seat.runtime,
+      backend,
+      rendezvous,
+      files,
+      *seat.recorder,
+      [&world, rank](int step, std::string_view operation) { befall(world, rank, step, operation); }};
+  ProgramResult result = program(environment);
+  if (seat.ended) return;
+  seat.relaunch = result.relaunch;
+  seat.clean = result.clean;
+  seat.values = std::move(result.values);
+  world.rank_ended(rank, result.status.ok() ? RankEnd::returned : RankEnd::raised,
+                   result.status.ok() ? Error{} : result.status.error());
+}
+
+std::vector<RankResult> results(World& world) {
+  std::vector<RankResult> list;
+  for (Seat& seat : world.seats) list.push_back({seat.log ? *seat.log : seat.recorder->log(), seat.values});
+  return list;
+}
+
+void run_launch(World& world, const RankProgram& program, RunRecord& record) {
+  world.begin_launch();
+  for (Rank r = 0; r < world.spec.ranks(); ++r)
+    world.scheduler.spawn(r, [&world, r, &program] { rank_body(world, r, program); });
+  world.scheduler.run([&] {
+    record.deadlocked = true;
+    record.deadlock_at = world.scheduler.now();
+    world.scheduler_past_deadlock = true;
+    for (Seat& seat : world.seats)
+      if (!seat.log) seat.log = seat.recorder->log();
+  });
+  world.scheduler.clear_events();
+}
+
+bool all_relaunch(const World& world) {
+  for (const Seat& seat : world.seats)
+    if (!seat.relaunch) return false;
+  return true;
+}
+
+void tell_watchdogs(World& world) {
+  for (Rank r = 0; r < world.spec.ranks(); ++r) {
+    std::string& told = world.watchdog[static_cast<std::size_t>(r)];
+    if (told.empty() && world.seat(r).log && world.seat(r).log->end == RankEnd::running)
+      told = world.personality.watchdog_silent.empty()
+                 ? fmt::format("{}: nothing", world.personality.name)
+                 : fmt::format("{}: {}", world.personality.name, world.personality.watchdog_silent);
+  }
+}
+
+}  // namespace
+
+Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const RankProgram& program) {
+  const Personality* personality = personality_named(spec.backend);
+  if (personality == nullptr)
+    return Error{
+        Code::invalid_argument, fmt::format("`{}` is not a backend: gloo, nccl, mpi or ideal", spec.backend), {}};
+  const Profile* profile = profile_named(spec.profile);
+  if (profile == nullptr) return Error{Code::invalid_argument, fmt::format("`{}` is not a profile", spec.profile), {}};
+  if (spec.ranks() < 1 || spec.ranks() > most_ranks)
+    return Error{Code::limit_exceeded, fmt::format("{} ranks: a world has 1 to {}", spec.ranks(), most_ranks), {}};
+  auto chooser = Chooser::make(options.strategy, spec.seed);
+  if (!chooser.ok()) return chooser.error();
+
+  World world(spec, *personality, *profile, std::move(*chooser), options.record_messages ? options.message_limit : 0);
+  RunRecord record;
+  for (world.launch = 1; world.launch <= most_launches; ++world.launch) {
+    run_launch(world, program, record);
+    if (record.deadlocked || !all_relaunch(world) || world.launch == most_launches) break;
+    for (RankResult& r : results(world)) record.earlier.push_back(std::move(r));
+  }
+  tell_watchdogs(world);
+  record.ranks = results(world);
+  record.watchdog = world.watchdog;
+  record.elapsed = record.deadlocked ? record.deadlock_at : world.scheduler.now();
+  record.choices = world.chooser.made();
+  for (const std::uint32_t choice : record.choices) world.fingerprint.add(choice);
+  record.fingerprint = world.fingerprint.value();
+  record.events = static_cast<std::int64_t>(world.scheduler.events_fired());
+  record.messages = std::move(world.exchange.messages());
+  record.messages_dropped = options.record_messages ? world.exchange.messages_dropped() : 0;
+  return record;
+}
+
+}  // namespace pdsim::sim

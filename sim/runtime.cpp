@@ -1,0 +1,80 @@
+#include "sim/runtime.h"
+
+#include <cmath>
+
+namespace pdsim::sim {
+namespace {
+
+// A timer that does not outlive the wait it was made for, however the wait ends.
+class Timer {
+ public:
+  Timer(Scheduler& scheduler, Time when, Rank rank) : scheduler_(scheduler), armed_(when != Time::max()) {
+    if (armed_)
+      key_ = scheduler.at(when, [&scheduler, rank, this] {
+        fired_ = true;
+        scheduler.wake(rank);
+      });
+  }
+  ~Timer() {
+    if (armed_ && !fired_) scheduler_.cancel_event(key_);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+  bool fired() const { return fired_; }
+
+ private:
+  Scheduler& scheduler_;
+  bool armed_;
+  bool fired_ = false;
+  Scheduler::Key key_{};
+};
+
+class SimEvent final : public Event {
+ public:
+  SimEvent(Scheduler& scheduler, const Faults& faults, Rank rank)
+      : scheduler_(scheduler), faults_(faults), rank_(rank) {}
+
+  void set() override {
+    if (set_) return;
+    set_ = true;
+    if (waiting_) scheduler_.wake(rank_);
+  }
+  bool is_set() const override { return set_; }
+
+  bool wait(Time deadline) override {
+    if (set_ || scheduler_.unwinding(rank_)) return set_;
+    const Timer timer(scheduler_, faults_.real_time(rank_, deadline), rank_);
+    waiting_ = true;
+    while (!set_ && !timer.fired()) scheduler_.park();
+    waiting_ = false;
+    return set_;
+  }
+
+ private:
+  Scheduler& scheduler_;
+  const Faults& faults_;
+  Rank rank_;
+  bool set_ = false;
+  bool waiting_ = false;
+};
+
+}  // namespace
+
+void SimRuntime::sleep_until(Time t) {
+  const Time until = faults_.real_time(rank_, t);
+  if (until <= scheduler_.now() || scheduler_.unwinding(rank_)) return;
+  const Timer timer(scheduler_, until, rank_);
+  while (!timer.fired()) scheduler_.park();
+}
+
+void SimRuntime::compute(Time cost) {
+  const double factor = faults_.slowness(rank_, scheduler_.now());
+  const Time real = factor == 1.0 ? cost : Time{std::llround(static_cast<double>(cost.ps) * factor)};
+  if (real.ps <= 0 || scheduler_.unwinding(rank_)) return;
+  const Timer timer(scheduler_, scheduler_.now() + real, rank_);
+  while (!timer.fired()) scheduler_.park();
+}
+
+std::unique_ptr<Event> SimRuntime::make_event() { return std::make_unique<SimEvent>(scheduler_, faults_, rank_); }
+
+}  // namespace pdsim::sim

@@ -1,0 +1,227 @@
+#include "sim/scheduler.h"
+
+#include "core/base/check.h"
+
+#include <boost/fiber/algo/algorithm.hpp>
+#include <boost/fiber/context.hpp>
+#include <boost/fiber/fiber.hpp>
+#include <boost/fiber/fixedsize_stack.hpp>
+#include <boost/fiber/operations.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <thread>
+
+namespace pdsim::sim {
+namespace {
+
+struct Unwind {};  // ends a rank's fiber
+
+// Ranks run before anything else; the main fiber (the clock) only when no rank can; Boost's dispatcher only when even the
+// main fiber waits, so that it does not double the number of switches.
+class RanksFirst final : public boost::fibers::algo::algorithm {
+ public:
+  explicit RanksFirst(Chooser* chooser) : chooser_(chooser) {}
+
+  void awakened(boost::fibers::context* context) noexcept override {
+    if (context->is_context(boost::fibers::type::dispatcher_context)) {
+      dispatcher_ = context;
+    } else if (context->is_context(boost::fibers::type::main_context)) {
+      main_ = context;
+    } else {
+      ready_.push_back(context);
+    }
+  }
+
+  boost::fibers::context* pick_next() noexcept override {
+    if (!ready_.empty()) {
+      const std::uint32_t pick = chooser_->choose(static_cast<std::uint32_t>(ready_.size()), ChoiceTag::run);
+      boost::fibers::context* next = ready_[pick];
+      ready_.erase(ready_.begin() + pick);
+      return next;
+    }
+    if (main_ != nullptr) return std::exchange(main_, nullptr);
+    return std::exchange(dispatcher_, nullptr);
+  }
+
+  bool has_ready_fibers() const noexcept override { return !ready_.empty() || main_ != nullptr; }
+  void suspend_until(const std::chrono::steady_clock::time_point&) noexcept override {}
+  void notify() noexcept override {}
+
+ private:
+  Chooser* chooser_;
+  std::deque<boost::fibers::context*> ready_;
+  boost::fibers::context* main_ = nullptr;
+  boost::fibers::context* dispatcher_ = nullptr;
+};
+
+}  // namespace
+
+struct Scheduler::Task {
+  Rank rank = no_rank;
+  Action body;
+  boost::fibers::fiber fiber;
+  boost::fibers::context* parked = nullptr;
+  bool cancelled = false;
+  bool frozen = false;
+  bool woken_while_frozen = false;
+  bool unwinding = false;
+};
+
+Scheduler::Scheduler(Chooser& chooser, std::size_t stack_bytes) : chooser_(chooser), stack_bytes_(stack_bytes) {}
+Scheduler::~Scheduler() = default;
+
+Scheduler::Key Scheduler::at(Time when, Action action) {
+  const Key key{std::max(when, now_), next_event_++};
+  progress_.emplace(key, std::move(action));
+  return key;
+}
+
+Scheduler::Key Scheduler::at_watchdog(Time when, Action action) {
+  const Key key{std::max(when, now_), next_event_++};
+  watchdogs_.emplace(key, std::move(action));
+  return key;
+}
+
+void Scheduler::cancel_event(const Key& key) {
+  if (progress_.erase(key) == 0) watchdogs_.erase(key);
+}
+
+void Scheduler::spawn(Rank rank, Action body) {
+  PDSIM_CHECK(tasks_.find(rank) == tasks_.end(), "a rank is spawned while it is still running");
+  auto owned = std::make_unique<Task>();
+  Task* task = owned.get();
+  task->rank = rank;
+  task->body = std::move(body);
+  tasks_.emplace(rank, std::move(owned));
+  ++alive_;
+}
+
+void Scheduler::start(Task& task) {
+  const auto body = [this, &task] {
+    current_ = task.rank;
+    try {
+      if (!task.cancelled) task.body();
+    } catch (const Unwind&) {
+    }
+    current_ = no_rank;
+    --alive_;
+    const auto it = tasks_.find(task.rank);
+    ended_.push_back(std::move(it->second));
+    tasks_.erase(it);
+  };
+  task.fiber = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg,
+                                    boost::fibers::fixedsize_stack(stack_bytes_), body);
+}
+
+void Scheduler::park() {
+  Task& task = *tasks_.at(current_);
+  if (task.unwinding) return;
+  const Rank me = current_;
+  if (!task.cancelled) {
+    boost::fibers::context* self = boost::fibers::context::active();
+    task.parked = self;
+    current_ = no_rank;
+    self->suspend();
+    current_ = me;
+    task.parked = nullptr;
+  }
+  if (task.cancelled) end_current();
+}
+
+void Scheduler::end_current() {
+  tasks_.at(current_)->unwinding = true;
+  throw Unwind{};
+}
+
+bool Scheduler::unwinding(Rank rank) const {
+  const auto it = tasks_.find(rank);
+  return it != tasks_.end() && (it->second->unwinding || it->second->cancelled);
+}
+
+void Scheduler::wake(Rank rank) {
+  const auto it = tasks_.find(rank);
+  if (it == tasks_.end() || it->second->parked == nullptr) return;
+  if (it->second->frozen && !it->second->cancelled) {
+    it->second->woken_while_frozen = true;
+    return;
+  }
+  boost::fibers::context::active()->schedule(std::exchange(it->second->parked, nullptr));
+}
+
+void Scheduler::freeze(Rank rank) {
+  const auto it = tasks_.find(rank);
+  if (it != tasks_.end()) it->second->frozen = true;
+}
+
+void Scheduler::thaw(Rank rank) {
+  const auto it = tasks_.find(rank);
+  if (it == tasks_.end()) return;
+  it->second->frozen = false;
+  if (std::exchange(it->second->woken_while_frozen, false)) wake(rank);
+}
+
+void Scheduler::clear_events() {
+  progress_.clear();
+  watchdogs_.clear();
+}
+
+void Scheduler::cancel(Rank rank) {
+  const auto it = tasks_.find(rank);
+  if (it == tasks_.end()) return;
+  it->second->cancelled = true;
+  wake(rank);
+}
+
+bool Scheduler::fire_next(bool with_watchdogs) {
+  std::map<Key, Action>* source = &progress_;
+  if (with_watchdogs && !watchdogs_.empty() &&
+      (progress_.empty() || watchdogs_.begin()->first < progress_.begin()->first))
+    source = &watchdogs_;
+  if (source->empty()) return false;
+  // Watchdogs that are due before the next ordinary event fire in their turn, also while the program makes progress.
+  const auto first = source->begin();
+  now_ = first->first.first;
+  const Action action = std::move(first->second);
+  source->erase(first);
+  ++fired_;
+  action();
+  return true;
+}
+
+void Scheduler::loop(const Action& on_deadlock) {
+  bool deadlock_told = false;
+  while (alive_ > 0) {
+    boost::this_fiber::yield();  // until no rank can run
+    ended_.erase(std::remove_if(ended_.begin(), ended_.end(),
+                                [](const std::unique_ptr<Task>& t) {
+                                  t->fiber.join();
+                                  return true;
+                                }),
+                 ended_.end());
+    if (alive_ == 0) break;
+    if (progress_.empty() && !deadlock_told) {
+      deadlock_told = true;
+      on_deadlock();
+    }
+    if (fire_next(true)) continue;
+    std::vector<Rank> left;
+    for (const auto& [rank, task] : tasks_) left.push_back(rank);
+    for (const Rank rank : left) cancel(rank);
+  }
+  for (const std::unique_ptr<Task>& task : ended_) task->fiber.join();
+  ended_.clear();
+}
+
+void Scheduler::run(const Action& on_deadlock) {
+  // The scheduling algorithm is installed per thread, so every run has a thread of its own.
+  std::thread([&] {
+    boost::fibers::use_scheduling_algorithm<RanksFirst>(&chooser_);
+    for (const auto& [rank, task] : tasks_) start(*task);
+    loop(on_deadlock);
+  }).join();
+}
+
+}  // namespace pdsim::sim

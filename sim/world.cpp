@@ -1,0 +1,98 @@
+#include "sim/world.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::sim {
+namespace {
+constexpr std::size_t stack_bytes = 256 * 1024;
+}  // namespace
+
+World::World(const WorldSpec& s, const Personality& p, const Profile& version, Chooser c, std::size_t message_records)
+    : spec(s),
+      personality(p),
+      profile(version),
+      chooser(std::move(c)),
+      faults(s),
+      scheduler(chooser, stack_bytes),
+      exchange(scheduler, s, p, faults, fingerprint, message_records),
+      watchdog(static_cast<std::size_t>(s.ranks())) {
+  exchange.abort_rank = [this](Rank rank, const Error& error) { kill(rank, error); };
+  exchange.on_fault = [this](Rank from, Rank to, const MessageVerdict& verdict) {
+    constexpr std::string_view names[] = {"delay", "drop", "duplicate", "corrupt", "reorder"};
+    seat(from).recorder->note(note_kind::fault, {{"kind", std::string(names[static_cast<std::size_t>(verdict.kind)])},
+                                                 {"to", std::to_string(to)}});
+  };
+}
+
+int World::channel(const std::string& group) {
+  return channels_.emplace(group, static_cast<int>(channels_.size())).first->second;
+}
+
+void World::wake_joining(Rank only) {
+  for (const auto& [rank, event] : joining)
+    if (only == no_rank || rank == only) event->set();
+}
+
+void World::begin_launch() {
+  table = std::make_unique<HashTable>();
+  connected.clear();
+  inbound.clear();
+  joining.clear();
+  exchange.begin_launch();
+  faults.begin_launch(launch, scheduler.now());
+  seats.clear();
+  seats.resize(static_cast<std::size_t>(spec.ranks()));
+  for (Rank r = 0; r < spec.ranks(); ++r) {
+    Seat& s = seat(r);
+    s.rank = r;
+    s.runtime = std::make_unique<SimRuntime>(scheduler, faults, r);
+    s.recorder = std::make_unique<FlightRecorder>(r, *s.runtime);
+    s.recorder->set_launch(launch);
+  }
+  for (const Faults::Timed& t : faults.timed()) {
+    if (t.at < scheduler.now()) continue;
+    scheduler.at(t.at, [this, t] {
+      if (seat(t.rank).ended) return;
+      seat(t.rank).recorder->note(note_kind::fault, {{"kind", t.crash ? "crash" : "hang"}});
+      if (t.crash) return kill(t.rank, {Code::rank_crashed, fmt::format("the process of rank {} died", t.rank), {}});
+      scheduler.freeze(t.rank);
+      if (t.hang_for != Time::max()) scheduler.at(t.at + t.hang_for, [this, t] { scheduler.thaw(t.rank); });
+    });
+  }
+}
+
+void World::rank_ended(Rank rank, RankEnd how, const Error& error) {
+  Seat& s = seat(rank);
+  if (s.ended) return;
+  s.ended = true;
+  s.recorder->ended(how, error);
+  fingerprint.add(static_cast<std::uint64_t>(scheduler.now().ps));
+  fingerprint.add(static_cast<std::uint64_t>(rank));
+  fingerprint.add(static_cast<std::uint64_t>(how));
+  fingerprint.add(error.message);
+  exchange.rank_ended(rank);
+  wake_joining(no_rank);
+  if (how == RankEnd::returned || personality.on_peer_end != OnPeerEnd::job_ends) return;
+  const Error ends{Code::cancelled, fmt::format("the launcher ended the job because rank {} had ended", rank), {}};
+  scheduler.at(scheduler.now() + spec.intra.latency, [this, ends] {
+    for (Rank r = 0; r < spec.ranks(); ++r) kill(r, ends);
+  });
+}
+
+void World::kill(Rank rank, const Error& error) {
+  Seat& s = seat(rank);
+  if (s.ended) return;
+  if (!s.log) {
+    RankLog log = s.recorder->log();
+    log.end = RankEnd::died;
+    log.ended = s.runtime->now();
+    log.error = error;
+    log.error_site = s.recorder->site();
+    s.log = std::move(log);
+  }
+  rank_ended(rank, RankEnd::died, error);
+  if (scheduler.current() == rank) scheduler.end_current();
+  scheduler.cancel(rank);
+}
+
+}  // namespace pdsim::sim

@@ -1,0 +1,75 @@
+// World: everything the ranks of one simulated run share, and how ranks end.
+#pragma once
+
+#include "core/base/fingerprint.h"
+#include "core/group/rank_program.h"
+#include "core/store/hash_store.h"
+#include "sim/exchange.h"
+#include "sim/files.h"
+#include "sim/personality.h"
+#include "sim/runtime.h"
+#include "sim/scheduler.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pdsim::sim {
+
+// One rank in one launch.
+struct Seat {
+  Rank rank = 0;
+  std::unique_ptr<SimRuntime> runtime;
+  std::unique_ptr<FlightRecorder> recorder;
+  bool ended = false;
+  bool relaunch = false;
+  bool clean = false;
+  TensorValues values;
+  std::optional<RankLog> log;  // fixed at its death, or when the run deadlocked
+};
+
+class World {
+ public:
+  World(const WorldSpec& spec, const Personality& personality, const Profile& profile, Chooser chooser,
+        std::size_t message_records);
+
+  const WorldSpec& spec;
+  const Personality& personality;
+  const Profile& profile;
+  Chooser chooser;
+  Fingerprint fingerprint;
+  Faults faults;
+  Scheduler scheduler;
+  Exchange exchange;
+  Disk disk;
+  std::unique_ptr<HashTable> table;                               // the store that rank 0 of this launch serves
+  std::map<std::pair<std::string, std::string>, int> written_in;  // key and value in a store -> launch
+  std::vector<Seat> seats;
+  std::vector<std::string> watchdog;
+  int launch = 1;
+  bool scheduler_past_deadlock = false;
+
+  Seat& seat(Rank rank) { return seats[static_cast<std::size_t>(rank)]; }
+  // The group's number, the same on all ranks.
+  int channel(const std::string& group);
+  // Who has connected to whom while groups are made: (channel, from, to).
+  std::set<std::tuple<int, Rank, Rank>> connected;
+  std::vector<std::pair<Rank, Event*>> joining;
+  std::map<std::pair<int, Rank>, int> inbound;  // (channel, rank) -> how many have connected to it
+  void wake_joining(Rank rank);                 // no_rank: all
+
+  // The rank's program is over. Peers see what the personality shows them.
+  void rank_ended(Rank rank, RankEnd how, const Error& error);
+  // Ends a rank from outside its fiber (or from inside: then it does not return).
+  void kill(Rank rank, const Error& error);
+  void begin_launch();
+
+ private:
+  std::map<std::string, int> channels_;
+};
+
+}  // namespace pdsim::sim
