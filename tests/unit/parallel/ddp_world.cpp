@@ -1,0 +1,120 @@
+#include "tests/unit/parallel/ddp_world.h"
+
+#include "sim/run.h"
+
+#include <gtest/gtest.h>
+
+namespace pdsim {
+namespace {
+
+ProgramResult in_group(RankEnvironment& world, const std::function<Status(InGroup&)>& program) {
+  const Time timeout = world.backend.default_timeout();
+  auto store = world.rendezvous.tcp("", timeout);
+  if (!store.ok()) return {store.error(), {}};
+  auto member = world.backend.join(**store, {"world", world.rank, world.world_size, timeout});
+  if (!member.ok()) return {member.error(), {}};
+  std::vector<Rank> ranks;
+  for (Rank r = 0; r < world.world_size; ++r) ranks.push_back(r);
+  ProcessGroup group("world", std::move(ranks), world.rank, timeout, std::move(*member), world.recorder);
+  InGroup in{world, group};
+  return {program(in), {}};
+}
+
+}  // namespace
+
+RunRecord run_ranks(int ranks, const std::function<Status(InGroup&)>& program) {
+  sim::WorldSpec spec;
+  spec.ranks_per_node = ranks;
+  return sim::run(spec, [&program](RankEnvironment& world) { return in_group(world, program); });
+}
+
+std::vector<std::string> collectives(const RankLog& log) {
+  std::vector<std::string> texts;
+  for (const Call& call : log.calls) {
+    if (call.layer != Layer::collective) continue;
+    texts.push_back(call.name + (call.purpose.empty() ? "" : " " + call.purpose));
+  }
+  return texts;
+}
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::vector<Note> notes(const RankLog& log, std::string_view kind) {
+  std::vector<Note> found;
+  for (const Note& note : log.notes)
+    if (note.kind == kind) found.push_back(note);
+  return found;
+}
+
+int count(const RankLog& log, std::string_view purpose) {
+  int n = 0;
+  for (const Call& call : log.calls) n += call.purpose == purpose ? 1 : 0;
+  return n;
+}
+
+nn::ModuleSpec mlp() {
+  nn::ModuleSpec spec;
+  spec.layers = {
+      {"fc1", nn::LayerKind::linear, 3, 5}, {"act", nn::LayerKind::relu}, {"fc2", nn::LayerKind::linear, 5, 2}};
+  return spec;
+}
+
+nn::ModuleSpec with_batchnorm() {
+  nn::ModuleSpec spec;
+  spec.layers = {{"fc1", nn::LayerKind::linear, 3, 4},
+                 {"norm", nn::LayerKind::batchnorm, 4},
+                 {"fc2", nn::LayerKind::linear, 4, 2}};
+  return spec;
+}
+
+nn::ModuleSpec branched() {
+  nn::ModuleSpec spec;
+  spec.layers = {{"trunk", nn::LayerKind::linear, 3, 4},
+                 {"aux", nn::LayerKind::linear, 4, 4},
+                 {"head", nn::LayerKind::linear, 4, 2}};
+  spec.paths = {{"full", {"trunk", "aux", "head"}}, {"short", {"trunk", "head"}}};
+  return spec;
+}
+
+Result<nn::Tensor> Training::loss(int step, std::string_view path, nn::ForwardMode mode) {
+  constexpr std::int64_t batch = 4;
+  const std::int64_t width = module.input_width(path);
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < batch * width; ++i)
+    values.push_back(0.25 * static_cast<double>((i * 7 + rank * 5 + step * 3) % 11) - 1.0);
+  auto output = ddp.forward(nn::Tensor::from(values, {batch, width}, module.spec().dtype), path, mode);
+  if (!output.ok()) return output;
+  return nn::mse_loss(*output, nn::Tensor::zeros(output->shape(), output->dtype()));
+}
+
+Status Training::step(int step, std::string_view path) {
+  zero_grad();
+  const auto value = loss(step, path);
+  if (!value.ok()) return value.error();
+  return ddp.backward(std::span(&*value, 1));
+}
+
+void Training::zero_grad() {
+  for (nn::Tensor& p : module.parameters()) p.set_grad({});
+}
+
+Result<Wrapped> wrap(InGroup& in, const nn::ModuleSpec& spec, const DdpOptions& options) {
+  Wrapped wrapped;
+  wrapped.module = std::make_unique<nn::Module>(spec, Random(static_cast<std::uint64_t>(in.rank()) + 1));
+  auto ddp = DistributedDataParallel::wrap(*wrapped.module, in.group, options);
+  if (!ddp.ok()) return ddp.error();
+  wrapped.ddp = std::move(*ddp);
+  return wrapped;
+}
+
+nn::Tensor parameter(nn::Module& module, std::string_view name) {
+  for (const auto* list : {&module.parameters(), &module.buffers()})
+    for (const nn::Tensor& t : *list)
+      if (t.name() == name) return t;
+  return {};
+}
+
+}  // namespace pdsim

@@ -1,0 +1,59 @@
+// Rank programs around DDP in the simulated world, and what their flight records say.
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/group/rank_program.h"
+#include "core/nn/functional.h"
+#include "core/parallel/ddp.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+struct InGroup {
+  RankEnvironment& world;
+  ProcessGroup& group;
+  Rank rank() const { return world.rank; }
+};
+
+// Every rank joins the default group and runs `program`; a flat world of `ranks` with gloo's personality.
+RunRecord run_ranks(int ranks, const std::function<Status(InGroup&)>& program);
+
+// "all_gather parameter count", "all_reduce bucket 0" ... in order of issue.
+std::vector<std::string> collectives(const RankLog& log);
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
+
+std::vector<Note> notes(const RankLog& log, std::string_view kind);
+int count(const RankLog& log, std::string_view purpose);
+
+// fc1 (3 x 5), relu, fc2 (5 x 2)
+nn::ModuleSpec mlp();
+// fc1, norm, fc2
+nn::ModuleSpec with_batchnorm();
+// trunk, aux, head; paths full and short (without aux)
+nn::ModuleSpec branched();
+
+// Forward of a batch that depends on rank and step, mean square error against zeros, backward.
+struct Training {
+  nn::Module& module;
+  DistributedDataParallel& ddp;
+  Rank rank = 0;
+  Result<nn::Tensor> loss(int step, std::string_view path = "full", nn::ForwardMode mode = {});
+  Status step(int step, std::string_view path = "full");
+  void zero_grad();
+};
+
+// The module of `seed`, wrapped.
+struct Wrapped {
+  std::unique_ptr<nn::Module> module;
+  std::unique_ptr<DistributedDataParallel> ddp;
+  Training training(Rank rank) { return {*module, *ddp, rank}; }
+};
+Result<Wrapped> wrap(InGroup& in, const nn::ModuleSpec& spec, const DdpOptions& options = {});
+
+nn::Tensor parameter(nn::Module& module, std::string_view name);
+
+}  // namespace pdsim
