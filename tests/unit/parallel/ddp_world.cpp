@@ -25,7 +25,9 @@ ProgramResult in_group(RankEnvironment& world, const std::function<Status(InGrou
 RunRecord run_ranks(int ranks, const std::function<Status(InGroup&)>& program) {
   sim::WorldSpec spec;
   spec.ranks_per_node = ranks;
-  return sim::run(spec, [&program](RankEnvironment& world) { return in_group(world, program); });
+  auto record = sim::run(spec, {}, [&program](RankEnvironment& world) { return in_group(world, program); });
+  EXPECT_TRUE(record.ok()) << record.error().message;
+  return record.ok() ? std::move(*record) : RunRecord{};
 }
 
 std::vector<std::string> collectives(const RankLog& log) {
