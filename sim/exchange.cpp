@@ -22,25 +22,17 @@ void Batch::fail(const Error& error) {
 }
 
 Exchange::Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults,
-                   Fingerprint& fingerprint, std::size_t message_records)
+                   Trace& trace, std::size_t message_records)
     : scheduler_(scheduler),
       spec_(spec),
       personality_(personality),
       faults_(faults),
-      fingerprint_(fingerprint),
+      trace_(trace),
       network_(spec),
       ended_(static_cast<std::size_t>(spec.ranks())),
       closed_(static_cast<std::size_t>(spec.ranks())),
       last_arrival_(static_cast<std::size_t>(spec.ranks())),
       record_limit_(message_records) {}
-
-void Exchange::record(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  fingerprint_.add(static_cast<std::uint64_t>(scheduler_.now().ps));
-  fingerprint_.add(kind);
-  fingerprint_.add(a);
-  fingerprint_.add(b);
-  fingerprint_.add(c);
-}
 
 Error Exchange::closed(Rank peer) const {
   return {Code::peer_closed,
@@ -136,6 +128,7 @@ std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int
   if (faults_.any()) verdict = faults_.on_message(send->rank, to, send->op, scheduler_.now());
   corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
   Time extra = verdict.delay;
+  if (leak) extra += Time{leak()};
   // A message that is overtaken is late by the time a message of its size takes, and a bit.
   const Link& link = network_.link(send->rank, to);
   if (verdict.kind == MessageVerdict::Kind::reorder)
@@ -150,8 +143,7 @@ std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int
   }
   if (on_fault && (verdict.kind != MessageVerdict::Kind::pass || verdict.delay.ps > 0))
     on_fault(send->rank, to, verdict);
-  record(1, static_cast<std::uint64_t>(send->rank), static_cast<std::uint64_t>(to),
-         static_cast<std::uint64_t>(send->message.bytes));
+  trace_.add({scheduler_.now(), RunEvent::Kind::sent, send->rank, to, send->message.bytes, 0});
   if (messages_.size() < record_limit_) {
     MessageRecord m;
     m.id = id;
@@ -234,13 +226,13 @@ void Exchange::arrive(const PostedPtr& send, const PostedPtr& receive, bool corr
     if (fails && ended_[static_cast<std::size_t>(send->rank)]) receive->batch->fail(closed(send->rank));
     return;
   }
+  std::uint64_t content = 0;
   if (receive->message.data != nullptr && send->message.data != nullptr && bytes > 0) {
     std::memcpy(receive->message.data, send->message.data, static_cast<std::size_t>(bytes));
     if (corrupt) receive->message.data[0] = ~receive->message.data[0];
-    fingerprint_.add(receive->message.data, static_cast<std::size_t>(bytes));
+    content = digest(std::span<const std::byte>(receive->message.data, static_cast<std::size_t>(bytes)));
   }
-  record(2, static_cast<std::uint64_t>(send->rank), static_cast<std::uint64_t>(receive->rank),
-         static_cast<std::uint64_t>(bytes));
+  trace_.add({scheduler_.now(), RunEvent::Kind::received, receive->rank, send->rank, bytes, content});
   if (!send->eager) send->batch->one_done();
   receive->batch->one_done();
 }

@@ -8,7 +8,6 @@
 //   payload    copied when the message arrives (eager ones when they are sent); null data moves sizes only
 #pragma once
 
-#include "core/base/fingerprint.h"
 #include "core/base/result.h"
 #include "core/group/rank_program.h"
 #include "core/runtime/transport.h"
@@ -16,6 +15,7 @@
 #include "sim/network.h"
 #include "sim/personality.h"
 #include "sim/scheduler.h"
+#include "sim/trace.h"
 
 #include <deque>
 #include <functional>
@@ -41,8 +41,8 @@ using BatchPtr = std::shared_ptr<Batch>;
 
 class Exchange {
  public:
-  Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults,
-           Fingerprint& fingerprint, std::size_t message_records);
+  Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults, Trace& trace,
+           std::size_t message_records);
 
   // `channel` tells groups apart; ranks are global. `op` is for faults and records.
   void post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers, std::string_view op,
@@ -54,6 +54,7 @@ class Exchange {
   // Called when a message is longer than its receive and the personality aborts the receiver.
   std::function<void(Rank, const Error&)> abort_rank;
   std::function<void(Rank from, Rank to, const MessageVerdict&)> on_fault;
+  std::function<std::int64_t()> leak;  // of tests: picoseconds by which a message is late
 
   std::vector<MessageRecord>& messages() { return messages_; }
   std::int64_t messages_dropped() const { return messages_dropped_; }
@@ -87,13 +88,12 @@ class Exchange {
   bool refuse_if_ended(const PostedPtr& posted, Rank peer);
   Error closed(Rank peer) const;
   void close_connections(Rank rank);
-  void record(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
   Scheduler& scheduler_;
   const WorldSpec& spec_;
   const Personality& personality_;
   Faults& faults_;
-  Fingerprint& fingerprint_;
+  Trace& trace_;
   Network network_;
   std::map<Key, std::deque<PostedPtr>> sends_, receives_;
   std::map<AnyKey, std::deque<PostedPtr>> any_receives_;

@@ -1,6 +1,7 @@
 #include "sim/run.h"
 
 #include "sim/backend.h"
+#include "sim/leaks.h"
 #include "sim/rendezvous.h"
 
 #include <fmt/format.h>
@@ -103,7 +104,10 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
   auto chooser = Chooser::make(options.strategy, spec.seed);
   if (!chooser.ok()) return chooser.error();
 
-  World world(spec, *personality, *profile, std::move(*chooser), options.record_messages ? options.message_limit : 0);
+  if (!options.leak.empty() && leak_named(options.leak) == nullptr)
+    return Error{Code::invalid_argument, fmt::format("`{}` is no planted leak", options.leak), {}};
+
+  World world(spec, *personality, *profile, std::move(*chooser), options);
   RunRecord record;
   for (world.launch = 1; world.launch <= most_launches; ++world.launch) {
     run_launch(world, program, record);
@@ -115,8 +119,9 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
   record.watchdog = world.watchdog;
   record.elapsed = record.deadlocked ? record.deadlock_at : world.scheduler.now();
   record.choices = world.chooser.made();
-  for (const std::uint32_t choice : record.choices) world.fingerprint.add(choice);
-  record.fingerprint = world.fingerprint.value();
+  world.trace.add_choices(record.choices);
+  record.fingerprint = world.trace.fingerprint();
+  record.trace = world.trace.take_events();
   record.events = static_cast<std::int64_t>(world.scheduler.events_fired());
   record.messages = std::move(world.exchange.messages());
   record.messages_dropped = options.record_messages ? world.exchange.messages_dropped() : 0;

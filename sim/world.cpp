@@ -1,5 +1,7 @@
 #include "sim/world.h"
 
+#include "sim/leaks.h"
+
 #include <fmt/format.h>
 
 namespace pdsim::sim {
@@ -7,15 +9,18 @@ namespace {
 constexpr std::size_t stack_bytes = 256 * 1024;
 }  // namespace
 
-World::World(const WorldSpec& s, const Personality& p, const Profile& version, Chooser c, std::size_t message_records)
+World::World(const WorldSpec& s, const Personality& p, const Profile& version, Chooser c, const RunOptions& options)
     : spec(s),
       personality(p),
       profile(version),
       chooser(std::move(c)),
+      trace(options.trace_limit),
       faults(s),
       scheduler(chooser, stack_bytes),
-      exchange(scheduler, s, p, faults, fingerprint, message_records),
-      watchdog(static_cast<std::size_t>(s.ranks())) {
+      exchange(scheduler, s, p, faults, trace, options.record_messages ? options.message_limit : 0),
+      watchdog(static_cast<std::size_t>(s.ranks())),
+      leaking_(Random(s.seed).stream("leak")) {
+  if (const LeakRow* leak = leak_named(options.leak)) exchange.leak = [this, leak] { return leak->draw(leaking_); };
   exchange.abort_rank = [this](Rank rank, const Error& error) { kill(rank, error); };
   exchange.on_fault = [this](Rank from, Rank to, const MessageVerdict& verdict) {
     constexpr std::string_view names[] = {"delay", "drop", "duplicate", "corrupt", "reorder"};
@@ -66,10 +71,8 @@ void World::rank_ended(Rank rank, RankEnd how, const Error& error) {
   if (s.ended) return;
   s.ended = true;
   s.recorder->ended(how, error);
-  fingerprint.add(static_cast<std::uint64_t>(scheduler.now().ps));
-  fingerprint.add(static_cast<std::uint64_t>(rank));
-  fingerprint.add(static_cast<std::uint64_t>(how));
-  fingerprint.add(error.message);
+  trace.add(
+      {scheduler.now(), RunEvent::Kind::ended, rank, no_rank, static_cast<std::int64_t>(how), digest(error.message)});
   exchange.rank_ended(rank);
   wake_joining(no_rank);
   if (how == RankEnd::returned || personality.on_peer_end != OnPeerEnd::job_ends) return;

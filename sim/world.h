@@ -1,12 +1,12 @@
 // World: everything the ranks of one simulated run share, and how ranks end.
 #pragma once
 
-#include "core/base/fingerprint.h"
 #include "core/group/rank_program.h"
 #include "core/store/hash_store.h"
 #include "sim/exchange.h"
 #include "sim/files.h"
 #include "sim/personality.h"
+#include "sim/run.h"
 #include "sim/runtime.h"
 #include "sim/scheduler.h"
 
@@ -35,13 +35,13 @@ struct Seat {
 class World {
  public:
   World(const WorldSpec& spec, const Personality& personality, const Profile& profile, Chooser chooser,
-        std::size_t message_records);
+        const RunOptions& options);
 
   const WorldSpec& spec;
   const Personality& personality;
   const Profile& profile;
   Chooser chooser;
-  Fingerprint fingerprint;
+  Trace trace;
   Faults faults;
   Scheduler scheduler;
   Exchange exchange;
@@ -70,6 +70,7 @@ class World {
 
  private:
   std::map<std::string, int> channels_;
+  Random leaking_;
 };
 
 }  // namespace pdsim::sim

@@ -4,6 +4,7 @@
 #include "scenarios/engine/artifacts.h"
 #include "scenarios/engine/json_report.h"
 #include "scenarios/engine/run_scenarios.h"
+#include "scenarios/engine/sim_world.h"
 #include "scenarios/engine/text_report.h"
 #include "tools/command.h"
 #include "tools/load.h"
@@ -33,6 +34,7 @@ struct ScenarioOptions {
   std::string strategy = "fifo";
   std::string patience = "10s";
   std::string out;
+  std::string leak;
   bool check_determinism = false, quiet = false, json = false;
 };
 
@@ -68,6 +70,8 @@ scenarios::RunOptions run_options(const ScenarioOptions& options) {
   run.seed = options.seed;
   run.patience = parse_time(options.patience).value();
   run.record_messages = !options.out.empty();
+  run.trace = options.check_determinism;
+  run.leak = options.leak;
   std::error_code ignored;
   run.executable = fs::read_symlink("/proc/self/exe", ignored).string();
   return run;
@@ -108,8 +112,8 @@ class FileRun {
   int run(const scenarios::Scenario& variant) {
     Result<scenarios::Report> report = scenarios::run_scenario(variant, world_, how_);
     if (!report) return refuse(variant, report.error());
-    if (options_.check_determinism) {
-      const Result<std::string> difference = scenarios::difference_in_second_run(*report, world_, how_);
+    if (options_.check_determinism && report->verdict != "skip") {
+      const Result<std::string> difference = scenarios::difference_on_rerun(report->run, variant, how_);
       if (!difference) return refuse(variant, difference.error());
       if (!difference->empty()) {
         console_.problem(
@@ -206,7 +210,8 @@ Action declare_scenario(CLI::App& app) {
   app.add_option("--strategy", options->strategy, "who runs next: fifo, random or replay:0.1.1")
       ->check(strategy_problem)
       ->capture_default_str();
-  app.add_flag("--check-determinism", options->check_determinism, "run everything twice and compare");
+  app.add_flag("--check-determinism", options->check_determinism, "run everything again and compare, event by event");
+  app.add_option("--plant-leak", options->leak, "tests --check-determinism")->group("");
   app.add_option("--patience", options->patience, "real worlds: how long without progress is a hang")
       ->check(patience_problem)
       ->capture_default_str();

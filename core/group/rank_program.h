@@ -58,6 +58,18 @@ struct MessageRecord {  // for traces; only the simulated world has them
   bool dropped = false;
 };
 
+// One entry of the trace of a simulated run, for comparing two of them.
+struct RunEvent {
+  enum class Kind : std::uint8_t { sent, received, ended };
+  Time at{};
+  Kind kind = Kind::sent;
+  Rank rank = 0;
+  Rank peer = no_rank;
+  std::int64_t value = 0;     // bytes, or a RankEnd
+  std::uint64_t content = 0;  // digest of the payload received, or of the error
+  bool operator==(const RunEvent&) const = default;
+};
+
 struct RunRecord {
   std::vector<RankResult> ranks;    // by rank; the last launch
   std::vector<RankResult> earlier;  // of launches before
@@ -67,6 +79,7 @@ struct RunRecord {
   std::optional<std::uint64_t> fingerprint;  // simulated world only
   std::int64_t events = 0;
   std::vector<std::uint32_t> choices;  // what choose() answered, for replay
+  std::vector<RunEvent> trace;         // when asked for
   std::vector<MessageRecord> messages;
   std::int64_t messages_dropped = 0;  // beyond the cap of `messages`
   std::int64_t wall_ns = 0;

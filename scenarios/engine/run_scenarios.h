@@ -9,16 +9,9 @@
 #include "scenarios/engine/report.h"
 #include "scenarios/engine/worlds.h"
 
-#include <optional>
-#include <string>
-
 namespace pdsim::scenarios {
 
 // `scenario` must outlive the report. RunOptions::seed only tells real ranks the seed that `scenario` already has.
 Result<Report> run_scenario(const Scenario& scenario, const WorldRow& world, const RunOptions& options);
-
-// A second run of what gave `first`: empty when nothing differs, else the first difference in one line. Worlds without
-// fingerprints always differ, so this is for the simulated one.
-Result<std::string> difference_in_second_run(const Report& first, const WorldRow& world, const RunOptions& options);
 
 }  // namespace pdsim::scenarios

@@ -1,24 +1,36 @@
 #include "scenarios/engine/sim_world.h"
 
-#include "sim/run.h"
+#include "scenarios/engine/session.h"
+#include "sim/determinism.h"
 
 namespace pdsim::scenarios {
 namespace {
+
+sim::RunOptions simulation(const RunOptions& options) {
+  sim::RunOptions how;
+  how.strategy = options.strategy;
+  how.record_messages = options.record_messages;
+  how.trace_limit = options.trace ? sim::default_trace_limit : 0;
+  how.leak = options.leak;
+  return how;
+}
 
 class SimWorld final : public WorldRunner {
  public:
   std::string_view name() const override { return "sim"; }
   Availability available() const override { return {true, "", ""}; }
   Result<RunRecord> run(const Scenario& scenario, const RunOptions& options, const RankProgram& program) override {
-    sim::RunOptions how;
-    how.strategy = options.strategy;
-    how.record_messages = options.record_messages;
-    return sim::run(scenario.world.spec, how, program);
+    return sim::run(scenario.world.spec, simulation(options), program);
   }
 };
 
 }  // namespace
 
 std::unique_ptr<WorldRunner> sim_world() { return std::make_unique<SimWorld>(); }
+
+Result<std::string> difference_on_rerun(const RunRecord& first, const Scenario& scenario, const RunOptions& options) {
+  return sim::difference_on_rerun(first, scenario.world.spec, simulation(options),
+                                  rank_program(scenario, WorldKind::simulated));
+}
 
 }  // namespace pdsim::scenarios

@@ -19,6 +19,8 @@ struct RunOptions {
   std::optional<std::uint64_t> seed;  // overrides the scenario's
   Time patience{10'000'000'000'000};  // real worlds: how long without progress is a hang
   bool record_messages = false;
+  bool trace = false;      // simulated world: keep the events that difference_on_rerun compares
+  std::string leak;        // simulated world: a planted leak (sim/leaks.h), for tests of that comparison
   std::string executable;  // real worlds start themselves again
 };
 

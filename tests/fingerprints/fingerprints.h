@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace pdsim::fingerprints {
 
@@ -12,5 +14,12 @@ std::uint64_t random_streams();
 std::uint64_t half_conversions();
 std::uint64_t reductions();  // every dtype x operation
 std::uint64_t training();    // layers, losses, optimizers
+
+struct Line {
+  std::string name;
+  std::uint64_t value;
+};
+// Every variant of the catalog x personality x strategy in the simulated world, with jitter; `leak`: a planted one.
+std::vector<Line> simulations(const std::string& leak);
 
 }  // namespace pdsim::fingerprints

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -19,11 +20,16 @@ constexpr std::array cases{
     Case{"training", pdsim::fingerprints::training},
 };
 
+void print(std::string_view name, std::uint64_t value) {
+  std::printf("%.*s %s\n", static_cast<int>(name.size()), name.data(), pdsim::fingerprint_text(value).c_str());
+}
+
 }  // namespace
 
-int main() {
-  for (const Case& c : cases) {
-    const std::string text = pdsim::fingerprint_text(c.run());
-    std::printf("%.*s %s\n", static_cast<int>(c.name.size()), c.name.data(), text.c_str());
-  }
+// The name of a planted leak as the only argument: then only the simulations, with it.
+int main(int argc, char** argv) {
+  const std::string leak = argc > 1 ? argv[1] : "";
+  if (leak.empty())
+    for (const Case& c : cases) print(c.name, c.run());
+  for (const pdsim::fingerprints::Line& line : pdsim::fingerprints::simulations(leak)) print(line.name, line.value);
 }

@@ -1,46 +1,9 @@
-#include "sim/run.h"
-
-#include "core/group/process_group.h"
+#include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 namespace pdsim::sim {
 namespace {
-using namespace literals;
-
-WorldSpec world(int ranks, std::string backend = "gloo") {
-  WorldSpec spec;
-  spec.ranks_per_node = ranks;
-  spec.backend = std::move(backend);
-  return spec;
-}
-
-// Runs `body` on every rank with a group of all of them.
-RunRecord with_group(const WorldSpec& spec, const std::function<Status(RankEnvironment&, ProcessGroup&)>& body,
-                     const RunOptions& options = {}) {
-  const RankProgram program = [&body](RankEnvironment& env) -> ProgramResult {
-    auto store = env.rendezvous.env(30_min);
-    if (!store.ok()) return {store.error(), {}};
-    JoinOptions join{"world", env.rank, env.world_size, env.backend.default_timeout()};
-    auto member = env.backend.join(**store, join);
-    if (!member.ok()) return {member.error(), {}};
-    std::vector<Rank> ranks(static_cast<std::size_t>(env.world_size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    ProcessGroup group("world", ranks, env.rank, join.timeout, std::move(*member), env.recorder);
-    return {body(env, group), {}};
-  };
-  return run(spec, options, program).value();
-}
-
-Status sum_ones(ProcessGroup& group, std::int64_t count) {
-  std::vector<float> data(static_cast<std::size_t>(count), 1.0F);
-  PDSIM_TRY(wait(group.all_reduce({reinterpret_cast<std::byte*>(data.data()), DType::f32, count}, ReduceOp::sum)));
-  for (const float x : data)
-    if (x != static_cast<float>(group.size())) return Error{Code::internal, "wrong sum", {}};
-  return {};
-}
 
 TEST(Run, AllReduceIsRightOnEveryPersonalityAndNumberOfRanks) {
   for (const char* backend : {"gloo", "nccl", "mpi", "ideal"})
@@ -132,12 +95,15 @@ TEST(Run, TheSameSeedGivesTheSameFingerprintAndRandomSchedulesDiffer) {
 
 TEST(Run, AThousandRanksMeetAtABarrier) {
   // On nccl a rank reads one address, on gloo those of all its peers.
-  const RunRecord r = with_group(world(1000, "nccl"), [](RankEnvironment&, ProcessGroup& g) { return wait(g.barrier()); });
+  const RunRecord r =
+      with_group(world(1000, "nccl"), [](RankEnvironment&, ProcessGroup& g) { return wait(g.barrier()); });
   for (const RankResult& rank : r.ranks) ASSERT_EQ(rank.log.end, RankEnd::returned);
 }
 
 TEST(Run, RefusesAnUnknownStrategyAndSaysWhatIsValid) {
-  const auto r = run(world(1), {"pct", false, 0}, [](RankEnvironment&) { return ProgramResult{}; });
+  RunOptions options;
+  options.strategy = "pct";
+  const auto r = run(world(1), options, [](RankEnvironment&) { return ProgramResult{}; });
   ASSERT_FALSE(r.ok());
   EXPECT_EQ(fact(r.error().facts, "help"), "write fifo, random or replay:0.1.1");
 }

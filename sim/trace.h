@@ -1,0 +1,38 @@
+// Trace: the ordered events of a run, folded into its fingerprint, and kept when somebody wants to compare two runs.
+#pragma once
+
+#include "core/base/fingerprint.h"
+#include "core/group/rank_program.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pdsim::sim {
+
+class Trace {
+ public:
+  // Keeps the first `limit` events; folds all.
+  explicit Trace(std::size_t limit) : limit_(limit) {}
+
+  void add(const RunEvent& event);
+  void add_choices(std::span<const std::uint32_t> choices);
+  std::uint64_t fingerprint() const { return fingerprint_.value(); }
+  std::vector<RunEvent> take_events() { return std::move(events_); }
+
+ private:
+  Fingerprint fingerprint_;
+  std::size_t limit_;
+  std::vector<RunEvent> events_;
+};
+
+// Of a payload or a text; 0 for none.
+std::uint64_t digest(std::span<const std::byte> bytes);
+std::uint64_t digest(std::string_view text);
+
+// "" when the runs are the same; otherwise the first event in which they differ, in one line.
+std::string first_difference(const RunRecord& one, const RunRecord& two);
+
+}  // namespace pdsim::sim

@@ -1,0 +1,50 @@
+#include "core/base/check.h"
+#include "scenarios/engine/loader.h"
+#include "scenarios/engine/session.h"
+#include "sim/personality.h"
+#include "sim/run.h"
+#include "tests/fingerprints/fingerprints.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace pdsim::fingerprints {
+namespace {
+
+// Those that fit the world's seed, and one that takes the first alternatives of a schedule otherwise.
+constexpr const char* strategies[] = {"fifo", "random", "replay:1.0.2.1.3"};
+
+void add_runs(const scenarios::Scenario& scenario, const std::string& leak, std::vector<Line>& lines) {
+  sim::WorldSpec spec = scenario.world.spec;
+  if (spec.intra.jitter.ps == 0) spec.intra.jitter = Time{3'000'000};
+  for (const sim::Personality& personality : sim::personalities()) {
+    spec.backend = personality.name;
+    for (const char* strategy : strategies) {
+      sim::RunOptions options;
+      options.strategy = strategy;
+      options.leak = leak;
+      const auto run = sim::run(spec, options, scenarios::rank_program(scenario, scenarios::WorldKind::simulated));
+      PDSIM_CHECK(run.ok(), "a run of the catalog was refused");
+      lines.push_back(
+          {scenario.name + "/" + scenario.variant + " " + spec.backend + " " + strategy, run->fingerprint.value_or(0)});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Line> simulations(const std::string& leak) {
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
+    if (entry.path().extension() == ".yaml") files.insert(entry.path().string());
+  std::vector<Line> lines;
+  for (const std::string& file : files) {
+    const auto loaded = scenarios::load_file(file);
+    PDSIM_CHECK(loaded.ok(), "a file of the catalog cannot be read");
+    for (const scenarios::Scenario& variant : loaded->variants) add_runs(variant, leak, lines);
+  }
+  return lines;
+}
+
+}  // namespace pdsim::fingerprints
