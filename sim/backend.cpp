@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
 namespace pdsim::sim {
@@ -16,6 +15,25 @@ int launch_in(std::string_view address) {
   if (address.substr(0, prefix.size()) != prefix) return 0;
   std::from_chars(address.data() + prefix.size(), address.data() + address.size(), launch);
   return launch;
+}
+
+// Also ends when the rank's fiber unwinds.
+class Waiting {
+ public:
+  Waiting(Meeting& meeting, Rank rank, Event& event) : meeting_(meeting), rank_(rank) { meeting.wait(rank, event); }
+  ~Waiting() { meeting_.leave(rank_); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Meeting& meeting_;
+  Rank rank_;
+};
+
+Error closed_by(Rank rank) {
+  return {Code::peer_closed,
+          fmt::format("Connection closed by peer: rank {} has ended", rank),
+          {{"peer", std::to_string(rank)}}};
 }
 
 std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
@@ -44,40 +62,27 @@ Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, 
 }
 
 Status SimBackend::connect(const JoinOptions& options, int channel, const std::vector<Rank>& ghosts, Time deadline) {
-  SimRuntime& runtime = *world_.seat(rank_).runtime;
-  for (Rank peer = 0; peer < options.size; ++peer) {
-    if (peer == options.rank || std::find(ghosts.begin(), ghosts.end(), peer) != ghosts.end()) continue;
-    world_.connected.insert({channel, options.rank, peer});
-    if (++world_.inbound[{channel, peer}] == options.size - 1) world_.wake_joining(peer);
-  }
-  while (true) {
-    std::vector<Rank> missing = ghosts;
-    const bool complete = world_.inbound[{channel, options.rank}] == options.size - 1;
-    for (Rank peer = 0; peer < options.size && !complete; ++peer) {
-      if (peer == options.rank || world_.connected.count({channel, peer, options.rank}) != 0) continue;
-      missing.push_back(peer);
-      const bool fails = world_.personality.on_peer_end == OnPeerEnd::peers_fail;
-      if (fails && ghosts.empty() && peer < world_.spec.ranks() && world_.seat(peer).ended)
-        return Error{Code::peer_closed,
-                     fmt::format("Connection closed by peer: rank {} has ended", peer),
-                     {{"peer", std::to_string(peer)}}};
-    }
-    if (missing.empty()) return {};
-    const std::unique_ptr<Event> event = runtime.make_event();
-    struct Registration {
-      World& world;
-      Event* event;
-      ~Registration() {
-        auto& j = world.joining;
-        j.erase(std::remove_if(j.begin(), j.end(), [this](const auto& e) { return e.second == event; }), j.end());
-      }
-    } registration{world_, event.get()};
-    world_.joining.emplace_back(rank_, event.get());
+  Meeting& meeting = world_.meetings.try_emplace(channel, options.size).first->second;
+  meeting.arrive(options.rank, ghosts);
+  const bool peers_fail = world_.personality.on_peer_end == OnPeerEnd::peers_fail;
+  while (!ghosts.empty() || !meeting.complete_for(options.rank)) {
+    if (peers_fail && ghosts.empty())
+      if (const auto gone = first_ended(meeting.missing_for(options.rank))) return closed_by(*gone);
+    const std::unique_ptr<Event> event = world_.seat(rank_).runtime->make_event();
+    const Waiting waiting(meeting, options.rank, *event);
     if (event->wait(deadline)) continue;
+    const Rank missing = ghosts.empty() ? meeting.missing_for(options.rank).front() : ghosts.front();
     return Error{Code::timeout,
-                 fmt::format("Timed out waiting {}ms to connect to rank {}", milliseconds(options.timeout), missing[0]),
-                 {{"peer", std::to_string(missing[0])}}};
+                 fmt::format("Timed out waiting {}ms to connect to rank {}", milliseconds(options.timeout), missing),
+                 {{"peer", std::to_string(missing)}}};
   }
+  return {};
+}
+
+std::optional<Rank> SimBackend::first_ended(const std::vector<Rank>& ranks) const {
+  for (const Rank rank : ranks)
+    if (rank < world_.spec.ranks() && world_.seat(rank).ended) return rank;
+  return std::nullopt;
 }
 
 Result<std::unique_ptr<Member>> SimBackend::join(Store& store, const JoinOptions& options) {

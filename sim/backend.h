@@ -19,6 +19,8 @@ class SimBackend final : public Backend {
   Status exchange_addresses(Store& store, const JoinOptions& options, int channel, std::vector<Rank>& ghosts);
   Status connect(const JoinOptions& options, int channel, const std::vector<Rank>& ghosts, Time deadline);
 
+  std::optional<Rank> first_ended(const std::vector<Rank>& ranks) const;
+
   World& world_;
   Rank rank_;
 };

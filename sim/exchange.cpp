@@ -6,6 +6,28 @@
 #include <cstring>
 
 namespace pdsim::sim {
+namespace {
+
+// Queues live only while something waits in them, so that looking at all of them costs what is waiting.
+template <class Queues, class Key>
+typename Queues::mapped_type::value_type take_first(Queues& queues, const Key& key) {
+  const auto found = queues.find(key);
+  if (found == queues.end()) return nullptr;
+  auto first = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) queues.erase(found);
+  return first;
+}
+
+template <class Queues, class Predicate>
+void remove_posted(Queues& queues, Predicate unwanted) {
+  for (auto at = queues.begin(); at != queues.end();) {
+    at->second.remove_if(unwanted);
+    at = at->second.empty() ? queues.erase(at) : std::next(at);
+  }
+}
+
+}  // namespace
 
 void Batch::one_done() {
   if (finished || --remaining > 0) return;
@@ -82,45 +104,31 @@ void Exchange::post_send(int channel, const PostedPtr& send, Rank to) {
                                                                        : personality_.eager_limit.count;
   send->eager = limit < 0 || (limit > 0 && send->message.bytes <= limit);
   if (send->eager) return start_eager(key, send);
-  auto& waiting = receives_[key];
-  if (!waiting.empty()) {
-    const PostedPtr receive = waiting.front();
-    waiting.pop_front();
-    return transfer(send, receive, to);
-  }
-  const auto any = any_receives_.find({channel, to, send->message.tag});
-  if (any != any_receives_.end() && !any->second.empty()) {
-    const PostedPtr receive = any->second.front();
-    any->second.pop_front();
-    return transfer(send, receive, to);
-  }
+  if (const PostedPtr receive = waiting_receive(key)) return transfer(send, receive, to);
   sends_[key].push_back(send);
 }
 
+Exchange::PostedPtr Exchange::waiting_receive(const Key& key) {
+  const auto& [channel, from, to, tag] = key;
+  if (PostedPtr receive = take_first(receives_, key)) return receive;
+  return take_first(any_receives_, AnyKey{channel, to, tag});
+}
+
 void Exchange::post_receive(int channel, const PostedPtr& receive, Rank from) {
+  const Tag tag = receive->message.tag;
   if (from == any_source) {
-    std::vector<std::deque<PostedPtr>*> candidates;
-    for (auto& [key, queue] : sends_)
-      if (std::get<0>(key) == channel && std::get<2>(key) == receive->rank &&
-          std::get<3>(key) == receive->message.tag && !queue.empty())
-        candidates.push_back(&queue);
-    if (candidates.empty()) {
-      any_receives_[{channel, receive->rank, receive->message.tag}].push_back(receive);
-      return;
-    }
+    std::vector<Key> candidates;
+    for (const auto& [key, queue] : sends_)
+      if (std::get<0>(key) == channel && std::get<2>(key) == receive->rank && std::get<3>(key) == tag)
+        candidates.push_back(key);
+    if (candidates.empty()) return any_receives_[{channel, receive->rank, tag}].push_back(receive);
     const std::uint32_t pick = scheduler_.choose(static_cast<std::uint32_t>(candidates.size()), ChoiceTag::match);
-    const PostedPtr send = candidates[pick]->front();
-    candidates[pick]->pop_front();
-    return transfer(send, receive, receive->rank);
+    return transfer(take_first(sends_, candidates[pick]), receive, receive->rank);
   }
-  auto& waiting = sends_[{channel, from, receive->rank, receive->message.tag}];
-  if (!waiting.empty()) {
-    const PostedPtr send = waiting.front();
-    waiting.pop_front();
-    return transfer(send, receive, receive->rank);
-  }
+  const Key key{channel, from, receive->rank, tag};
+  if (const PostedPtr send = take_first(sends_, key)) return transfer(send, receive, receive->rank);
   if (refuse_if_ended(receive, from)) return;
-  receives_[{channel, from, receive->rank, receive->message.tag}].push_back(receive);
+  receives_[key].push_back(receive);
 }
 
 std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int64_t id, bool& corrupt) {
@@ -185,19 +193,8 @@ void Exchange::start_eager(const Key& key, const PostedPtr& send) {
   if (!transit) return;
   scheduler_.at(transit->arrived, [this, key, send] {
     send->arrived = true;
-    auto& waiting = receives_[key];
-    const auto any = any_receives_.find({std::get<0>(key), std::get<2>(key), std::get<3>(key)});
-    if (!waiting.empty()) {
-      const PostedPtr receive = waiting.front();
-      waiting.pop_front();
-      transfer(send, receive, std::get<2>(key));
-    } else if (any != any_receives_.end() && !any->second.empty()) {
-      const PostedPtr receive = any->second.front();
-      any->second.pop_front();
-      transfer(send, receive, std::get<2>(key));
-    } else {
-      sends_[key].push_back(send);
-    }
+    if (const PostedPtr receive = waiting_receive(key)) return transfer(send, receive, std::get<2>(key));
+    sends_[key].push_back(send);
   });
 }
 
@@ -241,10 +238,7 @@ void Exchange::withdraw(const BatchPtr& batch) {
   batch->finished = true;
   batch->done = nullptr;
   const auto drop = [&](auto& queues) {
-    for (auto& [key, queue] : queues)
-      queue.erase(std::remove_if(queue.begin(), queue.end(),
-                                 [&](const PostedPtr& p) { return p->batch == batch && !p->eager; }),
-                  queue.end());
+    remove_posted(queues, [&](const PostedPtr& p) { return p->batch == batch && !p->eager; });
   };
   drop(sends_);
   drop(receives_);
@@ -254,10 +248,7 @@ void Exchange::withdraw(const BatchPtr& batch) {
 void Exchange::rank_ended(Rank rank) {
   ended_[static_cast<std::size_t>(rank)] = true;
   const auto forget = [rank](auto& queues) {
-    for (auto& [key, queue] : queues)
-      queue.erase(std::remove_if(queue.begin(), queue.end(),
-                                 [rank](const PostedPtr& p) { return p->rank == rank && !p->eager; }),
-                  queue.end());
+    remove_posted(queues, [rank](const PostedPtr& p) { return p->rank == rank && !p->eager; });
   };
   forget(sends_);
   forget(receives_);

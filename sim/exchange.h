@@ -17,8 +17,8 @@
 #include "sim/scheduler.h"
 #include "sim/trace.h"
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <span>
@@ -81,6 +81,7 @@ class Exchange {
 
   void post_send(int channel, const PostedPtr& send, Rank to);
   void post_receive(int channel, const PostedPtr& receive, Rank from);
+  PostedPtr waiting_receive(const Key& key);  // null: none yet
   void transfer(const PostedPtr& send, const PostedPtr& receive, Rank to);
   void arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt);
   void start_eager(const Key& key, const PostedPtr& send);
@@ -95,8 +96,8 @@ class Exchange {
   Faults& faults_;
   Trace& trace_;
   Network network_;
-  std::map<Key, std::deque<PostedPtr>> sends_, receives_;
-  std::map<AnyKey, std::deque<PostedPtr>> any_receives_;
+  std::map<Key, std::list<PostedPtr>> sends_, receives_;
+  std::map<AnyKey, std::list<PostedPtr>> any_receives_;
   std::vector<bool> ended_;
   std::vector<bool> closed_;        // peers see that it ended
   std::vector<Time> last_arrival_;  // of what each rank has sent

@@ -33,16 +33,9 @@ int World::channel(const std::string& group) {
   return channels_.emplace(group, static_cast<int>(channels_.size())).first->second;
 }
 
-void World::wake_joining(Rank only) {
-  for (const auto& [rank, event] : joining)
-    if (only == no_rank || rank == only) event->set();
-}
-
 void World::begin_launch() {
   table = std::make_unique<HashTable>();
-  connected.clear();
-  inbound.clear();
-  joining.clear();
+  meetings.clear();
   exchange.begin_launch();
   faults.begin_launch(launch, scheduler.now());
   seats.clear();
@@ -74,7 +67,7 @@ void World::rank_ended(Rank rank, RankEnd how, const Error& error) {
   trace.add(
       {scheduler.now(), RunEvent::Kind::ended, rank, no_rank, static_cast<std::int64_t>(how), digest(error.message)});
   exchange.rank_ended(rank);
-  wake_joining(no_rank);
+  for (auto& [channel, meeting] : meetings) meeting.wake_all();
   if (how == RankEnd::returned || personality.on_peer_end != OnPeerEnd::job_ends) return;
   const Error ends{Code::cancelled, fmt::format("the launcher ended the job because rank {} had ended", rank), {}};
   scheduler.at(scheduler.now() + spec.intra.latency, [this, ends] {

@@ -5,6 +5,7 @@
 #include "core/store/hash_store.h"
 #include "sim/exchange.h"
 #include "sim/files.h"
+#include "sim/meeting.h"
 #include "sim/personality.h"
 #include "sim/run.h"
 #include "sim/runtime.h"
@@ -12,7 +13,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,11 +56,7 @@ class World {
   Seat& seat(Rank rank) { return seats[static_cast<std::size_t>(rank)]; }
   // The group's number, the same on all ranks.
   int channel(const std::string& group);
-  // Who has connected to whom while groups are made: (channel, from, to).
-  std::set<std::tuple<int, Rank, Rank>> connected;
-  std::vector<std::pair<Rank, Event*>> joining;
-  std::map<std::pair<int, Rank>, int> inbound;  // (channel, rank) -> how many have connected to it
-  void wake_joining(Rank rank);                 // no_rank: all
+  std::map<int, Meeting> meetings;  // by channel
 
   // The rank's program is over. Peers see what the personality shows them.
   void rank_ended(Rank rank, RankEnd how, const Error& error);
