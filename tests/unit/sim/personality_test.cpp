@@ -1,0 +1,135 @@
+// What each library shows of a hang, of a dead peer and of a mismatch, and when.
+#include "sim/personality.h"
+
+#include "tests/unit/sim/group_world.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace pdsim::sim {
+namespace {
+
+RunRecord hang(const std::string& backend, const std::string& profile = "pytorch-2.6",
+               std::optional<Time> timeout = {}) {
+  WorldSpec spec = world(2, backend);
+  spec.profile = profile;
+  return with_group(spec, [timeout](RankEnvironment& env, ProcessGroup& g) -> Status {
+    PDSIM_TRY(sum_ones(g, 1));
+    if (env.rank == 1) return wait(g.recv({nullptr, DType::f32, 1}, 0, 9));
+    CallOptions options;
+    if (timeout) options.timeout = *timeout;
+    return wait(g.all_reduce({nullptr, DType::f32, 1}, ReduceOp::sum, options));
+  });
+}
+
+TEST(Personality, TellsWhatItsWatchdogWouldHaveSaidAboutADeadlock) {
+  EXPECT_EQ(hang("gloo").watchdog[0], "gloo: Timed out waiting 1800000ms for recv operation to complete, after 30min");
+  EXPECT_EQ(
+      hang("nccl").watchdog[0],
+      "nccl: Watchdog caught collective operation timeout: all_reduce #1 ran for 600000 milliseconds; the process "
+      "ends, after 10min");
+  EXPECT_EQ(hang("mpi").watchdog[0], "mpi: nothing, ever: Open MPI has no timeout");
+  EXPECT_EQ(hang("ideal").watchdog[0], "ideal: nothing, ever: the ideal backend has no timeout");
+}
+
+TEST(Personality, NcclWaitedThirtyMinutesInTheTimeOf113) {
+  EXPECT_NE(hang("nccl", "pytorch-1.13").watchdog[0].find("1800000 milliseconds"), std::string::npos);
+  EXPECT_EQ(default_timeout(*personality_named("nccl"), *profile_named("pytorch-1.13")), 30_min);
+  EXPECT_EQ(default_timeout(*personality_named("nccl"), *profile_named("pytorch-2.6")), 10_min);
+  for (const Profile& profile : profiles()) EXPECT_EQ(default_timeout(*personality_named("gloo"), profile), 30_min);
+}
+
+TEST(Personality, ACallsOwnTimeoutHolds) {
+  EXPECT_EQ(hang("gloo", "pytorch-2.6", 2_s).watchdog[0],
+            "gloo: Timed out waiting 2000ms for recv operation to complete, after 2s");
+}
+
+TEST(Personality, ADeadlockIsTheSameInstantWhateverTheWatchdog) {
+  const Time at = hang("gloo").deadlock_at;
+  EXPECT_EQ(hang("gloo", "pytorch-2.6", 2_s).deadlock_at, at);
+  for (const char* backend : {"gloo", "nccl", "mpi", "ideal"}) {
+    const RunRecord r = hang(backend);
+    EXPECT_TRUE(r.deadlocked) << backend;
+    EXPECT_LT(r.deadlock_at, 1_ms) << backend;
+    EXPECT_EQ(r.elapsed, r.deadlock_at) << backend;
+  }
+}
+
+// Different collectives at one number.
+RunRecord mismatch(const std::string& backend) {
+  return with_group(world(2, backend), [](RankEnvironment& env, ProcessGroup& g) -> Status {
+    std::array<float, 2> data{1, 1};
+    const MutableView view{reinterpret_cast<std::byte*>(data.data()), DType::f32, 2};
+    return env.rank == 0 ? wait(g.all_reduce(view, ReduceOp::sum)) : wait(g.broadcast(view, 0));
+  });
+}
+
+TEST(Personality, CallsPairByKindOnGlooAndByOrderAloneOnNccl) {
+  EXPECT_TRUE(mismatch("gloo").deadlocked);
+  EXPECT_TRUE(mismatch("ideal").deadlocked);
+  // On nccl the broadcast of rank 1 takes what rank 0 sends for its all-reduce; who still waits is rank 0.
+  const RunRecord r = mismatch("nccl");
+  EXPECT_EQ(r.ranks[1].log.end, RankEnd::returned);
+  EXPECT_EQ(r.ranks[0].log.end, RankEnd::running);
+}
+
+RunRecord longer_than_its_receive(const std::string& backend) {
+  return with_group(world(2, backend), [](RankEnvironment& env, ProcessGroup& g) -> Status {
+    std::vector<float> data(64, 1.0F);
+    const std::int64_t count = env.rank == 0 ? 64 : 8;
+    const MutableView view{reinterpret_cast<std::byte*>(data.data()), DType::f32, count};
+    return env.rank == 0 ? wait(g.send(view, 1, 0)) : wait(g.recv(view, 0, 0));
+  });
+}
+
+TEST(Personality, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
+  const RunRecord gloo = longer_than_its_receive("gloo");
+  EXPECT_EQ(gloo.ranks[1].log.end, RankEnd::died);
+  EXPECT_EQ(gloo.ranks[1].log.error.code, Code::process_aborted);
+  for (const char* backend : {"mpi", "ideal"}) {
+    const RunRecord r = longer_than_its_receive(backend);
+    EXPECT_EQ(r.ranks[1].log.end, RankEnd::raised) << backend;
+    EXPECT_EQ(r.ranks[1].log.error.code, Code::size_mismatch) << backend;
+  }
+  EXPECT_EQ(longer_than_its_receive("nccl").ranks[1].log.end, RankEnd::running);
+}
+
+TEST(Personality, OnlyGlooRefusesAGroupAfterATimeout) {
+  const RunRecord r = with_group(world(2), [](RankEnvironment& env, ProcessGroup& g) -> Status {
+    if (env.rank == 1) {
+      env.runtime.sleep_until(env.runtime.now() + 10_s);
+      return Status{};
+    }
+    CallOptions options;
+    options.timeout = 1_s;
+    const Status first = wait(g.barrier(options));
+    EXPECT_EQ(first.error().code, Code::timeout);
+    return wait(g.barrier());
+  });
+  EXPECT_EQ(r.ranks[0].log.error.code, Code::group_unusable);
+}
+
+TEST(Personality, SmallSendsAreEagerOnMpiAndNotOnGloo) {
+  for (const auto& [backend, count, deadlocks] :
+       {std::tuple("mpi", 16, false), std::tuple("mpi", 64 * 1024, true), std::tuple("gloo", 16, true),
+        std::tuple("ideal", 64 * 1024, false)}) {
+    const RunRecord r = with_group(world(2, backend), [n = count](RankEnvironment& env, ProcessGroup& g) -> Status {
+      PDSIM_TRY(wait(g.send({nullptr, DType::f32, n}, 1 - env.rank, 0)));
+      return wait(g.recv({nullptr, DType::f32, n}, 1 - env.rank, 0));
+    });
+    EXPECT_EQ(r.deadlocked, deadlocks) << backend << " " << count;
+  }
+}
+
+TEST(Personality, EveryNameOfTheTablesIsFoundAndOthersAreNot) {
+  for (const Personality& p : personalities()) EXPECT_EQ(personality_named(p.name), &p);
+  for (const Profile& p : profiles()) EXPECT_EQ(profile_named(p.name), &p);
+  EXPECT_EQ(personality_named("ucc"), nullptr);
+  EXPECT_EQ(profile_named("pytorch-3"), nullptr);
+}
+
+}  // namespace
+}  // namespace pdsim::sim
