@@ -95,6 +95,7 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   if (r.point_to_point) entry.peer = call.root == any_source ? any_source : global_rank(call.root);
   entry.async = options.async;
   entry.facts = std::move(options.facts);
+  if (r.point_to_point && call.user_tag != 0) entry.facts.push_back({"tag", fmt::format("{}", call.user_tag)});
   const std::int64_t id = recorder_.begin(std::move(entry));
 
   Result<WorkPtr> work = member_->start(call);

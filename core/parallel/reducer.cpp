@@ -238,6 +238,7 @@ std::vector<std::size_t> Reducer::missing_of(const GradientBucket& bucket) const
   std::vector<std::size_t> missing;
   std::copy_if(bucket.parameters.begin(), bucket.parameters.end(), std::back_inserter(missing),
                [this](std::size_t i) { return !ready_[i]; });
+  std::sort(missing.begin(), missing.end());  // as registered, not as they became ready
   return missing;
 }
 

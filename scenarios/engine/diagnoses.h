@@ -17,6 +17,11 @@ namespace diagnoses {
 std::optional<Diagnosis> unused_parameters(const Report& report);
 std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report);
 std::optional<Diagnosis> stale_rendezvous(const Report& report);
+std::optional<Diagnosis> message_lost(const Report& report);
+std::optional<Diagnosis> message_corrupted(const Report& report);
+std::optional<Diagnosis> unmatched_message(const Report& report);
+std::optional<Diagnosis> timeout_too_short(const Report& report);
+std::optional<Diagnosis> rank_hung(const Report& report);
 std::optional<Diagnosis> rank_died(const Report& report);
 std::optional<Diagnosis> send_cycle(const Report& report);
 std::optional<Diagnosis> collective_mismatch(const Report& report);
@@ -26,6 +31,11 @@ std::optional<Diagnosis> missing_call(const Report& report);
 extern const std::string_view unused_parameters_text;
 extern const std::string_view buffer_broadcast_inplace_text;
 extern const std::string_view stale_rendezvous_text;
+extern const std::string_view message_lost_text;
+extern const std::string_view message_corrupted_text;
+extern const std::string_view unmatched_message_text;
+extern const std::string_view timeout_too_short_text;
+extern const std::string_view rank_hung_text;
 extern const std::string_view rank_died_text;
 extern const std::string_view send_cycle_text;
 extern const std::string_view collective_mismatch_text;
@@ -39,17 +49,27 @@ struct DiagnosisRow {
   const std::string_view* text;
 };
 
-inline constexpr std::array<DiagnosisRow, 7> diagnosis_table{{
+inline constexpr std::array<DiagnosisRow, 12> diagnosis_table{{
     {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
      &diagnoses::unused_parameters_text},
     {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
      diagnoses::buffer_broadcast_inplace, &diagnoses::buffer_broadcast_inplace_text},
     {"stale-rendezvous", "a rank read what a run before this one left in the store", diagnoses::stale_rendezvous,
      &diagnoses::stale_rendezvous_text},
+    {"message-lost", "every rank made its call, and a message between them never arrived", diagnoses::message_lost,
+     &diagnoses::message_lost_text},
+    {"message-corrupted", "a message arrived with other bytes than were sent", diagnoses::message_corrupted,
+     &diagnoses::message_corrupted_text},
+    {"timeout-too-short", "a call timed out while the rank it waited for was at work", diagnoses::timeout_too_short,
+     &diagnoses::timeout_too_short_text},
+    {"rank-hung", "a rank stopped, alive and silent, and the others wait for it", diagnoses::rank_hung,
+     &diagnoses::rank_hung_text},
     {"rank-died", "a rank ended with an error and the others waited for it", diagnoses::rank_died,
      &diagnoses::rank_died_text},
     {"send-cycle", "ranks send to each other in a circle and nobody receives", diagnoses::send_cycle,
      &diagnoses::send_cycle_text},
+    {"unmatched-message", "a rank waits in send or recv for a peer that did not make the matching call",
+     diagnoses::unmatched_message, &diagnoses::unmatched_message_text},
     {"collective-mismatch", "ranks called different collectives at one sequence number", diagnoses::collective_mismatch,
      &diagnoses::collective_mismatch_text},
     {"missing-call", "a rank never made a call that the others wait in", diagnoses::missing_call,

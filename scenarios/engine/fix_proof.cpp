@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 namespace pdsim::scenarios {
 namespace {
@@ -16,6 +17,7 @@ struct Step {
   Time begin = Time::max();
   Time end{};
   bool whole = true;  // every call of it finished
+  bool once = false;  // DDP rebuilt its buckets in it, which it does once in a training
 };
 
 std::map<int, Step> steps_of(const Report& report) {
@@ -31,6 +33,7 @@ std::map<int, Step> steps_of(const Report& report) {
       step.whole = false;
     }
     if (call.layer == Layer::collective) ++step.collectives;
+    if (call.purpose.rfind("rebuild", 0) == 0) step.once = true;
   }
   return steps;
 }
@@ -48,6 +51,13 @@ int first_bad_step(const Report& broken) {
   return bad;
 }
 
+bool is_without_ddp(const Scenario& scenario) {
+  return std::any_of(scenario.settings.begin(), scenario.settings.end(),
+                     [](const Setting& s) { return s.path == "ddp" && *s.value == "none"; });
+}
+
+bool is_comparable(const Step& a, const Step& b) { return a.whole && b.whole && !a.once && !b.once; }
+
 }  // namespace
 
 std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>& reports) {
@@ -56,7 +66,7 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
   const int bad = first_bad_step(broken);
   for (const Report& report : reports) {
     if (&report == &broken || report.outcome != "ok" || report.verdict != "pass" || report.diagnosis) continue;
-    if (report.scenario == nullptr) continue;
+    if (report.scenario == nullptr || is_without_ddp(*report.scenario)) continue;
     FixProof proof;
     proof.report = &report;
     for (const Setting& s : report.scenario->settings)
@@ -64,7 +74,7 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
     Time was{}, is{};
     for (const auto& [number, step] : steps_of(report)) {
       const auto other = before.find(number);
-      if (number >= bad || other == before.end() || !step.whole || !other->second.whole) continue;
+      if (number >= bad || other == before.end() || !is_comparable(step, other->second)) continue;
       ++proof.steps;
       proof.collectives += step.collectives - other->second.collectives;
       was += other->second.end - other->second.begin;
@@ -82,19 +92,20 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
 
 std::string cost_text(const FixProof& proof) {
   if (proof.steps == 0) return {};
-  const bool same_calls = std::abs(proof.collectives) < 1e-9;
-  if (same_calls && proof.time.ps == 0) return "costs nothing per step";
-  const auto more = [](bool is_more) { return is_more ? "more" : "fewer"; };
-  std::string text = "costs ";
+  constexpr double little = 0.05;  // percent: noise of rounding, not a price
+  const bool same_calls = std::abs(proof.collectives) < 1e-9, same_time = std::abs(proof.percent) < little;
+  if (same_calls && same_time) return "costs nothing per step";
+  const bool saves = proof.collectives <= 0 && (same_time || proof.time.ps <= 0);
+  const auto direction = [saves](bool is_more) { return saves ? "" : is_more ? " more" : " less"; };
+  std::string text = saves ? "saves " : "costs ";
   if (!same_calls) {
     const double count = std::abs(proof.collectives);
-    text += fmt::format("{:.3g} {} {} and ", count, more(proof.collectives > 0),
-                        count == 1.0 ? "collective" : "collectives");
+    const std::string_view which = saves ? "" : proof.collectives > 0 ? "more " : "fewer ";
+    text += fmt::format("{:.3g} {}{} and ", count, which, count == 1.0 ? "collective" : "collectives");
   }
-  const Time size{std::abs(proof.time.ps)};
-  text += proof.time.ps == 0 ? std::string("no time")
-                             : fmt::format("{} {}", to_string(size), proof.time.ps > 0 ? "more" : "less");
-  return fmt::format("{} ({:+.1f}%) per step", text, proof.percent);
+  if (same_time) return text + "no time per step";
+  return text + fmt::format("{}{} ({:+.1f}%) per step", to_string(Time{std::abs(proof.time.ps)}),
+                            direction(proof.time.ps > 0), proof.percent);
 }
 
 }  // namespace pdsim::scenarios

@@ -1,8 +1,8 @@
 // Which variants prove a fix, and what it costs: measured from the runs, never estimated.
 //
-//   proof     a variant of the same file that ended ok with every expectation held
+//   proof     a variant of the same file that ended ok with every expectation held, still with DDP: to give it up is no cure
 //   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
-//             one went wrong; negative when the fix is cheaper
+//             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper
 #pragma once
 
 #include "scenarios/engine/report.h"
@@ -15,7 +15,7 @@ namespace pdsim::scenarios {
 struct FixProof {
   const Report* report = nullptr;
   std::string settings;  // "ddp.find_unused_parameters: true"
-  int steps = 0;         // compared; 0: the broken run finished no step, nothing could be measured
+  int steps = 0;         // compared; 0: no step can be compared, nothing was measured
   double collectives = 0.0;
   Time time{};
   double percent = 0.0;

@@ -154,9 +154,8 @@ std::string last_line(const std::vector<Report>& reports) {
                                                        : "not as expected");
   if (skipped > 0 && named) out += fmt::format(", {} skipped", skipped);
   if (prints > 0) out += fmt::format("   fingerprint {}", fingerprint_text(prints == 1 ? only : together.value()));
-  const Time wall{wall_ns * 1000};
-  return out + (is_sim ? fmt::format("   simulated {} in {}\n", to_string(simulated), to_string(wall))
-                       : fmt::format("   in {}\n", to_string(wall)));
+  const std::string wall = wall_ns > 0 ? fmt::format(" in {}", to_string(Time{wall_ns * 1000})) : std::string();
+  return out + (is_sim ? fmt::format("   simulated {}{}\n", to_string(simulated), wall) : "  " + wall + "\n");
 }
 
 std::string coloured(std::string text) {

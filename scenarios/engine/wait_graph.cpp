@@ -78,7 +78,10 @@ class Waits {
       blocked.waits_for = hub.open;
       blocked.waits_for.erase(std::remove(blocked.waits_for.begin(), blocked.waits_for.end(), blocked.rank),
                               blocked.waits_for.end());
-      blocked.why = "whose messages did not arrive";
+      const auto ended = [this](Rank r) { return !is_running_at(log_of(run_, r), moment_); };
+      const bool all =
+          !blocked.waits_for.empty() && std::all_of(blocked.waits_for.begin(), blocked.waits_for.end(), ended);
+      blocked.why = all ? "which ended in it" : "whose messages did not arrive";
       return;
     }
     blocked.why = why_missing(blocked.waits_for, call);

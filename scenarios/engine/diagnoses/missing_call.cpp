@@ -58,7 +58,8 @@ std::optional<Diagnosis> missing_call(const Report& report) {
   }
   if (call == nullptr || d.ranks.empty()) return std::nullopt;
   d.evidence.push_back(cite(waiting.front(), *call, fmt::format("waits in {} #{}", call_text(*call), at.seq)));
-  const std::string culprits = ranks_text(d.ranks);
+  const std::vector<Rank> missing = d.ranks;
+  const std::string culprits = ranks_text(missing);
   d.headline = fmt::format("{} in {} #{} for {}, which never called it", who(waiting, "waits", "wait"),
                            call_text(*call), at.seq, culprits);
   d.cause =
@@ -74,12 +75,17 @@ std::optional<Diagnosis> missing_call(const Report& report) {
   d.fix = fmt::format("let every rank of group {} make this call, or none", at.group);
   d.fix_lines = {
       "look for a loop that runs more often on some ranks (uneven data), an early return, or an `if rank == ...`"};
+  if (at.minority == waiting) {  // most ranks agree that there is no such call
+    d.cause = fmt::format("only {} called {} #{} of group {}; {} never did", ranks_text(waiting), call_text(*call),
+                          at.seq, at.group, culprits);
+    d.ranks = waiting;
+  }
   add_span(d, report.scenario, call->site.line, call->site.column,
            fmt::format("{} {}, {} never does", ranks_text(waiting), waiting.size() == 1 ? "comes here" : "come here",
                        culprits),
            true);
   Time latest = call->issued;
-  for (const Rank rank : d.ranks) {
+  for (const Rank rank : missing) {
     const RankLog& log = log_of(report.run, rank);
     if (log.end == RankEnd::returned) latest = std::max(latest, log.ended);
   }

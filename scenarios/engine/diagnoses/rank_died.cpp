@@ -33,6 +33,10 @@ std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culp
 std::optional<Diagnosis> rank_died(const Report& report) {
   const auto own = std::find_if(report.errors.begin(), report.errors.end(), is_own);
   if (own == report.errors.end()) return std::nullopt;
+  // Wrong data after calls that did not fit together is their consequence.
+  const bool after_mismatch =
+      report.divergence && report.divergence->field != "missing" && report.divergence->at <= own->at;
+  if (own->code == Code::wrong_data && after_mismatch) return std::nullopt;
   Diagnosis d;
   for (const RankError& e : report.errors)
     if (is_own(e) && e.code == own->code) add_once(d.ranks, e.rank);

@@ -27,7 +27,7 @@ TEST(DdpUnused, TheSameOnAllRanksEndsTheBackwardAndFailsTheNextForward) {
     const auto unfilled = notes(returned, note_kind::bucket_unfilled);
     ASSERT_EQ(unfilled.size(), 1u);
     EXPECT_EQ(unfilled[0].facts,
-              (Facts{{"bucket", "0"}, {"ready", "4"}, {"total", "6"}, {"missing", "aux.bias, aux.weight"}}));
+              (Facts{{"bucket", "0"}, {"ready", "4"}, {"total", "6"}, {"missing", "aux.weight, aux.bias"}}));
     const RankLog& raised = three.ranks[static_cast<std::size_t>(r)].log;
     EXPECT_EQ(raised.end, RankEnd::raised);
     EXPECT_EQ(raised.error.code, Code::reduction_not_finished);

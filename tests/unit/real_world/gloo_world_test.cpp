@@ -85,7 +85,7 @@ TEST_F(GlooWorld, AnUnusedLayerOnOneRankHangsBothAndTheReducerSaysWhatIsMissing)
   std::string missing;
   for (const Note& note : record.ranks[1].log.notes)
     if (note.kind == note_kind::bucket_unfilled) missing = fact(note.facts, "missing");
-  EXPECT_EQ(missing, "aux.bias, aux.weight");
+  EXPECT_EQ(missing, "aux.weight, aux.bias");
 }
 
 TEST_F(GlooWorld, AnUnusedLayerIsAnErrorAtTheNextForwardAndClosesThePeer) {

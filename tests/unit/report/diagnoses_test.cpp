@@ -101,7 +101,9 @@ TEST_F(Diagnoses, ATimeoutBecauseOfAStragglerIsNoMissingCall) {
   scenario_ = scenario_of(2);
   const Report report = analyse(scenario_, std::move(run));
   EXPECT_EQ(report.outcome, "timeout");
-  EXPECT_EQ(id_of(report), "none");
+  ASSERT_EQ(id_of(report), "timeout-too-short");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+  EXPECT_NE(report.diagnosis->headline.find("still at work in compute"), std::string::npos);
   ASSERT_TRUE(report.divergence.has_value());
   EXPECT_EQ(report.divergence->field, "missing");
 }
@@ -248,7 +250,8 @@ TEST_F(Diagnoses, ALostMessageIsNotBlamedOnACall) {
   for (RankScript& s : scripts) s.collective("all_reduce", "", true);
   const Report report = report_of(scripts);
   EXPECT_EQ(report.outcome, "deadlock");
-  EXPECT_EQ(id_of(report), "none");
+  EXPECT_EQ(id_of(report), "message-lost");
+  EXPECT_EQ(report.diagnosis->evidence.size(), 2U);
   EXPECT_EQ(report.blocked.front().why, "whose messages did not arrive");
 }
 

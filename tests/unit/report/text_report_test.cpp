@@ -125,7 +125,7 @@ fix   (variant `fixed` proves it)
 replay   pdsim scenario scenarios/example.yaml --variant broken --seed 7
 look     pdsim-out/example/broken/{report.html,trace.json,events.jsonl}
 more     pdsim explain unused-parameters
-2 of 2 variants as expected   fingerprint 9479fea62df81075   simulated 1.74ms in 0ns
+2 of 2 variants as expected   fingerprint 9479fea62df81075   simulated 1.74ms
 )");
 }
 

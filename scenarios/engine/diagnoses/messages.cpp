@@ -1,0 +1,48 @@
+#include "scenarios/engine/diagnoses/messages.h"
+
+#include "core/base/result.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+namespace pdsim::scenarios::diagnoses {
+
+std::string tag_of(const Call& call) {
+  const std::string_view tag = fact(call.facts, "tag");
+  return tag.empty() ? "0" : std::string(tag);
+}
+
+namespace {
+
+bool is_like(const Call& call, const std::string& name, Rank peer) {
+  return call.layer == Layer::point_to_point && call.name == name && call.peer == peer;
+}
+
+// The call of the peer that met this one.
+const Call* met_by(const Report& report, Rank rank, const Call& call) {
+  const std::string other = call.name == "send" ? "recv" : "send";
+  int before = 0;  // messages of this rank to the same peer with the same tag
+  for (const Call& mine : log_of(report.run, rank).calls) {
+    if (mine.id == call.id) break;
+    if (is_like(mine, call.name, call.peer) && tag_of(mine) == tag_of(call)) ++before;
+  }
+  for (const Call& theirs : log_of(report.run, call.peer).calls)
+    if (is_like(theirs, other, rank) && theirs.issued <= moment_of(report.run) && tag_of(theirs) == tag_of(call) &&
+        before-- == 0)
+      return &theirs;
+  return nullptr;
+}
+
+}  // namespace
+
+Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {
+  if (call.peer < 0 || static_cast<std::size_t>(call.peer) >= report.run.ranks.size()) return {};
+  if (const Call* met = met_by(report, rank, call)) return {met, nullptr};
+  const std::string other = call.name == "send" ? "recv" : "send";
+  for (const Call& theirs : log_of(report.run, call.peer).calls)
+    if (is_like(theirs, other, rank) && theirs.issued <= moment_of(report.run) && tag_of(theirs) != tag_of(call) &&
+        met_by(report, call.peer, theirs) == nullptr)
+      return {nullptr, &theirs};
+  return {};
+}
+
+}  // namespace pdsim::scenarios::diagnoses
