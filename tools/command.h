@@ -33,6 +33,7 @@ struct Command {
 };
 
 Action declare_check(CLI::App& app);
+Action declare_diagnose(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_list(CLI::App& app);

@@ -29,6 +29,8 @@ constexpr std::array commands{
             "pdsim list --what errors", declare_list},
     Command{"explain", "tells what an error code or a diagnosis means, how to recognise it, and the fix",
             "pdsim explain reduction-not-finished", declare_explain},
+    Command{"diagnose", "explains saved flight records, as --out leaves them", "pdsim diagnose pdsim-out/unused_params",
+            declare_diagnose},
     Command{"doctor", "tells which worlds work on this machine, and what the others lack", "pdsim doctor",
             declare_doctor},
     Command{"schema", "prints the JSON schema of scenario files, for editors", "pdsim schema > schema.json",

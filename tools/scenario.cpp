@@ -154,7 +154,7 @@ class FileRun {
       const scenarios::Scenario& s = *report.scenario;
       const fs::path folder = fs::path(options_.out) / s.name / s.variant;
       const Status written =
-          scenarios::write_artifacts(report, folder.string(), scenarios::render_text({report}, text));
+          scenarios::write_artifacts(report, folder.string(), scenarios::render_text({report}, text), file_.text);
       if (!written.ok()) return refuse(s, written.error());
     }
     const bool held =

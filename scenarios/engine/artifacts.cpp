@@ -2,6 +2,7 @@
 
 #include "scenarios/engine/html_report.h"
 #include "scenarios/engine/record_json.h"
+#include "scenarios/engine/record_origin.h"
 #include "scenarios/engine/trace_report.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ Status write_file(const fs::path& path, const std::string& content) {
 
 }  // namespace
 
-Status write_artifacts(const Report& report, const std::string& dir, std::string_view text) {
+Status write_artifacts(const Report& report, const std::string& dir, std::string_view text, std::string_view source) {
   std::error_code failed;
   fs::create_directories(dir, failed);
   if (failed) return cannot_write(dir, failed.message());
@@ -41,9 +42,10 @@ Status write_artifacts(const Report& report, const std::string& dir, std::string
     fs::path path;
     std::string content;
   };
-  const std::array<File, 3> files{{{fs::path(dir) / "report.html", render_html(report, text)},
-                                   {fs::path(dir) / "trace.json", render_trace(report)},
-                                   {fs::path(dir) / "events.jsonl", events_jsonl(report.run)}}};
+  const std::array<File, 3> files{
+      {{fs::path(dir) / "report.html", render_html(report, text)},
+       {fs::path(dir) / "trace.json", render_trace(report)},
+       {fs::path(dir) / "events.jsonl", origin_line(origin_of(report, source)) + events_jsonl(report.run)}}};
   const auto part_of = [](const File& file) { return fs::path(file.path.string() + ".part"); };
   const auto clean_up = [&] {
     for (const File& file : files) fs::remove(part_of(file), failed);

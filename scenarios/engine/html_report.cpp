@@ -11,41 +11,75 @@ namespace {
 
 // Okabe-Ito colours, told apart by the colour-blind; blocked is hatched as well.
 constexpr std::string_view style = R"(<style>
-:root{color-scheme:light}
-body{font:15px/1.45 system-ui,sans-serif;margin:24px auto;max-width:1320px;padding:0 20px;color:#1b1b1b;background:#fff}
-h1{font-size:22px;margin:0 0 2px}h2{font-size:16px;margin:26px 0 8px}p{margin:4px 0;max-width:90ch}
-.verdict{font-weight:700;padding:1px 8px;border-radius:4px;border:2px solid}.pass{color:#00654a}.fail{color:#a33c00}.skip{color:#555}
-.headline{font-size:17px;font-weight:600;margin-top:10px}.quiet{color:#555}
-.scroll{overflow-x:auto;border:1px solid #ddd;border-radius:6px;padding:6px;margin-top:8px}
+:root{color-scheme:light dark;--bg:#fff;--ink:#1b1b1b;--quiet:#555;--line:#ddd;--panel:#f6f6f6;--row:#f6f6f6;--culprit:#fff1e6;
+--tick:#e2e2e2;--alarm:#d55e00;--good:#00654a;--bad:#a33c00;--braid:#00734f;--message:#777}
+@media (prefers-color-scheme:dark){:root{--bg:#16181b;--ink:#e8e8e8;--quiet:#a8a8a8;--line:#3a3d42;--panel:#202327;--row:#1f2226;
+--culprit:#38281b;--tick:#33363b;--alarm:#ff8a3d;--good:#4fd1a5;--bad:#ff9a66;--braid:#4fd1a5;--message:#9a9a9a}}
+body{font:15px/1.45 system-ui,sans-serif;margin:24px auto;max-width:1320px;padding:0 20px;color:var(--ink);background:var(--bg)}
+h1{font-size:22px;margin:0 0 2px;overflow-wrap:anywhere}h2{font-size:16px;margin:26px 0 8px}p{margin:4px 0;max-width:90ch;overflow-wrap:anywhere}
+.verdict{font-weight:700;padding:1px 8px;border-radius:4px;border:2px solid}.pass{color:var(--good)}.fail{color:var(--bad)}.skip{color:var(--quiet)}
+.headline{font-size:17px;font-weight:600;margin-top:10px}.quiet{color:var(--quiet)}
+.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;padding:6px;margin-top:8px}
 svg.timeline{width:100%;min-width:1000px;display:block}
-svg text{font:12px system-ui,sans-serif;dominant-baseline:middle}
-.axis{fill:#555;text-anchor:middle;font-size:11px}.axis.start{text-anchor:start}.label{fill:#555}.strong{font-weight:600;fill:#1b1b1b}
-.rank{font-weight:600}.wait{font-weight:600}.in{fill:#000;pointer-events:none;font-size:11px}.in.coll-in{fill:#fff}
-.on-hang{paint-order:stroke;stroke:#fff;stroke-width:4px;font-weight:600}
-.row{fill:#f6f6f6}.row.culprit{fill:#fff1e6}.tick{stroke:#e2e2e2}.step{stroke:#bbb;stroke-dasharray:2 3}
-.fwd{fill:#56b4e9}.bwd{fill:#3d9bd1}.coll{fill:#40b894}.opt{fill:#b5b5b5}.eval{fill:#e69f00}.p2p{fill:#cc79a7}.store{fill:#f0e442}.other{fill:#d9d9d9}
-rect.fwd,rect.bwd,rect.coll,rect.opt,rect.eval,rect.p2p,rect.store,rect.other{stroke:#fff;stroke-width:.6}
-.hang{fill:url(#blocked);stroke:#d55e00}.failed{stroke:#d55e00!important;stroke-width:2!important}.open{opacity:.55}
-.braid{stroke:#00734f;stroke-width:1;opacity:.45}.message{stroke:#777;stroke-width:.7;opacity:.6}.lost{stroke:#d55e00;stroke-dasharray:3 2}
-.fold{fill:none;stroke:#fff;stroke-width:6}.divergence{stroke:#d55e00;stroke-width:1.5}.flag{fill:#d55e00;stroke:#d55e00}.end{stroke:#d55e00;stroke-width:2.5;fill:none}
-.linked{stroke:#000!important;stroke-width:2!important;opacity:1!important}
+svg text{font:12px system-ui,sans-serif;dominant-baseline:middle;fill:var(--ink)}
+svg text.axis{fill:var(--quiet);text-anchor:middle;font-size:11px}svg text.axis.start{text-anchor:start}svg text.label{fill:var(--quiet)}
+svg text.strong{font-weight:600;fill:var(--ink)}svg text.rank,svg text.wait{font-weight:600}
+svg text.in{fill:#000;pointer-events:none;font-size:11px}
+svg text.on-hang{fill:var(--ink);paint-order:stroke;stroke:var(--bg);stroke-width:4px;font-weight:600}
+.row{fill:var(--row)}.row.culprit{fill:var(--culprit)}.tick{stroke:var(--tick)}.step{stroke:var(--quiet);opacity:.5;stroke-dasharray:2 3}
+.fwd{fill:#56b4e9}.bwd{fill:#3d9bd1}.coll{fill:#40b894}.opt{fill:#b5b5b5}.eval{fill:#e69f00}.p2p{fill:#cc79a7}.store{fill:#f0e442}.other{fill:#c9c9c9}
+rect.fwd,rect.bwd,rect.coll,rect.opt,rect.eval,rect.p2p,rect.store,rect.other{stroke:var(--bg);stroke-width:.6}
+.hang{fill:url(#blocked);stroke:var(--alarm)}.hatch{fill:var(--bg)}.hatching{stroke:var(--alarm);stroke-width:3}
+.failed{stroke:var(--alarm)!important;stroke-width:2!important}.open{opacity:.55}
+.braid{stroke:var(--braid);stroke-width:1;opacity:.45}.message{stroke:var(--message);stroke-width:.7;opacity:.6}.lost{stroke:var(--alarm);stroke-dasharray:3 2}
+.fold{fill:none;stroke:var(--bg);stroke-width:6}.divergence{stroke:var(--alarm);stroke-width:1.5}.flag{fill:var(--alarm);stroke:var(--alarm)}
+.end{stroke:var(--alarm);stroke-width:2.5;fill:none}.waits-for{fill:none;stroke:var(--alarm);stroke-width:1.6}.head{fill:var(--alarm)}
+.linked{stroke:var(--ink)!important;stroke-width:2!important;opacity:1!important}rect:focus{outline:none;stroke:var(--ink)!important;stroke-width:2.5!important}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;margin-top:6px;font-size:13px}.legend svg{width:18px;height:12px;vertical-align:-1px;margin-right:5px}
-pre{background:#f6f6f6;border-radius:6px;padding:12px;overflow-x:auto;font:13px/1.35 ui-monospace,monospace}
+#detail{position:sticky;bottom:0;min-height:1.5em;padding:6px 10px;margin-top:6px;border-radius:6px;background:var(--panel);font-size:13px;overflow-wrap:anywhere}
+pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto;font:13px/1.35 ui-monospace,monospace}
 #linear:checked~.folded,#linear:not(:checked)~.linear{display:none}
 </style>
 )";
 
+// Works without: every bar has a <title>.
 constexpr std::string_view script = R"(<script>
 (() => {
-  const link = on => event => {
-    const key = event.target.dataset && event.target.dataset.key;
+  const detail = document.getElementById('detail');
+  const show = bar => {
+    for (const other of document.querySelectorAll('.linked')) other.classList.remove('linked');
+    if (!bar || bar.tagName !== 'rect' || !bar.firstElementChild) return;
+    detail.textContent = bar.firstElementChild.textContent;
+    const key = bar.dataset.key;
     if (!key) return;
-    for (const other of document.querySelectorAll('[data-key]'))
-      if (other.dataset.key === key) other.classList.toggle('linked', on);
+    for (const other of bar.closest('svg').querySelectorAll('[data-key]'))
+      if (other.dataset.key === key) other.classList.add('linked');
   };
   for (const picture of document.querySelectorAll('svg.timeline')) {
-    picture.addEventListener('mouseover', link(true));
-    picture.addEventListener('mouseout', link(false));
+    const bars = [...picture.querySelectorAll('rect[data-rank]')];
+    const middle = bar => bar.x.baseVal.value + bar.width.baseVal.value / 2;
+    const step = (bar, key) => {
+      const row = bars.filter(other => other.dataset.rank === bar.dataset.rank);
+      if (key === 'ArrowRight') return row[row.indexOf(bar) + 1];
+      if (key === 'ArrowLeft') return row[row.indexOf(bar) - 1];
+      if (key === 'Home') return row[0];
+      if (key === 'End') return row[row.length - 1];
+      const ranks = [...new Set(bars.map(other => other.dataset.rank))];
+      const rank = ranks[ranks.indexOf(bar.dataset.rank) + (key === 'ArrowDown' ? 1 : -1)];
+      const there = bars.filter(other => other.dataset.rank === rank);
+      const same = there.find(other => bar.dataset.key && other.dataset.key === bar.dataset.key);
+      return same || there.sort((a, b) => Math.abs(middle(a) - middle(bar)) - Math.abs(middle(b) - middle(bar)))[0];
+    };
+    if (bars.length) bars[0].tabIndex = 0;
+    picture.addEventListener('mouseover', event => show(event.target));
+    picture.addEventListener('focusin', event => show(event.target));
+    picture.addEventListener('click', event => event.target.focus && event.target.focus());
+    picture.addEventListener('keydown', event => {
+      if (!/^(Arrow|Home|End)/.test(event.key) || !event.target.dataset.rank) return;
+      const next = step(event.target, event.key);
+      if (next) next.focus();
+      event.preventDefault();
+    });
   }
 })();
 </script>
@@ -55,8 +89,8 @@ constexpr std::string_view pattern =
     "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"blocked\" "
     "width=\"6\" "
     "height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" "
-    "fill=\"#fff\"/>"
-    "<line y2=\"6\" stroke=\"#d55e00\" stroke-width=\"3\"/></pattern></defs></svg>\n";
+    "class=\"hatch\"/>"
+    "<line y2=\"6\" class=\"hatching\"/></pattern></defs></svg>\n";
 
 std::string legend() {
   struct Entry {
@@ -71,7 +105,12 @@ std::string legend() {
     out +=
         fmt::format("<span><svg viewBox=\"0 0 18 12\"><rect class=\"{}\" width=\"18\" height=\"12\"/></svg>{}</span>",
                     e.kind, e.meaning);
-  return out + "<span>lines join one sequence number across ranks; \u25c6 marks where the cause is</span></div>\n";
+  return out +
+         "<span><svg viewBox=\"0 0 18 12\"><path class=\"waits-for\" d=\"M1 6 h12\"/><path class=\"head\" d=\"M17 6 "
+         "l-6 -4 v8 "
+         "z\"/></svg>waits for</span><span>lines join one sequence number across ranks; \u25c6 marks where the cause "
+         "is; "
+         "point at a bar, or tab to one and use the arrow keys</span></div>\n";
 }
 
 std::string pictures(const Report& report, const TimelineEvents& events) {
@@ -139,7 +178,8 @@ std::string render_html(const Report& report, std::string_view text) {
   out += "</head><body>\n";
   out += pattern;
   out += summary(report, name);
-  out += "<h2>timeline</h2>\n" + legend() + pictures(report, events);
+  out += "<h2>timeline</h2>\n" + legend() + pictures(report, events) +
+         "<div id=\"detail\" class=\"quiet\" role=\"status\">details of the bar you point at</div>\n";
   out += "<h2>report</h2>\n<pre>" + escaped(text) + "</pre>\n";
   out += "<script type=\"application/json\" id=\"events\">" + events_json(events) + "</script>\n";
   out += script;

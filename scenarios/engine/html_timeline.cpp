@@ -34,8 +34,17 @@ std::string escaped(std::string_view text) {
 
 namespace {
 
-constexpr double left = 84.0, plot_width = 880.0, waits_width = 290.0;
-constexpr double top = 54.0, row_height = 50.0, lane = 17.0, node_gap = 14.0;
+constexpr double left = 84.0, plot_width = 850.0, waits_width = 320.0;
+constexpr double top = 54.0, node_gap = 14.0;
+constexpr double arrows_width = 40.0;  // right of the bars, for who waits for whom
+constexpr std::size_t most_waits = 16;
+
+// Two lanes in each rank's row: the program's operations, and the calls that they make.
+struct Lanes {
+  double row, lane, second;
+};
+constexpr Lanes roomy{50.0, 17.0, 23.0}, compact{30.0, 11.0, 14.0};
+constexpr std::size_t most_roomy = 16;
 constexpr std::size_t most_ranks = 64;
 constexpr std::size_t most_arrows = 500;
 
@@ -92,6 +101,7 @@ class Picture {
 
   // All ranks, or in a large world the culprits, then the blocked, then the first.
   void choose_ranks() {
+    if (report_.run.ranks.size() > most_roomy) lanes_ = compact;
     std::vector<Rank> chosen;
     const auto take = [&](Rank r) {
       if (chosen.size() < most_ranks && std::find(chosen.begin(), chosen.end(), r) == chosen.end()) chosen.push_back(r);
@@ -106,7 +116,7 @@ class Picture {
       if (node >= 0 && node_of(r) != node) y_end_ += node_gap;
       node = node_of(r);
       y_of_[r] = top + y_end_;
-      y_end_ += row_height;
+      y_end_ += lanes_.row;
     }
   }
 
@@ -170,22 +180,28 @@ class Picture {
           report_.diagnosis && std::find(report_.diagnosis->ranks.begin(), report_.diagnosis->ranks.end(), rank) !=
                                    report_.diagnosis->ranks.end();
       out_ += fmt::format("<rect class=\"row{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                          culprit ? " culprit" : "", left, y, plot_width, row_height - 6.0);
-      out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">rank {}{}</text>\n", y + 22.0, rank,
-                          culprit ? " \u25c6" : "");
+                          culprit ? " culprit" : "", left, y, plot_width, lanes_.row - 6.0);
+      out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">rank {}{}</text>\n", y + lanes_.row / 2 - 3.0,
+                          rank, culprit ? " \u25c6" : "");
       if (many && node_of(rank) != node)
-        out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">node {}</text>\n", y + 2.0, node_of(rank));
+        out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">node {}</text>\n",
+                            y - (lanes_.lane < roomy.lane ? 7.0 : -2.0), node_of(rank));
       node = node_of(rank);
     }
   }
 
-  double lane_of(const Call& call) const { return call.layer == Layer::program ? 3.0 : 23.0; }
-  // The program's outermost operations would hide everything in them.
+  double lane_of(const Call& call) const { return call.layer == Layer::program ? 3.0 : lanes_.second; }
+  // Operations around others would hide them.
   bool is_drawn(const TimelineEvent& e) const {
-    return y_of_.count(e.rank) != 0 && !(e.call->layer == Layer::program && e.call->name == "train");
+    if (y_of_.count(e.rank) == 0) return false;
+    if (e.call->layer != Layer::program) return true;
+    const Call* inner = call_by_id(log_of(report_.run, e.rank), e.call->id + 1);
+    const bool is_around = inner != nullptr && inner->parent == e.call->id && inner->layer == Layer::program;
+    return e.call->name != "train" && !is_around;
   }
 
   void bars() {
+    std::string labels;  // above all bars
     for (const TimelineEvent& e : events_.events) {
       if (!is_drawn(e)) continue;
       const Call& call = *e.call;
@@ -201,21 +217,22 @@ class Picture {
       const bool open_program = e.blocked && call.layer == Layer::program && b == nullptr;
       const std::string key = call.seq >= 0 ? fmt::format(" data-key=\"{}#{}\"", escaped(call.group), call.seq) : "";
       out_ += fmt::format(
-          "<rect class=\"{}{}\"{} x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+          "<rect class=\"{}{}\" tabindex=\"-1\" data-rank=\"{}\"{} x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
           "height=\"{:.1f}\"><title>{}</title></rect>",
           e.blocked && !open_program ? "hang" : kind_of(call),
           failed && !e.blocked ? " failed"
           : open_program       ? " open"
                                : "",
-          key, x, y_of_.at(e.rank) + lane_of(call), std::max(end - x, 1.5), lane, escaped(title));
+          e.rank, key, x, y_of_.at(e.rank) + lane_of(call), std::max(end - x, 1.5), lanes_.lane, escaped(title));
       std::string name = call.seq >= 0 ? fmt::format("{} #{}", call.name, call.seq) : call.name;
       const double room = end - x - 6.0;
-      if (room > 7.0 * static_cast<double>(name.size()))
-        out_ += fmt::format("<text class=\"in{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-                            e.blocked && !open_program ? " on-hang" : "", x + 4.0,
-                            y_of_.at(e.rank) + lane_of(call) + lane / 2 + 0.5, escaped(name));
-      out_ += "\n";
+      const bool hidden = lanes_.lane < roomy.lane || (e.blocked && call.layer != Layer::program && b == nullptr);
+      if (!hidden && room > 6.5 * static_cast<double>(name.size()))
+        labels += fmt::format("<text class=\"in{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+                              e.blocked && !open_program ? " on-hang" : "", x + 4.0,
+                              y_of_.at(e.rank) + lane_of(call) + lanes_.lane / 2 + 0.5, escaped(name));
     }
+    out_ += labels;
   }
 
   // The same call on neighbouring ranks, joined: where a strand is missing, a rank did not come.
@@ -229,8 +246,8 @@ class Picture {
       for (std::size_t i = 1; i < points.size(); ++i)
         out_ += fmt::format(
             "<line class=\"braid\" data-key=\"{}#{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-            escaped(group), seq, points[i - 1].second, y_of_.at(points[i - 1].first) + 23.0 + lane, points[i].second,
-            y_of_.at(points[i].first) + 23.0);
+            escaped(group), seq, points[i - 1].second, y_of_.at(points[i - 1].first) + lanes_.second + lanes_.lane,
+            points[i].second, y_of_.at(points[i].first) + lanes_.second);
     }
   }
 
@@ -239,14 +256,14 @@ class Picture {
     const std::size_t first = all.size() > most_arrows ? all.size() - most_arrows : 0;
     for (std::size_t i = first; i < all.size(); ++i) {
       const MessageRecord& m = all[i];
-      if (y_of_.count(m.from) == 0 || y_of_.count(m.to) == 0) continue;
+      if (y_of_.count(m.from) == 0 || y_of_.count(m.to) == 0 || m.sent < scale_.begin()) continue;
       const double x2 = scale_.x(m.dropped ? m.sent + Time{1} : m.arrived);
       out_ += fmt::format(
           "<line class=\"message{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"><title>message {} from "
           "rank {} to rank {}, {} "
           "bytes{}</title></line>\n",
-          m.dropped ? " lost" : "", scale_.x(m.sent), y_of_.at(m.from) + 32.0, x2, y_of_.at(m.to) + 32.0, m.id, m.from,
-          m.to, m.bytes, m.dropped ? ", lost" : "");
+          m.dropped ? " lost" : "", scale_.x(m.sent), y_of_.at(m.from) + lanes_.second + lanes_.lane / 2, x2,
+          y_of_.at(m.to) + lanes_.second + lanes_.lane / 2, m.id, m.from, m.to, m.bytes, m.dropped ? ", lost" : "");
     }
   }
 
@@ -278,20 +295,40 @@ class Picture {
     }
   }
 
+  double middle(Rank rank) const { return y_of_.at(rank) + lanes_.row / 2 - 3.0; }
+
+  // From who waits to whom it waits for, around the right edge of the bars.
+  void wait_arrow(Rank from, Rank to) {
+    const double x = left + plot_width + 4.0, y1 = middle(from) - 4.0, y2 = middle(to) + 4.0;
+    const double bulge = std::min(12.0 + std::abs(y2 - y1) / 6.0, arrows_width - 8.0);
+    out_ += fmt::format(
+        "<path class=\"waits-for\" d=\"M{0:.1f} {1:.1f} C{2:.1f} {1:.1f} {2:.1f} {3:.1f} {4:.1f} {3:.1f}\"><title>rank "
+        "{5} "
+        "waits for rank {6}</title></path><path class=\"head\" d=\"M{0:.1f} {3:.1f} l7 -4 v8 z\"/>\n",
+        x, y1, x + bulge * 1.33, y2, x + 6.0, from, to);
+  }
+
   void waits() {
-    const double x = left + plot_width + 14.0;
+    const double x = left + plot_width + arrows_width;
     if (!report_.blocked.empty())
       out_ += fmt::format("<text class=\"label strong\" x=\"{:.1f}\" y=\"28\">who waits for whom</text>\n", x);
+    std::size_t drawn = 0;
     for (const BlockedRank& b : report_.blocked) {
       const auto y = y_of_.find(b.rank);
       if (y == y_of_.end()) continue;
+      if (!b.any)
+        for (const Rank to : b.waits_for)
+          if (y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
       const std::string what = b.seq >= 0 ? fmt::format("{} #{}", b.in, b.seq) : b.in;
       std::string target = b.waits_for.empty() ? "nobody" : (b.any ? "one of " : "") + ranks_text(b.waits_for);
       if (target.size() > 26) target = target.substr(0, 23) + "...";
-      out_ += fmt::format(
-          "<text class=\"wait\" x=\"{0:.1f}\" y=\"{1:.1f}\">{2} \u2192 {3}</text><text class=\"axis start\" "
-          "x=\"{0:.1f}\" y=\"{4:.1f}\">{5}</text>\n",
-          x, y->second + 14.0, escaped(what), escaped(target), y->second + 31.0, escaped(b.why));
+      const bool one_line = lanes_.lane < roomy.lane;
+      out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">{} \u2192 {}</text>", x,
+                          y->second + (one_line ? lanes_.row / 2 - 3.0 : 14.0), escaped(what), escaped(target));
+      if (!one_line)
+        out_ += fmt::format("<text class=\"axis start\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y->second + 31.0,
+                            escaped(b.why));
+      out_ += "\n";
     }
     for (const RankError& e : report_.errors)
       if (const auto y = y_of_.find(e.rank); y != y_of_.end())
@@ -304,6 +341,7 @@ class Picture {
   TimeScale scale_;
   std::map<Rank, double> y_of_;
   double y_end_ = 0.0;
+  Lanes lanes_ = roomy;
   std::string out_;
 };
 

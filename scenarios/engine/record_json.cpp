@@ -286,11 +286,13 @@ void add_rank(std::string& text, const RankLog& log) {
 // Reads one line; the logs are kept by rank and launch until all are there.
 void read_line(const Json& json, RunRecord& run, std::map<std::pair<int, Rank>, RankLog>& logs) {
   const auto event = json.at("event").get<std::string>();
+  if (event == "origin") return;  // see record_origin.h
   if (event == "run") {
     run.deadlocked = get(json, "deadlocked", false);
     run.deadlock_at = get_time(json, "deadlock_ps");
     run.elapsed = get_time(json, "elapsed_ps");
     run.wall_ns = get(json, "wall_ns", std::int64_t{0});
+    run.watchdog = get(json, "watchdog", std::vector<std::string>{});
     return;
   }
   RankLog& log = logs[{-get(json, "launch", 1), json.at("rank").get<Rank>()}];
@@ -301,7 +303,7 @@ void read_line(const Json& json, RunRecord& run, std::map<std::pair<int, Rank>, 
   } else if (event == "end") {
     read_rank(json, log);
   } else {
-    throw Malformed(fmt::format("`{}` is none of run, call, note, end", event));
+    throw Malformed(fmt::format("`{}` is none of origin, run, call, note, end", event));
   }
 }
 
@@ -315,6 +317,7 @@ std::string events_jsonl(const RunRecord& run) {
   put_time(about, "deadlock_ps", run.deadlock_at);
   put_time(about, "elapsed_ps", run.elapsed);
   put(about, "wall_ns", run.wall_ns, std::int64_t{0});
+  put(about, "watchdog", run.watchdog, std::vector<std::string>{});
   add_line(text, "run", nullptr, about);
   for (const RankResult& result : run.earlier) add_rank(text, result.log);
   for (const RankResult& result : run.ranks) add_rank(text, result.log);

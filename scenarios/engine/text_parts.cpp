@@ -196,6 +196,7 @@ std::string state_section(const Report& report) {
     return !notes_of(r.log, note_kind::bucket_unfilled).empty();
   });
   Grouped<std::vector<std::string>> groups;
+  std::map<std::vector<std::string>, std::pair<Time, Time>> times;  // first and last of a row
   for (const RankResult& result : report.run.ranks) {
     const RankLog& log = result.log;
     const Call* last = nullptr;
@@ -210,16 +211,14 @@ std::string state_section(const Report& report) {
     const Call* now = sits_in(log, moment);
     std::string state = "nothing";
     if (!is_running_at(log, moment))
-      state = log.end == RankEnd::returned ? "(finished)"
-              : log.end == RankEnd::died   ? "(died)"
-                                           : fmt::format("(raised {})", name_of(log.error.code));
+      state = log.end == RankEnd::returned ? "(finished)" : log.end == RankEnd::died ? "(died)" : "(raised)";
     else if (now != nullptr)
       state = now->layer == Layer::store && !now->site.op.empty() ? fmt::format("{} ({})", now->site.op, now->name)
                                                                   : now->name;
     std::vector<std::string> row{
         step < 0 ? "" : std::to_string(step), last != nullptr ? last->name + number_of(last->seq) : "none", state,
-        now != nullptr && now->seq >= 0 && is_running_at(log, moment) ? std::to_string(now->seq) : "",
-        to_string(is_running_at(log, moment) ? (now != nullptr ? now->issued : Time{}) : log.ended)};
+        now != nullptr && now->seq >= 0 && is_running_at(log, moment) ? std::to_string(now->seq) : "", ""};
+    const Time since = !is_running_at(log, moment) ? log.ended : now != nullptr ? now->issued : Time{};
     if (buckets) {
       const std::vector<const Note*> notes = notes_of(log, note_kind::bucket_unfilled);
       row.push_back(notes.empty() ? "all complete"
@@ -228,13 +227,19 @@ std::string state_section(const Report& report) {
                                                 fact_text(*notes.front(), "missing")));
     }
     groups.add(row, log.rank);
+    const auto range = times.try_emplace(std::move(row), since, since).first;
+    range->second = {std::min(range->second.first, since), std::max(range->second.second, since)};
   }
   std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "is in", "#", "since"}};
   if (buckets) rows.front().emplace_back("gradients");
   for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i) {
     std::string ranks = ranks_text(groups.groups[i].second);
     rows.push_back({cut(ranks.substr(ranks.find(' ') + 1), 24)});
-    rows.back().insert(rows.back().end(), groups.groups[i].first.begin(), groups.groups[i].first.end());
+    const auto& row = groups.groups[i].first;
+    rows.back().insert(rows.back().end(), row.begin(), row.end());
+    const auto& [first, last] = times.at(row);
+    const std::string from = to_string(first), to = to_string(last);
+    rows.back()[5] = from == to ? from : fmt::format("{}..{}", from, to);
   }
   return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size(), "kinds of states") + "\n";
 }

@@ -118,7 +118,7 @@ std::string block(const Report& report, const std::vector<Report>& reports, cons
   std::string out = "\n" + headline(report);
   if (report.diagnosis) out += excerpt(report.scenario->file, options.source, report.diagnosis->spans);
   out += "\n" + waits_section(report);
-  if (report.outcome != "deadlock") out += errors_section(report);
+  out += errors_section(report);  // of a deadlock those before it
   if (!report.blocked.empty() || !report.diagnosis) out += state_section(report);
   if (!report.diagnosis) out += divergence_section(report);
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
@@ -194,6 +194,16 @@ std::string render_text(const std::vector<Report>& reports, const TextOptions& o
   if (!options.quiet && worst != nullptr) out += block(*worst, reports, options);
   out += last_line(reports);
   return options.colour ? coloured(std::move(out)) : out;
+}
+
+std::string render_diagnosis(const Report& report, const TextOptions& options) {
+  if (report.scenario == nullptr) return {};
+  const Scenario& s = *report.scenario;
+  std::string out =
+      fmt::format("{}{}{}   {} rank{}, {}\n", s.name, s.variant.empty() ? "" : " / ", s.variant,
+                  report.run.ranks.size(), report.run.ranks.size() == 1 ? "" : "s", outcome_sentence(report));
+  const bool went_wrong = report.outcome != "ok" || report.diagnosis;
+  return went_wrong ? out + block(report, {}, options) : out + "nothing to explain\n";
 }
 
 }  // namespace pdsim::scenarios

@@ -23,4 +23,7 @@ struct TextOptions {
 // The variants of one file.
 std::string render_text(const std::vector<Report>& reports, const TextOptions& options);
 
+// What happened in one run and why, without verdicts: for a record whose expectations are not at hand.
+std::string render_diagnosis(const Report& report, const TextOptions& options);
+
 }  // namespace pdsim::scenarios

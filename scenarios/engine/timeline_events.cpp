@@ -26,6 +26,7 @@ std::string_view kind_of(const Call& call) {
     case Layer::program:
       break;
   }
+  if (call.name == "forward" && call.site.op == "eval") return "eval";
   const auto* it = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == call.name; });
   return it == kinds.end() ? "other" : it->kind;
 }
