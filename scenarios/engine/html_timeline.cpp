@@ -86,6 +86,7 @@ class Picture {
   std::vector<Time> moments() const {
     std::vector<Time> all{events_.end};
     for (const TimelineEvent& e : events_.events) {
+      if (is_around_others(e)) continue;
       all.push_back(e.call->issued);
       all.push_back(e.end);
     }
@@ -192,13 +193,13 @@ class Picture {
 
   double lane_of(const Call& call) const { return call.layer == Layer::program ? 3.0 : lanes_.second; }
   // Operations around others would hide them.
-  bool is_drawn(const TimelineEvent& e) const {
-    if (y_of_.count(e.rank) == 0) return false;
-    if (e.call->layer != Layer::program) return true;
+  bool is_around_others(const TimelineEvent& e) const {
+    if (e.call->layer != Layer::program) return false;
     const Call* inner = call_by_id(log_of(report_.run, e.rank), e.call->id + 1);
-    const bool is_around = inner != nullptr && inner->parent == e.call->id && inner->layer == Layer::program;
-    return e.call->name != "train" && !is_around;
+    const bool around = inner != nullptr && inner->parent == e.call->id && inner->layer == Layer::program;
+    return around || e.call->name == "train";
   }
+  bool is_drawn(const TimelineEvent& e) const { return y_of_.count(e.rank) != 0 && !is_around_others(e); }
 
   void bars() {
     std::string labels;  // above all bars

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace pdsim::scenarios {
 
@@ -67,16 +68,17 @@ TimelineEvents timeline_events(const Report& report) {
   const auto distance = [&](const TimelineEvent& e) {
     return e.call->issued < around ? around - e.call->issued : e.call->issued - around;
   };
+  // What is blocked is the point; the rest by nearness, then by rank and order of issue.
+  const auto is_nearer = [&](const TimelineEvent& a, const TimelineEvent& b) {
+    return std::tuple(!a.blocked, distance(a), a.rank, a.call->id) <
+           std::tuple(!b.blocked, distance(b), b.rank, b.call->id);
+  };
   std::vector<TimelineEvent> near = all.events;
-  std::nth_element(near.begin(), near.begin() + most_events, near.end(),
-                   [&](const TimelineEvent& a, const TimelineEvent& b) { return distance(a) < distance(b); });
-  const Time limit = distance(near[most_events]);
-  all.left_out = all.events.size();
-  all.events.erase(std::remove_if(all.events.begin(), all.events.end(),
-                                  [&](const TimelineEvent& e) { return !e.blocked && distance(e) >= limit; }),
-                   all.events.end());
-  if (all.events.size() > most_events) all.events.resize(most_events);
-  all.left_out -= all.events.size();
+  std::nth_element(near.begin(), near.begin() + most_events, near.end(), is_nearer);
+  const TimelineEvent first_left_out = near[most_events];
+  const auto is_left_out = [&](const TimelineEvent& e) { return !is_nearer(e, first_left_out); };
+  all.left_out = all.events.size() - most_events;
+  all.events.erase(std::remove_if(all.events.begin(), all.events.end(), is_left_out), all.events.end());
   return all;
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace pdsim::scenarios {
@@ -81,6 +82,8 @@ class Trace {
   void calls() {
     const TimelineEvents all = timeline_events(report_);
     for (const TimelineEvent& event : all.events) {
+      if (all.left_out > 0 && !event.blocked)
+        first_shown_ = std::min(first_shown_.value_or(Time::max()), event.call->issued);
       const Call& call = *event.call;
       std::string name = call.name;
       if (call.seq >= 0) name += fmt::format(" #{}", call.seq);
@@ -111,6 +114,7 @@ class Trace {
     const std::size_t first = all.size() > most_events ? all.size() - most_events : 0;
     for (std::size_t i = first; i < all.size(); ++i) {
       const MessageRecord& m = all[i];
+      if (first_shown_ && m.sent < *first_shown_) continue;
       add("s", "message", m.from, m.sent, {{"cat", "net"}, {"id", m.id}, {"args", {{"bytes", m.bytes}, {"to", m.to}}}});
       if (m.dropped) {
         add("i", fmt::format("lost: message {} to rank {}", m.id, m.to), m.from, m.sent,
@@ -138,6 +142,7 @@ class Trace {
 
   const Report& report_;
   Json events_ = Json::array();
+  std::optional<Time> first_shown_;  // when calls before it were left out: their messages are, too
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ class Waits {
       case Layer::store:
         return in_store(blocked, call);
       case Layer::program:
-        return;
+        return in_program(blocked);
     }
   }
 
@@ -81,6 +81,7 @@ class Waits {
       const auto ended = [this](Rank r) { return !is_running_at(log_of(run_, r), moment_); };
       const bool all =
           !blocked.waits_for.empty() && std::all_of(blocked.waits_for.begin(), blocked.waits_for.end(), ended);
+      blocked.any = !all && blocked.waits_for.size() > 1;  // which message is missing is not recorded
       blocked.why = all ? "which ended in it" : "whose messages did not arrive";
       return;
     }
@@ -118,6 +119,11 @@ class Waits {
     } else {
       blocked.why = fmt::format("which does not {}", wanted);
     }
+  }
+
+  void in_program(BlockedRank& blocked) const {
+    for (const Note* note : notes_of(log_of(run_, blocked.rank), note_kind::fault))
+      if (fact_text(*note, "kind") == "hang" && note->at <= moment_) blocked.why = "it stopped";
   }
 
   void in_store(BlockedRank& blocked, const Call& call) {
@@ -166,7 +172,8 @@ std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool e
 
 std::vector<Rank> wait_cycle(const std::vector<BlockedRank>& blocked) {
   std::map<Rank, const BlockedRank*> by_rank;
-  for (const BlockedRank& b : blocked) by_rank[b.rank] = &b;
+  for (const BlockedRank& b : blocked)
+    if (!b.any) by_rank[b.rank] = &b;  // who waits for one of several is in no certain circle
   // Breadth first from each rank in order: the first way back to the start is a shortest circle through it. With many
   // ranks the starts are limited; a circle is an illustration, not the proof.
   std::vector<Rank> best;

@@ -5,7 +5,7 @@
 //   reduce, gather     the root for all members; the others for the root
 //   send, recv         the one peer; a receive from any source one of all others
 //   store              one of the ranks that have not set the key
-//   every member came  a message is missing: the members whose call is open too
+//   every member came  a message is missing, nobody recorded whose: one of the members whose call is open too
 //   listed             at most 1,024 ranks for each
 //   cost               O(ranks) per group and sequence number to find who is missing, plus what is listed
 #pragma once
@@ -21,6 +21,7 @@ namespace pdsim::scenarios {
 std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool everyone);
 
 // The shortest circle of ranks that wait for each other, through the smallest rank; empty when there is none.
+// Who waits for one of several is in no circle.
 std::vector<Rank> wait_cycle(const std::vector<BlockedRank>& blocked);
 
 // The ranks that can never go on, whatever the others do: released are those that wait for nobody, then those all (or,

@@ -120,9 +120,8 @@ std::optional<Diagnosis> timeout_too_short(const Report& report) {
     add_span(d, report.scenario, late->work->site.line, late->work->site.column,
              fmt::format("rank {} was here", late->rank), false);
   }
-  d.why =
-      fmt::format("Nobody hung: {}. The timeout of the group, {}, is shorter than the difference between the ranks.",
-                  d.cause, to_string(waited));
+  d.why = fmt::format("Nobody hung: {}. The timeout of the group, {}, is shorter than {}.", d.cause, to_string(waited),
+                      late->fault != nullptr ? "that message took" : "the difference between the ranks");
   d.fix = "world: {timeout: ...} longer than the slowest rank may take (init_process_group(timeout=...))";
   d.fix_lines = {
       "or let the ranks do equal work between two collectives, or end long work of one rank with a barrier "

@@ -1,0 +1,105 @@
+// trace.json as Chrome and Perfetto read it: every thread is named, slices of a thread nest, a call that never ended has no end,
+// and arrows start and end once.
+
+#include "tests/cli/program.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Thread = std::pair<int, int>;  // pid, tid
+
+struct Slice {
+  std::int64_t begin, end;  // ps
+};
+
+std::int64_t ps(const Json& us) { return std::llround(us.get<double>() * 1e6); }
+
+// Slices nest when each ends before the one that it began in does.
+bool nest(std::vector<Slice> slices) {
+  std::sort(slices.begin(), slices.end(),
+            [](const Slice& a, const Slice& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  std::vector<std::int64_t> open;
+  for (const Slice& s : slices) {
+    while (!open.empty() && open.back() <= s.begin) open.pop_back();
+    if (!open.empty() && s.end > open.back() + 1) return false;
+    open.push_back(s.end);
+  }
+  return true;
+}
+
+void check(const Json& trace, const std::string& name, bool is_blocked) {
+  std::set<Thread> named;
+  std::map<Thread, std::vector<Slice>> slices;
+  std::map<std::int64_t, int> starts, ends;
+  int never_ended = 0;
+  for (const Json& e : trace["traceEvents"])
+    if (e["name"] == "thread_name") named.insert({e["pid"].get<int>(), e["tid"].get<int>()});
+  for (const Json& e : trace["traceEvents"]) {
+    const std::string phase = e["ph"];
+    if (phase == "M") continue;
+    ASSERT_TRUE(e["ts"].is_number()) << e;
+    if (phase == "C") continue;
+    const Thread thread{e["pid"].get<int>(), e["tid"].get<int>()};
+    EXPECT_EQ(named.count(thread), 1U) << name << ": " << e;
+    if (phase == "X") {
+      EXPECT_GE(e["dur"].get<double>(), 0.0);
+      slices[thread].push_back({ps(e["ts"]), ps(e["ts"]) + ps(e["dur"])});
+    } else if (phase == "s") {
+      ++starts[e["id"]];
+    } else if (phase == "f") {
+      ++ends[e["id"]];
+    } else if (phase == "B") {
+      ++never_ended;
+    }
+    EXPECT_NE(phase, "E") << "slices that ended are written whole";
+  }
+  EXPECT_EQ(never_ended > 0, is_blocked) << name;
+  for (const auto& [thread, list] : slices) EXPECT_TRUE(nest(list)) << name << ", rank " << thread.second;
+  for (const auto& [id, count] : starts) EXPECT_EQ(count, 1) << name << ", message " << id;
+  for (const auto& [id, count] : ends) EXPECT_EQ(starts[id], count) << name << ", message " << id;
+}
+
+TEST(Trace, OfTheCatalogIsWhatViewersExpect) {
+  const Folder folder;
+  const fs::path source{PDSIM_SOURCE_DIR};
+  std::vector<std::string> arguments{"scenario", "--json", "--out", folder.path().string()};
+  for (const auto& entry : fs::directory_iterator(source / "scenarios"))
+    if (entry.path().extension() == ".yaml") arguments.push_back(entry.path().string());
+  const Ended run = run_pdsim(arguments, source);
+  std::set<std::string> deadlocked;
+  std::istringstream lines(run.output);
+  for (std::string line; std::getline(lines, line);) {
+    const Json file = Json::parse(line);
+    for (const Json& v : file["variants"])
+      if (v["outcome"] == "deadlock")
+        deadlocked.insert(file["scenario"].get<std::string>() + "/" + v["name"].get<std::string>());
+  }
+  int traces = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+    if (entry.path().filename() != "trace.json") continue;
+    const std::string name = fs::relative(entry.path().parent_path(), folder.path()).string();
+    std::ifstream file(entry.path());
+    check(Json::parse(file), name, deadlocked.count(name) == 1);
+    ++traces;
+  }
+  EXPECT_GE(traces, 10);
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests
