@@ -1,24 +1,10 @@
 #include "sim/faults.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pdsim::sim {
 namespace {
-
-constexpr std::array<FaultKind, 10> kinds{{
-    {"delay", "the message arrives `by` later", true},
-    {"drop", "the message never arrives", true},
-    {"duplicate", "the message arrives twice; the second copy takes the receiver's port for nothing", true},
-    {"reorder", "the message is overtaken by the next one between the two ranks", true},
-    {"corrupt", "the first byte of the message arrives with all its bits flipped", true},
-    {"hang", "the rank stops, alive and silent", false},
-    {"crash", "the rank's process dies", false},
-    {"slow", "the rank's local work takes `factor` times as long", false},
-    {"skew", "the rank's clock is `offset` ahead and gains `drift`", false},
-    {"partition", "messages between the groups never arrive", true},
-}};
 
 bool separated(const std::vector<std::vector<int>>& groups, Rank a, Rank b) {
   const auto group_of = [&](Rank r) {
@@ -36,8 +22,6 @@ Time scaled(Time t, double factor) {
 }
 
 }  // namespace
-
-std::span<const FaultKind> fault_kinds() { return kinds; }
 
 Faults::Faults(const WorldSpec& spec) : world_(spec) {
   for (const FaultSpec& f : spec.faults)
@@ -63,8 +47,7 @@ MessageVerdict Faults::on_message(Rank from, Rank to, std::string_view op, Time 
   MessageVerdict verdict;
   for (Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const FaultKind& k) { return k.name == f.kind; });
-    if (kind == kinds.end() || !kind->on_messages || !holds(rule, from, now)) continue;
+    if (fault_kind(f.kind).strikes == Strikes::ranks || !holds(rule, from, now)) continue;
     if (f.kind == "partition") {
       if (separated(f.groups, from, to)) verdict.kind = MessageVerdict::Kind::drop;
       continue;

@@ -2,27 +2,50 @@
 //
 //   messages  on_message gives a verdict per message; rules apply in file order, delays add up, the first other verdict wins
 //   ranks     on_reach gives what befalls a rank before an operation of its program; on_launch how late it starts
-//   nth       counts the messages that a rule matches, from 1
+//   nth       counts the messages, or the points of a rank, that a rule matches, from 1
 //   at, for   a rule with `at: {time}` holds from then on, with `at: {launch}` in that launch, with `at: {step}` once the rank
 //             (of a message: the sender) has reached that step; `for` ends it that much later
 #pragma once
 
 #include "sim/world_spec.h"
 
+#include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pdsim::sim {
 
+enum class Strikes : std::uint8_t { messages, ranks, groups };  // what `match` selects; groups: nothing
+
 struct FaultKind {
   std::string_view name;
   std::string_view explanation;
-  bool on_messages;  // else on ranks
+  Strikes strikes;
 };
-std::span<const FaultKind> fault_kinds();
+
+inline constexpr std::array<FaultKind, 10> fault_kinds{{
+    {"delay", "the message arrives `by` later", Strikes::messages},
+    {"drop", "the message never arrives", Strikes::messages},
+    {"duplicate", "the message arrives twice; the second copy takes the receiver's port for nothing",
+     Strikes::messages},
+    {"reorder", "the message is overtaken by the next one between the two ranks", Strikes::messages},
+    {"corrupt", "the first byte of the message arrives with all its bits flipped", Strikes::messages},
+    {"crash", "the rank's process dies", Strikes::ranks},
+    {"hang", "the rank stops, alive and silent", Strikes::ranks},
+    {"slow", "the rank's local work takes `factor` times as long", Strikes::ranks},
+    {"skew", "the rank's clock is `offset` ahead and gains `drift`", Strikes::ranks},
+    {"partition", "messages between the groups never arrive", Strikes::groups},
+}};
+
+// Of a name in the table.
+constexpr const FaultKind& fault_kind(std::string_view name) {
+  const FaultKind* found = nullptr;
+  for (const FaultKind& kind : fault_kinds)
+    if (kind.name == name) found = &kind;
+  return *found;
+}
 
 struct MessageVerdict {
   enum class Kind : std::uint8_t { pass, drop, duplicate, corrupt, reorder };

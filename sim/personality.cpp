@@ -27,6 +27,14 @@ constexpr std::array<Profile, 2> profile_rows{{
      DdpProfile{false, false, false}},
 }};
 
+template <class Rows, class Names>
+constexpr bool in_order(const Rows& rows, const Names& names) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].name != names[i]) return false;
+  return rows.size() == names.size();
+}
+static_assert(in_order(personality_rows, personality_names) && in_order(profile_rows, profile_names));
+
 }  // namespace
 
 std::span<const Personality> personalities() { return personality_rows; }

@@ -6,6 +6,7 @@
 #include "core/base/quantity.h"
 #include "core/parallel/ddp_options.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -40,6 +41,10 @@ struct Profile {
   Time process_ending_timeout;       // default timeout of personalities whose timeout ends the process (NCCL's)
   DdpProfile ddp;
 };
+
+// In the order of the tables.
+inline constexpr std::array<std::string_view, 4> personality_names{"gloo", "nccl", "mpi", "ideal"};
+inline constexpr std::array<std::string_view, 2> profile_names{"pytorch-2.6", "pytorch-1.13"};
 
 std::span<const Personality> personalities();
 std::span<const Profile> profiles();

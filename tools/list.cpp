@@ -9,6 +9,8 @@
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/operations_table.h"
 #include "scenarios/engine/worlds.h"
+#include "sim/faults.h"
+#include "sim/personality.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 
@@ -81,7 +83,17 @@ Items rows_of(std::span<const scenarios::language::Key> rows) {
 }
 
 Items operations() { return rows_of(scenarios::language::operation_table); }
-Items faults() { return rows_of(scenarios::language::fault_kinds()); }
+
+template <class Rows>
+Items explained(const Rows& rows) {
+  Items items;
+  for (const auto& row : rows) items.push_back({std::string(row.name), std::string(row.explanation)});
+  return items;
+}
+
+Items personalities() { return explained(sim::personalities()); }
+Items profiles() { return explained(sim::profiles()); }
+Items faults() { return explained(sim::fault_kinds); }
 
 std::string shape_of(const CollectiveRow& row) {
   std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "all ranks alike";
@@ -115,6 +127,8 @@ constexpr std::array kinds{
     Kind{"errors", errors},
     Kind{"faults", faults},
     Kind{"operations", operations},
+    Kind{"personalities", personalities},
+    Kind{"profiles", profiles},
     Kind{"worlds", world_items},
 };
 

@@ -1,14 +1,16 @@
 #include "scenarios/engine/language/sections.h"
 
 #include "scenarios/engine/operations_table.h"
+#include "sim/faults.h"
+#include "sim/personality.h"
+
+#include <array>
 
 namespace pdsim::scenarios::language {
 namespace {
 
 using Words = std::string_view;
 
-constexpr std::array<Words, 4> backend_words{"gloo", "nccl", "mpi", "ideal"};
-constexpr std::array<Words, 2> profile_words{"pytorch-2.6", "pytorch-1.13"};
 constexpr std::array<Words, 3> sharing_words{"none", "ports", "links"};
 constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
@@ -73,12 +75,12 @@ constexpr Key world_keys[] = {
      .shape = Shape::word,
      .about = "whose semantics the simulated world obeys",
      .otherwise = "gloo",
-     .words = backend_words},
+     .words = sim::personality_names},
     {.name = "profile",
      .shape = Shape::word,
      .about = "whose DistributedDataParallel",
      .otherwise = "pytorch-2.6",
-     .words = profile_words},
+     .words = sim::profile_names},
     {.name = "timeout", .shape = Shape::duration, .about = "of every operation; default: the backend's"},
     {.name = "buffering",
      .shape = Shape::word,
@@ -171,65 +173,36 @@ constexpr Key skew_keys[] = {
 };
 constexpr Key partition_keys[] = {
     {.name = "groups", .shape = Shape::rank_groups, .about = "ranks that still reach each other", .required = true}};
-constexpr Group delay{.title = "delay", .about = "messages arrive later", .keys = delay_keys};
-constexpr Group slow{.title = "slow", .about = "ranks are slower", .keys = slow_keys};
-constexpr Group skew{.title = "skew", .about = "clocks of ranks are wrong", .keys = skew_keys};
-constexpr Group partition{.title = "partition", .about = "groups of ranks lose each other", .keys = partition_keys};
-constexpr Key fault_rows[] = {
-    {.name = "delay",
-     .shape = Shape::group,
-     .about = "messages arrive later",
-     .group = &delay,
-     .traits = hits_messages},
-    {.name = "drop",
-     .shape = Shape::group,
-     .about = "messages are lost",
-     .group = &no_options,
-     .traits = hits_messages},
-    {.name = "duplicate",
-     .shape = Shape::group,
-     .about = "messages arrive twice",
-     .group = &no_options,
-     .traits = hits_messages},
-    {.name = "reorder",
-     .shape = Shape::group,
-     .about = "messages overtake each other",
-     .group = &no_options,
-     .traits = hits_messages},
-    {.name = "corrupt",
-     .shape = Shape::group,
-     .about = "a byte of the payload changes",
-     .group = &no_options,
-     .traits = hits_messages},
-    {.name = "crash",
-     .shape = Shape::group,
-     .about = "the process of the rank dies",
-     .group = &no_options,
-     .traits = hits_ranks},
-    {.name = "hang",
-     .shape = Shape::group,
-     .about = "the rank stops for ever",
-     .group = &no_options,
-     .traits = hits_ranks},
-    {.name = "slow",
-     .shape = Shape::group,
-     .about = "the rank is slower by a factor",
-     .group = &slow,
-     .traits = hits_ranks},
-    {.name = "skew",
-     .shape = Shape::group,
-     .about = "the clock of the rank is wrong",
-     .group = &skew,
-     .traits = hits_ranks},
-    {.name = "partition", .shape = Shape::group, .about = "groups of ranks lose each other", .group = &partition},
-};
+constexpr Group delay{.title = "delay", .about = sim::fault_kind("delay").explanation, .keys = delay_keys};
+constexpr Group slow{.title = "slow", .about = sim::fault_kind("slow").explanation, .keys = slow_keys};
+constexpr Group skew{.title = "skew", .about = sim::fault_kind("skew").explanation, .keys = skew_keys};
+constexpr Group partition{
+    .title = "partition", .about = sim::fault_kind("partition").explanation, .keys = partition_keys};
+
+constexpr Key fault_row(const sim::FaultKind& kind) {
+  const Group* options = &no_options;
+  for (const Group* group : {&delay, &slow, &skew, &partition})
+    if (group->title == kind.name) options = group;
+  const unsigned traits = kind.strikes == sim::Strikes::messages ? hits_messages
+                          : kind.strikes == sim::Strikes::ranks  ? hits_ranks
+                                                                 : plain;
+  return {.name = kind.name, .shape = Shape::group, .about = kind.explanation, .group = options, .traits = traits};
+}
+
+constexpr auto rows_of_faults() {
+  std::array<Key, sim::fault_kinds.size()> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = fault_row(sim::fault_kinds[i]);
+  return rows;
+}
+constexpr auto fault_rows = rows_of_faults();
+
 constexpr Key match_keys[] = {
     {.name = "rank", .shape = Shape::int_set, .about = "which ranks", .otherwise = "all"},
     {.name = "from", .shape = Shape::int_set, .about = "messages of these ranks", .otherwise = "all"},
     {.name = "to", .shape = Shape::int_set, .about = "messages to these ranks", .otherwise = "all"},
     {.name = "nth",
      .shape = Shape::int_set,
-     .about = "which of the messages that match, counted from 0",
+     .about = "which of the messages, or of the points of the ranks, that match, counted from 1",
      .otherwise = "all"},
     {.name = "op", .shape = Shape::name, .about = "messages of this collective or operation; default: of any"},
 };
@@ -238,7 +211,7 @@ constexpr Key at_keys[] = {
     {.name = "step", .shape = Shape::integer, .about = "from this step on", .high = limits::steps},
     {.name = "before", .shape = Shape::name, .about = "before this operation of the step; default: at its start"},
     {.name = "time", .shape = Shape::duration, .about = "from this moment on"},
-    {.name = "launch", .shape = Shape::integer, .about = "from this launch on, counted from 1", .low = 1, .high = 1000},
+    {.name = "launch", .shape = Shape::integer, .about = "in this launch, counted from 1", .low = 1, .high = 1000},
 };
 constexpr Group at{.title = "at", .about = "from when", .keys = at_keys};
 constexpr Key fault_keys[] = {
@@ -377,7 +350,7 @@ const Group selector{.title = "when", .about = "integer sets, all of which must 
 
 std::span<const Key> fault_kinds() { return fault_rows; }
 std::span<const Key> layer_kinds() { return layer_rows; }
-std::span<const std::string_view> backends() { return backend_words; }
-std::span<const std::string_view> profiles() { return profile_words; }
+std::span<const std::string_view> backends() { return sim::personality_names; }
+std::span<const std::string_view> profiles() { return sim::profile_names; }
 
 }  // namespace pdsim::scenarios::language
