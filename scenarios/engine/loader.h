@@ -45,4 +45,7 @@ std::string render(const LoadedFile& file, const Diagnostic& diagnostic);
 // The JSON schema for editors, generated from the tables the loader uses.
 std::string json_schema();
 
+// The same tables as a page of documentation, in Markdown.
+std::string reference_page();
+
 }  // namespace pdsim::scenarios

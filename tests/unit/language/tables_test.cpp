@@ -47,10 +47,17 @@ TEST(Tables, TitleTheOptionsOfAnOperationByItsName) {
     }
 }
 
+std::string committed(const std::string& file) {
+  std::ifstream in(PDSIM_SOURCE_DIR "/" + file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 TEST(Schema, IsTheCommittedFile) {
-  std::ifstream in(PDSIM_SOURCE_DIR "/scenarios/schema.json", std::ios::binary);
-  const std::string committed{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  EXPECT_TRUE(committed == json_schema()) << "run: pdsim schema > scenarios/schema.json";
+  EXPECT_TRUE(committed("scenarios/schema.json") == json_schema()) << "run: pdsim schema > scenarios/schema.json";
+}
+
+TEST(ReferencePage, IsTheCommittedFile) {
+  EXPECT_TRUE(committed("docs/keys.md") == reference_page()) << "run: pdsim schema --markdown > docs/keys.md";
 }
 
 void expect_closed(const nlohmann::json& schema, const std::string& where) {
