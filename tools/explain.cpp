@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "core/base/nearest.h"
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/error_texts.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -39,7 +40,7 @@ Action declare_explain(CLI::App& app) {
     }
     if (const std::optional<Code> code = code_named(*id)) {
       const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
-      console.print(fmt::format("{}: {}\n", row.name, row.sentence));
+      console.print(fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of(*code)));
       return exit_held;
     }
     console.problem(unknown(*id));

@@ -1,0 +1,12 @@
+// The long texts of `pdsim explain` for error codes: when it happens, how to recognise it in the wild, the fix.
+#pragma once
+
+#include "core/base/errors.h"
+
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+std::string_view text_of(Code code);
+
+}  // namespace pdsim::scenarios
