@@ -12,9 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Relative where that is shorter to read: below the current folder.
+// Relative where that is shorter to read: below the current folder, or through its link to the catalog.
 std::string shown(const fs::path& file) {
   std::error_code ignored;
+  const fs::path below = fs::path("scenarios") / file.filename();
+  if (fs::equivalent(below, file, ignored)) return below.string();
   const fs::path relative = file.lexically_relative(fs::current_path(ignored));
   return relative.empty() || *relative.begin() == ".." ? file.string() : relative.string();
 }
