@@ -1,6 +1,7 @@
 #include "sim/backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 
@@ -36,6 +37,12 @@ Error closed_by(Rank rank) {
           {{"peer", std::to_string(rank)}}};
 }
 
+std::vector<Rank> global(const JoinOptions& options, std::vector<Rank> group_ranks) {
+  if (!options.global_ranks.empty())
+    for (Rank& r : group_ranks) r = options.global_ranks[static_cast<std::size_t>(r)];
+  return group_ranks;
+}
+
 std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
 
 }  // namespace
@@ -67,11 +74,12 @@ Status SimBackend::connect(const JoinOptions& options, int channel, const std::v
   const bool peers_fail = world_.personality.on_peer_end == OnPeerEnd::peers_fail;
   while (!ghosts.empty() || !meeting.complete_for(options.rank)) {
     if (peers_fail && ghosts.empty())
-      if (const auto gone = first_ended(meeting.missing_for(options.rank))) return closed_by(*gone);
+      if (const auto gone = first_ended(global(options, meeting.missing_for(options.rank)))) return closed_by(*gone);
     const std::unique_ptr<Event> event = world_.seat(rank_).runtime->make_event();
     const Waiting waiting(meeting, options.rank, *event);
     if (event->wait(deadline)) continue;
-    const Rank missing = ghosts.empty() ? meeting.missing_for(options.rank).front() : ghosts.front();
+    const Rank missing =
+        global(options, ghosts.empty() ? meeting.missing_for(options.rank) : std::vector<Rank>{ghosts.front()}).front();
     return Error{Code::timeout,
                  fmt::format("Timed out waiting {}ms to connect to rank {}", milliseconds(options.timeout), missing),
                  {{"peer", std::to_string(missing)}}};
@@ -87,15 +95,17 @@ std::optional<Rank> SimBackend::first_ended(const std::vector<Rank>& ranks) cons
 
 Result<std::unique_ptr<Member>> SimBackend::join(Store& store, const JoinOptions& options) {
   SimRuntime& runtime = *world_.seat(rank_).runtime;
-  const int channel = world_.channel(options.group);
+  // Ranks that disagree about the members never meet, as they wait for addresses that nobody writes.
+  std::string meeting = options.group;
+  if (!options.global_ranks.empty()) meeting += fmt::format("/{}", fmt::join(options.global_ranks, ","));
+  const int channel = world_.channel(meeting);
   const Time deadline = options.timeout == Time::max() ? Time::max() : runtime.now() + options.timeout;
   std::vector<Rank> ghosts;
   PDSIM_TRY(exchange_addresses(store, options, channel, ghosts));
   PDSIM_TRY(connect(options, channel, ghosts, deadline));
   runtime.sleep_until(runtime.now() + world_.spec.intra.latency);
-  // Sub-groups translate ranks above this seam; the world's group ranks are the global ones.
-  std::vector<Rank> ranks(static_cast<std::size_t>(options.size));
-  for (Rank r = 0; r < options.size; ++r) ranks[static_cast<std::size_t>(r)] = r;
+  std::vector<Rank> ranks = options.global_ranks;
+  for (auto r = static_cast<Rank>(ranks.size()); r < options.size; ++r) ranks.push_back(r);
   return make_member(world_, channel, std::move(ranks), options.rank);
 }
 

@@ -1,5 +1,6 @@
 #include "core/collectives/plan_runner.h"
 #include "sim/backend.h"
+#include "sim/offers.h"
 
 #include <fmt/format.h>
 
@@ -68,6 +69,10 @@ class SimMember final : public Member {
   void abort(const Error& reason) override {
     end_all(reason);
     unusable_ = reason;
+  }
+
+  Status offers(const Collective& call) const override {
+    return sim::offers(world_.personality, world_.profile, call);
   }
 
   Result<WorkPtr> start(const Collective& call) override {

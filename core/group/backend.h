@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdsim {
 
@@ -31,12 +32,15 @@ struct JoinOptions {
   Rank rank = 0;  // group rank
   int size = 1;
   Time timeout{};
+  std::vector<Rank> global_ranks{};  // of the members, by group rank; empty: group ranks are global ones
 };
 
 class Member {
  public:
   virtual ~Member() = default;
   virtual Result<WorkPtr> start(const Collective& call) = 0;
+  // Whether the library has this operation for the call's dtype and op; asked before anything else, on the calling rank.
+  virtual Status offers(const Collective&) const { return {}; }
   virtual Transport& transport() = 0;
   // Ends every running Work with `reason`; the member is unusable afterwards.
   virtual void abort(const Error& reason) = 0;

@@ -82,6 +82,7 @@ constexpr std::string_view tensor_written = "tensor-written";  // tensor, versio
 constexpr std::string_view version_error = "version-error";    // tensor, version, expected
 constexpr std::string_view store_read = "store-read";    // key, launch (in which the value was written), now (launch)
 constexpr std::string_view store_wrote = "store-wrote";  // key, launch
+constexpr std::string_view not_a_member = "not-a-member";  // group, operation: called by a rank outside the group
 constexpr std::string_view fault = "fault";              // kind, ...
 constexpr std::string_view watchdog = "watchdog";        // backend, after: what the backend itself noticed, and when
 }  // namespace note_kind

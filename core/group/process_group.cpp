@@ -5,9 +5,20 @@
 #include "core/collectives/reduce.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace pdsim {
 namespace {
+
+// Of a Work that is over before anybody could wait for it.
+class SetEvent final : public Event {
+ public:
+  void set() override {}
+  bool is_set() const override { return true; }
+  bool wait(Time) override { return true; }
+};
 
 Error refused(const Collective& call, std::string why) {
   return {Code::invalid_argument,
@@ -78,6 +89,8 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
         Code::group_destroyed, fmt::format("{}: the process group {} was destroyed", name_of(call.kind), name_), {}};
   call.algorithm = options.algorithm;
   call.timeout = options.timeout == Time::max() ? timeout_ : options.timeout;
+  if (!is_member()) return not_a_member(call);
+  PDSIM_TRY(member_->offers(call));
   PDSIM_TRY(validate(call, rank_, size()));
   const CollectiveRow& r = row(call.kind);
   if (!r.point_to_point) call.seq = next_seq_++;
@@ -107,6 +120,22 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   FlightRecorder& recorder = recorder_;
   (*work)->on_done([&recorder, id](const Status& status) { recorder.finish(id, status); });
   return work;
+}
+
+Result<WorkPtr> ProcessGroup::not_a_member(const Collective& call) {
+  recorder_.note(note_kind::not_a_member, {{"group", name_}, {"operation", std::string(name_of(call.kind))}});
+  auto work = std::make_shared<Work>(std::make_unique<SetEvent>());
+  work->complete({});
+  return work;
+}
+
+Result<Rank> ProcessGroup::group_rank(Rank global_rank) const {
+  const auto found = std::find(global_ranks_.begin(), global_ranks_.end(), global_rank);
+  if (found != global_ranks_.end()) return static_cast<Rank>(found - global_ranks_.begin());
+  return Error{Code::invalid_argument,
+               fmt::format("global rank {} is not in the process group {}, whose ranks are {}", global_rank, name_,
+                           fmt::join(global_ranks_, ", ")),
+               {{"rank", std::to_string(global_rank)}, {"group", name_}}};
 }
 
 Result<WorkPtr> ProcessGroup::broadcast(MutableView data, Rank root, CallOptions options) {
@@ -177,7 +206,7 @@ Result<WorkPtr> ProcessGroup::recv(MutableView data, Rank from, Tag tag, CallOpt
 void ProcessGroup::destroy() {
   if (destroyed_) return;
   destroyed_ = true;
-  member_->abort({Code::cancelled, fmt::format("the process group {} was destroyed", name_), {}});
+  if (member_) member_->abort({Code::cancelled, fmt::format("the process group {} was destroyed", name_), {}});
 }
 
 Status wait(const Result<WorkPtr>& started) {

@@ -27,13 +27,19 @@ struct CallOptions {
 
 class ProcessGroup {
  public:
+  // `global_ranks` by group rank; `member` null and `rank` no_rank on a rank outside the group.
   ProcessGroup(std::string name, std::vector<Rank> global_ranks, Rank rank, Time timeout,
                std::unique_ptr<Member> member, FlightRecorder& recorder);
 
   const std::string& name() const { return name_; }
   Rank rank() const { return rank_; }
+  // False for the handle that new_group gives to ranks outside the group: its rank is no_rank, and every call on it
+  // does nothing, succeeds at once and leaves a note, as c10d's warning does.
+  bool is_member() const { return member_ != nullptr; }
   int size() const { return static_cast<int>(global_ranks_.size()); }
   Rank global_rank(Rank group_rank) const { return global_ranks_[static_cast<std::size_t>(group_rank)]; }
+  // Error: invalid_argument, when the rank is not in the group.
+  Result<Rank> group_rank(Rank global_rank) const;
   Time timeout() const { return timeout_; }
   FlightRecorder& recorder() { return recorder_; }
 
@@ -56,6 +62,8 @@ class ProcessGroup {
   void destroy();
 
  private:
+  Result<WorkPtr> not_a_member(const Collective& call);
+
   std::string name_;
   std::vector<Rank> global_ranks_;
   Rank rank_;
