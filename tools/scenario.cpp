@@ -13,10 +13,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +41,8 @@ struct ScenarioOptions {
   bool check_determinism = false, quiet = false, json = false;
 };
 
+constexpr Time shortest_patience{500'000'000'000};
+
 // "" when `text` is a strategy; otherwise what would be one.
 std::string strategy_problem(const std::string& text) {
   constexpr std::string_view replay = "replay:";
@@ -50,7 +54,18 @@ std::string strategy_problem(const std::string& text) {
 
 std::string patience_problem(const std::string& text) {
   const Result<Time> time = parse_time(text);
-  return time ? "" : time.error().message;
+  if (!time) return fmt::format("{}; write a time with its unit, such as 10s", time.error().message);
+  return *time < shortest_patience
+             ? fmt::format("{} is too short: processes need {} to start", text, to_string(shortest_patience))
+             : "";
+}
+
+std::string seed_problem(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (code == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("`{}` is no seed; write a whole number from 0 to {}", text,
+                     std::numeric_limits<std::uint64_t>::max());
 }
 
 // Creates the folder; tells why it cannot be written to.
@@ -210,7 +225,7 @@ Action declare_scenario(CLI::App& app) {
   const auto options = std::make_shared<ScenarioOptions>();
   app.add_option("FILE", options->files, "scenario files, or names of the catalog")->required();
   app.add_option("--variant", options->variant, "only this variant; default: all");
-  app.add_option("--seed", options->seed, "instead of the file's")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options->seed, "instead of the file's")->check(seed_problem);
   app.add_option("--on", options->on, "the world: sim, gloo, mpi or nccl")->capture_default_str();
   app.add_option("--strategy", options->strategy, "who runs next: fifo, random or replay:0.1.1")
       ->check(strategy_problem)
