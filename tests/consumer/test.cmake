@@ -15,3 +15,4 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -D CMAKE_PREF
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/prefix/bin/pdsim list --what errors)
+run(${WORK}/prefix/bin/pdsim scenario unused_params)
