@@ -1,7 +1,8 @@
 // Where a command writes: results to standard output, problems to standard error, colour only on a terminal.
 //
 //   closed reader  the rest of the output is dropped in silence (`pdsim list | head -1`), and the command's status
-//   stands full disk      one line on standard error; finish() says so
+//                  stands
+//   full disk      one line on standard error; finish() says so
 #pragma once
 
 #include <string_view>

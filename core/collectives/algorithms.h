@@ -1,5 +1,5 @@
-// THE table of algorithms: one row gives a plan to the runner, the checker, the cost model, the command line and the
-// docs.
+// THE table of algorithms: one row gives a plan to the runner, the checker, the cost model, the command line
+// and the docs.
 //
 // Adding one: a function in plans.h and a row in algorithms.cpp. The first row of a collective is what `auto` takes.
 #pragma once

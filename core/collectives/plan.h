@@ -3,8 +3,9 @@
 //
 //   round    its messages are in flight together; receive_reduce combines after the whole round arrived, in step order
 //   slices   offset and count in elements of the named buffer; `input` is read only, `scratch` is sized by the
-//   algorithm's row order    receive_reduce computes  slice = slice op received,  so the plan fixes the floating-point
-//   order threads  none; a Plan is moved, never copied
+//            algorithm's row
+//   order    receive_reduce computes  slice = slice op received,  so the plan fixes the floating-point order
+//   threads  none; a Plan is moved, never copied
 #pragma once
 
 #include "core/base/types.h"

@@ -2,9 +2,8 @@
 // each contribution exactly once. Also counts what the cost model predicts.
 //
 //   method  all ranks' plans advance together; a round completes when each of its messages met its partner
-//   (rendezvous), so a
-//           cycle shows as "nobody can advance"; buffers hold, per element, how often each rank's input element is in
-//           it
+//           (rendezvous), so a cycle shows as "nobody can advance"; buffers hold, per element, how often each rank's
+//           input element is in it
 //   cost    O(p^2 n) memory: meant for p up to 64 and small n
 #pragma once
 

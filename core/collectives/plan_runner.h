@@ -2,10 +2,9 @@
 //
 //   start     never blocks; `done` is called once, perhaps before start returns, with the first error or ok
 //   memory    one received-but-not-combined buffer per receive_reduce of a round, and the algorithm's scratch; both end
-//   with
-//             the run. The call's input and output must stay alive until `done`.
-//   input     is never written. avg and premul_sum scale it while it is copied; avg of integers divides the sum
-//   instead. cost      no fiber, no thread: what the transport calls back on
+//             with the run. The call's input and output must stay alive until `done`.
+//   input     is never written. avg and premul_sum scale it while it is copied; avg of integers divides the sum instead
+//   cost      no fiber, no thread: what the transport calls back on
 #pragma once
 
 #include "core/collectives/algorithms.h"

@@ -1,8 +1,11 @@
 // Element-wise combination, in the one order every transport uses: inout[i] = inout[i] op in[i].
 //
 //   dtypes   all of THE table; f16 and bf16 compute in f32 and round once per combination (to nearest even); integers
-//   wrap bool     sum and max are `or`, product and min are `and`; stored as 0 or 1 min/max  a NaN on either side wins;
-//   of equal zeros the left stays errors   none: `supports` says beforehand which op x dtype exists threads  pure
+//            wrap
+//   bool     sum and max are `or`, product and min are `and`; stored as 0 or 1
+//   min/max  a NaN on either side wins; of equal zeros the left stays
+//   errors   none: `supports` says beforehand which op x dtype exists
+//   threads  pure
 #pragma once
 
 #include "core/base/views.h"

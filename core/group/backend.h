@@ -3,8 +3,7 @@
 //   Backend   one per rank and library; join() is the library's part of init_process_group / new_group (addresses go
 //             through the store; may block; rendezvous_timeout, connection_refused, store_timeout ...)
 //   Member    this rank in one group. start() never blocks on peers; the member completes the Work, also on timeout, on
-//   a
-//             dead peer and on abort, by the rules of the library. After the first failure it may refuse further work.
+//             a dead peer and on abort, by the rules of the library. After the first failure it may refuse further work.
 //   threads   from the rank's own fiber or thread
 #pragma once
 

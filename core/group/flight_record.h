@@ -1,8 +1,7 @@
 // The flight recorder: everything one rank called, and what it decided. The diagnosis reads nothing else.
 //
 //   Call    something with a beginning and (perhaps) an end: an operation of the program, a collective, a store call. A
-//   call
-//           that never finished is the evidence of a hang.
+//           call that never finished is the evidence of a hang.
 //   Note    something that happened at one moment: a path taken, a gradient that is missing, a buffer written in place.
 //   memory  a ring: the newest `capacity` calls and notes are kept, the counts of dropped ones too
 //   threads every method may be called from any thread (a watchdog reads the log of a rank that hangs)
@@ -25,8 +24,8 @@ namespace pdsim {
 enum class Layer : std::uint8_t { program, collective, point_to_point, store };
 enum class CallState : std::uint8_t { issued, started, completed, timed_out, failed };
 
-// Where in the program: the operation of the scenario (or of a lab), its step, its position in the file (1-based, 0:
-// none).
+// Where in the program: the operation of the scenario (or of a lab), its step, its position in the file (1-based,
+// 0: none).
 struct Site {
   std::string op;  // init, train, eval, barrier ...
   int step = -1;   // of a train loop
@@ -80,11 +79,11 @@ constexpr std::string_view optimizer_step = "optimizer-step";  // synchronised (
 constexpr std::string_view tensor_saved = "tensor-saved";      // tensor, version, by
 constexpr std::string_view tensor_written = "tensor-written";  // tensor, version (after), by
 constexpr std::string_view version_error = "version-error";    // tensor, version, expected
-constexpr std::string_view store_read = "store-read";    // key, launch (in which the value was written), now (launch)
-constexpr std::string_view store_wrote = "store-wrote";  // key, launch
+constexpr std::string_view store_read = "store-read";      // key, launch (in which the value was written), now (launch)
+constexpr std::string_view store_wrote = "store-wrote";    // key, launch
 constexpr std::string_view not_a_member = "not-a-member";  // group, operation: called by a rank outside the group
-constexpr std::string_view fault = "fault";              // kind, ...
-constexpr std::string_view watchdog = "watchdog";        // backend, after: what the backend itself noticed, and when
+constexpr std::string_view fault = "fault";                // kind, ...
+constexpr std::string_view watchdog = "watchdog";          // backend, after: what the backend itself noticed, and when
 }  // namespace note_kind
 
 enum class RankEnd : std::uint8_t { running, returned, raised, died };

@@ -3,8 +3,7 @@
 //   blocking   all calls return a started Work; the free functions in the rank program wait on it
 //   order      every collective takes the next sequence number, on every rank; send and recv take none
 //   errors     invalid_argument (rank out of range, null buffer, op x dtype ...), group_destroyed; on the calling rank,
-//   before
-//              anything reaches the backend, and the group stays usable
+//              before anything reaches the backend, and the group stays usable
 //   ranks      roots and peers are group ranks here; `global_rank` translates
 #pragma once
 

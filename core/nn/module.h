@@ -1,5 +1,5 @@
-// Module: layers with named parameters and buffers, run along named paths; the toy models of scenarios and of the
-// oracle.
+// Module: layers with named parameters and buffers, run along named paths; the toy models of scenarios and of
+// the oracle.
 //
 //   names     `layer.weight`, `layer.bias`, `layer.running_mean`, `layer.running_var`, `layer.num_batches_tracked`
 //   linear    weight [out, in], bias [out], y = x W^T + b; init U(-1/sqrt(in), 1/sqrt(in)) from the given Random, each

@@ -1,8 +1,9 @@
 // Broadcasts of many tensors in few messages, as DDP sends its parameters and buffers.
 //
 //   order   per dtype flat messages of at least `limit` bytes (the last may be smaller), by their first tensor; two in
-//   flight effect  every rank copies the result back in place, the root too: each tensor's version rises by one source
-//   torch/csrc/distributed/c10d/comm.cpp, broadcast_coalesced and BroadcastWork
+//           flight
+//   effect  every rank copies the result back in place, the root too: each tensor's version rises by one
+//   source  torch/csrc/distributed/c10d/comm.cpp, broadcast_coalesced and BroadcastWork
 #pragma once
 
 #include "core/group/process_group.h"

@@ -1,8 +1,7 @@
 // Gradient buckets: the flat buffers DDP reduces, and the copies between them and the gradients.
 //
 //   average  a gradient is multiplied by the double 1/W, rounded to its dtype, on its way in; one that already lives in
-//   the
-//            bucket (gradient_as_bucket_view) is divided by W in place. The two may differ in the last bit.
+//            the bucket (gradient_as_bucket_view) is divided by W in place. The two may differ in the last bit.
 //   source   torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense and finalize_bucket_dense
 #pragma once
 

@@ -2,11 +2,10 @@
 //
 //   matching   a send meets the receive with the same tag that names it (or any_source); per pair and tag in order
 //   batches    post() starts all messages of one round at once and calls `done` exactly once: when every one completed,
-//   or
-//              with the first error. Buffers must stay alive until then. `done` may run inside post().
+//              or with the first error. Buffers must stay alive until then. `done` may run inside post().
 //   errors     timeout, peer_closed, size_mismatch (message longer than the receive), cancelled
 //   threads    post() from the rank's own fiber or thread or from inside a `done`; `done` runs on a thread of the
-//   transport
+//              transport
 #pragma once
 
 #include "core/base/result.h"

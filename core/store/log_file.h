@@ -1,8 +1,9 @@
 // LogFile: the append-only file under a FileStore. The real one uses flock; the simulated one outlives a relaunch.
 //
-//   read_from  bytes from `offset` to the end; waits (up to the deadline) while the file does not exist
-//   append     atomically, under the exclusive lock, after `with_tail` has seen the bytes since `offset`; creates the
-//   file wait_for_change  parks until the file may have changed, at the latest 10 ms later (c10d's polling interval)
+//   read_from        bytes from `offset` to the end; waits (up to the deadline) while the file does not exist
+//   append           atomically, under the exclusive lock, after `with_tail` has seen the bytes since `offset`; creates
+//                    the file
+//   wait_for_change  parks until the file may have changed, at the latest 10 ms later (c10d's polling interval)
 #pragma once
 
 #include "core/base/quantity.h"

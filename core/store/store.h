@@ -3,8 +3,10 @@
 //   get          waits until the key exists; store_timeout after timeout()
 //   add          atomic counter kept as decimal text, a missing key counts from 0; returns the new value
 //   compare_set  a missing key is set if `expected` is empty; returns the resulting value, or `expected` if nothing was
-//   there wait         until all keys exist delete_key   true if it existed (FileStore always says true, as c10d's
-//   does) threads      one thread per handle; open another handle for another thread
+//                there
+//   wait         until all keys exist
+//   delete_key   true if it existed (FileStore always says true, as c10d's does)
+//   threads      one thread per handle; open another handle for another thread
 #pragma once
 
 #include "core/base/quantity.h"

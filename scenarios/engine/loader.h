@@ -1,8 +1,10 @@
 // Loading: text -> located tree -> Scenario per variant, or every error of the file at once.
 //
 //   levels   syntax (yaml-cpp), shape (keys, types, units), meaning (ranks in range, paths name layers, labels unique
-//   ...) errors   at most 20, each with place, what is wrong, a caret and what would be right; warnings do not stop a
-//   run limits   stated in limits.h; a file over a limit is an error before anything is allocated for it throws nothing
+//            ...)
+//   errors   at most 20, each with place, what is wrong, a caret and what would be right; warnings do not stop a run
+//   limits   stated in limits.h; a file over a limit is an error before anything is allocated for it
+//   throws   nothing
 #pragma once
 
 #include "core/base/result.h"
