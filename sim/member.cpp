@@ -30,13 +30,26 @@ class CallTransport final : public Transport {
   void post(std::span<const Message> round, Done done) override {
     if (operation_.finished) return;
     auto batch = std::make_shared<Batch>();
-    batch->done = std::move(done);
+    batch->done = with_group_ranks(round, std::move(done));
     operation_.batch = batch;
     std::vector<Rank> peers;
     for (const Message& m : round)
       peers.push_back(m.peer == any_source ? any_source : ranks_[static_cast<std::size_t>(m.peer)]);
     world_.exchange.post(channel_, ranks_[static_cast<std::size_t>(rank_)], round, peers, name_of(operation_.call.kind),
                          batch);
+  }
+
+  // The exchange knows global ranks only.
+  Done with_group_ranks(std::span<const Message> round, Done done) const {
+    std::vector<Rank*> sources;
+    for (const Message& m : round)
+      if (m.matched != nullptr) sources.push_back(m.matched);
+    if (sources.empty()) return done;
+    return [sources, &ranks = ranks_, done = std::move(done)](Status status) {
+      for (Rank* source : sources)
+        *source = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), *source) - ranks.begin());
+      done(std::move(status));
+    };
   }
 
   void after_reduction(std::int64_t bytes, std::function<void()> then) override {
@@ -71,9 +84,7 @@ class SimMember final : public Member {
     unusable_ = reason;
   }
 
-  Status offers(const Collective& call) const override {
-    return sim::offers(world_.personality, world_.profile, call);
-  }
+  Status offers(const Collective& call) const override { return sim::offers(world_.personality, world_.profile, call); }
 
   Result<WorkPtr> start(const Collective& call) override {
     if (unusable_)

@@ -50,7 +50,10 @@ Error refused(const Personality& personality, const Profile& profile, const Coll
 
 Status offers(const Personality& personality, const Profile& profile, const Collective& call) {
   const CollectiveRow& kind = row(call.kind);
-  if (kind.point_to_point || call.kind == CollectiveKind::barrier) return {};
+  const bool monitored = call.kind == CollectiveKind::monitored_barrier;
+  if (monitored && (personality.name == "nccl" || personality.name == "mpi"))
+    return refused(personality, profile, call, "this operation");
+  if (kind.point_to_point || monitored || call.kind == CollectiveKind::barrier) return {};
   for (const Row& r : rows) {
     if (r.backend != personality.name || !(r.profile.empty() || r.profile == profile.name)) continue;
     if (r.kinds & bit(call.kind)) return refused(personality, profile, call, "this operation");

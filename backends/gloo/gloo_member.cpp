@@ -43,7 +43,7 @@ Result<WorkPtr> GlooMember::start(const Collective& call) {
   const Result<const Algorithm*> plan = algorithm_for(call);
   if (!plan.ok()) return plan.error();
   auto work = std::make_shared<Work>(runtime_.make_event());
-  if (call.count == 0 && call.kind != CollectiveKind::barrier) {
+  if (call.count == 0 && !call.splits && call.kind != CollectiveKind::barrier) {
     work->complete({});
     return work;
   }
@@ -73,8 +73,9 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
     w = *w->ended ? waiters_.erase(w) : std::next(w);
   }
   const bool sends = call.kind == CollectiveKind::send;
-  Message message{sends ? Message::Kind::send : Message::Kind::receive, call.root, call.user_tag, call.output.data,
-                  sends ? call.input.bytes() : call.output.bytes(),     nullptr};
+  Message message{
+      sends ? Message::Kind::send : Message::Kind::receive, call.root,        call.user_tag, call.output.data,
+      sends ? call.input.bytes() : call.output.bytes(),     call.source.get()};
   if (sends) message.data = const_cast<std::byte*>(call.input.data);  // a send never writes it
   std::shared_ptr<GlooMessage> posted;
   Status status = guarded([&] {
@@ -87,7 +88,7 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
   }
   auto ended = std::make_shared<std::atomic<bool>>(false);
   const auto timeout = gloo_timeout(call.timeout.ps);
-  waiters_.push_back({std::thread([posted, work, ended, timeout]() mutable {
+  waiters_.push_back({std::thread([posted, work, ended, timeout, source = call.source]() mutable {
                         Status outcome = guarded([&] { return posted->wait(timeout); });
                         posted.reset();
                         work->complete(std::move(outcome));

@@ -14,7 +14,8 @@ using I = std::int64_t;
 
 I none(const PlanArgs&) { return 0; }
 I one_vector(const PlanArgs& a) { return a.count; }
-I all_blocks(const PlanArgs& a) { return a.count * a.size; }
+I two_vectors(const PlanArgs& a) { return 2 * a.count; }
+I all_blocks(const PlanArgs& a) { return a.input_part(a.size - 1).offset + a.input_part(a.size - 1).count; }
 
 I ceil_log2(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
 I floor_log2(int p) { return std::bit_width(static_cast<unsigned>(p)) - 1; }
@@ -43,6 +44,12 @@ PlanCost dissemination_cost(int p, I) { return {ceil_log2(p), p * ceil_log2(p), 
 PlanCost ring_blocks_cost(int p, I n) { return {p - 1, I{p} * (p - 1), (p - 1) * n}; }
 PlanCost gather_cost(int p, I n) { return {p > 1 ? 1 : 0, p - 1, p > 1 ? n : 0}; }
 PlanCost scatter_cost(int p, I n) { return {p > 1 ? 1 : 0, p - 1, (p - 1) * n}; }
+PlanCost scan_chain_cost(int p, I n) { return {p < 3 ? p - 1 : 2, p - 1, p > 1 ? n : 0}; }
+PlanCost scan_doubling_cost(int p, I n) {
+  PlanCost cost{ceil_log2(p), 0, ceil_log2(p) * n};
+  for (int d = 1; d < p; d *= 2) cost.messages += p - d;
+  return cost;
+}
 PlanCost direct_cost(int, I n) { return {1, 1, n}; }
 
 using K = CollectiveKind;
@@ -61,6 +68,17 @@ constexpr std::array rows{
     Algorithm{K::all_to_all, "pairwise", pairwise_all_to_all, none, ring_blocks_cost,
               "(p-1)(alpha + n beta), n to each peer"},
     Algorithm{K::barrier, "dissemination", dissemination_barrier, none, dissemination_cost, "k alpha"},
+    Algorithm{K::all_gather_v, "ring", ring_all_gather, none, ring_blocks_cost,
+              "(p-1)(alpha + n beta), n of the largest part"},
+    Algorithm{K::reduce_scatter_v, "ring", ring_reduce_scatter, all_blocks, ring_blocks_cost,
+              "(p-1)(alpha + n beta + n gamma), n of the largest part"},
+    Algorithm{K::all_to_all_v, "pairwise", pairwise_all_to_all, none, ring_blocks_cost,
+              "(p-1)(alpha + n beta), n of the largest part"},
+    Algorithm{K::scan, "recursive_doubling", doubling_scan, none, scan_doubling_cost, "k (alpha + n beta + n gamma)"},
+    Algorithm{K::scan, "linear", linear_scan, none, scan_chain_cost, "(p-1)(alpha + n beta + n gamma)"},
+    Algorithm{K::exscan, "recursive_doubling", doubling_exscan, two_vectors, scan_doubling_cost,
+              "k (alpha + n beta + 2n gamma)"},
+    Algorithm{K::exscan, "linear", linear_exscan, one_vector, scan_chain_cost, "(p-1)(alpha + n beta + n gamma)"},
     Algorithm{K::send, "direct", direct_send, none, direct_cost, "alpha + n beta"},
     Algorithm{K::recv, "direct", direct_receive, none, direct_cost, "alpha + n beta"},
 };

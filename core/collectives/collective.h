@@ -12,8 +12,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdsim {
 
@@ -29,6 +31,12 @@ enum class CollectiveKind : std::uint8_t {
   barrier,
   send,
   recv,
+  all_gather_v,
+  reduce_scatter_v,
+  all_to_all_v,
+  scan,
+  exscan,
+  monitored_barrier,
   count_
 };
 
@@ -54,10 +62,22 @@ constexpr std::array<CollectiveRow, static_cast<std::size_t>(CollectiveKind::cou
     {CollectiveKind::barrier, "barrier", false, false, false, false, false},
     {CollectiveKind::send, "send", false, false, false, false, true},
     {CollectiveKind::recv, "recv", false, false, false, false, true},
+    {CollectiveKind::all_gather_v, "all_gather_v", false, false, false, true, false},
+    {CollectiveKind::reduce_scatter_v, "reduce_scatter_v", false, true, true, false, false},
+    {CollectiveKind::all_to_all_v, "all_to_all_v", false, false, true, true, false},
+    {CollectiveKind::scan, "scan", false, true, false, false, false},
+    {CollectiveKind::exscan, "exscan", false, true, false, false, false},
+    {CollectiveKind::monitored_barrier, "monitored_barrier", false, false, false, false, false},
 }};
 
 constexpr const CollectiveRow& row(CollectiveKind k) { return collective_table[static_cast<std::size_t>(k)]; }
 constexpr std::string_view name_of(CollectiveKind k) { return row(k).name; }
+
+// Where the parts of an uneven call begin: part i of a buffer is the elements offsets[i] .. offsets[i + 1].
+struct Splits {
+  std::vector<std::int64_t> input;   // of the ranks that the parts go to; size group size + 1, or empty: not split
+  std::vector<std::int64_t> output;  // of the ranks that the parts come from; likewise
+};
 
 struct Collective {
   CollectiveKind kind = CollectiveKind::barrier;
@@ -69,7 +89,9 @@ struct Collective {
   double premul = 1.0;  // factor of premul_sum
   Rank root = 0;        // group rank; the peer for send and recv (any_source allowed for recv)
   Seq seq = 0;
-  Tag user_tag = 0;  // send and recv only
+  Tag user_tag = 0;                        // send and recv only
+  std::shared_ptr<const Splits> splits{};  // of the _v kinds; null: every part has `count` elements
+  std::shared_ptr<Rank> source{};          // recv only: where the sender's group rank goes
   std::string_view algorithm = "auto";
   Time timeout = Time::max();  // relative to the start; who enforces it and how is the backend's
 };

@@ -28,12 +28,11 @@ Plan linear_scatter(PlanArgs a) {
 }
 
 Plan pairwise_all_to_all(PlanArgs a) {
-  co_yield round(copy({a.rank * a.count, a.count, BufferId::output}, {a.rank * a.count, a.count, BufferId::input}));
+  co_yield round(copy(a.output_part(a.rank), a.input_part(a.rank)));
   for (int k = 1; k < a.size; ++k) {
     const Rank to = (a.rank + k) % a.size;
     const Rank from = (a.rank - k + a.size) % a.size;
-    co_yield round(send(to, {to * a.count, a.count, BufferId::input}),
-                   receive(from, {from * a.count, a.count, BufferId::output}));
+    co_yield round(send(to, a.input_part(to)), receive(from, a.output_part(from)));
   }
 }
 

@@ -99,7 +99,12 @@ struct PlanArgs {
   int size = 1;
   std::int64_t count = 0;  // elements, as Collective::count
   Rank root = 0;
+  const Splits* splits = nullptr;  // as Collective::splits
 
+  // What rank i gets of the input, and what comes from rank i into the output, in collectives of one part per rank (i
+  // taken modulo size). Without splits every part has `count` elements.
+  Slice input_part(int i) const;
+  Slice output_part(int i) const;
   // The i-th of `size` contiguous chunks of the output (i taken modulo size); the first count % size are one longer.
   Slice chunk(int i) const;
   Slice whole() const { return {0, count, BufferId::output}; }

@@ -188,10 +188,18 @@ class Checker {
       case CollectiveKind::reduce:
         for (Rank from = 0; from < size_; ++from) e[{from, i}] = 1;
         break;
+      case CollectiveKind::scan:
+        for (Rank from = 0; from <= r; ++from) e[{from, i}] = 1;
+        break;
+      case CollectiveKind::exscan:
+        for (Rank from = 0; from < r; ++from) e[{from, i}] = 1;
+        break;
       case CollectiveKind::reduce_scatter:
+      case CollectiveKind::reduce_scatter_v:
         for (Rank from = 0; from < size_; ++from) e[{from, r * n + i}] = 1;
         break;
       case CollectiveKind::all_gather:
+      case CollectiveKind::all_gather_v:
       case CollectiveKind::gather:
         e[{static_cast<Rank>(i / n), i % n}] = 1;
         break;
@@ -199,6 +207,7 @@ class Checker {
         e[{call_.root, r * n + i}] = 1;
         break;
       case CollectiveKind::all_to_all:
+      case CollectiveKind::all_to_all_v:
         e[{static_cast<Rank>(i / n), r * n + i % n}] = 1;
         break;
       default:

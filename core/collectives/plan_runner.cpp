@@ -16,7 +16,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
         call_(call),
         tag_(tag),
         done_(std::move(done)),
-        args_{transport.rank(), transport.size(), call.count, call.root},
+        args_{transport.rank(), transport.size(), call.count, call.root, call.splits.get()},
         plan_(algorithm.plan(args_)),
         real_(call.input.data != nullptr || call.output.data != nullptr) {
     if (real_) scratch_.resize(bytes(algorithm.scratch(args_)));
@@ -65,8 +65,8 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     std::size_t offset = 0;
     for (const Step& s : plan_.steps()) {
       if (s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce) continue;
-      Message m{
-          Message::Kind::receive, s.peer, tag_, at(s.slice), static_cast<std::int64_t>(bytes(s.slice.count)), nullptr};
+      Message m{Message::Kind::receive, s.peer, tag_, at(s.slice), static_cast<std::int64_t>(bytes(s.slice.count)),
+                call_.source.get()};
       if (s.kind == Step::Kind::send) m.kind = Message::Kind::send;
       if (s.kind == Step::Kind::receive_reduce) {
         m.data = real_ ? staging_.data() + offset : nullptr;
@@ -141,15 +141,22 @@ void run_plan(Transport& transport, const Collective& call, const Algorithm& alg
 
 std::int64_t input_elements(const Collective& call, Rank rank, int size) {
   const CollectiveRow& r = row(call.kind);
-  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::recv) return 0;
+  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||
+      call.kind == CollectiveKind::recv)
+    return 0;
   if ((call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::scatter) && rank != call.root) return 0;
+  if (call.splits && !call.splits->input.empty()) return call.splits->input.back();
   return r.input_times_size ? call.count * size : call.count;
 }
 
 std::int64_t output_elements(const Collective& call, Rank rank, int size) {
   const CollectiveRow& r = row(call.kind);
-  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::send) return 0;
+  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||
+      call.kind == CollectiveKind::send)
+    return 0;
   if ((call.kind == CollectiveKind::reduce || call.kind == CollectiveKind::gather) && rank != call.root) return 0;
+  if (call.kind == CollectiveKind::exscan && rank == 0) return 0;
+  if (call.splits && !call.splits->output.empty()) return call.splits->output.back();
   return r.output_times_size ? call.count * size : call.count;
 }
 

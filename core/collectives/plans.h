@@ -32,6 +32,15 @@ Plan linear_gather(PlanArgs a);        // one round at the root, p-1 messages
 Plan linear_scatter(PlanArgs a);       // one round at the root, p-1 messages
 Plan pairwise_all_to_all(PlanArgs a);  // (p-1) rounds; in round k to rank + k, from rank - k
 
+// Rank r ends with the combination of ranks 0 .. r.   r rounds of waiting, p-1 messages
+Plan linear_scan(PlanArgs a);
+// The same with partners at distance 1, 2, 4 ...   k rounds
+//   source  Hillis and Steele, "Data parallel algorithms", CACM 1986
+Plan doubling_scan(PlanArgs a);
+// Rank r ends with the combination of ranks 0 .. r-1, rank 0 with nothing: its output is not touched.
+Plan linear_exscan(PlanArgs a);
+Plan doubling_exscan(PlanArgs a);
+
 Plan direct_send(PlanArgs a);  // root is the peer
 Plan direct_receive(PlanArgs a);
 

@@ -59,6 +59,7 @@ RankBuffers reference_result(const Collective& call, const RankBuffers& inputs) 
       out[root] = reduced(call, inputs);
       break;
     case CollectiveKind::all_gather:
+    case CollectiveKind::all_gather_v:
       out.assign(p, concatenated(inputs));
       break;
     case CollectiveKind::gather:
@@ -67,12 +68,21 @@ RankBuffers reference_result(const Collective& call, const RankBuffers& inputs) 
     case CollectiveKind::scatter:
       for (std::size_t r = 0; r < p; ++r) out[r] = slice_of(inputs[root], r, part);
       break;
-    case CollectiveKind::reduce_scatter: {
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::reduce_scatter_v: {
       const Buffer sum = reduced(call, inputs);
       for (std::size_t r = 0; r < p; ++r) out[r] = slice_of(sum, r, part);
       break;
     }
+    case CollectiveKind::scan:
+    case CollectiveKind::exscan:
+      for (std::size_t r = call.kind == CollectiveKind::scan ? 0 : 1; r < p; ++r) {
+        const auto last = inputs.begin() + static_cast<std::ptrdiff_t>(call.kind == CollectiveKind::scan ? r + 1 : r);
+        out[r] = reduced(call, RankBuffers(inputs.begin(), last));
+      }
+      break;
     case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
       for (std::size_t r = 0; r < p; ++r)
         for (std::size_t from = 0; from < p; ++from) {
           const Buffer block = slice_of(inputs[from], r, part);

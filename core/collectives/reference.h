@@ -1,6 +1,7 @@
 // The sequential reference: obviously correct results of every collective, for tests and validation.
 //
 //   order   reductions fold the ranks' inputs in rank order, in the dtype's own arithmetic
+//   uneven  the _v kinds with parts of equal size, `count` elements each
 //   shapes  inputs[r] and the result's [r] as Collective's input and output on rank r; empty where a rank has none
 #pragma once
 

@@ -8,12 +8,22 @@ struct Ring {
   explicit Ring(const PlanArgs& a) : next((a.rank + 1) % a.size), previous((a.rank + a.size - 1) % a.size) {}
 };
 
-Slice block(const PlanArgs& a, int i, BufferId buffer) {
+Slice part(const PlanArgs& a, int i, BufferId buffer, const std::vector<std::int64_t>* offsets) {
   const int wrapped = ((i % a.size) + a.size) % a.size;
-  return {wrapped * a.count, a.count, buffer};
+  if (offsets == nullptr || offsets->empty()) return {wrapped * a.count, a.count, buffer};
+  const std::int64_t first = (*offsets)[static_cast<std::size_t>(wrapped)];
+  return {first, (*offsets)[static_cast<std::size_t>(wrapped) + 1] - first, buffer};
 }
 
 }  // namespace
+
+Slice PlanArgs::input_part(int i) const {
+  return part(*this, i, BufferId::input, splits == nullptr ? nullptr : &splits->input);
+}
+
+Slice PlanArgs::output_part(int i) const {
+  return part(*this, i, BufferId::output, splits == nullptr ? nullptr : &splits->output);
+}
 
 Slice PlanArgs::chunk(int i) const {
   const std::int64_t index = ((i % size) + size) % size;
@@ -34,21 +44,25 @@ Plan ring_all_reduce(PlanArgs a) {
 
 Plan ring_all_gather(PlanArgs a) {
   const Ring ring(a);
-  co_yield round(copy(block(a, a.rank, BufferId::output), {0, a.count, BufferId::input}));
+  co_yield round(copy(a.output_part(a.rank), {0, a.output_part(a.rank).count, BufferId::input}));
   for (int k = 0; k < a.size - 1; ++k)
-    co_yield round(send(ring.next, block(a, a.rank - k, BufferId::output)),
-                   receive(ring.previous, block(a, a.rank - k - 1, BufferId::output)));
+    co_yield round(send(ring.next, a.output_part(a.rank - k)), receive(ring.previous, a.output_part(a.rank - k - 1)));
 }
 
 // Works on a copy of the input, for the input belongs to the caller.
 Plan ring_reduce_scatter(PlanArgs a) {
   const Ring ring(a);
-  const Slice everything{0, a.count * a.size, BufferId::scratch};
-  co_yield round(copy(everything, {0, a.count * a.size, BufferId::input}));
+  const auto block = [&a](int i) {
+    Slice s = a.input_part(i);
+    s.buffer = BufferId::scratch;
+    return s;
+  };
+  const Slice last = a.input_part(a.size - 1);
+  const std::int64_t all = last.offset + last.count;
+  co_yield round(copy({0, all, BufferId::scratch}, {0, all, BufferId::input}));
   for (int k = 1; k < a.size; ++k)
-    co_yield round(send(ring.next, block(a, a.rank - k, BufferId::scratch)),
-                   receive_reduce(ring.previous, block(a, a.rank - k - 1, BufferId::scratch)));
-  co_yield round(copy(a.whole(), block(a, a.rank, BufferId::scratch)));
+    co_yield round(send(ring.next, block(a.rank - k)), receive_reduce(ring.previous, block(a.rank - k - 1)));
+  co_yield round(copy({0, block(a.rank).count, BufferId::output}, block(a.rank)));
 }
 
 }  // namespace pdsim

@@ -55,6 +55,8 @@ Status validate(const Collective& call, Rank rank, int size) {
                      fmt::format("peer {} is not a rank of the group, which has ranks 0..{}", call.root, size - 1));
     if (call.root == rank) return refused(call, fmt::format("rank {} names itself as the peer", rank));
   }
+  const bool prefix = call.kind == CollectiveKind::scan || call.kind == CollectiveKind::exscan;
+  if (prefix && call.op == ReduceOp::avg) return refused(call, "there is no average of a prefix; use sum");
   if (r.reduces && !supports(call.op, call.dtype))
     return refused(call, fmt::format("{} does not exist for {}", name_of(call.op), name_of(call.dtype)));
   const std::int64_t in = input_elements(call, rank, size);
@@ -83,15 +85,20 @@ ProcessGroup::ProcessGroup(std::string name, std::vector<Rank> global_ranks, Ran
       member_(std::move(member)),
       recorder_(recorder) {}
 
-Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
+Status ProcessGroup::check(const Collective& call) const {
   if (destroyed_)
     return Error{
         Code::group_destroyed, fmt::format("{}: the process group {} was destroyed", name_of(call.kind), name_), {}};
+  PDSIM_TRY(member_->offers(call));
+  return validate(call, rank_, size());
+}
+
+Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   call.algorithm = options.algorithm;
   call.timeout = options.timeout == Time::max() ? timeout_ : options.timeout;
-  if (!is_member()) return not_a_member(call);
-  PDSIM_TRY(member_->offers(call));
-  PDSIM_TRY(validate(call, rank_, size()));
+  if (!is_member() && !destroyed_) return not_a_member(call);
+  PDSIM_TRY(check(call));
+  if (call.kind == CollectiveKind::recv) call.source = std::make_shared<Rank>(no_rank);
   const CollectiveRow& r = row(call.kind);
   if (!r.point_to_point) call.seq = next_seq_++;
 
@@ -117,6 +124,7 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
     return work;
   }
   recorder_.started(id);
+  if (call.source) (*work)->set_source(call.source);
   FlightRecorder& recorder = recorder_;
   (*work)->on_done([&recorder, id](const Status& status) { recorder.finish(id, status); });
   return work;
@@ -187,6 +195,18 @@ Result<WorkPtr> ProcessGroup::all_to_all(ConstView input, MutableView output, Ca
   return start({CollectiveKind::all_to_all, input, output, input.dtype, input.count / size()}, std::move(options));
 }
 
+Result<WorkPtr> ProcessGroup::scan(ConstView input, MutableView output, ReduceOp op, CallOptions options) {
+  Collective call{CollectiveKind::scan, input, output, input.dtype, input.count};
+  call.op = op;
+  return start(std::move(call), std::move(options));
+}
+
+Result<WorkPtr> ProcessGroup::exscan(ConstView input, MutableView output, ReduceOp op, CallOptions options) {
+  Collective call{CollectiveKind::exscan, input, output, input.dtype, input.count};
+  call.op = op;
+  return start(std::move(call), std::move(options));
+}
+
 Result<WorkPtr> ProcessGroup::barrier(CallOptions options) { return start({}, std::move(options)); }
 
 Result<WorkPtr> ProcessGroup::send(ConstView data, Rank to, Tag tag, CallOptions options) {
@@ -201,6 +221,24 @@ Result<WorkPtr> ProcessGroup::recv(MutableView data, Rank from, Tag tag, CallOpt
   call.root = from;
   call.user_tag = tag;
   return start(call, std::move(options));
+}
+
+Result<std::vector<WorkPtr>> ProcessGroup::batch(std::span<const Message> messages, const CallOptions& options) {
+  std::vector<WorkPtr> works;
+  for (const bool starts : {false, true})
+    for (const Message& m : messages) {
+      Collective call{m.sends ? CollectiveKind::send : CollectiveKind::recv, {}, {}, m.data.dtype, m.data.count};
+      call.root = m.peer;
+      if (m.sends) call.input = m.data;
+      if (!m.sends) call.output = m.data;
+      call.user_tag = m.tag;
+      if (!starts && (is_member() || destroyed_)) PDSIM_TRY(check(call));
+      if (!starts) continue;
+      Result<WorkPtr> work = start(std::move(call), options);
+      if (!work.ok()) return work.error();
+      works.push_back(std::move(*work));
+    }
+  return works;
 }
 
 void ProcessGroup::destroy() {

@@ -11,6 +11,7 @@
 #include "core/group/flight_record.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,9 +51,34 @@ class ProcessGroup {
   Result<WorkPtr> scatter(ConstView input, MutableView output, Rank root, CallOptions options = {});
   Result<WorkPtr> reduce_scatter(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
   Result<WorkPtr> all_to_all(ConstView input, MutableView output, CallOptions options = {});
+  // Parts of different sizes: counts[r] is what rank r contributes (all_gather_v, which puts it into everybody's output)
+  // or ends with (reduce_scatter_v), the same list on every rank. all_to_all_v sends send_counts[r] elements of the input
+  // to rank r, and puts receive_counts[r] from it into the output; that both sides agree is nobody's check, as in c10d.
+  using Counts = std::span<const std::int64_t>;
+  Result<WorkPtr> all_gather_v(ConstView input, MutableView output, Counts counts, CallOptions options = {});
+  Result<WorkPtr> reduce_scatter_v(ConstView input, MutableView output, Counts counts, ReduceOp op,
+                                   CallOptions options = {});
+  Result<WorkPtr> all_to_all_v(ConstView input, MutableView output, Counts send_counts, Counts receive_counts,
+                               CallOptions options = {});
+  // Rank r ends with the combination of ranks 0 .. r (scan), or 0 .. r-1 (exscan, whose rank 0 has no output).
+  Result<WorkPtr> scan(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
+  Result<WorkPtr> exscan(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
   Result<WorkPtr> barrier(CallOptions options = {});
   Result<WorkPtr> send(ConstView data, Rank to, Tag tag, CallOptions options = {});
+  // `from` may be any_source; Work::source tells who it was.
   Result<WorkPtr> recv(MutableView data, Rank from, Tag tag, CallOptions options = {});
+  // All at once, as batch_isend_irecv: a bad one refuses the whole list before anything is started.
+  struct Message {
+    bool sends = true;
+    MutableView data;
+    Rank peer = 0;
+    Tag tag = 0;
+  };
+  Result<std::vector<WorkPtr>> batch(std::span<const Message> messages, const CallOptions& options = {});
+
+  // Blocks until every rank is here. Rank 0 waits for the others in ascending order, `timeout` each, and names the first
+  // that did not come (`all`: every one) in a timeout error; the others then say that they came, and point to rank 0.
+  Status monitored_barrier(Runtime& runtime, Time timeout, bool all = false);
 
   // The general form of all of the above; `call.seq` and the recorder's entry are filled in here.
   Result<WorkPtr> start(Collective call, CallOptions options);
@@ -61,6 +87,9 @@ class ProcessGroup {
   void destroy();
 
  private:
+  Status check(const Collective& call) const;
+  Status answer_all(Runtime& runtime, const Collective& call, bool all);
+  Status report_to_first(Runtime& runtime, const Collective& call);
   Result<WorkPtr> not_a_member(const Collective& call);
 
   std::string name_;

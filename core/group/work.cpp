@@ -13,6 +13,11 @@ Status Work::status() const {
   return status_;
 }
 
+std::optional<Error> Work::exception() const {
+  const Status now = done() ? status() : Status{};
+  return now.ok() ? std::nullopt : std::optional<Error>(now.error());
+}
+
 void Work::complete(Status status) {
   std::vector<std::function<void(const Status&)>> callbacks;
   {

@@ -7,11 +7,13 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/base/types.h"
 #include "core/runtime/runtime.h"
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace pdsim {
@@ -23,6 +25,11 @@ class Work {
   Status wait(Time deadline = Time::max());
   // The outcome once done(); ok while it is still running.
   Status status() const;
+  // Of a recv: the group rank that sent, once done() without an error; no_rank before, and of all else.
+  Rank source() const { return source_ && done() && status().ok() ? *source_ : no_rank; }
+  void set_source(std::shared_ptr<const Rank> source) { source_ = std::move(source); }
+  // The error that it ended with; none while it runs and when it succeeded.
+  std::optional<Error> exception() const;
   // The first call wins; later ones are ignored (a completion may race with an abort).
   void complete(Status status);
   // Runs `f` on completion, at once if done. At most a few per work.
@@ -32,6 +39,7 @@ class Work {
   std::unique_ptr<Event> event_;
   mutable std::mutex mutex_;
   bool completed_ = false;
+  std::shared_ptr<const Rank> source_;
   Status status_;
   std::vector<std::function<void(const Status&)>> callbacks_;
 };
