@@ -109,5 +109,33 @@ TEST(BadInput, WrongOptionsAreRefused) {
   }
 }
 
+TEST(BadInput, OneBadFileAmongGoodOnesStopsAll) {
+  const Folder folder;
+  folder.write("mine.yaml", good);
+  folder.write("bad.yaml", with(good, "init, barrier", "init, barier"));
+  for (const char* form : {"--json", "--quiet"}) {
+    const Ended run = run_pdsim({"scenario", "mine.yaml", "bad.yaml", "missing.yaml", form}, folder.path());
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(run.output, "") << "standard output is for results";
+    for (const char* problem : {"bad.yaml:5:", "did you mean `barrier`?", "`missing.yaml`", "nothing was run"})
+      EXPECT_NE(run.problems.find(problem), std::string::npos) << problem << " in " << run.problems;
+  }
+}
+
+TEST(BadInput, ABareNameOfTheCatalogIsFoundFromAnyFolder) {
+  const Folder folder;
+  for (const char* name : {"unused_params", "unused_params.yaml"})
+    EXPECT_EQ(run_pdsim({"scenario", name, "--quiet"}, folder.path()).status, 0) << name;
+  EXPECT_EQ(folder.names(), std::vector<std::string>{});
+}
+
+TEST(BadInput, EveryCommandHelpsWithAnExample) {
+  for (const char* command : {"scenario", "check", "list", "explain", "diagnose", "doctor", "schema"}) {
+    const Ended run = run_pdsim({command, "--help"}, "/");
+    EXPECT_EQ(run.status, 0);
+    EXPECT_NE(run.output.find("Example: pdsim " + std::string(command)), std::string::npos) << run.output;
+  }
+}
+
 }  // namespace
 }  // namespace pdsim::cli_tests

@@ -91,8 +91,9 @@ void Folder::write(std::string_view name, std::string_view content) const {
 
 std::vector<std::string> Folder::names() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
-    names.push_back(entry.path().lexically_relative(path_).string());
+  std::error_code gone;  // a run may remove its files meanwhile
+  for (std::filesystem::recursive_directory_iterator at(path_, gone), end; !gone && at != end; at.increment(gone))
+    names.push_back(at->path().lexically_relative(path_).string());
   std::sort(names.begin(), names.end());
   return names;
 }
