@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <netinet/in.h>
 #include <sys/prctl.h>
@@ -74,20 +73,6 @@ Result<Listener> listen_on_loopback() {
     return system_error("cannot listen on the loopback interface");
   listener.port = ntohs(address.sin_port);
   return listener;
-}
-
-Result<TemporaryFolder> TemporaryFolder::make() {
-  std::error_code failed;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(failed);
-  if (failed) return Error{Code::io_error, "there is no temporary folder: " + failed.message(), {}};
-  std::string path = (base / "pdsim-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) return system_error("cannot make a folder in " + base.string());
-  return TemporaryFolder(std::move(path));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 HeldSignals::HeldSignals() {

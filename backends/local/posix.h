@@ -1,4 +1,4 @@
-// Thin owners of what the operating system hands out: descriptors, child processes, a temporary folder, pending signals.
+// Thin owners of what the operating system hands out: descriptors, child processes, pending signals.
 #pragma once
 
 #include "core/base/result.h"
@@ -43,20 +43,6 @@ struct Listener {
 };
 // Listens on a free port of the loopback interface; whoever gets the descriptor serves it.
 Result<Listener> listen_on_loopback();
-
-// A folder below the system's temporary folder, removed with all it holds when this ends.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> make();
-  ~TemporaryFolder();
-  TemporaryFolder(TemporaryFolder&& o) noexcept : path_(std::exchange(o.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 // While it lives, SIGINT, SIGTERM and SIGHUP of this thread arrive at a descriptor instead of ending the process. At its end
 // the former mask is back, and signals that came meanwhile are raised again.

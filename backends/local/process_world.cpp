@@ -3,6 +3,7 @@
 #include "backends/local/files_below.h"
 #include "backends/local/rank_process.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/temporary_folder.h"
 
 #include <fmt/format.h>
 

@@ -261,7 +261,9 @@ class Check {
     const Expect::TimeRange& range = *expect_.time;
     const Time got = measured();
     const auto off = [&](const char* key, Time bound) {
-      fail(fmt::format("time: {} {}", key, to_string(bound)), to_string(got), range.mark);
+      const bool alike = to_string(bound) == to_string(got);  // four digits may not tell them apart
+      const auto text = [alike](Time t) { return alike ? fmt::format("{}ps", t.ps) : to_string(t); };
+      fail(fmt::format("time: {} {}", key, text(bound)), text(got), range.mark);
     };
     if (range.min && got < *range.min) off("min", *range.min);
     if (range.max && got > *range.max) off("max", *range.max);

@@ -93,15 +93,19 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
 std::string cost_text(const FixProof& proof) {
   if (proof.steps == 0) return {};
   constexpr double little = 0.05;  // percent: noise of rounding, not a price
-  const bool same_calls = std::abs(proof.collectives) < 1e-9, same_time = std::abs(proof.percent) < little;
-  if (same_calls && same_time) return "costs nothing per step";
+  const bool is_timed = proof.report->world == "sim";
+  const bool same_calls = std::abs(proof.collectives) < 1e-9;
+  const bool same_time = !is_timed || std::abs(proof.percent) < little;
+  if (same_calls && same_time) return is_timed ? "costs nothing per step" : "costs no collective per step";
   const bool saves = proof.collectives <= 0 && (same_time || proof.time.ps <= 0);
   const auto direction = [saves](bool is_more) { return saves ? "" : is_more ? " more" : " less"; };
   std::string text = saves ? "saves " : "costs ";
   if (!same_calls) {
     const double count = std::abs(proof.collectives);
     const std::string_view which = saves ? "" : proof.collectives > 0 ? "more " : "fewer ";
-    text += fmt::format("{:.3g} {}{} and ", count, which, count == 1.0 ? "collective" : "collectives");
+    text += fmt::format("{:.3g} {}{}", count, which, count == 1.0 ? "collective" : "collectives");
+    if (!is_timed) return text + " per step";
+    text += " and ";
   }
   if (same_time) return text + "no time per step";
   return text + fmt::format("{}{} ({:+.1f}%) per step", to_string(Time{std::abs(proof.time.ps)}),

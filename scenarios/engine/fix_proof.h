@@ -2,7 +2,8 @@
 //
 //   proof     a variant of the same file that ended ok with every expectation held, still with DDP: to give it up is no cure
 //   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
-//             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper
+//             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper.
+//             Of real worlds only the collectives are told: one run's times there are mostly noise
 #pragma once
 
 #include "scenarios/engine/report.h"

@@ -2,22 +2,15 @@
 // right, the line is clear, and nothing stays behind: no process, no file.
 
 #include "tests/cli/program.h"
+#include "tests/cli/running.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <csignal>
-#include <cstdint>
-#include <ctime>
-#include <fcntl.h>
 #include <filesystem>
-#include <functional>
-#include <poll.h>
 #include <string>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace pdsim::cli_tests {
@@ -67,58 +60,6 @@ TEST(Endings, AReaderThatLeavesIsNoProblem) {
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.problems, "");
 }
-
-// The command as a child that can be interrupted at a moment of the test's choosing. Its temporary files go below `in`.
-class Running {
- public:
-  Running(const std::vector<std::string>& arguments, const fs::path& in) {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);  // whom the command leaves behind becomes a child of this test
-    child_ = fork();
-    if (child_ == 0) become(arguments, in);
-  }
-
-  // False: it ended before that.
-  bool wait_until(const std::function<bool()>& seen) const {
-    while (!seen()) {
-      siginfo_t ended{};
-      if (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
-        return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-
-  std::int64_t computed_ms() const {
-    clockid_t clock{};
-    timespec used{};
-    if (clock_getcpuclockid(child_, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-    return used.tv_sec * 1000 + used.tv_nsec / 1'000'000;
-  }
-
-  int interrupted(int signal) const {
-    kill(child_, signal);
-    int status = 0;
-    waitpid(child_, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  [[noreturn]] static void become(const std::vector<std::string>& arguments, const fs::path& in) {
-    if (chdir(in.c_str()) != 0) _exit(127);
-    setenv("TMPDIR", in.c_str(), 1);
-    const int nowhere = open("/dev/null", O_RDWR);
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
-    std::string program = PDSIM_PROGRAM;
-    std::vector<std::string> copies = arguments;
-    std::vector<char*> argv{program.data()};
-    for (std::string& copy : copies) argv.push_back(copy.data());
-    argv.push_back(nullptr);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-
-  pid_t child_ = 0;
-};
 
 constexpr std::array signals{SIGINT, SIGTERM};
 

@@ -123,6 +123,11 @@ TEST_F(Expectations, TimeIsThatOfTheEnd) {
   EXPECT_EQ(checked(scripts).verdict, "fail");
   scenario_.expect.time = Expect::TimeRange{Time{4'839'000'000}, {}, {}, 0.0, {}};
   EXPECT_EQ(checked(scripts).verdict, "fail");
+  scenario_.expect.time = Expect::TimeRange{{}, Time{4'837'999'999}, {}, 0.0, {}};
+  const Report close = checked(scripts);
+  ASSERT_EQ(close.failures.size(), 1U);
+  EXPECT_EQ(close.failures[0].expected, "time: max 4837999999ps");
+  EXPECT_EQ(close.failures[0].got, "4838000000ps");
 }
 
 TEST_F(Expectations, ARealWorldMayHaveItsOwnOrBeSkippedWithAReason) {

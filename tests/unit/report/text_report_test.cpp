@@ -76,6 +76,13 @@ TEST(TextReport, FitsThePageAndSaysEverything) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST(TextReport, TellsNoTimeOfAFixOnARealWorldWhereOneRunIsNoMeasurement) {
+  Two two;
+  for (Report& r : two.reports) r.world = "gloo";
+  const std::string text = render_text(two.reports, {false, false, "", source(), "fifo"});
+  EXPECT_NE(text.find("costs 1 more collective per step"), std::string::npos) << text;
+}
+
 // The whole page, so that a change of wording is seen as one.
 TEST(TextReport, IsThisPage) {
   const Two two;

@@ -1,0 +1,28 @@
+// A folder for the files of one run, which does not outlive it, however the run ends.
+#pragma once
+
+#include "backends/local/posix.h"
+
+namespace pdsim {
+
+// Below the system's temporary folder. It is removed with all it holds when this ends. A small process of its own waits
+// beside it and removes the folder if this process is killed, when no destructor runs.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make();
+  ~TemporaryFolder();
+  TemporaryFolder(TemporaryFolder&& o) noexcept
+      : path_(std::exchange(o.path_, {})), alive_(std::move(o.alive_)), keeper_(std::exchange(o.keeper_, -1)) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  TemporaryFolder(std::string path, Descriptor alive, pid_t keeper)
+      : path_(std::move(path)), alive_(std::move(alive)), keeper_(keeper) {}
+
+  std::string path_;
+  Descriptor alive_;  // the end of a pipe that closes with this process
+  pid_t keeper_ = -1;
+};
+
+}  // namespace pdsim

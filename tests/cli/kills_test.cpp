@@ -1,0 +1,97 @@
+// Real ranks at random moments: the launcher is interrupted or killed, a rank is stopped or killed. The command ends with the
+// right status, and no process and no file stays behind.
+//
+//   more   PDSIM_KILLS=300 test_cli --gtest_filter='Kills.*', or `ctest -C slow -R kills.hundreds`
+
+#include "core/base/random.h"
+#include "tests/cli/program.h"
+#include "tests/cli/running.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <poll.h>
+#include <string>
+#include <string_view>
+#include <sys/wait.h>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+struct Blow {
+  std::string_view what;
+  int signal;
+  bool to_a_rank;
+  std::vector<int> statuses;  // besides 0 and 1: the run was over before, or its verdict was not touched
+};
+
+const std::array<Blow, 5> blows{{
+    {"SIGINT to the launcher", SIGINT, false, {128 + SIGINT}},
+    {"SIGTERM to the launcher", SIGTERM, false, {128 + SIGTERM}},
+    {"SIGKILL to the launcher", SIGKILL, false, {128 + SIGKILL}},
+    {"SIGSTOP to a rank", SIGSTOP, true, {3}},  // 3: it had not come up yet
+    {"SIGKILL to a rank", SIGKILL, true, {3}},
+}};
+
+constexpr std::array<std::string_view, 4> variants{"broken", "error_at_next_forward", "small_buckets", "fixed"};
+
+void pause_ms(std::uint64_t ms) { poll(nullptr, 0, static_cast<int>(ms)); }
+
+// Up to ten seconds: whoever dies with the launcher needs a moment for it.
+template <class Condition>
+bool soon(const Condition& holds) {
+  constexpr int tries = 1000;
+  for (int i = 0; i < tries; ++i) {
+    if (holds()) return true;
+    pause_ms(10);
+  }
+  return false;
+}
+
+bool none_left() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+  return waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
+}
+
+void strike(Random& random) {
+  const Blow& blow = blows[random.below(blows.size())];
+  const std::string variant{variants[random.below(variants.size())]};
+  const std::uint64_t moment = random.below(300);
+  const std::uint64_t victim = random.next();
+  SCOPED_TRACE(std::string(blow.what) + " after " + std::to_string(moment) + " ms of " + variant);
+  const Folder folder;
+  const std::string file = PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml";
+  const Running run({"scenario", file, "--variant", variant, "--on", "gloo", "--patience", "500ms"}, folder.path());
+  pause_ms(moment);
+  const std::vector<pid_t> children = run.children();
+  if (!blow.to_a_rank) run.signal(blow.signal);
+  if (blow.to_a_rank && !children.empty()) kill(children[victim % children.size()], blow.signal);
+  const bool ended = soon([&] { return run.ended(); }) || soon([&] { return run.ended(); });
+  EXPECT_TRUE(ended) << "it hangs";
+  if (!ended) run.signal(SIGKILL);
+  const int status = run.status();
+  const bool known =
+      status <= 1 || std::find(blow.statuses.begin(), blow.statuses.end(), status) != blow.statuses.end();
+  EXPECT_TRUE(known) << "status " << status;
+  EXPECT_TRUE(soon(none_left)) << "a process is still there";
+  EXPECT_TRUE(soon([&] { return std::filesystem::is_empty(folder.path()); })) << "a file is still there";
+}
+
+TEST(Kills, AtRandomMomentsLeaveNoProcessAndNoFile) {
+  if (run_pdsim({"scenario", "all_reduce_closed_form", "--on", "gloo"}, "/").status == 3)
+    GTEST_SKIP() << "no Gloo in this build";
+  const char* asked = std::getenv("PDSIM_KILLS");
+  const int count = asked != nullptr ? std::atoi(asked) : 30;
+  Random random(20261121);
+  for (int i = 0; i < count && !HasFailure(); ++i) strike(random);
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests

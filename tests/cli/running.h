@@ -1,0 +1,31 @@
+// The pdsim command as a child process that a test can send signals to while it runs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace pdsim::cli_tests {
+
+// Runs in the folder `in`, below which its temporary files go too. Whom the command leaves behind becomes a child of the test.
+class Running {
+ public:
+  Running(const std::vector<std::string>& arguments, const std::filesystem::path& in);
+
+  // False: it ended before that.
+  bool wait_until(const std::function<bool()>& seen) const;
+  bool ended() const;
+  std::int64_t computed_ms() const;
+  std::vector<pid_t> children() const;
+  void signal(int number) const;
+  int status() const;                 // waits for its end; as a shell reports it
+  int interrupted(int number) const;  // signal, then status
+
+ private:
+  pid_t child_ = 0;
+};
+
+}  // namespace pdsim::cli_tests
