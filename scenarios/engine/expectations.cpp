@@ -70,7 +70,7 @@ class Check {
   bool is_of_the_kind(const RankError& e) const {
     if (expect_.error) return name_of(e.code) == **expect_.error;
     if (*expect_.outcome == "timeout") return is_timeout(e.code);
-    return !is_consequence(e.code) || report_.errors.front().code == e.code;
+    return !is_consequence(e.code) || first_cause(report_.errors).code == e.code;
   }
 
   void errors() {

@@ -16,6 +16,12 @@ bool is_consequence(Code code) {
          code == Code::process_aborted || code == Code::store_closed;
 }
 
+const RankError& first_cause(const std::vector<RankError>& errors) {
+  const auto cause =
+      std::find_if(errors.begin(), errors.end(), [](const RankError& e) { return !is_consequence(e.code); });
+  return cause == errors.end() ? errors.front() : *cause;
+}
+
 Time moment_of(const RunRecord& run) { return run.deadlocked ? run.deadlock_at : Time::max(); }
 
 std::vector<RankError> errors_of(const RunRecord& run) {
@@ -35,7 +41,7 @@ std::vector<RankError> errors_of(const RunRecord& run) {
 std::string outcome_of(const RunRecord& run, const std::vector<RankError>& errors) {
   if (run.deadlocked) return "deadlock";
   if (errors.empty()) return "ok";
-  return is_timeout(errors.front().code) ? "timeout" : "error";
+  return is_timeout(first_cause(errors).code) ? "timeout" : "error";
 }
 
 }  // namespace pdsim::scenarios

@@ -67,7 +67,7 @@ std::string outcome_sentence(const Report& report) {
     if (places.size() > 3) places.resize(3);
     return places.empty() ? "deadlocked" : fmt::format("deadlocked in {}", fmt::join(places, " and "));
   }
-  const RankError& first = report.errors.front();
+  const RankError& first = first_cause(report.errors);
   std::vector<Rank> ranks;
   for (const RankError& e : report.errors)
     if (e.code == first.code && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);

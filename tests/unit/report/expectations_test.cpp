@@ -1,4 +1,5 @@
 #include "scenarios/engine/analyse.h"
+#include "scenarios/engine/text_parts.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>
@@ -110,6 +111,19 @@ TEST_F(Expectations, ValuesAreComparedBitForBit) {
   EXPECT_EQ(verdict({"loss", {}, "", 0, 0.2500001, 1e-6, ""}), "pass");
   EXPECT_EQ(verdict({"loss", {}, "", 0, 0.26, 1e-6, ""}), "fail");
   EXPECT_EQ(verdict({"nothing", {}, "equal", {}, {}, 0.0, ""}), "fail");
+}
+
+// Over sockets a rank may see its peer leave, and write that down, before the peer has written down why it left.
+TEST_F(Expectations, SpeakOfTheCauseAlsoWhereItsConsequenceWasNotedFirst) {
+  std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
+  scripts[0].raises(Code::peer_closed);
+  scripts[1].wait({1'000'000}).raises(Code::reduction_not_finished);
+  scenario_.expect = {};
+  scenario_.expect.outcome = {"error", {}};
+  scenario_.expect.rank = Located<IntSet>{IntSet::of({1}), {}};
+  const Report report = checked(scripts);
+  EXPECT_EQ(report.verdict, "pass");
+  EXPECT_EQ(outcome_sentence(report), "rank 1 raised");
 }
 
 TEST_F(Expectations, TimeIsThatOfTheEnd) {
