@@ -104,6 +104,9 @@ void build_model(const Node& document, Model& model) {
   model.given = true;
   model.mark = entry->mark;
   const Node& map = section(document, "model");
+  std::string dtype(name_of(model.spec.dtype));
+  read(map, "dtype", dtype);
+  model.spec.dtype = dtype_named(dtype).value_or(model.spec.dtype);
   for (const Entry& layer : section(map, "layers").entries) model.spec.layers.push_back(build_layer(layer));
   for (const Entry& path : section(map, "paths").entries) {
     nn::PathSpec spec{path.key, {}};

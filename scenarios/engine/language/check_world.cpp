@@ -58,7 +58,7 @@ std::int64_t model_bytes(const Scenario& s) {
     activations += std::max<std::int64_t>(layer.out, 1) * s.batch;
     if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes;
   }
-  return 4 * (5 * parameters + 4 * activations);
+  return static_cast<std::int64_t>(size_of(s.model.spec.dtype)) * (5 * parameters + 4 * activations);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ using Words = std::string_view;
 constexpr std::array<Words, 3> sharing_words{"none", "ports", "links"};
 constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
+constexpr std::array<Words, 2> model_dtype_words{"f32", "f64"};
 constexpr std::array<Words, 3> loss_words{"mse", "cross_entropy", "sum"};
 constexpr std::array<Words, 1> none_word{"none"};
 constexpr std::array<Words, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
@@ -124,6 +125,11 @@ constexpr Key model_keys[] = {
      .about = "ways through the layers; the first is the default",
      .element = &path_key},
     {.name = "takes", .shape = Shape::groups, .about = "who takes which path when", .group = &take},
+    {.name = "dtype",
+     .shape = Shape::word,
+     .about = "of parameters, inputs and gradients",
+     .otherwise = "f32",
+     .words = model_dtype_words},
 };
 constexpr Group model{.title = "model", .about = "a toy model with real autograd", .keys = model_keys};
 

@@ -44,14 +44,14 @@ Batch make_batch(const Scenario& scenario, const std::string& name, int rank, in
   return batch;
 }
 
-nn::Tensor input_tensor(const Batch& batch, Widths widths) {
-  return nn::Tensor::from(batch.input, {batch.rows, widths.input});
+nn::Tensor input_tensor(const Scenario& scenario, const Batch& batch, Widths widths) {
+  return nn::Tensor::from(batch.input, {batch.rows, widths.input}, scenario.model.spec.dtype);
 }
 
 Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, const Batch& batch, Widths widths) {
   if (scenario.loss == "sum") return nn::sum(output);
   if (scenario.loss == "cross_entropy") return nn::cross_entropy_loss(output, batch.classes);
-  return nn::mse_loss(output, nn::Tensor::from(batch.target, {batch.rows, widths.output}));
+  return nn::mse_loss(output, nn::Tensor::from(batch.target, {batch.rows, widths.output}, output.dtype()));
 }
 
 const Take* take_for(const Scenario& scenario, int rank, int step) {

@@ -25,7 +25,7 @@ struct Widths {
 };
 
 Batch make_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths);
-nn::Tensor input_tensor(const Batch& batch, Widths widths);
+nn::Tensor input_tensor(const Scenario& scenario, const Batch& batch, Widths widths);
 Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, const Batch& batch, Widths widths);
 
 // The path that `takes` names for this rank and step, and the entry; null: the default path.

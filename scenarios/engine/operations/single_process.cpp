@@ -47,7 +47,7 @@ class Alone {
     const int ranks = scenario_.world.spec.ranks();
     Batch batch;
     for (int rank = 0; rank < ranks; ++rank) batch.append(make_batch(scenario_, name, rank, step, widths));
-    const auto output = module_->forward(input_tensor(batch, widths), path, {});
+    const auto output = module_->forward(input_tensor(scenario_, batch, widths), path, {});
     if (!output.ok()) return output.error();
     Result<nn::Tensor> loss = loss_of(scenario_, *output, batch, widths);
     // DDP averages over ranks; a sum over the joined rows has to be brought to the same scale.

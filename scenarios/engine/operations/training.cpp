@@ -71,7 +71,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   Forwarded f;
   f.widths = {s.module->input_width(path), s.module->output_width(path)};
   f.batch = make_batch(s.scenario, op.text("input", "batch"), s.env.rank, std::max(s.step, 0), f.widths);
-  const nn::Tensor input = input_tensor(f.batch, f.widths);
+  const nn::Tensor input = input_tensor(s.scenario, f.batch, f.widths);
   FlightRecorder& recorder = s.env.recorder;
   const nn::TensorWatcher watch = [&recorder](const nn::TensorEvent& e) {
     recorder.note(e.saved ? note_kind::tensor_saved : note_kind::tensor_written,
