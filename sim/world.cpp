@@ -4,9 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pdsim::sim {
 namespace {
 constexpr std::size_t stack_bytes = 256 * 1024;
+
+// Records of all ranks together stay below a gigabyte, of one rank long enough for what it did last.
+std::size_t records_of_a_rank(int ranks) {
+  constexpr std::size_t of_all = std::size_t{1} << 21, least = 256, most = std::size_t{1} << 16;
+  return std::clamp(of_all / static_cast<std::size_t>(ranks), least, most);
+}
 }  // namespace
 
 World::World(const WorldSpec& s, const Personality& p, const Profile& version, Chooser c, const RunOptions& options)
@@ -44,7 +52,7 @@ void World::begin_launch() {
     Seat& s = seat(r);
     s.rank = r;
     s.runtime = std::make_unique<SimRuntime>(scheduler, faults, r);
-    s.recorder = std::make_unique<FlightRecorder>(r, *s.runtime);
+    s.recorder = std::make_unique<FlightRecorder>(r, *s.runtime, records_of_a_rank(spec.ranks()));
     s.recorder->set_launch(launch);
   }
   for (const Faults::Timed& t : faults.timed()) {

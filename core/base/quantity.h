@@ -21,10 +21,15 @@ struct Time {
 
   static constexpr Time max() { return {std::numeric_limits<std::int64_t>::max()}; }
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time operator+(Time o) const { return {ps + o.ps}; }
+  // Stays at max(), which stands for never, and at what 64 bits hold.
+  constexpr Time operator+(Time o) const {
+    std::int64_t sum = 0;
+    if (!__builtin_add_overflow(ps, o.ps, &sum)) return {sum};
+    return {o.ps > 0 ? max().ps : std::numeric_limits<std::int64_t>::min()};
+  }
   constexpr Time operator-(Time o) const { return {ps - o.ps}; }
   constexpr Time operator*(std::int64_t k) const { return {ps * k}; }
-  constexpr Time& operator+=(Time o) { return ps += o.ps, *this; }
+  constexpr Time& operator+=(Time o) { return *this = *this + o; }
   constexpr std::int64_t ns() const { return ps / 1000; }
   constexpr double us() const { return static_cast<double>(ps) / 1e6; }
   constexpr double seconds() const { return static_cast<double>(ps) / 1e12; }

@@ -12,13 +12,17 @@ constexpr std::size_t values = 50'000;       // scalars, lists and mappings in a
 constexpr int variants = 200;                // of a file
 constexpr int diagnostics = 20;              // shown of a file
 constexpr int summary_characters = 120;      //
-constexpr std::int64_t ranks = 4096;         // with payload: real
-constexpr std::int64_t ranks_without_payload = 1 << 20;
-constexpr std::int64_t steps = 1'000'000;         // of one train
-constexpr std::int64_t batch = 65'536;            // rows
-constexpr std::int64_t width = 65'536;            // of a layer
-constexpr std::int64_t operations = 20'000'000;   // ranks x what each of them runs
-constexpr std::int64_t memory_bytes = 4LL << 30;  // parameters and the largest buffer, of all ranks together
-constexpr std::int64_t count = 1LL << 32;         // elements of one call
+constexpr std::int64_t ranks = 2048;         // with payload: real
+constexpr std::int64_t ranks_without_payload = 8192;
+constexpr std::int64_t steps = 1'000'000;                 // of one train
+constexpr std::int64_t batch = 65'536;                    // rows
+constexpr std::int64_t width = 65'536;                    // of a layer
+constexpr std::int64_t operations = 10'000'000;           // ranks x what each of them runs
+constexpr std::int64_t messages = 12'000'000;             // of all ranks, by the closed forms of the algorithms
+constexpr std::int64_t multiplications = 20'000'000'000;  // of all forwards and backwards
+constexpr std::int64_t payload_bytes = 8LL << 30;         // of all calls of all ranks
+constexpr std::int64_t minutes = 10'000;                  // of any duration
+constexpr std::int64_t memory_bytes = 4LL << 30;          // parameters and the largest buffer, of all ranks together
+constexpr std::int64_t count = 1LL << 32;                 // elements of one call
 
 }  // namespace pdsim::scenarios::limits

@@ -83,10 +83,12 @@ std::string limits_section() {
       "|\n"
       "| ranks with `payload: real` | {} |\n| ranks with `payload: none` | {} |\n| steps of a train | {} |\n"
       "| rows of a batch | {} |\n| width of a layer | {} |\n| elements of one call | {} |\n"
-      "| operations that all ranks run together | {} |\n| memory of parameters and buffers of all ranks | {} bytes |\n",
+      "| operations that all ranks run together | {} |\n| messages between all ranks | {} |\n| multiplications of all "
+      "forwards and backwards | {} |\n| payload of all calls | {} bytes |\n| a duration | {}min |\n| "
+      "memory of parameters and buffers of all ranks | {} bytes |\n",
       limits::file_bytes, limits::values, limits::nesting, limits::variants, limits::ranks,
       limits::ranks_without_payload, limits::steps, limits::batch, limits::width, limits::count, limits::operations,
-      limits::memory_bytes);
+      limits::messages, limits::multiplications, limits::payload_bytes, limits::minutes, limits::memory_bytes);
 }
 
 }  // namespace

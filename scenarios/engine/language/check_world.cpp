@@ -1,6 +1,7 @@
 #include "scenarios/engine/language/build.h"
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
+#include "scenarios/engine/language/work_estimate.h"
 #include "scenarios/engine/limits.h"
 #include "scenarios/engine/operations_table.h"
 
@@ -56,7 +57,7 @@ std::int64_t model_bytes(const Scenario& s) {
     if (layer.kind == nn::LayerKind::linear) parameters += layer.in * layer.out + layer.out;
     if (layer.kind == nn::LayerKind::batchnorm) parameters += 4 * layer.in;
     activations += std::max<std::int64_t>(layer.out, 1) * s.batch;
-    if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes;
+    if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes + 1;
   }
   return static_cast<std::int64_t>(size_of(s.model.spec.dtype)) * (5 * parameters + 4 * activations);
 }
@@ -100,6 +101,20 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
                    "every operation would time out at once; write a longer one");
 }
 
+void check_work(Mark mark, const Scenario& s, Problems& problems) {
+  const WorkEstimate work = estimate_work(s);
+  const auto refuse = [&](const std::string& what) {
+    problems.error(mark, what, "this is the limit; use fewer ranks, steps or calls, or smaller ones");
+  };
+  if (work.messages > static_cast<double>(limits::messages))
+    refuse(fmt::format("the program moves more than {} messages between {} ranks", limits::messages,
+                       s.world.spec.ranks()));
+  if (work.multiplications > static_cast<double>(limits::multiplications))
+    refuse(fmt::format("training takes more than {} multiplications", limits::multiplications));
+  if (work.bytes > static_cast<double>(limits::payload_bytes))
+    refuse(fmt::format("the calls carry more than {} of payload", to_string(Bytes{limits::payload_bytes})));
+}
+
 void check_limits(const Node& document, const Scenario& s, Problems& problems) {
   const Entry* world = entry_of(document, "world");
   const Entry* size = nullptr;
@@ -122,6 +137,7 @@ void check_limits(const Node& document, const Scenario& s, Problems& problems) {
     problems.error(program->mark,
                    fmt::format("the program is more than {} operations over all ranks", limits::operations),
                    "this is the limit; use fewer ranks or steps");
+  if (program != nullptr) check_work(program->mark, s, problems);
   const std::int64_t buffer = program != nullptr && s.world.spec.payload ? largest_buffer(s.program, ranks) : 0;
   const std::int64_t model = document.find("model") != nullptr ? model_bytes(s) : 0;
   if (buffer > limits::memory_bytes / ranks)

@@ -3,6 +3,7 @@
 #include "core/base/quantity.h"
 #include "scenarios/engine/language/scalars.h"
 #include "scenarios/engine/language/sections.h"
+#include "scenarios/engine/limits.h"
 #include "scenarios/engine/operations_table.h"
 
 #include <fmt/format.h>
@@ -182,6 +183,15 @@ class ShapeCheck {
     problems_.error(node.mark, parsed.error().message, help.empty() ? "expected " + expected(key) : std::string(help));
   }
 
+  void duration(const Node& node, const Key& key) {
+    const Result<Time> parsed = parse_time(node.text);
+    const std::int64_t minute = 60'000'000'000'000;
+    quantity(node, key, parsed);
+    if (parsed.ok() && parsed->ps / minute > limits::minutes)
+      problems_.error(node.mark, fmt::format("{} is too long for `{}`", shown(node), key.name),
+                      fmt::format("the limit is {}min", limits::minutes));
+  }
+
   void scalar(const Node& node, const Key& key) {
     if (!node.is_scalar()) return wrong(node, key);
     switch (key.shape) {
@@ -201,7 +211,7 @@ class ShapeCheck {
       case Shape::decimal:
         return decimal(node, key);
       case Shape::duration:
-        return quantity(node, key, parse_time(node.text));
+        return duration(node, key);
       case Shape::size:
         return quantity(node, key, parse_bytes(node.text));
       case Shape::rate:

@@ -322,7 +322,7 @@ TEST(MeaningError, SetValuesAreLimited) {
   --> mine.yaml:16:24
    |
 16 |     set: {world.ranks: 1000000000}
-   |                        ^^^^^^^^^^ expected a whole number 1..1048576
+   |                        ^^^^^^^^^^ expected a whole number 1..8192
 )");
 }
 

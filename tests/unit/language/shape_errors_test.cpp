@@ -178,7 +178,7 @@ TEST(ShapeError, WantsARank) {
   --> mine.yaml:5:10
   |
 5 |   ranks: 0
-  |          ^ expected a whole number 1..1048576
+  |          ^ expected a whole number 1..8192
 )");
 }
 
@@ -188,7 +188,7 @@ TEST(ShapeError, LimitsRanks) {
   --> mine.yaml:5:10
   |
 5 |   ranks: 1000000000
-  |          ^^^^^^^^^^ expected a whole number 1..1048576
+  |          ^^^^^^^^^^ expected a whole number 1..8192
 )");
 }
 
@@ -198,7 +198,7 @@ TEST(ShapeError, LimitsRanksWithPayload) {
   --> mine.yaml:5:10
   |
 5 |   ranks: 5000
-  |          ^^^^ the limit is 4096 ranks, or 1048576 with `payload: none`
+  |          ^^^^ the limit is 2048 ranks, or 8192 with `payload: none`
 )");
 }
 
@@ -208,7 +208,7 @@ TEST(ShapeError, SurvivesNumbersThatDoNotFit) {
   --> mine.yaml:5:10
   |
 5 |   ranks: 99999999999999999999
-  |          ^^^^^^^^^^^^^^^^^^^^ expected a whole number 1..1048576
+  |          ^^^^^^^^^^^^^^^^^^^^ expected a whole number 1..8192
 )");
 }
 
@@ -218,7 +218,7 @@ TEST(ShapeError, WantsNoNegativeNumbers) {
   --> mine.yaml:5:10
   |
 5 |   ranks: -1
-  |          ^^ expected a whole number 1..1048576
+  |          ^^ expected a whole number 1..8192
 )");
 }
 
@@ -228,7 +228,7 @@ TEST(ShapeError, WantsANumberAndNoList) {
   --> mine.yaml:5:10
   |
 5 |   ranks: [2]
-  |          ^^^ expected a whole number 1..1048576
+  |          ^^^ expected a whole number 1..8192
 )");
 }
 

@@ -88,7 +88,7 @@ TEST(SyntaxError, TellsAnEmptyValueAtItsKey) {
   --> mine.yaml:5:3
   |
 5 |   ranks:
-  |   ^^^^^ expected a whole number 1..1048576
+  |   ^^^^^ expected a whole number 1..8192
 )");
 }
 

@@ -135,10 +135,43 @@ TEST(Limits, RefuseNestingBeyondTheLimit) {
 }
 
 TEST(Limits, RefuseProgramsThatRunForHours) {
-  const std::string text = with("ranks: 2", "ranks: 4096");
+  const std::string text = with("ranks: 2", "ranks: 1024");
   std::string longer = text;
   longer.replace(longer.find("steps: 3"), 8, "steps: 1000000");
-  EXPECT_NE(report_of(longer).find("the program is more than 20000000 operations over all ranks"), std::string::npos);
+  EXPECT_NE(report_of(longer).find("the program is more than 10000000 operations over all ranks"), std::string::npos);
+}
+
+TEST(Limits, RefuseProgramsThatMoveTooManyMessages) {
+  std::string text = with("ranks: 2", "ranks: 2048");
+  EXPECT_NE(report_of(text).find("the program moves more than 12000000 messages between 2048 ranks"), std::string::npos)
+      << report_of(text);
+  text = with("ranks: 2", "ranks: 64");
+  EXPECT_EQ(report_of(text), "");
+}
+
+TEST(Limits, RefuseDurationsBeyondVirtualTime) {
+  EXPECT_NE(report_of(with("latency: 5us", "latency: 10001min")).find("the limit is 10000min"), std::string::npos);
+}
+
+TEST(Limits, RefuseAModelThatDoesNotFitOnOneRankEither) {
+  const std::string text =
+      "pdsim: 1\nname: mine\nsummary: one sentence\nworld: {ranks: 1}\nmodel:\n"
+      "  layers: {a: {linear: [65536, 65536]}}\nprogram:\n  - init\nexpect: {outcome: ok}\n";
+  EXPECT_NE(report_of(text).find("the model needs"), std::string::npos) << report_of(text);
+}
+
+TEST(Limits, RefuseTrainingThatTakesHours) {
+  const std::string text = with("steps: 3", "steps: 500000");
+  EXPECT_EQ(report_of(text), "");
+  std::string wide = text;
+  wide.replace(wide.find("linear: [4, 8]"), 14, "linear: [4000, 8]");
+  EXPECT_NE(report_of(wide).find("training takes more than 20000000000 multiplications"), std::string::npos)
+      << report_of(wide);
+}
+
+TEST(Limits, RefusePayloadThatTakesHoursToMove) {
+  const std::string text = with("steps: 3", "steps: 1000, do: [all_reduce: {count: 10000000}]");
+  EXPECT_NE(report_of(text).find("the calls carry more than 8GiB of payload"), std::string::npos) << report_of(text);
 }
 
 TEST(Limits, RefuseBuffersThatDoNotFit) {
