@@ -32,6 +32,7 @@ struct Command {
   bool hidden = false;           // started by pdsim itself
 };
 
+Action declare_buckets(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_diagnose(CLI::App& app);
 Action declare_doctor(CLI::App& app);

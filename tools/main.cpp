@@ -25,6 +25,8 @@ constexpr std::array commands{
             declare_scenario},
     Command{"check", "loads scenario files without running them and tells every error",
             "pdsim check unused_params --table", declare_check},
+    Command{"buckets", "shows how DistributedDataParallel lays gradients out in buckets",
+            "pdsim buckets unused_params --bucket-cap 64B", declare_buckets},
     Command{"list", "lists the catalog, or with --what the names that scenario files may use",
             "pdsim list --what errors", declare_list},
     Command{"explain", "tells what an error code or a diagnosis means, how to recognise it, and the fix",

@@ -1,5 +1,6 @@
 // init, compute, checkpoint, relaunch, destroy.
 #include "scenarios/engine/operations/operations.h"
+#include "sim/personality.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,6 @@ namespace pdsim::scenarios::operations {
 namespace {
 
 using namespace literals;
-
-constexpr std::string_view old_profile = "pytorch-1.13";
 
 Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time timeout) {
   const std::string method = op.text("method", "tcp");
@@ -39,6 +38,8 @@ Status store_barrier(Session& s, Time timeout) {
   return count.status();
 }
 
+}  // namespace
+
 DdpOptions ddp_options(const Scenario& scenario) {
   const Ddp& ddp = scenario.ddp;
   DdpOptions options;
@@ -50,11 +51,9 @@ DdpOptions ddp_options(const Scenario& scenario) {
   options.broadcast_buffers = *ddp.broadcast_buffers;
   options.static_graph = *ddp.static_graph;
   options.gradient_as_bucket_view = *ddp.gradient_as_bucket_view;
-  if (scenario.world.spec.profile == old_profile) options.profile = {false, false, false};
+  if (const sim::Profile* profile = sim::profile_named(scenario.world.spec.profile)) options.profile = profile->ddp;
   return options;
 }
-
-}  // namespace
 
 Status init(Session& s, const Operation& op) {
   if (s.group != nullptr && !s.group_destroyed)
@@ -73,7 +72,8 @@ Status init(Session& s, const Operation& op) {
   s.group = std::make_unique<ProcessGroup>("world", std::move(ranks), s.env.rank, timeout, std::move(*member),
                                            s.env.recorder);
   s.group_destroyed = false;
-  if (s.scenario.world.spec.profile == old_profile) PDSIM_TRY(store_barrier(s, timeout));
+  const sim::Profile* profile = sim::profile_named(s.scenario.world.spec.profile);
+  if (profile != nullptr && profile->store_barrier_in_init) PDSIM_TRY(store_barrier(s, timeout));
   if (!s.scenario.model.given) return {};
   PDSIM_TRY(make_model(s, op));
   if (!s.scenario.ddp.wrap) return {};

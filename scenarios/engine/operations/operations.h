@@ -24,6 +24,9 @@ Status destroy(Session& s, const Operation& op);
 // The function of a row; null for a name that is no operation.
 OperationFunction function_of(std::string_view name);
 
+// What the file says about DDP, with the rules of its profile.
+DdpOptions ddp_options(const Scenario& scenario);
+
 // Makes the model if there is none yet: with DDP from this rank's own stream, for DDP must make them alike; without from
 // rank 0's.
 Status make_model(Session& s, const Operation& op);

@@ -1,0 +1,120 @@
+// pdsim buckets: how DistributedDataParallel lays gradients out in buckets, in the first iteration and afterwards.
+
+#include "core/parallel/bucket_layout.h"
+#include "sim/personality.h"
+#include "tools/command.h"
+#include "tools/gradients.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+struct BucketsOptions {
+  std::string file, variant, bucket_cap, profile;
+  bool json = false;
+};
+
+std::vector<std::int64_t> bytes_of(const Gradients& g, const BucketLayout& layout) {
+  std::vector<std::int64_t> bytes;
+  for (const auto& bucket : layout) {
+    bytes.push_back(0);
+    for (const std::size_t i : bucket)
+      bytes.back() += g.tensors[i].elements * static_cast<std::int64_t>(size_of(g.tensors[i].dtype));
+  }
+  return bytes;
+}
+
+nlohmann::ordered_json as_json(const Gradients& g, const BucketLayout& layout) {
+  nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
+  const std::vector<std::int64_t> bytes = bytes_of(g, layout);
+  for (std::size_t b = 0; b < layout.size(); ++b) {
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const std::size_t i : layout[b]) names.push_back(g.names[i]);
+    buckets.push_back({{"bytes", bytes[b]}, {"parameters", names}});
+  }
+  return buckets;
+}
+
+std::string as_text(const Gradients& g, const BucketLayout& layout, std::string_view title) {
+  std::string text = fmt::format("\n{}: {} bucket{}\n", title, layout.size(), layout.size() == 1 ? "" : "s");
+  const std::vector<std::int64_t> bytes = bytes_of(g, layout);
+  for (std::size_t b = 0; b < layout.size(); ++b) {
+    std::vector<std::string> names;
+    for (const std::size_t i : layout[b]) names.push_back(g.names[i]);
+    constexpr std::size_t shown = 6;
+    const std::string more = names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "";
+    names.resize(std::min(names.size(), shown));
+    text += fmt::format("  {:>3}  {:>12} B  {}{}\n", b, bytes[b], fmt::join(names, ", "), more);
+  }
+  return text;
+}
+
+int run(const BucketsOptions& options, Console& console) {
+  Result<Gradients> gradients = read_gradients(options.file, options.variant, console);
+  if (!gradients.ok()) {
+    if (!gradients.error().message.empty()) console.problem(gradients.error().message);
+    return exit_wrong_input;
+  }
+  DdpOptions& ddp = gradients->options;
+  if (!options.bucket_cap.empty()) {
+    ddp.bucket_cap = parse_bytes(options.bucket_cap).value();
+    ddp.explicit_cap = true;
+  }
+  if (!options.profile.empty()) ddp.profile = sim::profile_named(options.profile)->ddp;
+  const BucketLayout initial = initial_layout(gradients->tensors, ddp);
+  const BucketLayout rebuilt =
+      will_rebuild(ddp) ? rebuilt_layout(gradients->tensors, gradients->ready_order, ddp) : initial;
+  if (options.json) {
+    const nlohmann::ordered_json object{{"file", options.file},
+                                        {"parameters", gradients->tensors.size()},
+                                        {"bucket_cap", ddp.bucket_cap.count},
+                                        {"initial_bytes", bytes_of(*gradients, initial)},
+                                        {"buckets_bytes", bytes_of(*gradients, rebuilt)},
+                                        {"initial", as_json(*gradients, initial)},
+                                        {"rebuilt", as_json(*gradients, rebuilt)}};
+    console.print(object.dump() + "\n");
+    return exit_held;
+  }
+  console.print(fmt::format("{}: {} parameters, bucket_cap {}\n", gradients->title, gradients->tensors.size(),
+                            to_string(ddp.bucket_cap)) +
+                as_text(*gradients, initial, "first iteration, in reverse order of definition") +
+                as_text(*gradients, rebuilt,
+                        will_rebuild(ddp) ? "then, in the order in which gradients become ready"
+                                          : "then the same, as find_unused_parameters keeps the layout"));
+  return exit_held;
+}
+
+std::string size_problem(const std::string& text) {
+  const Result<Bytes> size = parse_bytes(text);
+  return size.ok() ? "" : fmt::format("{}; write a size with its unit, such as 25MiB", size.error().message);
+}
+
+std::string profile_problem(const std::string& text) {
+  if (sim::profile_named(text) != nullptr) return "";
+  return fmt::format("`{}` is no profile; there are {}", text, fmt::join(sim::profile_names, ", "));
+}
+
+}  // namespace
+
+Action declare_buckets(CLI::App& app) {
+  const auto options = std::make_shared<BucketsOptions>();
+  app.add_option("FILE", options->file,
+                 "a scenario with a model, or FILE.json with the shapes in the order in which gradients become ready")
+      ->required();
+  app.add_option("--variant", options->variant, "of the scenario; default: the first");
+  app.add_option("--bucket-cap", options->bucket_cap, "instead of the file's, as if the user had given it")
+      ->check(size_problem);
+  app.add_option("--profile", options->profile, "whose DDP: pytorch-2.6 or pytorch-1.13")->check(profile_problem);
+  app.add_flag("--json", options->json, "one JSON object");
+  return [options](Console& console) { return run(*options, console); };
+}
+
+}  // namespace pdsim::tools
