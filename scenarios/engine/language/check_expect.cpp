@@ -131,6 +131,8 @@ class FaultCheck {
     check_rank_set(match.find("from"), spec.match.from, s_, problems_);
     check_rank_set(match.find("to"), spec.match.to, s_, problems_);
     check_operation(match.find("op"), problems_);
+    for (const std::int64_t nth : spec.match.nth.named())
+      if (nth < 1) problems_.error(match.find("nth")->mark, "no message is the 0th", "messages are counted from 1");
     for (const char* key : {"from", "to", "op", "nth"})
       if (const Entry* e = entry_of(match, key); e != nullptr && !row.has(hits_messages))
         problems_.error(

@@ -208,7 +208,7 @@ constexpr Key match_keys[] = {
     {.name = "to", .shape = Shape::int_set, .about = "messages to these ranks", .otherwise = "all"},
     {.name = "nth",
      .shape = Shape::int_set,
-     .about = "which of the messages, or of the points of the ranks, that match, counted from 1",
+     .about = "which of the messages that match, counted from 1",
      .otherwise = "all"},
     {.name = "op", .shape = Shape::name, .about = "messages of this collective or operation; default: of any"},
 };

@@ -117,6 +117,15 @@ launch 2
 )");
 }
 
+TEST(Faults, CountMessagesFromOne) {
+  const auto with_nth = [](const std::string& nth) {
+    return report_of(valid_start + "faults:\n  - drop:\n    match: {nth: " + nth + "}\nexpect: {outcome: deadlock}\n");
+  };
+  EXPECT_NE(with_nth("0").find("messages are counted from 1"), std::string::npos) << with_nth("0");
+  EXPECT_EQ(with_nth("1..3"), "");
+  EXPECT_EQ(with_nth("even"), "");
+}
+
 TEST(Limits, RefuseAFileThatIsTooLarge) {
   EXPECT_EQ(
       report_of(std::string(limits::file_bytes + 1, 'x')),
