@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 
 namespace pdsim::architecture {
@@ -42,6 +43,20 @@ std::string problems_of_project(Rule rule) {
 TEST(Architecture, IncludesOnlyPointDownwards) { EXPECT_EQ(problems_of_project(include_problems), ""); }
 TEST(Architecture, CoreAndSimHideNoState) { EXPECT_EQ(problems_of_project(hidden_state_problems), ""); }
 TEST(Architecture, NoFileIsLongerThanFiveHundredLines) { EXPECT_EQ(problems_of_project(size_problems), ""); }
+
+TEST(Architecture, TheTopLevelHoldsWhatTheDesignNames) {
+  const std::set<std::string> named{"CMakeLists.txt", "CMakePresets.json",
+                                    "CHANGELOG.md",   "LICENSE",
+                                    "README.md",      "core",
+                                    "backends",       "sim",
+                                    "scenarios",      "tests",
+                                    "tools",          "docs"};
+  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR)) {
+    const std::string name = entry.path().filename().string();
+    const bool ignored = name.starts_with(".") || name.starts_with("build") || name == "pdsim-out";
+    EXPECT_TRUE(ignored || named.count(name) == 1) << name;
+  }
+}
 
 TEST(IncludeRule, CatchesEveryForbiddenArrow) {
   const std::string_view forbidden[][2] = {

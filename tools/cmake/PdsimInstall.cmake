@@ -15,7 +15,7 @@ install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenario
   PATTERN engine EXCLUDE)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-configure_package_config_file(cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})
+configure_package_config_file(tools/cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(pdsimConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfigVersion.cmake
   DESTINATION ${package_dir})
@@ -29,5 +29,5 @@ set(pc_private "")
 if(PDSIM_HAVE_GLOO)
   set(pc_private "-lgloo ")
 endif()
-configure_file(cmake/pdsim.pc.in pdsim.pc @ONLY)
+configure_file(tools/cmake/pdsim.pc.in pdsim.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pdsim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
