@@ -25,9 +25,20 @@ std::string title(const scenarios::Scenario& scenario) {
   return scenario.variant.empty() ? scenario.file : fmt::format("{}: {}", scenario.file, scenario.variant);
 }
 
+std::vector<std::string> names_of(const std::vector<const scenarios::Scenario*>& variants) {
+  std::vector<std::string> names;
+  for (const scenarios::Scenario* scenario : variants) names.push_back(scenario->variant);
+  return names;
+}
+
 bool show(const scenarios::LoadedFile& file, const CheckOptions& options, Console& console) {
   const auto variants = select_variants(file, options.variant, console);
   if (!variants) return false;
+  if (options.print && variants->size() > 1) {
+    console.problem(fmt::format("{} has {} variants; --print shows one: add --variant and one of {}", file.file,
+                                variants->size(), fmt::join(names_of(*variants), ", ")));
+    return false;
+  }
   for (const scenarios::Scenario* scenario : *variants) {
     if (options.print) console.print(scenarios::effective_document(file, scenario->variant));
     if (options.table) console.print(fmt::format("{}\n{}", title(*scenario), scenarios::program_table(*scenario)));
@@ -52,8 +63,8 @@ int check(const CheckOptions& options, Console& console) {
 Action declare_check(CLI::App& app) {
   const auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->files, "scenario files, or names of the catalog")->required();
-  auto* variant = app.add_option("--variant", options->variant, "only this variant");
-  app.add_flag("--print", options->print, "the whole document of the variant, its settings applied")->needs(variant);
+  app.add_option("--variant", options->variant, "only this variant");
+  app.add_flag("--print", options->print, "the whole document, the variant's settings applied");
   app.add_flag("--table", options->table, "what every rank does in every step");
   return [options](Console& console) { return check(*options, console); };
 }

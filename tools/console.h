@@ -11,7 +11,7 @@ namespace pdsim::tools {
 
 class Console {
  public:
-  // `no_color`: the environment's NO_COLOR is set to something.
+  // `no_color`: the environment's NO_COLOR is set to something, or its TERM is dumb.
   explicit Console(bool no_color);
   bool color() const { return color_; }        // for standard output
   bool terminal() const { return terminal_; }  // is standard output one?

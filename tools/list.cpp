@@ -1,6 +1,7 @@
 // pdsim list: the catalog, and with --what the names that scenario files may use, each from its one table.
 
 #include "core/base/errors.h"
+#include "core/base/nearest.h"
 #include "core/base/types.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
@@ -84,6 +85,10 @@ Items rows_of(std::span<const scenarios::language::Key> rows) {
 
 Items operations() { return rows_of(scenarios::language::operation_table); }
 
+Items layers() { return rows_of(scenarios::language::layer_kinds()); }
+Items losses() { return rows_of(scenarios::language::loss_kinds()); }
+Items optimizers() { return rows_of(scenarios::language::optimizer_kinds()); }
+
 template <class Rows>
 Items explained(const Rows& rows) {
   Items items;
@@ -126,11 +131,29 @@ constexpr std::array kinds{
     Kind{"dtypes", dtype_items},
     Kind{"errors", errors},
     Kind{"faults", faults},
+    Kind{"layers", layers},
+    Kind{"losses", losses},
     Kind{"operations", operations},
+    Kind{"optimizers", optimizers},
     Kind{"personalities", personalities},
     Kind{"profiles", profiles},
     Kind{"worlds", world_items},
 };
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.emplace_back(kind.name);
+  return names;
+}
+
+// What is wrong with the value of --what; empty when nothing is.
+std::string kind_problem(const std::string& word) {
+  const std::vector<std::string> names = kind_names();
+  if (std::find(names.begin(), names.end(), word) != names.end()) return "";
+  if (const auto close = nearest(word, std::span<const std::string>(names)))
+    return fmt::format("there is no list of `{}`; did you mean `{}`?", word, *close);
+  return fmt::format("there is no list of `{}`; there are {}", word, fmt::join(names, ", "));
+}
 
 std::string as_table(const Items& items) {
   std::size_t width = 0;
@@ -155,9 +178,8 @@ Action declare_list(CLI::App& app) {
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds) names.emplace_back(kind.name);
-  app.add_option("--what", options->what, "what to list")->check(CLI::IsMember(names));
+  app.add_option("--what", options->what, fmt::format("what to list: {}", fmt::join(kind_names(), ", ")))
+      ->check(kind_problem);
   app.add_flag("--json", options->json, "one JSON object per line");
   return [options](Console& console) {
     const Kind* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == options->what; });

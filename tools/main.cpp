@@ -113,7 +113,9 @@ int run(int argc, char** argv, Console& console) {
 int main(int argc, char** argv) {
   using namespace pdsim::tools;
   const char* no_color = std::getenv("NO_COLOR");
-  Console console(no_color != nullptr && *no_color != '\0');
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  Console console(dumb || (no_color != nullptr && *no_color != '\0'));
   handle_signals();
   if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
     console.problem("standard output is closed; nothing was run");

@@ -60,6 +60,8 @@ std::string patience_problem(const std::string& text) {
              : "";
 }
 
+std::string out_problem(const std::string& text) { return text.empty() ? "the folder has no name" : ""; }
+
 std::string seed_problem(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -235,7 +237,8 @@ Action declare_scenario(CLI::App& app) {
   app.add_option("--patience", options->patience, "real worlds: how long without progress is a hang")
       ->check(patience_problem)
       ->capture_default_str();
-  app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant");
+  app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant")
+      ->check(out_problem);
   app.add_flag("--quiet", options->quiet, "only the verdicts");
   app.add_flag("--json", options->json, "one JSON object per file");
   return [options](Console& console) { return run(*options, console); };

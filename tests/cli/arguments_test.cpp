@@ -68,6 +68,24 @@ TEST(Arguments, AMistypedCommandIsToldWhatThereIs) {
   EXPECT_NE(run.problems.find("no command `lst`; did you mean `list`?"), std::string::npos) << run.problems;
 }
 
+TEST(Arguments, AMistypedListIsToldWhatIsMeantOrWhatThereIs) {
+  const Folder folder;
+  const Ended close = run_pdsim({"list", "--what", "layer"}, folder.path());
+  EXPECT_NE(close.problems.find("there is no list of `layer`; did you mean `layers`?"), std::string::npos)
+      << close.problems;
+  const Ended far = run_pdsim({"list", "--what", "xyzzy"}, folder.path());
+  EXPECT_NE(far.problems.find("there is no list of `xyzzy`; there are algorithms, catalog"), std::string::npos)
+      << far.problems;
+}
+
+TEST(Arguments, AnEmptyFolderNameIsWrong) {
+  const Folder folder;
+  const Ended run = run_pdsim({"scenario", "unused_params", "--out", ""}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.output, "");
+  EXPECT_NE(run.problems.find("the folder has no name"), std::string::npos) << run.problems;
+}
+
 TEST(Output, AReaderThatLeavesIsNoError) {
   const Folder folder;
   RunOptions options;

@@ -16,6 +16,11 @@ constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
 constexpr std::array<Words, 2> model_dtype_words{"f32", "f64"};
 constexpr std::array<Words, 3> loss_words{"mse", "cross_entropy", "sum"};
+constexpr Key loss_rows[] = {
+    {.name = loss_words[0], .shape = Shape::word, .about = "mean of the squared distances from the targets"},
+    {.name = loss_words[1], .shape = Shape::word, .about = "mean of the negative log-probabilities of the classes"},
+    {.name = loss_words[2], .shape = Shape::word, .about = "sum of the outputs"},
+};
 constexpr std::array<Words, 1> none_word{"none"};
 constexpr std::array<Words, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
 constexpr std::array<Words, 2> across_words{"equal", "differ"};
@@ -356,6 +361,8 @@ const Group selector{.title = "when", .about = "integer sets, all of which must 
 
 std::span<const Key> fault_kinds() { return fault_rows; }
 std::span<const Key> layer_kinds() { return layer_rows; }
+std::span<const Key> optimizer_kinds() { return optimizer_rows; }
+std::span<const Key> loss_kinds() { return loss_rows; }
 std::span<const std::string_view> backends() { return sim::personality_names; }
 std::span<const std::string_view> profiles() { return sim::profile_names; }
 

@@ -15,6 +15,8 @@ extern const Group selector;         // of `when`
 
 std::span<const Key> fault_kinds();
 std::span<const Key> layer_kinds();
+std::span<const Key> optimizer_kinds();
+std::span<const Key> loss_kinds();
 std::span<const std::string_view> backends();
 std::span<const std::string_view> profiles();
 
