@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::cli_tests {
@@ -27,7 +28,7 @@ std::vector<Json> json_of(std::vector<std::string> arguments) {
   return objects;
 }
 
-const Json& variant(const Json& file, const std::string& name) {
+const Json& variant(const Json& file, std::string_view name) {
   for (const Json& v : file["variants"])
     if (v["name"] == name) return v;
   ADD_FAILURE() << "no variant " << name;
