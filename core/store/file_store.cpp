@@ -87,7 +87,8 @@ Status FileStore::close() {
   bool remove = count.ok() && options_.workers >= 0 && *count == options_.workers;
   if (count.ok() && options_.removal == FileRemoval::count_reached_and_unreferenced) {
     const auto references = add_raw(refcount_key, -1);
-    remove = references.ok() && *references == 0 && options_.workers >= 0 && *count >= options_.workers;
+    // Others may have counted since ours: the last to let go goes by what it sees, or the file outlives a clean end.
+    remove = references.ok() && *references == 0 && options_.workers >= 0 && times_closed() >= options_.workers;
   }
   closed_ = true;
   if (!count) return count.error();
@@ -159,6 +160,13 @@ Result<std::int64_t> FileStore::add_raw(std::string_view raw_key, std::int64_t d
     return sum ? std::optional(std::to_string(*sum)) : std::nullopt;
   }));
   return sum;
+}
+
+std::int64_t FileStore::times_closed() const {
+  const auto count = cache_.find(cleanup_key);
+  if (count == cache_.end()) return 0;
+  const auto number = add_to_decimal(cleanup_key, count->second, 0);
+  return number ? *number : 0;
 }
 
 template <class ValueOf>

@@ -4,7 +4,9 @@
 //   waiting    polls the file; elapsed time is cut to whole seconds before it is compared, so a 12 s timeout ends at 13 s.
 //              While the file does not exist, every reading call waits for it, up to timeout()
 //   close      adds 1 to the "cleanup/" counter, if the file exists; the handle that completes the count removes the file,
-//              under whoever still uses it. A killed process never counts
+//              under whoever still uses it. A killed process never counts. In 2.6 the last handle to let go removes it
+//              whoever counted last; c10d compares with the count of its own closing call and leaves the file when two
+//              handles close at once
 //   num_keys   counts the store's own counters too; delete_key always says true
 //   threads    one thread per handle; each further handle counts in close like a further rank
 //   source     PyTorch torch/csrc/distributed/c10d/FileStore.cpp (1.13 and 2.6)
@@ -54,6 +56,7 @@ class FileStore final : public Store {
   Error timed_out(std::span<const std::string> keys, Time timeout);
   std::vector<std::string> missing(std::span<const std::string> keys) const;
   std::vector<std::string> present() const;
+  std::int64_t times_closed() const;  // by all handles, as far as this one has read
   Result<std::int64_t> add_raw(std::string_view raw_key, std::int64_t delta);
   // Reads what is new and appends one record, in one step for all other handles. `value_of` sees the present value (null:
   // none) and returns the new one, or nullopt to append nothing.

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace pdsim::testing {
@@ -52,6 +54,38 @@ TEST(FileStore, ReadingWaitsForAFileThatDoesNotExist) {
   EXPECT_EQ(fact(got.error().facts, "key"), "0/rank_0");
   EXPECT_NE(got.error().message.find("did not exist"), std::string::npos);
   EXPECT_EQ(file.now, 6_s);
+}
+
+// Lets another handle close right after this one has counted itself.
+class InterruptedLogFile final : public MemoryLogFile {
+ public:
+  InterruptedLogFile(MemoryFile& file, std::function<void()> interrupt)
+      : MemoryLogFile(file), interrupt_(std::move(interrupt)) {}
+  Status append(std::int64_t offset, const std::function<std::string(std::string_view)>& with_tail) override {
+    bool counts = false;
+    const Status status = MemoryLogFile::append(offset, [&](std::string_view tail) {
+      const std::string record = with_tail(tail);
+      counts = record.find(cleanup_key) != std::string::npos;
+      return record;
+    });
+    if (counts) interrupt_();
+    return status;
+  }
+
+ private:
+  std::function<void()> interrupt_;
+};
+
+TEST(FileStore, HandlesThatCloseAtOnceLeaveNoFileBehind) {
+  for (const FileRemoval removal : {classic, modern}) {
+    MemoryFile file;
+    const auto b = open(file, 2, removal);
+    auto log = std::make_unique<InterruptedLogFile>(file, [&b] { EXPECT_TRUE(b->close()); });
+    const auto a = FileStore::open(std::move(log), {"run/store", 2, removal}).value();
+    ASSERT_TRUE(a->set("k", "v"));
+    ASSERT_TRUE(a->close());
+    EXPECT_FALSE(file.bytes) << "the file outlived a clean end";
+  }
 }
 
 TEST(FileStore, ClassicRemovesWhenTheLastWorkerCloses) {

@@ -15,7 +15,7 @@ struct MemoryFile {
   Time now{};
 };
 
-class MemoryLogFile final : public LogFile {
+class MemoryLogFile : public LogFile {
  public:
   explicit MemoryLogFile(MemoryFile& file) : file_(file) {}
   bool exists() const override { return file_.bytes.has_value(); }
