@@ -41,6 +41,45 @@ Plan doubling_scan(PlanArgs a);
 Plan linear_exscan(PlanArgs a);
 Plan doubling_exscan(PlanArgs a);
 
+// Recursive halving, then recursive doubling of chunks; folds as recursive doubling does.   2 log2 q rounds, and 2
+//   source  Rabenseifner, "Optimization of collective reduction operations", ICCS 2004
+Plan rabenseifner_all_reduce(PlanArgs a);
+
+// Reduce-scatter then all-gather over the prime factors of p, each group exchanging at once.   2 rounds per factor
+//   source  Gloo's bcube, whose base is one number; the smallest factors first serve every p
+Plan bcube_all_reduce(PlanArgs a);
+
+Plan reduce_broadcast_all_reduce(PlanArgs a);  // both binomial, rank 0 between them
+
+constexpr int chain_segments = 8;  // of the pipelined chains
+
+Plan linear_broadcast(PlanArgs a);  // one round at the root
+Plan chain_broadcast(PlanArgs a);   // pipelined; passes segment s while receiving s + 1
+Plan linear_reduce(PlanArgs a);     // one round; the root adds in rank order
+Plan chain_reduce(PlanArgs a);      // pipelined; order: each rank adds the sum of those farther from the root
+
+// Binomial scatter of p chunks, then a ring.   k + p - 1 rounds, at most 2n(p-1)/p bytes sent
+//   source  Thakur, Rabenseifner, Gropp, 2005
+Plan scatter_ring_broadcast(PlanArgs a);
+
+Plan ring_gather_reduce(PlanArgs a);  // ring reduce-scatter, then one round of chunks to the root, as Gloo
+
+Plan binomial_gather(PlanArgs a);   // k rounds, p-1 messages
+Plan binomial_scatter(PlanArgs a);  // k rounds, p-1 messages
+
+// k rounds for any p; blocks are rotated locally.
+//   source  Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient algorithms for all-to-all communications", 1997
+Plan bruck_all_gather(PlanArgs a);
+Plan bruck_all_to_all(PlanArgs a);
+
+Plan linear_all_gather(PlanArgs a);        // one round of p-1 messages each
+Plan linear_all_to_all(PlanArgs a);        // one round of p-1 messages each
+Plan pairwise_reduce_scatter(PlanArgs a);  // (p-1) rounds; in round k to rank + k; summed from the own part downwards
+
+Plan recursive_doubling_barrier(PlanArgs a);
+Plan linear_barrier(PlanArgs a);       // to rank 0 and back
+Plan double_ring_barrier(PlanArgs a);  // a token goes round twice
+
 Plan direct_send(PlanArgs a);  // root is the peer
 Plan direct_receive(PlanArgs a);
 

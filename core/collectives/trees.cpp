@@ -69,4 +69,47 @@ Plan dissemination_barrier(PlanArgs a) {
                    receive((a.rank - distance % a.size + a.size) % a.size, nothing));
 }
 
+Plan recursive_doubling_barrier(PlanArgs a) {
+  a.count = 0;
+  return recursive_doubling_all_reduce(a);
+}
+
+Plan linear_barrier(PlanArgs a) {
+  const Slice nothing{0, 0, BufferId::output};
+  if (a.rank != 0) {
+    co_yield round(send(0, nothing));
+    co_yield round(receive(0, nothing));
+    co_return;
+  }
+  std::vector<Step> steps;
+  for (Rank r = 1; r < a.size; ++r) steps.push_back(receive(r, nothing));
+  co_yield std::span<const Step>(steps);
+  for (Step& s : steps) s = send(s.peer, nothing);
+  co_yield std::span<const Step>(steps);
+}
+
+Plan double_ring_barrier(PlanArgs a) {
+  const Slice nothing{0, 0, BufferId::output};
+  const Rank next = (a.rank + 1) % a.size, previous = (a.rank + a.size - 1) % a.size;
+  if (a.size == 1) co_return;
+  for (int turn = 0; turn < 2; ++turn) {
+    if (a.rank == 0) co_yield round(send(next, nothing));
+    co_yield round(receive(previous, nothing));
+    if (a.rank != 0) co_yield round(send(next, nothing));
+  }
+}
+
+Plan reduce_broadcast_all_reduce(PlanArgs a) {
+  co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  int bit = 1;
+  for (; bit < a.size && (a.rank & bit) == 0; bit <<= 1)
+    if (a.rank + bit < a.size) co_yield round(receive_reduce(a.rank + bit, a.whole()));
+  if (a.rank != 0) {
+    co_yield round(send(a.rank - bit, a.whole()));
+    co_yield round(receive(a.rank - bit, a.whole()));
+  }
+  for (bit >>= 1; bit > 0; bit >>= 1)
+    if (a.rank + bit < a.size) co_yield round(send(a.rank + bit, a.whole()));
+}
+
 }  // namespace pdsim

@@ -104,7 +104,9 @@ TEST(FindAlgorithm, NamesWhatThereIs) {
   EXPECT_EQ(find_algorithm(CollectiveKind::all_reduce, "auto").value()->name, "ring");
   const auto missing = find_algorithm(CollectiveKind::all_reduce, "rnig");
   ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().message, "all_reduce has no algorithm `rnig`; there is ring, recursive_doubling");
+  EXPECT_EQ(missing.error().message,
+            "all_reduce has no algorithm `rnig`; there is ring, recursive_doubling, "
+            "rabenseifner, bcube, reduce_broadcast");
 }
 
 }  // namespace
