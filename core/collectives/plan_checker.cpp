@@ -105,6 +105,12 @@ class Checker {
       if (!fits(r, step.slice)) return;
       const bool local = step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce;
       if (local && !fits(r, step.from)) return;
+      // Runs scale the input for avg and premul_sum while it is copied, so what bypasses a copy would not be scaled.
+      const bool bypasses = step.kind == Step::Kind::send
+                                ? step.slice.buffer == BufferId::input
+                                : step.kind == Step::Kind::reduce && step.from.buffer == BufferId::input;
+      if (bypasses && row(algorithm_.kind).reduces)
+        return fail(fmt::format("round {} of rank {} uses its input without copying it first", s.round_index, r));
       if (local) continue;
       if (step.peer < 0 || step.peer >= size_ || step.peer == r)
         return fail(fmt::format("round {} of rank {} names rank {} as its peer", s.round_index, r, step.peer));

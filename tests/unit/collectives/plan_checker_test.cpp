@@ -57,7 +57,11 @@ Plan send_first_cycle(PlanArgs a) {
 Plan double_add(PlanArgs a) {
   co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
   for (int twice = 0; twice < 2; ++twice)
-    co_yield round(send(1 - a.rank, {0, a.count, BufferId::input}), receive_reduce(1 - a.rank, a.whole()));
+    co_yield round(send(1 - a.rank, a.whole()), receive_reduce(1 - a.rank, a.whole()));
+}
+Plan unscaled_input(PlanArgs a) {
+  co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  co_yield round(send(1 - a.rank, {0, a.count, BufferId::input}), receive_reduce(1 - a.rank, a.whole()));
 }
 Plan swapped_peers(PlanArgs a) {
   co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
@@ -78,6 +82,7 @@ TEST(PlanChecker, CatchesEveryPlantedMistake) {
       {"missing round", missing_round, 3, "holds"},
       {"cycle of sends", send_first_cycle, 2, "waits in round 2 for ever"},
       {"double add", double_add, 2, "2 times"},
+      {"input sent without a copy", unscaled_input, 2, "without copying it first"},
       {"swapped peers", swapped_peers, 3, "for ever"},
       {"past the end", past_the_end, 2, "of a buffer of"},
   };
