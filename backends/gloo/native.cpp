@@ -55,7 +55,7 @@ void contribute(const Collective& call, int group_size, MutableView to) {
 }
 
 void finish_average(const Collective& call, int group_size) {
-  if (call.op == ReduceOp::avg && !row(call.dtype).floating) scale(call.output, call.output, 1.0 / group_size);
+  if (call.op == ReduceOp::avg && !row(call.dtype).floating) divide(call.output, group_size);
 }
 
 template <class Options>

@@ -54,7 +54,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
 
   void step() {
     if (!plan_.next()) {
-      if (divides_at_end_ && real_ && call_.output.data != nullptr) scale(call_.output, call_.output, 1.0 / args_.size);
+      if (divides_at_end_ && real_ && call_.output.data != nullptr) divide(call_.output, args_.size);
       return finish({});
     }
     messages_.clear();

@@ -127,6 +127,12 @@ void scale_half(MutableView to, ConstView from, double factor) {
   for (std::int64_t i = 0; i < to.count; ++i) a[i] = Half::store(Half::load(b[i]) * static_cast<float>(factor));
 }
 
+template <class T>
+void divide_as(MutableView data, std::int64_t divisor) {
+  auto* a = reinterpret_cast<T*>(data.data);
+  for (std::int64_t i = 0; i < data.count; ++i) a[i] = static_cast<T>(static_cast<std::int64_t>(a[i]) / divisor);
+}
+
 }  // namespace
 
 bool supports(ReduceOp op, DType dtype) {
@@ -182,6 +188,22 @@ void scale(MutableView to, ConstView from, double factor) {
       return scale_as<std::int64_t>(to, from, factor);
     case DType::boolean:
       return;
+  }
+}
+
+void divide(MutableView data, std::int64_t divisor) {
+  if (data.data == nullptr) return;
+  switch (data.dtype) {
+    case DType::i8:
+      return divide_as<std::int8_t>(data, divisor);
+    case DType::u8:
+      return divide_as<std::uint8_t>(data, divisor);
+    case DType::i32:
+      return divide_as<std::int32_t>(data, divisor);
+    case DType::i64:
+      return divide_as<std::int64_t>(data, divisor);
+    default:
+      PDSIM_CHECK(false, "only integers are divided");
   }
 }
 

@@ -21,4 +21,7 @@ void reduce(MutableView inout, ConstView in, ReduceOp op);
 // to[i] = from[i] * factor, in the dtype's own arithmetic (f16, bf16: rounded once). May alias.
 void scale(MutableView to, ConstView from, double factor);
 
+// data[i] = data[i] / divisor, towards zero. Integers only; divisor > 0.
+void divide(MutableView data, std::int64_t divisor);
+
 }  // namespace pdsim

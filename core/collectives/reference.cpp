@@ -31,7 +31,7 @@ Buffer reduced(const Collective& call, const RankBuffers& inputs) {
     }
   }
   const MutableView view{sum.data(), call.dtype, elements};
-  if (call.op == ReduceOp::avg && !floating) scale(view, view, 1.0 / n);
+  if (call.op == ReduceOp::avg && !floating) divide(view, static_cast<std::int64_t>(inputs.size()));
   return sum;
 }
 

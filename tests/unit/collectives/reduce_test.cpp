@@ -54,6 +54,19 @@ TEST(Reduce, NaNWinsInMinAndMaxFromEitherSide) {
   EXPECT_TRUE(std::isnan(combined(1.0F, nan, DType::f32, ReduceOp::max)));
 }
 
+TEST(Divide, IsExactForIntegersWhoseReciprocalIsNot) {
+  for (std::int64_t n = 1; n <= 200; ++n) {
+    std::int64_t data[] = {n, 3 * n - 1, -n};
+    divide({reinterpret_cast<std::byte*>(data), DType::i64, 3}, n);
+    EXPECT_EQ(data[0], 1) << n;
+    EXPECT_EQ(data[1], 2) << n;
+    EXPECT_EQ(data[2], -1) << n;
+  }
+  std::int64_t large = (std::int64_t{1} << 53) + 1;
+  divide({reinterpret_cast<std::byte*>(&large), DType::i64, 1}, 1);
+  EXPECT_EQ(large, (std::int64_t{1} << 53) + 1);
+}
+
 TEST(Supports, BitwiseOnlyForIntegersAndPremulSumOnlyForFloats) {
   EXPECT_FALSE(supports(ReduceOp::band, DType::f32));
   EXPECT_TRUE(supports(ReduceOp::band, DType::boolean));
