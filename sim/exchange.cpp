@@ -170,13 +170,12 @@ std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int
 
 void Exchange::transfer(const PostedPtr& send, const PostedPtr& receive, Rank to) {
   if (receive->message.matched != nullptr) *receive->message.matched = send->rank;
-  const std::int64_t id = next_message_++;
   if (send->eager) {  // its bytes are there already
     arrive(send, receive, false);
     return;
   }
   bool corrupt = false;
-  const auto transit = travel(send, to, id, corrupt);
+  const auto transit = travel(send, to, next_message_++, corrupt);
   if (!transit) return;  // nobody retries: both sides wait for ever
   scheduler_.at(transit->arrived, [this, send, receive, corrupt] { arrive(send, receive, corrupt); });
 }

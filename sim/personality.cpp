@@ -18,7 +18,7 @@ constexpr std::array<Personality, 4> personality_rows{{
      OnLongMessage::receiver_fails, AddressExchange::full_mesh, "nothing, ever: Open MPI has no timeout"},
     {"ideal", "unbounded buffering, calls pair by kind, no timeout; a closed connection is an error", Time::max(),
      Bytes{-1}, Pairing::by_kind, false, OnTimeout::nothing, OnPeerEnd::peers_fail, OnLongMessage::receiver_fails,
-     AddressExchange::full_mesh, "nothing, ever: the ideal backend has no timeout"},
+     AddressExchange::root_publishes, "nothing, ever: the ideal backend has no timeout"},
 }};
 
 constexpr std::array<Profile, 2> profile_rows{{

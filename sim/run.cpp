@@ -125,6 +125,7 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
   record.events = static_cast<std::int64_t>(world.scheduler.events_fired());
   record.messages = std::move(world.exchange.messages());
   record.messages_dropped = options.record_messages ? world.exchange.messages_dropped() : 0;
+  record.message_count = world.exchange.message_count();
   return record;
 }
 

@@ -32,6 +32,7 @@ struct Command {
   bool hidden = false;           // started by pdsim itself
 };
 
+Action declare_bench(CLI::App& app);
 Action declare_buckets(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_diagnose(CLI::App& app);
@@ -41,5 +42,6 @@ Action declare_list(CLI::App& app);
 Action declare_rank(CLI::App& app);
 Action declare_scenario(CLI::App& app);
 Action declare_schema(CLI::App& app);
+Action declare_validate(CLI::App& app);
 
 }  // namespace pdsim::tools

@@ -67,9 +67,9 @@ class RealWorldRunner final : public WorldRunner {
     ProcessWorldOptions world;
     world.ranks = scenario.world.spec.ranks();
     world.patience = options.patience;
-    world.command = {options.executable, "rank", std::string(name()), scenario.file};
-    if (!scenario.variant.empty()) world.command.insert(world.command.end(), {"--variant", scenario.variant});
-    if (options.seed) world.command.insert(world.command.end(), {"--seed", std::to_string(*options.seed)});
+    world.command = {options.executable};
+    const std::vector<std::string> arguments = rank_arguments(scenario, options);
+    world.command.insert(world.command.end(), arguments.begin(), arguments.end());
     if (world.ranks > most_ranks)
       return Error{Code::limit_exceeded,
                    fmt::format("{} ranks are more processes than one machine should run; at most {} on {}", world.ranks,
@@ -82,6 +82,14 @@ class RealWorldRunner final : public WorldRunner {
 
  private:
   static constexpr int most_ranks = 64;
+
+  std::vector<std::string> rank_arguments(const Scenario& scenario, const RunOptions& options) const {
+    if (!options.rank_command.empty()) return options.rank_command;
+    std::vector<std::string> arguments{"rank", std::string(name()), scenario.file};
+    if (!scenario.variant.empty()) arguments.insert(arguments.end(), {"--variant", scenario.variant});
+    if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
+    return arguments;
+  }
 
   static Result<RunRecord> record_of(const ProcessWorldResult& outcome) {
     RunRecord run;

@@ -1,7 +1,8 @@
 // Worlds of real processes: the launcher's side (a WorldRunner) and the rank's (run_rank).
 //
 //   start    the launcher starts `<executable> rank <world> <file> --variant <v>` once per rank; that hidden command loads the
-//            same file and calls run_rank with the same rank program as the simulated world runs
+//            same file and calls run_rank with the same rank program as the simulated world runs. RunOptions::rank_command
+//            is started instead where the program is no scenario's
 //   record   each rank's RankResult as JSON; also of a rank that hangs, through its watchdog thread
 //   time     one scale for all ranks: since the launcher began
 #pragma once

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdsim::scenarios {
 
@@ -22,6 +23,8 @@ struct RunOptions {
   bool trace = false;      // simulated world: keep the events that difference_on_rerun compares
   std::string leak;        // simulated world: a planted leak (sim/leaks.h), for tests of that comparison
   std::string executable;  // real worlds start themselves again
+  // What a rank's process is started with instead of the scenario's file and variant: the command that runs the program.
+  std::vector<std::string> rank_command;
 };
 
 class WorldRunner {

@@ -1,6 +1,6 @@
 // Collectives, send, recv, and waiting for those that were started with `async: true`.
 #include "scenarios/engine/operations/operations.h"
-#include "scenarios/engine/operations/payload.h"
+#include "core/trial/payload.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "tests/unit/sim/group_world.h"
 
-#include <numeric>
+#include "core/group/join_world.h"
+
 #include <utility>
 #include <vector>
 
@@ -15,15 +16,9 @@ WorldSpec world(int ranks, std::string backend) {
 
 RankProgram in_group(GroupBody body) {
   return [body = std::move(body)](RankEnvironment& env) -> ProgramResult {
-    auto store = env.rendezvous.env(30_min);
-    if (!store.ok()) return {store.error(), {}};
-    JoinOptions join{"world", env.rank, env.world_size, env.backend.default_timeout()};
-    auto member = env.backend.join(**store, join);
-    if (!member.ok()) return {member.error(), {}};
-    std::vector<Rank> ranks(static_cast<std::size_t>(env.world_size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    ProcessGroup group("world", ranks, env.rank, join.timeout, std::move(*member), env.recorder);
-    return {body(env, group), {}};
+    auto joined = join_world(env, env.backend.default_timeout());
+    if (!joined.ok()) return {joined.error(), {}};
+    return {body(env, *joined->group), {}};
   };
 }
 

@@ -1,0 +1,125 @@
+#include "core/trial/timing.h"
+
+#include "core/group/join_world.h"
+#include "core/trial/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace pdsim {
+namespace {
+
+struct Round {
+  std::int64_t count;
+  bool in_place;
+};
+
+std::vector<Round> rounds_of(const TimingRequest& request) {
+  std::vector<Round> rounds;
+  for (const std::int64_t count : request.counts) {
+    rounds.push_back({count, false});
+    if (request.in_place_too && request.moves_data && has_in_place(request.kind)) rounds.push_back({count, true});
+  }
+  return rounds;
+}
+
+bool has_parts(CollectiveKind kind) { return row(kind).input_times_size || row(kind).output_times_size; }
+
+std::string key_of(std::size_t round) { return fmt::format("round {}", round); }
+
+Status line_up(RankEnvironment& env, ProcessGroup& group, Time align) {
+  if (align <= Time{}) return wait(group.barrier());
+  const std::int64_t next = env.runtime.now().ps / align.ps + 1;
+  env.runtime.sleep_until(align * next);
+  return {};
+}
+
+Payload payload_of(const TimingRequest& request, std::int64_t count, const ProcessGroup& group) {
+  Payload payload;
+  payload.kind = request.kind;
+  payload.dtype = request.dtype;
+  payload.count = count;
+  payload.op = request.op;
+  payload.root = request.root;
+  payload.rank = group.rank();
+  payload.size = group.size();
+  if (is_uneven(request.kind)) payload.counts.assign(static_cast<std::size_t>(payload.size), count);
+  return payload;
+}
+
+// Began, ended (ps), wrong elements.
+Result<std::vector<double>> time_round(RankEnvironment& env, ProcessGroup& group, const TimingRequest& request,
+                                       const Round& round) {
+  const Payload payload = payload_of(request, round.count, group);
+  std::int64_t wrong = 0;
+  if (request.moves_data) {
+    const TrialMemory memory(payload, round.in_place, true);
+    PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+    wrong = payload.compare({memory.output().data, static_cast<std::size_t>(memory.output().bytes())}).wrong;
+  }
+  const TrialMemory memory(payload, round.in_place, request.moves_data);
+  for (int i = 0; i < request.warmup; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+  PDSIM_TRY(line_up(env, group, request.align));
+  const Time began = env.runtime.now();
+  for (int i = 0; i < request.iterations; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+  const Time ended = env.runtime.now();
+  return std::vector<double>{static_cast<double>(began.ps), static_cast<double>(ended.ps), static_cast<double>(wrong)};
+}
+
+}  // namespace
+
+RankProgram timing_program(const TimingRequest& request) {
+  return [&request](RankEnvironment& env) -> ProgramResult {
+    Result<JoinedWorld> world = join_world(env, request.timeout);
+    if (!world.ok()) return {world.error(), {}};
+    TensorValues values;
+    const std::vector<Round> rounds = rounds_of(request);
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      Result<std::vector<double>> timed = time_round(env, *world->group, request, rounds[i]);
+      if (!timed.ok()) return {timed.error(), std::move(values)};
+      values[key_of(i)] = std::move(*timed);
+    }
+    return {{}, std::move(values)};
+  };
+}
+
+std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::vector<RankResult>& ranks) {
+  std::vector<TimedRound> timed;
+  const std::vector<Round> rounds = rounds_of(request);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    TimedRound sum{rounds[i].count, rounds[i].in_place, {}, {}, 0};
+    double total = 0.0, last_began = 0.0, last_ended = 0.0;
+    for (const RankResult& rank : ranks) {
+      const auto found = rank.values.find(key_of(i));
+      if (found == rank.values.end() || found->second.size() != 3) return timed;
+      const std::vector<double>& v = found->second;
+      total += v[1] - v[0];
+      last_began = std::max(last_began, v[0]);
+      last_ended = std::max(last_ended, v[1]);
+      sum.wrong += static_cast<std::int64_t>(v[2]);
+    }
+    const auto calls = static_cast<double>(request.iterations);
+    sum.average = Time{static_cast<std::int64_t>(total / (calls * static_cast<double>(ranks.size())))};
+    sum.whole = Time{static_cast<std::int64_t>((last_ended - last_began) / calls)};
+    timed.push_back(sum);
+  }
+  return timed;
+}
+
+std::int64_t total_elements(CollectiveKind kind, std::int64_t count, int ranks) {
+  return has_parts(kind) ? count * ranks : count;
+}
+
+std::int64_t count_of_total(CollectiveKind kind, std::int64_t elements, int ranks) {
+  return has_parts(kind) ? elements / ranks : elements;
+}
+
+double bus_factor(CollectiveKind kind, int ranks) {
+  const double n = ranks;
+  if (kind == CollectiveKind::all_reduce) return 2.0 * (n - 1.0) / n;
+  return has_parts(kind) ? (n - 1.0) / n : 1.0;
+}
+
+}  // namespace pdsim

@@ -1,0 +1,53 @@
+// Timing: one collective with one algorithm at several sizes, out of place and in place, on every rank.
+//
+//   round    a barrier (or, where virtual time is free, waiting for the next whole `align`), then `iterations` calls, each
+//            waited for, after `warmup` untimed ones
+//   check    one call before them all, against what must come out; nothing to check without data
+//   errors   the first one ends the program, `unsupported` too
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "core/trial/payload.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+struct TimingRequest {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::string algorithm = "auto";
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  Rank root = 0;
+  std::vector<std::int64_t> counts;  // elements, as Collective::count
+  bool in_place_too = true;
+  bool moves_data = true;
+  int iterations = 20;
+  int warmup = 5;
+  Time align{};  // zero: a barrier
+  Time timeout{60'000'000'000'000};
+};
+
+// One size, in or out of place.
+struct TimedRound {
+  std::int64_t count = 0;
+  bool in_place = false;
+  Time average{};          // of one call, over the ranks
+  Time whole{};            // of one call, from when the last rank began the round to when the last one ended it
+  std::int64_t wrong = 0;  // elements, of all ranks
+};
+
+// `request` must outlive the program. Its times are in the values it ends with; timed_rounds() reads them.
+RankProgram timing_program(const TimingRequest& request);
+
+// Of all ranks together, in the order in which they ran; ends before the first round that some rank did not end.
+std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::vector<RankResult>& ranks);
+
+// nccl-tests' conventions: S is the array that all_gather, reduce_scatter, all_to_all, gather and scatter handle in total, and
+// busbw is algbw times this factor.   source  nccl-tests doc/PERFORMANCE.md
+std::int64_t total_elements(CollectiveKind kind, std::int64_t count, int ranks);
+std::int64_t count_of_total(CollectiveKind kind, std::int64_t elements, int ranks);  // rounded down
+double bus_factor(CollectiveKind kind, int ranks);
+
+}  // namespace pdsim

@@ -1,0 +1,129 @@
+// pdsim validate and pdsim bench, as scripts and people use them.
+
+#include "tests/cli/program.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+std::vector<nlohmann::json> lines(const std::string& text) {
+  std::vector<nlohmann::json> objects;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) objects.push_back(nlohmann::json::parse(line));
+  return objects;
+}
+
+TEST(ValidateCommand, PrintsALinePerGroupAndASummary) {
+  const Folder folder;
+  const Ended run = run_pdsim({"validate", "--collective", "reduce", "--algorithm", "binomial", "--dtype", "bf16",
+                               "--max-bytes", "64B", "--json"},
+                              folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  const auto objects = lines(run.output);
+  ASSERT_EQ(objects.size(), 7U);  // sum, avg, product, min, max, premul_sum, and the summary
+  std::int64_t cases = 0;
+  for (std::size_t i = 0; i + 1 < objects.size(); ++i) {
+    EXPECT_EQ(objects[i]["collective"], "reduce");
+    EXPECT_EQ(objects[i]["algorithm"], "binomial");
+    EXPECT_EQ(objects[i]["dtype"], "bf16");
+    EXPECT_EQ(objects[i]["wrong"], 0);
+    EXPECT_EQ(objects[i]["skipped"], 0);
+    EXPECT_TRUE(objects[i].contains("max_ulp"));
+    cases += objects[i]["cases"].get<std::int64_t>();
+  }
+  EXPECT_EQ(objects.back()["summary"], true);
+  EXPECT_EQ(objects.back()["world"], "sim");
+  EXPECT_EQ(objects.back()["ranks"], 4);
+  EXPECT_EQ(objects.back()["cases"], cases);
+}
+
+TEST(ValidateCommand, SkipsWithTheReasonWhatABackendLacks) {
+  const Folder folder;
+  const Ended run = run_pdsim({"validate", "--backend", "gloo", "--collective", "all_reduce", "--algorithm", "ring",
+                               "--op", "avg", "--max-bytes", "4B", "--json"},
+                              folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  const nlohmann::json summary = lines(run.output).back();
+  EXPECT_EQ(summary["cases"], 0);
+  EXPECT_GT(summary["skipped"], 0);
+  EXPECT_FALSE(summary["skip_reasons"].empty());
+}
+
+TEST(BenchCommand, GivesTheClosedFormAndTheMessagesOfTheRing) {
+  const Folder folder;
+  const Ended run =
+      run_pdsim({"bench", "--ranks", "4", "--algorithm", "ring", "--min", "1KiB", "--max", "1KiB", "--latency", "5us",
+                 "--bandwidth", "12.5GB/s", "--reduce-bandwidth", "100GB/s", "--payload", "none", "--json"},
+                folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  const auto objects = lines(run.output);
+  ASSERT_EQ(objects.size(), 1U);
+  const nlohmann::json& row = objects[0];
+  EXPECT_EQ(row["world"], "sim");
+  EXPECT_EQ(row["collective"], "all_reduce");
+  EXPECT_EQ(row["algorithm"], "ring");
+  EXPECT_EQ(row["bytes"], 1024);
+  EXPECT_EQ(row["payload"], "none");
+  EXPECT_NEAR(row["simulated_us"].get<double>(), 30.131, 0.001);
+  EXPECT_EQ(row["messages"], 24);
+  EXPECT_NEAR(row["busbw_GBps"].get<double>(), 1.5 * row["algbw_GBps"].get<double>(), 1e-9);
+  for (const char* key : {"wall_s", "messages_per_s", "peak_rss_bytes", "wrong"}) EXPECT_TRUE(row.contains(key)) << key;
+}
+
+TEST(BenchCommand, TimesOutOfPlaceAndInPlace) {
+  const Folder folder;
+  const Ended run = run_pdsim(
+      {"bench", "--ranks", "3", "--algorithm", "all", "--min", "0B", "--max", "64B", "--factor", "8", "--json"},
+      folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  bool in_place = false, out_of_place = false;
+  for (const nlohmann::json& row : lines(run.output)) {
+    EXPECT_EQ(row["wrong"], 0);
+    (row["in_place"].get<bool>() ? in_place : out_of_place) = true;
+  }
+  EXPECT_TRUE(in_place && out_of_place);
+}
+
+TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
+  struct Wrong {
+    std::vector<std::string> arguments;
+    std::string told;
+  };
+  const std::vector<Wrong> all = {
+      {{"validate", "--collective", "allreduce"}, "did you mean `all_reduce`?"},
+      {{"validate", "--algorithm", "rign"}, "did you mean `ring`?"},
+      {{"validate", "--collective", "barrier", "--algorithm", "ring"}, "there is no barrier algorithm `ring`"},
+      {{"validate", "--algorithm", "native"}, "the simulated world has none"},
+      {{"validate", "--dtype", "float32"}, "there is no dtype `float32`"},
+      {{"validate", "--ranks", "0"}, "--ranks"},
+      {{"validate", "--on", "smi"}, "did you mean `sim`?"},
+      {{"validate", "--max-bytes", "16"}, "write a size with its unit"},
+      {{"bench", "--min", "2KiB", "--max", "1KiB"}, "--min 2KiB is more than --max 1KiB"},
+      {{"bench", "--latency", "5"}, "write it with its unit, such as 5us"},
+      {{"bench", "--root", "4", "--collective", "broadcast"}, "root 4 is not a rank: there are 4"},
+      {{"bench", "--op", "band"}, "band does not exist for f32"},
+      {{"bench", "--ranks", "6", "--nodes", "4"}, "6 ranks cannot be spread evenly over 4 nodes"},
+      {{"bench", "--on", "gloo", "--payload", "none"}, "only the simulated world can"},
+      {{"bench", "--sharing", "port"}, "did you mean `ports`?"},
+      {{"bench", "--factor", "1"}, "--factor"},
+      {{"bench", "--ranks", "1048576", "--max", "1MiB"}, "--payload none moves sizes only"},
+      {{"validate", "--ranks", "100000", "--max-bytes", "1MiB"}, "more than 8GiB of memory"},
+  };
+  const Folder folder;
+  for (const Wrong& wrong : all) {
+    const Ended run = run_pdsim(wrong.arguments, folder.path());
+    EXPECT_EQ(run.status, 2) << wrong.told;
+    EXPECT_EQ(run.output, "");
+    EXPECT_NE(run.problems.find(wrong.told), std::string::npos) << run.problems;
+  }
+  EXPECT_TRUE(folder.names().empty());
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests

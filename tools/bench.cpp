@@ -1,0 +1,235 @@
+// pdsim bench: times collectives, in the columns of nccl-tests.
+
+#include "scenarios/trials/bench.h"
+
+#include "core/base/quantity.h"
+#include "core/collectives/reduce.h"
+#include "tools/bench_rows.h"
+#include "tools/progress.h"
+#include "tools/trial_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+using scenarios::TrialAlgorithm;
+
+struct BenchOptions {
+  TrialFlags trial;
+  std::string min = "1KiB", max = "4MiB";
+  double factor = 4.0;
+  std::optional<int> iterations, warmup;
+  Rank root = 0;
+  std::string payload = "real";
+  std::vector<std::int64_t> counts;  // of a rank's process: what the launcher worked out
+};
+
+// Ascending; each size once, rounded down to whole parts.
+std::vector<std::int64_t> counts_of(const BenchOptions& options, CollectiveKind kind, DType dtype) {
+  if (kind == CollectiveKind::barrier) return {0};
+  std::vector<std::int64_t> counts;
+  const auto most = static_cast<double>(parse_bytes(options.max).value().count);
+  double bytes = static_cast<double>(parse_bytes(options.min).value().count);
+  while (bytes <= most) {
+    const auto elements = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(size_of(dtype));
+    const std::int64_t count = count_of_total(kind, elements, options.trial.ranks);
+    if (counts.empty() || counts.back() != count) counts.push_back(count);
+    bytes = bytes == 0.0 ? 1.0 : bytes * options.factor;
+  }
+  return counts;
+}
+
+TimingRequest request_of(const BenchOptions& options, const TrialAlgorithm& algorithm, bool simulated) {
+  using namespace literals;
+  TimingRequest request;
+  request.kind = algorithm.kind;
+  request.algorithm = algorithm.name;
+  request.dtype = dtype_named(options.trial.dtype).value_or(DType::f32);
+  request.op = reduce_op_named(options.trial.op).value_or(ReduceOp::sum);
+  request.root = row(algorithm.kind).rooted ? options.root : 0;
+  request.counts = options.counts.empty() ? counts_of(options, algorithm.kind, request.dtype) : options.counts;
+  request.moves_data = options.payload == "real";
+  request.iterations = options.iterations.value_or(simulated ? 1 : 20);
+  request.warmup = options.warmup.value_or(simulated ? 0 : 5);
+  if (simulated) request.align = 1_s;
+  return request;
+}
+
+std::vector<std::string> command_of(const TimingRequest& request, const TrialAlgorithm& algorithm,
+                                    const scenarios::WorldRow& world) {
+  std::vector<std::string> command = rank_command("bench", world, algorithm);
+  const auto add = [&command](const char* flag, const auto& value) {
+    command.insert(command.end(), {flag, fmt::format("{}", value)});
+  };
+  add("--dtype", name_of(request.dtype));
+  add("--op", name_of(request.op));
+  add("--root", request.root);
+  add("--iters", request.iterations);
+  add("--warmup", request.warmup);
+  for (const std::int64_t count : request.counts) add("--count", count);
+  return command;
+}
+
+class Bench {
+ public:
+  Bench(const BenchOptions& options, scenarios::TrialWorld world, Console& console)
+      : options_(options), world_(std::move(world)), console_(console) {
+    table_.world = world_.row->name;
+    table_.version = world_.row->make(world_.row->name)->available().version;
+    table_.ranks = options.trial.ranks;
+    table_.simulated = world_.row->kind == scenarios::WorldKind::simulated;
+  }
+
+  int run(const std::vector<TrialAlgorithm>& algorithms) {
+    Progress progress(static_cast<std::int64_t>(algorithms.size()), "tables");
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      progress.at(static_cast<std::int64_t>(i), fmt::format("{} {}", name_of(algorithms[i].kind), algorithms[i].name));
+      const int status = run(algorithms[i], progress);
+      if (status != exit_held) return status;
+    }
+    return wrong_ == 0 && !failed_ ? exit_held : exit_did_not_hold;
+  }
+
+ private:
+  // A simulated run has one size, so that its cost is told per row; real ranks are started once for all of them.
+  int run(const TrialAlgorithm& algorithm, Progress& progress) {
+    TimingRequest request = request_of(options_, algorithm, table_.simulated);
+    const std::vector<std::int64_t> counts = request.counts;
+    if (!options_.trial.json) {
+      progress.clear();
+      console_.print(bench_header(table_, request));
+    }
+    BenchCost total;
+    if (!table_.simulated) return tell_run(request, algorithm, progress, total);
+    for (const std::int64_t count : counts) {
+      request.counts = {count};
+      const int status = tell_run(request, algorithm, progress, total);
+      if (status != exit_held) return status;
+    }
+    if (!options_.trial.json)
+      console_.print(fmt::format(
+          "# {} messages in {:.3f} s, {:.2f} million a second; peak memory {} MiB\n\n", total.messages, total.wall_s,
+          total.wall_s > 0.0 ? static_cast<double>(total.messages) / total.wall_s / 1e6 : 0.0, peak_rss_bytes() >> 20));
+    return exit_held;
+  }
+
+  int tell_run(const TimingRequest& request, const TrialAlgorithm& algorithm, Progress& progress, BenchCost& total) {
+    world_.scenario.name = fmt::format("bench {} {}", name_of(algorithm.kind), algorithm.name);
+    world_.options.rank_command = command_of(request, algorithm, *world_.row);
+    world_.scenario.world.spec.payload = request.moves_data;
+    const auto start = std::chrono::steady_clock::now();
+    const Result<scenarios::Timed> timed = scenarios::time(world_, request);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    progress.clear();
+    if (!timed.ok()) {
+      console_.problem(fmt::format("{} {}: {}", name_of(algorithm.kind), algorithm.name, timed.error().message));
+      return status_of(timed.error());
+    }
+    const BenchCost cost{timed->messages, took.count()};
+    total.messages += cost.messages;
+    total.wall_s += cost.wall_s;
+    tell(request, *timed, cost);
+    return exit_held;
+  }
+
+  void tell(const TimingRequest& request, const scenarios::Timed& timed, const BenchCost& cost) {
+    const std::vector<TimedRound>& rounds = timed.rounds;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      wrong_ += rounds[i].wrong;
+      if (options_.trial.json) {
+        console_.print(bench_json(table_, request, rounds[i], cost));
+        continue;
+      }
+      if (rounds[i].in_place) continue;
+      const bool pair = i + 1 < rounds.size() && rounds[i + 1].in_place;
+      console_.print(bench_row(table_, request, rounds[i], pair ? &rounds[i + 1] : nullptr));
+    }
+    if (timed.failure.empty()) return;
+    failed_ = true;
+    const nlohmann::ordered_json line{
+        {"collective", name_of(request.kind)}, {"algorithm", request.algorithm}, {"failure", timed.failure}};
+    console_.print(options_.trial.json ? line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                                       : "\n" + timed.failure + "\n");
+  }
+
+  const BenchOptions& options_;
+  scenarios::TrialWorld world_;
+  Console& console_;
+  BenchTable table_;
+  std::int64_t wrong_ = 0;
+  bool failed_ = false;
+};
+
+std::string conflict(const BenchOptions& options, const scenarios::WorldRow& world) {
+  const Result<Bytes> least = parse_bytes(options.min), most = parse_bytes(options.max);
+  if (*least > *most) return fmt::format("--min {} is more than --max {}", options.min, options.max);
+  if (options.root >= options.trial.ranks)
+    return fmt::format("root {} is not a rank: there are {}", options.root, options.trial.ranks);
+  if (options.payload == "none" && world.kind == scenarios::WorldKind::real)
+    return "--payload none moves sizes only, and that only the simulated world can";
+  if (options.payload == "real")
+    if (std::string problem = memory_problem(most->count, options.trial.ranks); !problem.empty())
+      return problem + "; --payload none moves sizes only, in the simulated world";
+  const auto dtype = dtype_named(options.trial.dtype).value_or(DType::f32);
+  const auto op = reduce_op_named(options.trial.op).value_or(ReduceOp::sum);
+  return supports(op, dtype) ? "" : fmt::format("{} does not exist for {}", name_of(op), name_of(dtype));
+}
+
+int run(const BenchOptions& options, Console& console) {
+  if (!options.trial.as_rank.empty()) {
+    const TimingRequest request = request_of(
+        options,
+        {collective_named(options.trial.collective).value_or(CollectiveKind::barrier), options.trial.algorithm}, false);
+    return be_rank(options.trial, timing_program(request), console);
+  }
+  Result<scenarios::TrialWorld> world = trial_world(options.trial, "bench");
+  const std::string problem = world.ok() ? conflict(options, *world->row) : world.error().message;
+  if (!problem.empty()) {
+    console.problem(problem);
+    return exit_wrong_input;
+  }
+  const auto algorithms = chosen_algorithms(options.trial, *world->row, console);
+  if (algorithms.empty()) return exit_wrong_input;
+  if (const Availability here = world->row->make(world->row->name)->available(); !here.yes) {
+    console.problem(fmt::format("the world {} is not available here: {}", world->row->name, here.reason));
+    return exit_not_available;
+  }
+  return Bench(options, std::move(*world), console).run(algorithms);
+}
+
+}  // namespace
+
+Action declare_bench(CLI::App& app) {
+  const auto options = std::make_shared<BenchOptions>();
+  options->trial.collective = "all_reduce";
+  options->trial.algorithm = "auto";
+  add_trial_flags(app, options->trial);
+  app.add_option("--min", options->min, "smallest size")->check(size_problem)->capture_default_str();
+  app.add_option("--max", options->max, "largest size")->check(size_problem)->capture_default_str();
+  app.add_option("--factor", options->factor, "from one size to the next")
+      ->check(CLI::Range(1.01, 1e6))
+      ->capture_default_str();
+  app.add_option("--iters", options->iterations, "timed calls of each size; default: 20, simulated 1")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--warmup", options->warmup, "untimed calls before them; default: 5, simulated 0")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--root", options->root, "of rooted collectives")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--payload", options->payload, "real, or none: sizes only (simulated world)")
+      ->check(CLI::IsMember({"real", "none"}))
+      ->capture_default_str();
+  app.add_option("--count", options->counts)->group("");
+  return [options](Console& console) { return run(*options, console); };
+}
+
+}  // namespace pdsim::tools

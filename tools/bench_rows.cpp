@@ -1,0 +1,91 @@
+#include "tools/bench_rows.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/resource.h>
+
+namespace pdsim::tools {
+namespace {
+
+struct Speed {
+  std::int64_t bytes;
+  double us, algbw, busbw;
+};
+
+Speed speed_of(const BenchTable& table, const TimingRequest& request, const TimedRound& round) {
+  const std::int64_t bytes =
+      total_elements(request.kind, round.count, table.ranks) * static_cast<std::int64_t>(size_of(request.dtype));
+  const double us = (table.simulated ? round.whole : round.average).us();
+  const double algbw = us > 0.0 ? static_cast<double>(bytes) / us / 1000.0 : 0.0;
+  return {bytes, us, algbw, algbw * bus_factor(request.kind, table.ranks)};
+}
+
+std::string half(const BenchTable& table, const TimingRequest& request, const TimedRound* round) {
+  if (round == nullptr) return fmt::format("{:>12} {:>8} {:>8} {:>7}", "-", "-", "-", "-");
+  const Speed s = speed_of(table, request, *round);
+  return fmt::format("{:>12.3f} {:>8.2f} {:>8.2f} {:>7}", s.us, s.algbw, s.busbw,
+                     request.moves_data ? std::to_string(round->wrong) : "N/A");
+}
+
+std::string op_name(const TimingRequest& request) {
+  return row(request.kind).reduces ? std::string(name_of(request.op)) : "none";
+}
+
+}  // namespace
+
+std::int64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) << 10;
+}
+
+std::string bench_header(const BenchTable& table, const TimingRequest& request) {
+  std::string text = fmt::format("# {} {} on {}{}{}, {} ranks", name_of(request.kind), request.algorithm, table.world,
+                                 table.version.empty() ? "" : " ", table.version, table.ranks);
+  if (table.simulated) text += ", simulated time";
+  const std::string names = fmt::format("{:>12} {:>8} {:>8} {:>7}", "time", "algbw", "busbw", "#wrong");
+  const std::string units = fmt::format("{:>12} {:>8} {:>8} {:>7}", "(us)", "(GB/s)", "(GB/s)", "");
+  text += fmt::format("\n#{:>11} {:>11} {:>4} {:>10} {:>4} {:^38} {:^38}\n", "", "", "", "", "", "out-of-place",
+                      "in-place");
+  text +=
+      fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}\n", "size", "count", "type", "redop", "root", names, names);
+  return text + fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}\n", "(B)", "(elements)", "", "", "", units, units);
+}
+
+std::string bench_row(const BenchTable& table, const TimingRequest& request, const TimedRound& out_of_place,
+                      const TimedRound* in_place) {
+  const Speed s = speed_of(table, request, out_of_place);
+  return fmt::format("{:>12} {:>11} {:>4} {:>10} {:>4} {} {}\n", s.bytes, out_of_place.count, name_of(request.dtype),
+                     op_name(request), row(request.kind).rooted ? request.root : -1,
+                     half(table, request, &out_of_place), half(table, request, in_place));
+}
+
+std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,
+                       const BenchCost& cost) {
+  const Speed s = speed_of(table, request, round);
+  nlohmann::ordered_json line{{"world", table.world},
+                              {"collective", name_of(request.kind)},
+                              {"algorithm", request.algorithm},
+                              {"dtype", name_of(request.dtype)},
+                              {"op", op_name(request)},
+                              {"ranks", table.ranks},
+                              {"bytes", s.bytes},
+                              {"count", round.count},
+                              {"in_place", round.in_place},
+                              {"payload", request.moves_data ? "real" : "none"}};
+  if (row(request.kind).rooted) line["root"] = request.root;
+  line[table.simulated ? "simulated_us" : "time_us"] = s.us;
+  line["algbw_GBps"] = s.algbw;
+  line["busbw_GBps"] = s.busbw;
+  if (table.simulated) {
+    line["messages"] = cost.messages;
+    line["wall_s"] = cost.wall_s;
+    line["messages_per_s"] = cost.wall_s > 0.0 ? static_cast<double>(cost.messages) / cost.wall_s : 0.0;
+    line["peak_rss_bytes"] = peak_rss_bytes();
+  }
+  line["wrong"] = round.wrong;
+  return line.dump() + "\n";
+}
+
+}  // namespace pdsim::tools

@@ -1,0 +1,59 @@
+// The flags that validate and bench share: which world, which collective and algorithm, which elements; and how a rank's process
+// of a real world is started, with the same command.
+#pragma once
+
+#include "core/base/result.h"
+#include "scenarios/trials/trial_world.h"
+#include "tools/command.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+
+struct TrialFlags {
+  std::string on = "sim";
+  int ranks = 4;
+  std::string collective = "all", algorithm = "all", dtype, op;
+  std::string patience = "10s";
+  bool json = false;
+  std::string as_rank;  // the world whose rank this process is
+  struct Simulated {    // as a scenario's `world`
+    std::string latency = "5us", bandwidth = "25GB/s", reduce_bandwidth = "0GB/s", header = "0B";
+    std::string sharing = "ports", buffering = "zero", backend = "ideal";
+    int nodes = 1;
+    std::uint64_t seed = 0;
+  } sim;
+};
+
+void add_trial_flags(CLI::App& app, TrialFlags& flags);
+
+// The flags are right each by itself; this finds what does not go together. Errors: invalid_argument.
+Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::string& name);
+
+// What to try; empty after a problem was told: no such algorithm.
+std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags, const scenarios::WorldRow& world,
+                                                         Console& console);
+
+// Null for `all`.
+std::optional<CollectiveKind> collective_named(const std::string& name);
+
+// The arguments with which this executable, as a rank, tries `algorithm` of `kind`; the command adds its own.
+std::vector<std::string> rank_command(const std::string& command, const scenarios::WorldRow& world,
+                                      const scenarios::TrialAlgorithm& algorithm);
+
+// In a rank's process: runs `program` in the world behind the inherited channel. The exit status.
+int be_rank(const TrialFlags& flags, const RankProgram& program, Console& console);
+
+// What is wrong with a size; empty: nothing. At most 64GiB.
+std::string size_problem(const std::string& text);
+
+// What is wrong with moving `bytes` of each buffer, input and output, on every rank at once; empty: nothing.
+std::string memory_problem(std::int64_t bytes, int ranks);
+
+// The exit status that tells an error which is not the trial's.
+int status_of(const Error& error);
+
+}  // namespace pdsim::tools
