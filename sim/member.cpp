@@ -20,12 +20,32 @@ struct Operation : std::enable_shared_from_this<Operation> {
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
+// As Transport::ranks_per_node.
+int ranks_per_node(const WorldSpec& spec, const std::vector<Rank>& ranks) {
+  if (!spec.two_level) return 1;
+  const auto size = static_cast<int>(ranks.size());
+  if (size == spec.ranks() && std::is_sorted(ranks.begin(), ranks.end())) return spec.ranks_per_node;
+  const auto node = [&](int i) { return spec.node_of(ranks[static_cast<std::size_t>(i)]); };
+  int local = 1;
+  while (local < size && node(local) == node(0)) ++local;
+  for (int i = local; i < size; ++i)
+    if ((node(i) == node(i - 1)) == (i % local == 0)) return 1;
+  return local;
+}
+
 class CallTransport final : public Transport {
  public:
-  CallTransport(World& world, int channel, const std::vector<Rank>& ranks, Rank group_rank, Operation& operation)
-      : world_(world), channel_(channel), ranks_(ranks), rank_(group_rank), operation_(operation) {}
+  CallTransport(World& world, int channel, const std::vector<Rank>& ranks, Rank group_rank, int per_node,
+                Operation& operation)
+      : world_(world),
+        channel_(channel),
+        ranks_(ranks),
+        rank_(group_rank),
+        ranks_per_node_(per_node),
+        operation_(operation) {}
   Rank rank() const override { return rank_; }
   int size() const override { return static_cast<int>(ranks_.size()); }
+  int ranks_per_node() const override { return ranks_per_node_; }
 
   void post(std::span<const Message> round, Done done) override {
     if (operation_.finished) return;
@@ -66,6 +86,7 @@ class CallTransport final : public Transport {
   int channel_;
   const std::vector<Rank>& ranks_;
   Rank rank_;
+  int ranks_per_node_;
   Operation& operation_;
 };
 
@@ -74,7 +95,8 @@ class SimMember final : public Member {
   SimMember(World& world, int channel, std::vector<Rank> ranks, Rank group_rank)
       : world_(world), channel_(channel), ranks_(std::move(ranks)), rank_(group_rank) {
     idle_.work = nullptr;
-    transport_ = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, idle_);
+    transport_ = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_,
+                                                 sim::ranks_per_node(world_.spec, ranks_), idle_);
   }
   ~SimMember() override { end_all({Code::cancelled, "the process group ended", {}}); }
 
@@ -90,12 +112,13 @@ class SimMember final : public Member {
     if (unusable_)
       return Error{
           Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
-    const auto algorithm = find_algorithm(call.kind, call.algorithm);
+    const auto algorithm = find_algorithm(call, transport_->size(), transport_->ranks_per_node());
     if (!algorithm.ok()) return algorithm.error();
     auto operation = std::make_shared<Operation>();
     operation->call = call;
     operation->work = std::make_shared<Work>(me().runtime->make_event());
-    operation->transport = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, *operation);
+    operation->transport =
+        std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, transport_->ranks_per_node(), *operation);
     arm_watchdog(operation);
     const std::vector<OperationPtr> earlier = running_;
     running_.push_back(operation);

@@ -17,12 +17,13 @@ Error unusable(const Error& reason) {
 }
 
 // Null: Gloo's own collective.
-Result<const Algorithm*> algorithm_for(const Collective& call) {
+Result<const Algorithm*> algorithm_for(const Collective& call, int size) {
+  if (call.own_algorithm != nullptr) return find_algorithm(call, size);
   const bool wants_native = call.algorithm == "native";
   if (gloo_has(call.kind) && (wants_native || call.algorithm == "auto")) return static_cast<const Algorithm*>(nullptr);
   if (wants_native)
     return Error{Code::unsupported, fmt::format("gloo has no native {}; use a plan (auto)", name_of(call.kind)), {}};
-  return find_algorithm(call.kind, call.algorithm);
+  return find_algorithm(call, size);
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ GlooMember::~GlooMember() {
 
 Result<WorkPtr> GlooMember::start(const Collective& call) {
   if (row(call.kind).point_to_point) return start_message(call);
-  const Result<const Algorithm*> plan = algorithm_for(call);
+  const Result<const Algorithm*> plan = algorithm_for(call, transport_.size());
   if (!plan.ok()) return plan.error();
   auto work = std::make_shared<Work>(runtime_.make_event());
   if (call.count == 0 && !call.splits && call.kind != CollectiveKind::barrier) {

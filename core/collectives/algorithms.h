@@ -23,14 +23,26 @@ struct Algorithm {
   CollectiveKind kind;
   std::string_view name;
   PlanFunction plan;
-  std::int64_t (*scratch)(const PlanArgs&);        // elements
-  PlanCost (*cost)(int size, std::int64_t count);  // the closed form, exact for every size and count
-  std::string_view formula;                        // for people: alpha, beta, gamma
+  std::int64_t (*scratch)(const PlanArgs&) = nullptr;  // elements; null: none
+  PlanCost (*closed_form)(const PlanArgs&) = nullptr;  // exact for every size, count and placement, whatever the rank
+                                                       // and root; null: not known
+  std::string_view formula = {};                       // for people: alpha, beta, gamma
+
+  std::int64_t scratch_elements(const PlanArgs& args) const { return scratch == nullptr ? 0 : scratch(args); }
+  // Zero where there is no closed form.
+  PlanCost cost(int size, std::int64_t count, int ranks_per_node = 1) const {
+    const PlanArgs args{0, size, count, 0, nullptr, ranks_per_node};
+    return closed_form == nullptr ? PlanCost{} : closed_form(args);
+  }
 };
 
 std::span<const Algorithm> algorithms();
 
 // `auto` and `native` give the first row of the collective. Errors: unsupported, naming what there is.
 Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view name);
+
+// What a call runs in a group of `size` ranks: its own row if it brought one, else the one it names.
+//   errors   unsupported; invalid_argument, when its own row is of another collective
+Result<const Algorithm*> find_algorithm(const Collective& call, int size, int ranks_per_node = 1);
 
 }  // namespace pdsim

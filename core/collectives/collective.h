@@ -79,6 +79,8 @@ struct Splits {
   std::vector<std::int64_t> output;  // of the ranks that the parts come from; likewise
 };
 
+struct Algorithm;
+
 struct Collective {
   CollectiveKind kind = CollectiveKind::barrier;
   ConstView input{};
@@ -93,7 +95,8 @@ struct Collective {
   std::shared_ptr<const Splits> splits{};  // of the _v kinds; null: every part has `count` elements
   std::shared_ptr<Rank> source{};          // recv only: where the sender's group rank goes
   std::string_view algorithm = "auto";
-  Time timeout = Time::max();  // relative to the start; who enforces it and how is the backend's
+  const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
+  Time timeout = Time::max();                // relative to the start; who enforces it and how is the backend's
 };
 
 }  // namespace pdsim

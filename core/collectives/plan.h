@@ -93,13 +93,14 @@ class [[nodiscard]] Plan {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// What an algorithm may know: who it is, how many there are, how much there is.
+// What an algorithm may know: who it is, how many there are and where, how much there is.
 struct PlanArgs {
   Rank rank = 0;
   int size = 1;
   std::int64_t count = 0;  // elements, as Collective::count
   Rank root = 0;
   const Splits* splits = nullptr;  // as Collective::splits
+  int ranks_per_node = 1;          // rank r is on node r / ranks_per_node; 1 where that is not so, or not known
 
   // What rank i gets of the input, and what comes from rank i into the output, in collectives of one part per rank (i
   // taken modulo size). Without splits every part has `count` elements.

@@ -39,19 +39,19 @@ void add(Element& to, const Element& from) {
 
 class Checker {
  public:
-  Checker(const Algorithm& algorithm, int size, std::int64_t count, Rank root)
+  Checker(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node)
       : algorithm_(algorithm), size_(size), ranks_(static_cast<std::size_t>(size)) {
     call_.kind = algorithm.kind;
     call_.count = count;
     call_.root = root;
     for (Rank r = 0; r < size; ++r) {
-      const PlanArgs args{r, size, count, root};
+      const PlanArgs args{r, size, count, root, nullptr, ranks_per_node};
       RankState& s = ranks_[static_cast<std::size_t>(r)];
       s.plan.emplace(algorithm.plan(args));
       s.input.resize(static_cast<std::size_t>(input_elements(call_, r, size)));
       for (std::size_t i = 0; i < s.input.size(); ++i) s.input[i][{r, static_cast<std::int64_t>(i)}] = 1;
       s.output.resize(static_cast<std::size_t>(output_elements(call_, r, size)));
-      s.scratch.resize(static_cast<std::size_t>(algorithm.scratch(args)));
+      s.scratch.resize(static_cast<std::size_t>(algorithm.scratch_elements(args)));
     }
   }
 
@@ -246,9 +246,9 @@ class Checker {
 
 }  // namespace
 
-PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root) {
+PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node) {
   if (row(algorithm.kind).point_to_point) return {};
-  return Checker(algorithm, size, count, root).run();
+  return Checker(algorithm, size, count, root, ranks_per_node).run();
 }
 
 }  // namespace pdsim

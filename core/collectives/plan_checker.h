@@ -19,6 +19,6 @@ struct PlanVerdict {
   PlanCost counted;
 };
 
-PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root);
+PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node = 1);
 
 }  // namespace pdsim

@@ -16,10 +16,10 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
         call_(call),
         tag_(tag),
         done_(std::move(done)),
-        args_{transport.rank(), transport.size(), call.count, call.root, call.splits.get()},
+        args_{transport.rank(), transport.size(), call.count, call.root, call.splits.get(), transport.ranks_per_node()},
         plan_(algorithm.plan(args_)),
         real_(call.input.data != nullptr || call.output.data != nullptr) {
-    if (real_) scratch_.resize(bytes(algorithm.scratch(args_)));
+    if (real_) scratch_.resize(bytes(algorithm.scratch_elements(args_)));
     if (row(call.kind).reduces && call.op == ReduceOp::avg) factor_ = 1.0 / args_.size;
     if (call.op == ReduceOp::premul_sum && row(call.kind).reduces) factor_ = call.premul;
     divides_at_end_ = call.op == ReduceOp::avg && !row(call.dtype).floating;

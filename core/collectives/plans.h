@@ -51,6 +51,28 @@ Plan bcube_all_reduce(PlanArgs a);
 
 Plan reduce_broadcast_all_reduce(PlanArgs a);  // both binomial, rank 0 between them
 
+constexpr int ring_segments = 2;
+// The ring with each chunk in two segments, so that a large chunk needs little room.   4(p-1) rounds, bytes as the ring
+//   source  Gloo's ring (at least 2p segments) and Open MPI's segmented ring
+Plan segmented_ring_all_reduce(PlanArgs a);
+
+constexpr int tree_segments = 8;  // of the pipelined trees
+// Up and down two trees, half of the vector on each; a rank that is inner in one is a leaf in the other. Pipelined.
+//   cost    8 + 2k rounds at most, about 2n bytes sent per rank
+//   source  Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009; NCCL
+Plan double_tree_all_reduce(PlanArgs a);
+
+// Reduce-scatter on the node, all-reduce of each chunk across the nodes, all-gather on the node; rings all.
+//   nodes   of different size: their first ranks lead, a tree to and from them, a ring among them
+//   source  MVAPICH's two-level and Horovod's hierarchical all-reduce
+Plan two_level_all_reduce(PlanArgs a);
+
+constexpr int knomial_radix = 4;
+// Recursive doubling by four: whole vectors to three partners at once; extra ranks go through a proxy.
+//   source  UCC
+Plan knomial_all_reduce(PlanArgs a);
+Plan knomial_broadcast(PlanArgs a);  // ceil(log4 p) rounds at the root
+
 constexpr int chain_segments = 8;  // of the pipelined chains
 
 Plan linear_broadcast(PlanArgs a);  // one round at the root
@@ -62,6 +84,15 @@ Plan chain_reduce(PlanArgs a);      // pipelined; order: each rank adds the sum 
 //   source  Thakur, Rabenseifner, Gropp, 2005
 Plan scatter_ring_broadcast(PlanArgs a);
 
+// Binomial scatter of 2^f chunks, then recursive doubling; the other ranks get the whole from a partner.
+//   source  Thakur, Rabenseifner, Gropp, 2005
+Plan scatter_doubling_broadcast(PlanArgs a);
+Plan binary_tree_broadcast(PlanArgs a);  // pipelined, in 8 segments
+Plan binary_tree_reduce(PlanArgs a);     // likewise
+// Recursive halving, then a binomial gather of the chunks to the root.   2f rounds, and 1 with a fold
+//   source  Rabenseifner, 2004
+Plan rabenseifner_reduce(PlanArgs a);
+
 Plan ring_gather_reduce(PlanArgs a);  // ring reduce-scatter, then one round of chunks to the root, as Gloo
 
 Plan binomial_gather(PlanArgs a);   // k rounds, p-1 messages
@@ -72,12 +103,22 @@ Plan binomial_scatter(PlanArgs a);  // k rounds, p-1 messages
 Plan bruck_all_gather(PlanArgs a);
 Plan bruck_all_to_all(PlanArgs a);
 
+// Distances 1, 2, 4 ... and ever more parts; folds as recursive doubling does.   f rounds, and 2
+Plan recursive_doubling_all_gather(PlanArgs a);
+// Pairs of parts from the two neighbours in turn; the ring where p is odd.   p/2 rounds
+//   source  Chen, Zhang, Zhang, Yuan, "Performance evaluation of allgather algorithms on terascale linux cluster", 2005
+Plan neighbour_exchange_all_gather(PlanArgs a);
+// The mirror of the doubling all-gather: distances power/2 ... 2, 1, ever fewer parts.   f rounds, and 2
+Plan recursive_halving_reduce_scatter(PlanArgs a);
+Plan pairwise_xor_all_to_all(PlanArgs a);  // in round k with rank ^ k; shifts where p is no power of two, as MPICH
+
 Plan linear_all_gather(PlanArgs a);        // one round of p-1 messages each
 Plan linear_all_to_all(PlanArgs a);        // one round of p-1 messages each
 Plan pairwise_reduce_scatter(PlanArgs a);  // (p-1) rounds; in round k to rank + k; summed from the own part downwards
 
 Plan recursive_doubling_barrier(PlanArgs a);
 Plan linear_barrier(PlanArgs a);       // to rank 0 and back
+Plan tree_barrier(PlanArgs a);         // binomial, to rank 0 and back
 Plan double_ring_barrier(PlanArgs a);  // a token goes round twice
 
 Plan direct_send(PlanArgs a);  // root is the peer

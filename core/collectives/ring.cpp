@@ -42,6 +42,26 @@ Plan ring_all_reduce(PlanArgs a) {
     co_yield round(send(ring.next, a.chunk(a.rank + 1 - k)), receive(ring.previous, a.chunk(a.rank - k)));
 }
 
+Plan segmented_ring_all_reduce(PlanArgs a) {
+  const Ring ring(a);
+  const auto segment = [&a](int chunk, int s) {
+    const Slice whole = a.chunk(chunk);
+    PlanArgs split = a;
+    split.size = ring_segments;
+    split.count = whole.count;
+    const Slice part = split.chunk(s);
+    return Slice{whole.offset + part.offset, part.count, BufferId::output};
+  };
+  co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  for (int k = 0; k < a.size - 1; ++k)
+    for (int s = 0; s < ring_segments; ++s)
+      co_yield round(send(ring.next, segment(a.rank - k, s)),
+                     receive_reduce(ring.previous, segment(a.rank - k - 1, s)));
+  for (int k = 0; k < a.size - 1; ++k)
+    for (int s = 0; s < ring_segments; ++s)
+      co_yield round(send(ring.next, segment(a.rank + 1 - k, s)), receive(ring.previous, segment(a.rank - k, s)));
+}
+
 Plan ring_all_gather(PlanArgs a) {
   const Ring ring(a);
   co_yield round(copy(a.output_part(a.rank), {0, a.output_part(a.rank).count, BufferId::input}));

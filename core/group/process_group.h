@@ -21,6 +21,7 @@ struct CallOptions {
   std::string purpose;  // for the recorder: "bucket 0", "buffers" ...
   Facts facts;
   std::string_view algorithm = "auto";
+  const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
   bool async = false;          // recorded only: the caller intends to wait later
   Time timeout = Time::max();  // max: the group's
 };
