@@ -1,98 +1,178 @@
 #include "core/collectives/plan_checker.h"
 
+#include "core/base/check.h"
+#include "core/collectives/plan_elements.h"
+#include "core/collectives/plan_picture.h"
 #include "core/collectives/plan_runner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 namespace pdsim {
 namespace {
 
-// One element: which input elements (rank, index) it is the sum of, and how often each.
-using Element = std::map<std::pair<Rank, std::int64_t>, int>;
-using Buffer = std::vector<Element>;
-
-struct Pending {
-  std::size_t step;
-  bool met = false;
-  Buffer data;  // of a receive, once met
-};
-
-struct RankState {
-  std::optional<Plan> plan;
-  bool ended = false;
-  int rounds = 0;  // with messages
-  int round_index = 0;
-  std::int64_t elements_sent = 0;
-  std::vector<Pending> pending;
-  Buffer input, output, scratch;
-
-  Buffer& buffer(BufferId id) { return id == BufferId::input ? input : id == BufferId::output ? output : scratch; }
-};
-
-void add(Element& to, const Element& from) {
-  for (const auto& [key, times] : from) to[key] += times;
+bool is_local(const Step& s) { return s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce; }
+bool overlap(const Slice& a, const Slice& b) {
+  return a.buffer == b.buffer && a.count > 0 && b.count > 0 && a.offset < b.offset + b.count &&
+         b.offset < a.offset + a.count;
 }
 
+template <std::size_t Words>
 class Checker {
  public:
-  Checker(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node)
-      : algorithm_(algorithm), size_(size), ranks_(static_cast<std::size_t>(size)) {
+  using Element = PlanElement<Words>;
+
+  Checker(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans)
+      : algorithm_(algorithm), at_(at), ranks_(static_cast<std::size_t>(at.size)) {
     call_.kind = algorithm.kind;
-    call_.count = count;
-    call_.root = root;
-    for (Rank r = 0; r < size; ++r) {
-      const PlanArgs args{r, size, count, root, nullptr, ranks_per_node};
-      RankState& s = ranks_[static_cast<std::size_t>(r)];
-      s.plan.emplace(algorithm.plan(args));
-      s.input.resize(static_cast<std::size_t>(input_elements(call_, r, size)));
-      for (std::size_t i = 0; i < s.input.size(); ++i) s.input[i][{r, static_cast<std::int64_t>(i)}] = 1;
-      s.output.resize(static_cast<std::size_t>(output_elements(call_, r, size)));
+    call_.count = at.count;
+    call_.root = at.root;
+    for (Rank r = 0; r < at.size; ++r) {
+      const PlanArgs args{r, at.size, at.count, at.root, nullptr, at.ranks_per_node};
+      State& s = state(r);
+      s.plan.emplace(plans(args));
+      s.heard = Element::of(r, 0);
+      const std::int64_t in = input_elements(call_, r, at.size), out = output_elements(call_, r, at.size);
+      for (std::int64_t i = 0; i < in; ++i) s.input.push_back(Element::of(r, i));
+      s.output.resize(static_cast<std::size_t>(out));
       s.scratch.resize(static_cast<std::size_t>(algorithm.scratch_elements(args)));
+      if (at.in_place) share(r, in, out);
     }
   }
 
   PlanVerdict run() {
-    for (Rank r = 0; r < size_ && verdict_.ok; ++r) begin_round(r);
-    bool moved = true;
-    while (moved && verdict_.ok) {
-      moved = false;
-      for (Rank r = 0; r < size_ && verdict_.ok; ++r) moved = meet(r) || moved;
-      for (Rank r = 0; r < size_ && verdict_.ok; ++r) moved = finish_round(r) || moved;
-    }
-    for (Rank r = 0; r < size_ && verdict_.ok; ++r)
-      if (!ranks_[static_cast<std::size_t>(r)].ended) describe_stuck(r);
-    for (Rank r = 0; r < size_ && verdict_.ok; ++r) check_output(r);
-    for (const RankState& s : ranks_) {
+    for (Rank r = 0; r < at_.size && verdict_.ok; ++r) begin_round(r);
+    for (std::size_t i = 0; i < complete_.size() && verdict_.ok; ++i) finish_round(complete_[i]);
+    if (verdict_.ok) describe_stuck();
+    for (Rank r = 0; r < at_.size && verdict_.ok; ++r) check_output(r);
+    for (const State& s : ranks_) {
       verdict_.counted.rounds = std::max<std::int64_t>(verdict_.counted.rounds, s.rounds);
       verdict_.counted.elements_sent = std::max(verdict_.counted.elements_sent, s.elements_sent);
     }
-    return verdict_;
+    return std::move(verdict_);
   }
 
+  void record(std::vector<PlanMessage>& into) { trace_ = &into; }
+  int round_of_flaw() const { return flaw_round_; }
+  // The round that spoiled the watched element, or the last one, which should have brought what is missing.
+  int watched_round() const {
+    return flaw_seen_ ? watched_round_ : ranks_[static_cast<std::size_t>(watched_rank_)].round_index;
+  }
+  Rank rank_of_flaw() const { return flaw_rank_; }
+  void watch(Rank rank, std::int64_t element) {
+    watched_rank_ = rank;
+    watched_element_ = element;
+  }
+  std::int64_t flawed_element() const { return flaw_element_; }
+  const std::vector<std::string>& waiting() const { return waiting_; }
+
  private:
-  void fail(std::string problem) {
+  using Buffer = std::vector<Element>;
+  struct Pending {
+    std::size_t step;
+    bool met = false;
+    int wave = 0;
+    std::size_t staged = 0;  // of a receive: where its data are
+    Element heard{};         // of a receive: whom its sender has heard of
+  };
+  struct State {
+    std::optional<Plan> plan;
+    bool ended = false;
+    int rounds = 0;  // with messages
+    int round_index = 0;
+    int clock = 0;
+    std::size_t unmet = 0;
+    std::int64_t elements_sent = 0;
+    std::vector<Pending> pending;
+    Buffer input, output, scratch, staging;
+    Element heard;                      // the ranks that must have entered for this one to be here
+    BufferId both = BufferId::scratch;  // in place: the larger buffer, where the other one begins at `shift`
+    std::int64_t shift = 0;
+  };
+
+  State& state(Rank r) { return ranks_[static_cast<std::size_t>(r)]; }
+
+  void share(Rank r, std::int64_t in, std::int64_t out) {
+    State& s = state(r);
+    if (in == 0 || out == 0) return;
+    s.both = in > out ? BufferId::input : BufferId::output;
+    s.shift = in == out ? 0 : r * at_.count;
+    if (s.both == BufferId::output) std::copy(s.input.begin(), s.input.end(), s.output.begin() + s.shift);
+  }
+
+  // Where a slice really is.
+  Slice placed(const State& s, Slice slice) const {
+    if (s.both == BufferId::scratch || slice.buffer == BufferId::scratch || slice.buffer == s.both) return slice;
+    return {slice.offset + s.shift, slice.count, s.both};
+  }
+  Element* elements(State& s, const Slice& slice) {
+    const Slice real = placed(s, slice);
+    Buffer& b = real.buffer == BufferId::input ? s.input : real.buffer == BufferId::output ? s.output : s.scratch;
+    return b.data() + real.offset;
+  }
+  std::int64_t room(const State& s, BufferId id) const {
+    if (id == BufferId::scratch) return static_cast<std::int64_t>(s.scratch.size());
+    return static_cast<std::int64_t>(id == BufferId::input ? s.input.size() : s.output.size());
+  }
+
+  void fail(Rank rank, int round, const std::string& problem) {
     if (!verdict_.ok) return;
     verdict_.ok = false;
-    verdict_.problem =
-        fmt::format("{} {} with {} ranks: {}", name_of(algorithm_.kind), algorithm_.name, size_, problem);
+    flaw_rank_ = rank;
+    flaw_round_ = round;
+    verdict_.problem = fmt::format("{} {} with {} ranks{}: {}", name_of(algorithm_.kind), algorithm_.name, at_.size,
+                                   at_.in_place ? ", in place" : "", problem);
   }
 
   bool fits(Rank r, const Slice& slice) {
-    const Buffer& b = ranks_[static_cast<std::size_t>(r)].buffer(slice.buffer);
-    if (slice.offset >= 0 && slice.count >= 0 && slice.offset + slice.count <= static_cast<std::int64_t>(b.size()))
-      return true;
-    fail(fmt::format("round {} of rank {} uses elements {}..{} of a buffer of {}",
-                     ranks_[static_cast<std::size_t>(r)].round_index, r, slice.offset, slice.offset + slice.count,
-                     b.size()));
+    const State& s = state(r);
+    const std::int64_t size = room(s, slice.buffer);
+    if (slice.offset >= 0 && slice.count >= 0 && slice.offset + slice.count <= size) return true;
+    fail(r, s.round_index,
+         fmt::format("round {} of rank {} uses elements {}..{} of a buffer of {}", s.round_index, r, slice.offset,
+                     slice.offset + slice.count, size));
     return false;
   }
 
+  bool step_is_sound(Rank r, const Step& step) {
+    const State& s = state(r);
+    const auto wrong = [&](std::string_view what) {
+      fail(r, s.round_index, fmt::format("round {} of rank {} {}", s.round_index, r, what));
+      return false;
+    };
+    if (!fits(r, step.slice) || (is_local(step) && !fits(r, step.from))) return false;
+    const bool sends = step.kind == Step::Kind::send;
+    if (!sends && step.slice.buffer == BufferId::input && step.slice.count > 0) return wrong("writes into its input");
+    // Runs scale the input for avg and premul_sum while it is copied, so what bypasses a copy would not be scaled.
+    const bool bypasses = sends ? step.slice.buffer == BufferId::input
+                                : step.kind == Step::Kind::reduce && step.from.buffer == BufferId::input;
+    if (bypasses && row(algorithm_.kind).reduces) return wrong("uses its input without copying it first");
+    if (!is_local(step) && (step.peer < 0 || step.peer >= at_.size || step.peer == r))
+      return wrong(fmt::format("names rank {} as its peer", step.peer));
+    return true;
+  }
+
+  // Transports write what they receive at any moment of the round.
+  bool receives_apart(Rank r, std::span<const Step> steps) {
+    const State& s = state(r);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].kind != Step::Kind::receive || steps[i].slice.count == 0) continue;
+      const Slice into = placed(s, steps[i].slice);
+      for (std::size_t j = 0; j < steps.size(); ++j) {
+        if (i == j || is_local(steps[j]) || !overlap(into, placed(s, steps[j].slice))) continue;
+        fail(r, s.round_index,
+             fmt::format("round {} of rank {} receives into elements that it also {}", s.round_index, r,
+                         steps[j].kind == Step::Kind::send ? "sends" : "receives elsewhere"));
+        return false;
+      }
+    }
+    return true;
+  }
+
   void begin_round(Rank r) {
-    RankState& s = ranks_[static_cast<std::size_t>(r)];
+    State& s = state(r);
     s.pending.clear();
     if (!s.plan->next()) {
       s.ended = true;
@@ -100,155 +180,231 @@ class Checker {
     }
     ++s.round_index;
     const auto steps = s.plan->steps();
+    std::size_t staged = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
-      if (!fits(r, step.slice)) return;
-      const bool local = step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce;
-      if (local && !fits(r, step.from)) return;
-      // Runs scale the input for avg and premul_sum while it is copied, so what bypasses a copy would not be scaled.
-      const bool bypasses = step.kind == Step::Kind::send
-                                ? step.slice.buffer == BufferId::input
-                                : step.kind == Step::Kind::reduce && step.from.buffer == BufferId::input;
-      if (bypasses && row(algorithm_.kind).reduces)
-        return fail(fmt::format("round {} of rank {} uses its input without copying it first", s.round_index, r));
-      if (local) continue;
-      if (step.peer < 0 || step.peer >= size_ || step.peer == r)
-        return fail(fmt::format("round {} of rank {} names rank {} as its peer", s.round_index, r, step.peer));
-      s.pending.push_back({i, false, {}});
+      if (!step_is_sound(r, step)) return;
+      if (is_local(step)) continue;
+      s.pending.push_back({i, false, 0, staged});
+      if (step.kind != Step::Kind::send) staged += static_cast<std::size_t>(step.slice.count);
     }
+    if (!receives_apart(r, steps)) return;
+    if (s.staging.size() < staged) s.staging.resize(staged);
+    s.unmet = s.pending.size();
     if (!s.pending.empty()) ++s.rounds;
+    for (Pending& p : s.pending)
+      if (verdict_.ok && !p.met) meet(r, p);
+    if (s.pending.empty()) complete_.push_back(r);
   }
 
   // Per pair of ranks messages meet in order, so only the first unmet message of each pair and direction may meet.
-  bool meet(Rank r) {
-    RankState& sender = ranks_[static_cast<std::size_t>(r)];
-    bool moved = false;
-    for (Pending& out : sender.pending) {
-      const Step& send_step = sender.ended ? Step{} : sender.plan->steps()[out.step];
-      if (out.met || send_step.kind != Step::Kind::send) continue;
-      RankState& receiver = ranks_[static_cast<std::size_t>(send_step.peer)];
-      for (Pending& in : receiver.pending) {
-        const Step& receive_step = receiver.plan->steps()[in.step];
-        if (in.met || receive_step.kind == Step::Kind::send || receive_step.peer != r) continue;
-        if (receive_step.slice.count != send_step.slice.count)
-          fail(fmt::format("rank {} sends {} elements in round {}, rank {} receives {} in round {}", r,
-                           send_step.slice.count, sender.round_index, send_step.peer, receive_step.slice.count,
-                           receiver.round_index));
-        const Buffer& from = sender.buffer(send_step.slice.buffer);
-        const auto first = from.begin() + send_step.slice.offset;
-        in.data.assign(first, first + send_step.slice.count);
-        in.met = out.met = moved = true;
-        ++verdict_.counted.messages;
-        sender.elements_sent += send_step.slice.count;
-        break;
-      }
+  void meet(Rank r, Pending& mine) {
+    State& s = state(r);
+    const Step& step = s.plan->steps()[mine.step];
+    const bool sends = step.kind == Step::Kind::send;
+    State& other = state(step.peer);
+    for (Pending& theirs : other.pending) {
+      if (theirs.met) continue;
+      const Step& counterpart = other.plan->steps()[theirs.step];
+      if (counterpart.peer != r || (counterpart.kind == Step::Kind::send) == sends) continue;
+      return sends ? transfer(r, mine, step, step.peer, theirs, counterpart)
+                   : transfer(step.peer, theirs, counterpart, r, mine, step);
     }
-    return moved;
   }
 
-  bool finish_round(Rank r) {
-    RankState& s = ranks_[static_cast<std::size_t>(r)];
-    if (s.ended || !std::all_of(s.pending.begin(), s.pending.end(), [](const Pending& p) { return p.met; }))
-      return false;
-    const auto steps = s.plan->steps();
+  void transfer(Rank from, Pending& out, const Step& sent, Rank to, Pending& in, const Step& received) {
+    State& sender = state(from);
+    State& receiver = state(to);
+    if (received.slice.count != sent.slice.count)
+      return fail(to, receiver.round_index,
+                  fmt::format("rank {} sends {} elements in round {}, rank {} receives {} in round {}", from,
+                              sent.slice.count, sender.round_index, to, received.slice.count, receiver.round_index));
+    std::copy_n(elements(sender, sent.slice), sent.slice.count, receiver.staging.data() + in.staged);
+    in.met = out.met = true;
+    in.heard = sender.heard;
+    in.wave = out.wave = std::max(sender.clock, receiver.clock);
+    ++verdict_.counted.messages;
+    sender.elements_sent += sent.slice.count;
+    if (trace_ != nullptr)
+      trace_->push_back({from, to, sender.round_index, receiver.round_index, in.wave, sent.slice, received.slice,
+                         received.kind == Step::Kind::receive_reduce});
+    if (--sender.unmet == 0) complete_.push_back(from);
+    if (--receiver.unmet == 0) complete_.push_back(to);
+  }
+
+  void finish_round(Rank r) {
+    State& s = state(r);
+    for (const Pending& p : s.pending) {
+      s.clock = std::max(s.clock, p.wave + 1);
+      for (std::size_t w = 0; w < Words; ++w) s.heard.ranks[w] |= p.heard.ranks[w];
+    }
     std::size_t message = 0;
-    for (const Step& step : steps) {
-      Buffer& to = s.buffer(step.slice.buffer);
-      const bool local = step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce;
-      const Buffer source = local ? Buffer(s.buffer(step.from.buffer).begin() + step.from.offset,
-                                           s.buffer(step.from.buffer).begin() + step.from.offset + step.slice.count)
-                                  : s.pending[message].data;
-      if (!local) ++message;
-      if (step.kind == Step::Kind::send) continue;
-      const bool adds = step.kind == Step::Kind::receive_reduce || step.kind == Step::Kind::reduce;
-      for (std::size_t i = 0; i < source.size(); ++i) {
-        Element& element = to[static_cast<std::size_t>(step.slice.offset) + i];
-        if (!adds) element.clear();
-        add(element, source[i]);
+    for (const Step& step : s.plan->steps()) {
+      const bool local = is_local(step);
+      const Element* source = nullptr;
+      if (local) {
+        source = elements(s, {step.from.offset, step.slice.count, step.from.buffer});
+      } else {
+        source = s.staging.data() + s.pending[message++].staged;
       }
+      if (step.kind == Step::Kind::send) continue;
+      Element* to = elements(s, step.slice);
+      if (step.kind == Step::Kind::receive_reduce || step.kind == Step::Kind::reduce) {
+        for (std::int64_t i = 0; i < step.slice.count; ++i) to[i].add(source[i]);
+      } else if (to <= source) {
+        std::copy(source, source + step.slice.count, to);
+      } else {
+        std::copy_backward(source, source + step.slice.count, to + step.slice.count);
+      }
+      if (r == watched_rank_ && step.slice.count > 0) note_write(s, to, step.slice.count);
     }
     begin_round(r);
-    return true;
   }
 
-  void describe_stuck(Rank r) {
-    const RankState& s = ranks_[static_cast<std::size_t>(r)];
-    for (const Pending& p : s.pending) {
-      if (p.met) continue;
-      const Step& step = s.plan->steps()[p.step];
-      const bool sends = step.kind == Step::Kind::send;
-      return fail(fmt::format("rank {} waits in round {} for ever: it {} rank {}, which {}", r, s.round_index,
-                              sends ? "sends to" : "receives from", step.peer,
-                              ranks_[static_cast<std::size_t>(step.peer)].ended ? "has ended" : "waits as well"));
+  void note_write(State& s, const Element* first, std::int64_t count) {
+    const Element* watched = elements(s, {watched_element_, 1, BufferId::output});
+    if (watched < first || watched >= first + count || flaw_seen_) return;
+    watched_round_ = s.round_index;
+    flaw_seen_ = watched->flaw > 0 || watched->flaw == Element::mixed;
+  }
+
+  void describe_stuck() {
+    for (Rank r = 0; r < at_.size; ++r) {
+      const State& s = state(r);
+      for (const Pending& p : s.pending) {
+        if (s.ended || p.met) continue;
+        const Step& step = s.plan->steps()[p.step];
+        const bool sends = step.kind == Step::Kind::send;
+        const State& peer = state(step.peer);
+        const std::string other =
+            peer.ended ? "which has ended" : fmt::format("which waits as well, in its round {}", peer.round_index);
+        waiting_.push_back(fmt::format("rank {} waits in round {} for ever: it {} rank {}, {}", r, s.round_index,
+                                       sends ? "sends to" : "receives from", step.peer, other));
+        if (verdict_.ok) fail(r, s.round_index, waiting_.back());
+      }
     }
   }
 
+  // An element of the input, index and the ranks whose contributions belong into element i of rank r's output.
   Element expected(Rank r, std::int64_t i) const {
-    Element e;
     const std::int64_t n = call_.count;
+    const auto part = static_cast<Rank>(n == 0 ? 0 : i / n);
+    const auto sum = [&](Rank last, std::int64_t index) {
+      Element e = Element::of(0, index);
+      for (Rank from = 1; from <= last; ++from) e.include(from);
+      return e;
+    };
     switch (call_.kind) {
       case CollectiveKind::broadcast:
-        e[{call_.root, i}] = 1;
-        break;
-      case CollectiveKind::all_reduce:
-      case CollectiveKind::reduce:
-        for (Rank from = 0; from < size_; ++from) e[{from, i}] = 1;
-        break;
+        return Element::of(call_.root, i);
       case CollectiveKind::scan:
-        for (Rank from = 0; from <= r; ++from) e[{from, i}] = 1;
-        break;
+        return sum(r, i);
       case CollectiveKind::exscan:
-        for (Rank from = 0; from < r; ++from) e[{from, i}] = 1;
-        break;
+        return sum(r - 1, i);
       case CollectiveKind::reduce_scatter:
       case CollectiveKind::reduce_scatter_v:
-        for (Rank from = 0; from < size_; ++from) e[{from, r * n + i}] = 1;
-        break;
+        return sum(at_.size - 1, r * n + i);
       case CollectiveKind::all_gather:
       case CollectiveKind::all_gather_v:
       case CollectiveKind::gather:
-        e[{static_cast<Rank>(i / n), i % n}] = 1;
-        break;
+        return Element::of(part, i - part * n);
       case CollectiveKind::scatter:
-        e[{call_.root, r * n + i}] = 1;
-        break;
+        return Element::of(call_.root, r * n + i);
       case CollectiveKind::all_to_all:
       case CollectiveKind::all_to_all_v:
-        e[{static_cast<Rank>(i / n), r * n + i % n}] = 1;
-        break;
+        return Element::of(part, r * n + i - part * n);
       default:
-        break;
+        return sum(at_.size - 1, i);
     }
-    return e;
+  }
+
+  // Nobody may leave a barrier before everybody has entered it, and only messages tell that somebody has.
+  void check_barrier(Rank r) {
+    for (Rank other = 0; other < at_.size; ++other)
+      if (!state(r).heard.holds(other))
+        return fail(r, state(r).round_index, fmt::format("rank {} leaves without having heard of rank {}", r, other));
   }
 
   void check_output(Rank r) {
-    const RankState& s = ranks_[static_cast<std::size_t>(r)];
-    for (std::size_t i = 0; i < s.output.size(); ++i) {
-      const Element want = expected(r, static_cast<std::int64_t>(i));
-      if (s.output[i] == want) continue;
-      for (Rank from = 0; from < size_; ++from)
-        for (const auto& [key, times] : want)
-          if (const auto it = s.output[i].find(key);
-              key.first == from && (it == s.output[i].end() || it->second != times))
-            return fail(fmt::format("element {} of rank {} holds the contribution of rank {} {} times instead of once",
-                                    i, r, from, it == s.output[i].end() ? 0 : it->second));
-      return fail(fmt::format("element {} of rank {} holds a contribution that does not belong there", i, r));
+    if (call_.kind == CollectiveKind::barrier) return check_barrier(r);
+    State& s = state(r);
+    const std::int64_t out = output_elements(call_, r, at_.size);
+    const Element* have = elements(s, {0, out, BufferId::output});
+    for (std::int64_t i = 0; i < out; ++i) {
+      const Element want = expected(r, i);
+      if (have[i] == want) continue;
+      flaw_element_ = i;
+      return fail(r, 0, fmt::format("element {} of rank {} {}", i, r, difference(have[i], want)));
     }
   }
 
+  std::string difference(const Element& have, const Element& want) const {
+    if (have.flaw == Element::unwritten) return "is never written, or made of what was never written";
+    if (have.flaw == Element::mixed) return "holds a sum of different elements";
+    if (have.flaw > 0) return fmt::format("holds the contribution of rank {} more than once", have.flaw - 1);
+    if (have.index != want.index) return fmt::format("holds element {} instead of {}", have.index, want.index);
+    for (Rank from = 0; from < at_.size; ++from)
+      if (want.holds(from) && !have.holds(from))
+        return fmt::format("holds the contribution of rank {} 0 times instead of once", from);
+    return "holds a contribution that does not belong there";
+  }
+
   const Algorithm& algorithm_;
-  int size_;
+  PlanCase at_;
   Collective call_;
-  std::vector<RankState> ranks_;
+  std::vector<State> ranks_;
+  std::vector<Rank> complete_;  // whose round is over, in that order
   PlanVerdict verdict_;
+  std::vector<PlanMessage>* trace_ = nullptr;
+  std::vector<std::string> waiting_;
+  Rank flaw_rank_ = 0, watched_rank_ = no_rank;
+  int flaw_round_ = 0, watched_round_ = 0;
+  bool flaw_seen_ = false;
+  std::int64_t flaw_element_ = -1, watched_element_ = 0;
 };
+
+template <std::size_t Words>
+PlanVerdict checked(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans) {
+  Checker<Words> checker(algorithm, at, plans);
+  PlanVerdict verdict = checker.run();
+  if (verdict.ok) return verdict;
+  Checker<Words> again(algorithm, at, plans);
+  std::vector<PlanMessage> messages;
+  again.record(messages);
+  if (checker.flawed_element() >= 0) again.watch(checker.rank_of_flaw(), checker.flawed_element());
+  (void)again.run();
+  const int round = checker.flawed_element() >= 0 ? again.watched_round() : checker.round_of_flaw();
+  verdict.drawn = draw_round(messages, checker.rank_of_flaw(), round, checker.waiting());
+  return verdict;
+}
 
 }  // namespace
 
-PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node) {
+PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans) {
   if (row(algorithm.kind).point_to_point) return {};
-  return Checker(algorithm, size, count, root, ranks_per_node).run();
+  if (at.size <= 64) return checked<1>(algorithm, at, plans);
+  if (at.size <= 1024) return checked<16>(algorithm, at, plans);
+  return {false, fmt::format("the plan checker takes up to 1024 ranks, not {}", at.size), {}, {}};
+}
+
+PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node) {
+  return check_plan(algorithm, {size, count, root, ranks_per_node, false}, algorithm.plan);
+}
+
+std::vector<PlanMessage> trace_plan(const Algorithm& algorithm, const PlanCase& at) {
+  PDSIM_CHECK(at.size <= 1024, "plans are traced for up to 1024 ranks");
+  std::vector<PlanMessage> messages;
+  Checker<16> checker(algorithm, at, algorithm.plan);
+  checker.record(messages);
+  (void)checker.run();
+  std::stable_sort(messages.begin(), messages.end(), [](const PlanMessage& a, const PlanMessage& b) {
+    return std::pair(a.wave, a.from) < std::pair(b.wave, b.from);
+  });
+  return messages;
+}
+
+bool may_be_in_place(CollectiveKind kind) {
+  return kind != CollectiveKind::all_to_all && kind != CollectiveKind::all_to_all_v && !row(kind).point_to_point;
 }
 
 }  // namespace pdsim

@@ -2,23 +2,58 @@
 // each contribution exactly once. Also counts what the cost model predicts.
 //
 //   method  all ranks' plans advance together; a round completes when each of its messages met its partner
-//           (rendezvous), so a cycle shows as "nobody can advance"; buffers hold, per element, how often each rank's
-//           input element is in it
-//   cost    O(p^2 n) memory: meant for p up to 64 and small n
+//           (rendezvous), so a cycle shows as "nobody can advance"; buffers hold, per element, of which input element
+//           and of which ranks it is the sum
+//   also    what a transport without copies needs: a round receives into nothing that it sends or receives elsewhere,
+//           nothing is added to memory that was never written, and the input is not written
+//   cost    O(p n) memory for collectives of one vector, O(p^2 n) for those of a part per rank; up to 1,024 ranks
 #pragma once
 
 #include "core/collectives/algorithms.h"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace pdsim {
+
+struct PlanCase {
+  int size = 1;
+  std::int64_t count = 0;
+  Rank root = 0;
+  int ranks_per_node = 1;
+  bool in_place = false;  // input and output are the same memory, or this rank's part of it
+};
+
+// A message that met its partner.
+struct PlanMessage {
+  Rank from = 0;
+  Rank to = 0;
+  int from_round = 0;  // the sender's, counted from 1, and the receiver's
+  int to_round = 0;
+  int wave = 0;  // when, if every message takes as long as another: counted from 0
+  Slice sent;
+  Slice landed;
+  bool adds = false;
+};
 
 struct PlanVerdict {
   bool ok = true;
   std::string problem;  // the first one: who, which round, what
+  std::string drawn;    // with a problem: the messages of that round, one a line, and those that wait
   PlanCost counted;
 };
 
+using PlanSource = std::function<Plan(const PlanArgs&)>;
+
 PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node = 1);
+// The same with the ranks' plans from elsewhere: altered ones, or those of another root.
+PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans);
+
+// All messages, by wave and sender; those of a plan that is stuck as far as it came.
+std::vector<PlanMessage> trace_plan(const Algorithm& algorithm, const PlanCase& at);
+
+// Whether the collective may be called in place: the same memory, or this rank's part of the larger one.
+bool may_be_in_place(CollectiveKind kind);
 
 }  // namespace pdsim

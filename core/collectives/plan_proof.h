@@ -1,0 +1,32 @@
+// Proves an algorithm: the plan checker over every number of ranks, root, placement and count around the number of
+// ranks, in and out of place, smallest first; and the counted cost against the row's closed form and the lower bound.
+#pragma once
+
+#include "core/collectives/plan_checker.h"
+
+#include <string>
+
+namespace pdsim {
+
+struct ProofOptions {
+  int min_size = 1;
+  int max_size = 64;
+  bool every_root = true;  // false: the first, the last and one between
+};
+
+struct PlanProof {
+  bool ok = true;
+  std::int64_t cases = 0;  // that were checked
+  PlanCase at;             // not ok: the smallest case that fails
+  std::string problem;     // and how
+  std::string drawn;       // and the round
+};
+
+PlanProof prove(const Algorithm& algorithm, const ProofOptions& options = {});
+PlanProof prove(const Algorithm& algorithm, const PlanSource& plans, const ProofOptions& options = {});
+
+// Elements that the busiest rank must send at least, whatever the algorithm.
+//   source  for all_reduce Patarasuk and Yuan, 2009: 2n(p-1)/p; for the others what has to leave a rank
+std::int64_t least_elements_sent(CollectiveKind kind, int size, std::int64_t count);
+
+}  // namespace pdsim
