@@ -1,22 +1,12 @@
 #include "core/collectives/reduce.h"
 
 #include "core/base/check.h"
-#include "core/collectives/half.h"
+#include "core/collectives/kernels.h"
 
-#include <cmath>
 #include <type_traits>
 
 namespace pdsim {
 namespace {
-
-struct F16 {
-  static float load(std::uint16_t h) { return from_f16(h); }
-  static std::uint16_t store(float f) { return to_f16(f); }
-};
-struct BF16 {
-  static float load(std::uint16_t h) { return from_bf16(h); }
-  static std::uint16_t store(float f) { return to_bf16(f); }
-};
 
 template <class T>
 T wrapping_add(T a, T b) {
@@ -37,20 +27,6 @@ T wrapping_multiply(T a, T b) {
   }
 }
 
-template <class T>
-T lesser(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
-  return b < a ? b : a;
-}
-
-template <class T>
-T greater(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
-  return a < b ? b : a;
-}
-
 // Calls f(combine) with the operation on T, so that the loop around it is compiled once per operation.
 template <class T, class F>
 void with_operation(ReduceOp op, F f) {
@@ -58,42 +34,38 @@ void with_operation(ReduceOp op, F f) {
     case ReduceOp::sum:
     case ReduceOp::avg:
     case ReduceOp::premul_sum:
-      return f([](T a, T b) { return wrapping_add(a, b); });
+      return f([](T a, T b) __attribute__((always_inline)) { return wrapping_add(a, b); });
     case ReduceOp::product:
-      return f([](T a, T b) { return wrapping_multiply(a, b); });
+      return f([](T a, T b) __attribute__((always_inline)) { return wrapping_multiply(a, b); });
     case ReduceOp::min:
-      return f([](T a, T b) { return lesser(a, b); });
+      return f([](T a, T b) __attribute__((always_inline)) { return lesser(a, b); });
     case ReduceOp::max:
-      return f([](T a, T b) { return greater(a, b); });
+      return f([](T a, T b) __attribute__((always_inline)) { return greater(a, b); });
     default:
       break;
   }
   if constexpr (std::is_integral_v<T>) {
-    if (op == ReduceOp::band) return f([](T a, T b) { return static_cast<T>(a & b); });
-    if (op == ReduceOp::bor) return f([](T a, T b) { return static_cast<T>(a | b); });
-    if (op == ReduceOp::bxor) return f([](T a, T b) { return static_cast<T>(a ^ b); });
+    if (op == ReduceOp::band) return f([](T a, T b) __attribute__((always_inline)) { return static_cast<T>(a & b); });
+    if (op == ReduceOp::bor) return f([](T a, T b) __attribute__((always_inline)) { return static_cast<T>(a | b); });
+    if (op == ReduceOp::bxor) return f([](T a, T b) __attribute__((always_inline)) { return static_cast<T>(a ^ b); });
   }
   PDSIM_CHECK(false, "a reduction that supports() refuses reached the kernel");
 }
 
 template <class T>
-void combine(MutableView inout, ConstView in, ReduceOp op) {
+void combine(MutableView inout, ConstView in, ReduceOp op, Processor processor) {
   auto* a = reinterpret_cast<T*>(inout.data);
   const auto* b = reinterpret_cast<const T*>(in.data);
-  const std::int64_t n = inout.count;
-  with_operation<T>(op, [=](auto f) {
-    for (std::int64_t i = 0; i < n; ++i) a[i] = f(a[i], b[i]);
-  });
+  with_operation<T>(op, [=, n = inout.count](auto f) { for_each_pair(processor, a, b, n, f); });
 }
 
-template <class Half>
-void combine_half(MutableView inout, ConstView in, ReduceOp op) {
+// Half precision knows four operations; avg and premul_sum are sums.
+void combine_half(MutableView inout, ConstView in, ReduceOp op, Processor processor) {
   auto* a = reinterpret_cast<std::uint16_t*>(inout.data);
   const auto* b = reinterpret_cast<const std::uint16_t*>(in.data);
-  const std::int64_t n = inout.count;
-  with_operation<float>(op, [=](auto f) {
-    for (std::int64_t i = 0; i < n; ++i) a[i] = Half::store(f(Half::load(a[i]), Half::load(b[i])));
-  });
+  const bool other = op == ReduceOp::product || op == ReduceOp::min || op == ReduceOp::max;
+  const auto combine = inout.dtype == DType::f16 ? combine_f16 : combine_bf16;
+  combine(processor, a, b, inout.count, other ? op : ReduceOp::sum);
 }
 
 void combine_bool(MutableView inout, ConstView in, ReduceOp op) {
@@ -120,11 +92,11 @@ void scale_as(MutableView to, ConstView from, double factor) {
   }
 }
 
-template <class Half>
 void scale_half(MutableView to, ConstView from, double factor) {
   auto* a = reinterpret_cast<std::uint16_t*>(to.data);
   const auto* b = reinterpret_cast<const std::uint16_t*>(from.data);
-  for (std::int64_t i = 0; i < to.count; ++i) a[i] = Half::store(Half::load(b[i]) * static_cast<float>(factor));
+  const auto scale = to.dtype == DType::f16 ? scale_f16 : scale_bf16;
+  scale(this_processor(), a, b, to.count, static_cast<float>(factor));
 }
 
 template <class T>
@@ -142,26 +114,27 @@ bool supports(ReduceOp op, DType dtype) {
   return op != ReduceOp::avg || dtype != DType::boolean;
 }
 
-void reduce(MutableView inout, ConstView in, ReduceOp op) {
+void reduce(MutableView inout, ConstView in, ReduceOp op) { reduce(inout, in, op, this_processor()); }
+
+void reduce(MutableView inout, ConstView in, ReduceOp op, Processor processor) {
   PDSIM_CHECK(inout.count == in.count && inout.dtype == in.dtype, "a reduction of unlike views");
   if (inout.data == nullptr || in.data == nullptr) return;
   switch (inout.dtype) {
     case DType::f16:
-      return combine_half<F16>(inout, in, op);
     case DType::bf16:
-      return combine_half<BF16>(inout, in, op);
+      return combine_half(inout, in, op, processor);
     case DType::f32:
-      return combine<float>(inout, in, op);
+      return combine<float>(inout, in, op, processor);
     case DType::f64:
-      return combine<double>(inout, in, op);
+      return combine<double>(inout, in, op, processor);
     case DType::i8:
-      return combine<std::int8_t>(inout, in, op);
+      return combine<std::int8_t>(inout, in, op, processor);
     case DType::u8:
-      return combine<std::uint8_t>(inout, in, op);
+      return combine<std::uint8_t>(inout, in, op, processor);
     case DType::i32:
-      return combine<std::int32_t>(inout, in, op);
+      return combine<std::int32_t>(inout, in, op, processor);
     case DType::i64:
-      return combine<std::int64_t>(inout, in, op);
+      return combine<std::int64_t>(inout, in, op, processor);
     case DType::boolean:
       return combine_bool(inout, in, op);
   }
@@ -171,9 +144,8 @@ void scale(MutableView to, ConstView from, double factor) {
   if (to.data == nullptr || from.data == nullptr) return;
   switch (to.dtype) {
     case DType::f16:
-      return scale_half<F16>(to, from, factor);
     case DType::bf16:
-      return scale_half<BF16>(to, from, factor);
+      return scale_half(to, from, factor);
     case DType::f32:
       return scale_as<float>(to, from, factor);
     case DType::f64:

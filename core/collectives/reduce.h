@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/base/views.h"
+#include "core/collectives/kernels.h"
 
 namespace pdsim {
 
@@ -17,6 +18,9 @@ bool supports(ReduceOp op, DType dtype);
 
 // Equal counts and dtypes; both may be null (payload: none), then nothing happens.
 void reduce(MutableView inout, ConstView in, ReduceOp op);
+
+// The same with what `processor` has, which this machine must have: the bits do not depend on it.
+void reduce(MutableView inout, ConstView in, ReduceOp op, Processor processor);
 
 // to[i] = from[i] * factor, in the dtype's own arithmetic (f16, bf16: rounded once). May alias.
 void scale(MutableView to, ConstView from, double factor);

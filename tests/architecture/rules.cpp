@@ -33,6 +33,8 @@ constexpr std::array libraries{
     Library{"fmt/", {"tools/", "tests/"}, false},
     Library{"Eigen/", {"core/nn/"}, true},
     Library{"boost/", {"sim/"}, false},
+    Library{"cpuid.h", {"core/collectives/"}, true},
+    Library{"immintrin.h", {"core/collectives/"}, true},
     Library{"gloo/", {"backends/gloo/"}, false},
     Library{"mpi.h", {"backends/mpi/"}, false},
     Library{"nccl.h", {"backends/nccl/"}, false},

@@ -6,7 +6,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace pdsim {
@@ -52,6 +54,82 @@ TEST(Reduce, NaNWinsInMinAndMaxFromEitherSide) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(std::isnan(combined(nan, 1.0F, DType::f32, ReduceOp::min)));
   EXPECT_TRUE(std::isnan(combined(1.0F, nan, DType::f32, ReduceOp::max)));
+}
+
+// Every pattern of a half against some of the other side: zeros of both signs, denormals, largest, infinities, NaNs.
+class BothKernels : public ::testing::TestWithParam<DType> {
+ protected:
+  static bool is_nan(std::uint16_t h) { return std::isnan(GetParam() == DType::f16 ? from_f16(h) : from_bf16(h)); }
+};
+
+TEST_P(BothKernels, GiveTheSameBitsForEveryHalf) {
+  constexpr std::uint32_t patterns = 1 << 16;
+  for (std::uint32_t other = 0; other < patterns; other += 0x3ff) {
+    std::vector<std::uint16_t> left(patterns), right(patterns, static_cast<std::uint16_t>(other));
+    for (std::uint32_t i = 0; i < patterns; ++i) left[i] = static_cast<std::uint16_t>(i);
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max}) {
+      auto plain = left, wide = left;
+      const ConstView in{reinterpret_cast<const std::byte*>(right.data()), GetParam(), patterns};
+      reduce({reinterpret_cast<std::byte*>(plain.data()), GetParam(), patterns}, in, op, Processor::any);
+      reduce({reinterpret_cast<std::byte*>(wide.data()), GetParam(), patterns}, in, op, this_processor());
+      for (std::uint32_t i = 0; i < patterns; ++i) {
+        const bool either = is_nan(left[i]) && is_nan(right[i]) && is_nan(plain[i]) && is_nan(wide[i]);
+        ASSERT_TRUE(plain[i] == wide[i] || either) << name_of(op) << " of " << i << " and " << other;
+      }
+    }
+  }
+}
+
+TEST_P(BothKernels, ScaleToTheSameBits) {
+  constexpr std::uint32_t patterns = 1 << 16;
+  std::vector<std::uint16_t> from(patterns), plain(patterns), wide(patterns);
+  for (std::uint32_t i = 0; i < patterns; ++i) from[i] = static_cast<std::uint16_t>(i);
+  const auto scale_half = GetParam() == DType::f16 ? scale_f16 : scale_bf16;
+  for (const float factor : {1.0F / 3.0F, -0.0F, 1e-30F, 65504.0F}) {
+    scale_half(Processor::any, plain.data(), from.data(), patterns, factor);
+    scale_half(this_processor(), wide.data(), from.data(), patterns, factor);
+    EXPECT_EQ(plain, wide) << factor;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, BothKernels, ::testing::Values(DType::f16, DType::bf16),
+                         [](const auto& given) { return std::string(name_of(given.param)); });
+
+// Odd values, and of every size up to more than two vectors, so that what is left of whole vectors is reached too.
+template <class T>
+void expect_the_same_bits(DType dtype) {
+  const T special[] = {T{0},
+                       -T{0},
+                       T{1},
+                       T{-3} / T{7},
+                       std::numeric_limits<T>::max(),
+                       std::numeric_limits<T>::denorm_min(),
+                       std::numeric_limits<T>::infinity(),
+                       -std::numeric_limits<T>::infinity(),
+                       std::numeric_limits<T>::quiet_NaN()};
+  for (std::size_t n = 0; n <= 40; ++n)
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max})
+      for (std::size_t shift = 0; shift < std::size(special); ++shift) {
+        std::vector<T> plain(n), right(n);
+        for (std::size_t i = 0; i < n; ++i) plain[i] = special[i % std::size(special)];
+        for (std::size_t i = 0; i < n; ++i) right[i] = special[(i + shift) % std::size(special)];
+        auto wide = plain;
+        const auto count = static_cast<std::int64_t>(n);
+        const ConstView in{reinterpret_cast<const std::byte*>(right.data()), dtype, count};
+        reduce({reinterpret_cast<std::byte*>(plain.data()), dtype, count}, in, op, Processor::any);
+        reduce({reinterpret_cast<std::byte*>(wide.data()), dtype, count}, in, op, this_processor());
+        ASSERT_EQ(n == 0 ? 0 : std::memcmp(plain.data(), wide.data(), n * sizeof(T)), 0) << name_of(op) << " " << n;
+      }
+}
+
+TEST(Kernels, GiveTheSameBitsForFloatsAndDoubles) {
+  expect_the_same_bits<float>(DType::f32);
+  expect_the_same_bits<double>(DType::f64);
+}
+
+TEST(Reduce, OfEqualZerosTheLeftStays) {
+  EXPECT_TRUE(std::signbit(combined(-0.0F, 0.0F, DType::f32, ReduceOp::max)));
+  EXPECT_FALSE(std::signbit(combined(0.0F, -0.0F, DType::f32, ReduceOp::min)));
 }
 
 TEST(Divide, IsExactForIntegersWhoseReciprocalIsNot) {
