@@ -5,6 +5,7 @@
 #include "core/base/types.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
+#include "core/collectives/tuning.h"
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/loader.h"
@@ -119,6 +120,12 @@ Items algorithm_items() {
   return items;
 }
 
+Items tuning_items() {
+  Items items;
+  for (const Tuning& row : tunings()) items.push_back({std::string(row.algorithm), std::string(row.explanation)});
+  return items;
+}
+
 struct Kind {
   std::string_view name;
   Items (*items)();
@@ -137,6 +144,7 @@ constexpr std::array kinds{
     Kind{"optimizers", optimizers},
     Kind{"personalities", personalities},
     Kind{"profiles", profiles},
+    Kind{"tunings", tuning_items},
     Kind{"worlds", world_items},
 };
 

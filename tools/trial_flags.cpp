@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "core/base/quantity.h"
 #include "core/collectives/algorithms.h"
+#include "core/collectives/tuning.h"
 #include "scenarios/engine/limits.h"
 #include "scenarios/engine/real_world.h"
 #include "sim/personality.h"
@@ -38,6 +39,7 @@ Names collective_names() {
 
 Names algorithm_names(std::optional<CollectiveKind> kind) {
   Names names{"all", "auto", "native"};
+  for (const Tuning& tuning : tunings()) names.push_back(tuning.algorithm);
   for (const Algorithm& row : algorithms())
     if (!pdsim::row(row.kind).point_to_point && (!kind || *kind == row.kind) &&
         std::find(names.begin(), names.end(), row.name) == names.end())

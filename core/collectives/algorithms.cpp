@@ -2,6 +2,7 @@
 
 #include "core/collectives/plan_costs.h"
 #include "core/collectives/plans.h"
+#include "core/collectives/tuning.h"
 
 #include <fmt/format.h>
 
@@ -142,13 +143,34 @@ Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view na
     if (name == row.name || name == "auto" || name == "native") return &row;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
   }
+  for (const Tuning& tuning : tunings())
+    if (name == tuning.algorithm) return find_algorithm(kind, "auto");
   return Error{Code::unsupported,
                fmt::format("{} has no algorithm `{}`; there is {}", name_of(kind), name, known),
                {{"algorithm", std::string(name)}, {"collective", std::string(name_of(kind))}}};
 }
 
-Result<const Algorithm*> find_algorithm(const Collective& call, int, int) {
-  if (call.own_algorithm == nullptr) return find_algorithm(call.kind, call.algorithm);
+namespace {
+
+// Elements that every rank agrees on: of uneven parts, the average, where all ranks know all parts.
+std::int64_t agreed_count(const Collective& call, int size) {
+  if (call.kind == CollectiveKind::all_to_all_v) return 0;
+  if (!call.splits) return call.count;
+  const std::vector<std::int64_t>& parts =
+      call.kind == CollectiveKind::all_gather_v ? call.splits->output : call.splits->input;
+  return parts.empty() ? call.count : parts.back() / size;
+}
+
+}  // namespace
+
+Result<const Algorithm*> find_algorithm(const Collective& call, int size, int ranks_per_node) {
+  if (call.own_algorithm == nullptr) {
+    const Tuning* tuning = tuning_named(call.algorithm);
+    if (tuning == nullptr) return find_algorithm(call.kind, call.algorithm);
+    const auto element = static_cast<std::int64_t>(size_of(call.dtype));
+    return find_algorithm(call.kind,
+                          chosen_by(*tuning, {call.kind, size, agreed_count(call, size), element, ranks_per_node}));
+  }
   if (call.own_algorithm->kind == call.kind) return call.own_algorithm;
   return Error{Code::invalid_argument,
                fmt::format("{}: the algorithm {} that the call brings is one of {}", name_of(call.kind),

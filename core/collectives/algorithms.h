@@ -38,10 +38,11 @@ struct Algorithm {
 
 std::span<const Algorithm> algorithms();
 
-// `auto` and `native` give the first row of the collective. Errors: unsupported, naming what there is.
+// `auto`, `native` and, as no size is known here, `auto:mpich` and the like give the first row of the collective. Errors: unsupported, naming what there is.
 Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view name);
 
-// What a call runs in a group of `size` ranks: its own row if it brought one, else the one it names.
+// What a call runs in a group of `size` ranks: its own row if it brought one, else the one it names; auto:mpich,
+// auto:openmpi, auto:nccl and auto:gloo choose by size as those libraries do (tuning.h).
 //   errors   unsupported; invalid_argument, when its own row is of another collective
 Result<const Algorithm*> find_algorithm(const Collective& call, int size, int ranks_per_node = 1);
 

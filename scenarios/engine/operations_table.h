@@ -43,8 +43,10 @@ inline constexpr Key async_key{.name = "async",
                                .about = "return at once; `wait: {for: label}` waits for it",
                                .otherwise = "false"};
 inline constexpr Key algorithm_key{.name = "algorithm",
-                                   .shape = Shape::name,
-                                   .about = "auto, native, or a row of `pdsim list --what algorithms`",
+                                   .shape = Shape::text,
+                                   .about =
+                                       "auto, auto:mpich (openmpi, nccl, gloo), native, or a row of "
+                                       "`pdsim list --what algorithms`",
                                    .otherwise = "auto"};
 
 inline constexpr std::array init_keys{

@@ -1,6 +1,7 @@
 #include "scenarios/trials/trial_world.h"
 
 #include "core/collectives/algorithms.h"
+#include "core/collectives/tuning.h"
 #include "scenarios/engine/analyse.h"
 #include "scenarios/engine/text_report.h"
 
@@ -15,7 +16,8 @@ std::vector<TrialAlgorithm> trial_algorithms(WorldKind world, std::optional<Coll
     if (collective.point_to_point || (kind && *kind != collective.kind)) continue;
     if (collective.kind == CollectiveKind::monitored_barrier) continue;
     const bool is_native = world == WorldKind::real && (name.empty() || name == "native");
-    if (is_native || name == "auto") chosen.push_back({collective.kind, is_native ? "native" : "auto"});
+    if (is_native) chosen.push_back({collective.kind, "native"});
+    if (name == "auto" || tuning_named(name) != nullptr) chosen.push_back({collective.kind, name});
     for (const Algorithm& row : algorithms())
       if (row.kind == collective.kind && (name.empty() || name == row.name))
         chosen.push_back({row.kind, std::string(row.name)});

@@ -1,4 +1,5 @@
 #include "core/collectives/algorithms.h"
+#include "core/collectives/tuning.h"
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
 #include "scenarios/engine/operations_table.h"
@@ -123,6 +124,7 @@ class ProgramCheck {
     const Node* node = options.find("algorithm");
     if (node == nullptr || node->text == "auto" || node->text == "native") return;
     std::vector<std::string_view> names{"auto", "native"};
+    for (const Tuning& tuning : tunings()) names.push_back(tuning.algorithm);
     for (const Algorithm& row : algorithms())
       if (name_of(row.kind) == name) names.push_back(row.name);
     if (std::find(names.begin(), names.end(), node->text) == names.end())

@@ -1,0 +1,13 @@
+// The libraries' rules, one table each; tuning.h tells how they are read.
+#pragma once
+
+#include "core/collectives/tuning.h"
+
+namespace pdsim {
+
+std::span<const SelectionRule> mpich_rules();
+std::span<const SelectionRule> openmpi_rules();
+std::span<const SelectionRule> nccl_rules();
+std::span<const SelectionRule> gloo_rules();
+
+}  // namespace pdsim
