@@ -99,9 +99,7 @@ bool Exchange::refuse_if_ended(const PostedPtr& posted, Rank peer) {
 void Exchange::post_send(int channel, const PostedPtr& send, Rank to) {
   if (refuse_if_ended(send, to)) return;
   const Key key{channel, send->rank, to, send->message.tag};
-  const std::int64_t limit = spec_.buffering == Buffering::zero        ? 0
-                             : spec_.buffering == Buffering::unbounded ? -1
-                                                                       : personality_.eager_limit.count;
+  const std::int64_t limit = eager_limit();
   send->eager = limit < 0 || (limit > 0 && send->message.bytes <= limit);
   if (send->eager) return start_eager(key, send);
   if (const PostedPtr receive = waiting_receive(key)) return transfer(send, receive, to);
@@ -131,7 +129,34 @@ void Exchange::post_receive(int channel, const PostedPtr& receive, Rank from) {
   receives_[key].push_back(receive);
 }
 
-std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int64_t id, bool& corrupt) {
+std::int64_t Exchange::eager_limit() const {
+  if (spec_.buffering == Buffering::zero) return 0;
+  return spec_.buffering == Buffering::unbounded ? -1 : personality_.eager_limit.count;
+}
+
+void Exchange::record(Rank from, Rank to, std::int64_t bytes, Time sent, std::optional<Time> arrived) {
+  if (messages_.size() >= record_limit_) {
+    ++messages_dropped_;
+    return;
+  }
+  MessageRecord m;
+  m.id = static_cast<std::int64_t>(messages_.size());
+  m.from = from;
+  m.to = to;
+  m.bytes = bytes;
+  m.sent = sent;
+  m.arrived = arrived.value_or(Time{});
+  m.dropped = !arrived;
+  messages_.push_back(m);
+}
+
+void Exchange::note_last_arrival(Rank from, Time arrived) {
+  Time& last = last_arrival_[static_cast<std::size_t>(from)];
+  last = std::max(last, arrived);
+}
+
+std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, bool& corrupt) {
+  ++next_message_;
   MessageVerdict verdict;
   if (faults_.any()) verdict = faults_.on_message(send->rank, to, send->op, scheduler_.now());
   corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
@@ -145,26 +170,12 @@ std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, std::int
   if (verdict.kind == MessageVerdict::Kind::duplicate && transit)
     (void)network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
   if (verdict.kind == MessageVerdict::Kind::drop) transit.reset();
-  if (transit) {
-    Time& last = last_arrival_[static_cast<std::size_t>(send->rank)];
-    last = std::max(last, transit->arrived);
-  }
+  if (transit) note_last_arrival(send->rank, transit->arrived);
   if (on_fault && (verdict.kind != MessageVerdict::Kind::pass || verdict.delay.ps > 0))
     on_fault(send->rank, to, verdict);
   trace_.add({scheduler_.now(), RunEvent::Kind::sent, send->rank, to, send->message.bytes, 0});
-  if (messages_.size() < record_limit_) {
-    MessageRecord m;
-    m.id = id;
-    m.from = send->rank;
-    m.to = to;
-    m.bytes = send->message.bytes;
-    m.sent = scheduler_.now();
-    m.arrived = transit ? transit->arrived : Time{};
-    m.dropped = !transit;
-    messages_.push_back(m);
-  } else {
-    ++messages_dropped_;
-  }
+  record(send->rank, to, send->message.bytes, scheduler_.now(),
+         transit ? std::optional(transit->arrived) : std::nullopt);
   return transit;
 }
 
@@ -175,7 +186,7 @@ void Exchange::transfer(const PostedPtr& send, const PostedPtr& receive, Rank to
     return;
   }
   bool corrupt = false;
-  const auto transit = travel(send, to, next_message_++, corrupt);
+  const auto transit = travel(send, to, corrupt);
   if (!transit) return;  // nobody retries: both sides wait for ever
   scheduler_.at(transit->arrived, [this, send, receive, corrupt] { arrive(send, receive, corrupt); });
 }
@@ -184,7 +195,7 @@ void Exchange::start_eager(const Key& key, const PostedPtr& send) {
   if (send->message.data != nullptr) send->copy.assign(send->message.data, send->message.data + send->message.bytes);
   send->message.data = send->copy.empty() ? nullptr : send->copy.data();
   bool corrupt = false;
-  const auto transit = travel(send, std::get<2>(key), next_message_++, corrupt);
+  const auto transit = travel(send, std::get<2>(key), corrupt);
   if (corrupt && !send->copy.empty()) send->copy[0] = ~send->copy[0];
   const Time left = transit ? transit->sent : scheduler_.now();
   const BatchPtr batch = send->batch;

@@ -21,6 +21,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,14 @@ class Exchange {
   std::function<void(Rank from, Rank to, const MessageVerdict&)> on_fault;
   std::function<std::int64_t()> leak;  // of tests: picoseconds by which a message is late
 
+  // Sends up to this many bytes complete without a receive; negative: all do.
+  std::int64_t eager_limit() const;
+  // What was worked out without the exchange (ahead.h), for the same books.
+  bool records_messages() const { return record_limit_ > 0; }
+  void record(Rank from, Rank to, std::int64_t bytes, Time sent, std::optional<Time> arrived);
+  void count_messages(std::int64_t more) { next_message_ += more; }
+  void note_last_arrival(Rank from, Time arrived);
+
   std::vector<MessageRecord>& messages() { return messages_; }
   std::int64_t messages_dropped() const { return messages_dropped_; }
   std::int64_t message_count() const { return next_message_; }
@@ -85,7 +94,7 @@ class Exchange {
   void transfer(const PostedPtr& send, const PostedPtr& receive, Rank to);
   void arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt);
   void start_eager(const Key& key, const PostedPtr& send);
-  std::optional<Transit> travel(const PostedPtr& send, Rank to, std::int64_t id, bool& corrupt);
+  std::optional<Transit> travel(const PostedPtr& send, Rank to, bool& corrupt);
   bool refuse_if_ended(const PostedPtr& posted, Rank peer);
   Error closed(Rank peer) const;
   void close_connections(Rank rank);

@@ -13,6 +13,7 @@ namespace {
 struct Operation : std::enable_shared_from_this<Operation> {
   Collective call;
   WorkPtr work;
+  const SimEvent* event = nullptr;  // of the work
   std::unique_ptr<Transport> transport;
   BatchPtr batch;
   std::optional<Scheduler::Key> watchdog;
@@ -116,7 +117,9 @@ class SimMember final : public Member {
     if (!algorithm.ok()) return algorithm.error();
     auto operation = std::make_shared<Operation>();
     operation->call = call;
-    operation->work = std::make_shared<Work>(me().runtime->make_event());
+    auto event = me().runtime->make_sim_event();
+    operation->event = event.get();
+    operation->work = std::make_shared<Work>(std::move(event));
     operation->transport =
         std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, transport_->ranks_per_node(), *operation);
     arm_watchdog(operation);
@@ -143,6 +146,21 @@ class SimMember final : public Member {
   }
 
   void run(const OperationPtr& operation, const Algorithm* algorithm) {
+    if (operation->finished) return;
+    if (!world_.ahead.takes(operation->call)) return post(operation, algorithm);
+    world_.ahead.add(
+        channel_, tag_of(operation->call), ranks_,
+        {rank_, transport_->ranks_per_node(), &operation->call, algorithm,
+         [this, operation] { return holds_its_rank(*operation); },
+         [this, operation, algorithm] { post(operation, algorithm); }, [this, operation] { finish(operation, {}); }});
+  }
+
+  // Whether this is all that its rank has under way.
+  bool holds_its_rank(const Operation& operation) const {
+    return running_.size() == 1 && !operation.finished && operation.event->holds_its_rank();
+  }
+
+  void post(const OperationPtr& operation, const Algorithm* algorithm) {
     if (operation->finished) return;
     run_plan(*operation->transport, operation->call, *algorithm, tag_of(operation->call),
              [this, operation](Status status) { finish(operation, std::move(status)); });

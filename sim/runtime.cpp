@@ -29,36 +29,23 @@ class Timer {
   Scheduler::Key key_{};
 };
 
-class SimEvent final : public Event {
- public:
-  SimEvent(Scheduler& scheduler, const Faults& faults, Rank rank)
-      : scheduler_(scheduler), faults_(faults), rank_(rank) {}
-
-  void set() override {
-    if (set_) return;
-    set_ = true;
-    if (waiting_) scheduler_.wake(rank_);
-  }
-  bool is_set() const override { return set_; }
-
-  bool wait(Time deadline) override {
-    if (set_ || scheduler_.unwinding(rank_)) return set_;
-    const Timer timer(scheduler_, faults_.real_time(rank_, deadline), rank_);
-    waiting_ = true;
-    while (!set_ && !timer.fired()) scheduler_.park();
-    waiting_ = false;
-    return set_;
-  }
-
- private:
-  Scheduler& scheduler_;
-  const Faults& faults_;
-  Rank rank_;
-  bool set_ = false;
-  bool waiting_ = false;
-};
-
 }  // namespace
+
+void SimEvent::set() {
+  if (set_) return;
+  set_ = true;
+  if (waiting_) scheduler_.wake(rank_);
+}
+
+bool SimEvent::wait(Time deadline) {
+  if (set_ || scheduler_.unwinding(rank_)) return set_;
+  const Timer timer(scheduler_, faults_.real_time(rank_, deadline), rank_);
+  waiting_ = true;
+  for_ever_ = deadline == Time::max();
+  while (!set_ && !timer.fired()) scheduler_.park();
+  waiting_ = false;
+  return set_;
+}
 
 void SimRuntime::sleep_until(Time t) {
   const Time until = faults_.real_time(rank_, t);
@@ -74,7 +61,5 @@ void SimRuntime::compute(Time cost) {
   const Timer timer(scheduler_, scheduler_.now() + real, rank_);
   while (!timer.fired()) scheduler_.park();
 }
-
-std::unique_ptr<Event> SimRuntime::make_event() { return std::make_unique<SimEvent>(scheduler_, faults_, rank_); }
 
 }  // namespace pdsim::sim

@@ -202,6 +202,8 @@ void Scheduler::loop(const Action& on_deadlock) {
                                 }),
                  ended_.end());
     if (alive_ == 0) break;
+    const bool same_time = !progress_.empty() && progress_.begin()->first.first == now_;
+    if (!same_time && before_time_moves && before_time_moves()) continue;
     if (progress_.empty() && !deadlock_told) {
       deadlock_told = true;
       on_deadlock();

@@ -39,6 +39,9 @@ class Scheduler {
   Key at_watchdog(Time when, Action action);
   void cancel_event(const Key& key);
   void clear_events();
+  Time next_watchdog() const { return watchdogs_.empty() ? Time::max() : watchdogs_.begin()->first.first; }
+  // Called when no rank can run, before time moves; true: look again whether one can.
+  std::function<bool()> before_time_moves;
 
   // A rank's body; before run().
   void spawn(Rank rank, Action body);

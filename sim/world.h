@@ -3,6 +3,7 @@
 
 #include "core/group/rank_program.h"
 #include "core/store/hash_store.h"
+#include "sim/ahead.h"
 #include "sim/exchange.h"
 #include "sim/files.h"
 #include "sim/meeting.h"
@@ -45,6 +46,7 @@ class World {
   Faults faults;
   Scheduler scheduler;
   Exchange exchange;
+  Ahead ahead;
   Disk disk;
   std::unique_ptr<HashTable> table;                               // the store that rank 0 of this launch serves
   std::map<std::pair<std::string, std::string>, int> written_in;  // key and value in a store -> launch

@@ -1,0 +1,64 @@
+// Ahead: the second engine. Collectives that nothing can disturb are worked out at once (plan_clock.h), the others are left to
+// the exchange, message by message.
+//
+//   takes     calls without data, in worlds where messages do not wait for each other, nothing is drawn and no fault is planned
+//   when      time is about to move: every rank of the group has made the same call by now, waits for it and for nothing else,
+//             and it ends before the next watchdog fires. If not, the exchange gets the calls in the order in which they were made
+//   times     those of the exchange, to the picosecond; a test compares them
+//   records   one event per rank in the fingerprint instead of one per message
+#pragma once
+
+#include "core/collectives/algorithms.h"
+#include "sim/exchange.h"
+#include "sim/scheduler.h"
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace pdsim::sim {
+
+// One rank's part in a call.
+struct AheadCall {
+  Rank rank = 0;                     // in the group
+  int ranks_per_node = 1;            // of the group (PlanArgs)
+  const Collective* call = nullptr;  // stays until `end`
+  const Algorithm* algorithm = nullptr;
+  std::function<bool()> waits_for_nothing_else;
+  std::function<void()> post;  // gives it to the exchange
+  std::function<void()> end;
+};
+
+class Ahead {
+ public:
+  Ahead(Scheduler& scheduler, Exchange& exchange, Trace& trace, const WorldSpec& spec, const Personality& personality,
+        bool disturbed);
+
+  bool takes(const Collective& call) const;
+  // `ranks` by group rank; stays while the call is here. Calls that belong together have the same channel and tag.
+  void add(int channel, Tag tag, const std::vector<Rank>& ranks, AheadCall call);
+  // Before time moves. True when a rank may have become ready.
+  bool settle();
+  void clear();
+
+ private:
+  struct Gathering {
+    const std::vector<Rank>* ranks;
+    std::vector<AheadCall> calls;  // in order of arrival
+  };
+  using Key = std::pair<int, Tag>;
+  bool work_out(Gathering& gathering);
+
+  Scheduler& scheduler_;
+  Exchange& exchange_;
+  Trace& trace_;
+  const WorldSpec& spec_;
+  std::int64_t eager_limit_;
+  bool possible_;
+  std::map<Key, std::size_t> open_;      // place in gatherings_
+  std::vector<Gathering> gatherings_;    // of this moment, in order of their first call
+  std::map<Key, std::size_t> given_up_;  // ranks still to come of a call that the exchange has
+};
+
+}  // namespace pdsim::sim

@@ -1,0 +1,171 @@
+// Two engines, one time: what is worked out ahead ends when the exchange, message by message, ends it.
+#include "core/collectives/algorithms.h"
+#include "tests/unit/sim/group_world.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pdsim::sim {
+namespace {
+
+// A fault that never strikes leaves everything to the exchange.
+WorldSpec without_ahead(WorldSpec spec) {
+  FaultSpec fault;
+  fault.kind = "drop";
+  fault.match.nth = IntSet::of({1'000'000'000});
+  spec.faults.push_back(fault);
+  return spec;
+}
+
+WorldSpec quiet(int nodes, int ranks_per_node, Buffering buffering) {
+  WorldSpec spec = world(ranks_per_node, "ideal");
+  spec.nodes = nodes;
+  spec.two_level = nodes > 1;
+  spec.intra.latency = 3_us;
+  spec.intra.bandwidth = Rate{20'000'000'000};
+  spec.intra.header = Bytes{7};
+  spec.inter.latency = 11_us;
+  spec.inter.bandwidth = Rate{3'000'000'000};
+  spec.reduce_bandwidth = Rate{90'000'000'000};
+  spec.sharing = Sharing::none;
+  spec.buffering = buffering;
+  return spec;
+}
+
+Collective call_of(const Algorithm& algorithm, std::int64_t count, Rank rank, int size) {
+  Collective call;
+  call.kind = algorithm.kind;
+  call.count = count;
+  call.root = size - 1;
+  const CollectiveRow& kind = row(algorithm.kind);
+  const bool is_root = rank == call.root;
+  const bool barrier = algorithm.kind == CollectiveKind::barrier;
+  const std::int64_t in = kind.input_times_size && (!kind.rooted || is_root) ? count * size : count;
+  const std::int64_t out = kind.output_times_size && (!kind.rooted || is_root) ? count * size : count;
+  call.input = {nullptr, DType::f32, barrier ? 0 : in};
+  call.output = {nullptr, DType::f32, barrier ? 0 : out};
+  return call;
+}
+
+struct Seen {
+  std::vector<std::vector<Time>> ends;  // by rank
+  std::int64_t messages = 0, events = 0;
+  bool deadlocked = false;
+};
+
+// Every call `times` times, one after the other; `late` ranks compute before the first.
+Seen see(const WorldSpec& spec, const Algorithm& algorithm, std::int64_t count, int times, Rank late) {
+  Seen seen;
+  seen.ends.resize(static_cast<std::size_t>(spec.ranks()));
+  const RunRecord run = with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+    if (g.rank() == late) env.runtime.compute(1_us);
+    for (int i = 0; i < times; ++i) {
+      CallOptions options;
+      options.algorithm = algorithm.name;
+      PDSIM_TRY(wait(g.start(call_of(algorithm, count, g.rank(), g.size()), options)));
+      seen.ends[static_cast<std::size_t>(g.rank())].push_back(env.runtime.now());
+    }
+    return {};
+  });
+  seen.messages = run.message_count;
+  seen.events = run.events;
+  seen.deadlocked = run.deadlocked;
+  return seen;
+}
+
+bool is_collective(const Algorithm& algorithm) {
+  const std::string_view name = row(algorithm.kind).name;
+  return !row(algorithm.kind).point_to_point && !name.ends_with("_v");
+}
+
+TEST(Ahead, EndsWhenTheExchangeEndsForEveryAlgorithm) {
+  int worked_out = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!is_collective(algorithm)) continue;
+    for (const Buffering buffering : {Buffering::zero, Buffering::unbounded})
+      for (const auto& [nodes, per_node] :
+           {std::pair(1, 1), std::pair(1, 2), std::pair(1, 7), std::pair(3, 3), std::pair(1, 16)})
+        for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1000}}) {
+          const WorldSpec spec = quiet(nodes, per_node, buffering);
+          for (const Rank late : {no_rank, 0}) {
+            const Seen ahead = see(spec, algorithm, count, 3, late);
+            const Seen exchanged = see(without_ahead(spec), algorithm, count, 3, late);
+            ASSERT_EQ(ahead.ends, exchanged.ends) << name_of(algorithm.kind) << " " << algorithm.name << ", " << nodes
+                                                  << " x " << per_node << ", " << count;
+            ASSERT_EQ(ahead.messages, exchanged.messages) << name_of(algorithm.kind) << " " << algorithm.name;
+            worked_out += ahead.events < exchanged.events ? 1 : 0;
+          }
+        }
+  }
+  EXPECT_GT(worked_out, 500);
+}
+
+TEST(Ahead, ARankThatStaysAwayIsADeadlockAsEver) {
+  for (const Buffering buffering : {Buffering::zero, Buffering::unbounded}) {
+    const auto body = [](RankEnvironment&, ProcessGroup& g) -> Status {
+      if (g.rank() == 1) return wait(g.barrier());
+      return wait(g.all_reduce({nullptr, DType::f32, 8}, ReduceOp::sum));
+    };
+    WorldSpec spec = quiet(1, 3, buffering);
+    const RunRecord ahead = with_group(spec, body);
+    const RunRecord exchanged = with_group(without_ahead(spec), body);
+    EXPECT_TRUE(ahead.deadlocked);
+    EXPECT_EQ(ahead.deadlock_at, exchanged.deadlock_at);
+  }
+}
+
+TEST(Ahead, CallsInFlightTogetherEndAsInTheExchange) {
+  const auto ends = [](const WorldSpec& spec) {
+    std::vector<Time> all;
+    (void)with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+      const auto first = g.all_reduce({nullptr, DType::f32, 1000}, ReduceOp::sum);
+      const auto second = g.all_reduce({nullptr, DType::f32, 10}, ReduceOp::sum);
+      PDSIM_TRY(wait(second));
+      all.push_back(env.runtime.now());
+      PDSIM_TRY(wait(first));
+      all.push_back(env.runtime.now());
+      PDSIM_TRY(wait(g.barrier()));
+      all.push_back(env.runtime.now());
+      return {};
+    });
+    return all;
+  };
+  const WorldSpec spec = quiet(2, 2, Buffering::zero);
+  EXPECT_EQ(ends(spec), ends(without_ahead(spec)));
+}
+
+TEST(Ahead, AWatchdogThatFiresBeforeTheEndIsNotOvertaken) {
+  for (const char* backend : {"gloo", "nccl"}) {
+    WorldSpec spec = quiet(1, 4, Buffering::zero);
+    spec.backend = backend;
+    const auto body = [](RankEnvironment&, ProcessGroup& g) -> Status {
+      CallOptions options;
+      options.timeout = 20_us;
+      return wait(g.all_reduce({nullptr, DType::f32, 1 << 20}, ReduceOp::sum, options));
+    };
+    const RunRecord ahead = with_group(spec, body);
+    const RunRecord exchanged = with_group(without_ahead(spec), body);
+    for (std::size_t r = 0; r < 4; ++r) {
+      EXPECT_EQ(ahead.ranks[r].log.end, exchanged.ranks[r].log.end) << backend;
+      EXPECT_NE(ahead.ranks[r].log.end, RankEnd::returned) << backend;
+      EXPECT_EQ(ahead.ranks[r].log.ended, exchanged.ranks[r].log.ended) << backend;
+    }
+  }
+}
+
+TEST(Ahead, RecordsItsMessages) {
+  RunOptions options;
+  options.record_messages = true;
+  const WorldSpec spec = quiet(1, 4, Buffering::zero);
+  const auto body = [](RankEnvironment&, ProcessGroup& g) -> Status {
+    return wait(g.all_reduce({nullptr, DType::f32, 8}, ReduceOp::sum));
+  };
+  const RunRecord recorded = with_group(spec, body, options);
+  EXPECT_EQ(recorded.messages.size(), 24U);
+  EXPECT_EQ(recorded.message_count, 24);
+  EXPECT_EQ(recorded.fingerprint, with_group(spec, body).fingerprint);
+}
+
+}  // namespace
+}  // namespace pdsim::sim
