@@ -66,6 +66,7 @@ void Exchange::begin_launch() {
   sends_.clear();
   receives_.clear();
   any_receives_.clear();
+  flying_.clear();
   std::fill(ended_.begin(), ended_.end(), false);
   std::fill(closed_.begin(), closed_.end(), false);
   std::fill(last_arrival_.begin(), last_arrival_.end(), Time{});
@@ -155,18 +156,16 @@ void Exchange::note_last_arrival(Rank from, Time arrived) {
   last = std::max(last, arrived);
 }
 
-std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, bool& corrupt) {
+std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, MessageVerdict& verdict) {
   ++next_message_;
-  MessageVerdict verdict;
   if (faults_.any()) verdict = faults_.on_message(send->rank, to, send->op, scheduler_.now());
-  corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
   Time extra = verdict.delay;
   if (leak) extra += Time{leak()};
-  // A message that is overtaken is late by the time a message of its size takes, and a bit.
-  const Link& link = network_.link(send->rank, to);
-  if (verdict.kind == MessageVerdict::Kind::reorder)
-    extra += link.latency + transfer_time(Bytes{send->message.bytes}, link.bandwidth) + Time{1};
   auto transit = network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
+  // A message that is overtaken is late by the time a message of its size takes, and a bit; it holds up no other.
+  const Link& link = network_.link(send->rank, to);
+  if (verdict.kind == MessageVerdict::Kind::reorder && transit)
+    transit->arrived += link.latency + transfer_time(Bytes{send->message.bytes}, link.bandwidth) + Time{1};
   if (verdict.kind == MessageVerdict::Kind::duplicate && transit)
     (void)network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
   if (verdict.kind == MessageVerdict::Kind::drop) transit.reset();
@@ -185,27 +184,43 @@ void Exchange::transfer(const PostedPtr& send, const PostedPtr& receive, Rank to
     arrive(send, receive, false);
     return;
   }
-  bool corrupt = false;
-  const auto transit = travel(send, to, corrupt);
+  MessageVerdict verdict;
+  const auto transit = travel(send, to, verdict);
   if (!transit) return;  // nobody retries: both sides wait for ever
+  const bool corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
   scheduler_.at(transit->arrived, [this, send, receive, corrupt] { arrive(send, receive, corrupt); });
 }
 
 void Exchange::start_eager(const Key& key, const PostedPtr& send) {
   if (send->message.data != nullptr) send->copy.assign(send->message.data, send->message.data + send->message.bytes);
   send->message.data = send->copy.empty() ? nullptr : send->copy.data();
-  bool corrupt = false;
-  const auto transit = travel(send, std::get<2>(key), corrupt);
-  if (corrupt && !send->copy.empty()) send->copy[0] = ~send->copy[0];
+  MessageVerdict verdict;
+  const auto transit = travel(send, std::get<2>(key), verdict);
+  if (verdict.kind == MessageVerdict::Kind::corrupt && !send->copy.empty()) send->copy[0] = ~send->copy[0];
   const Time left = transit ? transit->sent : scheduler_.now();
   const BatchPtr batch = send->batch;
   scheduler_.at(left, [batch] { batch->one_done(); });
   if (!transit) return;
-  scheduler_.at(transit->arrived, [this, key, send] {
-    send->arrived = true;
-    if (const PostedPtr receive = waiting_receive(key)) return transfer(send, receive, std::get<2>(key));
-    sends_[key].push_back(send);
-  });
+  flying_[key].push_back(send);
+  scheduler_.at(transit->arrived, [this, key, send] { land(key, send); });
+}
+
+// What is faster than an earlier message of its connection waits for it.
+void Exchange::land(const Key& key, const PostedPtr& send) {
+  send->arrived = true;
+  const auto flying = flying_.find(key);
+  std::vector<PostedPtr> landed;
+  while (!flying->second.empty() && flying->second.front()->arrived) {
+    landed.push_back(std::move(flying->second.front()));
+    flying->second.pop_front();
+  }
+  if (flying->second.empty()) flying_.erase(flying);
+  for (const PostedPtr& next : landed) {
+    if (const PostedPtr receive = waiting_receive(key))
+      transfer(next, receive, std::get<2>(key));
+    else
+      sends_[key].push_back(next);
+  }
 }
 
 void Exchange::arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt) {

@@ -1,7 +1,8 @@
 // Exchange: where messages meet. It matches sends with receives, moves them over the network and completes batches.
 //
-//   matching   per (channel, sender, receiver, tag) in order; a receive from any_source takes one of the waiting senders (a
-//              choice) or the first to come
+//   matching   per (channel, sender, receiver, tag) in the order of the sends, also when one is faster than the one before it
+//              (connections keep their order); a receive from any_source takes one of the waiting
+//              senders (a choice) or the first to come
 //   buffering  a send up to the eager limit completes when its last byte has left; a longer one when it was received, and
 //              its transfer starts when both sides are there
 //   ends       rank_ended() gives up what the rank had posted, and lets its peers fail as the personality says
@@ -94,7 +95,8 @@ class Exchange {
   void transfer(const PostedPtr& send, const PostedPtr& receive, Rank to);
   void arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt);
   void start_eager(const Key& key, const PostedPtr& send);
-  std::optional<Transit> travel(const PostedPtr& send, Rank to, bool& corrupt);
+  void land(const Key& key, const PostedPtr& send);
+  std::optional<Transit> travel(const PostedPtr& send, Rank to, MessageVerdict& verdict);
   bool refuse_if_ended(const PostedPtr& posted, Rank peer);
   Error closed(Rank peer) const;
   void close_connections(Rank rank);
@@ -106,6 +108,7 @@ class Exchange {
   Trace& trace_;
   Network network_;
   std::map<Key, std::list<PostedPtr>> sends_, receives_;
+  std::map<Key, std::list<PostedPtr>> flying_;  // eager sends on their way, in the order of the sends
   std::map<AnyKey, std::list<PostedPtr>> any_receives_;
   std::vector<bool> ended_;
   std::vector<bool> closed_;        // peers see that it ended

@@ -48,6 +48,56 @@ std::vector<int> order_of_arrival(const RunOptions& options, std::uint64_t seed,
   return order;
 }
 
+// What rank 1 receives of the numbers 0 .. 4 that rank 0 sends eagerly with one tag.
+std::vector<int> received_in_order(const WorldSpec& spec) {
+  std::vector<int> got;
+  (void)with_group(spec, [&got](RankEnvironment& env, ProcessGroup& g) -> Status {
+    for (int i = 0; i < 5; ++i) {
+      int value = i;
+      const MutableView view{reinterpret_cast<std::byte*>(&value), DType::i32, 1};
+      if (env.rank == 0) PDSIM_TRY(wait(g.send(view, 1, 7)));
+      if (env.rank == 1) PDSIM_TRY(wait(g.recv(view, 0, 7)));
+      if (env.rank == 1) got.push_back(value);
+    }
+    return Status{};
+  });
+  return got;
+}
+
+TEST(Schedules, MessagesOfOneConnectionMatchInTheOrderOfTheirSendsWhateverTheJitter) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    WorldSpec spec = world(2, "ideal");
+    spec.seed = seed;
+    spec.sharing = Sharing::none;
+    spec.intra.jitter = 1_ms;  // far longer than the time between two sends
+    EXPECT_EQ(received_in_order(spec), (std::vector<int>{0, 1, 2, 3, 4})) << seed;
+  }
+}
+
+TEST(Schedules, TheFaultReorderLetsAMessageOvertakeOfAnotherTagOnly) {
+  WorldSpec spec = world(2, "ideal");
+  FaultSpec fault;
+  fault.kind = "reorder";
+  fault.match.nth = IntSet::of({2});
+  spec.faults.push_back(fault);
+  EXPECT_EQ(received_in_order(spec), (std::vector<int>{0, 1, 2, 3, 4}));
+  std::vector<Time> arrived(2);
+  spec.faults[0].match.nth = IntSet::of({1});
+  (void)with_group(spec, [&arrived](RankEnvironment& env, ProcessGroup& g) -> Status {
+    float value = 1.0F;
+    const MutableView view{reinterpret_cast<std::byte*>(&value), DType::f32, 1};
+    if (env.rank == 0)
+      for (const Tag tag : {Tag{1}, Tag{2}}) PDSIM_TRY(wait(g.send(view, 1, tag)));
+    if (env.rank == 1)
+      for (const Tag tag : {Tag{2}, Tag{1}}) {
+        PDSIM_TRY(wait(g.recv(view, 0, tag)));
+        arrived[tag - 1] = env.runtime.now();
+      }
+    return Status{};
+  });
+  EXPECT_LT(arrived[1], arrived[0]);
+}
+
 TEST(Schedules, AReceiveFromAnySourceTakesEverySenderOnceInAnyOrder) {
   std::set<std::vector<int>> orders;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
