@@ -1,15 +1,22 @@
-// pdsim explain: the long text of a diagnosis or an error code.
+// pdsim explain: the long text of a diagnosis or an error code, and the picture of an algorithm.
 
 #include "core/base/errors.h"
 #include "core/base/nearest.h"
+#include "core/base/quantity.h"
+#include "core/collectives/algorithms_page.h"
+#include "core/collectives/plan_picture.h"
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/error_texts.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,31 +26,114 @@ namespace pdsim::tools {
 
 namespace {
 
+constexpr int ranks_drawn = 1024;  // what the plan checker takes
+
+struct ExplainOptions {
+  std::string id;
+  int ranks = 4;
+  int root = 0;
+  int nodes = 1;
+  std::string bytes = "1KiB";
+  std::string svg;
+};
+
+std::string qualified(const Algorithm& row) { return fmt::format("{}/{}", name_of(row.kind), row.name); }
+
+// Of the name alone, or of collective/name.
+std::vector<const Algorithm*> algorithms_named(std::string_view id) {
+  std::vector<const Algorithm*> found;
+  for (const Algorithm& row : algorithms())
+    if (!pdsim::row(row.kind).point_to_point && (id == row.name || id == qualified(row))) found.push_back(&row);
+  return found;
+}
+
 std::string unknown(std::string_view id) {
-  std::vector<std::string_view> names;
-  for (const scenarios::DiagnosisRow& row : scenarios::diagnosis_table) names.push_back(row.id);
-  for (const ErrorRow& row : error_table) names.push_back(row.name);
-  if (const auto close = nearest(id, std::span<const std::string_view>(names)))
+  std::vector<std::string> names;
+  for (const scenarios::DiagnosisRow& row : scenarios::diagnosis_table) names.emplace_back(row.id);
+  for (const ErrorRow& row : error_table) names.emplace_back(row.name);
+  for (const Algorithm& row : algorithms()) {
+    names.push_back(qualified(row));
+    names.emplace_back(row.name);
+  }
+  if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("nothing is called `{}`; did you mean `pdsim explain {}`?", id, *close);
-  return fmt::format("nothing is called `{}`; `pdsim list --what diagnoses` and `--what errors` show the names", id);
+  return fmt::format(
+      "nothing is called `{}`; `pdsim list --what diagnoses`, `--what errors` and `--what algorithms` show the names",
+      id);
+}
+
+// What is wrong with the flags for a picture; empty when nothing is.
+std::string problem_of(const ExplainOptions& options) {
+  const auto bytes = parse_bytes(options.bytes);
+  if (!bytes.ok()) return fmt::format("--bytes: {}", bytes.error().message);
+  if (bytes->count > Bytes{1 << 20}.count) return "--bytes: pictures are of 1MiB at most";
+  if (options.root >= options.ranks)
+    return fmt::format("--root: rank {} is not one of {} ranks", options.root, options.ranks);
+  if (options.ranks % options.nodes != 0)
+    return fmt::format("--nodes: {} ranks do not spread evenly over {} nodes", options.ranks, options.nodes);
+  return {};
+}
+
+int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& found, Console& console) {
+  if (const std::string problem = problem_of(options); !problem.empty()) {
+    console.problem(problem);
+    return exit_wrong_input;
+  }
+  const Algorithm& row = *found.front();
+  PlanCase at;
+  at.size = options.ranks;
+  at.count = row.kind == CollectiveKind::barrier ? 0 : parse_bytes(options.bytes)->count;
+  at.root = pdsim::row(row.kind).rooted ? options.root : 0;
+  at.ranks_per_node = options.nodes > 1 ? options.ranks / options.nodes : 1;
+  console.print(draw_plan(row, at));
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < found.size(); ++i) others.push_back(qualified(*found[i]));
+  if (!others.empty()) console.print(fmt::format("\nthe same name elsewhere: {}\n", fmt::join(others, ", ")));
+  if (options.svg.empty()) return exit_held;
+  std::ofstream file(options.svg);
+  file << draw_plan_svg(row, at) << std::flush;
+  if (file) return exit_held;
+  console.problem(fmt::format("--svg: cannot write {}", options.svg));
+  return exit_wrong_input;
 }
 
 }  // namespace
 
 Action declare_explain(CLI::App& app) {
-  const auto id = std::make_shared<std::string>();
-  app.add_option("ID", *id, "a diagnosis or an error code, as reports print it")->required();
-  return [id](Console& console) -> int {
-    if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(*id)) {
+  const auto options = std::make_shared<ExplainOptions>();
+  app.add_option(
+         "ID", options->id,
+         "a diagnosis or an error code, as reports print it; an algorithm, as ring or all_reduce/ring; or algorithms, "
+         "for the table of docs/algorithms.md")
+      ->required();
+  app.add_option("--ranks", options->ranks, "of an algorithm's picture")
+      ->check(CLI::Range(1, ranks_drawn))
+      ->capture_default_str();
+  app.add_option("--bytes", options->bytes, "of each rank, or of the root")->capture_default_str();
+  app.add_option("--root", options->root, "of a broadcast, reduce, gather or scatter")
+      ->check(CLI::Range(0, ranks_drawn - 1))
+      ->capture_default_str();
+  app.add_option("--nodes", options->nodes, "over which the ranks are spread evenly")
+      ->check(CLI::Range(1, ranks_drawn))
+      ->capture_default_str();
+  app.add_option("--svg", options->svg, "a file for the picture");
+  return [options](Console& console) -> int {
+    const std::string& id = options->id;
+    if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id)) {
       console.print(fmt::format("{}: {}\n\n{}\n", row->id, row->title, *row->text));
       return exit_held;
     }
-    if (const std::optional<Code> code = code_named(*id)) {
+    if (const std::optional<Code> code = code_named(id)) {
       const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
       console.print(fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of(*code)));
       return exit_held;
     }
-    console.problem(unknown(*id));
+    if (id == "algorithms") {
+      console.print(algorithms_page());
+      return exit_held;
+    }
+    if (const auto found = algorithms_named(id); !found.empty()) return draw(*options, found, console);
+    console.problem(unknown(id));
     return exit_wrong_input;
   };
 }

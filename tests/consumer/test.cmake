@@ -14,5 +14,6 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -D CMAKE_PREF
   -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+run(${WORK}/build/own_algorithm)
 run(${WORK}/prefix/bin/pdsim list --what errors)
 run(${WORK}/prefix/bin/pdsim scenario unused_params)

@@ -1,0 +1,61 @@
+// An algorithm of one's own: one function and one row. It is proven, then run in a simulated world, and nothing of pdsim is
+// changed for it.
+#include "core/collectives/plan_proof.h"
+#include "core/group/process_group.h"
+#include "sim/run.h"
+
+#include <array>
+#include <iostream>
+#include <vector>
+
+// Everybody sends everything to everybody and adds it up in rank order: one round, and every rank gets the same bits.
+pdsim::Plan everybody(pdsim::PlanArgs a) {
+  const auto slot = [&a](int i) { return pdsim::Slice{i * a.count, a.count, pdsim::BufferId::scratch}; };
+  co_yield pdsim::round(copy(slot(a.rank), {0, a.count, pdsim::BufferId::input}));
+  std::vector<pdsim::Step> steps;
+  for (int i = 1; i < a.size; ++i) {
+    steps.push_back(pdsim::send((a.rank + i) % a.size, slot(a.rank)));
+    steps.push_back(pdsim::receive((a.rank + a.size - i) % a.size, slot((a.rank + a.size - i) % a.size)));
+  }
+  co_yield std::span<const pdsim::Step>(steps);
+  steps.assign(1, copy(a.whole(), slot(0)));
+  for (int i = 1; i < a.size; ++i) steps.push_back(reduce_into(a.whole(), slot(i)));
+  co_yield std::span<const pdsim::Step>(steps);
+}
+
+// Its row: what it is, how much room it takes, and what it costs: rounds, messages, elements of the busiest rank.
+const pdsim::Algorithm row{pdsim::CollectiveKind::all_reduce,
+                           "everybody",
+                           everybody,
+                           [](const pdsim::PlanArgs& a) { return a.size * a.count; },
+                           [](const pdsim::PlanArgs& a) {
+                             return pdsim::PlanCost{a.size > 1 ? 1 : 0, a.size * (a.size - 1), (a.size - 1) * a.count};
+                           },
+                           "(p-1)(alpha + n beta) at every port + (p-1) n gamma"};
+
+pdsim::ProgramResult sum_over_all(pdsim::RankEnvironment& env) {
+  auto store = env.rendezvous.env(env.backend.default_timeout());
+  if (!store.ok()) return {store.error(), {}};
+  auto member = env.backend.join(**store, {"world", env.rank, env.world_size, env.backend.default_timeout()});
+  if (!member.ok()) return {member.error(), {}};
+  pdsim::ProcessGroup group("world", {0, 1, 2, 3}, env.rank, env.backend.default_timeout(), std::move(*member),
+                            env.recorder);
+  std::array<float, 8> data;
+  data.fill(static_cast<float>(env.rank + 1));
+  const pdsim::MutableView view{reinterpret_cast<std::byte*>(data.data()), pdsim::DType::f32, 8};
+  pdsim::CallOptions options;
+  options.own_algorithm = &row;
+  const pdsim::Status summed = wait(group.all_reduce(view, pdsim::ReduceOp::sum, options));
+  return {summed, {{"sum", {data[0]}}}};
+}
+
+int main() {
+  const pdsim::PlanProof proof = pdsim::prove(row);
+  std::cout << proof.cases << " cases: " << (proof.ok ? "proven" : proof.problem + "\n" + proof.drawn) << "\n";
+  pdsim::sim::WorldSpec world;
+  world.ranks_per_node = 4;
+  const auto run = pdsim::sim::run(world, {}, sum_over_all);
+  const bool right = proof.ok && run.ok() && run->ranks[3].values.at("sum").at(0) == 10;
+  std::cout << (right ? "1 + 2 + 3 + 4 = 10 on rank 3" : "wrong") << "\n";
+  return right ? 0 : 1;
+}
