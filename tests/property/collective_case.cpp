@@ -60,6 +60,8 @@ bool read_word(CollectiveCase& c, std::string_view word) {
   if (key == "count") return c.count = *n, *n >= 0;
   if (key == "root") return c.root = static_cast<Rank>(*n), true;
   if (key == "data") return c.data = static_cast<std::uint64_t>(*n), true;
+  if (key == "victim") return c.victim = static_cast<Rank>(*n), *n >= 0;
+  if (key == "moment") return c.moment = static_cast<int>(*n), *n >= -1;
   if (key == "schedule") return c.schedule = static_cast<std::uint64_t>(*n), true;
   return false;
 }
@@ -77,6 +79,7 @@ std::vector<std::int64_t> parts_of(const CollectiveCase& c) {
 CollectiveCase valid(CollectiveCase c) {
   if (c.ranks % c.nodes != 0) c.nodes = 1;
   c.root = row(c.kind).rooted ? c.root % c.ranks : 0;
+  if (c.victim >= c.ranks) c.victim = c.ranks - 1;
   if (c.kind == CollectiveKind::barrier) c.count = 0;
   if (!row(c.kind).reduces || !op_exists(c)) c.op = ReduceOp::sum;
   if (!op_exists(c)) c.dtype = DType::i32;
@@ -125,17 +128,20 @@ std::vector<CollectiveCase> simpler(const CollectiveCase& c) {
   if (c.numbers != Numbers::exact) add([](CollectiveCase& n) { n.numbers = Numbers::exact; });
   if (c.dtype != DType::i32) add([](CollectiveCase& n) { n.dtype = DType::i32; });
   if (c.op != ReduceOp::sum) add([](CollectiveCase& n) { n.op = ReduceOp::sum; });
+  if (c.victim > 0) add([](CollectiveCase& n) { n.victim = 0; });
+  if (c.moment > 0) add([](CollectiveCase& n) { n.moment = 0; });
   if (c.personality != "ideal") add([](CollectiveCase& n) { n.personality = "ideal"; });
   if (c.data != 0) add([](CollectiveCase& n) { n.data = 0; });
   return list;
 }
 
 std::string to_text(const CollectiveCase& c) {
-  return fmt::format("{}/{} ranks={} nodes={} count={} {} {} root={} numbers={}{} data={} schedule={} on={}",
+  const std::string killed = c.victim == no_rank ? "" : fmt::format(" victim={} moment={}", c.victim, c.moment);
+  return fmt::format("{}/{} ranks={} nodes={} count={} {} {} root={} numbers={}{} data={} schedule={} on={}{}",
                      name_of(c.kind), c.own == nullptr ? c.algorithm : std::string(c.own->name), c.ranks, c.nodes,
                      c.count, name_of(c.dtype), name_of(c.op), c.root,
                      number_names[static_cast<std::size_t>(c.numbers)], c.in_place ? " in_place" : "", c.data,
-                     c.schedule, c.personality);
+                     c.schedule, c.personality, killed);
 }
 
 std::optional<CollectiveCase> case_of(std::string_view text) {

@@ -22,7 +22,7 @@ TEST_P(Collectives, HoldsForEveryAlgorithm) {
   int ran = 0;
   for (const Algorithm& algorithm : algorithms()) {
     if (!property.applies(algorithm)) continue;
-    const Outcome outcome = check(property, world, algorithm, cases_wanted(16));
+    const Outcome outcome = check(property, world, algorithm, cases_wanted(10));
     EXPECT_EQ(outcome.failure, "") << name_of(algorithm.kind) << "/" << algorithm.name;
     ran += outcome.cases;
   }
@@ -33,6 +33,9 @@ TEST_P(Collectives, HoldsForEveryAlgorithm) {
 std::string name_of_row(const testing::TestParamInfo<Property>& row) { return std::string(row.param.name); }
 
 INSTANTIATE_TEST_SUITE_P(sim, Collectives, testing::ValuesIn(properties().begin(), properties().end()), name_of_row);
+
+INSTANTIATE_TEST_SUITE_P(simulated, Collectives,
+                         testing::ValuesIn(simulated_properties().begin(), simulated_properties().end()), name_of_row);
 
 }  // namespace
 }  // namespace pdsim::property

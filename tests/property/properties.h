@@ -2,7 +2,7 @@
 //
 //   cases    PDSIM_CASES of every algorithm; a failing one is shrunk and printed as the one line that replays it
 //   replay   PDSIM_CASE='<the case as text>' checks that case alone
-//   adding   a function in laws.cpp or transport_laws.cpp, and a row in properties()
+//   adding   a function in laws.cpp and a row in properties(), or in simulated_laws.cpp and simulated_properties()
 #pragma once
 
 #include "tests/property/collective_world.h"
@@ -25,6 +25,8 @@ struct Property {
 };
 
 std::span<const Property> properties();
+// Of time and of death, which only the simulated world has: `world` is not asked.
+std::span<const Property> simulated_properties();
 
 struct Outcome {
   int cases = 0;        // that ran, those tried while shrinking included

@@ -11,6 +11,10 @@ namespace pdsim::property {
 
 using namespace literals;
 
+namespace {
+constexpr Time everyone_has_joined{1'000'000'000'000};
+}  // namespace
+
 sim::WorldSpec spec_of(const CollectiveCase& c) {
   sim::WorldSpec spec;
   spec.nodes = c.nodes;
@@ -50,6 +54,18 @@ std::string SimWorld::refuses(const CollectiveCase& c) const {
   return offered.ok() ? "" : offered.error().message;
 }
 
+// The death of the victim, at its moment of a run without it.
+sim::FaultSpec SimWorld::killing(const CollectiveCase& c, const RankBuffers& inputs) {
+  CollectiveCase healthy = c;
+  healthy.victim = no_rank;
+  const Time whole = c.moment < 0 ? Time{} : CollectiveWorld::run(healthy, inputs).longest;
+  sim::FaultSpec fault;
+  fault.kind = "crash";
+  fault.match.rank = IntSet::of({c.victim});
+  fault.at.time = c.moment < 0 ? Time{1} : everyone_has_joined + Time{whole.ps * c.moment / 1000};
+  return fault;
+}
+
 WorldOutcome SimWorld::run(std::span<const CollectiveCase> steps, const RankBuffers& inputs) {
   const CollectiveCase& c = steps.front();
   sim::WorldSpec spec = spec_of(c);
@@ -58,9 +74,11 @@ WorldOutcome SimWorld::run(std::span<const CollectiveCase> steps, const RankBuff
   WorldOutcome outcome;
   outcome.ranks.resize(inputs.size());
   Time first = Time::max(), last{};
+  if (c.victim != no_rank) spec.faults.push_back(killing(c, inputs));
   const auto program = [&](RankEnvironment& env) -> ProgramResult {
     auto joined = join_world(env, env.backend.default_timeout());
     if (!joined.ok()) return {joined.error(), {}};
+    env.runtime.sleep_until(everyone_has_joined);
     if (c.schedule != 0) {
       Random draw = Random(c.schedule).stream("late", static_cast<std::uint64_t>(env.rank));
       env.runtime.compute(Time{static_cast<std::int64_t>(draw.below(30'000'000))});

@@ -1,4 +1,6 @@
 // The simulated world of a case: its schedule, jitter, late ranks and delayed messages come from the case's seed.
+//
+//   start    all ranks begin together, a virtual second after the start; with a schedule each a little later
 #pragma once
 
 #include "sim/run.h"
@@ -22,6 +24,8 @@ class SimWorld final : public CollectiveWorld {
   WorldOutcome run(std::span<const CollectiveCase> steps, const RankBuffers& inputs) override;
 
  private:
+  sim::FaultSpec killing(const CollectiveCase& c, const RankBuffers& inputs);
+
   Adjust adjust_;
 };
 
