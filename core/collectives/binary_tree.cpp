@@ -16,7 +16,9 @@ struct Heap {
   Rank parent() const { return rank_of((me - 1) / 2); }
   int children() const { return std::max(0, std::min(2, a.size - 1 - 2 * me)); }
   Rank child(int i) const { return rank_of(2 * me + 1 + i); }
-  static int depth_of(int relative) { return std::bit_width(static_cast<unsigned>(relative + 1)) - 1; }
+  static int depth_of(int relative) {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(relative + 1))) - 1;
+  }
   Slice segment(int s, BufferId buffer) const {
     PlanArgs split = a;
     split.size = tree_segments;

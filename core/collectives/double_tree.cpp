@@ -37,7 +37,7 @@ TreePlace place_in_first(Rank rank, int size) {
 
 }  // namespace
 
-int tree_levels(int size) { return std::bit_width(static_cast<unsigned>(size - 1)); }
+int tree_levels(int size) { return static_cast<int>(std::bit_width(static_cast<unsigned>(size - 1))); }
 
 TreePlace place_in_tree(int tree, Rank rank, int size) {
   if (tree == 0) return place_in_first(rank, size);

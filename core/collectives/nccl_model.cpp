@@ -40,7 +40,7 @@ double latency_us(const Machine& m, Shape shape, Protocol protocol) {
   double inside = hop_inside[static_cast<std::size_t>(m.link)][s][p];
   const double across = hop_across[s][p];
   if (shape == Shape::tree) {
-    const int levels = std::bit_width(static_cast<unsigned>(m.nodes)) - 1;
+    const int levels = static_cast<int>(std::bit_width(static_cast<unsigned>(m.nodes))) - 1;
     return base[s][p] + 2 * ((m.ranks_per_node - 1) * inside + levels * across);
   }
   if (m.nodes > 1) inside = std::max(inside, overhead[p]);

@@ -12,8 +12,8 @@ namespace {
 
 using I = std::int64_t;
 
-int ceil_log2(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
-int floor_log2(int p) { return std::bit_width(static_cast<unsigned>(p)) - 1; }
+int ceil_log2(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1))); }
+int floor_log2(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1; }
 
 // Elements in the chunks first .. first + many - 1 of p.
 I chunks(int p, int first, int many, I n) {
