@@ -4,50 +4,130 @@
 
 namespace pdsim::sim {
 namespace {
+
 constexpr std::uint32_t jitter_steps = 16;
 constexpr std::uint32_t loss_steps = 1'000'000;
+
+Time& of(std::vector<Time>& times, int place) { return times[static_cast<std::size_t>(place)]; }
+
+void lower(Rate& rate, Rate limit) {
+  if (limit.bytes_per_s > 0 && (rate.bytes_per_s == 0 || limit < rate)) rate = limit;
+}
+
+Time duration_of(std::int64_t bytes, Rate rate, const Link& link) {
+  const std::int64_t free = link.first_byte_free && bytes > 0 ? 1 : 0;
+  const Time exact = transfer_time(Bytes{bytes - free}, rate);
+  return link.tick.ps > 0 ? Time{exact.ps - exact.ps % link.tick.ps} : exact;
+}
+
 }  // namespace
+
+Time Reservations::take(Time ready, Time duration, Time now) {
+  auto at = std::find_if(busy_.begin(), busy_.end(), [now](const Busy& b) { return b.until > now; });
+  at = busy_.erase(busy_.begin(), at);
+  for (; at != busy_.end() && at->from < ready + duration; ++at) ready = std::max(ready, at->until);
+  if (duration.ps == 0) return ready;
+  const bool joins_before = at != busy_.begin() && std::prev(at)->until == ready;
+  const bool joins_after = at != busy_.end() && at->from == ready + duration;
+  if (joins_before && joins_after) {
+    std::prev(at)->until = at->until;
+    busy_.erase(at);
+  } else if (joins_before) {
+    std::prev(at)->until = ready + duration;
+  } else if (joins_after) {
+    at->from = ready;
+  } else {
+    busy_.insert(at, {ready, ready + duration});
+  }
+  return ready;
+}
 
 Network::Network(const WorldSpec& spec)
     : spec_(spec),
+      routes_(spec),
       leaving_(static_cast<std::size_t>(spec.ranks())),
       entering_(static_cast<std::size_t>(spec.ranks())),
       node_leaving_(static_cast<std::size_t>(spec.nodes)),
-      node_entering_(static_cast<std::size_t>(spec.nodes)) {}
+      node_entering_(static_cast<std::size_t>(spec.nodes)) {
+  if (spec.sharing == Sharing::links) links_.resize(routes_.links());
+  if (spec.speeds.empty()) return;
+  ports_.resize(static_cast<std::size_t>(spec.ranks()));
+  for (Rank rank = 0; rank < spec.ranks(); ++rank)
+    for (const Speed& speed : spec.speeds)
+      if (speed.rank.contains(rank)) lower(ports_[static_cast<std::size_t>(rank)], speed.bandwidth);
+}
 
 const Link& Network::link(Rank from, Rank to) const {
   return spec_.node_of(from) == spec_.node_of(to) ? spec_.intra : spec_.inter;
+}
+
+Time Network::transfer(Rank from, Rank to, std::int64_t bytes) const {
+  const Link& l = link(from, to);
+  Rate rate = l.bandwidth;
+  if (!ports_.empty()) {
+    lower(rate, ports_[static_cast<std::size_t>(from)]);
+    lower(rate, ports_[static_cast<std::size_t>(to)]);
+  }
+  return duration_of(bytes + l.header.count, rate, l);
 }
 
 std::optional<Transit> Network::transmit(Rank from, Rank to, std::int64_t bytes, Time now, Time extra,
                                          Chooser& chooser) {
   const bool crosses = spec_.node_of(from) != spec_.node_of(to);
   const Link& l = crosses ? spec_.inter : spec_.intra;
-  const Time duration = transfer_time(Bytes{bytes + l.header.count}, l.bandwidth);
+  const Time duration = transfer(from, to, bytes);
   Time late = extra;
   if (l.jitter.ps > 0) late += Time{l.jitter.ps / jitter_steps * chooser.choose(jitter_steps, ChoiceTag::jitter)};
   const bool lost = l.loss > 0 && chooser.choose(loss_steps, ChoiceTag::loss) < l.loss * loss_steps;
 
   Time start = now;
-  Time enters = start + l.latency + late;
+  if (spec_.sharing != Sharing::none) start = std::max(start, of(leaving_, from));
+  if (routes_.any() && spec_.end_of(from) != spec_.end_of(to)) {
+    const Transit transit = along_route({from, to, bytes + l.header.count, start, duration, late, lost}, now);
+    return lost ? std::nullopt : std::optional(transit);
+  }
+
+  const Time busy = duration + l.overhead;
+  Time enters = start + l.overhead + l.latency + late;
   if (spec_.sharing != Sharing::none) {
-    start = std::max(start, leaving_[static_cast<std::size_t>(from)]);
-    const auto up = static_cast<std::size_t>(spec_.node_of(from));
-    const auto down = static_cast<std::size_t>(spec_.node_of(to));
+    const int up = spec_.node_of(from);
+    const int down = spec_.node_of(to);
     const bool shares_links = crosses && spec_.sharing == Sharing::links;
-    if (shares_links) start = std::max(start, node_leaving_[up]);
-    leaving_[static_cast<std::size_t>(from)] = start + duration;
-    if (shares_links) node_leaving_[up] = start + duration;
-    enters = start + l.latency + late;
+    if (shares_links) start = std::max(start, of(node_leaving_, up));
+    of(leaving_, from) = start + busy;
+    if (shares_links) of(node_leaving_, up) = start + busy;
+    enters = start + l.overhead + l.latency + late;
     if (!lost) {
-      enters = std::max(enters, entering_[static_cast<std::size_t>(to)]);
-      if (shares_links) enters = std::max(enters, node_entering_[down]);
-      entering_[static_cast<std::size_t>(to)] = enters + duration;
-      if (shares_links) node_entering_[down] = enters + duration;
+      enters = std::max(enters, of(entering_, to));
+      if (shares_links) enters = std::max(enters, of(node_entering_, down));
+      of(entering_, to) = enters + busy;
+      if (shares_links) of(node_entering_, down) = enters + busy;
     }
   }
   if (lost) return std::nullopt;
-  return Transit{start + duration, enters + duration};
+  return Transit{start + busy, enters + busy};
+}
+
+Transit Network::along_route(const Passage& p, Time now) {
+  const Link& l = link(p.from, p.to);
+  const Time latency = l.latency + spec_.topology.hop * routes_.find(p.from, p.to, route_) + p.late;
+  Time head = p.start + l.overhead;  // where the first byte is
+  const Time sent = head + p.duration;
+  Time tail = sent;
+  if (!links_.empty())
+    for (const std::size_t link : route_) {
+      const Time taken = duration_of(p.bytes, routes_.bandwidth(link), l);
+      head = links_[link].take(head, taken, now);
+      tail = std::max(tail, head + taken);
+    }
+  if (spec_.sharing != Sharing::none) of(leaving_, p.from) = sent;
+  // A slow link stretches the message; the receiver's port is busy for the end of it.
+  Time enters = std::max(head, tail - p.duration) + latency;
+  if (spec_.sharing != Sharing::none && !p.lost) {
+    enters = std::max(enters, of(entering_, p.to));
+    of(entering_, p.to) = enters + p.duration + l.overhead;
+  }
+  return {sent, enters + p.duration + l.overhead};
 }
 
 }  // namespace pdsim::sim

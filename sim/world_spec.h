@@ -5,6 +5,7 @@
 #include "core/base/quantity.h"
 #include "core/base/types.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,29 @@ struct Link {
   Time jitter{};                   // each message is late by a seeded part of this
   double loss = 0.0;               // probability that a message is lost
   Bytes header{};                  // added to every message
+  bool first_byte_free = false;    // its time is in the latency, as in LogGP
+  Time overhead{};                 // of every message at each end; the port is busy for it
+  Time tick{};                     // transfers take whole numbers of these, what is left is dropped; 0: exact
+  bool operator==(const Link&) const = default;
+};
+
+// What lies between the ends of the network, which are the nodes of a world of two levels, or else the ranks.
+struct Topology {
+  // crossbar: nothing. fat_tree: leaf switches below a spine. rail: as fat_tree, with one leaf switch for each place in a
+  // node, which connects the ranks of that place in all nodes. torus: up to three dimensions.
+  enum class Kind : std::uint8_t { crossbar, fat_tree, rail, torus };
+  Kind kind = Kind::crossbar;
+  Time hop{};                     // of the spine and the second leaf switch, and of each link of a torus but the first
+  int leaf = 1;                   // fat_tree: ends below a leaf switch
+  double oversubscription = 1.0;  // fat_tree, rail: bandwidth below a leaf switch for one above it
+  std::array<int, 3> sides{1, 1, 1};  // torus; the end at x, y, z is x + sides[0] * (y + sides[1] * z)
+};
+
+// Ranks that differ from the others. Several that hold for a rank multiply, and the lowest bandwidth holds.
+struct Speed {
+  IntSet rank = IntSet::all();
+  double work = 1.0;  // computing and combining take that many times as long
+  Rate bandwidth{};   // of the rank's port at most; 0: the link's
 };
 
 // What goes wrong: a kind, which messages or ranks, from when, for how long.
@@ -51,6 +75,8 @@ struct WorldSpec {
   Link intra{};            // flat worlds: the one kind of link, in both
   Link inter{};
   Sharing sharing = Sharing::ports;
+  Topology topology{};
+  std::vector<Speed> speeds;
   Rate reduce_bandwidth{};       // 0: combining is free
   std::string backend = "gloo";  // personality: gloo | nccl | mpi | ideal
   std::string profile = "pytorch-2.6";
@@ -62,6 +88,16 @@ struct WorldSpec {
 
   int ranks() const { return nodes * ranks_per_node; }
   int node_of(int rank) const { return rank / ranks_per_node; }
+  // Ends of the network (see Topology).
+  int ends() const { return two_level ? nodes : ranks(); }
+  int end_of(int rank) const { return two_level ? node_of(rank) : rank; }
+  // How many times as long as usual a rank's work takes.
+  double work_of(int rank) const {
+    double work = 1.0;
+    for (const Speed& speed : speeds)
+      if (speed.rank.contains(rank)) work *= speed.work;
+    return work;
+  }
 };
 
 }  // namespace pdsim::sim

@@ -1,0 +1,188 @@
+// Fat trees, rails and tori: routes, what shares a link and what it costs; ranks of different speeds; costs of a message.
+#include "sim/network.h"
+#include "tests/unit/sim/group_world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim::sim {
+namespace {
+
+constexpr std::int64_t bytes = 1'000'000;  // 100 us at 10 GB/s
+
+WorldSpec links_world(int ranks, Topology::Kind kind) {
+  WorldSpec spec = world(ranks, "ideal");
+  spec.intra.latency = 5_us;
+  spec.intra.bandwidth = 10_GB_per_s;
+  spec.inter = spec.intra;
+  spec.sharing = Sharing::links;
+  spec.topology.kind = kind;
+  return spec;
+}
+
+// When each of the messages arrives that are all sent at once, in this order.
+std::vector<Time> arrivals(const WorldSpec& spec, const std::vector<std::pair<Rank, Rank>>& messages) {
+  Network network(spec);
+  const auto chooser = Chooser::make("fifo", 0);
+  std::vector<Time> result;
+  for (const auto& [from, to] : messages)
+    result.push_back(network.transmit(from, to, bytes, Time{}, Time{}, *chooser)->arrived);
+  return result;
+}
+
+TEST(Routes, OfATorusAreTheShortestAndGoFromEndToEnd) {
+  for (const std::array<int, 3> sides : {std::array{1, 1, 1}, {5, 1, 1}, {4, 3, 1}, {2, 2, 2}, {3, 4, 5}}) {
+    const int ranks = sides[0] * sides[1] * sides[2];
+    WorldSpec spec = links_world(ranks, Topology::Kind::torus);
+    spec.topology.sides = sides;
+    const Routes routes(spec);
+    std::vector<std::size_t> links;
+    for (Rank from = 0; from < ranks; ++from)
+      for (Rank to = 0; to < ranks; ++to) {
+        const int hops = routes.find(from, to, links);
+        int distance = 0, stride = 1;
+        for (const int side : sides) {
+          const int apart = std::abs(from / stride % side - to / stride % side);
+          distance += std::min(apart, side - apart);
+          stride *= side;
+        }
+        ASSERT_EQ(links.size(), static_cast<std::size_t>(distance)) << from << " " << to;
+        ASSERT_EQ(hops, std::max(0, distance - 1));
+        if (from != to) ASSERT_EQ(links.front() / 6, static_cast<std::size_t>(from));
+        ASSERT_EQ(std::set<std::size_t>(links.begin(), links.end()).size(), links.size());
+        for (const std::size_t link : links) ASSERT_LT(link, routes.links());
+      }
+  }
+}
+
+TEST(FatTree, SlowsWhatCrossesTheSpineByItsOversubscription) {
+  for (const int ratio : {1, 2, 4}) {
+    WorldSpec spec = links_world(8, Topology::Kind::fat_tree);
+    spec.topology.leaf = 4;
+    spec.topology.hop = 1_us;
+    spec.topology.oversubscription = ratio;
+    const auto across = arrivals(spec, {{0, 4}, {1, 5}, {2, 6}, {3, 7}});
+    EXPECT_EQ(*std::max_element(across.begin(), across.end()), 5_us + 2_us + 100_us * ratio) << ratio;
+    for (const Time arrived : arrivals(spec, {{0, 1}, {1, 2}, {2, 3}, {3, 0}})) EXPECT_EQ(arrived, 105_us);
+  }
+}
+
+TEST(FatTree, OfNodesSharesTheNodesPortsToo) {
+  WorldSpec spec = links_world(2, Topology::Kind::fat_tree);
+  spec.two_level = true;
+  spec.nodes = 4;
+  spec.topology.leaf = 2;
+  const auto within_leaf = arrivals(spec, {{0, 2}, {1, 3}});  // two ranks of a node, to the two of the next
+  EXPECT_EQ(within_leaf[0], 105_us);
+  EXPECT_EQ(within_leaf[1], 205_us);
+}
+
+TEST(Rails, KeepRanksOfOnePlaceApartFromTheOthers) {
+  WorldSpec spec = links_world(4, Topology::Kind::rail);
+  spec.two_level = true;
+  spec.nodes = 4;
+  spec.intra.latency = 1_us;
+  spec.topology.hop = 1_us;
+  spec.topology.oversubscription = 4;
+  for (const Time arrived : arrivals(spec, {{0, 4}, {1, 5}, {2, 6}, {3, 7}})) EXPECT_EQ(arrived, 105_us);
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 101_us);  // within the node
+  const auto crossing = arrivals(spec, {{0, 5}, {4, 9}, {8, 13}, {12, 1}});
+  EXPECT_EQ(*std::max_element(crossing.begin(), crossing.end()), 5_us + 2_us + 400_us);
+}
+
+TEST(Torus, LetsNeighboursTalkAtOnceAndSharesWhatRoutesHaveInCommon) {
+  WorldSpec spec = links_world(8, Topology::Kind::torus);
+  spec.topology.sides = {8, 1, 1};
+  spec.topology.hop = 1_us;
+  for (const Time arrived : arrivals(spec, {{0, 1}, {1, 2}, {2, 3}, {7, 0}, {1, 0}})) EXPECT_EQ(arrived, 105_us);
+  const auto common = arrivals(spec, {{0, 3}, {1, 4}, {2, 5}});  // all of them over the link from 2 to 3
+  EXPECT_EQ(common[0], 107_us);
+  EXPECT_EQ(*std::max_element(common.begin(), common.end()), 307_us);
+  spec.sharing = Sharing::ports;
+  for (const Time arrived : arrivals(spec, {{0, 3}, {1, 4}, {2, 5}})) EXPECT_EQ(arrived, 107_us);
+}
+
+TEST(Reservations, FillGapsAndNeverOverlap) {
+  Reservations link;
+  EXPECT_EQ(link.take(10_us, 5_us, 0_us), 10_us);
+  EXPECT_EQ(link.take(0_us, 11_us, 0_us), 15_us);  // does not fit before
+  EXPECT_EQ(link.take(0_us, 4_us, 0_us), 0_us);
+  EXPECT_EQ(link.take(2_us, 6_us, 0_us), 4_us);  // fills it to the brim
+  EXPECT_EQ(link.take(0_us, 1_us, 0_us), 26_us);
+  EXPECT_EQ(link.take(30_us, 1_us, 30_us), 30_us);
+}
+
+TEST(Topology, IsDeterministicAndDecidesTheTimeOfACollective) {
+  const auto ring = [](const WorldSpec& spec) {
+    Time last{};
+    const RunRecord r = with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+      PDSIM_TRY(wait(g.all_reduce({nullptr, DType::u8, bytes}, ReduceOp::sum)));
+      last = std::max(last, env.runtime.now());
+      return {};
+    });
+    return std::pair(last, r.fingerprint);
+  };
+  WorldSpec spec = links_world(8, Topology::Kind::fat_tree);
+  spec.payload = false;
+  spec.topology.leaf = 4;
+  const auto full = ring(spec);
+  EXPECT_EQ(ring(spec), full);
+  spec.topology.oversubscription = 16;  // a single message across takes four times as long
+  EXPECT_GT(ring(spec).first.ps, 2 * full.first.ps);
+}
+
+TEST(Speeds, LimitThePortsAndTheWorkOfTheirRanks) {
+  WorldSpec spec = links_world(4, Topology::Kind::crossbar);
+  spec.speeds = {{IntSet::of({3}), 2.0, 5_GB_per_s}, {IntSet::range(2, 3), 3.0, {}}};
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 105_us);
+  EXPECT_EQ(arrivals(spec, {{0, 3}})[0], 205_us);
+  EXPECT_EQ(arrivals(spec, {{3, 0}})[0], 205_us);
+  spec.reduce_bandwidth = 10_GB_per_s;
+  std::vector<Time> computed(4), combined(4);
+  (void)with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+    const Time began = env.runtime.now();
+    env.runtime.compute(1_ms);
+    computed[static_cast<std::size_t>(env.rank)] = env.runtime.now() - began;
+    return wait(g.barrier());
+  });
+  EXPECT_EQ(computed, (std::vector<Time>{1_ms, 1_ms, 3_ms, 6_ms}));
+}
+
+TEST(Speeds, SlowTheCombiningOfASlowRank) {
+  for (const double work : {1.0, 4.0}) {
+    WorldSpec spec = links_world(2, Topology::Kind::crossbar);
+    spec.buffering = Buffering::zero;
+    spec.reduce_bandwidth = 10_GB_per_s;
+    spec.speeds = {{IntSet::of({0}), work, {}}};
+    Time took{};
+    (void)with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+      const Time began = env.runtime.now();
+      PDSIM_TRY(wait(g.reduce({nullptr, DType::u8, bytes}, 0, ReduceOp::sum)));
+      if (env.rank == 0) took = env.runtime.now() - began;
+      return {};
+    });
+    EXPECT_EQ(took, 105_us + Time{static_cast<std::int64_t>(work) * 100'000'000});
+  }
+}
+
+TEST(Costs, OfAMessageAreHeaderFirstByteOverheadAndTick) {
+  WorldSpec spec = links_world(2, Topology::Kind::crossbar);
+  spec.intra.header = Bytes{16};
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 105_us + Time{1'600});
+  spec.intra.first_byte_free = true;
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 105_us + Time{1'500});
+  spec.intra.tick = 1_ns;
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 105_us + Time{1'000});
+  spec.intra.overhead = 2_us;
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 109_us + Time{1'000});
+  const auto two = arrivals(spec, {{0, 1}, {0, 1}});
+  EXPECT_EQ(two[1] - two[0], 102_us + Time{1'000});
+}
+
+}  // namespace
+}  // namespace pdsim::sim
