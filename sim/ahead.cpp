@@ -22,8 +22,9 @@ Ahead::Ahead(Scheduler& scheduler, Exchange& exchange, Trace& trace, const World
     : scheduler_(scheduler), exchange_(exchange), trace_(trace), spec_(spec) {
   eager_limit_ = exchange.eager_limit();
   // Between zero and unbounded buffering, sends of both kinds mix.
-  possible_ = !disturbed && spec.sharing == Sharing::none && spec.faults.empty() && is_steady(spec.intra) &&
-              is_steady(spec.inter) && eager_limit_ <= 0 && personality.on_peer_end != OnPeerEnd::job_ends;
+  possible_ = !disturbed && spec.sharing == Sharing::none && spec.is_uniform() && spec.faults.empty() &&
+              is_steady(spec.intra) && is_steady(spec.inter) && eager_limit_ <= 0 &&
+              personality.on_peer_end != OnPeerEnd::job_ends;
 }
 
 bool Ahead::takes(const Collective& call) const {

@@ -1,7 +1,8 @@
 // Ahead: the second engine. Collectives that nothing can disturb are worked out at once (plan_clock.h), the others are left to
 // the exchange, message by message.
 //
-//   takes     calls without data, in worlds where messages do not wait for each other, nothing is drawn and no fault is planned
+//   takes     calls without data, in worlds where messages do not wait for each other, nothing is drawn, no fault is planned and
+//             all ranks are alike (no topology, no speeds, no cost of a message but latency, bandwidth and header)
 //   when      time is about to move: every rank of the group has made the same call by now, waits for it and for nothing else,
 //             and it ends before the next watchdog fires. If not, the exchange gets the calls in the order in which they were made
 //   times     those of the exchange, to the picosecond; a test compares them

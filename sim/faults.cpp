@@ -87,7 +87,7 @@ PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, T
 }
 
 double Faults::slowness(Rank rank, Time now) const {
-  double factor = 1.0;
+  double factor = world_.work_of(rank);
   for (const Rule& rule : rules_)
     if (rule.spec.kind == "slow" && rule.spec.match.rank.contains(rank) && holds(rule, rank, now))
       factor *= rule.spec.factor;

@@ -74,7 +74,8 @@ class CallTransport final : public Transport {
   }
 
   void after_reduction(std::int64_t bytes, std::function<void()> then) override {
-    const Time cost = transfer_time(Bytes{bytes}, world_.spec.reduce_bandwidth);
+    const Time usual = transfer_time(Bytes{bytes}, world_.spec.reduce_bandwidth);
+    const Time cost = world_.spec.stretched(usual, ranks_[static_cast<std::size_t>(rank_)]);
     if (cost.ps == 0) return then();
     const auto operation = operation_.shared_from_this();
     world_.scheduler.at(world_.scheduler.now() + cost, [operation, then = std::move(then)] {

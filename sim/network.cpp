@@ -111,18 +111,19 @@ std::optional<Transit> Network::transmit(Rank from, Rank to, std::int64_t bytes,
 Transit Network::along_route(const Passage& p, Time now) {
   const Link& l = link(p.from, p.to);
   const Time latency = l.latency + spec_.topology.hop * routes_.find(p.from, p.to, route_) + p.late;
-  Time head = p.start + l.overhead;  // where the first byte is
+  const Time head = p.start + l.overhead;
   const Time sent = head + p.duration;
+  // A link takes messages by packets in turn: its share of one may come later, and only then is the end of it later.
+  Time share = head;
   Time tail = sent;
   if (!links_.empty())
     for (const std::size_t link : route_) {
       const Time taken = duration_of(p.bytes, routes_.bandwidth(link), l);
-      head = links_[link].take(head, taken, now);
-      tail = std::max(tail, head + taken);
+      share = links_[link].take(share, taken, now);
+      tail = std::max(tail, share + taken);
     }
   if (spec_.sharing != Sharing::none) of(leaving_, p.from) = sent;
-  // A slow link stretches the message; the receiver's port is busy for the end of it.
-  Time enters = std::max(head, tail - p.duration) + latency;
+  Time enters = tail - p.duration + latency;  // the receiver's port is busy for the end of it
   if (spec_.sharing != Sharing::none && !p.lost) {
     enters = std::max(enters, of(entering_, p.to));
     of(entering_, p.to) = enters + p.duration + l.overhead;

@@ -35,8 +35,8 @@ Rate Routes::bandwidth(std::size_t link) const {
   const bool of_leaf = t.kind != Topology::Kind::torus && link < 2 * static_cast<std::size_t>(leaves());
   if (!of_leaf) return spec_.inter.bandwidth;
   const int below = t.kind == Topology::Kind::rail ? spec_.nodes : t.leaf;
-  const double all = static_cast<double>(spec_.inter.bandwidth.bytes_per_s) * below;
-  return Rate{std::llround(all / t.oversubscription)};
+  const double above = static_cast<double>(spec_.inter.bandwidth.bytes_per_s) * below / t.oversubscription;
+  return above < 1e18 ? Rate{std::llround(above)} : Rate{};
 }
 
 int Routes::find(Rank from, Rank to, std::vector<std::size_t>& links) const {

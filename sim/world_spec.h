@@ -6,6 +6,7 @@
 #include "core/base/types.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -91,12 +92,21 @@ struct WorldSpec {
   // Ends of the network (see Topology).
   int ends() const { return two_level ? nodes : ranks(); }
   int end_of(int rank) const { return two_level ? node_of(rank) : rank; }
+  // Nothing about a message but latency, bandwidth and header, between ranks that are all alike.
+  bool is_uniform() const {
+    const auto plain = [](const Link& l) { return !l.first_byte_free && l.overhead.ps == 0 && l.tick.ps == 0; };
+    return topology.kind == Topology::Kind::crossbar && speeds.empty() && plain(intra) && plain(inter);
+  }
   // How many times as long as usual a rank's work takes.
   double work_of(int rank) const {
     double work = 1.0;
     for (const Speed& speed : speeds)
       if (speed.rank.contains(rank)) work *= speed.work;
     return work;
+  }
+  Time stretched(Time usual, int rank) const {
+    const double work = work_of(rank);
+    return work == 1.0 ? usual : Time{std::llround(static_cast<double>(usual.ps) * work)};
   }
 };
 

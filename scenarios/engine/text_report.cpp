@@ -13,6 +13,20 @@
 namespace pdsim::scenarios {
 namespace {
 
+std::string_view topology_of(const sim::WorldSpec& world) {
+  switch (world.topology.kind) {
+    case sim::Topology::Kind::fat_tree:
+      return " in a fat tree";
+    case sim::Topology::Kind::rail:
+      return " on rails";
+    case sim::Topology::Kind::torus:
+      return " in a torus";
+    case sim::Topology::Kind::crossbar:
+      break;
+  }
+  return "";
+}
+
 std::string header(const Report& report) {
   const Scenario& s = *report.scenario;
   const sim::WorldSpec& w = s.world.spec;
@@ -20,7 +34,8 @@ std::string header(const Report& report) {
   if (w.two_level) ranks = fmt::format("{} nodes x {} ranks", w.nodes, w.ranks_per_node);
   if (report.world != "sim") return fmt::format("{}   {}, real {}\n\n", s.name, ranks, report.world);
   const sim::Link& link = w.two_level ? w.inter : w.intra;
-  return fmt::format("{}   {}, {} semantics, {}, {}, seed {}\n\n", s.name, ranks, w.backend, to_string(link.latency),
+  return fmt::format("{}   {}{}, {} semantics, {}, {}, seed {}\n\n", s.name, ranks, topology_of(w), w.backend,
+                     to_string(link.latency),
                      link.bandwidth.bytes_per_s == 0 ? "infinitely fast" : to_string(link.bandwidth), s.seed);
 }
 

@@ -47,7 +47,43 @@ void build_link(const Node& map, sim::Link& link, sim::Sharing& sharing) {
   read(map, "jitter", link.jitter);
   read(map, "loss", link.loss);
   read(map, "header", link.header);
+  std::string first_byte;
+  read(map, "first_byte", first_byte);
+  link.first_byte_free = first_byte == "free";
+  read(map, "overhead", link.overhead);
+  read(map, "tick", link.tick);
   read_word(map, "sharing", sharings, sharing);
+}
+
+void build_topology(const Node& map, sim::WorldSpec& spec) {
+  using Kind = sim::Topology::Kind;
+  const std::pair<const char*, Kind> kinds[] = {
+      {"fat_tree", Kind::fat_tree}, {"rail", Kind::rail}, {"torus", Kind::torus}};
+  sim::Topology& topology = spec.topology;
+  for (const auto& [name, kind] : kinds) {
+    if (map.find(name) == nullptr) continue;
+    topology.kind = kind;
+    spec.sharing = sim::Sharing::links;  // unless the file says otherwise
+    const Node& options = section(map, name);
+    read(options, "hop", topology.hop);
+    read(options, "leaf", topology.leaf);
+    read(options, "oversubscription", topology.oversubscription);
+    read(options, "x", topology.sides[0]);
+    read(options, "y", topology.sides[1]);
+    read(options, "z", topology.sides[2]);
+  }
+}
+
+void build_speeds(const Node& map, std::vector<sim::Speed>& speeds) {
+  const Node* list = map.find("speeds");
+  if (list == nullptr) return;
+  for (const Node& item : list->items) {
+    sim::Speed speed;
+    read(item, "rank", speed.rank);
+    read(item, "work", speed.work);
+    read(item, "bandwidth", speed.bandwidth);
+    speeds.push_back(speed);
+  }
 }
 
 void build_world(const Node& document, World& world) {
@@ -57,6 +93,8 @@ void build_world(const Node& document, World& world) {
   world.mark = entry->mark;
   sim::WorldSpec& spec = world.spec;
   spec.two_level = map.find("nodes") != nullptr;
+  build_topology(section(map, "topology"), spec);
+  build_speeds(map, spec.speeds);
   if (spec.two_level) {
     read(map, "nodes", spec.nodes);
     spec.ranks_per_node = 1;

@@ -62,6 +62,22 @@ std::int64_t model_bytes(const Scenario& s) {
   return static_cast<std::int64_t>(size_of(s.model.spec.dtype)) * (5 * parameters + 4 * activations);
 }
 
+void check_topology(const Node& world, const Scenario& s, Problems& problems) {
+  const Entry* entry = entry_of(world, "topology");
+  if (entry == nullptr) return;
+  const sim::WorldSpec& spec = s.world.spec;
+  const char* ends = spec.two_level ? "nodes" : "ranks";
+  const auto [x, y, z] = spec.topology.sides;
+  const std::int64_t places = std::int64_t{x} * y * z;
+  if (spec.topology.kind == sim::Topology::Kind::torus && places != spec.ends())
+    problems.error(entry->value.mark,
+                   fmt::format("a torus of {} x {} x {} in a world of {} {}", x, y, z, spec.ends(), ends),
+                   fmt::format("x * y * z must be {}", spec.ends()));
+  if (spec.topology.kind == sim::Topology::Kind::rail && !spec.two_level)
+    problems.error(entry->value.mark, "rails in a flat world",
+                   "a rail connects the ranks of one place in all nodes; give `nodes` and `ranks_per_node`");
+}
+
 }  // namespace
 
 std::string ranks_label(const Scenario& scenario) {
@@ -96,6 +112,10 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
   if (const Entry* e = entry_of(world, "link"); e != nullptr && nodes != nullptr)
     problems.error(e->mark, "`link` in a world with `nodes`",
                    "use `intra` (within a node) and `inter` (between nodes)");
+  check_topology(world, s, problems);
+  if (const Node* speeds = world.find("speeds"))
+    for (std::size_t i = 0; i < speeds->items.size() && i < s.world.spec.speeds.size(); ++i)
+      check_rank_set(speeds->items[i].find("rank"), s.world.spec.speeds[i].rank, s, problems);
   if (s.world.spec.timeout && s.world.spec.timeout->ps == 0)
     problems.error(entry_of(world, "timeout")->value.mark, "a timeout of nothing",
                    "every operation would time out at once; write a longer one");

@@ -12,6 +12,7 @@ namespace {
 using Words = std::string_view;
 
 constexpr std::array<Words, 3> sharing_words{"none", "ports", "links"};
+constexpr std::array<Words, 2> first_byte_words{"paid", "free"};
 constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
 constexpr std::array<Words, 2> model_dtype_words{"f32", "f64"};
@@ -45,6 +46,18 @@ constexpr Key link_keys[] = {
      .otherwise = "0",
      .high = 1},
     {.name = "header", .shape = Shape::size, .about = "added to every message", .otherwise = "0B"},
+    {.name = "first_byte",
+     .shape = Shape::word,
+     .about = "free: the first byte's time is in the latency, as in LogGP",
+     .otherwise = "paid",
+     .words = first_byte_words},
+    {.name = "overhead",
+     .shape = Shape::duration,
+     .about = "of every message at each end, whose port is busy for it",
+     .otherwise = "0us"},
+    {.name = "tick",
+     .shape = Shape::duration,
+     .about = "transfers take whole numbers of these, what is left is dropped; default: exact"},
     {.name = "sharing",
      .shape = Shape::word,
      .about = "what messages at the same time share",
@@ -54,6 +67,75 @@ constexpr Key link_keys[] = {
 constexpr Group link{.title = "world.link", .about = "the one kind of link of a flat world", .keys = link_keys};
 constexpr Group intra{.title = "world.intra", .about = "links within a node", .keys = link_keys};
 constexpr Group inter{.title = "world.inter", .about = "links between nodes", .keys = link_keys};
+
+constexpr Key hop{.name = "hop",
+                  .shape = Shape::duration,
+                  .about = "latency of each switch or link of a route beyond the first",
+                  .otherwise = "0us"};
+constexpr Key oversubscription{.name = "oversubscription",
+                               .shape = Shape::decimal,
+                               .about = "bandwidth below a leaf switch for one above it",
+                               .otherwise = "1",
+                               .low = 1,
+                               .high = 1000};
+constexpr Key fat_tree_keys[] = {
+    {.name = "leaf",
+     .shape = Shape::integer,
+     .about = "nodes below a leaf switch; in a flat world, ranks",
+     .required = true,
+     .low = 1,
+     .high = limits::ranks_without_payload},
+    oversubscription,
+    hop,
+};
+constexpr Group fat_tree{.title = "fat_tree", .about = "leaf switches below a spine", .keys = fat_tree_keys};
+constexpr Key rail_keys[] = {oversubscription, hop};
+constexpr Group rail{.title = "rail", .about = "a switch for each place in a node", .keys = rail_keys};
+constexpr Key torus_side(Words name, Words about, bool required) {
+  return {.name = name,
+          .shape = Shape::integer,
+          .about = about,
+          .otherwise = required ? "" : "1",
+          .required = required,
+          .low = 1,
+          .high = limits::ranks_without_payload};
+}
+constexpr Key torus_keys[] = {
+    torus_side("x", "nodes along x; in a flat world, ranks", true),
+    torus_side("y", "along y", false),
+    torus_side("z", "along z", false),
+    hop,
+};
+constexpr Group torus{.title = "torus", .about = "neighbours along three dimensions", .keys = torus_keys};
+constexpr Key topology_rows[] = {
+    {.name = "fat_tree",
+     .shape = Shape::group,
+     .about = "leaf switches below a spine; what crosses it shares the links of both leaves",
+     .group = &fat_tree},
+    {.name = "rail",
+     .shape = Shape::group,
+     .about = "a switch for each place in a node, and a spine between these; every rank has a port of its own",
+     .group = &rail},
+    {.name = "torus",
+     .shape = Shape::group,
+     .about = "each is linked to its neighbours; routes are the shortest, along x, then y, then z",
+     .group = &torus},
+};
+constexpr Group topology{.title = "world.topology",
+                         .about = "what lies between the nodes, or the ranks of a flat world",
+                         .one_of = topology_rows,
+                         .noun = "topology"};
+
+constexpr Key speed_keys[] = {
+    {.name = "rank", .shape = Shape::int_set, .about = "which ranks", .otherwise = "all"},
+    {.name = "work",
+     .shape = Shape::decimal,
+     .about = "computing and combining take that many times as long",
+     .otherwise = "1",
+     .high = 1000},
+    {.name = "bandwidth", .shape = Shape::rate, .about = "of the rank's port at most; default: the link's"},
+};
+constexpr Group speed{.title = "world.speeds", .about = "ranks that differ", .keys = speed_keys};
 
 constexpr Key world_keys[] = {
     {.name = "ranks",
@@ -74,6 +156,12 @@ constexpr Key world_keys[] = {
      .high = limits::ranks_without_payload},
     {.name = "intra", .shape = Shape::group, .about = "links within a node", .group = &intra},
     {.name = "inter", .shape = Shape::group, .about = "links between nodes", .group = &inter},
+    {.name = "topology",
+     .shape = Shape::group,
+     .about = "what lies between the nodes, or the ranks of a flat world; its links are shared unless `sharing` says "
+              "otherwise",
+     .group = &topology},
+    {.name = "speeds", .shape = Shape::groups, .about = "ranks that are slower or faster", .group = &speed},
     {.name = "reduce_bandwidth",
      .shape = Shape::rate,
      .about = "how fast a rank combines what it received; default: free"},

@@ -21,6 +21,8 @@ Time time_of(const WorldSpec& spec, CollectiveKind kind, std::string_view algori
     const MutableView all{nullptr, DType::u8, bytes * g.size()};
     if (kind == CollectiveKind::all_reduce) PDSIM_TRY(wait(g.all_reduce(data, ReduceOp::sum, options)));
     if (kind == CollectiveKind::broadcast) PDSIM_TRY(wait(g.broadcast(data, 0, options)));
+    const MutableView parts{nullptr, DType::u8, (bytes + g.size() - 1) / g.size() * g.size()};
+    if (kind == CollectiveKind::all_to_all) PDSIM_TRY(wait(g.all_to_all(parts, parts, options)));
     if (kind == CollectiveKind::all_gather) PDSIM_TRY(wait(g.all_gather({nullptr, DType::u8, bytes}, all, options)));
     if (kind == CollectiveKind::barrier) PDSIM_TRY(wait(g.barrier(options)));
     first = std::min(first, began);
@@ -45,6 +47,21 @@ TEST(ClosedForm, OfAlphaBetaGammaHoldsWithinATenthOfAPercent) {
       {4, CollectiveKind::all_reduce, "ring", 1024, 30.131},
       {6, CollectiveKind::all_reduce, "ring", 1 << 20, 198.548},
       {8, CollectiveKind::all_reduce, "ring", 64 << 20, 10052.444},
+      {4, CollectiveKind::all_reduce, "recursive_doubling", 1024, 10.184},
+      {6, CollectiveKind::all_reduce, "recursive_doubling", 1 << 20, 387.002},
+      {8, CollectiveKind::all_reduce, "recursive_doubling", 64 << 20, 18134.393},
+      {4, CollectiveKind::all_reduce, "rabenseifner", 1024, 20.131},
+      {6, CollectiveKind::all_reduce, "rabenseifner", 1 << 20, 341.951},
+      {8, CollectiveKind::all_reduce, "rabenseifner", 64 << 20, 10012.444},
+      {4, CollectiveKind::all_reduce, "reduce_broadcast", 1024, 20.348},
+      {6, CollectiveKind::all_reduce, "reduce_broadcast", 1 << 20, 564.774},
+      {8, CollectiveKind::all_reduce, "reduce_broadcast", 64 << 20, 34255.521},
+      {4, CollectiveKind::broadcast, "scatter_ring", 1024, 25.123},
+      {6, CollectiveKind::broadcast, "scatter_ring", 1 << 20, 179.810},
+      {8, CollectiveKind::broadcast, "scatter_ring", 64 << 20, 9445.241},
+      {4, CollectiveKind::all_to_all, "pairwise", 1024, 15.061},
+      {6, CollectiveKind::all_to_all, "pairwise", 1 << 20, 94.905},
+      {8, CollectiveKind::all_to_all, "pairwise", 64 << 20, 4732.620},
       {4, CollectiveKind::broadcast, "binomial", 1024, 10.164},
       {6, CollectiveKind::broadcast, "binomial", 1 << 20, 266.658},
       {8, CollectiveKind::broadcast, "binomial", 64 << 20, 16121.127},
@@ -64,6 +81,7 @@ TEST(ClosedForm, OfAlphaBetaGammaHoldsWithinATenthOfAPercent) {
 TEST(ClosedForm, OfSmpiHoldsWithinANanosecondWithItsHeader) {
   const Row rows[] = {
       {16, CollectiveKind::all_reduce, "ring", 65536, 304.934},
+      {16, CollectiveKind::all_reduce, "recursive_doubling", 1048576, 207.775},
       {64, CollectiveKind::broadcast, "binomial", 65536, 75.732},
       {64, CollectiveKind::all_reduce, "ring", 67108864, 6544.904},
       {256, CollectiveKind::barrier, "dissemination", 0, 80.005},
