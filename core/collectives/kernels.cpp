@@ -182,7 +182,9 @@ void scale(Processor processor, std::uint16_t* to, const std::uint16_t* from, st
 
 Processor this_processor() {
 #ifdef PDSIM_KERNELS_AVX2
-  if (__builtin_cpu_supports("avx2") && has_f16c()) return Processor::avx2;
+  // Asked once: below a hypervisor each cpuid takes microseconds.
+  static const bool has_both = __builtin_cpu_supports("avx2") && has_f16c();
+  if (has_both) return Processor::avx2;
 #endif
   return Processor::any;
 }

@@ -114,7 +114,9 @@ bool supports(ReduceOp op, DType dtype) {
   return op != ReduceOp::avg || dtype != DType::boolean;
 }
 
-void reduce(MutableView inout, ConstView in, ReduceOp op) { reduce(inout, in, op, this_processor()); }
+void reduce(MutableView inout, ConstView in, ReduceOp op) {
+  reduce(inout, in, op, inout.data == nullptr ? Processor::any : this_processor());
+}
 
 void reduce(MutableView inout, ConstView in, ReduceOp op, Processor processor) {
   PDSIM_CHECK(inout.count == in.count && inout.dtype == in.dtype, "a reduction of unlike views");
