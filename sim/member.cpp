@@ -141,7 +141,8 @@ class SimMember final : public Member {
   Tag tag_of(const Collective& call) const {
     constexpr Tag p2p = Tag{0xff} << 56;
     const bool by_kind = world_.personality.pairing == Pairing::by_kind;
-    if (pdsim::row(call.kind).point_to_point) return p2p | call.user_tag;
+    if (pdsim::row(call.kind).point_to_point)
+      return p2p | (world_.personality.tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
     const Tag kind = by_kind ? (static_cast<Tag>(call.kind) + 1) << 56 : 0;
     return kind | static_cast<Tag>(call.seq);
   }

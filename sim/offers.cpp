@@ -53,6 +53,8 @@ Status offers(const Personality& personality, const Profile& profile, const Coll
   const bool monitored = call.kind == CollectiveKind::monitored_barrier;
   if (monitored && (personality.name == "nccl" || personality.name == "mpi"))
     return refused(personality, profile, call, "this operation");
+  if (call.kind == CollectiveKind::recv && call.root == any_source && personality.name == "nccl")
+    return refused(personality, profile, call, "a receive from any source");
   if (kind.point_to_point || monitored || call.kind == CollectiveKind::barrier) return {};
   for (const Row& r : rows) {
     if (r.backend != personality.name || !(r.profile.empty() || r.profile == profile.name)) continue;

@@ -25,6 +25,7 @@ struct Personality {
   Time timeout;       // of a group, by default; Time::max(): none
   Bytes eager_limit;  // sends up to this size complete without a receive; negative: all do
   Pairing pairing;
+  bool tags;                       // of messages; without them the n-th send to a rank meets its n-th receive
   bool barrier_waits_for_earlier;  // a barrier starts when this rank's earlier works are done
   OnTimeout on_timeout;
   OnPeerEnd on_peer_end;

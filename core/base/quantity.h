@@ -28,7 +28,11 @@ struct Time {
     return {o.ps > 0 ? max().ps : std::numeric_limits<std::int64_t>::min()};
   }
   constexpr Time operator-(Time o) const { return {ps - o.ps}; }
-  constexpr Time operator*(std::int64_t k) const { return {ps * k}; }
+  constexpr Time operator*(std::int64_t k) const {
+    std::int64_t product = 0;
+    if (!__builtin_mul_overflow(ps, k, &product)) return {product};
+    return {(ps < 0) == (k < 0) ? max().ps : std::numeric_limits<std::int64_t>::min()};
+  }
   constexpr Time& operator+=(Time o) { return *this = *this + o; }
   constexpr std::int64_t ns() const { return ps / 1000; }
   constexpr double us() const { return static_cast<double>(ps) / 1e6; }

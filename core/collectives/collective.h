@@ -79,6 +79,9 @@ struct Splits {
   std::vector<std::int64_t> output;  // of the ranks that the parts come from; likewise
 };
 
+// Messages that pdsim itself sends, besides a program's, use tags from here on; users' are below. They fit Gloo's 32 bits.
+constexpr Tag first_inner_tag = Tag{0x7b} << 24;
+
 struct Algorithm;
 
 struct Collective {

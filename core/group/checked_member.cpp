@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <numeric>
 #include <utility>
 
 namespace pdsim {
@@ -84,7 +85,7 @@ Status CheckedMember::compare(const Collective& call) {
   auto state = std::make_shared<Exchanged>();
   state->mine = fields_of(call);
   state->theirs.assign(global_ranks_.size(), state->mine);
-  const Tag tag = (Tag{0x7c} << 24) + static_cast<Tag>(call.seq & 0xffffff);
+  const Tag tag = first_inner_tag + (Tag{1} << 24) + static_cast<Tag>(call.seq & 0xffffff);
   std::vector<WorkPtr> receives(global_ranks_.size());
   std::vector<WorkPtr> works;
   for (Rank peer = 0; peer < size; ++peer)
@@ -135,6 +136,19 @@ Status CheckedMember::compare(const Collective& call) {
 Result<WorkPtr> CheckedMember::start(const Collective& call) {
   if (!row(call.kind).point_to_point) PDSIM_TRY(compare(call));
   return inner_->start(call);
+}
+
+Result<std::unique_ptr<Member>> CheckedBackend::join(Store& store, const JoinOptions& options) {
+  Result<std::unique_ptr<Member>> member = inner_.join(store, options);
+  if (!member.ok()) return member;
+  std::vector<Rank> ranks = options.global_ranks;
+  if (ranks.empty()) {
+    ranks.resize(static_cast<std::size_t>(options.size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+  }
+  std::unique_ptr<Member> checked =
+      std::make_unique<CheckedMember>(std::move(*member), runtime_, options.group, std::move(ranks), options.rank);
+  return checked;
 }
 
 }  // namespace pdsim

@@ -42,4 +42,18 @@ class CheckedMember final : public Member {
   Rank rank_;
 };
 
+// Joins through `inner` and checks every group that it joins.
+class CheckedBackend final : public Backend {
+ public:
+  // Both must outlive the backend and its members.
+  CheckedBackend(Backend& inner, Runtime& runtime) : inner_(inner), runtime_(runtime) {}
+  std::string_view name() const override { return inner_.name(); }
+  Time default_timeout() const override { return inner_.default_timeout(); }
+  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override;
+
+ private:
+  Backend& inner_;
+  Runtime& runtime_;
+};
+
 }  // namespace pdsim

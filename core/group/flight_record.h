@@ -51,7 +51,7 @@ struct Call {
   Rank root = no_rank;      // global rank
   Rank peer = no_rank;      // global rank
   bool async = false;
-  Facts facts;                  // what else is known: bucket, parameters, path, key ...
+  Facts facts;                  // what else is known: bucket, parameters, tag, sends and receives of uneven calls ...
   Code error = Code::internal;  // when timed_out or failed
   std::string message;
 };
@@ -81,6 +81,7 @@ constexpr std::string_view tensor_written = "tensor-written";  // tensor, versio
 constexpr std::string_view version_error = "version-error";    // tensor, version, expected
 constexpr std::string_view store_read = "store-read";      // key, launch (in which the value was written), now (launch)
 constexpr std::string_view store_wrote = "store-wrote";    // key, launch
+constexpr std::string_view group_made = "group-made";      // by a call of new_group: group, number (from 1), ranks
 constexpr std::string_view not_a_member = "not-a-member";  // group, operation: called by a rank outside the group
 constexpr std::string_view fault = "fault";                // kind, ...
 constexpr std::string_view watchdog = "watchdog";          // backend, after: what the backend itself noticed, and when

@@ -6,13 +6,12 @@
 namespace pdsim {
 namespace {
 
-// Away from the tags that users choose, and within the 32 bits that Gloo has.
 Collective message(CollectiveKind kind, Rank peer, Seq seq) {
   Collective m;
   m.kind = kind;
   m.dtype = DType::u8;
   m.root = peer;
-  m.user_tag = (Tag{0x7b} << 24) + static_cast<Tag>(seq & 0xffffff);
+  m.user_tag = first_inner_tag + static_cast<Tag>(seq & 0xffffff);
   return m;
 }
 

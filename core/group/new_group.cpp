@@ -1,6 +1,7 @@
 #include "core/group/new_group.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -32,6 +33,9 @@ Result<std::unique_ptr<ProcessGroup>> GroupMaker::new_group(std::vector<Rank> ra
   join.timeout = timeout == Time::max() ? backend_.default_timeout() : timeout;
   join.size = static_cast<int>(ranks.size());
   join.global_ranks = ranks;
+  recorder_.note(
+      note_kind::group_made,
+      {{"group", name}, {"number", std::to_string(made_)}, {"ranks", fmt::format("{}", fmt::join(ranks, ", "))}});
   const auto mine = std::find(ranks.begin(), ranks.end(), rank_);
   if (mine == ranks.end())
     return std::make_unique<ProcessGroup>(std::move(name), std::move(ranks), no_rank, join.timeout, nullptr, recorder_);

@@ -74,6 +74,23 @@ Status validate(const Collective& call, Rank rank, int size) {
   return {};
 }
 
+std::string sizes_text(const std::vector<std::int64_t>& offsets) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 1; i < offsets.size(); ++i) sizes.push_back(offsets[i] - offsets[i - 1]);
+  constexpr std::size_t most_listed = 64;
+  if (sizes.size() <= most_listed) return fmt::format("{}", fmt::join(sizes, ", "));
+  std::uint64_t hash = 0;
+  for (const std::int64_t size : sizes) hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x100000001b3U;
+  return fmt::format("{} parts, {} elements, hash {:016x}", sizes.size(), offsets.back(), hash);
+}
+
+// What an uneven call passed besides its own count.
+void add_sizes(Facts& facts, const Collective& call) {
+  if (call.splits == nullptr) return;
+  if (!call.splits->input.empty()) facts.push_back({"sends", sizes_text(call.splits->input)});
+  if (!call.splits->output.empty()) facts.push_back({"receives", sizes_text(call.splits->output)});
+}
+
 }  // namespace
 
 ProcessGroup::ProcessGroup(std::string name, std::vector<Rank> global_ranks, Rank rank, Time timeout,
@@ -117,6 +134,7 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   entry.async = options.async;
   entry.facts = std::move(options.facts);
   if (r.point_to_point && call.user_tag != 0) entry.facts.push_back({"tag", fmt::format("{}", call.user_tag)});
+  add_sizes(entry.facts, call);
   const std::int64_t id = recorder_.begin(std::move(entry));
 
   Result<WorkPtr> work = member_->start(call);

@@ -226,6 +226,19 @@ std::int64_t Payload::output_count() const {
   return counts[static_cast<std::size_t>(rank)] * (kind == CollectiveKind::all_to_all_v ? size : 1);
 }
 
+std::int64_t Payload::own_count() const {
+  if (counts.empty()) return count;
+  return kind == CollectiveKind::all_to_all_v ? input_count() : counts[static_cast<std::size_t>(rank)];
+}
+
+std::shared_ptr<const Splits> Payload::splits() const {
+  if (counts.empty()) return nullptr;
+  if (kind == CollectiveKind::all_gather_v) return std::make_shared<const Splits>(Splits{{}, offsets_of(counts)});
+  if (kind == CollectiveKind::reduce_scatter_v) return std::make_shared<const Splits>(Splits{offsets_of(counts), {}});
+  const std::vector<std::int64_t> received(counts.size(), counts[static_cast<std::size_t>(rank)]);
+  return std::make_shared<const Splits>(Splits{offsets_of(counts), offsets_of(received)});
+}
+
 std::vector<std::byte> Payload::input() const {
   const std::int64_t elements = input_count();
   const std::size_t width = size_of(dtype);

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,6 +51,9 @@ struct Payload {
   Values values = Values::exact;
   std::vector<std::int64_t> counts{};  // of the _v kinds: elements of each rank's part (all_to_all_v: to each rank)
 
+  // As a Collective's fields.
+  std::int64_t own_count() const;
+  std::shared_ptr<const Splits> splits() const;
   std::int64_t input_count() const;
   std::int64_t output_count() const;
   std::vector<std::byte> input() const;

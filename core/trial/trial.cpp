@@ -1,8 +1,6 @@
 #include "core/trial/trial.h"
 
 #include <algorithm>
-#include <memory>
-#include <numeric>
 
 namespace pdsim {
 namespace {
@@ -16,26 +14,6 @@ bool output_holds_input(CollectiveKind kind) {
 
 bool input_holds_output(CollectiveKind kind) {
   return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
-}
-
-std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& counts) {
-  std::vector<std::int64_t> offsets(counts.size() + 1, 0);
-  std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
-  return offsets;
-}
-
-// As ProcessGroup's uneven calls count: this rank's own part.
-std::int64_t own_count(const Payload& p) {
-  if (p.kind == CollectiveKind::all_to_all_v) return p.input_count();
-  return is_uneven(p.kind) ? p.counts[static_cast<std::size_t>(p.rank)] : p.count;
-}
-
-std::shared_ptr<const Splits> splits_of(const Payload& p) {
-  if (p.kind == CollectiveKind::all_gather_v) return std::make_shared<const Splits>(Splits{{}, offsets_of(p.counts)});
-  if (p.kind == CollectiveKind::reduce_scatter_v)
-    return std::make_shared<const Splits>(Splits{offsets_of(p.counts), {}});
-  const std::vector<std::int64_t> received(p.counts.size(), p.counts[static_cast<std::size_t>(p.rank)]);
-  return std::make_shared<const Splits>(Splits{offsets_of(p.counts), offsets_of(received)});
 }
 
 }  // namespace
@@ -92,11 +70,11 @@ Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& p, const TrialMe
   call.input = memory.input();
   call.output = memory.output();
   call.dtype = p.dtype;
-  call.count = own_count(p);
+  call.count = p.own_count();
   call.op = p.op;
   call.premul = p.premul;
   call.root = p.root;
-  if (is_uneven(p.kind)) call.splits = splits_of(p);
+  if (is_uneven(p.kind)) call.splits = p.splits();
   return group.start(std::move(call), std::move(options));
 }
 

@@ -1,8 +1,10 @@
 #include "scenarios/engine/divergence.h"
 
+#include "core/collectives/collective.h"
 #include "scenarios/engine/log_view.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,9 +23,25 @@ struct GroupTable {
 // A process that died may have taken its record with it: nothing is known of what it called.
 bool is_lost(const RankLog& log) { return log.end == RankEnd::died && log.calls.empty(); }
 
+// Whom a call of new_group named.
+void add_members(std::vector<char>& members, const Note& made) {
+  for (const std::string& text : fact_list(made, "ranks")) {
+    std::size_t rank = 0;
+    std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (rank < members.size()) members[rank] = 1;
+  }
+}
+
 std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
   const std::size_t ranks = run.ranks.size();
   std::map<std::string, GroupTable> tables;
+  for (const RankResult& result : run.ranks)
+    for (const Note* made : notes_of(result.log, note_kind::group_made)) {
+      GroupTable& table = tables[fact_text(*made, "group")];
+      table.members.resize(ranks, 0);
+      table.oldest.resize(ranks, 0);
+      add_members(table.members, *made);
+    }
   for (std::size_t r = 0; r < ranks; ++r) {
     for (const Call& call : run.ranks[r].log.calls) {
       if (call.layer != Layer::collective || call.seq < 0) continue;
@@ -49,6 +67,15 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
   return tables;
 }
 
+// Each rank's own count differs in uneven calls; the list of all is what they must pass alike. What all_to_all_v sends and
+// receives is each pair's matter.
+bool same_count(const Call& a, const Call& b) {
+  const bool uneven = !fact(a.facts, "sends").empty() || !fact(a.facts, "receives").empty();
+  if (!uneven) return a.count == b.count;
+  if (a.name == name_of(CollectiveKind::all_to_all_v)) return true;
+  return fact(a.facts, "sends") == fact(b.facts, "sends") && fact(a.facts, "receives") == fact(b.facts, "receives");
+}
+
 struct Field {
   std::string_view name;
   bool (*same)(const Call&, const Call&);
@@ -58,9 +85,37 @@ constexpr Field fields[] = {
     {"root", [](const Call& a, const Call& b) { return a.root == b.root; }},
     {"reduce operation", [](const Call& a, const Call& b) { return a.op == b.op; }},
     {"dtype", [](const Call& a, const Call& b) { return a.dtype == b.dtype; }},
-    {"count", [](const Call& a, const Call& b) { return a.count == b.count; }},
+    {"count", same_count},
     {"purpose", [](const Call& a, const Call& b) { return a.purpose == b.purpose; }},
 };
+
+std::vector<std::int64_t> sizes_in(const Call& call, std::string_view fact_name) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& text : fact_list(call.facts, fact_name)) {
+    std::int64_t size = -1;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// Whether what each rank of an all_to_all_v sends to another is what that one receives from it.
+bool pairs_fit(const GroupTable& table, const Row& row) {
+  std::vector<const Call*> calls;  // by rank of the group
+  for (std::size_t r = 0; r < row.size(); ++r)
+    if (table.members[r] != 0) calls.push_back(row[r]);
+  std::vector<std::vector<std::int64_t>> sends, receives;
+  for (const Call* call : calls) {
+    const bool known = call != nullptr && call->name == name_of(CollectiveKind::all_to_all_v);
+    sends.push_back(known ? sizes_in(*call, "sends") : std::vector<std::int64_t>{});
+    receives.push_back(known ? sizes_in(*call, "receives") : std::vector<std::int64_t>{});
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    for (std::size_t j = 0; j < calls.size(); ++j)
+      if (sends[i].size() == calls.size() && receives[j].size() == calls.size() && sends[i][j] != receives[j][i])
+        return false;
+  return true;
+}
 
 bool is_compared(const GroupTable& table, std::size_t rank, Seq seq) {
   return table.members[rank] != 0 && seq >= table.oldest[rank];
@@ -72,21 +127,22 @@ std::string differing_field(const GroupTable& table, Seq seq, const Row& row) {
   for (const Field& field : fields)
     for (const Call* call : row)
       if (call != nullptr && !field.same(**first, *call)) return std::string(field.name);
+  if ((*first)->name == name_of(CollectiveKind::all_to_all_v) && !pairs_fit(table, row)) return "count";
   for (std::size_t r = 0; r < row.size(); ++r)
     if (row[r] == nullptr && is_compared(table, r, seq)) return "missing";
   return {};
 }
 
-bool same_call(const Call* a, const Call* b) {
+bool are_same(const Call* a, const Call* b) {
   if (a == nullptr || b == nullptr) return a == b;
-  return std::all_of(std::begin(fields), std::end(fields), [&](const Field& f) { return f.same(*a, *b); });
+  return same_call(*a, *b);
 }
 
 std::vector<Rank> minority_of(const std::vector<std::pair<Rank, const Call*>>& entries) {
   std::vector<std::vector<std::size_t>> camps;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto camp = std::find_if(camps.begin(), camps.end(), [&](const std::vector<std::size_t>& c) {
-      return same_call(entries[c.front()].second, entries[i].second);
+      return are_same(entries[c.front()].second, entries[i].second);
     });
     if (camp == camps.end()) {
       camps.push_back({i});
@@ -128,9 +184,17 @@ Divergence describe(const std::string& group, const GroupTable& table, Seq seq, 
 
 }  // namespace
 
+bool same_call(const Call& a, const Call& b) {
+  return fact(a.facts, "sends") == fact(b.facts, "sends") &&
+         std::all_of(std::begin(fields), std::end(fields), [&](const Field& f) { return f.same(a, b); });
+}
+
 std::vector<char> group_members(const RunRecord& run, std::string_view group) {
   std::vector<char> members(run.ranks.size(), group == "world" || group.empty() ? 1 : 0);
+  if (group == "world" || group.empty()) return members;
   for (std::size_t r = 0; r < members.size(); ++r) {
+    for (const Note* made : notes_of(run.ranks[r].log, note_kind::group_made))
+      if (fact_text(*made, "group") == group) add_members(members, *made);
     const auto& calls = run.ranks[r].log.calls;
     if (members[r] == 0 && std::any_of(calls.begin(), calls.end(), [&](const Call& c) { return c.group == group; }))
       members[r] = 1;

@@ -2,8 +2,10 @@
 //
 //   compared  operation, root, reduce operation, dtype, count, purpose: the first that differs is named; or a member that
 //             never made the call although others did
+//   uneven    of all_gather_v and reduce_scatter_v the list of all counts is compared; of all_to_all_v what one sends to
+//             another with what that one receives (in groups of up to 64)
 //   culprit   by majority; in a tie there are two camps and nobody is singled out
-//   members   of `world` every rank; of another group the ranks that ever called in it
+//   members   of `world` every rank; of another group those that new_group named, and the ranks that ever called in it
 //   lost      a rank that died without a record is not compared
 //   ring      numbers that some rank's record no longer holds are not compared
 #pragma once
@@ -15,6 +17,9 @@
 namespace pdsim::scenarios {
 
 std::optional<Divergence> first_divergence(const RunRecord& run);
+
+// Whether two ranks called the same: everything that is compared, and what each sends in an all_to_all_v.
+bool same_call(const Call& a, const Call& b);
 
 // By rank, true for members of the group.
 std::vector<char> group_members(const RunRecord& run, std::string_view group);

@@ -87,6 +87,7 @@ Json shape_schema(const Key& key) {
     case Shape::boolean:
       return {{"type", "boolean"}};
     case Shape::integer:
+      if (!key.words.empty()) return {{"anyOf", Json::array({words(key.words), number("integer", key)})}};
       return number("integer", key);
     case Shape::decimal:
       return number("number", key);
@@ -105,6 +106,8 @@ Json shape_schema(const Key& key) {
               {"items", {{"type", "integer"}, {"minimum", 1}, {"maximum", limits::width}}},
               {"minItems", 2},
               {"maxItems", 2}};
+    case Shape::counts:
+      return {{"type", "array"}, {"items", number("integer", key)}, {"minItems", 1}};
     case Shape::names:
       return {{"type", "array"}, {"items", reference("name")}, {"minItems", 1}};
     case Shape::rank_groups:

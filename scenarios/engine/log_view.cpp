@@ -96,9 +96,11 @@ bool fact_yes(const Note& note, std::string_view key) {
   return text == "yes" || text == "true";
 }
 
-std::vector<std::string> fact_list(const Note& note, std::string_view key) {
+std::vector<std::string> fact_list(const Note& note, std::string_view key) { return fact_list(note.facts, key); }
+
+std::vector<std::string> fact_list(const Facts& facts, std::string_view key) {
   std::vector<std::string> items;
-  std::string_view text = fact(note.facts, key);
+  std::string_view text = fact(facts, key);
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
     std::string_view item = text.substr(0, comma);

@@ -35,6 +35,7 @@ std::string fact_text(const Note& note, std::string_view key);
 int fact_number(const Note& note, std::string_view key, int otherwise);
 bool fact_yes(const Note& note, std::string_view key);
 std::vector<std::string> fact_list(const Note& note, std::string_view key);
+std::vector<std::string> fact_list(const Facts& facts, std::string_view key);
 
 // The logs of the last launch, by rank.
 const RankLog& log_of(const RunRecord& run, Rank rank);

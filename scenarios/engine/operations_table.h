@@ -15,7 +15,7 @@ namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 3> init_methods{"tcp", "env", "file"};
 inline constexpr std::array<std::string_view, 2> eval_targets{"ddp", "module"};
-inline constexpr std::array<std::string_view, 1> group_names{"world"};
+inline constexpr std::array<std::string_view, 1> any_peer{"any"};
 inline constexpr std::array<std::string_view, dtypes.size()> dtype_names = [] {
   std::array<std::string_view, dtypes.size()> names{};
   for (std::size_t i = 0; i < dtypes.size(); ++i) names[i] = dtypes[i].name;
@@ -34,10 +34,23 @@ inline constexpr Key op_key{.name = "op",
                             .about = "how elements are combined",
                             .otherwise = "sum",
                             .words = reduce_op_names};
-inline constexpr Key root_key{
-    .name = "root", .shape = Shape::integer, .about = "the rank that has or gets the result", .otherwise = "0"};
-inline constexpr Key group_key{
-    .name = "group", .shape = Shape::word, .about = "the process group", .otherwise = "world", .words = group_names};
+inline constexpr Key root_key{.name = "root",
+                              .shape = Shape::integer,
+                              .about = "the rank of the world that has or gets the result; default: the group's first"};
+inline constexpr Key group_key{.name = "group",
+                               .shape = Shape::name,
+                               .about = "the process group: world, or the name of a new_group",
+                               .otherwise = "world"};
+inline constexpr Key counts_key{.name = "counts",
+                                .shape = Shape::counts,
+                                .about = "elements of each rank's part, by rank of the group",
+                                .required = true,
+                                .high = limits::count};
+inline constexpr Key tag_key{.name = "tag",
+                             .shape = Shape::integer,
+                             .about = "messages meet receives of the same tag",
+                             .otherwise = "0",
+                             .high = 1 << 30};
 inline constexpr Key async_key{.name = "async",
                                .shape = Shape::boolean,
                                .about = "return at once; `wait: {for: label}` waits for it",
@@ -100,17 +113,51 @@ inline constexpr std::array rooted_keys{count_key, dtype_key, root_key, group_ke
 inline constexpr std::array reduce_keys{count_key, dtype_key, op_key, root_key, group_key, async_key, algorithm_key};
 inline constexpr std::array gathering_keys{count_key, dtype_key, group_key, async_key, algorithm_key};
 inline constexpr std::array barrier_keys{group_key, async_key, algorithm_key};
-inline constexpr std::array peer_keys{
-    Key{.name = "peer", .shape = Shape::integer, .about = "the other rank", .required = true},
+inline constexpr std::array uneven_keys{counts_key, dtype_key, group_key, async_key, algorithm_key};
+inline constexpr std::array uneven_reduce_keys{counts_key, dtype_key, op_key, group_key, async_key, algorithm_key};
+inline constexpr std::array send_keys{
+    Key{.name = "peer", .shape = Shape::integer, .about = "the rank of the world that it goes to", .required = true},
     count_key,
     dtype_key,
-    Key{.name = "tag",
-        .shape = Shape::integer,
-        .about = "messages meet receives of the same tag",
-        .otherwise = "0",
-        .high = 1 << 30},
+    tag_key,
+    group_key,
     async_key,
 };
+inline constexpr std::array recv_keys{
+    Key{.name = "peer",
+        .shape = Shape::integer,
+        .about = "the rank of the world that it comes from; any: whoever sends first",
+        .required = true,
+        .words = any_peer},
+    count_key,
+    dtype_key,
+    tag_key,
+    group_key,
+    async_key,
+};
+inline constexpr std::array batch_keys{
+    Key{.name = "messages",
+        .shape = Shape::operations,
+        .about = "sends and recvs, all of which are started before one is waited for",
+        .required = true},
+    group_key,
+};
+inline constexpr std::array new_group_keys{
+    Key{.name = "name", .shape = Shape::name, .about = "what `group` calls it", .required = true},
+    Key{.name = "ranks", .shape = Shape::int_set, .about = "its members, ranks of the world", .required = true},
+    Key{.name = "timeout", .shape = Shape::duration, .about = "of its operations; default: the world's"},
+};
+inline constexpr std::array monitored_barrier_keys{
+    Key{.name = "timeout",
+        .shape = Shape::duration,
+        .about = "how long rank 0 of the group waits for each rank; default: the group's"},
+    Key{.name = "wait_all_ranks",
+        .shape = Shape::boolean,
+        .about = "name every missing rank, not the first one",
+        .otherwise = "false"},
+    group_key,
+};
+inline constexpr std::array destroy_keys{group_key};
 inline constexpr std::array wait_keys{
     Key{.name = "for",
         .shape = Shape::name,
@@ -147,8 +194,22 @@ inline constexpr Group scatter_options{.title = "scatter", .about = "a collectiv
 inline constexpr Group reduce_scatter_options{
     .title = "reduce_scatter", .about = "a collective", .keys = all_reduce_keys};
 inline constexpr Group all_to_all_options{.title = "all_to_all", .about = "a collective", .keys = gathering_keys};
-inline constexpr Group send_options{.title = "send", .about = "a message to one rank", .keys = peer_keys};
-inline constexpr Group recv_options{.title = "recv", .about = "a message from one rank", .keys = peer_keys};
+inline constexpr Group scan_options{.title = "scan", .about = "a collective", .keys = all_reduce_keys};
+inline constexpr Group exscan_options{.title = "exscan", .about = "a collective", .keys = all_reduce_keys};
+inline constexpr Group all_gather_v_options{.title = "all_gather_v", .about = "a collective", .keys = uneven_keys};
+inline constexpr Group reduce_scatter_v_options{
+    .title = "reduce_scatter_v", .about = "a collective", .keys = uneven_reduce_keys};
+inline constexpr Group all_to_all_v_options{.title = "all_to_all_v", .about = "a collective", .keys = uneven_keys};
+inline constexpr Group monitored_barrier_options{
+    .title = "monitored_barrier", .about = "a barrier that names who is missing", .keys = monitored_barrier_keys};
+inline constexpr Group send_options{.title = "send", .about = "a message to one rank", .keys = send_keys};
+inline constexpr Group recv_options{.title = "recv", .about = "a message from one rank", .keys = recv_keys};
+inline constexpr Group batch_options{
+    .title = "batch_isend_irecv", .about = "several messages at once", .keys = batch_keys};
+inline constexpr Group new_group_options{
+    .title = "new_group", .about = "a process group of some ranks", .keys = new_group_keys};
+inline constexpr Group destroy_options{
+    .title = "destroy", .about = "destroy_process_group; of world, every group", .keys = destroy_keys};
 inline constexpr Group wait_options{.title = "wait", .about = "waits for an asynchronous operation", .keys = wait_keys};
 inline constexpr Group compute_options{
     .title = "compute", .about = "time that passes on this rank", .keys = compute_keys};
@@ -237,6 +298,36 @@ inline constexpr std::array operation_table{
         .about = "a part of every rank's tensor to every rank",
         .group = &all_to_all_options,
         .traits = collective | in_train},
+    Key{.name = "scan",
+        .shape = Shape::group,
+        .about = "each rank gets the combination of the ranks up to itself",
+        .group = &scan_options,
+        .traits = collective | in_train},
+    Key{.name = "exscan",
+        .shape = Shape::group,
+        .about = "each rank gets the combination of the ranks before itself",
+        .group = &exscan_options,
+        .traits = collective | in_train},
+    Key{.name = "all_gather_v",
+        .shape = Shape::group,
+        .about = "every rank gets every rank's tensor, of which `counts` tells the sizes",
+        .group = &all_gather_v_options,
+        .traits = collective | in_train},
+    Key{.name = "reduce_scatter_v",
+        .shape = Shape::group,
+        .about = "combines tensors, rank r of the group gets counts[r] elements",
+        .group = &reduce_scatter_v_options,
+        .traits = collective | in_train},
+    Key{.name = "all_to_all_v",
+        .shape = Shape::group,
+        .about = "every rank sends counts[r] elements to rank r of the group",
+        .group = &all_to_all_v_options,
+        .traits = collective | in_train},
+    Key{.name = "monitored_barrier",
+        .shape = Shape::group,
+        .about = "a barrier whose first rank names who does not come in time",
+        .group = &monitored_barrier_options,
+        .traits = collective | in_train},
     Key{.name = "send",
         .shape = Shape::group,
         .about = "a message to `peer`",
@@ -247,6 +338,16 @@ inline constexpr std::array operation_table{
         .about = "a message from `peer`",
         .group = &recv_options,
         .traits = in_train | point_to_point},
+    Key{.name = "batch_isend_irecv",
+        .shape = Shape::group,
+        .about = "sends and receives started together, then waited for",
+        .group = &batch_options,
+        .traits = in_train},
+    Key{.name = "new_group",
+        .shape = Shape::group,
+        .about = "makes a group of some ranks; every rank of the world calls it, in one order",
+        .group = &new_group_options,
+        .traits = collective},
     Key{.name = "wait",
         .shape = Shape::group,
         .about = "waits for an asynchronous operation",
@@ -266,7 +367,7 @@ inline constexpr std::array operation_table{
         .shape = Shape::group,
         .about = "every process ends and a new launch begins; files stay",
         .group = &relaunch_options},
-    Key{.name = "destroy", .shape = Shape::group, .about = "destroy_process_group", .group = &no_options},
+    Key{.name = "destroy", .shape = Shape::group, .about = "destroy_process_group", .group = &destroy_options},
 };
 
 constexpr const Key* operation_named(std::string_view name) { return find(operation_table, name); }

@@ -18,9 +18,12 @@ struct Line {
 };
 using Lines = std::vector<Line>;
 
+std::string operation_text(const Operation& op);
+
 std::string argument_text(const Argument& argument) {
   if (!argument.is_list) return argument.text.value;
   std::string out;
+  for (const Operation& op : argument.operations) out += (out.empty() ? "" : ", ") + operation_text(op);
   for (const Argument& item : argument.items) out += (out.empty() ? "" : ", ") + argument_text(item);
   return "[" + out + "]";
 }

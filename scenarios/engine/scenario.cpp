@@ -25,6 +25,26 @@ std::int64_t Operation::integer(const std::string& option, std::int64_t otherwis
   return number;
 }
 
+std::vector<std::int64_t> Operation::integers(const std::string& option) const {
+  std::vector<std::int64_t> numbers;
+  const auto found = args.find(option);
+  if (found == args.end()) return numbers;
+  for (const Argument& item : found->second.items) {
+    const std::string& text = item.text.value;
+    numbers.push_back(0);
+    std::from_chars(text.data(), text.data() + text.size(), numbers.back());
+  }
+  return numbers;
+}
+
+IntSet Operation::set(const std::string& option) const {
+  const auto found = args.find(option);
+  if (found == args.end()) return IntSet::of({});
+  if (found->second.is_list) return IntSet::of(integers(option));
+  const Result<IntSet> parsed = IntSet::parse(found->second.text.value);
+  return parsed.ok() ? *parsed : IntSet::of({});
+}
+
 bool Operation::flag(const std::string& option, bool otherwise) const {
   return text(option, otherwise ? "true" : "false") == "true";
 }

@@ -30,7 +30,8 @@ struct When {
 };
 
 struct World {
-  sim::WorldSpec spec;  // what the simulated world obeys; real ones read ranks and timeout only
+  sim::WorldSpec spec;   // what the simulated world obeys; real ones read ranks and timeout only
+  bool checked = false;  // debug: detail
   Mark mark{};
 };
 
@@ -75,6 +76,8 @@ struct Operation {
   std::string text(const std::string& option, const std::string& otherwise) const;
   std::int64_t integer(const std::string& option, std::int64_t otherwise) const;
   bool flag(const std::string& option, bool otherwise) const;
+  IntSet set(const std::string& option) const;                          // of a set; empty when it was not given
+  std::vector<std::int64_t> integers(const std::string& option) const;  // of a list; none when it was not given
 };
 
 struct Fault {

@@ -87,7 +87,13 @@ Status Session::run(const Operation& op) {
 }
 
 Result<ProcessGroup*> Session::group_for(const Operation& op) {
-  if (group != nullptr) return group.get();
+  const std::string name = op.text("group", "world");
+  if (group != nullptr && name == "world") return group.get();
+  if (const auto found = groups.find(name); found != groups.end()) return found->second.get();
+  if (group != nullptr)
+    return Error{Code::invalid_argument,
+                 fmt::format("{}: rank {} has called no new_group that is named `{}`", op.name, env.rank, name),
+                 {{"in", op.name}, {"group", name}, {"rank", std::to_string(env.rank)}}};
   return Error{Code::not_initialized,
                fmt::format("{} needs a process group, and this rank has called no init before it", op.name),
                {{"in", op.name}}};
@@ -97,6 +103,8 @@ void Session::end(bool orderly) {
   losses.clear();
   optimizer.reset();
   ddp.reset();
+  groups.clear();
+  maker.reset();
   group.reset();
   pending.clear();
   // A store that does not close in order is told by the launch that finds its file, not by the one that leaves.

@@ -8,6 +8,8 @@
 //   threads  the rank's own
 #pragma once
 
+#include "core/group/checked_member.h"
+#include "core/group/new_group.h"
 #include "core/group/rank_program.h"
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
@@ -36,7 +38,7 @@ struct Pending {
 
 struct Session {
   Session(const Scenario& the_scenario, RankEnvironment& environment, WorldKind kind)
-      : scenario(the_scenario), env(environment), world(kind) {}
+      : scenario(the_scenario), env(environment), world(kind), checked(environment.backend, environment.runtime) {}
 
   const Scenario& scenario;
   RankEnvironment& env;
@@ -45,7 +47,10 @@ struct Session {
   std::unique_ptr<Store> store;
   std::map<std::string, std::unique_ptr<Pending>> pending;  // by label; their memory outlives the group
   std::unique_ptr<nn::Module> module;
+  CheckedBackend checked;
+  std::unique_ptr<GroupMaker> maker;  // made with the group, for new_group
   std::unique_ptr<ProcessGroup> group;
+  std::map<std::string, std::unique_ptr<ProcessGroup>> groups;  // of new_group, by name
   bool group_destroyed = false;
   std::unique_ptr<DistributedDataParallel> ddp;
   std::unique_ptr<nn::Optimizer> optimizer;
@@ -60,7 +65,9 @@ struct Session {
   bool moves_data() const { return world == WorldKind::real || scenario.world.spec.payload; }
   // Runs one operation if its `when` selects this rank and step.
   Status run(const Operation& op);
-  // The present group; not_initialized before init.
+  // What joins groups: the world's backend, or the checked one around it.
+  Backend& backend() { return scenario.world.checked ? static_cast<Backend&>(checked) : env.backend; }
+  // The group that the operation names. Errors: not_initialized before init; invalid_argument before its new_group.
   Result<ProcessGroup*> group_for(const Operation& op);
   // Ends groups before the store, and the store in order when `orderly`.
   void end(bool orderly);

@@ -2,6 +2,7 @@
 // broadcast when an evaluation through the wrapper made it, because no line of the user's program says broadcast.
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/divergence.h"
 #include "scenarios/engine/log_view.h"
 
 #include <fmt/format.h>
@@ -20,17 +21,13 @@ const Call* call_of(const Report& report, const Divergence::Entry& entry) {
   return entry.id < 0 ? nullptr : call_by_id(log_of(report.run, entry.rank), entry.id);
 }
 
-bool is_same(const Call& a, const Call& b) {
-  return a.name == b.name && a.root == b.root && a.op == b.op && a.dtype == b.dtype && a.count == b.count &&
-         a.purpose == b.purpose;
-}
-
 std::vector<Camp> camps_of(const Report& report) {
   std::vector<Camp> camps;
   for (const Divergence::Entry& entry : report.divergence->entries) {
     const Call* call = call_of(report, entry);
     if (call == nullptr) continue;
-    const auto camp = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return is_same(*c.call, *call); });
+    const auto camp =
+        std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return same_call(*c.call, *call); });
     if (camp == camps.end()) {
       camps.push_back({{entry.rank}, call});
     } else {
@@ -40,11 +37,17 @@ std::vector<Camp> camps_of(const Report& report) {
   return camps;
 }
 
+std::string sizes_text(const Call& call) {
+  const std::string_view sends = fact(call.facts, "sends"), receives = fact(call.facts, "receives");
+  if (sends.empty() && receives.empty()) return fmt::format("{} elements", call.count);
+  return fmt::format("parts of {} elements", sends.empty() ? receives : sends);
+}
+
 std::string argument_text(const Call& call, const std::string& field) {
   if (field == "root") return fmt::format("root {}", call.root);
   if (field == "reduce operation") return std::string(name_of(call.op));
   if (field == "dtype") return std::string(name_of(call.dtype));
-  if (field == "count") return fmt::format("{} elements", call.count);
+  if (field == "count") return sizes_text(call);
   return call_text(call);
 }
 
@@ -65,8 +68,8 @@ std::string relation(const Report& report, const Camp& culprit, const Camp& othe
   const Seq seq = report.divergence->seq;
   const Call* culprit_next = collective_at(log_of(report.run, culprit.ranks.front()), group, seq + 1);
   const Call* other_next = collective_at(log_of(report.run, other.ranks.front()), group, seq + 1);
-  const bool theirs_comes = culprit_next != nullptr && is_same(*culprit_next, *other.call);
-  const bool mine_comes = other_next != nullptr && is_same(*other_next, *culprit.call);
+  const bool theirs_comes = culprit_next != nullptr && same_call(*culprit_next, *other.call);
+  const bool mine_comes = other_next != nullptr && same_call(*other_next, *culprit.call);
   const std::string ranks = ranks_text(culprit.ranks);
   if (theirs_comes && mine_comes) return fmt::format(" {} made the same two calls in the other order.", ranks);
   if (mine_comes) return fmt::format(" {} left out {} and went on.", ranks, call_text(*other.call));

@@ -3,6 +3,7 @@
 #include "core/base/result.h"
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/outcome.h"
+#include "sim/personality.h"
 
 namespace pdsim::scenarios::diagnoses {
 
@@ -11,10 +12,21 @@ std::string tag_of(const Call& call) {
   return tag.empty() ? "0" : std::string(tag);
 }
 
+bool has_tags(const Report& report) {
+  if (report.scenario == nullptr) return true;
+  const sim::Personality* personality =
+      sim::personality_named(report.world == "sim" ? report.scenario->world.spec.backend : report.world);
+  return personality == nullptr || personality->tags;
+}
+
 namespace {
 
-bool is_like(const Call& call, const std::string& name, Rank peer) {
-  return call.layer == Layer::point_to_point && call.name == name && call.peer == peer;
+bool is_like(const Call& call, const std::string& name, Rank peer, const std::string& group) {
+  return call.layer == Layer::point_to_point && call.name == name && call.peer == peer && call.group == group;
+}
+
+bool same_tag(const Report& report, const Call& a, const Call& b) {
+  return !has_tags(report) || tag_of(a) == tag_of(b);
 }
 
 // The call of the peer that met this one.
@@ -23,11 +35,11 @@ const Call* met_by(const Report& report, Rank rank, const Call& call) {
   int before = 0;  // messages of this rank to the same peer with the same tag
   for (const Call& mine : log_of(report.run, rank).calls) {
     if (mine.id == call.id) break;
-    if (is_like(mine, call.name, call.peer) && tag_of(mine) == tag_of(call)) ++before;
+    if (is_like(mine, call.name, call.peer, call.group) && same_tag(report, mine, call)) ++before;
   }
   for (const Call& theirs : log_of(report.run, call.peer).calls)
-    if (is_like(theirs, other, rank) && theirs.issued <= moment_of(report.run) && tag_of(theirs) == tag_of(call) &&
-        before-- == 0)
+    if (is_like(theirs, other, rank, call.group) && theirs.issued <= moment_of(report.run) &&
+        same_tag(report, theirs, call) && before-- == 0)
       return &theirs;
   return nullptr;
 }
@@ -39,8 +51,8 @@ Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {
   if (const Call* met = met_by(report, rank, call)) return {met, nullptr};
   const std::string other = call.name == "send" ? "recv" : "send";
   for (const Call& theirs : log_of(report.run, call.peer).calls)
-    if (is_like(theirs, other, rank) && theirs.issued <= moment_of(report.run) && tag_of(theirs) != tag_of(call) &&
-        met_by(report, call.peer, theirs) == nullptr)
+    if (is_like(theirs, other, rank, call.group) && theirs.issued <= moment_of(report.run) &&
+        !same_tag(report, theirs, call) && met_by(report, call.peer, theirs) == nullptr)
       return {nullptr, &theirs};
   return {};
 }

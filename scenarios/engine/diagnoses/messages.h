@@ -1,4 +1,5 @@
-// Which sends met which receives, as two ranks recorded them: the n-th send of a tag meets the n-th receive of it.
+// Which sends met which receives, as two ranks recorded them: in one group, the n-th send of a tag meets the n-th
+// receive of it.
 #pragma once
 
 #include "scenarios/engine/report.h"
@@ -13,6 +14,9 @@ struct Counterpart {
   const Call* other_tag = nullptr;  // none met it; this one, which met none either, would have with the same tag
 };
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call);
+
+// Whether the library matches messages by tag: NCCL does not.
+bool has_tags(const Report& report);
 
 // "0", or what the call says.
 std::string tag_of(const Call& call);

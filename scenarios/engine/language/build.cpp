@@ -114,6 +114,9 @@ void build_world(const Node& document, World& world) {
   std::string payload = "real";
   read(map, "payload", payload);
   spec.payload = payload == "real";
+  std::string debug = "none";
+  read(map, "debug", debug);
+  world.checked = debug == "detail";
 }
 
 nn::LayerSpec build_layer(const Entry& entry) {

@@ -41,9 +41,13 @@ class ProgramCheck {
     const Node& options = chosen != nullptr ? chosen->value : none;
     if (name == "init") init(options, mark);
     if (name == "wait") wait(options);
+    if (name == "new_group") new_group(options);
+    if (const Node* messages = options.find("messages")) batch(*messages);
     if (name == "train" || options.find("do") != nullptr) train(options);
+    group(options);
     rank_option(options, "root");
     rank_option(options, "peer");
+    counts(options);
     algorithm(name, options);
     if (name == "forward") path(options);
   }
@@ -81,6 +85,55 @@ class ProgramCheck {
     problems_.error(label->mark, fmt::format("no earlier operation with `async: true` has the label `{}`", label->text),
                     async_.empty() ? "give the operation that is waited for `async: true` and a label"
                                    : suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
+  }
+
+  void new_group(const Node& options) {
+    const Node* name = options.find("name");
+    const Node* ranks = options.find("ranks");
+    if (name != nullptr && name->text == "world")
+      problems_.error(name->mark, "`world` is the group of all ranks", "give the new group another name");
+    if (name != nullptr) groups_.push_back(name->text);
+    const auto set = ranks != nullptr ? read_int_set(*ranks) : std::nullopt;
+    if (!set) return;
+    const Rank size = s_.world.spec.ranks();
+    for (const std::int64_t rank : set->named())
+      if (rank >= size)
+        return problems_.error(ranks->mark, fmt::format("rank {} in a world of {}", rank, size), ranks_label(s_));
+    bool any = false;
+    for (Rank rank = 0; rank < size && !any; ++rank) any = set->contains(rank);
+    if (!any) problems_.error(ranks->mark, "a group of no ranks", ranks_label(s_));
+  }
+
+  // What stands beside the messages holds for all of them.
+  void batch(const Node& messages) {
+    for (const Node& item : messages.items)
+      for (const Entry& message : item.entries)
+        for (const std::string_view key : {"async", "group"})
+          if (const Entry* option = entry_of(message.value, key))
+            problems_.error(option->mark, fmt::format("`{}` of one message of a batch", key),
+                            key == "group" ? "`group` stands beside `messages`: a batch has one group"
+                                           : "a batch starts all its messages, and waits for all of them");
+    list(messages);
+  }
+
+  // In the world; how many ranks another group has depends on who made it.
+  void counts(const Node& options) {
+    const Node* node = options.find("counts");
+    const Node* group = options.find("group");
+    const auto size = static_cast<std::size_t>(s_.world.spec.ranks());
+    if (node == nullptr || (group != nullptr && group->text != "world") || node->items.size() == size) return;
+    problems_.error(node->mark, fmt::format("{} counts in a world of {} ranks", node->items.size(), size),
+                    "give one count for each rank");
+  }
+
+  void group(const Node& options) {
+    const Node* node = options.find("group");
+    if (node == nullptr || node->text == "world") return;
+    if (std::find(groups_.begin(), groups_.end(), node->text) != groups_.end()) return;
+    std::vector<std::string_view> names{"world"};
+    names.insert(names.end(), groups_.begin(), groups_.end());
+    problems_.error(node->mark, fmt::format("no `new_group` before it makes `{}`", node->text),
+                    suggestion(node->text, names, "there are"));
   }
 
   void train(const Node& options) {
@@ -147,29 +200,41 @@ class ProgramCheck {
   Problems& problems_;
   std::map<std::string, Mark> labels_;
   std::vector<std::string> async_;
+  std::vector<std::string> groups_;
 };
 
-// Calls of each rank, per name of collective: whom a rank with fewer calls keeps waiting.
+// Calls of each rank, per collective and group: whom a rank with fewer calls keeps waiting.
 class Reach {
  public:
   explicit Reach(const Scenario& s) : s_(s), ranks_(static_cast<std::size_t>(s.world.spec.ranks())) {}
 
   void warn(Problems& problems) {
     count(s_.program, -1);
-    for (const auto& [name, calls] : calls_) {
-      if (std::equal(calls.counts.begin() + 1, calls.counts.end(), calls.counts.begin())) continue;
-      const std::int64_t most = *std::max_element(calls.counts.begin(), calls.counts.end());
-      std::vector<int> some;
+    for (const auto& [called, calls] : calls_) {
+      const auto& [name, group] = called;
+      const IntSet members = members_of(group);
+      const auto is_member = [&members](std::size_t r) { return members.contains(static_cast<std::int64_t>(r)); };
+      std::int64_t most = 0;
       for (std::size_t r = 0; r < ranks_; ++r)
+        if (is_member(r)) most = std::max(most, calls.counts[r]);
+      std::vector<int> some;
+      bool all = true;
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        if (!is_member(r)) continue;
         if (calls.counts[r] == most) some.push_back(static_cast<int>(r));
+        all = all && calls.counts[r] == most;
+      }
+      if (all) continue;
       const bool one = some.size() == 1;
       problems.warning(calls.mark,
-                       fmt::format("only {} {} `{}`{}", ranks_text(some), one ? "calls" : "call", name, calls.why),
+                       fmt::format("only {} {} `{}`{}{}", ranks_text(some), one ? "calls" : "call", name,
+                                   group == "world" ? "" : fmt::format(" of group `{}`", group), calls.why),
                        "every rank of the group must make the call, or those that make it wait");
     }
   }
 
  private:
+  using Called = std::pair<std::string, std::string>;  // what, in which group
   struct Calls {
     std::vector<std::int64_t> counts;
     Mark mark{};
@@ -182,11 +247,12 @@ class Reach {
       if (row == nullptr) continue;
       if (const auto inner = op.args.find("do"); inner != op.args.end()) {
         if (op.when.any.empty()) count(inner->second.operations, std::min<std::int64_t>(op.integer("steps", 1), 64));
-        if (!op.when.any.empty() && s_.ddp.wrap) add(op, "all_reduce", " (the gradients of `train`)", -1);
+        if (!op.when.any.empty() && s_.ddp.wrap) add(op, {"all_reduce", "world"}, " (the gradients of `train`)", -1);
       }
       if (op.name == "eval" && op.text("through", "ddp") == "ddp" && broadcasts_buffers())
-        add(op, "broadcast", " (the buffers, before `eval` through the wrapper)", steps);
-      if (row->has(collective)) add(op, op.name, "", steps);
+        add(op, {"broadcast", "world"}, " (the buffers, before `eval` through the wrapper)", steps);
+      if (op.name == "new_group") groups_.try_emplace(op.text("name", ""), op.set("ranks"));
+      if (row->has(collective)) add(op, {op.name, op.text("group", "world")}, "", steps);
     }
   }
 
@@ -196,8 +262,13 @@ class Reach {
                        [](const auto& l) { return l.kind == nn::LayerKind::batchnorm; });
   }
 
-  void add(const Operation& op, const std::string& name, const std::string& why, std::int64_t steps) {
-    Calls& calls = calls_[name];
+  IntSet members_of(const std::string& group) const {
+    const auto made = groups_.find(group);
+    return made != groups_.end() ? made->second : IntSet::all();
+  }
+
+  void add(const Operation& op, const Called& called, const std::string& why, std::int64_t steps) {
+    Calls& calls = calls_[called];
     calls.counts.resize(ranks_);
     if (op.when.any.empty()) return;  // adds the same everywhere
     for (std::int64_t step = steps < 0 ? -1 : 0; step < std::max<std::int64_t>(steps, 0); ++step)
@@ -211,7 +282,8 @@ class Reach {
 
   const Scenario& s_;
   std::size_t ranks_;
-  std::map<std::string, Calls> calls_;
+  std::map<Called, Calls> calls_;
+  std::map<std::string, IntSet> groups_;
   std::int64_t budget_ = 10'000'000;
 };
 

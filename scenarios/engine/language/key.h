@@ -17,7 +17,7 @@ enum class Shape : std::uint8_t {
   name,         // letters, digits, underscores; not a digit first
   word,         // one of `words`
   boolean,      // true | false
-  integer,      // low .. high
+  integer,      // low .. high; or one of `words`
   decimal,      // a number, perhaps with a fraction or an exponent, low .. high
   duration,     // 5us
   size,         // 25MiB
@@ -25,6 +25,7 @@ enum class Shape : std::uint8_t {
   drift,        // 20ppm
   int_set,      // 1..3, [0, 2], even ...
   widths,       // [in, out]
+  counts,       // [3, 0, 2]
   names,        // [a, b]
   rank_groups,  // [[0, 1], [2, 3]]
   group,        // a mapping; or one of `words`

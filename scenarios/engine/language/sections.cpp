@@ -15,6 +15,7 @@ constexpr std::array<Words, 3> sharing_words{"none", "ports", "links"};
 constexpr std::array<Words, 2> first_byte_words{"paid", "free"};
 constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
+constexpr std::array<Words, 2> debug_words{"none", "detail"};
 constexpr std::array<Words, 2> model_dtype_words{"f32", "f64"};
 constexpr std::array<Words, 3> loss_words{"mse", "cross_entropy", "sum"};
 constexpr Key loss_rows[] = {
@@ -186,6 +187,11 @@ constexpr Key world_keys[] = {
      .about = "none moves sizes only",
      .otherwise = "real",
      .words = payload_words},
+    {.name = "debug",
+     .shape = Shape::word,
+     .about = "detail compares what all ranks call before each collective, as TORCH_DISTRIBUTED_DEBUG",
+     .otherwise = "none",
+     .words = debug_words},
 };
 constexpr Group world{.title = "world", .about = "where it runs", .keys = world_keys};
 

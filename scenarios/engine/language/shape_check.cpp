@@ -163,6 +163,8 @@ class ShapeCheck {
         return "a set of integers";
       case Shape::widths:
         return "a pair of widths";
+      case Shape::counts:
+        return "a list of whole numbers";
       case Shape::names:
         return "a list of names";
       case Shape::rank_groups:
@@ -224,6 +226,7 @@ class ShapeCheck {
   }
 
   void integer(const Node& node, const Key& key) {
+    if (std::find(key.words.begin(), key.words.end(), node.text) != key.words.end()) return;
     const auto value = read_integer(node.text);
     const bool digits = !node.text.empty() && node.text.find_first_not_of("0123456789") == std::string::npos;
     if (!value && digits && node.text.size() > 1 && node.text[0] == '0')
@@ -249,6 +252,12 @@ class ShapeCheck {
         if (!node.is_list() || node.items.size() != 2) return wrong(node, key);
         const Key width{.name = key.name, .shape = Shape::integer, .about = key.about, .low = 1, .high = limits::width};
         for (const Node& item : node.items) scalar(item, width);
+        return;
+      }
+      case Shape::counts: {
+        if (!node.is_list() || node.items.empty()) return wrong(node, key);
+        const Key count{.name = key.name, .shape = Shape::integer, .about = key.about, .high = key.high};
+        for (const Node& item : node.items) scalar(item, count);
         return;
       }
       case Shape::names: {
@@ -289,6 +298,11 @@ class ShapeCheck {
   void place(const std::string& name, const Mark& mark, const Key& list) {
     const Key* row = operation_named(name);
     if (row == nullptr) return;
+    if (list.name == "messages") {
+      if (!row->has(point_to_point))
+        problems_.error(mark, fmt::format("`{}` inside `messages`", name), "they are sends and recvs");
+      return;
+    }
     const bool inside = list.name == "do";
     if (inside && !row->has(in_train))
       problems_.error(mark, fmt::format("`{}` inside train", name),
@@ -324,6 +338,7 @@ class ShapeCheck {
         return named(node, key);
       case Shape::int_set:
       case Shape::widths:
+      case Shape::counts:
       case Shape::names:
       case Shape::rank_groups:
       case Shape::groups:
@@ -375,6 +390,9 @@ std::string expected(const Key& key) {
     case Shape::boolean:
       return "true or false";
     case Shape::integer:
+      if (!key.words.empty())
+        return fmt::format("a whole number from {}, or {}", key.low,
+                           alternatives({key.words.begin(), key.words.end()}));
       return key.high == std::numeric_limits<std::int64_t>::max() ? fmt::format("a whole number from {}", key.low)
              : key.low == key.high                                ? fmt::format("{}", key.low)
                                    : fmt::format("a whole number {}..{}", key.low, key.high);
@@ -395,6 +413,8 @@ std::string expected(const Key& key) {
       return "3, [0, 2], 1..3, 2.., ..3, even, odd, all or not 0";
     case Shape::widths:
       return "[in, out], whole numbers";
+    case Shape::counts:
+      return "whole numbers such as [3, 0, 2]";
     case Shape::names:
       return "a list of names such as [a, b]";
     case Shape::rank_groups:

@@ -20,7 +20,10 @@ class Estimator {
     WorkEstimate total;
     for (const Operation& op : program) {
       const auto inner = op.args.find("do");
-      const WorkEstimate once = inner == op.args.end() ? of(op) : of(inner->second.operations);
+      const auto batch = op.args.find("messages");
+      const WorkEstimate once = inner != op.args.end()   ? of(inner->second.operations)
+                                : batch != op.args.end() ? of(batch->second.operations)
+                                                         : of(op);
       const auto times = static_cast<double>(std::max<std::int64_t>(1, op.integer("steps", 1)));
       total.messages += times * once.messages;
       total.multiplications += times * once.multiplications;
@@ -31,7 +34,7 @@ class Estimator {
 
  private:
   WorkEstimate of(const Operation& op) const {
-    if (op.name == "init") return {join_messages(), 0, 0};
+    if (op.name == "init" || op.name == "new_group") return {join_messages(), 0, 0};
     if (op.name == "forward") return {0, pass_multiplications(), 0};
     if (op.name == "backward" && s_.ddp.wrap)  // every layer's gradients in a bucket of their own, at worst
       return {static_cast<double>(s_.model.spec.layers.size()) * messages(CollectiveKind::all_reduce, "auto"), 0, 0};
@@ -66,8 +69,9 @@ class Estimator {
     if (!s_.world.spec.payload) return 0;
     const auto dtype = dtype_named(op.text("dtype", "f32"));
     const double parts = row.input_times_size || row.output_times_size ? ranks_ : 1;
-    return static_cast<double>(op.integer("count", 1)) * static_cast<double>(dtype ? size_of(*dtype) : 8) * parts *
-           ranks_;
+    std::int64_t count = op.integer("count", 1);
+    for (const std::int64_t part : op.integers("counts")) count = std::max(count, part);
+    return static_cast<double>(count) * static_cast<double>(dtype ? size_of(*dtype) : 8) * parts * ranks_;
   }
 
   const Scenario& s_;

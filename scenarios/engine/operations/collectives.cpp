@@ -1,6 +1,6 @@
 // Collectives, send, recv, and waiting for those that were started with `async: true`.
+#include "core/trial/trial.h"
 #include "scenarios/engine/operations/operations.h"
-#include "core/trial/payload.h"
 
 #include <fmt/format.h>
 
@@ -17,15 +17,32 @@ CollectiveKind kind_named(std::string_view name) {
   return found->kind;
 }
 
-Payload payload_of(const Operation& op, const ProcessGroup& group) {
+// Files name ranks of the world; calls name ranks of the group.
+Result<Rank> named_rank(const Operation& op, const ProcessGroup& group, bool peer) {
+  const std::string named = op.text(peer ? "peer" : "root", "");
+  if (named == "any") return any_source;
+  if (named.empty() || !group.is_member()) return 0;
+  const Result<Rank> rank = group.group_rank(static_cast<Rank>(op.integer(peer ? "peer" : "root", 0)));
+  if (rank.ok()) return rank;
+  return Error{rank.error().code, fmt::format("{}: {}", op.name, rank.error().message), rank.error().facts};
+}
+
+Result<Payload> payload_of(const Operation& op, const ProcessGroup& group) {
   Payload p;
   p.kind = kind_named(op.name);
   p.dtype = dtype_named(op.text("dtype", "f32")).value_or(DType::f32);
+  p.counts = op.integers("counts");
   p.count = p.kind == CollectiveKind::barrier ? 0 : op.integer("count", 1);
   p.op = reduce_op_named(op.text("op", "sum")).value_or(ReduceOp::sum);
-  p.root = static_cast<Rank>(op.integer(row(p.kind).point_to_point ? "peer" : "root", 0));
-  p.rank = group.rank();
+  const Result<Rank> root = named_rank(op, group, row(p.kind).point_to_point);
+  if (!root.ok()) return root.error();
+  p.root = *root;
+  p.rank = std::max(group.rank(), 0);
   p.size = group.size();
+  if (is_uneven(p.kind) && group.is_member() && p.counts.size() != static_cast<std::size_t>(p.size))
+    return Error{Code::invalid_argument,
+                 fmt::format("{}: {} counts were given, and the group has {} ranks", op.name, p.counts.size(), p.size),
+                 {{"in", op.name}, {"group", group.name()}}};
   return p;
 }
 
@@ -40,14 +57,19 @@ void fill(Pending& pending, const Payload& p) {
     pending.input = p.input();
     pending.output.assign(bytes, std::byte{0});
   }
-  pending.check = [p, &pending] { return p.check(pending.output); };
+  pending.check = [p, &pending] {
+    Payload arrived = p;
+    if (p.root == any_source) arrived.root = pending.work->source();
+    return arrived.check(pending.output);
+  };
 }
 
 Collective call_of(Pending& pending, const Payload& p, const Operation& op, bool moves_data) {
   Collective call;
   call.kind = p.kind;
   call.dtype = p.dtype;
-  call.count = p.count;
+  call.count = p.own_count();
+  call.splits = p.splits();
   call.op = p.op;
   call.root = p.root;
   call.user_tag = static_cast<Tag>(op.integer("tag", 0));
@@ -67,9 +89,11 @@ Status finish(Pending& pending) {
 Status collective(Session& s, const Operation& op) {
   const Result<ProcessGroup*> group = s.group_for(op);
   if (!group.ok()) return group.error();
-  const Payload p = payload_of(op, **group);
+  const Result<Payload> payload = payload_of(op, **group);
+  if (!payload.ok()) return payload.error();
+  const Payload& p = *payload;
   auto pending = std::make_unique<Pending>();
-  if (s.moves_data()) fill(*pending, p);
+  if (s.moves_data() && (*group)->is_member()) fill(*pending, p);
   CallOptions options;
   const std::string algorithm = op.text("algorithm", "auto");
   options.algorithm = algorithm;
@@ -84,6 +108,42 @@ Status collective(Session& s, const Operation& op) {
   if (slot != nullptr) PDSIM_TRY(finish(*slot));
   slot = std::move(pending);
   return {};
+}
+
+Status monitored_barrier(Session& s, const Operation& op) {
+  const Result<ProcessGroup*> group = s.group_for(op);
+  if (!group.ok()) return group.error();
+  const std::string given = op.text("timeout", "");
+  const Result<Time> timeout = given.empty() ? Result<Time>((*group)->timeout()) : parse_time(given);
+  if (!timeout.ok()) return timeout.error();
+  return (*group)->monitored_barrier(s.env.runtime, *timeout, op.flag("wait_all_ranks", false));
+}
+
+Status batch_isend_irecv(Session& s, const Operation& op) {
+  const Result<ProcessGroup*> group = s.group_for(op);
+  if (!group.ok()) return group.error();
+  std::vector<std::unique_ptr<Pending>> pending;
+  std::vector<ProcessGroup::Message> messages;
+  for (const Operation& message : op.args.at("messages").operations) {
+    if (!message.when.selects(s.env.rank, s.env.node, s.step)) continue;
+    const Result<Payload> payload = payload_of(message, **group);
+    if (!payload.ok()) return payload.error();
+    const bool sends = payload->kind == CollectiveKind::send;
+    pending.push_back(std::make_unique<Pending>());
+    if (s.moves_data() && (*group)->is_member()) fill(*pending.back(), *payload);
+    std::vector<std::byte>& memory = sends ? pending.back()->input : pending.back()->output;
+    messages.push_back({sends,
+                        {s.moves_data() ? memory.data() : nullptr, payload->dtype, payload->count},
+                        payload->root,
+                        static_cast<Tag>(message.integer("tag", 0))});
+  }
+  Result<std::vector<WorkPtr>> works = (*group)->batch(messages);
+  if (!works.ok()) return works.error();
+  for (std::size_t i = 0; i < works->size(); ++i) pending[i]->work = std::move((*works)[i]);
+  Status first;
+  for (const auto& one : pending)
+    if (Status status = finish(*one); !status.ok() && first.ok()) first = std::move(status);
+  return first;
 }
 
 Status wait(Session& s, const Operation& op) {

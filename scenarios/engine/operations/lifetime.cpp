@@ -59,19 +59,21 @@ Status init(Session& s, const Operation& op) {
   if (s.group != nullptr && !s.group_destroyed)
     return Error{Code::already_initialized, "init was called while the world's process group exists", {}};
   s.ddp.reset();
+  s.groups.clear();
+  s.maker.reset();
   s.group.reset();
   const Time timeout = s.scenario.world.spec.timeout.value_or(s.env.backend.default_timeout());
   Result<std::unique_ptr<Store>> store = open_store(s, op, timeout);
   if (!store.ok()) return store.error();
   s.store = std::move(*store);
-  Result<std::unique_ptr<Member>> member =
-      s.env.backend.join(*s.store, {"world", s.env.rank, s.env.world_size, timeout});
+  Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, s.env.world_size, timeout});
   if (!member.ok()) return member.error();
   std::vector<Rank> ranks(static_cast<std::size_t>(s.env.world_size));
   std::iota(ranks.begin(), ranks.end(), 0);
   s.group = std::make_unique<ProcessGroup>("world", std::move(ranks), s.env.rank, timeout, std::move(*member),
                                            s.env.recorder);
   s.group_destroyed = false;
+  s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, s.env.world_size, s.env.recorder);
   const sim::Profile* profile = sim::profile_named(s.scenario.world.spec.profile);
   if (profile != nullptr && profile->store_barrier_in_init) PDSIM_TRY(store_barrier(s, timeout));
   if (!s.scenario.model.given) return {};
@@ -80,6 +82,23 @@ Status init(Session& s, const Operation& op) {
   auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
   if (!wrapped.ok()) return wrapped.error();
   s.ddp = std::move(*wrapped);
+  return {};
+}
+
+Status new_group(Session& s, const Operation& op) {
+  if (s.maker == nullptr || s.group_destroyed)
+    return Error{Code::not_initialized, "new_group needs the world's process group: call init before it", {}};
+  const std::string name = op.text("name", "");
+  const Result<Time> timeout = parse_time(op.text("timeout", "0s"));
+  if (!timeout.ok()) return timeout.error();
+  std::vector<Rank> ranks;
+  const IntSet members = op.set("ranks");
+  for (Rank r = 0; r < s.env.world_size; ++r)
+    if (members.contains(r)) ranks.push_back(r);
+  Result<std::unique_ptr<ProcessGroup>> made =
+      s.maker->new_group(std::move(ranks), name, timeout->ps == 0 ? s.group->timeout() : *timeout);
+  if (!made.ok()) return made.error();
+  s.groups[name] = std::move(*made);
   return {};
 }
 
@@ -115,6 +134,8 @@ Status destroy(Session& s, const Operation& op) {
   const Result<ProcessGroup*> group = s.group_for(op);
   if (!group.ok()) return group.error();
   (*group)->destroy();
+  if (*group != s.group.get()) return {};
+  for (const auto& [name, made] : s.groups) made->destroy();
   s.group_destroyed = true;
   return {};
 }

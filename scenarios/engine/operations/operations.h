@@ -15,6 +15,9 @@ Status forward(Session& s, const Operation& op);
 Status backward(Session& s, const Operation& op);
 Status optimizer_step(Session& s, const Operation& op);
 Status collective(Session& s, const Operation& op);  // every row of core's table of collectives, send and recv included
+Status monitored_barrier(Session& s, const Operation& op);
+Status batch_isend_irecv(Session& s, const Operation& op);
+Status new_group(Session& s, const Operation& op);
 Status wait(Session& s, const Operation& op);
 Status compute(Session& s, const Operation& op);
 Status checkpoint(Session& s, const Operation& op);

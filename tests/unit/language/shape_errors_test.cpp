@@ -290,7 +290,7 @@ TEST(ShapeError, WantsRequiredOptions) {
   --> mine.yaml:13:5
    |
 13 |   - send
-   |     ^^^^ peer: the other rank
+   |     ^^^^ peer: the rank of the world that it goes to
 )");
 }
 

@@ -84,8 +84,10 @@ TEST(NewGroup, GivesOthersAHandleOnWhichCallsDoNothing) {
     return {};
   });
   expect_all_ok(record);
-  ASSERT_EQ(record.ranks[1].log.notes.size(), 1U);
-  EXPECT_EQ(record.ranks[1].log.notes[0].kind, note_kind::not_a_member);
+  ASSERT_EQ(record.ranks[1].log.notes.size(), 2U);
+  EXPECT_EQ(record.ranks[1].log.notes[0].kind, note_kind::group_made);
+  EXPECT_EQ(fact(record.ranks[1].log.notes[0].facts, "ranks"), "0, 2");
+  EXPECT_EQ(record.ranks[1].log.notes[1].kind, note_kind::not_a_member);
 }
 
 TEST(NewGroup, RefusesRanksOutsideTheWorldAndRanksNamedTwice) {

@@ -1,0 +1,229 @@
+// Sub-groups, uneven collectives, batches and the checked mode: each error with the text that the user sees.
+#include "tests/unit/language/report_of.h"
+
+#include <gtest/gtest.h>
+
+namespace pdsim::scenarios {
+namespace {
+
+std::string instead_of_barrier(std::string_view program) { return report_of(with("  - barrier\n", program)); }
+
+TEST(VocabularyError, WantsTheGroupMadeBefore) {
+  EXPECT_EQ(instead_of_barrier("  - barrier: {group: evens}\n  - new_group: {name: evens, ranks: even}\n"),
+            R"(error[scenario]: no `new_group` before it makes `evens`
+  --> mine.yaml:13:22
+   |
+13 |   - barrier: {group: evens}
+   |                      ^^^^^ there are `world`
+)");
+}
+
+TEST(VocabularyError, SuggestsTheNearestGroup) {
+  EXPECT_EQ(instead_of_barrier("  - new_group: {name: evens, ranks: even}\n  - barrier: {group: even}\n"),
+            R"(error[scenario]: no `new_group` before it makes `even`
+  --> mine.yaml:14:22
+   |
+14 |   - barrier: {group: even}
+   |                      ^^^^ did you mean `evens`?
+)");
+}
+
+TEST(VocabularyError, KeepsTheNameOfTheWorld) {
+  EXPECT_EQ(instead_of_barrier("  - new_group: {name: world, ranks: [0, 1]}\n"),
+            R"(error[scenario]: `world` is the group of all ranks
+  --> mine.yaml:13:23
+   |
+13 |   - new_group: {name: world, ranks: [0, 1]}
+   |                       ^^^^^ give the new group another name
+)");
+}
+
+TEST(VocabularyError, WantsTheRanksOfAGroupInTheWorld) {
+  EXPECT_EQ(instead_of_barrier("  - new_group: {name: a, ranks: [0, 2]}\n"),
+            R"(error[scenario]: rank 2 in a world of 2
+  --> mine.yaml:13:33
+   |
+13 |   - new_group: {name: a, ranks: [0, 2]}
+   |                                 ^^^^^^ ranks are 0..1
+)");
+}
+
+TEST(VocabularyError, WantsTheFirstRankOfAGroupInTheWorld) {
+  EXPECT_EQ(report_of(with("  - barrier\n", "  - new_group: {name: a, ranks: 2..}\n")),
+            R"(error[scenario]: rank 2 in a world of 2
+  --> mine.yaml:13:33
+   |
+13 |   - new_group: {name: a, ranks: 2..}
+   |                                 ^^^ ranks are 0..1
+)");
+}
+
+TEST(VocabularyError, WantsNameAndRanksOfAGroup) {
+  EXPECT_EQ(instead_of_barrier("  - new_group\n"), R"(error[scenario]: `name` is missing in new_group
+  --> mine.yaml:13:5
+   |
+13 |   - new_group
+   |     ^^^^^^^^^ name: what `group` calls it
+error[scenario]: `ranks` is missing in new_group
+  --> mine.yaml:13:5
+   |
+13 |   - new_group
+   |     ^^^^^^^^^ ranks: its members, ranks of the world
+)");
+}
+
+TEST(VocabularyError, WantsNewGroupOutsideTrain) {
+  EXPECT_EQ(report_of(with("  - train: {steps: 3}", "  - train: {steps: 3, do: [{new_group: {name: a, ranks: all}}]}")),
+            R"(error[scenario]: `new_group` inside train
+  --> mine.yaml:12:29
+   |
+12 |   - train: {steps: 3, do: [{new_group: {name: a, ranks: all}}]}
+   |                             ^^^^^^^^^ it stands in the program itself, before or after train
+)");
+}
+
+TEST(VocabularyError, WantsACountForEachRank) {
+  EXPECT_EQ(instead_of_barrier("  - all_gather_v: {counts: [3, 0, 2]}\n"),
+            R"(error[scenario]: 3 counts in a world of 2 ranks
+  --> mine.yaml:13:28
+   |
+13 |   - all_gather_v: {counts: [3, 0, 2]}
+   |                            ^^^^^^^^^ give one count for each rank
+)");
+}
+
+TEST(VocabularyError, WantsAListOfCounts) {
+  EXPECT_EQ(instead_of_barrier("  - reduce_scatter_v: {counts: 3}\n"),
+            R"(error[scenario]: `3` is not a list of whole numbers
+  --> mine.yaml:13:32
+   |
+13 |   - reduce_scatter_v: {counts: 3}
+   |                                ^ expected whole numbers such as [3, 0, 2]
+)");
+}
+
+TEST(VocabularyError, WantsNoNegativeCounts) {
+  EXPECT_EQ(instead_of_barrier("  - all_to_all_v: {counts: [3, -1]}\n"),
+            R"(error[scenario]: `-1` is not a whole number
+  --> mine.yaml:13:32
+   |
+13 |   - all_to_all_v: {counts: [3, -1]}
+   |                                ^^ expected a whole number 0..4294967296
+)");
+}
+
+TEST(VocabularyError, KnowsOneWordForThePeerOfARecv) {
+  EXPECT_EQ(instead_of_barrier("  - recv: {peer: somebody}\n"), R"(error[scenario]: `somebody` is not a whole number
+  --> mine.yaml:13:18
+   |
+13 |   - recv: {peer: somebody}
+   |                  ^^^^^^^^ expected a whole number from 0, or `any`
+)");
+}
+
+TEST(VocabularyError, SendsToOneRankOnly) {
+  EXPECT_EQ(instead_of_barrier("  - send: {peer: any}\n"), R"(error[scenario]: `any` is not a whole number
+  --> mine.yaml:13:18
+   |
+13 |   - send: {peer: any}
+   |                  ^^^ expected a whole number from 0
+)");
+}
+
+TEST(VocabularyError, WantsMessagesInABatch) {
+  EXPECT_EQ(instead_of_barrier("  - batch_isend_irecv: {messages: [barrier]}\n"),
+            R"(error[scenario]: `barrier` inside `messages`
+  --> mine.yaml:13:36
+   |
+13 |   - batch_isend_irecv: {messages: [barrier]}
+   |                                    ^^^^^^^ they are sends and recvs
+)");
+}
+
+TEST(VocabularyError, WantsNoAsyncAndNoGroupOfOneMessage) {
+  EXPECT_EQ(instead_of_barrier(R"(  - batch_isend_irecv:
+      messages:
+        - send: {peer: 1, async: true}
+        - recv: {peer: 1, group: world}
+)"),
+            R"(error[scenario]: `async` of one message of a batch
+  --> mine.yaml:15:27
+   |
+15 |         - send: {peer: 1, async: true}
+   |                           ^^^^^ a batch starts all its messages, and waits for all of them
+error[scenario]: `group` of one message of a batch
+  --> mine.yaml:16:27
+   |
+16 |         - recv: {peer: 1, group: world}
+   |                           ^^^^^ `group` stands beside `messages`: a batch has one group
+)");
+}
+
+TEST(VocabularyError, KnowsTheWordsOfDebug) {
+  EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: 2\n  debug: info")),
+            R"(error[scenario]: `info` is no value of `debug`
+  --> mine.yaml:6:10
+  |
+6 |   debug: info
+  |          ^^^^ there are `none` or `detail`
+)");
+}
+
+TEST(VocabularyError, WantsATimeoutWithAUnit) {
+  EXPECT_EQ(instead_of_barrier("  - monitored_barrier: {timeout: 5}\n"), R"(error[scenario]: `5` is not a duration
+  --> mine.yaml:13:34
+   |
+13 |   - monitored_barrier: {timeout: 5}
+   |                                  ^ write a number and a unit with no space: 5ns, 5us, 5ms, 5s, 5min
+)");
+}
+
+TEST(VocabularyWarning, TellsWhichMembersOfAGroupCall) {
+  EXPECT_EQ(instead_of_barrier(R"(  - new_group: {name: one, ranks: [0]}
+  - new_group: {name: both, ranks: all}
+  - barrier: {group: one}
+    when: {rank: 0}
+  - barrier: {group: both}
+    when: {rank: 1}
+)"),
+            R"(warning[scenario]: only rank 1 calls `barrier` of group `both`
+  --> mine.yaml:17:5
+   |
+17 |   - barrier: {group: both}
+   |     ^^^^^^^ every rank of the group must make the call, or those that make it wait
+)");
+}
+
+TEST(VocabularyWarning, TellsWhoMakesAGroupAlone) {
+  EXPECT_EQ(instead_of_barrier("  - new_group: {name: a, ranks: [0]}\n    when: {rank: 0}\n"),
+            R"(warning[scenario]: only rank 0 calls `new_group`
+  --> mine.yaml:13:5
+   |
+13 |   - new_group: {name: a, ranks: [0]}
+   |     ^^^^^^^^^ every rank of the group must make the call, or those that make it wait
+)");
+}
+
+TEST(Vocabulary, IsReadIntoTheOperation) {
+  const LoadedFile file =
+      load_text("mine.yaml", with("  - barrier\n", R"(  - new_group: {name: a, ranks: 0..1, timeout: 5s}
+  - all_to_all_v: {counts: [3, 0], group: a}
+  - recv: {peer: any}
+    when: {rank: 1}
+)"));
+  ASSERT_EQ(file.errors, 0);
+  const Scenario& s = file.variants.front();
+  EXPECT_EQ(s.program[2].set("ranks").text(), "0..1");
+  EXPECT_EQ(s.program[3].integers("counts"), (std::vector<std::int64_t>{3, 0}));
+  EXPECT_EQ(s.program[4].text("peer", ""), "any");
+  EXPECT_FALSE(s.world.checked);
+}
+
+TEST(Vocabulary, ReadsTheCheckedMode) {
+  const LoadedFile file = load_text("mine.yaml", with("  ranks: 2", "  ranks: 2\n  debug: detail"));
+  ASSERT_EQ(file.errors, 0);
+  EXPECT_TRUE(file.variants.front().world.checked);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
