@@ -41,6 +41,7 @@ std::string more_rows(std::size_t all, std::string_view what) {
 
 std::string place_of(const BlockedRank& b) {
   std::vector<std::string> parts;
+  if (!b.group.empty() && b.group != "world") parts.push_back("group " + b.group);
   if (!b.purpose.empty()) parts.push_back(b.purpose);
   if (b.step >= 0) parts.push_back(fmt::format("step {}", b.step));
   if (b.step < 0 && !b.site.empty() && b.site != b.in) parts.push_back(b.site);

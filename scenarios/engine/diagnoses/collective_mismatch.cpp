@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -62,12 +63,21 @@ bool is_eval_broadcast(const Camp& camp) {
   return camp.call->name == "broadcast" && camp.call->purpose == "buffers" && camp.call->site.op == "eval";
 }
 
+// What the first rank of the camp that went on called next.
+const Call* next_of(const Report& report, const Camp& camp) {
+  for (const Rank rank : camp.ranks)
+    if (const Call* next =
+            collective_at(log_of(report.run, rank), report.divergence->group, report.divergence->seq + 1))
+      return next;
+  return nullptr;
+}
+
 // How the culprit's calls relate to the others': the same two in the other order, one left out, one too many.
 std::string relation(const Report& report, const Camp& culprit, const Camp& other) {
-  const std::string& group = report.divergence->group;
-  const Seq seq = report.divergence->seq;
-  const Call* culprit_next = collective_at(log_of(report.run, culprit.ranks.front()), group, seq + 1);
-  const Call* other_next = collective_at(log_of(report.run, other.ranks.front()), group, seq + 1);
+  const Call* culprit_next = next_of(report, culprit);
+  const Call* other_next = next_of(report, other);
+  // Those who agree again next only passed something else here.
+  if (culprit_next != nullptr && other_next != nullptr && same_call(*culprit_next, *other_next)) return {};
   const bool theirs_comes = culprit_next != nullptr && same_call(*culprit_next, *other.call);
   const bool mine_comes = other_next != nullptr && same_call(*other_next, *culprit.call);
   const std::string ranks = ranks_text(culprit.ranks);
@@ -75,6 +85,16 @@ std::string relation(const Report& report, const Camp& culprit, const Camp& othe
   if (mine_comes) return fmt::format(" {} left out {} and went on.", ranks, call_text(*other.call));
   if (theirs_comes) return fmt::format(" {} made one call more, {}.", ranks, call_text(*culprit.call));
   return {};
+}
+
+enum class Differs : std::uint8_t { operation, parameter, root };
+
+// A call that was left out or made once more shows in an argument where its neighbour is of the same kind.
+Differs what_differs(const Report& report, const Camp& culprit, const Camp& other) {
+  const std::string& field = report.divergence->field;
+  if (field == "operation" || field == "purpose" || !relation(report, culprit, other).empty())
+    return Differs::operation;
+  return field == "root" ? Differs::root : Differs::parameter;
 }
 
 Time since(const Report& report, const std::vector<Camp>& camps) {
@@ -123,15 +143,13 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
       at.seq, mine, theirs, relation(report, culprit, other));
   if (report.outcome == "ok") d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
   if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
-  const bool by_argument = at.field != "operation" && at.field != "purpose";
+  const bool by_argument = what_differs(report, culprit, other) != Differs::operation;
   d.fix = by_argument ? fmt::format("pass the same {} on every rank", at.field)
                       : "make every rank of the group issue the same collectives in the same order";
   add_span(d, report.scenario, culprit.call->site.line, culprit.call->site.column, mine, true);
 }
 
-}  // namespace
-
-std::optional<Diagnosis> collective_mismatch(const Report& report) {
+std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
   if (!report.divergence || report.divergence->field == "missing") return std::nullopt;
   const std::vector<Camp> camps = camps_of(report);
   if (camps.size() < 2) return std::nullopt;
@@ -146,6 +164,7 @@ std::optional<Diagnosis> collective_mismatch(const Report& report) {
     return &c != &*culprit && (by_eval ? c.call->site.op != "eval" : !contains(at.minority, c.ranks.front()));
   });
   if (culprit == camps.end() || other == camps.end()) return std::nullopt;
+  if ((by_eval ? Differs::operation : what_differs(report, *culprit, *other)) != wanted) return std::nullopt;
 
   Diagnosis d;
   const bool tie = at.minority.empty() && !by_eval;
@@ -173,11 +192,17 @@ std::optional<Diagnosis> collective_mismatch(const Report& report) {
   return d;
 }
 
+}  // namespace
+
+std::optional<Diagnosis> collective_mismatch(const Report& report) { return mismatch(report, Differs::operation); }
+std::optional<Diagnosis> parameter_mismatch(const Report& report) { return mismatch(report, Differs::parameter); }
+std::optional<Diagnosis> root_mismatch(const Report& report) { return mismatch(report, Differs::root); }
+
 const std::string_view collective_mismatch_text =
     R"(The collectives of a process group have no names: the n-th call of one rank meets the n-th call of every other. When the
-n-th calls differ (another operation, root, reduce operation, dtype or size), the result depends on the library. Gloo tags
-messages by operation, so different operations never meet and both sides time out; NCCL pairs by order and hangs, or
-computes garbage; two all_reduces of equal size mix silently on every library.
+n-th calls are different operations, the result depends on the library. Gloo and MPI tag messages by operation, so different
+operations never meet: Gloo's sides time out, MPI's hang. NCCL pairs by order and hangs, or computes garbage. Two all_reduces
+of equal size in the other order mix silently on every library.
 
 A common source is a collective that the program does not spell out. A forward through the DistributedDataParallel wrapper
 broadcasts buffers, also in evaluation and under no_grad. "Only rank 0 evaluates, then everybody meets at a barrier"
@@ -187,5 +212,33 @@ How to recognise it: the ranks hang in different operations with the same sequen
 
 Fix: every rank of the group issues the same collectives in the same order. Evaluate on one rank through ddp.module, not
 through ddp.)";
+
+const std::string_view parameter_mismatch_text =
+    R"(All ranks call the same collective, and one passes another count, dtype or reduce operation. What happens depends on the
+library and on which of the three it is:
+
+             count                                         dtype of equal size         reduce operation
+  Gloo       ends the process that has the smaller buffer,  adds the bits of the one    combines each chunk with its
+             without an exception; its peers see the        as if they were the other   owner's operation: all ranks
+             connection close                               kind: garbage, no error     agree on a mixture
+  MPI        a truncation error on one rank, the others     garbage, no error           one of the two, silently
+             wait for ever
+  NCCL       undefined: hangs, or corrupts                  garbage                     a mixture
+
+How to recognise it: values that are wrong on every rank alike, or an error that speaks of bytes or lengths.
+
+Fix: compute arguments from what all ranks have alike. For parts of different sizes use the uneven collectives, or exchange
+the sizes first. `world: {debug: detail}` compares what all ranks pass before each collective.)";
+
+const std::string_view root_mismatch_text =
+    R"(The ranks agree on the collective and disagree on its root: broadcast(src=rank), a root that is computed from something that
+differs, or a group's own rank passed where the world's is meant. Two ranks that both are root send to each other and nobody
+receives; two ranks that both are not wait for each other. Gloo: all time out. MPI: small messages are copied away, so every
+rank returns, and nobody received anything. NCCL: the call may end, and the next one hangs.
+
+How to recognise it: the same operation and number on all ranks, and the roots differ. PyTorch's own checks
+(TORCH_DISTRIBUTED_DEBUG=DETAIL) do not compare roots.
+
+Fix: one root, the same expression on every rank; roots are ranks of the world, also in sub-groups.)";
 
 }  // namespace pdsim::scenarios::diagnoses

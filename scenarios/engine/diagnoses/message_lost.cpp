@@ -1,5 +1,4 @@
-// Every rank made its call, and it does not complete: a message between them is missing. Cites the recorded loss where the
-// world noted one; else that all members are in the call and nothing differs.
+// Every rank made its call, and it does not complete: a message between them is missing. Cites the recorded loss.
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
@@ -47,17 +46,6 @@ std::string name_and_number(const Call& call) {
   return call.seq >= 0 ? fmt::format("{} #{}", call_text(call), call.seq) : call_text(call);
 }
 
-// All of the group's members are in the same collective and nothing differs.
-const BlockedRank* all_are_there(const Report& report) {
-  if (!report.run.deadlocked || report.divergence || report.blocked.empty()) return nullptr;
-  const BlockedRank& first = report.blocked.front();
-  if (first.seq < 0) return nullptr;
-  const bool same = std::all_of(report.blocked.begin(), report.blocked.end(), [&](const BlockedRank& b) {
-    return b.seq == first.seq && b.group == first.group && b.in == first.in;
-  });
-  return same && report.errors.empty() && report.blocked.size() > 1 ? &first : nullptr;
-}
-
 void add_fix(Diagnosis& d) {
   d.fix = "repair the network between these ranks; no change of the program helps";
   d.fix_lines = {"collectives do not send again: a lost message is lost until the group is built anew"};
@@ -96,27 +84,8 @@ std::optional<Diagnosis> from_note(const Report& report, const Loss& loss) {
 
 std::optional<Diagnosis> message_lost(const Report& report) {
   if (report.outcome == "ok") return std::nullopt;
-  if (const std::optional<Loss> loss = first_loss(report)) return from_note(report, *loss);
-  const BlockedRank* in = all_are_there(report);
-  if (in == nullptr) return std::nullopt;
-  Diagnosis d;
-  Time last{};
-  for (const BlockedRank& b : report.blocked) {
-    d.ranks.push_back(b.rank);
-    last = std::max(last, b.since);
-    if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("is in {} #{}", b.in, b.seq)});
-  }
-  d.headline = fmt::format("{} are in {} #{} alike, and it does not complete", ranks_text(d.ranks), in->in, in->seq);
-  d.cause = fmt::format("messages of {} #{} between {} did not arrive", in->in, in->seq, ranks_text(d.ranks));
-  d.why =
-      "Every rank made this call, with the same arguments and in the same order, so the program is not at fault. What "
-      "is missing is a message: the network lost it, a firewall holds it, or a process stopped inside the call.";
-  add_fix(d);
-  if (const Call* call = call_by_id(log_of(report.run, in->rank), in->call))
-    add_span(d, report.scenario, call->site.line, call->site.column, "every rank came here", true);
-  d.inevitable_at = last;
-  d.inevitable = fmt::format("since {}: the last rank had come", to_string(last));
-  return d;
+  const std::optional<Loss> loss = first_loss(report);
+  return loss ? from_note(report, *loss) : std::nullopt;
 }
 
 const std::string_view message_lost_text =
@@ -124,7 +93,8 @@ const std::string_view message_lost_text =
 arrive. Collectives have no retransmission of their own; below TCP or InfiniBand a lost packet is sent again, but a
 broken link, a partition, a firewall between two interfaces, or a process that stopped inside the call look like this.
 
-How to recognise it: all ranks are in the same call with the same sequence number. Nothing in the program differs.
+How to recognise it: all ranks are in the same call with the same sequence number, nothing in the program differs, and the
+loss was recorded. Without a record of the loss the report says all-stuck or missing-exit.
 
 Fix: check that every pair of ranks can reach each other over the interface the backend chose (GLOO_SOCKET_IFNAME,
 NCCL_SOCKET_IFNAME), then restart all ranks. A shorter timeout makes the failure visible earlier; it does not cure it.)";

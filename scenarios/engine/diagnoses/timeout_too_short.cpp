@@ -1,7 +1,9 @@
-// A call timed out and nothing was wrong but its timeout: the rank it waited for came later, or was at work and on its way.
+// A call timed out and nothing was wrong but its timeout. delayed-enter: the rank it waited for came later, or was at work and
+// on its way. timeout-too-short: every rank had come, and the call was still at work.
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/messages.h"
 #include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/divergence.h"
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/outcome.h"
 
@@ -44,7 +46,7 @@ const Call* first_timed_out(const Report& report, Rank& rank) {
   return first;
 }
 
-const Call* same_call(const Report& report, Rank rank, const Call& call, Rank caller) {
+const Call* matching_call(const Report& report, Rank rank, const Call& call, Rank caller) {
   if (call.layer == Layer::collective) return collective_at(log_of(report.run, rank), call.group, call.seq);
   return rank == call.peer ? counterpart_of(report, caller, call).call : &call;
 }
@@ -62,7 +64,7 @@ std::optional<Late> latest(const Report& report, const Call& timed_out, Rank cal
   for (const RankResult& result : report.run.ranks) {
     const Rank rank = result.log.rank;
     if (rank == caller) continue;
-    const Call* theirs = same_call(report, rank, timed_out, caller);
+    const Call* theirs = matching_call(report, rank, timed_out, caller);
     if (theirs != nullptr && theirs->issued <= moment) continue;
     const std::vector<const Note*> faults = notes_of(result.log, note_kind::fault);
     if (std::any_of(faults.begin(), faults.end(), [](const Note* n) { return fact_text(*n, "kind") == "hang"; }))
@@ -85,62 +87,138 @@ std::optional<Late> delayed(const Report& report, const Call& timed_out, Time mo
   return found;
 }
 
-}  // namespace
-
-std::optional<Diagnosis> timeout_too_short(const Report& report) {
-  if (report.errors.empty() || !is_timeout(report.errors.front().code)) return std::nullopt;
+// What timed out, if nothing else had gone wrong before.
+struct TimedOut {
   Rank caller = 0;
-  const Call* call = first_timed_out(report, caller);
-  if (call == nullptr) return std::nullopt;
-  if (report.divergence && report.divergence->field != "missing" && report.divergence->at <= call->issued)
+  const Call* call = nullptr;
+  Time issued{}, end{};
+  std::string what;
+};
+
+std::optional<TimedOut> timed_out(const Report& report) {
+  if (report.errors.empty() || !is_timeout(report.errors.front().code)) return std::nullopt;
+  TimedOut t;
+  t.call = first_timed_out(report, t.caller);
+  if (t.call == nullptr) return std::nullopt;
+  if (report.divergence && report.divergence->field != "missing" && report.divergence->at <= t.call->issued)
     return std::nullopt;
-  std::optional<Late> late = latest(report, *call, caller);
-  if (!late) late = delayed(report, *call, gave_up(log_of(report.run, caller), *call));
-  if (!late) return std::nullopt;
+  t.issued = t.call->issued;
+  t.end = gave_up(log_of(report.run, t.caller), *t.call);
+  t.what = t.call->seq >= 0 ? fmt::format("{} #{}", call_text(*t.call), t.call->seq) : call_text(*t.call);
+  return t;
+}
+
+Diagnosis about(const Report& report, const TimedOut& t) {
   Diagnosis d;
-  d.ranks = {late->rank};
-  const std::string what = call->seq >= 0 ? fmt::format("{} #{}", call_text(*call), call->seq) : call_text(*call);
-  const Time end = gave_up(log_of(report.run, caller), *call);
-  const Time waited = end - call->issued;
-  d.evidence.push_back(cite(caller, *call, fmt::format("gave up {} after {}", what, to_string(waited))));
-  if (late->fault != nullptr) {
-    d.evidence.push_back(
-        cite(late->rank, *late->fault, fmt::format("a message to rank {} was delayed", fact_text(*late->fault, "to"))));
-    d.headline = fmt::format("{} timed out after {}, while a message from rank {} to rank {} was still on its way",
-                             what, to_string(waited), late->rank, fact_text(*late->fault, "to"));
-    d.cause = fmt::format("a message of rank {} to rank {} was slower than the timeout", late->rank,
-                          fact_text(*late->fault, "to"));
-  } else {
-    const std::string doing = fmt::format("{} {}", late->work->name, site_text(late->work->site));
-    d.evidence.push_back(cite(late->rank, *late->work, fmt::format("was at work in {}", late->work->name)));
-    d.headline = fmt::format("rank {} gave up {} after {}, while rank {} was still at work in {}", caller, what,
-                             to_string(waited), late->rank, late->work->name);
-    d.cause = fmt::format("rank {} was in {} when the timeout ended", late->rank, doing);
-    if (late->call != nullptr) d.cause += fmt::format("; it came {} later", to_string(late->call->issued - end));
-    add_span(d, report.scenario, late->work->site.line, late->work->site.column,
-             fmt::format("rank {} was here", late->rank), false);
-  }
-  d.why = fmt::format("Nobody hung: {}. The timeout of the group, {}, is shorter than {}.", d.cause, to_string(waited),
-                      late->fault != nullptr ? "that message took" : "the difference between the ranks");
-  d.fix = "world: {timeout: ...} longer than the slowest rank may take (init_process_group(timeout=...))";
-  d.fix_lines = {
-      "or let the ranks do equal work between two collectives, or end long work of one rank with a barrier "
-      "of its own timeout"};
-  add_span(d, report.scenario, call->site.line, call->site.column, fmt::format("rank {} waited here", caller), true);
-  d.inevitable_at = end;
-  d.inevitable = fmt::format("since {}: the timeout ended", to_string(end));
+  const std::string waited = to_string(t.end - t.issued);
+  d.evidence.push_back(cite(t.caller, *t.call, fmt::format("gave up {} after {}", t.what, waited)));
+  add_span(d, report.scenario, t.call->site.line, t.call->site.column, fmt::format("rank {} waited here", t.caller),
+           true);
+  d.inevitable_at = t.end;
+  d.inevitable = fmt::format("since {}: the timeout ended", to_string(t.end));
   return d;
 }
 
-const std::string_view timeout_too_short_text =
+bool has_stopped(const RankLog& log) {
+  const std::vector<const Note*> faults = notes_of(log, note_kind::fault);
+  return std::any_of(faults.begin(), faults.end(), [](const Note* n) { return fact_text(*n, "kind") == "hang"; });
+}
+
+// Whether every rank that the call needs had made it and was still there.
+bool all_had_come(const Report& report, const TimedOut& t) {
+  const std::vector<char> members = group_members(report.run, t.call->group);
+  for (std::size_t r = 0; r < members.size(); ++r) {
+    const auto rank = static_cast<Rank>(r);
+    const bool needed = t.call->layer == Layer::collective ? members[r] != 0 : rank == t.call->peer;
+    if (!needed || rank == t.caller) continue;
+    const Call* theirs = matching_call(report, rank, *t.call, t.caller);
+    const RankLog& log = log_of(report.run, rank);
+    const bool gone = log.end != RankEnd::running && log.ended < t.end &&
+                      (log.end != RankEnd::returned || theirs == nullptr || theirs->state != CallState::completed);
+    if (theirs == nullptr || theirs->issued > t.end || gone || has_stopped(log)) return false;
+  }
+  return true;
+}
+
+// Losses that nobody noted would look the same.
+bool loses_messages(const Report& report) {
+  if (report.scenario == nullptr || report.world != "sim") return false;
+  const sim::WorldSpec& world = report.scenario->world.spec;
+  return world.intra.loss > 0 || world.inter.loss > 0;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> delayed_enter(const Report& report) {
+  const std::optional<TimedOut> t = timed_out(report);
+  const std::optional<Late> late = t ? latest(report, *t->call, t->caller) : std::nullopt;
+  if (!late) return std::nullopt;
+  Diagnosis d = about(report, *t);
+  d.ranks = {late->rank};
+  const std::string waited = to_string(t->end - t->issued);
+  const std::string doing = fmt::format("{} {}", late->work->name, site_text(late->work->site));
+  d.evidence.push_back(cite(late->rank, *late->work, fmt::format("was at work in {}", late->work->name)));
+  d.headline = fmt::format("rank {} gave up {} after {}, while rank {} was still at work in {}", t->caller, t->what,
+                           waited, late->rank, late->work->name);
+  d.cause = fmt::format("rank {} was in {} when the timeout ended", late->rank, doing);
+  if (late->call != nullptr) d.cause += fmt::format("; it came {} later", to_string(late->call->issued - t->end));
+  add_span(d, report.scenario, late->work->site.line, late->work->site.column,
+           fmt::format("rank {} was here", late->rank), false);
+  d.why =
+      fmt::format("Nobody hung: {}. The timeout of the group, {}, is shorter than the difference between the ranks.",
+                  d.cause, waited);
+  d.fix = "let the ranks do equal work between two collectives, or a timeout longer than the slowest rank may take";
+  d.fix_lines = {"world: {timeout: ...}   (init_process_group(timeout=...))",
+                 "or end long work of one rank with a barrier of its own timeout"};
+  return d;
+}
+
+std::optional<Diagnosis> timeout_too_short(const Report& report) {
+  const std::optional<TimedOut> t = timed_out(report);
+  if (!t) return std::nullopt;
+  Diagnosis d = about(report, *t);
+  const std::string waited = to_string(t->end - t->issued);
+  if (const std::optional<Late> late = delayed(report, *t->call, t->end)) {
+    const std::string to = fact_text(*late->fault, "to");
+    d.ranks = {late->rank};
+    d.evidence.push_back(cite(late->rank, *late->fault, fmt::format("a message to rank {} was delayed", to)));
+    d.headline = fmt::format("{} timed out after {}, while a message from rank {} to rank {} was still on its way",
+                             t->what, waited, late->rank, to);
+    d.cause = fmt::format("a message of rank {} to rank {} was slower than the timeout", late->rank, to);
+  } else if (!report.run.deadlocked && all_had_come(report, *t) && !loses_messages(report)) {
+    d.ranks = {t->caller};
+    d.headline = fmt::format("rank {} gave up {} after {}, while all ranks were in it and it was at work", t->caller,
+                             t->what, waited);
+    d.cause = fmt::format("every rank had come to {}, which needs longer than {}", t->what, waited);
+  } else {
+    return std::nullopt;
+  }
+  d.why = fmt::format("Nobody hung and nobody was late: {}. The timeout, {}, is shorter than the call takes.", d.cause,
+                      waited);
+  d.fix = "world: {timeout: ...} longer than the call takes (init_process_group(timeout=...))";
+  d.fix_lines = {"or move less at once, or over a faster link"};
+  return d;
+}
+
+const std::string_view delayed_enter_text =
     R"(A collective waits for the slowest rank. Its timeout does not know whether that rank hangs or works: a rank that loads data,
 saves a checkpoint, compiles a kernel, or evaluates alone for longer than the timeout makes the others give up, and a job
 that would have gone on ends. Defaults are 30 minutes (Gloo) and 10 minutes (NCCL); the store's is 5 minutes.
 
 How to recognise it: the late rank is in code of its own when the others report the timeout, and calls the collective
-afterwards, where it finds its peers gone.
+afterwards, where it finds its peers gone. A monitored barrier before the collective names it.
 
-Fix: a timeout that is longer than the longest work of one rank, or less work for it: save checkpoints asynchronously, divide
-the evaluation, start all ranks with warm caches.)";
+Fix: equal work on all ranks, or less for the late one: save checkpoints asynchronously, divide the evaluation, start all
+ranks with warm caches. Otherwise a timeout that is longer than the longest work of one rank.)";
+
+const std::string_view timeout_too_short_text =
+    R"(Every rank had come, nobody was at other work, and the call was still moving data when its timeout ended: a large message over
+a slow link, a link that slowed down, or a timeout that was set for smaller tensors or fewer ranks.
+
+How to recognise it: all ranks report the timeout of the same call, and with a longer timeout it completes. A rank that came
+late is delayed-enter; a call that would never complete is all-stuck or message-lost.
+
+Fix: compute what the call must take (`pdsim bench`: bytes over bandwidth, rounds times latency) and give it a timeout well above
+that, or move less at once.)";
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,163 @@
+// A process group that not all of its members made, or that they made in different orders: the n-th call of new_group of one
+// rank is the n-th of every other, whatever they name it.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Made {
+  Rank rank = 0;
+  const Note* note = nullptr;
+};
+
+const Note* made_as(const RankLog& log, int number) {
+  for (const Note* note : notes_of(log, note_kind::group_made))
+    if (fact_number(*note, "number", 0) == number) return note;
+  return nullptr;
+}
+
+std::vector<Rank> members_of(const Note& note, const Report& report) {
+  std::vector<Rank> members;
+  for (const std::string& text : fact_list(note, "ranks")) {
+    int rank = no_rank;
+    std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (rank >= 0 && static_cast<std::size_t>(rank) < report.run.ranks.size()) members.push_back(rank);
+  }
+  return members;
+}
+
+// Who suffers: the rank waits in new_group, or in a call of the group, or gave that up.
+bool suffers(const Report& report, const Made& made) {
+  const std::string group = fact_text(*made.note, "group");
+  const auto waits = [&](const BlockedRank& b) {
+    return b.rank == made.rank && (b.in == "new_group" || b.group == group);
+  };
+  const auto gave_up = [&](const RankError& e) {
+    return e.rank == made.rank && e.in == "new_group" && (is_timeout(e.code) || is_consequence(e.code));
+  };
+  return std::any_of(report.blocked.begin(), report.blocked.end(), waits) ||
+         std::any_of(report.errors.begin(), report.errors.end(), gave_up);
+}
+
+struct Found {
+  Made made;                    // the call that suffers
+  std::vector<Rank> missing;    // its members that did not make this call
+  std::vector<Made> different;  // those whose call of the same number names other ranks
+};
+
+// Of the first number at which the ranks went apart.
+std::optional<Found> first_apart(const Report& report) {
+  std::optional<Found> first;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of(result.log, note_kind::group_made)) {
+      const Made made{result.log.rank, note};
+      const int number = fact_number(*note, "number", 0);
+      if (first && fact_number(*first->made.note, "number", 0) <= number) break;
+      if (!suffers(report, made)) continue;
+      Found found{made, {}, {}};
+      for (const Rank member : members_of(*note, report)) {
+        const RankLog& log = log_of(report.run, member);
+        const Note* theirs = made_as(log, number);
+        const Code end = log.error.code;
+        if (theirs == nullptr && log.end == RankEnd::died && !is_timeout(end) && !is_consequence(end))
+          return std::nullopt;  // its death is the cause
+        if (theirs == nullptr) found.missing.push_back(member);
+        if (theirs != nullptr && fact_text(*theirs, "ranks") != fact_text(*note, "ranks"))
+          found.different.push_back({member, theirs});
+      }
+      if (!found.missing.empty() || !found.different.empty()) first = std::move(found);
+    }
+  return first;
+}
+
+std::string group_text(const Note& note) {
+  return fmt::format("{} of ranks {}", fact_text(note, "group"), fact_text(note, "ranks"));
+}
+
+std::string whereabouts(const Report& report, Rank rank) {
+  const RankLog& log = log_of(report.run, rank);
+  if (!is_running_at(log, moment_of(report.run)) && log.end == RankEnd::returned) return "finished its program";
+  const Call* call = nullptr;
+  if (is_running_at(log, moment_of(report.run))) call = sits_in(log, moment_of(report.run));
+  if (call == nullptr)
+    for (const Call& c : log.calls)
+      if (c.state != CallState::completed && c.layer != Layer::program) call = &c;
+  return call != nullptr ? fmt::format("went on to {}", call->site.op.empty() ? call_text(*call) : call->site.op)
+                         : std::string("went on without it");
+}
+
+void explain_missing(Diagnosis& d, const Report& report, const Found& found, int number) {
+  const std::string who_is_missing = ranks_text(found.missing);
+  const std::string place = whereabouts(report, found.missing.front());
+  d.ranks = found.missing;
+  d.headline = fmt::format("rank {} makes the group {}, and {} did not call new_group for it", found.made.rank,
+                           group_text(*found.made.note), who_is_missing);
+  d.cause = fmt::format("new_group #{} was not called by {}, which {}", number, who_is_missing, place);
+  d.why = fmt::format(
+      "new_group is a collective of the world: every rank must call it, and the members meet there. Rank {} waits for "
+      "{}, which {}.",
+      found.made.rank, who_is_missing, place);
+}
+
+void explain_order(Diagnosis& d, const Report& report, const Found& found, int number) {
+  const Made& other = found.different.front();
+  const std::string mine = group_text(*found.made.note), theirs = group_text(*other.note);
+  d.ranks = {found.made.rank};
+  for (const Made& m : found.different) add_once(d.ranks, m.rank);
+  d.headline = fmt::format("new_group #{} is {} on rank {}, and {} on rank {}", number, mine, found.made.rank, theirs,
+                           other.rank);
+  d.cause = d.headline;
+  d.why = fmt::format(
+      "Groups are told apart by how often new_group was called before, not by their names or ranks. Call #{} of rank "
+      "{} makes {}, and call #{} of rank {} makes {}: they look for each other under one key and wait for ranks that "
+      "never come.",
+      number, found.made.rank, mine, number, other.rank, theirs);
+  d.evidence.push_back(cite(other.rank, *other.note, fmt::format("made {} as #{}", theirs, number)));
+  add_span(d, report.scenario, other.note->site.line, other.note->site.column,
+           fmt::format("rank {} makes {} here as #{}", other.rank, fact_text(*other.note, "group"), number), false);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> new_group_mismatch(const Report& report) {
+  if (report.outcome == "ok") return std::nullopt;
+  const std::optional<Found> found = first_apart(report);
+  if (!found) return std::nullopt;
+  const int number = fact_number(*found->made.note, "number", 0);
+  Diagnosis d;
+  d.evidence.push_back(cite(found->made.rank, *found->made.note,
+                            fmt::format("called new_group #{} for {}", number, group_text(*found->made.note))));
+  add_span(d, report.scenario, found->made.note->site.line, found->made.note->site.column,
+           fmt::format("rank {} makes {} here as #{}", found->made.rank, fact_text(*found->made.note, "group"), number),
+           true);
+  if (found->different.empty()) {
+    explain_missing(d, report, *found, number);
+  } else {
+    explain_order(d, report, *found, number);
+  }
+  d.fix = "let every rank of the world call new_group for every group, members or not, in one order";
+  d.inevitable_at = found->made.note->at;
+  d.inevitable =
+      fmt::format("since {}: rank {} called new_group #{}", to_string(d.inevitable_at), found->made.rank, number);
+  return d;
+}
+
+const std::string_view new_group_mismatch_text =
+    R"(new_group is a call of every rank of the world, also of those that will not be in the group, and all must make the same
+calls in the same order: the n-th call of one rank belongs to the n-th call of every other. A call inside `if rank in
+members`, or groups that are made in different orders, let ranks wait in new_group for each other, or join different ranks
+under one number. In older versions every rank waits at a barrier there; since 2.x only the members meet.
+
+How to recognise it: ranks hang in new_group, or time out in the store with a key of the group, such as rank_1.
+
+Fix: make all groups on all ranks in one loop, and keep the handle of those you are in.)";
+
+}  // namespace pdsim::scenarios::diagnoses

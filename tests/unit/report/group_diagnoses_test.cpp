@@ -1,0 +1,180 @@
+// Diagnoses of process groups, of calls that ranks do not come out of, and of timeouts: in the simulated world, from files.
+#include "scenarios/engine/loader.h"
+#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/engine/worlds.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+struct Told {
+  std::string outcome, id = "none", headline, cause;
+  std::vector<Rank> ranks;
+};
+
+Told told(const std::string& program, const std::string& backend = "gloo", const std::string& world = "") {
+  const LoadedFile file = load_text(
+      "mine.yaml", fmt::format("pdsim: 1\nname: mine\nsummary: one sentence\nseed: 3\n"
+                               "world: {{ranks: 4, backend: {}{}}}\nprogram:\n  - init\n{}expect: {{outcome: ok}}\n",
+                               backend, world, program));
+  if (file.errors > 0) {
+    ADD_FAILURE() << render(file, file.diagnostics.front());
+    return {};
+  }
+  std::string problem;
+  const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
+  if (!report.ok()) {
+    ADD_FAILURE() << report.error().message;
+    return {};
+  }
+  Told t;
+  t.outcome = report->outcome;
+  if (!report->diagnosis) return t;
+  t.id = report->diagnosis->id;
+  t.headline = report->diagnosis->headline;
+  t.cause = report->diagnosis->cause;
+  t.ranks = report->diagnosis->ranks;
+  return t;
+}
+
+constexpr const char* backends[] = {"gloo", "nccl", "mpi", "ideal"};
+const char* const short_timeout = ", timeout: 10s";
+
+TEST(NewGroupMismatch, NamesTheMembersThatDidNotCall) {
+  for (const char* backend : backends) {
+    const Told t = told(
+        "  - new_group: {name: pair, ranks: [0, 2]}\n    when: {rank: 0}\n"
+        "  - all_reduce: {count: 4, group: pair}\n    when: {rank: 0}\n  - barrier\n",
+        backend, short_timeout);
+    EXPECT_EQ(t.id, "new-group-mismatch") << backend << " " << t.outcome << " " << t.headline;
+    EXPECT_EQ(t.headline, "rank 0 makes the group pair of ranks 0, 2, and rank 2 did not call new_group for it");
+    EXPECT_EQ(t.ranks, std::vector<Rank>{2});
+  }
+}
+
+TEST(NewGroupMismatch, TellsGroupsThatWereMadeInDifferentOrders) {
+  for (const char* backend : backends) {
+    const Told t = told(
+        "  - new_group: {name: a, ranks: [0, 1]}\n    when: {rank: [0, 2, 3]}\n"
+        "  - new_group: {name: b, ranks: [1, 2, 3]}\n"
+        "  - new_group: {name: a, ranks: [0, 1]}\n    when: {rank: 1}\n"
+        "  - all_reduce: {count: 4, group: a}\n  - all_reduce: {count: 4, group: b}\n",
+        backend, short_timeout);
+    EXPECT_EQ(t.id, "new-group-mismatch") << backend << " " << t.outcome << " " << t.headline;
+    EXPECT_EQ(t.headline, "new_group #1 is a of ranks 0, 1 on rank 0, and b of ranks 1, 2, 3 on rank 1");
+  }
+}
+
+TEST(NewGroupMismatch, IsNotSaidOfAGroupThatWorks) {
+  EXPECT_EQ(told("  - new_group: {name: a, ranks: [0, 1]}\n    when: {rank: 0..1}\n  - barrier: {group: a}\n"
+                 "    when: {rank: 0..1}\n  - barrier: {}\n    when: {rank: 2..}\n")
+                .id,
+            "missing-call");
+}
+
+TEST(MissingCall, KnowsTheMembersOfAGroupThatNeverCalledInIt) {
+  const Told t =
+      told("  - new_group: {name: odd, ranks: odd}\n  - all_reduce: {count: 4, group: odd}\n    when: {rank: 1}\n");
+  EXPECT_EQ(t.id, "missing-call");
+  EXPECT_EQ(t.headline, "rank 1 waits in all_reduce #0 for rank 3, which never called it");
+}
+
+TEST(GroupCycle, LeadsThroughTwoGroups) {
+  const std::string program =
+      "  - new_group: {name: a, ranks: 0..1}\n  - new_group: {name: b, ranks: 0..1}\n"
+      "  - all_reduce: {count: 4, group: a}\n    when: {rank: 0}\n  - all_reduce: {count: 4, group: b}\n"
+      "  - all_reduce: {count: 4, group: a}\n    when: {rank: 1}\n";
+  for (const char* backend : {"gloo", "nccl"}) {
+    const Told t = told(program, backend);
+    EXPECT_EQ(t.id, "group-cycle") << backend << " " << t.outcome << " " << t.headline;
+    EXPECT_EQ(t.headline, "ranks 0, 1 wait for each other across the groups a, b");
+    EXPECT_EQ(t.ranks, (std::vector<Rank>{0, 1}));
+  }
+}
+
+TEST(GroupCycle, LeadsThroughThreeGroupsAndRanks) {
+  const Told t = told(
+      "  - new_group: {name: a, ranks: [0, 1]}\n  - new_group: {name: b, ranks: [1, 2]}\n"
+      "  - new_group: {name: c, ranks: [0, 2]}\n"
+      "  - barrier: {group: a}\n    when: {rank: 0}\n  - barrier: {group: b}\n    when: {rank: 1}\n"
+      "  - barrier: {group: c}\n    when: {rank: 2}\n"
+      "  - barrier: {group: c}\n    when: {rank: 0}\n  - barrier: {group: a}\n    when: {rank: 1}\n"
+      "  - barrier: {group: b}\n    when: {rank: 2}\n");
+  EXPECT_EQ(t.id, "group-cycle") << t.headline;
+  EXPECT_EQ(t.ranks, (std::vector<Rank>{0, 1, 2}));
+}
+
+TEST(GroupCycle, IsNotOneGroupsDisorder) {
+  EXPECT_EQ(
+      told("  - all_gather: {}\n    when: {rank: 0}\n  - barrier\n  - all_gather: {}\n    when: {rank: 1..}\n").id,
+      "collective-mismatch");
+}
+
+TEST(MissingExit, NamesARankThatEndedBeforeItsCallWasDone) {
+  const Told t = told(
+      "  - all_reduce: {count: 4, async: true}\n    label: sum\n    when: {rank: 0}\n"
+      "  - compute: {time: 1ms}\n    when: {rank: 1..}\n  - all_reduce: {count: 4}\n    when: {rank: 1..}\n");
+  EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
+  EXPECT_EQ(t.headline, "rank 0 ended before its all_reduce #0 was done, and ranks 1..3 waited for it");
+  EXPECT_EQ(t.ranks, std::vector<Rank>{0});
+}
+
+TEST(MissingExit, NamesASenderThatDidNotWait) {
+  const Told t = told(
+      "  - send: {peer: 1, count: 4, async: true}\n    label: mine\n    when: {rank: 0}\n"
+      "  - compute: {time: 1ms}\n    when: {rank: 1}\n  - recv: {peer: 0, count: 4}\n    when: {rank: 1}\n");
+  EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
+  EXPECT_EQ(t.headline, "rank 0 ended before its send was done, and rank 1 waited for it");
+}
+
+TEST(MissingExit, NamesTheRanksThatAreLeftBehindInACall) {
+  const Told t = told("  - all_reduce: {count: 400}\n  - all_reduce: {count: 400}\n", "gloo",
+                      ", link: {latency: 5us, bandwidth: 25GB/s, loss: 0.04}");
+  EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
+  EXPECT_EQ(t.headline, "ranks 2, 3 never left all_reduce #0, which ranks 0, 1 left");
+}
+
+TEST(AllStuck, IsSaidWhereNothingDiffersAndNoLossWasRecorded) {
+  const Told t = told("  - barrier\n", "gloo", ", link: {latency: 5us, bandwidth: 25GB/s, loss: 1}");
+  EXPECT_EQ(t.outcome, "deadlock");
+  EXPECT_NE(t.id, "missing-call");
+}
+
+const std::string late = "  - compute: {time: 1s}\n    when: {rank: 2}\n  - barrier\n";
+const std::string large = "  - all_reduce: {count: 4000000}\n";  // 16 MB at 100 MB/s
+
+TEST(DelayedEnter, IsARankAtWorkElsewhere) {
+  for (const char* backend : {"gloo", "nccl"}) {
+    const Told t = told(late, backend, ", timeout: 100ms");
+    EXPECT_EQ(t.outcome,
+              backend == std::string("gloo") ? "timeout" : "deadlock");  // with NCCL the late rank hangs then
+    EXPECT_EQ(t.id, "delayed-enter") << backend << " " << t.headline;
+    EXPECT_EQ(t.ranks, std::vector<Rank>{2});
+    EXPECT_EQ(told(late, backend, ", timeout: 2s").id, "none");
+  }
+}
+
+TEST(DelayedEnter, IsWhatAMonitoredBarrierSees) {
+  const Told t = told("  - compute: {time: 1s}\n    when: {rank: 2}\n  - monitored_barrier: {timeout: 100ms}\n");
+  EXPECT_EQ(t.id, "delayed-enter") << t.headline;
+  EXPECT_EQ(t.ranks, std::vector<Rank>{2});
+}
+
+TEST(TimeoutTooShort, IsACallThatTakesLonger) {
+  for (const char* backend : {"gloo", "nccl"}) {
+    const std::string world = ", payload: none, link: {latency: 5us, bandwidth: 100MB/s}";
+    const Told t = told(large, backend, world + ", timeout: 100ms");
+    EXPECT_EQ(t.outcome, "timeout");
+    EXPECT_EQ(t.id, "timeout-too-short") << backend << " " << t.headline;
+    EXPECT_NE(t.headline.find("all ranks were in it"), std::string::npos) << t.headline;
+    EXPECT_EQ(told(large, backend, world + ", timeout: 1s").id, "none");
+  }
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
