@@ -237,7 +237,13 @@ void Exchange::arrive(const PostedPtr& send, const PostedPtr& receive, bool corr
         fmt::format("rank {} received {} bytes from rank {} where it expected {}", receive->rank, bytes, send->rank,
                     receive->message.bytes),
         {{"peer", std::to_string(send->rank)}}};
-    if (personality_.on_long_message == OnLongMessage::receiver_aborts) return abort_rank(receive->rank, error);
+    if (personality_.on_long_message == OnLongMessage::receiver_aborts) {
+      abort_rank(receive->rank, error);
+      if (fails && !send->eager)  // the sender learns of it when the connection closes
+        scheduler_.at(scheduler_.now() + spec_.intra.latency,
+                      [this, send, peer = receive->rank] { send->batch->fail(closed(peer)); });
+      return;
+    }
     if (personality_.on_long_message == OnLongMessage::receiver_fails) {
       receive->batch->fail(error);
       if (!send->eager) send->batch->one_done();

@@ -89,10 +89,11 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
   }
   auto ended = std::make_shared<std::atomic<bool>>(false);
   const auto timeout = gloo_timeout(call.timeout.ps);
-  waiters_.push_back({std::thread([posted, work, ended, timeout, source = call.source]() mutable {
+  waiters_.push_back({std::thread([this, posted, work, ended, timeout, source = call.source]() mutable {
                         Status outcome = guarded([&] { return posted->wait(timeout); });
                         posted.reset();
-                        work->complete(std::move(outcome));
+                        const bool explained = !outcome.ok() && is_aborted();  // by abort(), as in work_loop
+                        if (!explained) work->complete(std::move(outcome));
                         *ended = true;
                       }),
                       ended});

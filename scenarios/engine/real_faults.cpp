@@ -26,8 +26,9 @@ Status real_faults_supported(const Scenario& scenario, std::string_view world) {
   return {};
 }
 
-RealFaults::RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, std::function<void()> crash)
-    : launch_(launch), runtime_(runtime), crash_(std::move(crash)) {
+RealFaults::RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, FlightRecorder& recorder,
+                       std::function<void()> crash)
+    : launch_(launch), runtime_(runtime), recorder_(recorder), crash_(std::move(crash)) {
   for (const Fault& fault : scenario.faults)
     if (fault.spec.match.rank.contains(rank)) armed_.push_back({&fault.spec});
 }
@@ -35,7 +36,7 @@ RealFaults::RealFaults(const Scenario& scenario, int rank, int launch, Runtime& 
 void RealFaults::reach(int step, std::string_view operation) {
   for (Armed& armed : armed_) {
     const bool repeats = armed.spec->kind == "slow" && !armed.spec->duration;
-    if ((!armed.fired || repeats) && is_at(*armed.spec, step, operation)) fire(armed);
+    if ((!armed.fired || repeats) && is_at(*armed.spec, step, operation)) fire(armed, operation);
   }
 }
 
@@ -48,7 +49,9 @@ bool RealFaults::is_at(const sim::FaultSpec& fault, int step, std::string_view o
   return !at.time || runtime_.now() >= *at.time;
 }
 
-void RealFaults::fire(Armed& armed) {
+void RealFaults::fire(Armed& armed, std::string_view operation) {
+  if (armed.spec->kind != "crash" && !armed.fired)
+    recorder_.note(note_kind::fault, {{"kind", armed.spec->kind}, {"before", std::string(operation)}});
   armed.fired = true;
   if (armed.spec->kind == "crash") return crash_();
   if (armed.spec->kind == "hang") {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/group/flight_record.h"
 #include "core/runtime/runtime.h"
 #include "scenarios/engine/scenario.h"
 
@@ -23,8 +24,9 @@ Status real_faults_supported(const Scenario& scenario, std::string_view world);
 class RealFaults {
  public:
   // `crash` does not return.
-  RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, std::function<void()> crash);
-  // Called before each operation of the rank program.
+  RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, FlightRecorder& recorder,
+             std::function<void()> crash);
+  // Called before each operation of the rank program. Notes what it does, except a crash.
   void reach(int step, std::string_view operation);
 
  private:
@@ -33,10 +35,11 @@ class RealFaults {
     bool fired = false;
   };
   bool is_at(const sim::FaultSpec& fault, int step, std::string_view operation) const;
-  void fire(Armed& armed);
+  void fire(Armed& armed, std::string_view operation);
 
   int launch_;
   Runtime& runtime_;
+  FlightRecorder& recorder_;
   std::function<void()> crash_;
   std::vector<Armed> armed_;  // those of this rank
 };

@@ -46,7 +46,7 @@ int run_rank(RankChannel& channel, std::string_view world, const Scenario& scena
   RealRendezvous rendezvous({start.size, start.launch, start.rank, start.store_port, channel.take_listener()}, files,
                             recorder);
   const auto record = [&recorder] { return to_json({recorder.log(), {}}); };
-  RealFaults faults(scenario, start.rank, start.launch, runtime, [&] {
+  RealFaults faults(scenario, start.rank, start.launch, runtime, recorder, [&] {
     recorder.ended(RankEnd::died, {Code::rank_crashed, "a fault of the scenario killed the process", {}});
     channel.send_record(record());
     std::raise(SIGKILL);

@@ -52,7 +52,9 @@ void check_variant(const Json& v, bool is_sim) {
   } else {
     EXPECT_TRUE(v["fingerprint"].is_null());
   }
-  EXPECT_EQ(v.contains("errors"), v["outcome"] == "error" || v["outcome"] == "timeout");
+  if (v["outcome"] != "deadlock") {  // before which a rank may have died
+    EXPECT_EQ(v.contains("errors"), v["outcome"] != "ok") << v;
+  }
   EXPECT_TRUE(v["outcome"] != "deadlock" || !v["blocked"].empty());
   for (const char* list : {"blocked", "errors", "values", "failures", "cycle"})
     EXPECT_TRUE(!v.contains(list) || !v[list].empty()) << list << " is empty rather than absent";

@@ -4,6 +4,7 @@
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/divergence.h"
 #include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
 
 #include <fmt/format.h>
 
@@ -192,10 +193,47 @@ std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
   return d;
 }
 
+// Gloo ends the process whose receive is too small for what comes, and its record with it. Its last words say so.
+std::optional<Diagnosis> ended_by_length(const Report& report) {
+  const auto dead = std::find_if(report.errors.begin(), report.errors.end(), [&](const RankError& e) {
+    return e.code == Code::process_aborted && e.message.find("preamble.length <= op.nbytes") != std::string::npos &&
+           log_of(report.run, e.rank).calls.empty();
+  });
+  if (dead == report.errors.end()) return std::nullopt;
+  for (const RankError& e : report.errors) {
+    const Call* last = nullptr;
+    for (const Call& call : log_of(report.run, e.rank).calls)
+      if (call.layer == Layer::collective && call.state != CallState::completed) last = &call;
+    if (!is_consequence(e.code) || last == nullptr) continue;
+    Diagnosis d;
+    const std::string theirs = fmt::format("{} #{} of {}", call_text(*last), last->seq, sizes_text(*last));
+    d.ranks = {dead->rank};
+    d.headline =
+        fmt::format("gloo ended rank {}, whose receive was too short; rank {} was in {}", dead->rank, e.rank, theirs);
+    d.cause = fmt::format("rank {} passed fewer elements than rank {}, which was in {}", dead->rank, e.rank, theirs);
+    d.why = fmt::format(
+        "A message arrived that was longer than the receive that waited for it. Gloo checks this on its own thread and "
+        "ends the process, {}: no exception can be caught, and the record of the rank is gone with it. Rank {} only "
+        "saw its connection close.",
+        "saying how many bytes came and how many it expected", e.rank);
+    d.fix = fmt::format("pass the same count and dtype in {} on every rank", call_text(*last));
+    d.fix_lines = {"world: {debug: detail} compares them before each collective, and names the ranks"};
+    d.evidence.push_back(cite(e.rank, *last, fmt::format("was in {} when the connection closed", theirs)));
+    add_span(d, report.scenario, last->site.line, last->site.column, fmt::format("rank {} was here", e.rank), true);
+    d.inevitable_at = last->issued;
+    d.inevitable = fmt::format("since {}: rank {} called {}", to_string(last->issued), e.rank, theirs);
+    return d;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> collective_mismatch(const Report& report) { return mismatch(report, Differs::operation); }
-std::optional<Diagnosis> parameter_mismatch(const Report& report) { return mismatch(report, Differs::parameter); }
+std::optional<Diagnosis> parameter_mismatch(const Report& report) {
+  std::optional<Diagnosis> found = mismatch(report, Differs::parameter);
+  return found ? found : ended_by_length(report);
+}
 std::optional<Diagnosis> root_mismatch(const Report& report) { return mismatch(report, Differs::root); }
 
 const std::string_view collective_mismatch_text =

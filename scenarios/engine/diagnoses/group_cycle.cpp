@@ -38,8 +38,8 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
   d.cause = fmt::format("{} use the groups {} in different orders: {}", ranks, list_text(groups), where);
   d.why = fmt::format(
       "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
-      "that would come to it only after its own. With large groups or asynchronous calls the same program may pass, "
-      "because then a rank need not stay in a call before it makes the next.",
+      "that would come to it only after its own. With asynchronous calls, or where small messages are copied "
+      "away, the same program may pass.",
       capitalised(where));
   d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
   d.fix_lines = {"or start both calls with async: true and wait for both afterwards (not with NCCL, where they queue)"};

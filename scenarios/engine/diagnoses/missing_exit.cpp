@@ -128,7 +128,7 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
                       ranks_text(inside->stuck));
   d.fix_lines = {"a rank that is done with a collective only knows that its own part is over"};
   add_span(d, report.scenario, inside->call->site.line, inside->call->site.column,
-           fmt::format("all came here, {} not on", who(inside->stuck, "goes", "go")), true);
+           fmt::format("all came here, and {}", who(inside->stuck, "stays", "stay")), true);
   d.inevitable =
       fmt::format("since {}: the last of {} had entered", to_string(d.inevitable_at), ranks_text(inside->stuck));
   return d;

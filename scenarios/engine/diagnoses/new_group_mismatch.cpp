@@ -41,7 +41,7 @@ bool suffers(const Report& report, const Made& made) {
     return b.rank == made.rank && (b.in == "new_group" || b.group == group);
   };
   const auto gave_up = [&](const RankError& e) {
-    return e.rank == made.rank && e.in == "new_group" && (is_timeout(e.code) || is_consequence(e.code));
+    return e.rank == made.rank && e.in == "new_group" && e.code != Code::invalid_argument;
   };
   return std::any_of(report.blocked.begin(), report.blocked.end(), waits) ||
          std::any_of(report.errors.begin(), report.errors.end(), gave_up);

@@ -96,7 +96,7 @@ struct TimedOut {
 };
 
 std::optional<TimedOut> timed_out(const Report& report) {
-  if (report.errors.empty() || !is_timeout(report.errors.front().code)) return std::nullopt;
+  if (report.errors.empty() || !is_timeout(first_cause(report.errors).code)) return std::nullopt;
   TimedOut t;
   t.call = first_timed_out(report, t.caller);
   if (t.call == nullptr) return std::nullopt;
@@ -164,9 +164,8 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
   if (late->call != nullptr) d.cause += fmt::format("; it came {} later", to_string(late->call->issued - t->end));
   add_span(d, report.scenario, late->work->site.line, late->work->site.column,
            fmt::format("rank {} was here", late->rank), false);
-  d.why =
-      fmt::format("Nobody hung: {}. The timeout of the group, {}, is shorter than the difference between the ranks.",
-                  d.cause, waited);
+  d.why = fmt::format("Nobody hung: {}. The timeout, {}, is shorter than the difference between the ranks.", d.cause,
+                      waited);
   d.fix = "let the ranks do equal work between two collectives, or a timeout longer than the slowest rank may take";
   d.fix_lines = {"world: {timeout: ...}   (init_process_group(timeout=...))",
                  "or end long work of one rank with a barrier of its own timeout"};
