@@ -6,42 +6,6 @@
 #include <cstring>
 
 namespace pdsim::sim {
-namespace {
-
-// Queues live only while something waits in them, so that looking at all of them costs what is waiting.
-template <class Queues, class Key>
-typename Queues::mapped_type::value_type take_first(Queues& queues, const Key& key) {
-  const auto found = queues.find(key);
-  if (found == queues.end()) return nullptr;
-  auto first = std::move(found->second.front());
-  found->second.pop_front();
-  if (found->second.empty()) queues.erase(found);
-  return first;
-}
-
-template <class Queues, class Predicate>
-void remove_posted(Queues& queues, Predicate unwanted) {
-  for (auto at = queues.begin(); at != queues.end();) {
-    at->second.remove_if(unwanted);
-    at = at->second.empty() ? queues.erase(at) : std::next(at);
-  }
-}
-
-}  // namespace
-
-void Batch::one_done() {
-  if (finished || --remaining > 0) return;
-  finished = true;
-  const Transport::Done call = std::move(done);
-  call({});
-}
-
-void Batch::fail(const Error& error) {
-  if (finished) return;
-  finished = true;
-  const Transport::Done call = std::move(done);
-  call(error);
-}
 
 Exchange::Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults,
                    Trace& trace, std::size_t message_records)
@@ -67,67 +31,131 @@ void Exchange::begin_launch() {
   receives_.clear();
   any_receives_.clear();
   flying_.clear();
+  posted_.clear();
+  for (std::uint32_t place = 0; place < batches_.size(); ++place)
+    if (batches_[place].done) (void)close({place, batches_[place].generation});
   std::fill(ended_.begin(), ended_.end(), false);
   std::fill(closed_.begin(), closed_.end(), false);
   std::fill(last_arrival_.begin(), last_arrival_.end(), Time{});
   ++launch_;
 }
 
-void Exchange::post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers,
-                    std::string_view op, BatchPtr batch) {
-  batch->remaining += static_cast<int>(round.size()) + 1;  // the one keeps it open until all are posted
-  for (std::size_t i = 0; i < round.size() && !batch->finished; ++i) {
-    auto posted = std::make_shared<Posted>();
-    posted->rank = self;
-    posted->message = round[i];
-    posted->batch = batch;
-    posted->op = op;
-    if (round[i].kind == Message::Kind::send) {
-      post_send(channel, posted, peers[i]);
-    } else {
-      post_receive(channel, posted, peers[i]);
-    }
-  }
-  batch->one_done();
+Batch Exchange::open(CollectiveKind op, Transport::Done done) {
+  const std::uint32_t place = batches_.take();
+  OpenBatch& batch = batches_[place];
+  batch.done = std::move(done);
+  batch.op = op;
+  batch.remaining = 1;  // keeps it open until all are posted
+  return {place, batch.generation};
 }
 
-bool Exchange::refuse_if_ended(const PostedPtr& posted, Rank peer) {
+Transport::Done Exchange::close(Batch batch) {
+  OpenBatch& closing = batches_[batch.place];
+  ++closing.generation;
+  batches_.give_back(batch.place);
+  return std::move(closing.done);
+}
+
+void Exchange::one_done(Batch batch) {
+  if (is_over(batch) || --batches_[batch.place].remaining > 0) return;
+  close(batch)({});
+}
+
+void Exchange::fail(Batch batch, const Error& error) {
+  if (!is_over(batch)) close(batch)(error);
+}
+
+Exchange::Id Exchange::add(int channel, Rank self, Rank peer, const Message& message, Batch batch) {
+  const Id id = posted_.take();
+  Posted& p = posted_[id];
+  const bool sends = message.kind == Message::Kind::send;
+  p.key.channel = channel;
+  p.key.sender = sends ? self : peer;
+  p.key.receiver = sends ? peer : self;
+  p.key.tag = message.tag;
+  p.rank = self;
+  p.data = message.data;
+  p.bytes = message.bytes;
+  p.matched = message.matched;
+  p.batch = batch;
+  p.op = batches_[batch.place].op;
+  p.eager = false;
+  p.arrived = false;
+  return id;
+}
+
+void Exchange::forget(Id id) {
+  posted_[id].copy.reset();
+  posted_.give_back(id);
+}
+
+template <class Predicate>
+void Exchange::forget_posted(Predicate unwanted) {
+  const auto drops = [&](Id id) {
+    if (posted_[id].eager || !unwanted(posted_[id])) return false;
+    forget(id);
+    return true;
+  };
+  sends_.remove_if(drops);
+  receives_.remove_if(drops);
+  for (auto at = any_receives_.begin(); at != any_receives_.end();) {
+    std::deque<Id>& queue = at->second;
+    queue.erase(std::remove_if(queue.begin(), queue.end(), drops), queue.end());
+    at = queue.empty() ? any_receives_.erase(at) : std::next(at);
+  }
+}
+
+void Exchange::post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers, Batch batch) {
+  batches_[batch.place].remaining += static_cast<int>(round.size());
+  for (std::size_t i = 0; i < round.size() && !is_over(batch); ++i) {
+    const Id id = add(channel, self, peers[i], round[i], batch);
+    round[i].kind == Message::Kind::send ? post_send(id) : post_receive(id);
+  }
+  one_done(batch);
+}
+
+bool Exchange::refuse_if_ended(Id id, Rank peer) {
   if (peer == any_source || !closed_[static_cast<std::size_t>(peer)]) return false;
-  posted->batch->fail(closed(peer));
+  const Batch batch = posted_[id].batch;
+  forget(id);
+  fail(batch, closed(peer));
   return true;
 }
 
-void Exchange::post_send(int channel, const PostedPtr& send, Rank to) {
-  if (refuse_if_ended(send, to)) return;
-  const Key key{channel, send->rank, to, send->message.tag};
+void Exchange::post_send(Id send) {
+  Posted& p = posted_[send];
+  if (refuse_if_ended(send, p.key.receiver)) return;
   const std::int64_t limit = eager_limit();
-  send->eager = limit < 0 || (limit > 0 && send->message.bytes <= limit);
-  if (send->eager) return start_eager(key, send);
-  if (const PostedPtr receive = waiting_receive(key)) return transfer(send, receive, to);
-  sends_[key].push_back(send);
+  p.eager = limit < 0 || (limit > 0 && p.bytes <= limit);
+  if (p.eager) return start_eager(send);
+  if (const Id receive = waiting_receive(p.key); receive != none) return transfer(send, receive);
+  sends_.push(p.key, send);
 }
 
-Exchange::PostedPtr Exchange::waiting_receive(const Key& key) {
-  const auto& [channel, from, to, tag] = key;
-  if (PostedPtr receive = take_first(receives_, key)) return receive;
-  return take_first(any_receives_, AnyKey{channel, to, tag});
+Exchange::Id Exchange::waiting_receive(const MatchKey& key) {
+  if (const Id receive = receives_.take(key); receive != none) return receive;
+  if (any_receives_.empty()) return none;
+  const auto found = any_receives_.find({key.channel, key.receiver, key.tag});
+  if (found == any_receives_.end()) return none;
+  const Id receive = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) any_receives_.erase(found);
+  return receive;
 }
 
-void Exchange::post_receive(int channel, const PostedPtr& receive, Rank from) {
-  const Tag tag = receive->message.tag;
-  if (from == any_source) {
-    std::vector<Key> candidates;
-    for (const auto& [key, queue] : sends_)
-      if (std::get<0>(key) == channel && std::get<2>(key) == receive->rank && std::get<3>(key) == tag)
-        candidates.push_back(key);
-    if (candidates.empty()) return any_receives_[{channel, receive->rank, tag}].push_back(receive);
-    const std::uint32_t pick = scheduler_.choose(static_cast<std::uint32_t>(candidates.size()), ChoiceTag::match);
-    return transfer(take_first(sends_, candidates[pick]), receive, receive->rank);
-  }
-  const Key key{channel, from, receive->rank, tag};
-  if (const PostedPtr send = take_first(sends_, key)) return transfer(send, receive, receive->rank);
-  if (refuse_if_ended(receive, from)) return;
-  receives_[key].push_back(receive);
+Exchange::Id Exchange::any_send(const MatchKey& key) {
+  const std::vector<MatchKey> candidates = sends_.keys_if(
+      [&key](const MatchKey& k) { return k.channel == key.channel && k.receiver == key.receiver && k.tag == key.tag; });
+  if (candidates.empty()) return none;
+  return sends_.take(candidates[scheduler_.choose(static_cast<std::uint32_t>(candidates.size()), ChoiceTag::match)]);
+}
+
+void Exchange::post_receive(Id receive) {
+  const MatchKey& key = posted_[receive].key;
+  const bool any = key.sender == any_source;
+  if (const Id send = any ? any_send(key) : sends_.take(key); send != none) return transfer(send, receive);
+  if (any) return any_receives_[{key.channel, key.receiver, key.tag}].push_back(receive);
+  if (!refuse_if_ended(receive, key.sender)) receives_.push(key, receive);
 }
 
 std::int64_t Exchange::eager_limit() const {
@@ -156,134 +184,135 @@ void Exchange::note_last_arrival(Rank from, Time arrived) {
   last = std::max(last, arrived);
 }
 
-std::optional<Transit> Exchange::travel(const PostedPtr& send, Rank to, MessageVerdict& verdict) {
+std::optional<Transit> Exchange::travel(const Posted& send, MessageVerdict& verdict) {
+  const auto& [channel, from, to, tag] = send.key;
+  const Time now = scheduler_.now();
   ++next_message_;
-  if (faults_.any()) verdict = faults_.on_message(send->rank, to, send->op, scheduler_.now());
+  if (faults_.any()) verdict = faults_.on_message(from, to, name_of(send.op), now);
   Time extra = verdict.delay;
   if (leak) extra += Time{leak()};
-  auto transit = network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
+  auto transit = network_.transmit(from, to, send.bytes, now, extra, scheduler_.chooser());
   // A message that is overtaken is late by the time a message of its size takes, and a bit; it holds up no other.
-  const Link& link = network_.link(send->rank, to);
-  if (verdict.kind == MessageVerdict::Kind::reorder && transit)
-    transit->arrived += link.latency + transfer_time(Bytes{send->message.bytes}, link.bandwidth) + Time{1};
+  if (verdict.kind == MessageVerdict::Kind::reorder && transit) {
+    const Link& link = network_.link(from, to);
+    transit->arrived += link.latency + transfer_time(Bytes{send.bytes}, link.bandwidth) + Time{1};
+  }
   if (verdict.kind == MessageVerdict::Kind::duplicate && transit)
-    (void)network_.transmit(send->rank, to, send->message.bytes, scheduler_.now(), extra, scheduler_.chooser());
+    (void)network_.transmit(from, to, send.bytes, now, extra, scheduler_.chooser());
   if (verdict.kind == MessageVerdict::Kind::drop) transit.reset();
-  if (transit) note_last_arrival(send->rank, transit->arrived);
-  if (on_fault && (verdict.kind != MessageVerdict::Kind::pass || verdict.delay.ps > 0))
-    on_fault(send->rank, to, verdict);
-  trace_.add({scheduler_.now(), RunEvent::Kind::sent, send->rank, to, send->message.bytes, 0});
-  record(send->rank, to, send->message.bytes, scheduler_.now(),
-         transit ? std::optional(transit->arrived) : std::nullopt);
+  if (transit) note_last_arrival(from, transit->arrived);
+  if (on_fault && (verdict.kind != MessageVerdict::Kind::pass || verdict.delay.ps > 0)) on_fault(from, to, verdict);
+  trace_.add({now, RunEvent::Kind::sent, from, to, send.bytes, 0});
+  record(from, to, send.bytes, now, transit ? std::optional(transit->arrived) : std::nullopt);
   return transit;
 }
 
-void Exchange::transfer(const PostedPtr& send, const PostedPtr& receive, Rank to) {
-  if (receive->message.matched != nullptr) *receive->message.matched = send->rank;
-  if (send->eager) {  // its bytes are there already
-    arrive(send, receive, false);
+void Exchange::transfer(Id send, Id receive) {
+  const Posted& sent = posted_[send];
+  Posted& receiving = posted_[receive];
+  receiving.key.sender = sent.key.sender;
+  if (receiving.matched != nullptr) *receiving.matched = sent.key.sender;
+  if (sent.eager) return arrive(send, receive, false);  // its bytes are there already
+  MessageVerdict verdict;
+  const auto transit = travel(sent, verdict);
+  if (!transit) {  // nobody retries: both sides wait for ever
+    forget(send);
+    forget(receive);
     return;
   }
-  MessageVerdict verdict;
-  const auto transit = travel(send, to, verdict);
-  if (!transit) return;  // nobody retries: both sides wait for ever
   const bool corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
   scheduler_.at(transit->arrived, [this, send, receive, corrupt] { arrive(send, receive, corrupt); });
 }
 
-void Exchange::start_eager(const Key& key, const PostedPtr& send) {
-  if (send->message.data != nullptr) send->copy.assign(send->message.data, send->message.data + send->message.bytes);
-  send->message.data = send->copy.empty() ? nullptr : send->copy.data();
+void Exchange::start_eager(Id send) {
+  Posted& p = posted_[send];
+  if (p.data != nullptr && p.bytes > 0) {
+    p.copy = std::make_unique<std::byte[]>(static_cast<std::size_t>(p.bytes));
+    std::memcpy(p.copy.get(), p.data, static_cast<std::size_t>(p.bytes));
+  }
+  p.data = p.copy.get();
   MessageVerdict verdict;
-  const auto transit = travel(send, std::get<2>(key), verdict);
-  if (verdict.kind == MessageVerdict::Kind::corrupt && !send->copy.empty()) send->copy[0] = ~send->copy[0];
+  const auto transit = travel(p, verdict);
+  if (verdict.kind == MessageVerdict::Kind::corrupt && p.copy) p.copy[0] = ~p.copy[0];
   const Time left = transit ? transit->sent : scheduler_.now();
-  const BatchPtr batch = send->batch;
-  scheduler_.at(left, [batch] { batch->one_done(); });
-  if (!transit) return;
-  flying_[key].push_back(send);
-  scheduler_.at(transit->arrived, [this, key, send] { land(key, send); });
+  scheduler_.at(left, [this, batch = p.batch] { one_done(batch); });
+  if (!transit) return forget(send);
+  flying_.push(p.key, send);
+  scheduler_.at(transit->arrived, [this, send] { land(send); });
 }
 
 // What is faster than an earlier message of its connection waits for it.
-void Exchange::land(const Key& key, const PostedPtr& send) {
-  send->arrived = true;
-  const auto flying = flying_.find(key);
-  std::vector<PostedPtr> landed;
-  while (!flying->second.empty() && flying->second.front()->arrived) {
-    landed.push_back(std::move(flying->second.front()));
-    flying->second.pop_front();
-  }
-  if (flying->second.empty()) flying_.erase(flying);
-  for (const PostedPtr& next : landed) {
-    if (const PostedPtr receive = waiting_receive(key))
-      transfer(next, receive, std::get<2>(key));
-    else
-      sends_[key].push_back(next);
+void Exchange::land(Id send) {
+  posted_[send].arrived = true;
+  const MatchKey key = posted_[send].key;
+  std::vector<Id> landed;
+  for (Id next = flying_.front(key); next != none && posted_[next].arrived; next = flying_.front(key))
+    landed.push_back(flying_.take(key));
+  for (const Id next : landed) {
+    if (const Id receive = waiting_receive(key); receive != none) {
+      transfer(next, receive);
+    } else {
+      sends_.push(key, next);
+    }
   }
 }
 
-void Exchange::arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt) {
+void Exchange::arrive(Id send, Id receive, bool corrupt) {
+  deliver(posted_[send], posted_[receive], corrupt);
+  forget(send);
+  forget(receive);
+}
+
+void Exchange::deliver(const Posted& send, const Posted& receive, bool corrupt) {
   const bool fails = personality_.on_peer_end == OnPeerEnd::peers_fail;
-  if (receive->batch->finished) {
-    if (fails && !send->eager && ended_[static_cast<std::size_t>(receive->rank)])
-      send->batch->fail(closed(receive->rank));
+  if (is_over(receive.batch)) {
+    if (fails && !send.eager && ended_[static_cast<std::size_t>(receive.rank)]) fail(send.batch, closed(receive.rank));
     return;
   }
-  const std::int64_t bytes = send->message.bytes;
-  if (bytes > receive->message.bytes) {
+  const std::int64_t bytes = send.bytes;
+  if (bytes > receive.bytes) {
     const Error error{
         personality_.on_long_message == OnLongMessage::receiver_aborts ? Code::process_aborted : Code::size_mismatch,
-        fmt::format("rank {} received {} bytes from rank {} where it expected {}", receive->rank, bytes, send->rank,
-                    receive->message.bytes),
-        {{"peer", std::to_string(send->rank)}}};
+        fmt::format("rank {} received {} bytes from rank {} where it expected {}", receive.rank, bytes, send.rank,
+                    receive.bytes),
+        {{"peer", std::to_string(send.rank)}}};
     if (personality_.on_long_message == OnLongMessage::receiver_aborts) {
-      abort_rank(receive->rank, error);
-      if (fails && !send->eager)  // the sender learns of it when the connection closes
+      abort_rank(receive.rank, error);
+      if (fails && !send.eager)  // the sender learns of it when the connection closes
         scheduler_.at(scheduler_.now() + spec_.intra.latency,
-                      [this, send, peer = receive->rank] { send->batch->fail(closed(peer)); });
+                      [this, batch = send.batch, peer = receive.rank] { fail(batch, closed(peer)); });
       return;
     }
     if (personality_.on_long_message == OnLongMessage::receiver_fails) {
-      receive->batch->fail(error);
-      if (!send->eager) send->batch->one_done();
+      fail(receive.batch, error);
+      if (!send.eager) one_done(send.batch);
     }
     return;
   }
-  if (!send->eager && send->batch->finished) {  // the sender gave up and its memory may be gone
-    if (fails && ended_[static_cast<std::size_t>(send->rank)]) receive->batch->fail(closed(send->rank));
+  if (!send.eager && is_over(send.batch)) {  // the sender gave up and its memory may be gone
+    if (fails && ended_[static_cast<std::size_t>(send.rank)]) fail(receive.batch, closed(send.rank));
     return;
   }
   std::uint64_t content = 0;
-  if (receive->message.data != nullptr && send->message.data != nullptr && bytes > 0) {
-    std::memcpy(receive->message.data, send->message.data, static_cast<std::size_t>(bytes));
-    if (corrupt) receive->message.data[0] = ~receive->message.data[0];
-    content = digest(std::span<const std::byte>(receive->message.data, static_cast<std::size_t>(bytes)));
+  if (receive.data != nullptr && send.data != nullptr && bytes > 0) {
+    std::memcpy(receive.data, send.data, static_cast<std::size_t>(bytes));
+    if (corrupt) receive.data[0] = ~receive.data[0];
+    content = digest(std::span<const std::byte>(receive.data, static_cast<std::size_t>(bytes)));
   }
-  trace_.add({scheduler_.now(), RunEvent::Kind::received, receive->rank, send->rank, bytes, content});
-  if (!send->eager) send->batch->one_done();
-  receive->batch->one_done();
+  trace_.add({scheduler_.now(), RunEvent::Kind::received, receive.rank, send.rank, bytes, content});
+  if (!send.eager) one_done(send.batch);
+  one_done(receive.batch);
 }
 
-void Exchange::withdraw(const BatchPtr& batch) {
-  batch->finished = true;
-  batch->done = nullptr;
-  const auto drop = [&](auto& queues) {
-    remove_posted(queues, [&](const PostedPtr& p) { return p->batch == batch && !p->eager; });
-  };
-  drop(sends_);
-  drop(receives_);
-  drop(any_receives_);
+void Exchange::withdraw(Batch batch) {
+  if (is_over(batch)) return;
+  (void)close(batch);
+  forget_posted([&batch](const Posted& p) { return p.batch == batch; });
 }
 
 void Exchange::rank_ended(Rank rank) {
   ended_[static_cast<std::size_t>(rank)] = true;
-  const auto forget = [rank](auto& queues) {
-    remove_posted(queues, [rank](const PostedPtr& p) { return p->rank == rank && !p->eager; });
-  };
-  forget(sends_);
-  forget(receives_);
-  forget(any_receives_);
+  forget_posted([rank](const Posted& p) { return p.rank == rank; });
   if (personality_.on_peer_end != OnPeerEnd::peers_fail) return;
   // What had left the rank still arrives; then its connections close.
   const Time closes = std::max(scheduler_.now() + spec_.intra.latency, last_arrival_[static_cast<std::size_t>(rank)]);
@@ -294,17 +323,14 @@ void Exchange::rank_ended(Rank rank) {
 
 void Exchange::close_connections(Rank rank) {
   closed_[static_cast<std::size_t>(rank)] = true;
-  std::vector<BatchPtr> failing;
-  const auto sweep = [&](auto& queues) {
-    for (auto& [key, queue] : queues)
-      for (const PostedPtr& p : queue)
-        if (p->rank != rank && !p->eager && (std::get<1>(key) == rank || std::get<2>(key) == rank))
-          failing.push_back(p->batch);
-  };
-  sweep(sends_);
-  sweep(receives_);
+  std::vector<Batch> failing;
+  for (const MatchTable* table : {&sends_, &receives_})
+    for (const Id id : table->items()) {
+      const Posted& p = posted_[id];
+      if (p.rank != rank && !p.eager && (p.key.sender == rank || p.key.receiver == rank)) failing.push_back(p.batch);
+    }
   const Error error = closed(rank);
-  for (const BatchPtr& batch : failing) batch->fail(error);
+  for (const Batch batch : failing) fail(batch, error);
 }
 
 }  // namespace pdsim::sim

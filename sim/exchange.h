@@ -10,47 +10,49 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/collectives/collective.h"
 #include "core/group/rank_program.h"
 #include "core/runtime/transport.h"
 #include "sim/faults.h"
+#include "sim/match_table.h"
 #include "sim/network.h"
 #include "sim/personality.h"
+#include "sim/pool.h"
 #include "sim/scheduler.h"
 #include "sim/trace.h"
 
+#include <deque>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace pdsim::sim {
 
-// All messages of one posted round; completes once.
+// All messages of one posted round; completes once, and is over then. One made by default is over.
 struct Batch {
-  Transport::Done done;
-  int remaining = 0;
-  bool finished = false;
-  void one_done();
-  void fail(const Error& error);
+  std::uint32_t place = 0;
+  std::uint32_t generation = 0;
+  bool operator==(const Batch&) const = default;
 };
-using BatchPtr = std::shared_ptr<Batch>;
 
 class Exchange {
  public:
   Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults, Trace& trace,
            std::size_t message_records);
 
-  // `channel` tells groups apart; ranks are global. `op` is for faults and records.
-  void post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers, std::string_view op,
-            BatchPtr batch);
+  // `op` is for faults and records.
+  Batch open(CollectiveKind op, Transport::Done done);
+  bool is_over(Batch batch) const {
+    return batch.generation == 0 || batches_[batch.place].generation != batch.generation;
+  }
+  // `channel` tells groups apart; ranks are global. Once for each batch.
+  void post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers, Batch batch);
   // Forgets what the batch still has posted; it will not be completed by messages any more.
-  void withdraw(const BatchPtr& batch);
+  void withdraw(Batch batch);
   void rank_ended(Rank rank);
   void begin_launch();
   // Called when a message is longer than its receive and the personality aborts the receiver.
@@ -71,17 +73,26 @@ class Exchange {
   std::int64_t message_count() const { return next_message_; }
 
  private:
+  using Id = std::uint32_t;  // of a posted message
+  static constexpr Id none = MatchTable::none;
   struct Posted {
+    MatchKey key;
     Rank rank = no_rank;  // who posted it
-    Message message;
-    BatchPtr batch;
-    std::string_view op;
-    std::vector<std::byte> copy;  // of an eager send
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    Rank* matched = nullptr;
+    Batch batch;
+    std::unique_ptr<std::byte[]> copy;  // of an eager send
+    CollectiveKind op = CollectiveKind::send;
     bool eager = false;
     bool arrived = false;  // an eager send whose bytes are at the receiver
   };
-  using PostedPtr = std::shared_ptr<Posted>;
-  using Key = std::tuple<int, Rank, Rank, Tag>;  // channel, sender, receiver, tag
+  struct OpenBatch {
+    Transport::Done done;
+    CollectiveKind op = CollectiveKind::send;
+    int remaining = 0;
+    std::uint32_t generation = 1;  // of the batch that has this place, or will have it
+  };
   struct AnyKey {
     int channel;
     Rank receiver;
@@ -89,15 +100,24 @@ class Exchange {
     auto operator<=>(const AnyKey&) const = default;
   };
 
-  void post_send(int channel, const PostedPtr& send, Rank to);
-  void post_receive(int channel, const PostedPtr& receive, Rank from);
-  PostedPtr waiting_receive(const Key& key);  // null: none yet
-  void transfer(const PostedPtr& send, const PostedPtr& receive, Rank to);
-  void arrive(const PostedPtr& send, const PostedPtr& receive, bool corrupt);
-  void start_eager(const Key& key, const PostedPtr& send);
-  void land(const Key& key, const PostedPtr& send);
-  std::optional<Transit> travel(const PostedPtr& send, Rank to, MessageVerdict& verdict);
-  bool refuse_if_ended(const PostedPtr& posted, Rank peer);
+  void one_done(Batch batch);
+  void fail(Batch batch, const Error& error);
+  Transport::Done close(Batch batch);
+  Id add(int channel, Rank self, Rank peer, const Message& message, Batch batch);
+  void forget(Id id);
+  void post_send(Id send);
+  void post_receive(Id receive);
+  Id waiting_receive(const MatchKey& key);  // none: none yet
+  Id any_send(const MatchKey& key);         // that waits for the receiver; none: there is none
+  void transfer(Id send, Id receive);
+  void arrive(Id send, Id receive, bool corrupt);
+  void deliver(const Posted& send, const Posted& receive, bool corrupt);
+  void start_eager(Id send);
+  void land(Id send);
+  std::optional<Transit> travel(const Posted& send, MessageVerdict& verdict);
+  bool refuse_if_ended(Id id, Rank peer);  // forgets it then
+  template <class Predicate>
+  void forget_posted(Predicate unwanted);
   Error closed(Rank peer) const;
   void close_connections(Rank rank);
 
@@ -107,9 +127,11 @@ class Exchange {
   Faults& faults_;
   Trace& trace_;
   Network network_;
-  std::map<Key, std::list<PostedPtr>> sends_, receives_;
-  std::map<Key, std::list<PostedPtr>> flying_;  // eager sends on their way, in the order of the sends
-  std::map<AnyKey, std::list<PostedPtr>> any_receives_;
+  Pool<Posted> posted_;
+  Pool<OpenBatch> batches_;
+  MatchTable sends_, receives_;
+  MatchTable flying_;  // eager sends on their way, in the order of the sends
+  std::map<AnyKey, std::deque<Id>> any_receives_;
   std::vector<bool> ended_;
   std::vector<bool> closed_;        // peers see that it ended
   std::vector<Time> last_arrival_;  // of what each rank has sent

@@ -5,19 +5,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace pdsim::sim {
 namespace {
 
 // One started call: its Work, the messages of its present round, and its watchdog.
 struct Operation : std::enable_shared_from_this<Operation> {
+  Batch batch;  // with what every round needs
+  bool finished = false;
   Collective call;
   WorkPtr work;
   const SimEvent* event = nullptr;  // of the work
   std::unique_ptr<Transport> transport;
-  BatchPtr batch;
   std::optional<Scheduler::Key> watchdog;
-  bool finished = false;
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
@@ -50,14 +52,20 @@ class CallTransport final : public Transport {
 
   void post(std::span<const Message> round, Done done) override {
     if (operation_.finished) return;
-    auto batch = std::make_shared<Batch>();
-    batch->done = with_group_ranks(round, std::move(done));
+    const Batch batch = world_.exchange.open(operation_.call.kind, with_group_ranks(round, std::move(done)));
     operation_.batch = batch;
-    std::vector<Rank> peers;
-    for (const Message& m : round)
-      peers.push_back(m.peer == any_source ? any_source : ranks_[static_cast<std::size_t>(m.peer)]);
-    world_.exchange.post(channel_, ranks_[static_cast<std::size_t>(rank_)], round, peers, name_of(operation_.call.kind),
-                         batch);
+    const Rank self = ranks_[static_cast<std::size_t>(rank_)];
+    const auto peer = [this](const Message& m) {
+      return m.peer == any_source ? any_source : ranks_[static_cast<std::size_t>(m.peer)];
+    };
+    std::array<Rank, 8> few{};
+    if (round.size() <= few.size()) {
+      std::transform(round.begin(), round.end(), few.begin(), peer);
+      return world_.exchange.post(channel_, self, round, {few.data(), round.size()}, batch);
+    }
+    std::vector<Rank> many(round.size());
+    std::transform(round.begin(), round.end(), many.begin(), peer);
+    world_.exchange.post(channel_, self, round, many, batch);
   }
 
   // The exchange knows global ranks only.
@@ -72,6 +80,8 @@ class CallTransport final : public Transport {
       done(std::move(status));
     };
   }
+
+  bool charges_reductions() const override { return world_.spec.reduce_bandwidth.bytes_per_s > 0; }
 
   void after_reduction(std::int64_t bytes, std::function<void()> then) override {
     const Time usual = transfer_time(Bytes{bytes}, world_.spec.reduce_bandwidth);
@@ -212,8 +222,7 @@ class SimMember final : public Member {
     if (operation->finished) return;
     operation->finished = true;
     if (operation->watchdog) world_.scheduler.cancel_event(*operation->watchdog);
-    if (operation->batch && !operation->batch->finished) world_.exchange.withdraw(operation->batch);
-    operation->batch.reset();
+    world_.exchange.withdraw(std::exchange(operation->batch, {}));
     running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
     std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
     if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)

@@ -58,7 +58,7 @@ Network::Network(const WorldSpec& spec)
 }
 
 const Link& Network::link(Rank from, Rank to) const {
-  return spec_.node_of(from) == spec_.node_of(to) ? spec_.intra : spec_.inter;
+  return spec_.nodes == 1 || spec_.node_of(from) == spec_.node_of(to) ? spec_.intra : spec_.inter;
 }
 
 Time Network::transfer(Rank from, Rank to, std::int64_t bytes) const {
@@ -73,7 +73,7 @@ Time Network::transfer(Rank from, Rank to, std::int64_t bytes) const {
 
 std::optional<Transit> Network::transmit(Rank from, Rank to, std::int64_t bytes, Time now, Time extra,
                                          Chooser& chooser) {
-  const bool crosses = spec_.node_of(from) != spec_.node_of(to);
+  const bool crosses = spec_.nodes > 1 && spec_.node_of(from) != spec_.node_of(to);
   const Link& l = crosses ? spec_.inter : spec_.intra;
   const Time duration = transfer(from, to, bytes);
   Time late = extra;
@@ -90,9 +90,9 @@ std::optional<Transit> Network::transmit(Rank from, Rank to, std::int64_t bytes,
   const Time busy = duration + l.overhead;
   Time enters = start + l.overhead + l.latency + late;
   if (spec_.sharing != Sharing::none) {
-    const int up = spec_.node_of(from);
-    const int down = spec_.node_of(to);
     const bool shares_links = crosses && spec_.sharing == Sharing::links;
+    const int up = shares_links ? spec_.node_of(from) : 0;
+    const int down = shares_links ? spec_.node_of(to) : 0;
     if (shares_links) start = std::max(start, of(node_leaving_, up));
     of(leaving_, from) = start + busy;
     if (shares_links) of(node_leaving_, up) = start + busy;

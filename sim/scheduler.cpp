@@ -74,19 +74,15 @@ Scheduler::Scheduler(Chooser& chooser, std::size_t stack_bytes) : chooser_(choos
 Scheduler::~Scheduler() = default;
 
 Scheduler::Key Scheduler::at(Time when, Action action) {
-  const Key key{std::max(when, now_), next_event_++};
-  progress_.emplace(key, std::move(action));
-  return key;
+  return progress_.add(std::max(when, now_), next_event_++, std::move(action));
 }
 
 Scheduler::Key Scheduler::at_watchdog(Time when, Action action) {
-  const Key key{std::max(when, now_), next_event_++};
-  watchdogs_.emplace(key, std::move(action));
-  return key;
+  return watchdogs_.add(std::max(when, now_), next_event_++, std::move(action));
 }
 
 void Scheduler::cancel_event(const Key& key) {
-  if (progress_.erase(key) == 0) watchdogs_.erase(key);
+  if (!progress_.remove(key)) watchdogs_.remove(key);
 }
 
 void Scheduler::spawn(Rank rank, Action body) {
@@ -148,6 +144,7 @@ void Scheduler::wake(Rank rank) {
     it->second->woken_while_frozen = true;
     return;
   }
+  ranks_ready_ = true;
   boost::fibers::context::active()->schedule(std::exchange(it->second->parked, nullptr));
 }
 
@@ -175,53 +172,50 @@ void Scheduler::cancel(Rank rank) {
   wake(rank);
 }
 
-bool Scheduler::fire_next(bool with_watchdogs) {
-  std::map<Key, Action>* source = &progress_;
-  if (with_watchdogs && !watchdogs_.empty() &&
-      (progress_.empty() || watchdogs_.begin()->first < progress_.begin()->first))
-    source = &watchdogs_;
-  if (source->empty()) return false;
+bool Scheduler::fire_next() {
   // Watchdogs that are due before the next ordinary event fire in their turn, also while the program makes progress.
-  const auto first = source->begin();
-  now_ = first->first.first;
-  const Action action = std::move(first->second);
-  source->erase(first);
+  const bool watchdog = !watchdogs_.empty() && (progress_.empty() || watchdogs_.first() < progress_.first());
+  Events& source = watchdog ? watchdogs_ : progress_;
+  if (source.empty()) return false;
+  now_ = source.first().at;
+  const Action action = source.take_first();
   ++fired_;
   action();
   return true;
 }
 
-void Scheduler::loop(const Action& on_deadlock) {
+// Until no rank can run.
+void Scheduler::let_ranks_run() {
+  ranks_ready_ = false;
+  boost::this_fiber::yield();
+  for (const std::unique_ptr<Task>& task : ended_) task->fiber.join();
+  ended_.clear();
+}
+
+void Scheduler::loop(const std::function<void()>& on_deadlock) {
   bool deadlock_told = false;
   while (alive_ > 0) {
-    boost::this_fiber::yield();  // until no rank can run
-    ended_.erase(std::remove_if(ended_.begin(), ended_.end(),
-                                [](const std::unique_ptr<Task>& t) {
-                                  t->fiber.join();
-                                  return true;
-                                }),
-                 ended_.end());
+    if (ranks_ready_) let_ranks_run();
     if (alive_ == 0) break;
-    const bool same_time = !progress_.empty() && progress_.begin()->first.first == now_;
+    const bool same_time = !progress_.empty() && progress_.first().at == now_;
     if (!same_time && before_time_moves && before_time_moves()) continue;
     if (progress_.empty() && !deadlock_told) {
       deadlock_told = true;
       on_deadlock();
     }
-    if (fire_next(true)) continue;
+    if (fire_next()) continue;
     std::vector<Rank> left;
     for (const auto& [rank, task] : tasks_) left.push_back(rank);
     for (const Rank rank : left) cancel(rank);
   }
-  for (const std::unique_ptr<Task>& task : ended_) task->fiber.join();
-  ended_.clear();
 }
 
-void Scheduler::run(const Action& on_deadlock) {
+void Scheduler::run(const std::function<void()>& on_deadlock) {
   // The scheduling algorithm is installed per thread, so every run has a thread of its own.
   std::thread([&] {
     boost::fibers::use_scheduling_algorithm<RanksFirst>(&chooser_);
     for (const auto& [rank, task] : tasks_) start(*task);
+    ranks_ready_ = true;
     loop(on_deadlock);
   }).join();
 }

@@ -12,6 +12,7 @@
 #include "core/base/quantity.h"
 #include "core/base/types.h"
 #include "sim/choose.h"
+#include "sim/events.h"
 
 #include <cstdint>
 #include <functional>
@@ -24,8 +25,8 @@ namespace pdsim::sim {
 
 class Scheduler {
  public:
-  using Key = std::pair<Time, std::uint64_t>;  // of an event: its time, then its number
-  using Action = std::function<void()>;
+  using Key = EventKey;
+  using Action = Callback<>;
 
   Scheduler(Chooser& chooser, std::size_t stack_bytes);
   ~Scheduler();
@@ -39,7 +40,7 @@ class Scheduler {
   Key at_watchdog(Time when, Action action);
   void cancel_event(const Key& key);
   void clear_events();
-  Time next_watchdog() const { return watchdogs_.empty() ? Time::max() : watchdogs_.begin()->first.first; }
+  Time next_watchdog() const { return watchdogs_.empty() ? Time::max() : watchdogs_.first().at; }
   // Called when no rank can run, before time moves; true: look again whether one can.
   std::function<bool()> before_time_moves;
 
@@ -59,13 +60,14 @@ class Scheduler {
   int alive() const { return alive_; }
 
   // Until every rank has ended; `on_deadlock` as above.
-  void run(const Action& on_deadlock);
+  void run(const std::function<void()>& on_deadlock);
 
  private:
   struct Task;
   void start(Task& task);
-  void loop(const Action& on_deadlock);
-  bool fire_next(bool with_watchdogs);
+  void loop(const std::function<void()>& on_deadlock);
+  void let_ranks_run();
+  bool fire_next();
 
   Chooser& chooser_;
   std::size_t stack_bytes_;
@@ -74,8 +76,8 @@ class Scheduler {
   std::uint64_t fired_ = 0;
   int alive_ = 0;
   Rank current_ = no_rank;
-  std::map<Key, Action> progress_;
-  std::map<Key, Action> watchdogs_;
+  bool ranks_ready_ = false;
+  Events progress_, watchdogs_;
   std::map<Rank, std::unique_ptr<Task>> tasks_;
   std::vector<std::unique_ptr<Task>> ended_;
 };

@@ -107,6 +107,12 @@ constexpr std::array<Unit, 4> print_rates{{{"B/s", 1}, {"kB/s", 1'000}, {"MB/s",
 
 Time transfer_time(Bytes size, Rate rate) {
   if (rate.bytes_per_s == 0 || size.count == 0) return {};
+  constexpr std::int64_t narrow = 9'000'000;  // bytes whose picoseconds at 1 B/s, and a rounding, fit into 63 bits
+  if (size.count > 0 && size.count < narrow && rate.bytes_per_s > 0) {
+    const auto r = static_cast<std::uint64_t>(rate.bytes_per_s);
+    const std::uint64_t ps = static_cast<std::uint64_t>(size.count) * 1'000'000'000'000ULL;
+    return {static_cast<std::int64_t>((ps + r / 2) / r)};
+  }
   const Wide ps = static_cast<Wide>(size.count) * 1'000'000'000'000ULL;
   const auto r = static_cast<Wide>(rate.bytes_per_s);
   return {static_cast<std::int64_t>((ps + r / 2) / r)};

@@ -2,6 +2,7 @@
 
 #include "core/collectives/reduce.h"
 
+#include <array>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -13,14 +14,19 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
  public:
   PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done)
       : transport_(transport),
-        call_(call),
+        plan_(algorithm.plan({transport.rank(), transport.size(), call.count, call.root, call.splits.get(),
+                              transport.ranks_per_node()})),
         tag_(tag),
+        source_(call.source.get()),
+        width_(size_of(call.dtype)),
+        real_(call.input.data != nullptr || call.output.data != nullptr),
         done_(std::move(done)),
-        args_{transport.rank(), transport.size(), call.count, call.root, call.splits.get(), transport.ranks_per_node()},
-        plan_(algorithm.plan(args_)),
-        real_(call.input.data != nullptr || call.output.data != nullptr) {
-    if (real_) scratch_.resize(bytes(algorithm.scratch_elements(args_)));
-    if (row(call.kind).reduces && call.op == ReduceOp::avg) factor_ = 1.0 / args_.size;
+        call_(call),
+        size_(transport.size()) {
+    if (real_)
+      scratch_.resize(bytes(algorithm.scratch_elements(
+          {transport.rank(), size_, call.count, call.root, call.splits.get(), transport.ranks_per_node()})));
+    if (row(call.kind).reduces && call.op == ReduceOp::avg) factor_ = 1.0 / size_;
     if (call.op == ReduceOp::premul_sum && row(call.kind).reduces) factor_ = call.premul;
     divides_at_end_ = call.op == ReduceOp::avg && !row(call.dtype).floating;
   }
@@ -41,7 +47,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   }
 
  private:
-  std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * size_of(call_.dtype); }
+  std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * width_; }
 
   std::byte* at(const Slice& s) {
     if (!real_) return nullptr;
@@ -54,35 +60,54 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
 
   void step() {
     if (!plan_.next()) {
-      if (divides_at_end_ && real_ && call_.output.data != nullptr) divide(call_.output, args_.size);
+      if (divides_at_end_ && real_ && call_.output.data != nullptr) divide(call_.output, size_);
       return finish({});
     }
-    messages_.clear();
+    if (real_) make_room_for_round();
+    const std::span<const Step> steps = plan_.steps();
+    std::array<Message, 4> few;
+    if (steps.size() <= few.size()) return post({few.data(), messages_of(steps, few.data())});
+    std::vector<Message> many(steps.size());
+    post({many.data(), messages_of(steps, many.data())});
+  }
+
+  std::size_t messages_of(std::span<const Step> steps, Message* to) {
+    Message* next = to;
+    std::size_t offset = 0;
+    for (const Step& s : steps) {
+      if (s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce) continue;
+      Message& m = *next++;
+      m.kind = s.kind == Step::Kind::send ? Message::Kind::send : Message::Kind::receive;
+      m.peer = s.peer;
+      m.tag = tag_;
+      m.bytes = static_cast<std::int64_t>(bytes(s.slice.count));
+      m.matched = source_;
+      if (!real_) continue;
+      const bool staged = s.kind == Step::Kind::receive_reduce;
+      m.data = staged ? staging_.data() + offset : at(s.slice);
+      if (staged) offset += bytes(s.slice.count);
+    }
+    return static_cast<std::size_t>(next - to);
+  }
+
+  void post(std::span<const Message> messages) {
+    if (messages.empty()) return arrived({});
+    transport_.post(messages, [self = shared_from_this()](Status status) { self->arrived(std::move(status)); });
+  }
+
+  void make_room_for_round() {
     std::size_t staged = 0;
     for (const Step& s : plan_.steps())
       if (s.kind == Step::Kind::receive_reduce) staged += bytes(s.slice.count);
-    if (real_) staging_.resize(staged);
-    std::size_t offset = 0;
-    for (const Step& s : plan_.steps()) {
-      if (s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce) continue;
-      Message m{Message::Kind::receive, s.peer, tag_, at(s.slice), static_cast<std::int64_t>(bytes(s.slice.count)),
-                call_.source.get()};
-      if (s.kind == Step::Kind::send) m.kind = Message::Kind::send;
-      if (s.kind == Step::Kind::receive_reduce) {
-        m.data = real_ ? staging_.data() + offset : nullptr;
-        offset += bytes(s.slice.count);
-      }
-      messages_.push_back(m);
-    }
-    if (messages_.empty()) return arrived({});
-    auto self = shared_from_this();
-    transport_.post(messages_, [self](Status status) { self->arrived(std::move(status)); });
+    staging_.resize(staged);
   }
 
   void arrived(Status status) {
     if (!status.ok()) return finish(std::move(status));
+    const bool charges = transport_.charges_reductions();
+    if (!real_ && !charges) return advance();
     const std::int64_t combined = local_steps();
-    if (combined == 0) return advance();
+    if (combined == 0 || !charges) return advance();
     auto self = shared_from_this();
     transport_.after_reduction(combined, [self] { self->advance(); });
   }
@@ -117,20 +142,22 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     done(std::move(status));
   }
 
+  // What every round needs stands together.
   Transport& transport_;
-  Collective call_;
-  Tag tag_;
-  PlanDone done_;
-  PlanArgs args_;
   Plan plan_;
+  Tag tag_;
+  Rank* source_;
+  std::size_t width_;
   bool real_;
   bool divides_at_end_ = false;
   bool advancing_ = false;
   bool again_ = false;
+  PlanDone done_;
+  Collective call_;
   double factor_ = 1.0;
+  int size_;
   std::vector<std::byte> scratch_;
   std::vector<std::byte> staging_;
-  std::vector<Message> messages_;
 };
 
 }  // namespace

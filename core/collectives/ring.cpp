@@ -26,7 +26,9 @@ Slice PlanArgs::output_part(int i) const {
 }
 
 Slice PlanArgs::chunk(int i) const {
-  const std::int64_t index = ((i % size) + size) % size;
+  int wrapped = i < 0 ? i + size : i;  // most are in range then
+  if (wrapped < 0 || wrapped >= size) wrapped = ((i % size) + size) % size;
+  const std::int64_t index = wrapped;
   const std::int64_t base = count / size;
   const std::int64_t longer = count % size;
   const std::int64_t offset = index * base + (index < longer ? index : longer);

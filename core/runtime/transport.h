@@ -8,6 +8,7 @@
 //              transport
 #pragma once
 
+#include "core/base/callback.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
 
@@ -30,13 +31,15 @@ struct Message {
 
 class Transport {
  public:
-  using Done = std::function<void(Status)>;
+  using Done = Callback<Status>;
   virtual ~Transport() = default;
   virtual Rank rank() const = 0;
   virtual int size() const = 0;
   // Rank r of the group is on node r / ranks_per_node(); 1 where that is not so, or not known.
   virtual int ranks_per_node() const { return 1; }
   virtual void post(std::span<const Message> round, Done done) = 0;
+  // False where after_reduction() calls back at once.
+  virtual bool charges_reductions() const { return true; }
   // Accounts the cost of combining `bytes` locally, then continues with `then`; real transports call it at once.
   virtual void after_reduction(std::int64_t bytes, std::function<void()> then) = 0;
 };
