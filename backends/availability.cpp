@@ -1,36 +1,66 @@
 #include "backends/availability.h"
 
+#include "backends/gloo/gloo_backend.h"
+#include "backends/mpi/mpi_backend.h"
+#include "backends/mpi/mpi_seats.h"
+
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 
 namespace pdsim {
 namespace {
 
+[[maybe_unused]] Availability absent(std::string_view name, std::string_view option, std::string_view summary) {
+  const std::string cure =
+      summary.starts_with("off") ? fmt::format("; build with {}=AUTO", option) : ", then build again";
+  return {false, "", fmt::format("this build of pdsim has no {}: {}{}", name, summary, cure)};
+}
+
 Availability without_world(std::string_view name, bool found, std::string_view summary, std::string_view version) {
   std::string reason = "this version of pdsim has no " + std::string(name) + " world yet (";
-  reason += found ? std::string(version) + " found" : name == "mpi" ? "MPI " : "NCCL ";
+  reason += found ? std::string(version) + " found" : "NCCL ";
   if (!found) reason += summary;
   return {false, std::string(version), reason + ")"};
 }
 
-constexpr std::array rows{RealWorldRow{"gloo", gloo_availability}, RealWorldRow{"mpi", mpi_availability},
-                          RealWorldRow{"nccl", nccl_availability}};
+Result<std::unique_ptr<Backend>> make_gloo(Runtime& runtime) { return make_gloo_backend(runtime); }
+
+Result<std::unique_ptr<Backend>> make_nccl(Runtime&) {
+  return Error{Code::unavailable, nccl_availability().reason, {}};
+}
+
+constexpr std::array rows{RealWorldRow{"gloo", gloo_availability, make_gloo},
+                          RealWorldRow{"mpi", mpi_availability, make_mpi_backend, take_mpi_seats, true},
+                          RealWorldRow{"nccl", nccl_availability, make_nccl}};
 
 }  // namespace
 
 std::span<const RealWorldRow> real_worlds() { return rows; }
 
+const RealWorldRow* real_world_row(std::string_view name) {
+  for (const RealWorldRow& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
 Availability gloo_availability() {
 #if PDSIM_HAVE_GLOO
   return {true, PDSIM_GLOO_VERSION, ""};
 #else
-  const std::string_view summary = PDSIM_GLOO_SUMMARY;
-  const std::string cure = summary.starts_with("off") ? "; build with PDSIM_WITH_GLOO=AUTO" : ", then build again";
-  return {false, "", "this build of pdsim has no Gloo: " + std::string(summary) + cure};
+  return absent("Gloo", "PDSIM_WITH_GLOO", PDSIM_GLOO_SUMMARY);
 #endif
 }
 
-Availability mpi_availability() { return without_world("mpi", PDSIM_HAVE_MPI, PDSIM_MPI_SUMMARY, PDSIM_MPI_VERSION); }
+Availability mpi_availability() {
+#if PDSIM_HAVE_MPI
+  const std::string problem = mpirun_problem();
+  return {problem.empty(), PDSIM_MPI_VERSION, problem};
+#else
+  return absent("Open MPI", "PDSIM_WITH_MPI", PDSIM_MPI_SUMMARY);
+#endif
+}
 
 Availability nccl_availability() {
   return without_world("nccl", PDSIM_HAVE_NCCL, PDSIM_NCCL_SUMMARY, PDSIM_NCCL_VERSION);

@@ -1,8 +1,13 @@
-// Which real worlds work on this machine with this build, and for each that does not: why, and what to do.
+// THE list of real worlds: which of them work on this machine with this build, why not and what to do, and how they start.
+//
+// Adding one: its folder of backends, and a row in availability.cpp.
 #pragma once
 
+#include "backends/local/seats.h"
 #include "core/group/backend.h"
+#include "core/runtime/runtime.h"
 
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -15,8 +20,12 @@ Availability nccl_availability();
 struct RealWorldRow {
   std::string_view name;  // as --on takes it
   Availability (*available)();
+  Result<std::unique_ptr<Backend>> (*make_backend)(Runtime& runtime);  // in a rank's process; `runtime` outlives it
+  TakeSeats take_seats = nullptr;                                      // where the library wants its own launcher
+  bool ends_together = false;  // the launcher ends the job when a rank fails, as mpirun does
 };
 
 std::span<const RealWorldRow> real_worlds();
+const RealWorldRow* real_world_row(std::string_view name);  // null: there is none
 
 }  // namespace pdsim

@@ -2,7 +2,7 @@
 //
 //   launcher -> rank   start (who it is, where), ask (send your record now)
 //   rank -> launcher   progress (it has recorded something new), record (an answer to ask, or before dying on purpose),
-//                      final (the last record; first byte: Relaunch)
+//                      final (the last record; first byte: Relaunch, or that the program failed)
 #pragma once
 
 #include "core/base/result.h"

@@ -25,8 +25,8 @@ sigset_t ending_signals() {
 }
 
 // Between fork and exec only calls that are safe after a fork of a threaded process are allowed: no allocation, no locks.
-[[noreturn]] void become(char* const* argv, std::span<const Child::Inherited> inherited, const sigset_t& mask,
-                         pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* environment, std::span<const Child::Inherited> inherited,
+                         const sigset_t& mask, pid_t parent) {
   constexpr int lowest_free = 64;  // above every number that the child is to have
   constexpr int cannot_start = 127;
   setpgid(0, 0);
@@ -45,8 +45,16 @@ sigset_t ending_signals() {
   }
   close_range(static_cast<unsigned>(highest) + 1, ~0U, 0);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
-  execvp(argv[0], argv);
+  execvpe(argv[0], argv, environment);
   _exit(cannot_start);
+}
+
+// As exec takes them: with a null at the end.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 }  // namespace
@@ -97,16 +105,15 @@ bool HeldSignals::arrived() {
 }
 
 Result<Child> Child::start(const std::vector<std::string>& argv, std::span<const Inherited> inherited,
-                           const sigset_t& signal_mask) {
+                           const sigset_t& signal_mask, const std::vector<std::string>& environment) {
   PDSIM_CHECK(!argv.empty() && inherited.size() <= 8, "a command is needed, and at most eight descriptors");
-  std::vector<std::string> words = argv;
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  std::vector<std::string> words = argv, variables = environment;
+  const std::vector<char*> word_list = pointers_to(words), variable_list = pointers_to(variables);
+  char* const* all_variables = variables.empty() ? environ : variable_list.data();
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return system_error("cannot start a process");
-  if (pid == 0) become(pointers.data(), inherited, signal_mask, parent);
+  if (pid == 0) become(word_list.data(), all_variables, inherited, signal_mask, parent);
   setpgid(pid, pid);  // also here, so that a signal to the group cannot come too early
   return Child(pid);
 }

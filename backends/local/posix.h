@@ -76,8 +76,9 @@ class Child {
     int as = -1;    // its number in the child
   };
   // Starts argv[0] with exactly the `inherited` descriptors and no input; it gets SIGKILL if this thread ends first.
+  // `environment` is the whole of it ("NAME=value"); empty: that of this process.
   static Result<Child> start(const std::vector<std::string>& argv, std::span<const Inherited> inherited,
-                             const sigset_t& signal_mask);
+                             const sigset_t& signal_mask, const std::vector<std::string>& environment = {});
   ~Child();
   Child(Child&& o) noexcept : pid_(std::exchange(o.pid_, -1)), ended_(o.ended_) {}
   Child& operator=(Child&&) = delete;

@@ -24,10 +24,16 @@ class Launch {
   Status start(int launch, const std::string& folder) {
     const Result<Listener> listener = listen_on_loopback();
     if (!listener.ok()) return listener.error();
+    if (options_.take_seats != nullptr) {
+      auto seats = options_.take_seats(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
+      if (!seats.ok()) return seats.error();
+      seats_ = std::move(*seats);
+    }
     for (int rank = 0; rank < options_.ranks; ++rank) {
       const RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, clock_.start(), folder};
       Result<RankProcess> process =
-          RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former());
+          RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former(),
+                             seats_ ? seats_->environment(rank) : std::vector<std::string>{});
       if (!process.ok()) return process.error();
       ranks_.push_back(std::move(*process));
     }
@@ -42,6 +48,7 @@ class Launch {
       wait_a_little();
       for (RankProcess& rank : ranks_)
         if (rank.service()) last_progress_ = clock_.now();
+      if (options_.ends_together && end_together()) break;
       if (clock_.now() - last_progress_ < limit()) continue;
       if (!all([](const RankProcess& r) { return r.has_come_up() || r.gone(); }) && none_finished())
         return Error{Code::unavailable, "the rank processes did not come up: " + first_output(), {}};
@@ -61,6 +68,8 @@ class Launch {
   std::vector<RankOutcome> outcomes() const {
     std::vector<RankOutcome> all_outcomes;
     for (const RankProcess& rank : ranks_) all_outcomes.push_back(rank.outcome());
+    for (RankOutcome& outcome : all_outcomes)
+      if (!outcome.finished && !outcome.ended) outcome.ended_by = ends_all_;
     return all_outcomes;
   }
 
@@ -73,8 +82,28 @@ class Launch {
     return all([](const RankProcess& r) { return !r.outcome().finished; });
   }
 
-  // Coming up (a program to load, addresses to exchange) may take longer than a hang is allowed to.
+  // True: a rank has failed, the others have told what they know, and it is time to end them. They get a moment before, as
+  // mpirun takes one: what makes one rank fail often makes all fail, each in its own words.
+  bool end_together() {
+    if (!ends_all_) {
+      const auto first = std::find_if(ranks_.begin(), ranks_.end(), [](const RankProcess& r) {
+        return r.outcome().failed || (r.gone() && !r.outcome().finished);
+      });
+      if (first == ranks_.end()) return false;
+      ends_all_ = static_cast<int>(first - ranks_.begin());
+      ends_at_ = clock_.now() + 500_ms;
+    }
+    const bool all_said = all([](const RankProcess& r) { return r.gone() || r.outcome().finished; });
+    if (!all_said && clock_.now() < ends_at_) return false;
+    ask_for_records();
+    return true;
+  }
+
+  // Coming up (a program to load, addresses to exchange) may take longer than a hang is allowed to; but when all is said, only
+  // the ends of processes are waited for, and some libraries make them wait for one another.
   Time limit() const {
+    const bool all_said = all([](const RankProcess& r) { return r.gone() || r.outcome().finished; });
+    if (all_said) return std::min(options_.patience, 2_s);
     const bool up = all([](const RankProcess& r) { return r.has_come_up() || r.gone(); });
     return up ? options_.patience : std::max(options_.patience, options_.start_within);
   }
@@ -113,9 +142,12 @@ class Launch {
   const ProcessWorldOptions& options_;
   const RealRuntime& clock_;
   HeldSignals& signals_;
+  std::unique_ptr<Seats> seats_;  // the ranks end before their seats do
   std::vector<RankProcess> ranks_;
   Time last_progress_{};
   bool deadlocked_ = false;
+  std::optional<int> ends_all_;  // the rank that failed first
+  Time ends_at_{};
 };
 
 }  // namespace

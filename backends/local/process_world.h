@@ -2,7 +2,9 @@
 //
 //   hang      no rank recorded anything new for `patience` while some rank had not finished: every such rank is asked for its
 //             record (its watchdog thread answers, also while the main thread hangs), then all are ended
-//   death     a rank that exits without its last word, or is killed, is noticed at once; the others go on, and get `patience`
+//   death     a rank that exits without its last word, or is killed, is noticed at once; the others go on, and get `patience`,
+//             or with `ends_together` the job ends, also when a rank's program failed: the others hand over their records and
+//             are killed
 //   relaunch  when every rank finished with the wish to be launched again, the next launch begins in the same folder
 //   clean-up  processes (each with its process group) are killed and reaped, the folder is removed, on every way out; if this
 //             process itself is killed, the kernel kills the ranks
@@ -12,6 +14,7 @@
 #pragma once
 
 #include "backends/local/rank_channel.h"
+#include "backends/local/seats.h"
 #include "core/base/quantity.h"
 #include "core/base/result.h"
 
@@ -28,6 +31,8 @@ struct ProcessWorldOptions {
   Time answer_within{1'000'000'000'000};  // a rank asked for its record has 1 s
   Time start_within{30'000'000'000'000};  // and 30 s to come up
   int most_launches = 16;
+  TakeSeats take_seats = nullptr;  // where the library wants its own launcher; anew for every launch
+  bool ends_together = false;
 };
 
 struct RankOutcome {
@@ -37,7 +42,9 @@ struct RankOutcome {
   bool stopped = false;        // it did not run when it was asked (SIGSTOP, a debugger)
   std::optional<Ended> ended;  // how it ended by itself; absent when the launcher ended it
   Relaunch relaunch = Relaunch::none;
-  std::string output;  // the end of what it printed
+  bool failed = false;          // its last word said that its program did
+  std::optional<int> ended_by;  // the rank whose end was the reason to end this one
+  std::string output;           // the end of what it printed
   int launch = 1;
 };
 

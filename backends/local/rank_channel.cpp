@@ -112,9 +112,9 @@ void RankChannel::send_record(const std::string& record) {
   write_frame(socket_.get(), FrameKind::record, record);
 }
 
-void RankChannel::finish(const std::string& record, Relaunch relaunch) {
+void RankChannel::finish(const std::string& record, Relaunch relaunch, bool failed) {
   stop_watching();
-  write_frame(socket_.get(), FrameKind::final_record, static_cast<char>(relaunch) + record);
+  write_frame(socket_.get(), FrameKind::final_record, (failed ? program_failed : static_cast<char>(relaunch)) + record);
 }
 
 }  // namespace pdsim

@@ -40,6 +40,8 @@ class RankChannel {
   static constexpr int channel_descriptor = 3;
   static constexpr int listener_descriptor = 4;  // rank 0 only
 
+  static constexpr char program_failed = 'f';
+
   // Waits for the launcher's first word. unavailable when this process was not started by a launcher.
   static Result<std::unique_ptr<RankChannel>> open();
   ~RankChannel();
@@ -49,7 +51,7 @@ class RankChannel {
   int take_listener();
   void watch(std::function<std::int64_t()> progress, std::function<std::string()> record);
   void send_record(const std::string& record);
-  void finish(const std::string& record, Relaunch relaunch = Relaunch::none);
+  void finish(const std::string& record, Relaunch relaunch = Relaunch::none, bool failed = false);
 
  private:
   RankChannel(Descriptor socket, FrameReader reader, RankStart start, Descriptor listener);

@@ -9,7 +9,7 @@
 namespace pdsim {
 
 Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, const RankStart& word, int listener,
-                                       const sigset_t& signal_mask) {
+                                       const sigset_t& signal_mask, const std::vector<std::string>& environment) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return system_error("cannot make a socket pair");
@@ -21,7 +21,7 @@ Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, 
   std::vector<Child::Inherited> inherited{
       {printed.get(), STDOUT_FILENO}, {printed.get(), STDERR_FILENO}, {theirs.get(), RankChannel::channel_descriptor}};
   if (listener >= 0) inherited.push_back({listener, RankChannel::listener_descriptor});
-  Result<Child> child = Child::start(command, inherited, signal_mask);
+  Result<Child> child = Child::start(command, inherited, signal_mask, environment);
   if (!child.ok()) return child.error();
   write_frame(ours.get(), FrameKind::start, text_of(word));
   return RankProcess(std::move(*child), std::move(ours), std::move(output), word.launch);
@@ -64,7 +64,8 @@ bool RankProcess::read_frames() {
     outcome_.answered = true;
     if (last) {
       outcome_.finished = true;
-      outcome_.relaunch = static_cast<Relaunch>(frame->payload.front());
+      outcome_.failed = frame->payload.front() == RankChannel::program_failed;
+      if (!outcome_.failed) outcome_.relaunch = static_cast<Relaunch>(frame->payload.front());
     }
   }
   if (state == FrameReader::State::closed) socket_.reset();

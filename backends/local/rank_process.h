@@ -14,7 +14,7 @@ namespace pdsim {
 class RankProcess {
  public:
   static Result<RankProcess> start(const std::vector<std::string>& command, const RankStart& word, int listener,
-                                   const sigset_t& signal_mask);
+                                   const sigset_t& signal_mask, const std::vector<std::string>& environment = {});
 
   // Reads what is there and reaps; true when there was anything new. Never blocks.
   bool service();

@@ -38,9 +38,10 @@ void remove_with_patience(const std::string& path) {
 
 }  // namespace
 
-Result<TemporaryFolder> TemporaryFolder::make() {
+Result<TemporaryFolder> TemporaryFolder::make(const std::string& in) {
   std::error_code failed;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(failed);
+  const std::filesystem::path base =
+      in.empty() ? std::filesystem::temp_directory_path(failed) : std::filesystem::path(in);
   if (failed) return Error{Code::io_error, "there is no temporary folder: " + failed.message(), {}};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");

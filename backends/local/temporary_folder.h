@@ -5,16 +5,18 @@
 
 namespace pdsim {
 
-// Below the system's temporary folder. It is removed with all it holds when this ends. A small process of its own waits
+// Below the system's temporary folder, or `in`. It is removed with all it holds when this ends. A small process of its own waits
 // beside it and removes the folder if this process is killed, when no destructor runs.
 class TemporaryFolder {
  public:
-  static Result<TemporaryFolder> make();
+  static Result<TemporaryFolder> make(const std::string& in = {});
   ~TemporaryFolder();
   TemporaryFolder(TemporaryFolder&& o) noexcept
       : path_(std::exchange(o.path_, {})), alive_(std::move(o.alive_)), keeper_(std::exchange(o.keeper_, -1)) {}
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   const std::string& path() const { return path_; }
+  // A child that inherits this descriptor and is killed with this process can write until its own end: the folder waits for it.
+  int alive() const { return alive_.get(); }
 
  private:
   TemporaryFolder(std::string path, Descriptor alive, pid_t keeper)

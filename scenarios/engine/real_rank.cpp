@@ -1,6 +1,6 @@
 // The rank's side of a world of real processes.
 
-#include "backends/gloo/gloo_backend.h"
+#include "backends/availability.h"
 #include "backends/local/files_below.h"
 #include "backends/local/real_rendezvous.h"
 #include "backends/local/real_runtime.h"
@@ -26,7 +26,7 @@ Relaunch relaunch_of(const ProgramResult& result) {
 }
 
 Result<std::unique_ptr<Backend>> backend_named(std::string_view world, Runtime& runtime) {
-  if (world == "gloo") return make_gloo_backend(runtime);
+  if (const RealWorldRow* row = real_world_row(world)) return row->make_backend(runtime);
   return Error{Code::unavailable, fmt::format("there are no rank processes for the world {}", world), {}};
 }
 
@@ -67,8 +67,10 @@ int run_rank(RankChannel& channel, std::string_view world, const Scenario& scena
     recorder.ended(RankEnd::returned);
   else
     recorder.ended(RankEnd::raised, result.status.error());
-  channel.finish(to_json({recorder.log(), result.values}), relaunch_of(result));
+  channel.finish(to_json({recorder.log(), result.values}), relaunch_of(result), !result.status.ok());
   if (result.relaunch && !result.clean) _exit(0);  // as if it were killed: nobody cleans up
+  // The end of such a library waits for all ranks, and the launcher is about to end those that cannot get there.
+  if (!result.status.ok() && real_world_row(world)->ends_together) _exit(exit_raised);
   return result.status.ok() ? 0 : exit_raised;
 }
 

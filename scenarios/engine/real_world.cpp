@@ -45,7 +45,12 @@ RankResult result_of(Rank rank, const RankOutcome& outcome, Time now) {
     log.ended = now;
     log.error = death_of(rank, outcome);
   }
-  if (!outcome.finished && !outcome.answered && !outcome.ended)
+  if (outcome.ended_by && log.end == RankEnd::running) {
+    log.end = RankEnd::died;
+    log.ended = now;
+    log.error = {
+        Code::cancelled, fmt::format("the launcher ended the job because rank {} had ended", *outcome.ended_by), {}};
+  } else if (!outcome.finished && !outcome.answered && !outcome.ended)
     log.notes.push_back(
         {-1,
          now,
@@ -67,6 +72,8 @@ class RealWorldRunner final : public WorldRunner {
     ProcessWorldOptions world;
     world.ranks = scenario.world.spec.ranks();
     world.patience = options.patience;
+    world.take_seats = row_.take_seats;
+    world.ends_together = row_.ends_together;
     world.command = {options.executable};
     const std::vector<std::string> arguments = rank_arguments(scenario, options);
     world.command.insert(world.command.end(), arguments.begin(), arguments.end());

@@ -1,4 +1,4 @@
-# pdsim_backends: the real worlds. backends/local is always there; backends/gloo where Gloo was found.
+# pdsim_backends: the real worlds. backends/local is always there; backends/gloo and backends/mpi where the library was found.
 #
 # PDSIM_WITH_<LIBRARY>  AUTO takes the library where it is, ON fails without it, OFF never looks.
 # Sets PDSIM_<LIBRARY>_SUMMARY for the configure summary and PDSIM_BACKEND_DEPENDENCIES for the installed package; the
@@ -37,12 +37,12 @@ if(NOT PDSIM_WITH_GLOO STREQUAL "OFF")
 endif()
 pdsim_found(GLOO "${version}" "install libgloo-dev")
 
-# Open MPI says more than the version of the standard that FindMPI reports: its header has its own.
+# Open MPI says more than the version of the standard that FindMPI reports: its header has its own. Another MPI will not do:
+# its launcher tells processes who they are in its own way.
 set(version "")
 if(NOT PDSIM_WITH_MPI STREQUAL "OFF")
   find_package(MPI QUIET COMPONENTS CXX)
   if(MPI_CXX_FOUND)
-    set(version "MPI ${MPI_CXX_VERSION}")
     find_file(PDSIM_MPI_HEADER mpi.h HINTS ${MPI_CXX_INCLUDE_DIRS} NO_DEFAULT_PATH)
     mark_as_advanced(PDSIM_MPI_HEADER)
     if(PDSIM_MPI_HEADER)
@@ -56,9 +56,6 @@ if(NOT PDSIM_WITH_MPI STREQUAL "OFF")
   endif()
 endif()
 pdsim_found(MPI "${version}" "install libopenmpi-dev and openmpi-bin")
-if(PDSIM_HAVE_MPI)
-  string(APPEND PDSIM_MPI_SUMMARY ", but this version of pdsim has no MPI world yet")
-endif()
 
 # NCCL is a system package, or part of a Python environment (a namespace package, so it is asked for its locations).
 set(version "")
@@ -90,15 +87,22 @@ endif()
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS backends/*.cpp)
 set(PDSIM_BACKEND_DEPENDENCIES "")
 set(libraries "")
-if(PDSIM_HAVE_GLOO)
-  list(FILTER sources EXCLUDE REGEX "backends/gloo/absent\\.cpp$")
-  set(PDSIM_BACKEND_DEPENDENCIES Gloo)
-  set(libraries gloo)
-else()
-  list(FILTER sources EXCLUDE REGEX "backends/gloo/(.*)\\.cpp$")
-  list(APPEND sources ${PROJECT_SOURCE_DIR}/backends/gloo/absent.cpp)
-endif()
+# pdsim_backend(<library> <package> <target>): the folder's sources, or where the library is not there the one that says so.
+macro(pdsim_backend library package target)
+  string(TOLOWER ${library} folder)
+  if(PDSIM_HAVE_${library})
+    list(FILTER sources EXCLUDE REGEX "backends/${folder}/absent\\.cpp$")
+    list(APPEND PDSIM_BACKEND_DEPENDENCIES ${package})
+    list(APPEND libraries ${target})
+  else()
+    list(FILTER sources EXCLUDE REGEX "backends/${folder}/(.*)\\.cpp$")
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/backends/${folder}/absent.cpp)
+  endif()
+endmacro()
+pdsim_backend(GLOO Gloo gloo)
+pdsim_backend(MPI MPI MPI::MPI_CXX)
 pdsim_library(backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries})
+target_compile_definitions(pdsim_backends PRIVATE OMPI_SKIP_MPICXX)  # MPI's C++ interface, long gone from the standard
 foreach(library IN ITEMS GLOO MPI NCCL)
   target_compile_definitions(pdsim_backends PRIVATE PDSIM_HAVE_${library}=$<BOOL:${PDSIM_HAVE_${library}}>
     PDSIM_${library}_VERSION="${PDSIM_${library}_VERSION}" PDSIM_${library}_SUMMARY="${PDSIM_${library}_SUMMARY}")

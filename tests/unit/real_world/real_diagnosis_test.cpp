@@ -26,7 +26,7 @@ class RealDiagnosis : public ::testing::Test {
     scenario_.variant = what;
     scenario_.world.spec.ranks_per_node = ranks;
     RunOptions options;
-    options.executable = PDSIM_GLOO_RANK;
+    options.executable = PDSIM_WORLD_RANK;
     options.patience = 500_ms;
     Result<RunRecord> record = real_world("gloo")->run(scenario_, options, {});
     EXPECT_TRUE(record.ok()) << record.error().message;

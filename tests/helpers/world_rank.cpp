@@ -1,6 +1,7 @@
-// A rank process of the gloo world whose program is named by the variant: the tests of the world, without the language.
+// A rank process of a real world (`rank <world> <file> --variant <v>`, as the launcher starts it) whose program is named by the variant: the tests of the world, without the language.
 //
 //   all_reduce | barrier_against_all_reduce | raise | different_counts | relaunch
+//   a program of group_programs.h
 //   unused_then_barrier | unused_then_forward | unused_found   a DDP training in which rank 1 skips a layer in the last step
 
 #include "core/group/process_group.h"
@@ -9,6 +10,7 @@
 #include "core/nn/optimizer.h"
 #include "core/parallel/ddp.h"
 #include "scenarios/engine/real_world.h"
+#include "tests/helpers/group_programs.h"
 
 #include <cstdio>
 #include <numeric>
@@ -69,6 +71,7 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
     return MutableView{reinterpret_cast<std::byte*>(data.data()), DType::f32, static_cast<std::int64_t>(data.size())};
   };
   PDSIM_TRY(wait(group.barrier()));
+  if (const GroupProgram program = group_program(what)) return program(env, **store, group);
   if (what == "barrier_against_all_reduce" && env.rank == 1) return wait(group.barrier());
   if (what == "raise" && env.rank == 1) return Error{Code::invalid_argument, "the program gave up", {}};
   const Status status = wait(group.all_reduce(view(), ReduceOp::sum));
@@ -81,13 +84,13 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
 
 int main(int argc, char** argv) {
   using namespace pdsim;
-  const std::string_view what = argc > 5 ? argv[5] : "all_reduce";
+  const std::string_view world = argc > 2 ? argv[2] : "", what = argc > 5 ? argv[5] : "all_reduce";
   auto channel = RankChannel::open();
   if (!channel.ok()) {
     std::fprintf(stderr, "%s\n", channel.error().message.c_str());
     return 3;
   }
-  return scenarios::run_rank(**channel, "gloo", {}, [what](RankEnvironment& env) {
+  return scenarios::run_rank(**channel, world, {}, [what](RankEnvironment& env) {
     ProgramResult result;
     result.status = run(env, what, result.values);
     result.relaunch = what == "relaunch" && env.launch == 1 && result.status.ok();

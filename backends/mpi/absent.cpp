@@ -1,0 +1,19 @@
+// What a build without Open MPI answers.
+
+#include "backends/availability.h"
+#include "backends/mpi/mpi_backend.h"
+#include "backends/mpi/mpi_seats.h"
+
+namespace pdsim {
+
+Result<std::unique_ptr<Backend>> make_mpi_backend(Runtime&) {
+  return Error{Code::unavailable, mpi_availability().reason, {}};
+}
+
+Result<std::unique_ptr<Seats>> take_mpi_seats(int, const sigset_t&, const std::function<bool()>&) {
+  return Error{Code::unavailable, mpi_availability().reason, {}};
+}
+
+std::string mpirun_problem() { return mpi_availability().reason; }
+
+}  // namespace pdsim

@@ -1,0 +1,27 @@
+// Open MPI as a Backend: two communicators per group, and one thread of this process that makes every MPI call.
+//
+//   process   was started by mpirun, or has the seat of one that was (mpi_seats.h); otherwise it is a world of one rank.
+//             MPI begins with the backend and ends with it, and can begin only once in a process: one backend per process
+//   join      waits in the store until every member is there (store_timeout), then they make the communicators together
+//   start     `auto` and `native` take MPI's own nonblocking operation, which it has for every collective; any other name is a
+//             plan, over MPI's point-to-point messages. Several may run at once
+//   timeout   MPI has none: its own operations, sends and receives wait for ever, and the launcher notices the hang. Plans and
+//             the member's transport keep theirs. A receive can be withdrawn; when anything else is left undone, this process
+//             makes no MPI call any more, so that no late message is written into memory that was given back
+//   abort     likewise: MPI cannot cancel what it has begun
+//   end       of the backend waits for all other ranks (MPI_Finalize), unless something was left undone
+//   errors    MPI_ERRORS_RETURN everywhere: codes become errors in one file
+//   source    Open MPI 4.1
+#pragma once
+
+#include "core/group/backend.h"
+#include "core/runtime/runtime.h"
+
+#include <memory>
+
+namespace pdsim {
+
+// `runtime` outlives the backend. Errors: unavailable (built without Open MPI, or MPI has ended in this process).
+Result<std::unique_ptr<Backend>> make_mpi_backend(Runtime& runtime);
+
+}  // namespace pdsim

@@ -1,0 +1,24 @@
+// MPI's own collectives, behind pdsim's Collective value.
+//
+//   copies   the scaled inputs of avg and premul_sum, and inputs that overlap the output other than in MPI's own in-place forms
+//   counts   MPI 3 counts with int: a call over 2^31 - 1 elements in one buffer is limit_exceeded
+//   order    of floating-point sums is MPI's own
+#pragma once
+
+#include "backends/mpi/mpi_engine.h"
+#include "backends/mpi/mpi_transport.h"
+#include "backends/mpi/reductions.h"
+#include "core/collectives/collective.h"
+
+#include <functional>
+
+namespace pdsim {
+
+// Every collective but monitored_barrier.
+bool mpi_has(CollectiveKind kind);
+
+// On the engine's thread. `done` is called once, there, perhaps before this returns.
+void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
+                  std::function<void(Status)> done);
+
+}  // namespace pdsim

@@ -1,0 +1,36 @@
+// dtypes and reduce operations in MPI's terms: its own where it has them, ours through MPI_Op_create where it does not.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/types.h"
+
+#include <map>
+#include <utility>
+
+struct ompi_datatype_t;  // what MPI_Datatype and MPI_Op point to; mpi.h stays in source files
+struct ompi_op_t;
+
+namespace pdsim {
+
+// Whether MPI has the operation itself; the others run pdsim's own kernel.
+bool mpi_has_op(ReduceOp op, DType dtype);
+
+// Made when first asked for, given back with the object. Of the engine's thread only.
+class MpiReductions {
+ public:
+  MpiReductions() = default;
+  MpiReductions(const MpiReductions&) = delete;
+  MpiReductions& operator=(const MpiReductions&) = delete;
+
+  Result<ompi_datatype_t*> type(DType dtype);
+  // avg and premul_sum are sums, of inputs that the caller has scaled.
+  Result<ompi_op_t*> op(ReduceOp op, DType dtype);
+  // Before MPI ends.
+  void release();
+
+ private:
+  std::map<DType, ompi_datatype_t*> types_;
+  std::map<std::pair<ReduceOp, DType>, ompi_op_t*> ops_;
+};
+
+}  // namespace pdsim

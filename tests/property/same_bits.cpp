@@ -1,0 +1,38 @@
+#include "tests/property/same_bits.h"
+
+#include "tests/property/numbers.h"
+#include "tests/property/sim_world.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::property {
+namespace {
+
+bool any_collective(const Algorithm& a) { return !row(a.kind).point_to_point; }
+CollectiveCase small(CollectiveCase c) {
+  c.nodes = 1;
+  c.ranks = 1 + (c.ranks - 1) % 4;
+  c.personality = "ideal";
+  return c;
+}
+
+std::string has_the_bits_of_the_simulated_world(CollectiveWorld& world, const CollectiveCase& c) {
+  const RankBuffers inputs = inputs_of(c);
+  SimWorld simulated;
+  const WorldOutcome real = world.run(c, inputs), expected = simulated.run(std::span(&c, 1), inputs);
+  for (std::size_t r = 0; r < inputs.size(); ++r) {
+    const RankOutcome& rank = real.ranks[r];
+    if (!rank.status.ok()) return fmt::format("rank {} failed: {}", r, rank.status.error().message);
+    if (!same_numbers(c.dtype, rank.output, expected.ranks[r].output)) return fmt::format("rank {} has other bits", r);
+  }
+  return wrong_ranks(c, inputs, real);
+}
+
+constexpr Property property{"has_the_bits_of_the_simulated_world", any_collective, small,
+                            has_the_bits_of_the_simulated_world};
+
+}  // namespace
+
+const Property& same_bits() { return property; }
+
+}  // namespace pdsim::property

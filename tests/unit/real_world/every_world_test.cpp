@@ -1,0 +1,75 @@
+// What holds in every real world: one process per rank, a real store, records back in the launcher.
+
+#include "scenarios/engine/worlds.h"
+#include "tests/unit/real_world/world_run.h"
+
+#include <string>
+
+namespace pdsim::scenarios {
+namespace {
+
+class EveryRealWorld : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  void SetUp() override {
+    if (const Availability here = real_world(GetParam())->available(); !here.yes) GTEST_SKIP() << here.reason;
+  }
+};
+
+TEST_P(EveryRealWorld, AddsUpOverRealProcesses) {
+  const RunRecord record = run_in(GetParam(), "all_reduce", 3);
+  ASSERT_EQ(record.ranks.size(), 3U);
+  EXPECT_FALSE(record.deadlocked);
+  for (const RankResult& rank : record.ranks) {
+    EXPECT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
+    EXPECT_EQ(rank.values.at("sum"), std::vector<double>(4, 3.0));
+  }
+}
+
+TEST_P(EveryRealWorld, RelaunchesInTheSameFolder) {
+  const RunRecord record = run_in(GetParam(), "relaunch");
+  ASSERT_EQ(record.earlier.size(), 2U);
+  EXPECT_EQ(record.earlier[1].log.launch, 1);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[0].log.launch, 2);
+}
+
+TEST_P(EveryRealWorld, FindUnusedParametersKeepsRanksEqual) {
+  const RunRecord record = run_in(GetParam(), "unused_found");
+  EXPECT_FALSE(record.deadlocked);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[0].log.end, RankEnd::returned) << record.ranks[0].log.error.message;
+  EXPECT_EQ(record.ranks[0].values.at("aux.weight"), record.ranks[1].values.at("aux.weight"));
+}
+
+TEST_P(EveryRealWorld, FaultsOfTheNetworkAreRefusedWithTheirLine) {
+  Scenario scenario;
+  scenario.faults.push_back({});
+  scenario.faults.back().spec.kind = "drop";
+  scenario.faults.back().mark.line = 12;
+  const Result<RunRecord> record = real_world(GetParam())->run(scenario, {}, {});
+  ASSERT_FALSE(record.ok());
+  EXPECT_EQ(record.error().code, Code::unsupported);
+  EXPECT_NE(record.error().message.find("line 12"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, EveryRealWorld, ::testing::Values("gloo", "mpi"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+TEST(RealWorlds, SayInOneLineWhyNot) {
+  for (const WorldRow& row : worlds()) {
+    if (row.kind != WorldKind::real) continue;
+    const Availability here = real_world(row.name)->available();
+    EXPECT_EQ(here.yes, here.reason.empty()) << row.name << ": " << here.reason;
+    EXPECT_EQ(here.reason.find('\n'), std::string::npos);
+    if (here.yes) continue;
+    Scenario scenario;
+    const Result<RunRecord> record = real_world(row.name)->run(scenario, {}, {});
+    ASSERT_FALSE(record.ok());
+    EXPECT_EQ(record.error().code, Code::unavailable);
+    EXPECT_EQ(record.error().message, here.reason);
+  }
+  EXPECT_EQ(real_world("no-such-world"), nullptr);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios

@@ -1,0 +1,28 @@
+// Runs a program of tests/helpers/world_rank.cpp in a real world.
+#pragma once
+
+#include "scenarios/engine/real_world.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <utility>
+
+namespace pdsim::scenarios {
+
+inline RunRecord run_in(std::string_view world, std::string_view what, int ranks = 2) {
+  using namespace literals;
+  Scenario scenario;
+  scenario.file = "none.yaml";
+  scenario.variant = what;
+  scenario.world.spec.ranks_per_node = ranks;
+  RunOptions options;
+  options.executable = PDSIM_WORLD_RANK;
+  // Within it a rank comes up, and of some libraries that takes a while on a busy machine.
+  options.patience = world == "gloo" ? 500_ms : 1500_ms;
+  Result<RunRecord> record = real_world(world)->run(scenario, options, {});
+  EXPECT_TRUE(record.ok()) << record.error().message;
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+}  // namespace pdsim::scenarios
