@@ -73,7 +73,8 @@ void messages(benchmark::State& state) {
   }
   state.counters["messages/s"] = benchmark::Counter(static_cast<double>(sent), benchmark::Counter::kIsRate);
 }
-BENCHMARK(messages)->Arg(8)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(messages)->Arg(8)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096)->MeasureProcessCPUTime()->Unit(
+    benchmark::kMillisecond);
 
 std::int64_t resident_bytes() {
   std::ifstream status("/proc/self/statm");
