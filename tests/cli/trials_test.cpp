@@ -90,6 +90,22 @@ TEST(BenchCommand, TimesOutOfPlaceAndInPlace) {
   EXPECT_TRUE(in_place && out_of_place);
 }
 
+TEST(TrialCommands, RunOnMpi) {
+  const Folder folder;
+  const Ended validated = run_pdsim({"validate", "--on", "mpi", "--ranks", "2", "--collective", "all_reduce",
+                                     "--algorithm", "native", "--max-bytes", "16B", "--json"},
+                                    folder.path());
+  if (validated.status == 3) GTEST_SKIP() << validated.problems;
+  EXPECT_EQ(validated.status, 0) << validated.output << validated.problems;
+  EXPECT_GT(lines(validated.output).back()["cases"], 0);
+  const Ended timed = run_pdsim({"bench", "--on", "mpi", "--ranks", "2", "--algorithm", "ring", "--min", "64B", "--max",
+                                 "64B", "--iters", "2", "--json"},
+                                folder.path());
+  EXPECT_EQ(timed.status, 0) << timed.problems;
+  for (const nlohmann::json& row : lines(timed.output)) EXPECT_EQ(row["wrong"], 0);
+  EXPECT_TRUE(folder.names().empty());
+}
+
 TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
   struct Wrong {
     std::vector<std::string> arguments;
