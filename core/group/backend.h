@@ -32,6 +32,7 @@ struct JoinOptions {
   int size = 1;
   Time timeout{};
   std::vector<Rank> global_ranks{};  // of the members, by group rank; empty: group ranks are global ones
+  std::string name{};                // as texts call it; empty: `group`, which tells groups apart
 };
 
 class Member {

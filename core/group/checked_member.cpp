@@ -146,8 +146,9 @@ Result<std::unique_ptr<Member>> CheckedBackend::join(Store& store, const JoinOpt
     ranks.resize(static_cast<std::size_t>(options.size));
     std::iota(ranks.begin(), ranks.end(), 0);
   }
+  const std::string& name = options.name.empty() ? options.group : options.name;
   std::unique_ptr<Member> checked =
-      std::make_unique<CheckedMember>(std::move(*member), runtime_, options.group, std::move(ranks), options.rank);
+      std::make_unique<CheckedMember>(std::move(*member), runtime_, name, std::move(ranks), options.rank);
   return checked;
 }
 

@@ -30,6 +30,7 @@ Result<std::unique_ptr<ProcessGroup>> GroupMaker::new_group(std::vector<Rank> ra
   JoinOptions join;
   join.group = fmt::format("group {}", made_);
   if (name.empty()) name = join.group;
+  join.name = name;
   join.timeout = timeout == Time::max() ? backend_.default_timeout() : timeout;
   join.size = static_cast<int>(ranks.size());
   join.global_ranks = ranks;

@@ -1,6 +1,7 @@
 // Ranks wait for each other in a circle that leads through several process groups: each is in a call of one group, and would
 // make the call that another waits in only afterwards.
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/waits.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
 
@@ -16,13 +17,14 @@ std::string place_of(const BlockedRank& b) { return fmt::format("{} #{} of group
 }  // namespace
 
 std::optional<Diagnosis> group_cycle(const Report& report) {
-  if (report.cycle.size() < 2) return std::nullopt;
+  const Waits waits = waits_of(report);
+  if (waits.cycle.size() < 2) return std::nullopt;
   Diagnosis d;
   std::vector<std::string> groups, places;
-  for (const Rank rank : report.cycle) {
-    const auto b = std::find_if(report.blocked.begin(), report.blocked.end(),
-                                [&](const BlockedRank& x) { return x.rank == rank; });
-    if (b == report.blocked.end() || b->seq < 0) return std::nullopt;
+  for (const Rank rank : waits.cycle) {
+    const auto b =
+        std::find_if(waits.blocked.begin(), waits.blocked.end(), [&](const BlockedRank& x) { return x.rank == rank; });
+    if (b == waits.blocked.end() || b->seq < 0) return std::nullopt;
     add_once(groups, {b->group});
     places.push_back(fmt::format("rank {} is in {}", rank, place_of(*b)));
     d.ranks.push_back(rank);

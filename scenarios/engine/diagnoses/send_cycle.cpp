@@ -1,5 +1,6 @@
 // Every rank of a circle of waits sits in send (or every one in recv): the matching call would come only afterwards.
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/waits.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
 
@@ -10,14 +11,15 @@
 namespace pdsim::scenarios::diagnoses {
 
 std::optional<Diagnosis> send_cycle(const Report& report) {
-  if (report.cycle.size() < 2) return std::nullopt;
+  const Waits waits = waits_of(report);
+  if (waits.cycle.size() < 2) return std::nullopt;
   Diagnosis d;
   std::string call;
   Time last{};
-  for (const Rank rank : report.cycle) {
-    const auto b = std::find_if(report.blocked.begin(), report.blocked.end(),
-                                [&](const BlockedRank& x) { return x.rank == rank; });
-    if (b == report.blocked.end() || (b->in != "send" && b->in != "recv") || b->any) return std::nullopt;
+  for (const Rank rank : waits.cycle) {
+    const auto b =
+        std::find_if(waits.blocked.begin(), waits.blocked.end(), [&](const BlockedRank& x) { return x.rank == rank; });
+    if (b == waits.blocked.end() || (b->in != "send" && b->in != "recv") || b->any) return std::nullopt;
     if (!call.empty() && b->in != call) return std::nullopt;
     call = b->in;
     last = std::max(last, b->since);
@@ -26,7 +28,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
         {rank, b->call, fmt::format("in {} {} rank {}", call, call == "send" ? "to" : "from", b->waits_for.front())});
     if (const Call* record = call_by_id(log_of(report.run, rank), b->call); record != nullptr && d.spans.empty())
       add_span(d, report.scenario, record->site.line, record->site.column,
-               fmt::format("{} wait here", ranks_text(report.cycle)), true);
+               fmt::format("{} wait here", ranks_text(waits.cycle)), true);
   }
   const bool sends = call == "send";
   const std::string ranks = ranks_text(d.ranks);

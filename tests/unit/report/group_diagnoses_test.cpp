@@ -97,6 +97,27 @@ TEST(GroupCycle, LeadsThroughTwoGroups) {
   }
 }
 
+TEST(GroupCycle, IsSeenWhenItEndsByTimeouts) {
+  const Told t = told(
+      "  - new_group: {name: a, ranks: 0..1}\n  - new_group: {name: b, ranks: 0..1}\n"
+      "  - all_reduce: {count: 4, group: a}\n    when: {rank: 0}\n  - all_reduce: {count: 4, group: b}\n"
+      "  - all_reduce: {count: 4, group: a}\n    when: {rank: 1}\n",
+      "gloo", ", debug: detail");
+  EXPECT_EQ(t.outcome, "timeout");  // the comparison itself gives up
+  EXPECT_EQ(t.id, "group-cycle") << t.headline;
+  EXPECT_EQ(t.ranks, (std::vector<Rank>{0, 1}));
+}
+
+TEST(SendCycle, IsSeenWhenItEndsByTimeouts) {
+  const Told t = told(
+      "  - compute: {time: 5s}\n    when: {rank: 3}\n  - send: {peer: 1}\n    when: {rank: 0}\n"
+      "  - send: {peer: 0}\n    when: {rank: 1}\n  - barrier\n",
+      "gloo", ", timeout: 1s");
+  EXPECT_EQ(t.outcome, "timeout");
+  EXPECT_EQ(t.id, "send-cycle") << t.headline;
+  EXPECT_EQ(t.ranks, (std::vector<Rank>{0, 1}));
+}
+
 TEST(GroupCycle, LeadsThroughThreeGroupsAndRanks) {
   const Told t = told(
       "  - new_group: {name: a, ranks: [0, 1]}\n  - new_group: {name: b, ranks: [1, 2]}\n"

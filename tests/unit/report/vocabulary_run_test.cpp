@@ -127,7 +127,7 @@ TEST(CheckedMode, TellsWhoCallsWhatBeforeAnythingIsStarted) {
     EXPECT_EQ(ends("  - new_group: {name: a, ranks: 1..}\n  - all_reduce: {count: 4, group: a}\n    when: {rank: 3}\n"
                    "  - all_reduce: {count: 5, group: a}\n    when: {rank: 1..2}\n",
                    backend, ", debug: detail"),
-              "error: rank 1, collective-mismatch: the ranks of group 1 called different collectives: all_reduce #0 of "
+              "error: rank 1, collective-mismatch: the ranks of a called different collectives: all_reduce #0 of "
               "5 f32, sum on ranks 1, 2 against all_reduce #0 of 4 f32, sum on rank 3");
   }
 }
