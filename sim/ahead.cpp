@@ -32,7 +32,7 @@ bool Ahead::takes(const Collective& call) const {
          !row(call.kind).point_to_point;
 }
 
-void Ahead::add(int channel, Tag tag, const std::vector<Rank>& ranks, AheadCall call) {
+void Ahead::add(int channel, Tag tag, const RankList& ranks, AheadCall call) {
   const Key key{channel, tag};
   if (const auto left = given_up_.find(key); left != given_up_.end()) {
     if (--left->second == 0) given_up_.erase(left);
@@ -50,7 +50,8 @@ bool Ahead::settle() {
   clear();
   for (const auto& [key, place] : open) {
     Gathering& gathering = now[place];
-    const std::size_t missing = gathering.ranks->size() - std::min(gathering.ranks->size(), gathering.calls.size());
+    const auto size = static_cast<std::size_t>(gathering.ranks->size());
+    const std::size_t missing = size - std::min(size, gathering.calls.size());
     if (missing == 0 && work_out(gathering))
       gathering.calls.clear();
     else if (missing > 0)
@@ -63,7 +64,7 @@ bool Ahead::settle() {
 
 bool Ahead::work_out(Gathering& gathering) {
   std::vector<AheadCall>& calls = gathering.calls;
-  std::vector<const Collective*> by_rank(gathering.ranks->size());
+  std::vector<const Collective*> by_rank(static_cast<std::size_t>(gathering.ranks->size()));
   for (const AheadCall& call : calls) {
     if (!alike(call, calls.front()) || !call.waits_for_nothing_else()) return false;
     by_rank[static_cast<std::size_t>(call.rank)] = call.call;
@@ -71,7 +72,7 @@ bool Ahead::work_out(Gathering& gathering) {
   ClockedPlan plan{calls.front().algorithm,
                    calls.front().ranks_per_node,
                    by_rank,
-                   *gathering.ranks,
+                   gathering.ranks,
                    eager_limit_,
                    scheduler_.now(),
                    {}};
@@ -84,7 +85,7 @@ bool Ahead::work_out(Gathering& gathering) {
   exchange_.count_messages(times->messages);
   for (AheadCall& call : calls) {
     const auto rank = static_cast<std::size_t>(call.rank);
-    const Rank global = (*gathering.ranks)[rank];
+    const Rank global = (*gathering.ranks)[call.rank];
     exchange_.note_last_arrival(global, times->last_sent[rank]);
     trace_.add({times->ends[rank], RunEvent::Kind::received, global, no_rank, call.call->count, 0});
     scheduler_.at(times->ends[rank], std::move(call.end));

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/collectives/algorithms.h"
+#include "core/group/rank_list.h"
 #include "sim/exchange.h"
 #include "sim/scheduler.h"
 
@@ -38,14 +39,14 @@ class Ahead {
 
   bool takes(const Collective& call) const;
   // `ranks` by group rank; stays while the call is here. Calls that belong together have the same channel and tag.
-  void add(int channel, Tag tag, const std::vector<Rank>& ranks, AheadCall call);
+  void add(int channel, Tag tag, const RankList& ranks, AheadCall call);
   // Before time moves. True when a rank may have become ready.
   bool settle();
   void clear();
 
  private:
   struct Gathering {
-    const std::vector<Rank>* ranks;
+    const RankList* ranks;
     std::vector<AheadCall> calls;  // in order of arrival
   };
   using Key = std::pair<int, Tag>;

@@ -73,7 +73,7 @@ Status SimBackend::connect(const JoinOptions& options, int channel, const std::v
   meeting.arrive(options.rank, ghosts);
   const bool peers_fail = world_.personality.on_peer_end == OnPeerEnd::peers_fail;
   while (!ghosts.empty() || !meeting.complete_for(options.rank)) {
-    if (peers_fail && ghosts.empty())
+    if (peers_fail && ghosts.empty() && world_.ended_ranks > 0)
       if (const auto gone = first_ended(global(options, meeting.missing_for(options.rank)))) return closed_by(*gone);
     const std::unique_ptr<Event> event = world_.seat(rank_).runtime->make_event();
     const Waiting waiting(meeting, options.rank, *event);
@@ -104,8 +104,7 @@ Result<std::unique_ptr<Member>> SimBackend::join(Store& store, const JoinOptions
   PDSIM_TRY(exchange_addresses(store, options, channel, ghosts));
   PDSIM_TRY(connect(options, channel, ghosts, deadline));
   runtime.sleep_until(runtime.now() + world_.spec.intra.latency);
-  std::vector<Rank> ranks = options.global_ranks;
-  for (auto r = static_cast<Rank>(ranks.size()); r < options.size; ++r) ranks.push_back(r);
+  RankList ranks = options.global_ranks.empty() ? RankList::of_world(options.size) : RankList(options.global_ranks);
   return make_member(world_, channel, std::move(ranks), options.rank);
 }
 

@@ -26,6 +26,6 @@ class SimBackend final : public Backend {
 };
 
 // This rank in one group; `ranks` are global.
-std::unique_ptr<Member> make_member(World& world, int channel, std::vector<Rank> ranks, Rank group_rank);
+std::unique_ptr<Member> make_member(World& world, int channel, RankList ranks, Rank group_rank);
 
 }  // namespace pdsim::sim

@@ -24,11 +24,11 @@ struct Operation : std::enable_shared_from_this<Operation> {
 using OperationPtr = std::shared_ptr<Operation>;
 
 // As Transport::ranks_per_node.
-int ranks_per_node(const WorldSpec& spec, const std::vector<Rank>& ranks) {
+int ranks_per_node(const WorldSpec& spec, const RankList& ranks) {
   if (!spec.two_level) return 1;
-  const auto size = static_cast<int>(ranks.size());
-  if (size == spec.ranks() && std::is_sorted(ranks.begin(), ranks.end())) return spec.ranks_per_node;
-  const auto node = [&](int i) { return spec.node_of(ranks[static_cast<std::size_t>(i)]); };
+  if (ranks.is_world()) return spec.ranks_per_node;
+  const int size = ranks.size();
+  const auto node = [&](int i) { return spec.node_of(ranks[i]); };
   int local = 1;
   while (local < size && node(local) == node(0)) ++local;
   for (int i = local; i < size; ++i)
@@ -38,8 +38,7 @@ int ranks_per_node(const WorldSpec& spec, const std::vector<Rank>& ranks) {
 
 class CallTransport final : public Transport {
  public:
-  CallTransport(World& world, int channel, const std::vector<Rank>& ranks, Rank group_rank, int per_node,
-                Operation& operation)
+  CallTransport(World& world, int channel, const RankList& ranks, Rank group_rank, int per_node, Operation& operation)
       : world_(world),
         channel_(channel),
         ranks_(ranks),
@@ -47,17 +46,15 @@ class CallTransport final : public Transport {
         ranks_per_node_(per_node),
         operation_(operation) {}
   Rank rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(ranks_.size()); }
+  int size() const override { return ranks_.size(); }
   int ranks_per_node() const override { return ranks_per_node_; }
 
   void post(std::span<const Message> round, Done done) override {
     if (operation_.finished) return;
     const Batch batch = world_.exchange.open(operation_.call.kind, with_group_ranks(round, std::move(done)));
     operation_.batch = batch;
-    const Rank self = ranks_[static_cast<std::size_t>(rank_)];
-    const auto peer = [this](const Message& m) {
-      return m.peer == any_source ? any_source : ranks_[static_cast<std::size_t>(m.peer)];
-    };
+    const Rank self = ranks_[rank_];
+    const auto peer = [this](const Message& m) { return m.peer == any_source ? any_source : ranks_[m.peer]; };
     std::array<Rank, 8> few{};
     if (round.size() <= few.size()) {
       std::transform(round.begin(), round.end(), few.begin(), peer);
@@ -75,8 +72,7 @@ class CallTransport final : public Transport {
       if (m.matched != nullptr) sources.push_back(m.matched);
     if (sources.empty()) return done;
     return [sources, &ranks = ranks_, done = std::move(done)](Status status) {
-      for (Rank* source : sources)
-        *source = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), *source) - ranks.begin());
+      for (Rank* source : sources) *source = ranks.find(*source).value_or(no_rank);
       done(std::move(status));
     };
   }
@@ -85,7 +81,7 @@ class CallTransport final : public Transport {
 
   void after_reduction(std::int64_t bytes, std::function<void()> then) override {
     const Time usual = transfer_time(Bytes{bytes}, world_.spec.reduce_bandwidth);
-    const Time cost = world_.spec.stretched(usual, ranks_[static_cast<std::size_t>(rank_)]);
+    const Time cost = world_.spec.stretched(usual, ranks_[rank_]);
     if (cost.ps == 0) return then();
     const auto operation = operation_.shared_from_this();
     world_.scheduler.at(world_.scheduler.now() + cost, [operation, then = std::move(then)] {
@@ -96,7 +92,7 @@ class CallTransport final : public Transport {
  private:
   World& world_;
   int channel_;
-  const std::vector<Rank>& ranks_;
+  const RankList& ranks_;
   Rank rank_;
   int ranks_per_node_;
   Operation& operation_;
@@ -104,7 +100,7 @@ class CallTransport final : public Transport {
 
 class SimMember final : public Member {
  public:
-  SimMember(World& world, int channel, std::vector<Rank> ranks, Rank group_rank)
+  SimMember(World& world, int channel, RankList ranks, Rank group_rank)
       : world_(world), channel_(channel), ranks_(std::move(ranks)), rank_(group_rank) {
     idle_.work = nullptr;
     transport_ = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_,
@@ -146,7 +142,7 @@ class SimMember final : public Member {
   }
 
  private:
-  Seat& me() { return world_.seat(ranks_[static_cast<std::size_t>(rank_)]); }
+  Seat& me() { return world_.seat(ranks_[rank_]); }
 
   Tag tag_of(const Collective& call) const {
     constexpr Tag p2p = Tag{0xff} << 56;
@@ -239,7 +235,7 @@ class SimMember final : public Member {
 
   World& world_;
   int channel_;
-  std::vector<Rank> ranks_;
+  RankList ranks_;
   Rank rank_;
   Operation idle_;
   std::unique_ptr<Transport> transport_;
@@ -249,7 +245,7 @@ class SimMember final : public Member {
 
 }  // namespace
 
-std::unique_ptr<Member> make_member(World& world, int channel, std::vector<Rank> ranks, Rank group_rank) {
+std::unique_ptr<Member> make_member(World& world, int channel, RankList ranks, Rank group_rank) {
   return std::make_unique<SimMember>(world, channel, std::move(ranks), group_rank);
 }
 

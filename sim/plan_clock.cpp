@@ -149,8 +149,7 @@ class Clock {
     Time left, arrived;
   };
   Passage transfer(Rank from, Rank to, std::int64_t bytes, Time start) {
-    const Costs::Cost cost = costs_.of(plan_.global_ranks[static_cast<std::size_t>(from)],
-                                       plan_.global_ranks[static_cast<std::size_t>(to)], bytes);
+    const Costs::Cost cost = costs_.of((*plan_.ranks)[from], (*plan_.ranks)[to], bytes);
     const Passage passage{start + cost.duration, start + cost.latency + cost.duration};
     Lane& sender = lane(from);
     sender.last_sent = std::max(sender.last_sent, passage.arrived);

@@ -10,6 +10,7 @@
 
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
+#include "core/group/rank_list.h"
 #include "sim/world_spec.h"
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct ClockedPlan {
   const Algorithm* algorithm = nullptr;
   int ranks_per_node = 1;                                   // of the group (PlanArgs)
   std::span<const Collective* const> calls;                 // by group rank; alike but for their views
-  std::span<const Rank> global_ranks;                       // by group rank
+  const RankList* ranks = nullptr;                          // of the group
   std::int64_t eager_limit = 0;                             // bytes; negative: every send is eager
   Time start{};                                             // of all ranks
   std::function<void(const ClockedMessage&)> on_message{};  // may be empty

@@ -5,7 +5,6 @@
 #include <boost/fiber/algo/algorithm.hpp>
 #include <boost/fiber/context.hpp>
 #include <boost/fiber/fiber.hpp>
-#include <boost/fiber/fixedsize_stack.hpp>
 #include <boost/fiber/operations.hpp>
 
 #include <algorithm>
@@ -70,8 +69,13 @@ struct Scheduler::Task {
   bool unwinding = false;
 };
 
-Scheduler::Scheduler(Chooser& chooser, std::size_t stack_bytes) : chooser_(chooser), stack_bytes_(stack_bytes) {}
+Scheduler::Scheduler(Chooser& chooser, std::size_t stack_bytes) : chooser_(chooser), stacks_(stack_bytes) {}
 Scheduler::~Scheduler() = default;
+
+Scheduler::Task* Scheduler::find(Rank rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  return rank >= 0 && index < tasks_.size() ? tasks_[index].get() : nullptr;
+}
 
 Scheduler::Key Scheduler::at(Time when, Action action) {
   return progress_.add(std::max(when, now_), next_event_++, std::move(action));
@@ -86,12 +90,12 @@ void Scheduler::cancel_event(const Key& key) {
 }
 
 void Scheduler::spawn(Rank rank, Action body) {
-  PDSIM_CHECK(tasks_.find(rank) == tasks_.end(), "a rank is spawned while it is still running");
-  auto owned = std::make_unique<Task>();
-  Task* task = owned.get();
+  PDSIM_CHECK(rank >= 0 && find(rank) == nullptr, "a rank is spawned while it is still running");
+  if (tasks_.size() <= static_cast<std::size_t>(rank)) tasks_.resize(static_cast<std::size_t>(rank) + 1);
+  auto task = std::make_unique<Task>();
   task->rank = rank;
   task->body = std::move(body);
-  tasks_.emplace(rank, std::move(owned));
+  tasks_[static_cast<std::size_t>(rank)] = std::move(task);
   ++alive_;
 }
 
@@ -104,16 +108,13 @@ void Scheduler::start(Task& task) {
     }
     current_ = no_rank;
     --alive_;
-    const auto it = tasks_.find(task.rank);
-    ended_.push_back(std::move(it->second));
-    tasks_.erase(it);
+    ended_.push_back(std::move(tasks_[static_cast<std::size_t>(task.rank)]));
   };
-  task.fiber = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg,
-                                    boost::fibers::fixedsize_stack(stack_bytes_), body);
+  task.fiber = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, stacks_, body);
 }
 
 void Scheduler::park() {
-  Task& task = *tasks_.at(current_);
+  Task& task = *find(current_);
   if (task.unwinding) return;
   const Rank me = current_;
   if (!task.cancelled) {
@@ -128,36 +129,35 @@ void Scheduler::park() {
 }
 
 void Scheduler::end_current() {
-  tasks_.at(current_)->unwinding = true;
+  find(current_)->unwinding = true;
   throw Unwind{};
 }
 
 bool Scheduler::unwinding(Rank rank) const {
-  const auto it = tasks_.find(rank);
-  return it != tasks_.end() && (it->second->unwinding || it->second->cancelled);
+  const Task* task = find(rank);
+  return task != nullptr && (task->unwinding || task->cancelled);
 }
 
 void Scheduler::wake(Rank rank) {
-  const auto it = tasks_.find(rank);
-  if (it == tasks_.end() || it->second->parked == nullptr) return;
-  if (it->second->frozen && !it->second->cancelled) {
-    it->second->woken_while_frozen = true;
+  Task* task = find(rank);
+  if (task == nullptr || task->parked == nullptr) return;
+  if (task->frozen && !task->cancelled) {
+    task->woken_while_frozen = true;
     return;
   }
   ranks_ready_ = true;
-  boost::fibers::context::active()->schedule(std::exchange(it->second->parked, nullptr));
+  boost::fibers::context::active()->schedule(std::exchange(task->parked, nullptr));
 }
 
 void Scheduler::freeze(Rank rank) {
-  const auto it = tasks_.find(rank);
-  if (it != tasks_.end()) it->second->frozen = true;
+  if (Task* task = find(rank)) task->frozen = true;
 }
 
 void Scheduler::thaw(Rank rank) {
-  const auto it = tasks_.find(rank);
-  if (it == tasks_.end()) return;
-  it->second->frozen = false;
-  if (std::exchange(it->second->woken_while_frozen, false)) wake(rank);
+  Task* task = find(rank);
+  if (task == nullptr) return;
+  task->frozen = false;
+  if (std::exchange(task->woken_while_frozen, false)) wake(rank);
 }
 
 void Scheduler::clear_events() {
@@ -166,9 +166,9 @@ void Scheduler::clear_events() {
 }
 
 void Scheduler::cancel(Rank rank) {
-  const auto it = tasks_.find(rank);
-  if (it == tasks_.end()) return;
-  it->second->cancelled = true;
+  Task* task = find(rank);
+  if (task == nullptr) return;
+  task->cancelled = true;
   wake(rank);
 }
 
@@ -205,7 +205,8 @@ void Scheduler::loop(const std::function<void()>& on_deadlock) {
     }
     if (fire_next()) continue;
     std::vector<Rank> left;
-    for (const auto& [rank, task] : tasks_) left.push_back(rank);
+    for (const std::unique_ptr<Task>& task : tasks_)
+      if (task) left.push_back(task->rank);
     for (const Rank rank : left) cancel(rank);
   }
 }
@@ -214,7 +215,8 @@ void Scheduler::run(const std::function<void()>& on_deadlock) {
   // The scheduling algorithm is installed per thread, so every run has a thread of its own.
   std::thread([&] {
     boost::fibers::use_scheduling_algorithm<RanksFirst>(&chooser_);
-    for (const auto& [rank, task] : tasks_) start(*task);
+    for (const std::unique_ptr<Task>& task : tasks_)
+      if (task) start(*task);
     ranks_ready_ = true;
     loop(on_deadlock);
   }).join();

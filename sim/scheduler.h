@@ -13,10 +13,10 @@
 #include "core/base/types.h"
 #include "sim/choose.h"
 #include "sim/events.h"
+#include "sim/stacks.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -28,7 +28,7 @@ class Scheduler {
   using Key = EventKey;
   using Action = Callback<>;
 
-  Scheduler(Chooser& chooser, std::size_t stack_bytes);
+  Scheduler(Chooser& chooser, std::size_t stack_bytes);  // of each rank's fiber: whole pages
   ~Scheduler();
 
   Time now() const { return now_; }
@@ -69,8 +69,10 @@ class Scheduler {
   void let_ranks_run();
   bool fire_next();
 
+  Task* find(Rank rank) const;
+
   Chooser& chooser_;
-  std::size_t stack_bytes_;
+  Stacks stacks_;
   Time now_{};
   std::uint64_t next_event_ = 0;
   std::uint64_t fired_ = 0;
@@ -78,7 +80,7 @@ class Scheduler {
   Rank current_ = no_rank;
   bool ranks_ready_ = false;
   Events progress_, watchdogs_;
-  std::map<Rank, std::unique_ptr<Task>> tasks_;
+  std::vector<std::unique_ptr<Task>> tasks_;  // by rank; null: none runs
   std::vector<std::unique_ptr<Task>> ended_;
 };
 

@@ -8,7 +8,8 @@
 
 namespace pdsim::sim {
 namespace {
-constexpr std::size_t stack_bytes = 256 * 1024;
+// Programs with models and reports need the larger; what runs on that many ranks does not, and its address space is counted.
+std::size_t stack_bytes(int ranks) { return (ranks <= 16384 ? 256 : 64) * std::size_t{1024}; }
 
 // Records of all ranks together stay below a gigabyte, of one rank long enough for what it did last.
 std::size_t records_of_a_rank(int ranks) {
@@ -24,7 +25,7 @@ World::World(const WorldSpec& s, const Personality& p, const Profile& version, C
       chooser(std::move(c)),
       trace(options.trace_limit),
       faults(s),
-      scheduler(chooser, stack_bytes),
+      scheduler(chooser, stack_bytes(s.ranks())),
       exchange(scheduler, s, p, faults, trace, options.record_messages ? options.message_limit : 0),
       ahead(scheduler, exchange, trace, s, p, !options.leak.empty()),
       watchdog(static_cast<std::size_t>(s.ranks())),
@@ -49,6 +50,7 @@ void World::begin_launch() {
   exchange.begin_launch();
   ahead.clear();
   faults.begin_launch(launch, scheduler.now());
+  ended_ranks = 0;
   seats.clear();
   seats.resize(static_cast<std::size_t>(spec.ranks()));
   for (Rank r = 0; r < spec.ranks(); ++r) {
@@ -74,6 +76,7 @@ void World::rank_ended(Rank rank, RankEnd how, const Error& error) {
   Seat& s = seat(rank);
   if (s.ended) return;
   s.ended = true;
+  ++ended_ranks;
   s.recorder->ended(how, error);
   trace.add(
       {scheduler.now(), RunEvent::Kind::ended, rank, no_rank, static_cast<std::int64_t>(how), digest(error.message)});

@@ -54,6 +54,7 @@ class World {
   std::vector<std::string> watchdog;
   int launch = 1;
   bool scheduler_past_deadlock = false;
+  int ended_ranks = 0;  // of this launch
 
   Seat& seat(Rank rank) { return seats[static_cast<std::size_t>(rank)]; }
   // The group's number, the same on all ranks.

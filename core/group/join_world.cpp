@@ -1,8 +1,6 @@
 #include "core/group/join_world.h"
 
-#include <numeric>
 #include <utility>
-#include <vector>
 
 namespace pdsim {
 
@@ -11,11 +9,9 @@ Result<JoinedWorld> join_world(RankEnvironment& env, Time timeout) {
   if (!store.ok()) return store.error();
   auto member = env.backend.join(**store, {"world", env.rank, env.world_size, timeout});
   if (!member.ok()) return member.error();
-  std::vector<Rank> ranks(static_cast<std::size_t>(env.world_size));
-  std::iota(ranks.begin(), ranks.end(), 0);
   JoinedWorld joined{std::move(*store), nullptr};
-  joined.group =
-      std::make_unique<ProcessGroup>("world", std::move(ranks), env.rank, timeout, std::move(*member), env.recorder);
+  joined.group = std::make_unique<ProcessGroup>("world", RankList::of_world(env.world_size), env.rank, timeout,
+                                                std::move(*member), env.recorder);
   return joined;
 }
 

@@ -93,7 +93,7 @@ void add_sizes(Facts& facts, const Collective& call) {
 
 }  // namespace
 
-ProcessGroup::ProcessGroup(std::string name, std::vector<Rank> global_ranks, Rank rank, Time timeout,
+ProcessGroup::ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout,
                            std::unique_ptr<Member> member, FlightRecorder& recorder)
     : name_(std::move(name)),
       global_ranks_(std::move(global_ranks)),
@@ -157,11 +157,12 @@ Result<WorkPtr> ProcessGroup::not_a_member(const Collective& call) {
 }
 
 Result<Rank> ProcessGroup::group_rank(Rank global_rank) const {
-  const auto found = std::find(global_ranks_.begin(), global_ranks_.end(), global_rank);
-  if (found != global_ranks_.end()) return static_cast<Rank>(found - global_ranks_.begin());
+  if (const auto found = global_ranks_.find(global_rank)) return *found;
+  std::vector<Rank> members;
+  for (Rank r = 0; r < size(); ++r) members.push_back(global_ranks_[r]);
   return Error{Code::invalid_argument,
                fmt::format("global rank {} is not in the process group {}, whose ranks are {}", global_rank, name_,
-                           fmt::join(global_ranks_, ", ")),
+                           fmt::join(members, ", ")),
                {{"rank", std::to_string(global_rank)}, {"group", name_}}};
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/group/backend.h"
 #include "core/group/flight_record.h"
+#include "core/group/rank_list.h"
 
 #include <memory>
 #include <span>
@@ -22,23 +23,23 @@ struct CallOptions {
   Facts facts;
   std::string_view algorithm = "auto";
   const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
-  bool async = false;          // recorded only: the caller intends to wait later
-  Time timeout = Time::max();  // max: the group's
+  bool async = false;                        // recorded only: the caller intends to wait later
+  Time timeout = Time::max();                // max: the group's
 };
 
 class ProcessGroup {
  public:
   // `global_ranks` by group rank; `member` null and `rank` no_rank on a rank outside the group.
-  ProcessGroup(std::string name, std::vector<Rank> global_ranks, Rank rank, Time timeout,
-               std::unique_ptr<Member> member, FlightRecorder& recorder);
+  ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout, std::unique_ptr<Member> member,
+               FlightRecorder& recorder);
 
   const std::string& name() const { return name_; }
   Rank rank() const { return rank_; }
   // False for the handle that new_group gives to ranks outside the group: its rank is no_rank, and every call on it
   // does nothing, succeeds at once and leaves a note, as c10d's warning does.
   bool is_member() const { return member_ != nullptr; }
-  int size() const { return static_cast<int>(global_ranks_.size()); }
-  Rank global_rank(Rank group_rank) const { return global_ranks_[static_cast<std::size_t>(group_rank)]; }
+  int size() const { return global_ranks_.size(); }
+  Rank global_rank(Rank group_rank) const { return global_ranks_[group_rank]; }
   // Error: invalid_argument, when the rank is not in the group.
   Result<Rank> group_rank(Rank global_rank) const;
   Time timeout() const { return timeout_; }
@@ -94,7 +95,7 @@ class ProcessGroup {
   Result<WorkPtr> not_a_member(const Collective& call);
 
   std::string name_;
-  std::vector<Rank> global_ranks_;
+  RankList global_ranks_;
   Rank rank_;
   Time timeout_;
   std::unique_ptr<Member> member_;

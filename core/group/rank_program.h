@@ -82,7 +82,7 @@ struct RunRecord {
   std::vector<RunEvent> trace;         // when asked for
   std::vector<MessageRecord> messages;
   std::int64_t messages_dropped = 0;  // beyond the cap of `messages`
-  std::int64_t message_count = 0;      // simulated world only: all that were sent
+  std::int64_t message_count = 0;     // simulated world only: all that were sent
   std::int64_t wall_ns = 0;
   // Per rank: what the backend itself would report about the hang, and when ("" when nothing).
   std::vector<std::string> watchdog;

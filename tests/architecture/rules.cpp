@@ -35,6 +35,8 @@ constexpr std::array libraries{
     Library{"boost/", {"sim/"}, false},
     Library{"cpuid.h", {"core/collectives/"}, true},
     Library{"immintrin.h", {"core/collectives/"}, true},
+    Library{"sys/mman.h", {"sim/stacks.cpp"}, true},
+    Library{"sanitizer/", {"sim/stacks.cpp"}, true},
     Library{"gloo/", {"backends/gloo/"}, false},
     Library{"mpi.h", {"backends/mpi/"}, false},
     Library{"nccl.h", {"backends/nccl/"}, false},

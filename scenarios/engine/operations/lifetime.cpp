@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <utility>
 
 namespace pdsim::scenarios::operations {
@@ -68,10 +67,8 @@ Status init(Session& s, const Operation& op) {
   s.store = std::move(*store);
   Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, s.env.world_size, timeout});
   if (!member.ok()) return member.error();
-  std::vector<Rank> ranks(static_cast<std::size_t>(s.env.world_size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  s.group = std::make_unique<ProcessGroup>("world", std::move(ranks), s.env.rank, timeout, std::move(*member),
-                                           s.env.recorder);
+  s.group = std::make_unique<ProcessGroup>("world", RankList::of_world(s.env.world_size), s.env.rank, timeout,
+                                           std::move(*member), s.env.recorder);
   s.group_destroyed = false;
   s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, s.env.world_size, s.env.recorder);
   const sim::Profile* profile = sim::profile_named(s.scenario.world.spec.profile);
