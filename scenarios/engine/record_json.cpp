@@ -243,6 +243,21 @@ std::string to_json(const RankResult& result) {
   return dump(json);
 }
 
+namespace {
+
+// What is wrong with the text, without the library's names for it.
+std::string reason(const std::exception& e) {
+  if (const auto* syntax = dynamic_cast<const Json::parse_error*>(&e))
+    return fmt::format("it is not JSON from byte {} on", syntax->byte);
+  if (dynamic_cast<const Json::type_error*>(&e) != nullptr) return "a value is of another type than it should be";
+  const std::string_view text = e.what();
+  const std::size_t name = text.find("] ");
+  return std::string(dynamic_cast<const Json::exception*>(&e) != nullptr && name != text.npos ? text.substr(name + 2)
+                                                                                              : text);
+}
+
+}  // namespace
+
 Result<RankResult> rank_result_from_json(std::string_view text) {
   try {
     const Json json = Json::parse(text);
@@ -255,7 +270,7 @@ Result<RankResult> rank_result_from_json(std::string_view text) {
     }
     return result;
   } catch (const std::exception& e) {
-    return Error{Code::input_invalid, fmt::format("a flight record cannot be read: {}", e.what()), {}};
+    return Error{Code::input_invalid, fmt::format("a flight record cannot be read: {}", reason(e)), {}};
   }
 }
 
@@ -337,7 +352,7 @@ Result<RunRecord> run_from_jsonl(std::string_view text) {
       if (!line.empty()) read_line(Json::parse(line), run, logs);
     }
   } catch (const std::exception& e) {
-    return Error{Code::input_invalid, fmt::format("line {} is no event of a flight record: {}", number, e.what()), {}};
+    return Error{Code::input_invalid, fmt::format("line {} is no event of a flight record: {}", number, reason(e)), {}};
   }
   if (logs.empty()) return Error{Code::input_invalid, "the file holds no event of any rank", {}};
   const int last = logs.begin()->first.first;

@@ -93,7 +93,11 @@ std::string verdict_line(const Report& report, std::size_t name_width) {
     }
     return cut(text, text_width) + "\n";
   };
-  if (report.verdict == "skip") return line("SKIP", report.skip_reason, "");
+  if (report.verdict == "skip") {
+    const std::size_t indent = std::min<std::size_t>(8 + name_width, text_width / 2);
+    const std::string reason = wrapped(report.skip_reason, indent);
+    return fmt::format("SKIP  {:<{}}  {}", name, name_width, reason.empty() ? "\n" : reason.substr(indent));
+  }
   if (report.verdict == "pass") {
     const bool ok = report.outcome == "ok";
     const std::string right = report.diagnosis ? fmt::format("[{}]", report.diagnosis->id)

@@ -160,5 +160,12 @@ TEST(RecordJson, NamesTheLineThatIsNoEvent) {
   EXPECT_FALSE(run_from_jsonl("{\"event\":\"end\",\"rank\":1,\"end\":\"returned\"}\n").ok());
 }
 
+TEST(RecordJson, SaysWhatIsWrongWithoutTheLibrarysNames) {
+  const auto of_line = [](const std::string& line) { return run_from_jsonl(line + "\n").error().message; };
+  EXPECT_EQ(of_line("{\"a\":"), "line 1 is no event of a flight record: it is not JSON from byte 6 on");
+  EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is no event of a flight record: key 'event' not found");
+  EXPECT_EQ(of_line("[]"), "line 1 is no event of a flight record: a value is of another type than it should be");
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios

@@ -142,6 +142,18 @@ TEST(TextReport, QuietIsTheVerdictsAndTheTotals) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
+TEST(TextReport, GivesTheWholeReasonWhyAVariantIsSkipped) {
+  Two two;
+  for (const std::string& reason : {std::string(), "why " + std::string(30, 'w') + std::string(20, ' ') +
+                                                       "a real socket does what it wants, and the last word is: end"}) {
+    two.reports[0].verdict = "skip";
+    two.reports[0].skip_reason = reason;
+    const std::string text = render_text(two.reports, {true, false, "", "", "fifo"});
+    EXPECT_EQ(text.substr(text.find("SKIP"), 14), "SKIP  broken  ");
+    EXPECT_EQ(text.find("end\n") != std::string::npos, !reason.empty()) << text;
+  }
+}
+
 TEST(TextReport, ColourChangesNothingButEscapes) {
   const Two two;
   std::string coloured = render_text(two.reports, {false, true, "", "", "fifo"});
