@@ -55,8 +55,9 @@ std::string argument_text(const Call& call, const std::string& field) {
 
 std::string camp_text(const Camp& camp, const Divergence& d) {
   const bool by_argument = d.field != "operation" && d.field != "purpose";
-  const std::string what = by_argument ? fmt::format("{} with {}", camp.call->name, argument_text(*camp.call, d.field))
-                                       : call_text(*camp.call);
+  const std::string what = by_argument
+                               ? fmt::format("{} with {}", call_text(*camp.call), argument_text(*camp.call, d.field))
+                               : call_text(*camp.call);
   return fmt::format("{} {}", who(camp.ranks, "called", "called"), what);
 }
 
@@ -95,6 +96,8 @@ Differs what_differs(const Report& report, const Camp& culprit, const Camp& othe
   const std::string& field = report.divergence->field;
   if (field == "operation" || field == "purpose" || !relation(report, culprit, other).empty())
     return Differs::operation;
+  // An all_reduce of the program against one of DDP's: two calls that have only their name in common.
+  if (culprit.call->purpose != other.call->purpose) return Differs::operation;
   return field == "root" ? Differs::root : Differs::parameter;
 }
 

@@ -12,16 +12,37 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
+// Ranks that left out the same parameters.
+struct Alike {
+  std::vector<Rank> ranks;
+  std::vector<std::string> parameters;
+  const Note* path = nullptr;  // that left them out, on the first of the ranks
+};
+
 struct Skip {
   std::vector<Rank> ranks;  // whose backward returned with an unfilled bucket, in the first such step
   std::vector<std::string> parameters;
+  std::vector<Alike> alike;
   int bucket = 0;
   int step = -1;
   Time at{};
   const Note* note = nullptr;
-  const Note* path = nullptr;  // the path that left the parameters out
-  Rank path_rank = 0;
 };
+
+const Note* path_taken_in(const RankLog& log, int step) {
+  for (const Note* note : notes_of(log, note_kind::path_taken))
+    if (note->site.step == step) return note;
+  return nullptr;
+}
+
+void add(Skip& skip, const RankLog& log, const std::vector<std::string>& parameters) {
+  add_once(skip.ranks, log.rank);
+  add_once(skip.parameters, parameters);
+  const auto same =
+      std::find_if(skip.alike.begin(), skip.alike.end(), [&](const Alike& a) { return a.parameters == parameters; });
+  if (same != skip.alike.end()) return same->ranks.push_back(log.rank);
+  skip.alike.push_back({{log.rank}, parameters, path_taken_in(log, skip.step)});
+}
 
 std::optional<Skip> first_skip(const Report& report) {
   Skip skip;
@@ -36,18 +57,14 @@ std::optional<Skip> first_skip(const Report& report) {
       }
   if (skip.note == nullptr) return std::nullopt;
   for (const RankResult& result : report.run.ranks) {
-    const Rank rank = result.log.rank;
+    std::vector<std::string> parameters;
+    bool skipped = false;
     for (const Note* note : notes_of(result.log, note_kind::bucket_unfilled)) {
       if (note->site.step != skip.step) continue;
-      add_once(skip.ranks, rank);
-      add_once(skip.parameters, fact_list(*note, "missing"));
+      skipped = true;
+      add_once(parameters, fact_list(*note, "missing"));
     }
-    if (!contains(skip.ranks, rank)) continue;
-    for (const Note* note : notes_of(result.log, note_kind::path_taken))
-      if (note->site.step == skip.step && skip.path == nullptr) {
-        skip.path = note;
-        skip.path_rank = rank;
-      }
+    if (skipped) add(skip, result.log, parameters);
   }
   return skip;
 }
@@ -86,10 +103,23 @@ const Note* options_of(const Report& report, Rank rank) {
   return notes.empty() ? nullptr : notes.back();
 }
 
-void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::string& used_text, bool detects) {
-  if (skip.path != nullptr)
-    add_span(d, report.scenario, fact_number(*skip.path, "line", 0), fact_number(*skip.path, "column", 1), used_text,
-             true);
+// "ranks 0, 2 do not use a.weight and ranks 1, 3 do not use b.weight"
+template <class Say>
+std::string each(const Skip& skip, const Say& say) {
+  std::string text;
+  for (const Alike& alike : skip.alike) text += (text.empty() ? "" : " and ") + say(alike);
+  return text;
+}
+
+std::string not_used(const Alike& alike) {
+  return fmt::format("{} not use {}", who(alike.ranks, "does", "do"), list_text(alike.parameters));
+}
+
+void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::string& when, bool detects) {
+  for (const Alike& alike : skip.alike)
+    if (alike.path != nullptr)
+      add_span(d, report.scenario, fact_number(*alike.path, "line", 0), fact_number(*alike.path, "column", 1),
+               when + not_used(alike), d.spans.empty());
   const std::string because =
       detects ? "DDP looks for parameters that the output does not reach" : "so DDP does not look for them";
   const bool primary = d.spans.empty();
@@ -131,16 +161,19 @@ std::string headline_of(const Skip& skip, const Face& face, const std::string& w
 std::string why_of(const Skip& skip, const Face& face) {
   const std::string culprits = ranks_text(skip.ranks);
   std::string why = fmt::format(
-      "DDP reduces a bucket when every gradient in it has arrived. On {} {} never arrived, so {} never called "
-      "all_reduce "
-      "for bucket {} and what comes after it. backward() still returned normally there; its gradients were NOT "
-      "averaged, "
+      "DDP reduces a bucket when every gradient in it has arrived. {} never arrived, so {} never called all_reduce for "
+      "bucket {} and what comes after it. backward() still returned normally there; its gradients were NOT averaged, "
       "and an optimizer step on them lets the replicas drift apart.",
-      culprits, list_text(skip.parameters), skip.ranks.size() == 1 ? "it" : "they", skip.bucket);
+      capitalised(each(skip,
+                       [](const Alike& alike) {
+                         return fmt::format("on {} {}", ranks_text(alike.ranks), list_text(alike.parameters));
+                       })),
+      skip.ranks.size() == 1 ? "it" : "they", skip.bucket);
   if (face.everybody)
-    why += face.raised
-               ? " Every rank skipped the same, so nobody waited for anybody: the error comes only at the next forward."
-               : " Every rank skipped the same, so nobody waits and nothing is reported; the next forward would raise.";
+    why += fmt::format(" Every rank skipped {}, so nobody {}",
+                       skip.alike.size() == 1 ? "the same" : "something, if not the same",
+                       face.raised ? "waited for anybody: the error comes only at the next forward."
+                                   : "waits and nothing is reported; the next forward would raise.");
   else if (!face.raised)
     why += fmt::format(" Another forward on {} would have raised reduction-not-finished.", culprits);
   else if (!face.waiting.empty())
@@ -160,9 +193,10 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   d.evidence.push_back(cite(skip->ranks.front(), *skip->note,
                             fmt::format("backward returned with bucket {} at {} of {} gradients", skip->bucket,
                                         fact_text(*skip->note, "ready"), fact_text(*skip->note, "total"))));
-  if (skip->path != nullptr)
-    d.evidence.push_back(
-        cite(skip->path_rank, *skip->path, fmt::format("took path {}", fact_text(*skip->path, "path"))));
+  for (const Alike& alike : skip->alike)
+    if (alike.path != nullptr)
+      d.evidence.push_back(
+          cite(alike.ranks.front(), *alike.path, fmt::format("took path {}", fact_text(*alike.path, "path"))));
   Face face;
   face.waiting = waiting_in_bucket(report, *skip, d.evidence);
   face.raised = raised_for_it(report);
@@ -171,20 +205,25 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
     return std::nullopt;
 
   const std::string when = skip->step >= 0 ? fmt::format(" in step {}", skip->step) : std::string();
-  const std::string not_used = fmt::format("{} not use {}", who(skip->ranks, "does", "do"), list_text(d.parameters));
-  d.cause = fmt::format("{}{}, so bucket {} was never complete there", not_used, when, skip->bucket);
+  d.cause = fmt::format("{}{}, so bucket {} was never complete there", each(*skip, not_used), when, skip->bucket);
   d.headline = headline_of(*skip, face, when);
   d.why = why_of(*skip, face);
   const Note* options = options_of(report, skip->ranks.front());
   const bool detects = options != nullptr && fact_yes(*options, "find_unused_parameters");
-  add_spans(d, report, *skip, when.empty() ? not_used : fmt::format("{} {}", when.substr(1), not_used), detects);
+  add_spans(d, report, *skip, when.empty() ? "" : when.substr(1) + " ", detects);
   write_fix(d, face.everybody, detects);
-  const std::string culprits = ranks_text(skip->ranks);
-  d.inevitable_at = skip->path != nullptr ? skip->path->at : skip->at;
-  d.inevitable = skip->path != nullptr ? fmt::format("since {}: {} took path {}{}", to_string(d.inevitable_at),
-                                                     culprits, fact_text(*skip->path, "path"), when)
-                                       : fmt::format("since {}: backward on {} returned with bucket {} incomplete{}",
-                                                     to_string(d.inevitable_at), culprits, skip->bucket, when);
+  const bool paths =
+      std::all_of(skip->alike.begin(), skip->alike.end(), [](const Alike& a) { return a.path != nullptr; });
+  d.inevitable_at = skip->at;
+  if (paths)
+    for (const Alike& alike : skip->alike) d.inevitable_at = std::min(d.inevitable_at, alike.path->at);
+  const std::string what =
+      paths ? each(*skip,
+                   [](const Alike& alike) {
+                     return fmt::format("{} took path {}", ranks_text(alike.ranks), fact_text(*alike.path, "path"));
+                   })
+            : fmt::format("backward on {} returned with bucket {} incomplete", ranks_text(skip->ranks), skip->bucket);
+  d.inevitable = fmt::format("since {}: {}{}", to_string(d.inevitable_at), what, when);
   return d;
 }
 
@@ -199,7 +238,7 @@ What you see depends on the others:
                                  30 minutes, NCCL's watchdog ends the process after 10; the culprit looks healthy.
   the skipping rank goes on      its next forward raises "Expected to have finished reduction in the prior iteration";
                                  the others see their connection close.
-  every rank skipped the same    nobody waits. The error comes at the next forward; a job of one step never sees one, and
+  every rank skipped something   nobody waits. The error comes at the next forward; a job of one step never sees one, and
                                  its replicas have drifted apart.
 
 How to recognise it: the rank that hangs is not the one at fault. Look for the rank whose backward returned without

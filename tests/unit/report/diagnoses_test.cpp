@@ -158,6 +158,20 @@ TEST_F(Diagnoses, TheMinorityIsTheCulpritOfAMismatch) {
   }
 }
 
+TEST_F(Diagnoses, AnAllReduceOfTheProgramAgainstOneOfDdpsIsAnotherCallNotAnotherCount) {
+  std::vector<RankScript> scripts;
+  for (Rank r = 0; r < 3; ++r) {
+    scripts.emplace_back(r);
+    scripts.back().collective("all_reduce", r == 0 ? "" : "bucket 0", true);
+    scripts.back().last().count = r == 0 ? 1 : 49;
+  }
+  const Report report = report_of(scripts);
+  ASSERT_EQ(id_of(report), "collective-mismatch");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{0});
+  EXPECT_NE(report.diagnosis->headline.find("(bucket 0)"), std::string::npos) << report.diagnosis->headline;
+  EXPECT_EQ(report.diagnosis->fix.find("count"), std::string::npos) << report.diagnosis->fix;
+}
+
 TEST_F(Diagnoses, ATieHasTwoCampsAndASwapIsSaid) {
   std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
   scripts[0].collective("all_reduce").collective("broadcast");
