@@ -19,7 +19,7 @@ inline RunRecord run_in(std::string_view world, std::string_view what, int ranks
   RunOptions options;
   options.executable = PDSIM_WORLD_RANK;
   // Within it a rank comes up, and of some libraries that takes a while on a busy machine.
-  options.patience = world == "gloo" ? 500_ms : 1500_ms;
+  options.patience = world == "gloo" ? 500_ms : 4_s;
   Result<RunRecord> record = real_world(world)->run(scenario, options, {});
   EXPECT_TRUE(record.ok()) << record.error().message;
   return record.ok() ? std::move(*record) : RunRecord{};
