@@ -260,7 +260,7 @@ std::string watchdog_section(const Report& report) {
 }
 
 std::string replay_line(const Report& report, const std::string& strategy) {
-  if (report.scenario == nullptr) return {};
+  if (report.scenario == nullptr || report.scenario->file.empty()) return {};  // validate and bench have no file
   const Scenario& s = *report.scenario;
   std::string line = fmt::format("replay   pdsim scenario {}", s.file);
   if (!s.variant.empty()) line += " --variant " + s.variant;
