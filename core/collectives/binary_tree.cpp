@@ -19,13 +19,7 @@ struct Heap {
   static int depth_of(int relative) {
     return static_cast<int>(std::bit_width(static_cast<unsigned>(relative + 1))) - 1;
   }
-  Slice segment(int s, BufferId buffer) const {
-    PlanArgs split = a;
-    split.size = tree_segments;
-    Slice slice = split.chunk(s);
-    slice.buffer = buffer;
-    return slice;
-  }
+  Slice segment(int s, BufferId buffer) const { return Slice{0, a.count, buffer}.chunk(tree_segments, s); }
 };
 
 }  // namespace

@@ -57,11 +57,7 @@ Plan double_tree_all_reduce(PlanArgs a) {
   if (a.size == 1) co_return;
   const int top = tree_levels(a.size);
   const TreePlace places[2] = {place_in_tree(0, a.rank, a.size), place_in_tree(1, a.rank, a.size)};
-  const auto segment = [&a](int tree, int s) {
-    PlanArgs split = a;
-    split.size = 2 * tree_segments;
-    return split.chunk(tree * tree_segments + s);
-  };
+  const auto segment = [&a](int tree, int s) { return a.whole().chunk(2 * tree_segments, tree * tree_segments + s); };
   const auto within = [](int s) { return s >= 0 && s < tree_segments; };
   std::vector<Step> steps;
   for (int tick = 0; tick < tree_segments + 2 * top; ++tick) {

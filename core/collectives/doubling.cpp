@@ -112,11 +112,7 @@ Plan scatter_doubling_broadcast(PlanArgs a) {
     co_yield round(receive(rank_of(me - power), a.whole()));
     co_return;
   }
-  PlanArgs split = a;
-  split.size = power;
-  const auto chunks = [&split](int first, int many) {
-    return parts(split.chunk(first), split.chunk(first + many - 1));
-  };
+  const auto chunks = [&](int first, int many) { return a.whole().chunks(power, first, many); };
   int bit = 1;
   while (bit < power && (me & bit) == 0) bit *= 2;
   if (me == 0) {
@@ -146,13 +142,7 @@ Plan rabenseifner_reduce(PlanArgs a) {
     co_return;
   }
   if (me + power < a.size) co_yield round(receive_reduce(rank_of(me + power), all));
-  PlanArgs split = a;
-  split.size = power;
-  const auto chunks = [&](int first, int many) {
-    Slice s = parts(split.chunk(first), split.chunk(first + many - 1));
-    s.buffer = where;
-    return s;
-  };
+  const auto chunks = [&](int first, int many) { return all.chunks(power, first, many); };
   for (int mask = power / 2; mask > 0; mask /= 2) {
     const int keep = me & ~(mask - 1);
     const Rank peer = rank_of(me ^ mask);

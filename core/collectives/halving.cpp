@@ -5,15 +5,6 @@
 namespace pdsim {
 namespace {
 
-// The chunks first .. first + many of `of` contiguous ones.
-Slice chunks(const PlanArgs& a, int of, int first, int many) {
-  PlanArgs split = a;
-  split.size = of;
-  const Slice begin = split.chunk(first);
-  const Slice last = split.chunk(first + many - 1);
-  return {begin.offset, last.offset + last.count - begin.offset, BufferId::output};
-}
-
 int smallest_factor(int n) {
   for (int f = 2; f * f <= n; ++f)
     if (n % f == 0) return f;
@@ -40,12 +31,14 @@ Plan rabenseifner_all_reduce(PlanArgs a) {
     const int keep = me & ~(mask - 1);
     const int give = keep ^ mask;
     const Rank peer = rank_of(me ^ mask);
-    co_yield round(send(peer, chunks(a, power, give, mask)), receive_reduce(peer, chunks(a, power, keep, mask)));
+    co_yield round(send(peer, a.whole().chunks(power, give, mask)),
+                   receive_reduce(peer, a.whole().chunks(power, keep, mask)));
   }
   for (int mask = 1; mask < power; mask *= 2) {
     const int own = me & ~(mask - 1);
     const Rank peer = rank_of(me ^ mask);
-    co_yield round(send(peer, chunks(a, power, own, mask)), receive(peer, chunks(a, power, own ^ mask, mask)));
+    co_yield round(send(peer, a.whole().chunks(power, own, mask)),
+                   receive(peer, a.whole().chunks(power, own ^ mask, mask)));
   }
   if (in_pair) co_yield round(send(a.rank - 1, a.whole()));
 }
@@ -66,10 +59,11 @@ Plan bcube_all_reduce(PlanArgs a) {
   for (const Level& l : levels) {
     steps.clear();
     const int digit = a.rank / l.stride % l.base;
-    const Slice own = chunks(a, a.size, l.first + digit * l.stride, l.stride);
+    const Slice own = a.whole().chunks(a.size, l.first + digit * l.stride, l.stride);
     for (int j = 1; j < l.base; ++j) {
       const int to = (digit + j) % l.base, from = (digit - j + l.base) % l.base;
-      steps.push_back(send(a.rank + (to - digit) * l.stride, chunks(a, a.size, l.first + to * l.stride, l.stride)));
+      steps.push_back(
+          send(a.rank + (to - digit) * l.stride, a.whole().chunks(a.size, l.first + to * l.stride, l.stride)));
       steps.push_back(receive_reduce(a.rank + (from - digit) * l.stride, own));
     }
     co_yield std::span<const Step>(steps);
@@ -78,12 +72,12 @@ Plan bcube_all_reduce(PlanArgs a) {
     const Level& l = levels[i];
     steps.clear();
     const int digit = a.rank / l.stride % l.base;
-    const Slice own = chunks(a, a.size, l.first + digit * l.stride, l.stride);
+    const Slice own = a.whole().chunks(a.size, l.first + digit * l.stride, l.stride);
     for (int j = 1; j < l.base; ++j) {
       const int to = (digit + j) % l.base, from = (digit - j + l.base) % l.base;
       steps.push_back(send(a.rank + (to - digit) * l.stride, own));
       steps.push_back(
-          receive(a.rank + (from - digit) * l.stride, chunks(a, a.size, l.first + from * l.stride, l.stride)));
+          receive(a.rank + (from - digit) * l.stride, a.whole().chunks(a.size, l.first + from * l.stride, l.stride)));
     }
     co_yield std::span<const Step>(steps);
   }

@@ -6,16 +6,6 @@
 namespace pdsim {
 namespace {
 
-// The i-th of `of` contiguous chunks of a slice.
-Slice chunk_of(const Slice& slice, int of, int i) {
-  PlanArgs split;
-  split.size = of;
-  split.count = slice.count;
-  Slice s = split.chunk(i);
-  s.offset += slice.offset;
-  return s;
-}
-
 Plan equal_nodes(PlanArgs a, int local) {
   const int nodes = a.size / local;
   const int me = a.rank % local, node = a.rank / local;
@@ -23,18 +13,18 @@ Plan equal_nodes(PlanArgs a, int local) {
   const auto across = [&](int n) { return (n + nodes) % nodes * local + me; };
   co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
   for (int k = 0; k < local - 1; ++k)
-    co_yield round(send(on_node(me + 1), chunk_of(a.whole(), local, me - k)),
-                   receive_reduce(on_node(me - 1), chunk_of(a.whole(), local, me - k - 1)));
-  const Slice own = chunk_of(a.whole(), local, me + 1);
+    co_yield round(send(on_node(me + 1), a.whole().chunk(local, me - k)),
+                   receive_reduce(on_node(me - 1), a.whole().chunk(local, me - k - 1)));
+  const Slice own = a.whole().chunk(local, me + 1);
   for (int k = 0; k < nodes - 1; ++k)
-    co_yield round(send(across(node + 1), chunk_of(own, nodes, node - k)),
-                   receive_reduce(across(node - 1), chunk_of(own, nodes, node - k - 1)));
+    co_yield round(send(across(node + 1), own.chunk(nodes, node - k)),
+                   receive_reduce(across(node - 1), own.chunk(nodes, node - k - 1)));
   for (int k = 0; k < nodes - 1; ++k)
-    co_yield round(send(across(node + 1), chunk_of(own, nodes, node + 1 - k)),
-                   receive(across(node - 1), chunk_of(own, nodes, node - k)));
+    co_yield round(send(across(node + 1), own.chunk(nodes, node + 1 - k)),
+                   receive(across(node - 1), own.chunk(nodes, node - k)));
   for (int k = 0; k < local - 1; ++k)
-    co_yield round(send(on_node(me + 1), chunk_of(a.whole(), local, me + 1 - k)),
-                   receive(on_node(me - 1), chunk_of(a.whole(), local, me - k)));
+    co_yield round(send(on_node(me + 1), a.whole().chunk(local, me + 1 - k)),
+                   receive(on_node(me - 1), a.whole().chunk(local, me - k)));
 }
 
 // The first rank of each node leads: a tree to it, a ring among the leaders, the tree back.
@@ -52,11 +42,11 @@ Plan leaders(PlanArgs a, int local) {
   }
   const Rank next = (node + 1) % nodes * local, previous = (node + nodes - 1) % nodes * local;
   for (int k = 0; me == 0 && k < nodes - 1; ++k)
-    co_yield round(send(next, chunk_of(a.whole(), nodes, node - k)),
-                   receive_reduce(previous, chunk_of(a.whole(), nodes, node - k - 1)));
+    co_yield round(send(next, a.whole().chunk(nodes, node - k)),
+                   receive_reduce(previous, a.whole().chunk(nodes, node - k - 1)));
   for (int k = 0; me == 0 && k < nodes - 1; ++k)
-    co_yield round(send(next, chunk_of(a.whole(), nodes, node + 1 - k)),
-                   receive(previous, chunk_of(a.whole(), nodes, node - k)));
+    co_yield round(send(next, a.whole().chunk(nodes, node + 1 - k)),
+                   receive(previous, a.whole().chunk(nodes, node - k)));
   for (bit /= 2; bit > 0; bit /= 2)
     if (me + bit < here) co_yield round(send(a.rank + bit, a.whole()));
 }

@@ -26,6 +26,10 @@ struct Slice {
   std::int64_t offset = 0;  // elements
   std::int64_t count = 0;   // elements
   BufferId buffer = BufferId::output;
+  // The i-th of `of` contiguous chunks (i taken modulo `of`); the first count % of are one longer.
+  Slice chunk(int of, int i) const;
+  // The chunks first .. first + many - 1 of `of`, which lie one after the other.
+  Slice chunks(int of, int first, int many) const;
   bool operator==(const Slice&) const = default;
 };
 
@@ -106,9 +110,8 @@ struct PlanArgs {
   // taken modulo size). Without splits every part has `count` elements.
   Slice input_part(int i) const;
   Slice output_part(int i) const;
-  // The i-th of `size` contiguous chunks of the output (i taken modulo size); the first count % size are one longer.
-  Slice chunk(int i) const;
   Slice whole() const { return {0, count, BufferId::output}; }
+  Slice chunk(int i) const { return whole().chunk(size, i); }  // of the output, one for each rank
 };
 
 using PlanFunction = Plan (*)(PlanArgs);

@@ -8,32 +8,7 @@ struct Ring {
   explicit Ring(const PlanArgs& a) : next((a.rank + 1) % a.size), previous((a.rank + a.size - 1) % a.size) {}
 };
 
-Slice part(const PlanArgs& a, int i, BufferId buffer, const std::vector<std::int64_t>* offsets) {
-  const int wrapped = ((i % a.size) + a.size) % a.size;
-  if (offsets == nullptr || offsets->empty()) return {wrapped * a.count, a.count, buffer};
-  const std::int64_t first = (*offsets)[static_cast<std::size_t>(wrapped)];
-  return {first, (*offsets)[static_cast<std::size_t>(wrapped) + 1] - first, buffer};
-}
-
 }  // namespace
-
-Slice PlanArgs::input_part(int i) const {
-  return part(*this, i, BufferId::input, splits == nullptr ? nullptr : &splits->input);
-}
-
-Slice PlanArgs::output_part(int i) const {
-  return part(*this, i, BufferId::output, splits == nullptr ? nullptr : &splits->output);
-}
-
-Slice PlanArgs::chunk(int i) const {
-  int wrapped = i < 0 ? i + size : i;  // most are in range then
-  if (wrapped < 0 || wrapped >= size) wrapped = ((i % size) + size) % size;
-  const std::int64_t index = wrapped;
-  const std::int64_t base = count / size;
-  const std::int64_t longer = count % size;
-  const std::int64_t offset = index * base + (index < longer ? index : longer);
-  return {offset, base + (index < longer ? 1 : 0), BufferId::output};
-}
 
 Plan ring_all_reduce(PlanArgs a) {
   const Ring ring(a);
@@ -46,14 +21,7 @@ Plan ring_all_reduce(PlanArgs a) {
 
 Plan segmented_ring_all_reduce(PlanArgs a) {
   const Ring ring(a);
-  const auto segment = [&a](int chunk, int s) {
-    const Slice whole = a.chunk(chunk);
-    PlanArgs split = a;
-    split.size = ring_segments;
-    split.count = whole.count;
-    const Slice part = split.chunk(s);
-    return Slice{whole.offset + part.offset, part.count, BufferId::output};
-  };
+  const auto segment = [&a](int chunk, int s) { return a.chunk(chunk).chunk(ring_segments, s); };
   co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
   for (int k = 0; k < a.size - 1; ++k)
     for (int s = 0; s < ring_segments; ++s)

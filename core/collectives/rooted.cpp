@@ -22,13 +22,7 @@ struct Tree {
   int below(int child, int bit) const { return std::min(bit, a.size - child); }
 };
 
-Slice segment(const PlanArgs& a, int i, BufferId buffer) {
-  PlanArgs split = a;
-  split.size = chain_segments;
-  Slice s = split.chunk(i);
-  s.buffer = buffer;
-  return s;
-}
+Slice segment(const PlanArgs& a, int i, BufferId buffer) { return Slice{0, a.count, buffer}.chunk(chain_segments, i); }
 
 }  // namespace
 
