@@ -1,9 +1,9 @@
 // Seats: how the processes of a library that has a launcher of its own (MPI's mpirun) become processes of ours.
 //
 //   why    such a library tells a process who it is through the environment that its launcher gives it. So the launcher starts
-//          a placeholder per rank, which hands that environment over and then waits; the rank itself is started by us, so that
+//          a keeper per rank, which hands that environment over and then waits; the rank itself is started by us, so that
 //          it is watched, asked, killed and reaped like the ranks of every other world
-//   end    the destructor dismisses the placeholders and the library's launcher, and removes their files
+//   end    the destructor dismisses the keepers and the library's launcher, and removes their files
 #pragma once
 
 #include "core/base/result.h"

@@ -25,9 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Environment = std::vector<std::string>;
 
-// What one placeholder does, with the folder as $0: it opens the pipe `end`, which never blocks because it is its writer too
+// What one keeper does, with the folder as $0: it opens the pipe `end`, which never blocks because it is its writer too
 // for a moment, then writes its environment into the folder, and waits until the pipe has no writer.
-constexpr std::string_view placeholder =
+constexpr std::string_view keeper =
     R"(exec 3<>"$0/end" 4<"$0/end" 3>&- && cat /proc/self/environ >"$0/$OMPI_COMM_WORLD_RANK.part" && )"
     R"(mv "$0/$OMPI_COMM_WORLD_RANK.part" "$0/$OMPI_COMM_WORLD_RANK" && exec cat <&4 >/dev/null)";
 
@@ -123,7 +123,7 @@ class MpiSeats final : public Seats {
     const Descriptor output(open(printed.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!end_ || !output) return system_error("cannot write in " + folder_.path());
     const std::vector<std::string> command{
-        "mpirun", "-n", std::to_string(ranks), "sh", "-c", std::string(placeholder), folder_.path()};
+        "mpirun", "-n", std::to_string(ranks), "sh", "-c", std::string(keeper), folder_.path()};
     const Child::Inherited inherited[] = {
         {output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}, {folder_.alive(), STDERR_FILENO + 1}};
     Result<Child> child = Child::start(command, inherited, signal_mask, environment_for_mpirun(folder_.path()));
@@ -133,7 +133,7 @@ class MpiSeats final : public Seats {
     return {};
   }
 
-  Status wait_for_placeholders(const std::function<bool()>& interrupted) {
+  Status wait_for_keepers(const std::function<bool()>& interrupted) {
     constexpr std::chrono::seconds start_within(15);
     constexpr int pause_ms = 2;
     const auto until = Clock::now() + start_within;
@@ -169,7 +169,7 @@ class MpiSeats final : public Seats {
         Code::unavailable, fmt::format("mpirun {}: {}", how, first_words(text_of(folder_.path() + "/printed"))), {}};
   }
 
-  // It ends when its placeholders have; SIGKILL where it does not.
+  // It ends when its keepers have; SIGKILL where it does not.
   void wait_for_mpirun() {
     constexpr std::chrono::seconds end_within(3);
     const auto until = Clock::now() + end_within;
@@ -198,7 +198,7 @@ Result<std::unique_ptr<Seats>> take_mpi_seats(int ranks, const sigset_t& signal_
   if (!folder.ok()) return folder.error();
   auto seats = std::make_unique<MpiSeats>(std::move(*folder));
   PDSIM_TRY(seats->start(ranks, signal_mask));
-  PDSIM_TRY(seats->wait_for_placeholders(interrupted));
+  PDSIM_TRY(seats->wait_for_keepers(interrupted));
   return std::unique_ptr<Seats>(std::move(seats));
 }
 

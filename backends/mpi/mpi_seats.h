@@ -1,10 +1,10 @@
-// The seats of a world of MPI processes on this machine: mpirun starts a placeholder per rank.
+// The seats of a world of MPI processes on this machine: mpirun starts a process per rank that keeps its seat.
 //
 //   environment  of mpirun: as root, more ranks than cores, one machine without ssh, shared memory alone, no binding to cores.
 //                What the caller has set (OMPI_MCA_...) stays
 //   files        of mpirun and of the shared memory lie in one folder of their own: in TMPDIR where that is set, else in memory
 //                where the machine has /dev/shm
-//   end          the placeholders read a pipe that closes with this process; mpirun is killed should this process be
+//   end          the keepers read a pipe that closes with this process; mpirun is killed should this process be
 //   source       Open MPI 4.1
 #pragma once
 
