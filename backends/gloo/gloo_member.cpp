@@ -16,16 +16,6 @@ Error unusable(const Error& reason) {
   return {Code::group_unusable, fmt::format("the group was given up: {}", reason.message), {}};
 }
 
-// Null: Gloo's own collective.
-Result<const Algorithm*> algorithm_for(const Collective& call, int size) {
-  if (call.own_algorithm != nullptr) return find_algorithm(call, size);
-  const bool wants_native = call.algorithm == "native";
-  if (gloo_has(call.kind) && (wants_native || call.algorithm == "auto")) return static_cast<const Algorithm*>(nullptr);
-  if (wants_native)
-    return Error{Code::unsupported, fmt::format("gloo has no native {}; use a plan (auto)", name_of(call.kind)), {}};
-  return find_algorithm(call, size);
-}
-
 }  // namespace
 
 GlooMember::GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, Time timeout)
@@ -41,7 +31,7 @@ GlooMember::~GlooMember() {
 
 Result<WorkPtr> GlooMember::start(const Collective& call) {
   if (row(call.kind).point_to_point) return start_message(call);
-  const Result<const Algorithm*> plan = algorithm_for(call, transport_.size());
+  const Result<const Algorithm*> plan = find_plan(call, transport_.size(), gloo_has(call.kind), "gloo");
   if (!plan.ok()) return plan.error();
   auto work = std::make_shared<Work>(runtime_.make_event());
   if (call.count == 0 && !call.splits && call.kind != CollectiveKind::barrier) {
@@ -73,11 +63,7 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
     if (*w->ended) w->thread.join();
     w = *w->ended ? waiters_.erase(w) : std::next(w);
   }
-  const bool sends = call.kind == CollectiveKind::send;
-  Message message{
-      sends ? Message::Kind::send : Message::Kind::receive, call.root,        call.user_tag, call.output.data,
-      sends ? call.input.bytes() : call.output.bytes(),     call.source.get()};
-  if (sends) message.data = const_cast<std::byte*>(call.input.data);  // a send never writes it
+  const Message message = message_of(call);
   std::shared_ptr<GlooMessage> posted;
   Status status = guarded([&] {
     posted = std::make_shared<GlooMessage>(*context_, message, SlotSpace::user);

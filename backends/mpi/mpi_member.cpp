@@ -10,20 +10,6 @@
 #include <utility>
 
 namespace pdsim {
-namespace {
-
-// Null: MPI's own collective.
-Result<const Algorithm*> algorithm_for(const Collective& call, int size) {
-  if (call.own_algorithm != nullptr) return find_algorithm(call, size);
-  const bool wants_native = call.algorithm == "native";
-  if (mpi_has(call.kind) && (wants_native || call.algorithm == "auto")) return static_cast<const Algorithm*>(nullptr);
-  if (wants_native)
-    return Error{Code::unsupported, fmt::format("MPI has no native {}; use a plan (auto)", name_of(call.kind)), {}};
-  return find_algorithm(call, size);
-}
-
-}  // namespace
-
 Result<std::shared_ptr<MpiJob>> MpiJob::begin() {
   Result<std::unique_ptr<MpiEngine>> engine = MpiEngine::begin();
   if (!engine.ok()) return engine.error();
@@ -52,7 +38,7 @@ MpiMember::~MpiMember() {
 Result<WorkPtr> MpiMember::start(const Collective& call) {
   const bool is_message = row(call.kind).point_to_point;
   Result<const Algorithm*> plan = static_cast<const Algorithm*>(nullptr);
-  if (!is_message) plan = algorithm_for(call, group_.size);
+  if (!is_message) plan = find_plan(call, group_.size, mpi_has(call.kind), "MPI");
   if (!plan.ok()) return plan.error();
   Result<WorkPtr> work = begin_work();
   if (!work.ok()) return work;
@@ -80,11 +66,7 @@ Result<WorkPtr> MpiMember::begin_work() {
 }
 
 void MpiMember::start_message(const Collective& call, const WorkPtr& work) {
-  const bool sends = call.kind == CollectiveKind::send;
-  Message message{
-      sends ? Message::Kind::send : Message::Kind::receive, call.root,        call.user_tag, call.output.data,
-      sends ? call.input.bytes() : call.output.bytes(),     call.source.get()};
-  if (sends) message.data = const_cast<std::byte*>(call.input.data);  // a send never writes it
+  const Message message = message_of(call);
   job_->engine().enqueue([&engine = job_->engine(), group = group_, message, work, source = call.source] {
     start_messages(engine, group, std::span(&message, 1), MessageOf::user, std::chrono::steady_clock::time_point::max(),
                    [work, source](Status status) { work->complete(std::move(status)); });

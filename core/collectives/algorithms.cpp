@@ -178,4 +178,14 @@ Result<const Algorithm*> find_algorithm(const Collective& call, int size, int ra
                {{"algorithm", std::string(call.own_algorithm->name)}}};
 }
 
+Result<const Algorithm*> find_plan(const Collective& call, int size, bool has_native, std::string_view library) {
+  if (call.own_algorithm != nullptr) return find_algorithm(call, size);
+  const bool wants_native = call.algorithm == "native";
+  if (has_native && (wants_native || call.algorithm == "auto")) return static_cast<const Algorithm*>(nullptr);
+  if (wants_native)
+    return Error{
+        Code::unsupported, fmt::format("{} has no native {}; use a plan (auto)", library, name_of(call.kind)), {}};
+  return find_algorithm(call, size);
+}
+
 }  // namespace pdsim

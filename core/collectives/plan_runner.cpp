@@ -166,6 +166,13 @@ void run_plan(Transport& transport, const Collective& call, const Algorithm& alg
   std::make_shared<PlanRun>(transport, call, algorithm, tag, std::move(done))->advance();
 }
 
+Message message_of(const Collective& call) {
+  if (call.kind == CollectiveKind::recv)
+    return {Message::Kind::receive, call.root, call.user_tag, call.output.data, call.output.bytes(), call.source.get()};
+  return {Message::Kind::send, call.root, call.user_tag, const_cast<std::byte*>(call.input.data),
+          call.input.bytes(),  nullptr};
+}
+
 std::int64_t input_elements(const Collective& call, Rank rank, int size) {
   const CollectiveRow& r = row(call.kind);
   if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||

@@ -20,6 +20,9 @@ using PlanDone = std::function<void(Status)>;
 // `tag` goes onto every message of the run; concurrent runs of one group need different tags.
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
 
+// What a send or a recv of the program asks of a transport.
+Message message_of(const Collective& call);
+
 // The elements of `input` and `output` that a call needs on this rank (0: the buffer is not used).
 std::int64_t input_elements(const Collective& call, Rank rank, int size);
 std::int64_t output_elements(const Collective& call, Rank rank, int size);
