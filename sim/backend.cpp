@@ -104,8 +104,7 @@ Result<std::unique_ptr<Member>> SimBackend::join(Store& store, const JoinOptions
   PDSIM_TRY(exchange_addresses(store, options, channel, ghosts));
   PDSIM_TRY(connect(options, channel, ghosts, deadline));
   runtime.sleep_until(runtime.now() + world_.spec.intra.latency);
-  RankList ranks = options.global_ranks.empty() ? RankList::of_world(options.size) : RankList(options.global_ranks);
-  return make_member(world_, channel, std::move(ranks), options.rank);
+  return make_member(world_, channel, options.members(), options.rank);
 }
 
 }  // namespace pdsim::sim

@@ -9,6 +9,7 @@
 
 #include "core/base/quantity.h"
 #include "core/collectives/collective.h"
+#include "core/group/rank_list.h"
 #include "core/group/work.h"
 #include "core/runtime/transport.h"
 #include "core/store/store.h"
@@ -33,6 +34,8 @@ struct JoinOptions {
   Time timeout{};
   std::vector<Rank> global_ranks{};  // of the members, by group rank; empty: group ranks are global ones
   std::string name{};                // as texts call it; empty: `group`, which tells groups apart
+
+  RankList members() const { return global_ranks.empty() ? RankList::of_world(size) : RankList(global_ranks); }
 };
 
 class Member {

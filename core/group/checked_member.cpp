@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <numeric>
 #include <utility>
 
 namespace pdsim {
@@ -34,7 +33,7 @@ Fields fields_of(const Collective& call) {
           premul ? call.premul : 1.0};
 }
 
-std::string text_of(const Fields& f, const std::vector<Rank>& global_ranks) {
+std::string text_of(const Fields& f, const RankList& global_ranks) {
   const auto kind = static_cast<CollectiveKind>(f.kind);
   std::string text = fmt::format("{} #{}", name_of(kind), f.seq);
   if (kind == CollectiveKind::barrier) return text;
@@ -45,7 +44,7 @@ std::string text_of(const Fields& f, const std::vector<Rank>& global_ranks) {
                       name_of(static_cast<DType>(f.dtype)));
   if (f.op >= 0) text += fmt::format(", {}", name_of(static_cast<ReduceOp>(f.op)));
   if (f.factor != 1.0) text += fmt::format(" by {}", f.factor);
-  if (f.root >= 0) text += fmt::format(", root {}", global_ranks[static_cast<std::size_t>(f.root)]);
+  if (f.root >= 0) text += fmt::format(", root {}", global_ranks[static_cast<Rank>(f.root)]);
   return text;
 }
 
@@ -81,12 +80,12 @@ Collective message(CollectiveKind kind, Rank peer, Tag tag, std::byte* data, Tim
 }  // namespace
 
 Status CheckedMember::compare(const Collective& call) {
-  const auto size = static_cast<Rank>(global_ranks_.size());
+  const Rank size = global_ranks_.size();
   auto state = std::make_shared<Exchanged>();
   state->mine = fields_of(call);
-  state->theirs.assign(global_ranks_.size(), state->mine);
+  state->theirs.assign(static_cast<std::size_t>(size), state->mine);
   const Tag tag = first_inner_tag + (Tag{1} << 24) + static_cast<Tag>(call.seq & 0xffffff);
-  std::vector<WorkPtr> receives(global_ranks_.size());
+  std::vector<WorkPtr> receives(static_cast<std::size_t>(size));
   std::vector<WorkPtr> works;
   for (Rank peer = 0; peer < size; ++peer)
     for (const CollectiveKind kind : {CollectiveKind::recv, CollectiveKind::send}) {
@@ -107,7 +106,7 @@ Status CheckedMember::compare(const Collective& call) {
     if (!work) continue;
     const Status came = work->wait(deadline);
     if (!came.ok() && work->done()) return came;
-    if (!came.ok()) missing.push_back(global_ranks_[static_cast<std::size_t>(peer)]);
+    if (!came.ok()) missing.push_back(global_ranks_[peer]);
   }
   if (!missing.empty())
     return Error{Code::timeout,
@@ -117,10 +116,11 @@ Status CheckedMember::compare(const Collective& call) {
   for (const WorkPtr& work : works) PDSIM_TRY(work->wait(deadline));
 
   std::vector<std::pair<Fields, std::vector<Rank>>> calls;
-  for (std::size_t r = 0; r < global_ranks_.size(); ++r) {
+  for (Rank r = 0; r < size; ++r) {
+    const Fields& theirs = state->theirs[static_cast<std::size_t>(r)];
     std::size_t i = 0;
-    while (i < calls.size() && !(calls[i].first == state->theirs[r])) ++i;
-    if (i == calls.size()) calls.push_back({state->theirs[r], {}});
+    while (i < calls.size() && !(calls[i].first == theirs)) ++i;
+    if (i == calls.size()) calls.push_back({theirs, {}});
     calls[i].second.push_back(global_ranks_[r]);
   }
   if (calls.size() == 1) return {};
@@ -141,14 +141,9 @@ Result<WorkPtr> CheckedMember::start(const Collective& call) {
 Result<std::unique_ptr<Member>> CheckedBackend::join(Store& store, const JoinOptions& options) {
   Result<std::unique_ptr<Member>> member = inner_.join(store, options);
   if (!member.ok()) return member;
-  std::vector<Rank> ranks = options.global_ranks;
-  if (ranks.empty()) {
-    ranks.resize(static_cast<std::size_t>(options.size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-  }
   const std::string& name = options.name.empty() ? options.group : options.name;
   std::unique_ptr<Member> checked =
-      std::make_unique<CheckedMember>(std::move(*member), runtime_, name, std::move(ranks), options.rank);
+      std::make_unique<CheckedMember>(std::move(*member), runtime_, name, options.members(), options.rank);
   return checked;
 }
 

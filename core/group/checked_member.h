@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/group/backend.h"
+#include "core/group/rank_list.h"
 
 #include <memory>
 #include <string>
@@ -19,8 +20,7 @@ namespace pdsim {
 class CheckedMember final : public Member {
  public:
   // `global_ranks` by group rank, for the texts.
-  CheckedMember(std::unique_ptr<Member> inner, Runtime& runtime, std::string group, std::vector<Rank> global_ranks,
-                Rank rank)
+  CheckedMember(std::unique_ptr<Member> inner, Runtime& runtime, std::string group, RankList global_ranks, Rank rank)
       : inner_(std::move(inner)),
         runtime_(runtime),
         group_(std::move(group)),
@@ -38,7 +38,7 @@ class CheckedMember final : public Member {
   std::unique_ptr<Member> inner_;
   Runtime& runtime_;
   std::string group_;
-  std::vector<Rank> global_ranks_;
+  RankList global_ranks_;
   Rank rank_;
 };
 

@@ -5,7 +5,6 @@
 
 #include <benchmark/benchmark.h>
 #include <fstream>
-#include <numeric>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -42,9 +41,8 @@ RankProgram in_group(std::function<Status(ProcessGroup&)> body) {
     if (!store.ok()) return {store.error(), {}};
     auto member = env.backend.join(**store, {"world", env.rank, env.world_size, Time::max()});
     if (!member.ok()) return {member.error(), {}};
-    std::vector<Rank> ranks(static_cast<std::size_t>(env.world_size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    ProcessGroup group("world", ranks, env.rank, Time::max(), std::move(*member), env.recorder);
+    ProcessGroup group("world", RankList::of_world(env.world_size), env.rank, Time::max(), std::move(*member),
+                       env.recorder);
     return {body(group), {}};
   };
 }

@@ -13,7 +13,6 @@
 #include "tests/helpers/group_programs.h"
 
 #include <cstdio>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,9 +59,7 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
   auto member = env.backend.join(**store, {"world", env.rank, env.world_size, 20_s});
   env.recorder.leave(init, member.status());
   PDSIM_TRY(member.status());
-  std::vector<Rank> ranks(static_cast<std::size_t>(env.world_size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  ProcessGroup group("world", ranks, env.rank, 20_s, std::move(*member), env.recorder);
+  ProcessGroup group("world", RankList::of_world(env.world_size), env.rank, 20_s, std::move(*member), env.recorder);
 
   if (what.starts_with("unused")) return train(group, env.rank, what, values);
 

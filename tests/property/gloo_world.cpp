@@ -7,7 +7,6 @@
 
 #include <csignal>
 #include <latch>
-#include <numeric>
 #include <thread>
 
 namespace pdsim::property {
@@ -29,10 +28,8 @@ RankOutcome run_rank(testing::SharedMap& map, std::latch& joined, Rank rank, std
   auto member = (*backend)->join(store, {"world", rank, size, 20_s});
   joined.arrive_and_wait();  // a rank that leaves while others still connect resets their connections
   if (!member.ok()) return outcome.status = member.error(), outcome;
-  std::vector<Rank> all(static_cast<std::size_t>(size));
-  std::iota(all.begin(), all.end(), 0);
   FlightRecorder recorder(rank, runtime);
-  ProcessGroup group("world", std::move(all), rank, 20_s, std::move(*member), recorder);
+  ProcessGroup group("world", RankList::of_world(size), rank, 20_s, std::move(*member), recorder);
   return run_steps(group, steps, inputs);
 }
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,7 @@ RunRecord in_checked_group(int ranks, const std::string& backend, const GroupBod
                JoinOptions join{"world", env.rank, env.world_size, env.backend.default_timeout(), {}};
                auto member = env.backend.join(**store, join);
                if (!member.ok()) return {member.error(), {}};
-               std::vector<Rank> all(static_cast<std::size_t>(env.world_size));
-               std::iota(all.begin(), all.end(), 0);
+               const RankList all = RankList::of_world(env.world_size);
                auto checked = std::make_unique<CheckedMember>(std::move(*member), env.runtime, "world", all, env.rank);
                ProcessGroup group("world", all, env.rank, timeout, std::move(checked), env.recorder);
                return {body(env, group), {}};
