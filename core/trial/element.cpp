@@ -2,6 +2,8 @@
 
 #include "core/collectives/half.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,20 @@ T load(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
+}
+
+// Of the floating dtypes; what is none is computed with as f64.
+struct Precision {
+  DType dtype;
+  double roundoff, smallest;
+};
+constexpr std::array precisions{Precision{DType::f16, 0x1p-11, 0x1p-24}, Precision{DType::bf16, 0x1p-8, 0x1p-133},
+                                Precision{DType::f32, 0x1p-24, 0x1p-149}, Precision{DType::f64, 0x1p-53, 0x1p-1074}};
+
+const Precision& precision_of(DType dtype) {
+  const auto* found =
+      std::find_if(precisions.begin(), precisions.end(), [&](const Precision& p) { return p.dtype == dtype; });
+  return found == precisions.end() ? precisions.back() : *found;
 }
 
 }  // namespace
@@ -92,30 +108,7 @@ std::int64_t ulps_between(double a, double b, DType dtype) {
   return std::abs(place[0] - place[1]);
 }
 
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    case DType::f32:
-      return 0x1p-24;
-    default:
-      return 0x1p-53;
-  }
-}
-
-double smallest_positive(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-24;
-    case DType::bf16:
-      return 0x1p-133;
-    case DType::f32:
-      return 0x1p-149;
-    default:
-      return 0x1p-1074;
-  }
-}
+double unit_roundoff(DType dtype) { return precision_of(dtype).roundoff; }
+double smallest_positive(DType dtype) { return precision_of(dtype).smallest; }
 
 }  // namespace pdsim
