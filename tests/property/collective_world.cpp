@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 namespace pdsim::property {
@@ -21,20 +20,6 @@ Payload payload_of(const CollectiveCase& c, Rank rank) {
   p.size = c.ranks;
   p.counts = parts_of(c);
   return p;
-}
-
-std::shared_ptr<const Splits> splits_of(const CollectiveCase& c, Rank rank) {
-  const std::vector<std::int64_t> parts = parts_of(c);
-  if (parts.empty()) return nullptr;
-  const auto offsets = [](const std::vector<std::int64_t>& counts) {
-    std::vector<std::int64_t> sums(counts.size() + 1, 0);
-    std::partial_sum(counts.begin(), counts.end(), sums.begin() + 1);
-    return sums;
-  };
-  const std::vector<std::int64_t> same(parts.size(), parts[static_cast<std::size_t>(rank)]);
-  if (c.kind == CollectiveKind::all_gather_v) return std::make_shared<const Splits>(Splits{{}, offsets(parts)});
-  if (c.kind == CollectiveKind::reduce_scatter_v) return std::make_shared<const Splits>(Splits{offsets(parts), {}});
-  return std::make_shared<const Splits>(Splits{offsets(parts), offsets(same)});
 }
 
 // The memory of one call: `input` may lie inside `output`, or the other way round.
@@ -76,14 +61,12 @@ Status run_step(ProcessGroup& group, const CollectiveCase& c, Memory& m, bool& i
   call.input = m.input;
   call.output = m.output;
   call.dtype = c.dtype;
-  call.count = c.count;
-  const auto parts = parts_of(c);
-  if (!parts.empty())
-    call.count = c.kind == CollectiveKind::all_to_all_v ? m.input.count : parts[static_cast<std::size_t>(group.rank())];
+  const Payload payload = payload_of(c, group.rank());
+  call.count = payload.own_count();
   call.op = c.op;
   call.premul = 0.5;
   call.root = c.root;
-  call.splits = splits_of(c, group.rank());
+  call.splits = payload.splits();
   CallOptions options;
   options.algorithm = c.algorithm;
   options.own_algorithm = c.own;

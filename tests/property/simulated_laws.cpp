@@ -39,21 +39,25 @@ void share_nothing(sim::WorldSpec& spec, sim::RunOptions&) {
   spec.reduce_bandwidth = Rate{100'000'000'000};
 }
 
-std::string takes_its_critical_path(CollectiveWorld&, const CollectiveCase& c) {
+struct Times {
+  Time taken, path;  // of the run; of its critical path
+};
+
+Times times_of(const CollectiveCase& c) {
   SimWorld world(share_nothing);
   sim::WorldSpec spec = spec_of(c);
   sim::RunOptions options;
   share_nothing(spec, options);
-  const Time got = world.run(std::span(&c, 1), inputs_of(c)).longest, path = critical_path(c, spec);
+  return {world.run(std::span(&c, 1), inputs_of(c)).longest, critical_path(c, spec)};
+}
+
+std::string takes_its_critical_path(CollectiveWorld&, const CollectiveCase& c) {
+  const auto [got, path] = times_of(c);
   return got == path ? "" : fmt::format("it took {}ps, and its critical path takes {}ps", got.ps, path.ps);
 }
 
 std::string noise_makes_nothing_faster(CollectiveWorld&, const CollectiveCase& c) {
-  SimWorld world(share_nothing);
-  sim::WorldSpec spec = spec_of(c);
-  sim::RunOptions options;
-  share_nothing(spec, options);
-  const Time got = world.run(std::span(&c, 1), inputs_of(c)).longest, path = critical_path(c, spec);
+  const auto [got, path] = times_of(c);
   return got >= path ? "" : fmt::format("it took {}ps, less than its critical path, {}ps", got.ps, path.ps);
 }
 
