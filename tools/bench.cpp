@@ -191,19 +191,11 @@ int run(const BenchOptions& options, Console& console) {
         {collective_named(options.trial.collective).value_or(CollectiveKind::barrier), options.trial.algorithm}, false);
     return be_rank(options.trial, timing_program(request), console);
   }
-  Result<scenarios::TrialWorld> world = trial_world(options.trial, "bench");
-  const std::string problem = world.ok() ? conflict(options, *world->row) : world.error().message;
-  if (!problem.empty()) {
-    console.problem(problem);
-    return exit_wrong_input;
-  }
-  const auto algorithms = chosen_algorithms(options.trial, *world->row, console);
-  if (algorithms.empty()) return exit_wrong_input;
-  if (const Availability here = world->row->make(world->row->name)->available(); !here.yes) {
-    console.problem(fmt::format("the world {} is not available here: {}", world->row->name, here.reason));
-    return exit_not_available;
-  }
-  return Bench(options, std::move(*world), console).run(algorithms);
+  Trial trial = prepare_trial(
+      options.trial, "bench", [&options](const scenarios::WorldRow& world) { return conflict(options, world); },
+      console);
+  if (trial.status != exit_held) return trial.status;
+  return Bench(options, std::move(trial.world), console).run(trial.algorithms);
 }
 
 }  // namespace

@@ -94,26 +94,6 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   add("--seed", sim.seed, "of everything that is drawn");
 }
 
-}  // namespace
-
-void add_trial_flags(CLI::App& app, TrialFlags& flags) {
-  app.add_option("--on", flags.on, "the world: sim, gloo, mpi or nccl")->capture_default_str();
-  app.add_option("--ranks", flags.ranks, "how many")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  app.add_option("--collective", flags.collective, "one, or all")
-      ->check(one_of("collective", collective_names()))
-      ->capture_default_str();
-  app.add_option("--algorithm", flags.algorithm, "a plan, native (the library's own), auto, or all")
-      ->capture_default_str();
-  app.add_option("--dtype", flags.dtype, "only this one")->check(one_of("dtype", dtype_names()));
-  app.add_option("--op", flags.op, "only this one")->check(one_of("operation", reduce_op_names));
-  app.add_option("--patience", flags.patience, "real worlds: how long without progress is a hang")
-      ->check(quantity(parse_time, "10s"))
-      ->capture_default_str();
-  app.add_flag("--json", flags.json, "one JSON object per line");
-  app.add_option("--as-rank", flags.as_rank)->group("");
-  add_simulated_flags(app, flags.sim);
-}
-
 Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::string& name) {
   scenarios::TrialWorld world;
   std::string problem;
@@ -155,6 +135,43 @@ std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags
     console.problem(not_one_of(flags.algorithm, kind ? fmt::format("{} algorithm", flags.collective) : "algorithm",
                                algorithm_names(kind)));
   return {};
+}
+
+}  // namespace
+
+void add_trial_flags(CLI::App& app, TrialFlags& flags) {
+  app.add_option("--on", flags.on, "the world: sim, gloo, mpi or nccl")->capture_default_str();
+  app.add_option("--ranks", flags.ranks, "how many")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  app.add_option("--collective", flags.collective, "one, or all")
+      ->check(one_of("collective", collective_names()))
+      ->capture_default_str();
+  app.add_option("--algorithm", flags.algorithm, "a plan, native (the library's own), auto, or all")
+      ->capture_default_str();
+  app.add_option("--dtype", flags.dtype, "only this one")->check(one_of("dtype", dtype_names()));
+  app.add_option("--op", flags.op, "only this one")->check(one_of("operation", reduce_op_names));
+  app.add_option("--patience", flags.patience, "real worlds: how long without progress is a hang")
+      ->check(quantity(parse_time, "10s"))
+      ->capture_default_str();
+  app.add_flag("--json", flags.json, "one JSON object per line");
+  app.add_option("--as-rank", flags.as_rank)->group("");
+  add_simulated_flags(app, flags.sim);
+}
+
+Trial prepare_trial(const TrialFlags& flags, const std::string& name,
+                    const std::function<std::string(const scenarios::WorldRow&)>& conflict, Console& console) {
+  Result<scenarios::TrialWorld> world = trial_world(flags, name);
+  const std::string problem = world.ok() ? conflict(*world->row) : world.error().message;
+  if (!problem.empty()) {
+    console.problem(problem);
+    return {exit_wrong_input, {}, {}};
+  }
+  auto algorithms = chosen_algorithms(flags, *world->row, console);
+  if (algorithms.empty()) return {exit_wrong_input, {}, {}};
+  if (const Availability here = world->row->make(world->row->name)->available(); !here.yes) {
+    console.problem(fmt::format("the world {} is not available here: {}", world->row->name, here.reason));
+    return {exit_not_available, {}, {}};
+  }
+  return {exit_held, std::move(*world), std::move(algorithms)};
 }
 
 std::optional<CollectiveKind> collective_named(const std::string& name) {

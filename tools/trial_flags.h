@@ -7,6 +7,7 @@
 #include "tools/command.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,12 +31,17 @@ struct TrialFlags {
 
 void add_trial_flags(CLI::App& app, TrialFlags& flags);
 
-// The flags are right each by itself; this finds what does not go together. Errors: invalid_argument.
-Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::string& name);
+// What a command tries, and where. `status`: what to exit with when that was told to be impossible; else exit_held.
+struct Trial {
+  int status = exit_held;
+  scenarios::TrialWorld world;
+  std::vector<scenarios::TrialAlgorithm> algorithms;
+};
 
-// What to try; empty after a problem was told: no such algorithm.
-std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags, const scenarios::WorldRow& world,
-                                                         Console& console);
+// The flags are right each by itself; this finds what does not go together, `conflict` of the command's own among it (empty:
+// nothing), and whether the world is there. What is wrong is printed.
+Trial prepare_trial(const TrialFlags& flags, const std::string& name,
+                    const std::function<std::string(const scenarios::WorldRow&)>& conflict, Console& console);
 
 // Null for `all`.
 std::optional<CollectiveKind> collective_named(const std::string& name);

@@ -165,31 +165,24 @@ std::vector<std::string> command_of(const ValidateOptions& options, const scenar
 
 int run(const ValidateOptions& options, Console& console) {
   if (!options.trial.as_rank.empty()) return rank(options, console);
-  Result<scenarios::TrialWorld> world = trial_world(options.trial, "validate");
-  const std::int64_t largest = parse_bytes(options.max_bytes).value().count * options.trial.ranks;
-  const std::string problem = world.ok() ? memory_problem(largest, options.trial.ranks) : world.error().message;
-  if (!problem.empty()) {
-    console.problem(problem);
-    return exit_wrong_input;
-  }
-  const auto algorithms = chosen_algorithms(options.trial, *world->row, console);
-  if (algorithms.empty()) return exit_wrong_input;
-  if (const Availability here = world->row->make(world->row->name)->available(); !here.yes) {
-    console.problem(fmt::format("the world {} is not available here: {}", world->row->name, here.reason));
-    return exit_not_available;
-  }
+  const auto conflict = [&options](const scenarios::WorldRow&) {
+    return memory_problem(parse_bytes(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
+  };
+  Trial trial = prepare_trial(options.trial, "validate", conflict, console);
+  if (trial.status != exit_held) return trial.status;
+  scenarios::TrialWorld& world = trial.world;
   std::int64_t total = 0, done = 0;
-  for (const auto& algorithm : algorithms)
+  for (const auto& algorithm : trial.algorithms)
     total += validation_cases(request_of(options, algorithm), options.trial.ranks);
   Progress progress(total, "cases");
-  Writer writer(options, *world, console);
+  Writer writer(options, world, console);
   writer.begin();
-  for (const auto& algorithm : algorithms) {
+  for (const auto& algorithm : trial.algorithms) {
     progress.at(done, fmt::format("{} {}", name_of(algorithm.kind), algorithm.name));
     const ValidationRequest request = request_of(options, algorithm);
-    world->scenario.name = fmt::format("validate {} {}", name_of(algorithm.kind), algorithm.name);
-    world->options.rank_command = command_of(options, *world->row, algorithm);
-    const Result<scenarios::Validated> validated = scenarios::validate(*world, request);
+    world.scenario.name = fmt::format("validate {} {}", name_of(algorithm.kind), algorithm.name);
+    world.options.rank_command = command_of(options, *world.row, algorithm);
+    const Result<scenarios::Validated> validated = scenarios::validate(world, request);
     progress.clear();
     if (!validated.ok()) {
       console.problem(fmt::format("{} {}: {}", name_of(algorithm.kind), algorithm.name, validated.error().message));
