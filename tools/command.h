@@ -38,6 +38,7 @@ Action declare_check(CLI::App& app);
 Action declare_diagnose(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_explain(CLI::App& app);
+Action declare_launch(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_rank(CLI::App& app);
 Action declare_scenario(CLI::App& app);

@@ -29,6 +29,8 @@ constexpr std::array commands{
             "pdsim validate --ranks 4 --collective all_reduce", declare_validate},
     Command{"bench", "times collectives, in the columns of nccl-tests",
             "pdsim bench --ranks 8 --algorithm ring --latency 5us --bandwidth 12.5GB/s", declare_bench},
+    Command{"launch", "starts the ranks of any program on this machine, and ends them together",
+            "pdsim launch -n 4 -- python3 train.py --epochs 1", declare_launch},
     Command{"buckets", "shows how DistributedDataParallel lays gradients out in buckets",
             "pdsim buckets unused_params --bucket-cap 64B", declare_buckets},
     Command{"list", "lists the catalog, or with --what the names that scenario files may use",

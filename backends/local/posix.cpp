@@ -35,17 +35,26 @@ sigset_t ending_signals() {
   int copies[8];
   std::size_t n = 0;
   int highest = STDERR_FILENO;
-  for (const Child::Inherited& i : inherited) copies[n++] = fcntl(i.from, F_DUPFD, lowest_free);
+  for (const Child::Inherited& i : inherited) {
+    copies[n++] = fcntl(i.from, F_DUPFD, lowest_free);
+    if (i.as > highest) highest = i.as;
+  }
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   n = 0;
   for (const Child::Inherited& i : inherited) {
-    dup2(copies[n++], i.as);
-    if (i.as > highest) highest = i.as;
+    if (i.as < 0) dup3(copies[n], ++highest, O_CLOEXEC);
+    if (i.as >= 0) dup2(copies[n], i.as);
+    ++n;
   }
+  const int tell = highest;
   close_range(static_cast<unsigned>(highest) + 1, ~0U, 0);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
   execvpe(argv[0], argv, environment);
+  const int why = errno;
+  for (const Child::Inherited& i : inherited)
+    if (i.as < 0) (void)!write(tell, &why, sizeof why);
   _exit(cannot_start);
 }
 

@@ -73,7 +73,7 @@ class Child {
  public:
   struct Inherited {
     int from = -1;  // a descriptor of this process
-    int as = -1;    // its number in the child
+    int as = -1;  // its number in the child; -1: closed when the program starts, or given errno (an int) when it cannot
   };
   // Starts argv[0] with exactly the `inherited` descriptors and no input; it gets SIGKILL if this thread ends first.
   // `environment` is the whole of it ("NAME=value"); empty: that of this process.

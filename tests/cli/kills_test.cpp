@@ -6,19 +6,18 @@
 #include "core/base/random.h"
 #include "tests/cli/program.h"
 #include "tests/cli/running.h"
+#include "tests/cli/survivors.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <poll.h>
 #include <string>
 #include <string_view>
-#include <sys/wait.h>
 #include <vector>
 
 namespace pdsim::cli_tests {
@@ -43,23 +42,6 @@ constexpr std::array<std::string_view, 4> variants{"broken", "error_at_next_forw
 
 void pause_ms(std::uint64_t ms) { poll(nullptr, 0, static_cast<int>(ms)); }
 
-// Up to ten seconds: whoever dies with the launcher needs a moment for it.
-template <class Condition>
-bool soon(const Condition& holds) {
-  constexpr int tries = 1000;
-  for (int i = 0; i < tries; ++i) {
-    if (holds()) return true;
-    pause_ms(10);
-  }
-  return false;
-}
-
-bool none_left() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-  return waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
-}
-
 void strike(const std::string& world, Random& random) {
   const Blow& blow = blows[random.below(blows.size())];
   const std::string variant{variants[random.below(variants.size())]};
@@ -82,7 +64,7 @@ void strike(const std::string& world, Random& random) {
   const bool known =
       status <= 1 || std::find(blow.statuses.begin(), blow.statuses.end(), status) != blow.statuses.end();
   EXPECT_TRUE(known) << "status " << status;
-  EXPECT_TRUE(soon(none_left)) << "a process is still there";
+  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
   EXPECT_TRUE(soon([&] { return std::filesystem::is_empty(folder.path()); })) << "a file is still there";
 }
 

@@ -1,0 +1,42 @@
+// `pdsim launch`: starts the ranks of any program on this machine, shows what they print, and ends them together.
+//
+//   ranks     processes in groups of their own, without input, with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR
+//             (127.0.0.1) and MASTER_PORT (reserved_port.h) in their environment, and nothing of a job around the launcher
+//   output    line by line, `[rank 1] ` before each (line_output.h), standard output and standard error apart
+//   death     when a rank exits with another status than 0, is killed by a signal, or has been stopped (SIGSTOP) for `patience`,
+//             that is told, and the job ends. Ranks that exit with 0 are done; the others go on
+//   quiet     when no process of the job has computed or printed anything for `patience`, that is told, with what each rank is
+//             doing, once until something happens again; the job goes on
+//   end       all processes of the job, daemons too, get SIGTERM, and SIGKILL when they are still there after `grace`. So also
+//             at SIGINT, SIGTERM and SIGHUP of the launcher, and when every rank is done
+//   threads   one; call it in a process of its own, below a guard (guarded.h), which ends the ranks if this is killed
+#pragma once
+
+#include "backends/local/seats.h"
+#include "core/base/quantity.h"
+#include "core/base/result.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+struct LaunchOptions {
+  int ranks = 1;
+  std::vector<std::string> command;
+  Time patience{30'000'000'000'000};
+  Time grace{5'000'000'000'000};
+  TakeSeats take_seats = nullptr;  // where the library wants its own launcher
+};
+
+constexpr int most_launched = 256;
+
+// What is wrong with starting `program`, looked up in PATH where it names no folder; empty: nothing.
+std::string program_problem(const std::string& program);
+
+// The status of the rank that failed first, as a shell tells it (128 + n after signal n); 0 when
+// there is none. Errors: cancelled (a signal; it is raised again), io_error, unavailable (no seats), input_invalid (the
+// program cannot be executed).
+Result<int> launch_ranks(const LaunchOptions& options);
+
+}  // namespace pdsim

@@ -1,0 +1,39 @@
+// One rank of `pdsim launch`: its process and its two streams.
+#pragma once
+
+#include "backends/launch/line_output.h"
+
+#include <poll.h>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+class LaunchedRank {
+ public:
+  // Errors: io_error.
+  static Result<LaunchedRank> start(const std::vector<std::string>& command, int rank, const sigset_t& signal_mask,
+                                    const std::vector<std::string>& environment);
+
+  void add_to(std::vector<pollfd>& waiting, bool out, bool err) const;
+  // Reads what is there, as far as the sinks take it; true when it printed anything.
+  bool read(LineSink& out, LineSink& err);
+  void finish(LineSink& out, LineSink& err);
+
+  // When it has ended: why (errno) the program could not be executed at all; 0: it could. Tells it once.
+  int exec_error() const;
+  const std::optional<Ended>& ended() { return child_.poll(); }
+  bool stopped() const { return child_.stopped(); }
+  pid_t pid() const { return child_.pid(); }
+  void signal(int number) { child_.signal(number); }
+
+ private:
+  LaunchedRank(Child child, Descriptor end, Descriptor failure, LineSource out, LineSource err);
+
+  Child child_;
+  Descriptor end_;  // a pidfd: readable when the process has ended
+  Descriptor failure_;
+  LineSource out_, err_;
+};
+
+}  // namespace pdsim

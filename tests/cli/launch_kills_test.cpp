@@ -1,0 +1,91 @@
+// pdsim launch at random moments: its guard, its launcher or a rank is interrupted, killed or stopped, while ranks run with
+// children in sessions of their own. The job ends with the right status, and no process and no file stays behind.
+//
+//   more   PDSIM_KILLS=300 test_cli --gtest_filter='LaunchKills.*', or `ctest -C slow -R kills.hundreds`
+
+#include "core/base/random.h"
+#include "tests/cli/program.h"
+#include "tests/cli/running.h"
+#include "tests/cli/survivors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <poll.h>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+enum class Victim : char { guard, launcher, rank };
+
+struct Blow {
+  std::string_view what;
+  Victim victim;
+  int signal;
+};
+
+const std::array<Blow, 7> blows{{
+    {"SIGINT to the guard", Victim::guard, SIGINT},
+    {"SIGTERM to the guard", Victim::guard, SIGTERM},
+    {"SIGKILL to the guard", Victim::guard, SIGKILL},
+    {"SIGKILL to the launcher", Victim::launcher, SIGKILL},
+    {"SIGKILL to a rank", Victim::rank, SIGKILL},
+    {"SIGSTOP to a rank", Victim::rank, SIGSTOP},
+    {"SIGSEGV to a rank", Victim::rank, SIGSEGV},
+}};
+
+// Ranks with a child in their group, one in a session of its own, and one whose parent has gone.
+constexpr const char* program = "sleep 1000 & setsid sleep 1000 & (sleep 1000 & exit 0); wait";
+
+// True when the blow met somebody.
+bool strike(const Running& run, const Blow& blow, std::uint64_t which) {
+  if (blow.victim == Victim::guard) {
+    run.signal(blow.signal);
+    return true;
+  }
+  std::vector<pid_t> victims = run.children();
+  if (blow.victim == Victim::rank && !victims.empty()) victims = children_of(victims.front());
+  // Orphans of ranks are the launcher's children as well, but only ranks lead a group.
+  if (blow.victim == Victim::rank)
+    victims.erase(std::remove_if(victims.begin(), victims.end(), [](pid_t pid) { return getpgid(pid) != pid; }),
+                  victims.end());
+  return !victims.empty() && kill(victims[which % victims.size()], blow.signal) == 0;
+}
+
+void strike_once(Random& random) {
+  const Blow& blow = blows[random.below(blows.size())];
+  const std::uint64_t moment = random.below(60);
+  const std::uint64_t which = random.next();
+  const std::string ranks = std::to_string(1 + random.below(4));
+  SCOPED_TRACE(std::string(blow.what) + " after " + std::to_string(moment) + " ms, " + ranks + " ranks");
+  const Folder folder;
+  const Running run({"launch", "-n", ranks, "--patience", "300ms", "--grace", "500ms", "--", "sh", "-c", program},
+                    folder.path());
+  poll(nullptr, 0, static_cast<int>(moment));
+  const bool met = strike(run, blow, which);
+  if (!met) run.signal(SIGTERM);  // nobody was there yet
+  const bool ended = soon([&] { return run.ended(); });
+  EXPECT_TRUE(ended) << "it hangs";
+  if (!ended) run.signal(SIGKILL);
+  EXPECT_EQ(run.status(), 128 + (met ? blow.signal : SIGTERM));
+  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "a file is still there";
+}
+
+TEST(LaunchKills, AtRandomMomentsLeaveNobody) {
+  const char* asked = std::getenv("PDSIM_KILLS");
+  const int count = asked != nullptr ? std::atoi(asked) : 25;
+  Random random(20261121);
+  for (int i = 0; i < count && !HasFailure(); ++i) strike_once(random);
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests
