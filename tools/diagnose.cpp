@@ -1,7 +1,9 @@
-// pdsim diagnose: the diagnosis of saved flight records, without running anything.
+// pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
 #include "scenarios/engine/analyse.h"
 #include "scenarios/engine/loader.h"
+#include "scenarios/engine/pytorch/files.h"
+#include "scenarios/engine/pytorch/job.h"
 #include "scenarios/engine/record_json.h"
 #include "scenarios/engine/record_origin.h"
 #include "scenarios/engine/text_report.h"
@@ -26,25 +28,34 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
 
-// The records below a folder, or the file itself. Empty, and the problem told, when there are none.
-std::vector<fs::path> records_at(const std::string& argument, Console& console) {
+// What is to be diagnosed: records of our own, and jobs of PyTorch.
+struct Found {
+  std::vector<fs::path> records;
+  std::vector<scenarios::pytorch::DumpedJob> jobs;
+};
+
+// What lies below a folder, or the file itself. Empty, and the problem told, when there is nothing.
+Found found_at(const std::string& argument, Console& console) {
   std::error_code error;
-  std::vector<fs::path> found;
+  Found all;
+  std::vector<fs::path>& found = all.records;
   const fs::file_status status = fs::status(argument, error);
   if (fs::is_directory(status)) {
     for (fs::recursive_directory_iterator it(argument, fs::directory_options::skip_permission_denied, error), end;
          !error && it != end; it.increment(error))
       if (it->path().filename() == "events.jsonl") found.push_back(it->path());
     std::sort(found.begin(), found.end());
-    if (found.empty())
-      console.problem(
-          fmt::format("no events.jsonl below {}; `pdsim scenario --out {}` writes them", argument, argument));
+    all.jobs = scenarios::pytorch::jobs_below(argument);
+    if (found.empty() && all.jobs.empty())
+      console.problem(fmt::format(
+          "no events.jsonl below {}, which `pdsim scenario --out {}` writes, and no dump of PyTorch's Flight Recorder",
+          argument, argument));
   } else if (fs::exists(status)) {
     found.emplace_back(argument);
   } else {
     console.problem(fmt::format("there is no file or folder {}", argument));
   }
-  return found;
+  return all;
 }
 
 std::optional<std::string> read(const fs::path& path, Console& console) {
@@ -109,25 +120,59 @@ int diagnose(const fs::path& path, Console& console) {
   return exit_held;
 }
 
+// A file that cannot be read is told, and its rank is one without a dump.
+int diagnose(const scenarios::pytorch::DumpedJob& job, Console& console) {
+  const scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
+  for (const std::string& problem : read_files.problems) console.problem(problem);
+  if (read_files.dumps.empty()) return exit_wrong_input;
+  scenarios::pytorch::JobOptions options;
+  options.written_ns = read_files.written_ns;
+  Result<RunRecord> run = scenarios::pytorch::run_of(read_files.dumps, options);
+  if (!run.ok()) {
+    console.problem(fmt::format("{}: {}", job.name, run.error().message));
+    return exit_wrong_input;
+  }
+  scenarios::Scenario scenario;
+  scenario.name = job.name;
+  scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
+  const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
+  console.print(scenarios::render_diagnosis(report, {}));
+  return read_files.problems.empty() ? exit_held : exit_wrong_input;
+}
+
+int diagnose_all(const std::vector<std::string>& arguments, Console& console) {
+  int worst = exit_held;
+  bool first = true;
+  const auto add = [&](const auto& one) {
+    if (!first) console.print("\n");
+    first = false;
+    worst = std::max(worst, diagnose(one, console));
+  };
+  std::vector<std::string> files;  // of PyTorch jobs, which are one per rank
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    if (fs::is_regular_file(argument, error) && scenarios::pytorch::is_dump_file(argument)) {
+      files.push_back(argument);
+      continue;
+    }
+    const Found found = found_at(argument, console);
+    if (found.records.empty() && found.jobs.empty()) worst = std::max<int>(worst, exit_wrong_input);
+    for (const fs::path& record : found.records) add(record);
+    for (const scenarios::pytorch::DumpedJob& job : found.jobs) add(job);
+  }
+  for (const scenarios::pytorch::DumpedJob& job : scenarios::pytorch::jobs_of(files)) add(job);
+  return worst;
+}
+
 }  // namespace
 
 Action declare_diagnose(CLI::App& app) {
   const auto arguments = std::make_shared<std::vector<std::string>>();
-  app.add_option("RECORD", *arguments, "events.jsonl files, or folders that hold some")->required();
-  return [arguments](Console& console) -> int {
-    int worst = exit_held;
-    bool first = true;
-    for (const std::string& argument : *arguments) {
-      const std::vector<fs::path> records = records_at(argument, console);
-      if (records.empty()) worst = std::max<int>(worst, exit_wrong_input);
-      for (const fs::path& record : records) {
-        if (!first) console.print("\n");
-        first = false;
-        worst = std::max(worst, diagnose(record, console));
-      }
-    }
-    return worst;
-  };
+  app.add_option(
+         "RECORD", *arguments,
+         "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), or folders that hold either")
+      ->required();
+  return [arguments](Console& console) -> int { return diagnose_all(*arguments, console); };
 }
 
 }  // namespace pdsim::tools

@@ -31,6 +31,7 @@ std::optional<Diagnosis> delayed_enter(const Report& report);
 std::optional<Diagnosis> group_cycle(const Report& report);
 std::optional<Diagnosis> parameter_mismatch(const Report& report);
 std::optional<Diagnosis> root_mismatch(const Report& report);
+std::optional<Diagnosis> missing_record(const Report& report);
 std::optional<Diagnosis> missing_exit(const Report& report);
 std::optional<Diagnosis> all_stuck(const Report& report);
 
@@ -52,6 +53,7 @@ extern const std::string_view delayed_enter_text;
 extern const std::string_view group_cycle_text;
 extern const std::string_view parameter_mismatch_text;
 extern const std::string_view root_mismatch_text;
+extern const std::string_view missing_record_text;
 extern const std::string_view missing_exit_text;
 extern const std::string_view all_stuck_text;
 }  // namespace diagnoses
@@ -63,7 +65,7 @@ struct DiagnosisRow {
   const std::string_view* text;
 };
 
-inline constexpr std::array<DiagnosisRow, 19> diagnosis_table{{
+inline constexpr std::array<DiagnosisRow, 20> diagnosis_table{{
     {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
      &diagnoses::unused_parameters_text},
     {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
@@ -96,6 +98,8 @@ inline constexpr std::array<DiagnosisRow, 19> diagnosis_table{{
      diagnoses::parameter_mismatch, &diagnoses::parameter_mismatch_text},
     {"root-mismatch", "ranks named different roots in one collective", diagnoses::root_mismatch,
      &diagnoses::root_mismatch_text},
+    {"missing-record", "ranks wait in a call that needs a rank of which there is no record", diagnoses::missing_record,
+     &diagnoses::missing_record_text},
     {"missing-exit", "all ranks entered a call, and some never left it", diagnoses::missing_exit,
      &diagnoses::missing_exit_text},
     {"all-stuck", "every rank is in the same call, nothing differs, and it does not end", diagnoses::all_stuck,

@@ -20,9 +20,6 @@ struct GroupTable {
   std::map<Seq, Row> rows;
 };
 
-// A process that died may have taken its record with it: nothing is known of what it called.
-bool is_lost(const RankLog& log) { return log.end == RankEnd::died && log.calls.empty(); }
-
 // Whom a call of new_group named.
 void add_members(std::vector<char>& members, const Note& made) {
   for (const std::string& text : fact_list(made, "ranks")) {
@@ -84,7 +81,10 @@ constexpr Field fields[] = {
     {"operation", [](const Call& a, const Call& b) { return a.name == b.name; }},
     {"root", [](const Call& a, const Call& b) { return a.root == b.root; }},
     {"reduce operation", [](const Call& a, const Call& b) { return a.op == b.op; }},
-    {"dtype", [](const Call& a, const Call& b) { return a.dtype == b.dtype; }},
+    {"dtype",
+     [](const Call& a, const Call& b) {
+       return a.dtype == b.dtype && fact(a.facts, "dtype") == fact(b.facts, "dtype");  // one that has no DType
+     }},
     {"count", same_count},
     {"purpose", [](const Call& a, const Call& b) { return a.purpose == b.purpose; }},
 };

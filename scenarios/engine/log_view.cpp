@@ -28,6 +28,22 @@ bool is_open_at(const Call& call, Time moment) {
   return unfinished || call.finished > moment;
 }
 
+bool is_lost(const RankLog& log) {
+  if (log.end == RankEnd::died && log.calls.empty()) return true;
+  return !notes_of(log, note_kind::no_record).empty();
+}
+
+bool has_program_calls(const RankLog& log) {
+  return std::any_of(log.calls.begin(), log.calls.end(), [](const Call& c) { return c.layer == Layer::program; });
+}
+
+std::string outside_of_calls(const RankLog& log) {
+  if (log.calls.empty() || has_program_calls(log)) return {};
+  const Call& last = log.calls.back();
+  const std::string number = last.seq >= 0 ? fmt::format(" #{}", last.seq) : std::string();
+  return fmt::format("was in code of its own, after {}{} of group {}", call_text(last), number, last.group);
+}
+
 bool is_running_at(const RankLog& log, Time moment) { return log.end == RankEnd::running || log.ended > moment; }
 
 namespace {

@@ -18,9 +18,17 @@ const Call* enclosing(const RankLog& log, const Call& call);
 
 bool is_open_at(const Call& call, Time moment);
 bool is_running_at(const RankLog& log, Time moment);
+// Nothing is known of what the rank called: it left no record, or took it with it when it died.
+bool is_lost(const RankLog& log);
 // What the rank sits in: the open collective, message or store call that keeps it, else the innermost open program call;
 // null when it ended or is between calls.
 const Call* sits_in(const RankLog& log, Time moment);
+
+// Whether the record tells what the program did between its collectives and messages. Dumps of PyTorch do not.
+bool has_program_calls(const RankLog& log);
+// Of a record that does not, for a rank that is in no call: "was in code of its own, after all_reduce #3 of group dp". Else
+// empty.
+std::string outside_of_calls(const RankLog& log);
 
 // The collective with this number, if the rank called it.
 const Call* collective_at(const RankLog& log, std::string_view group, Seq seq);

@@ -87,6 +87,9 @@ struct Failure {  // an expectation that did not hold
   Mark mark{};
 };
 
+// The world of a Report about dumps of PyTorch.
+inline constexpr std::string_view pytorch_world = "pytorch";
+
 struct Report {
   const Scenario* scenario = nullptr;
   RunRecord run;

@@ -55,6 +55,7 @@ std::string number_of(Seq seq) { return seq < 0 ? "" : fmt::format(" #{}", seq);
 std::string outcome_sentence(const Report& report) {
   const RunRecord& run = report.run;
   if (report.outcome == "ok") {
+    if (report.world == pytorch_world) return "no call is stuck";
     return fmt::format("finished in {}", to_string(report.world == "sim" ? run.elapsed : Time{run.wall_ns * 1000}));
   }
   if (report.outcome == "deadlock") {
@@ -130,9 +131,12 @@ std::string waits_section(const Report& report) {
   Grouped<Key> groups;
   for (const BlockedRank& b : report.blocked)
     groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), b.waits_for, b.any, b.why}, b.rank);
-  std::string out = report.run.deadlocked ? fmt::format("who waits for whom (after {} nothing can happen any more)\n",
-                                                        to_string(report.run.deadlock_at))
-                                          : std::string("who waits for whom\n");
+  const bool dumped = report.world == pytorch_world;
+  std::string out = report.run.deadlocked && dumped ? fmt::format("who waits for whom (nothing is recorded after {})\n",
+                                                                  to_string(report.run.deadlock_at))
+                    : report.run.deadlocked ? fmt::format("who waits for whom (after {} nothing can happen any more)\n",
+                                                          to_string(report.run.deadlock_at))
+                                            : std::string("who waits for whom\n");
   std::vector<std::pair<std::string, std::string>> names;
   std::size_t left = 0, middle = 0;
   const std::size_t shown = std::min(groups.groups.size(), most_rows);
@@ -214,7 +218,7 @@ std::string state_section(const Report& report) {
       step = std::max(step, call.site.step);
     }
     const Call* now = sits_in(log, moment);
-    std::string state = "nothing";
+    std::string state = is_lost(log) ? "(no record)" : "nothing";
     if (!is_running_at(log, moment))
       state = log.end == RankEnd::returned ? "(finished)" : log.end == RankEnd::died ? "(died)" : "(raised)";
     else if (now != nullptr)
@@ -247,6 +251,30 @@ std::string state_section(const Report& report) {
     rows.back()[5] = from == to ? from : fmt::format("{}..{}", from, to);
   }
   return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size(), "kinds of states") + "\n";
+}
+
+std::string places_section(const Report& report) {
+  Grouped<std::string> groups;
+  const auto add = [&](Rank rank, const Call* call) {
+    if (call == nullptr || fact(call->facts, "at").empty()) return;
+    const std::string what = fmt::format("{}{}  {}", call->name, number_of(call->seq), fact(call->facts, "at"));
+    for (const auto& [known, ranks] : groups.groups)
+      if (known == what && std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return;
+    groups.add(what, rank);
+  };
+  if (report.divergence)
+    for (const Divergence::Entry& entry : report.divergence->entries) {
+      const RankLog& log = log_of(report.run, entry.rank);
+      add(entry.rank, entry.id < 0 && !log.calls.empty() ? &log.calls.back() : call_by_id(log, entry.id));
+    }
+  for (const BlockedRank& b : report.blocked) add(b.rank, call_by_id(log_of(report.run, b.rank), b.call));
+  if (groups.groups.empty()) return {};
+  std::string out = "where the program made these calls\n";
+  for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i)
+    out +=
+        cut(fmt::format("  {}  {}", cut(ranks_text(groups.groups[i].second), 30), groups.groups[i].first), text_width) +
+        "\n";
+  return out + more_rows(groups.groups.size(), "places") + "\n";
 }
 
 std::string watchdog_section(const Report& report) {

@@ -135,6 +135,7 @@ std::string block(const Report& report, const std::vector<Report>& reports, cons
   out += "\n" + waits_section(report);
   out += errors_section(report);  // of a deadlock those before it
   if (!report.blocked.empty() || !report.diagnosis) out += state_section(report);
+  out += places_section(report);
   if (!report.diagnosis) out += divergence_section(report);
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
   if (report.diagnosis) out += why_section(*report.diagnosis);

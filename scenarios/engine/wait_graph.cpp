@@ -103,6 +103,7 @@ class Waits {
       return instead != nullptr && other != nullptr && other->name == instead->name &&
              other->purpose == instead->purpose;
     };
+    if (count([&](Rank r) { return is_lost(log(r)); }) == all) return "of which there is no record";
     if (count(same_instead) == all)
       return fmt::format("which called {} instead", instead->name == call.name ? call_text(*instead) : instead->name);
     return ranks.size() == 1 ? "which has not called it" : "which have not called it";

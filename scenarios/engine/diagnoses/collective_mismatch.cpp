@@ -41,6 +41,8 @@ std::vector<Camp> camps_of(const Report& report) {
 
 std::string sizes_text(const Call& call) {
   const std::string_view sends = fact(call.facts, "sends"), receives = fact(call.facts, "receives");
+  const std::string_view shape = fact(call.facts, "shape");
+  if (!shape.empty()) return fmt::format("{} elements, shape {}", call.count, shape);
   if (sends.empty() && receives.empty()) return fmt::format("{} elements", call.count);
   return fmt::format("parts of {} elements", sends.empty() ? receives : sends);
 }
@@ -48,6 +50,7 @@ std::string sizes_text(const Call& call) {
 std::string argument_text(const Call& call, const std::string& field) {
   if (field == "root") return fmt::format("root {}", call.root);
   if (field == "reduce operation") return std::string(name_of(call.op));
+  if (field == "dtype" && !fact(call.facts, "dtype").empty()) return std::string(fact(call.facts, "dtype"));
   if (field == "dtype") return std::string(name_of(call.dtype));
   if (field == "count") return sizes_text(call);
   return call_text(call);

@@ -19,7 +19,7 @@ std::string whereabouts(const Report& report, Rank rank) {
     return log.end == RankEnd::returned ? "had finished its program" : std::string();
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment_of(report.run));
-  if (call == nullptr) return {};
+  if (call == nullptr) return outside_of_calls(log);
   if (call->layer == Layer::program)
     return notes_of(log, note_kind::fault).empty() ? std::string() : fmt::format("hung in {}", call->name);
   if (call->layer == Layer::collective && call->group == report.divergence->group) return {};
@@ -71,7 +71,7 @@ std::optional<Diagnosis> missing_call(const Report& report) {
       "Every rank of a group must make the same calls in the same order. {} came to {}, call #{} of group {}. "
       "Meanwhile {} "
       "{}, so the call can never complete.",
-      ranks_text(waiting), call_text(*call), at.seq, at.group, culprits, where);
+      capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, where);
   d.fix = fmt::format("let every rank of group {} make this call, or none", at.group);
   d.fix_lines = {
       "look for a loop that runs more often on some ranks (uneven data), an early return, or an `if rank == ...`"};

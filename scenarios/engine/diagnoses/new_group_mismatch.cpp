@@ -60,6 +60,7 @@ std::optional<Found> first_apart(const Report& report) {
     for (const Note* note : notes_of(result.log, note_kind::group_made)) {
       const Made made{result.log.rank, note};
       const int number = fact_number(*note, "number", 0);
+      if (number == 0) continue;  // known from elsewhere than a call of new_group
       if (first && fact_number(*first->made.note, "number", 0) <= number) break;
       if (!suffers(report, made)) continue;
       Found found{made, {}, {}};

@@ -26,7 +26,9 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
     d.ranks.push_back(rank);
     d.evidence.push_back(
         {rank, b->call, fmt::format("in {} {} rank {}", call, call == "send" ? "to" : "from", b->waits_for.front())});
-    if (const Call* record = call_by_id(log_of(report.run, rank), b->call); record != nullptr && d.spans.empty())
+    const Call* record = call_by_id(log_of(report.run, rank), b->call);
+    if (record != nullptr && !fact(record->facts, "batch").empty()) return std::nullopt;  // it holds up no other call
+    if (record != nullptr && d.spans.empty())
       add_span(d, report.scenario, record->site.line, record->site.column,
                fmt::format("{} wait here", ranks_text(waits.cycle)), true);
   }

@@ -47,7 +47,7 @@ std::string whereabouts(const Report& report, Rank peer) {
                : fmt::format("{} {}", log.end == RankEnd::died ? "died" : "raised", name_of(log.error.code));
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment);
-  if (call == nullptr) return {};
+  if (call == nullptr) return outside_of_calls(log);
   if (call->layer == Layer::program)
     return notes_of(log, note_kind::fault).empty() ? std::string() : fmt::format("hung in {}", call->name);
   const std::string seq = call->seq >= 0 ? fmt::format(" #{}", call->seq) : std::string();

@@ -1,0 +1,135 @@
+// Dumps as texts: what is understood, what is refused with which words, and that damaged ones do no harm.
+
+#include "scenarios/engine/pytorch/dump.h"
+
+#include "core/base/random.h"
+#include "scenarios/engine/pytorch/job.h"
+#include "tests/unit/pytorch/python_pickles.h"
+
+#include <gtest/gtest.h>
+
+namespace pdsim::scenarios::pytorch {
+namespace {
+
+Result<Dump> dump_from(std::string_view text) {
+  const Result<Tree> tree = read_tree(text);
+  if (!tree.ok()) return tree.error();
+  return dump_of(*tree, 0);
+}
+
+std::string why_refused(std::string_view text) {
+  const Result<Dump> dump = dump_from(text);
+  return dump.ok() ? "it was read" : dump.error().message;
+}
+
+constexpr std::string_view json_dump = R"({"comm_lib_version": "2.27.5", "version": "2.10",
+  "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+  "pg_status": {"0": {"last_enqueued_collective": "5", "last_started_collective": "-1", "last_completed_collective": "4"}},
+  "entries": [{"record_id": 4, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 5, "p2p_seq_id": 0,
+    "op_id": 5, "profiling_name": "nccl:all_reduce", "time_created_ns": 1724779239936775119, "input_sizes": [[3, 4]],
+    "input_dtypes": ["Float"], "output_sizes": [[3, 4]], "output_dtypes": ["Float"], "state": "started",
+    "time_discovered_started_ns": 1724779239936775120, "time_discovered_completed_ns": 0, "retired": false,
+    "timeout_ms": 600000, "is_p2p": false, "thread_id": "1", "thread_name": "pt_main"}]})";
+
+TEST(PytorchDump, IsReadFromJson) {
+  const Result<Dump> dump = dump_from(json_dump);
+  ASSERT_TRUE(dump.ok()) << dump.error().message;
+  EXPECT_EQ(dump->version, "2.10");
+  EXPECT_EQ(dump->status, (std::vector<GroupStatus>{{"0", 5, -1, 4}}));
+  ASSERT_EQ(dump->entries.size(), 1U);
+  EXPECT_EQ(dump->entries[0].state, EntryState::started);
+  EXPECT_EQ(dump->entries[0].started_ns, 1724779239936775120);
+  EXPECT_EQ(dump->entries[0].completed_ns, 0);
+  EXPECT_EQ(dump->entries[0].input_sizes, (Sizes{{3, 4}}));
+}
+
+TEST(PytorchDump, OfOlderVersionsIsUnderstood) {
+  const Result<Dump> dump = dump_from(
+      R"({"version": "1.5", "entries": [{"seq_id": 3, "pg_name": "0", "profiling_name": "nccl:all_reduce", "state": "completed"}]})");
+  ASSERT_TRUE(dump.ok()) << dump.error().message;
+  EXPECT_EQ(dump->entries[0].collective_seq, 3);
+  EXPECT_EQ(dump->entries[0].group, "0");
+}
+
+TEST(PytorchDump, SaysWhichMemberOfWhichEntryIsWrong) {
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"version": "2", "entries": 3})", "the dump: `entries` is an integer, and must be a list"},
+      {R"({"version": "2", "entries": [3]})", "entry 0: `entries` is an integer, and must be a dictionary"},
+      {R"({"version": "2", "entries": [{}, {"record_id": "x"}]})",
+       "entry 1: `record_id` is a text, and must be an integer"},
+      {R"({"version": "2", "entries": [{"state": "done"}]})",
+       "entry 0: `state` is a text, and must be one of scheduled, started, completed"},
+      {R"({"version": "2", "entries": [{"is_p2p": 1}]})", "entry 0: `is_p2p` is an integer, and must be a truth value"},
+      {R"({"version": "2", "entries": [{"input_sizes": [[-1]]}]})", "must be a list of lists of integers from 0 on"},
+      {R"({"version": "2", "entries": [{"input_sizes": [3]}]})", "must be a list of lists of integers"},
+      {R"({"version": "2", "entries": [{"frames": [1]}]})",
+       "entry 0: `frames` is an integer, and must be a dictionary"},
+      {R"({"version": "2", "pg_config": {"0": {"ranks": "[0, x]"}}})", "group 0 of pg_config: `ranks` is a text"},
+      {R"({"version": "2", "pg_config": []})", "`pg_config` is a list, and must be a dictionary"},
+      {R"({"version": "2"})", "it is no dump of PyTorch's Flight Recorder"},
+      {R"([1])", "it is no dump of PyTorch's Flight Recorder"},
+      {R"({"version": )", "it is not JSON from byte 13 on"},
+      {std::string(100, '['), "nested deeper than 64 levels"},
+      {"", "it is not JSON"},
+  };
+  for (const auto& [text, part] : cases)
+    EXPECT_NE(why_refused(text).find(part), std::string::npos) << why_refused(text);
+}
+
+TEST(PytorchDump, ThatNamesOneListAMillionTimesIsRefusedBeforeItFillsTheMemory) {
+  // Ten thousand times the same entry, whose sizes are ten thousand times the same list.
+  std::string text =
+      "\x80\x04}(U\x07versionU\x01"
+      "2U\x07"
+      "entries](}(U\x0binput_sizes](](K\x01K\x02"
+      "e\x94";
+  for (int i = 0; i < 10000; ++i) text += std::string("h\0", 2);
+  text += "eu\x94";
+  for (int i = 0; i < 10000; ++i) text += "h\x01";
+  text += "eu.";
+  EXPECT_NE(why_refused(text).find("names more than 4194304 values"), std::string::npos) << why_refused(text);
+}
+
+TEST(PytorchDump, PrintsNothingThatATerminalObeys) {
+  const Result<Dump> dump =
+      dump_from("{\"version\": \"2\\u001b[31m\", \"entries\": [{\"profiling_name\": \"a\\u0007\xc3\xa4\"}]}");
+  ASSERT_TRUE(dump.ok()) << dump.error().message;
+  EXPECT_EQ(dump->version, "2?[31m");
+  EXPECT_EQ(dump->entries[0].name, "a???");
+}
+
+// Whatever comes out, it must be a dump that a run can be made of, or an error.
+void try_to_read(const std::string& text) {
+  const Result<Dump> dump = dump_from(text);
+  if (dump.ok()) {
+    (void)run_of({*dump});
+  } else {
+    EXPECT_FALSE(dump.error().message.empty());
+  }
+}
+
+TEST(PytorchDump, DamagedAnywhereIsReadOrRefused) {
+  std::vector<std::string> originals{std::string(json_dump)};
+  for (const std::string_view hex : python_pickles) {
+    std::string& bytes = originals.emplace_back();
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+      bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  }
+  for (const std::string& original : originals) {
+    for (std::size_t length = 0; length < original.size(); length += 7) try_to_read(original.substr(0, length));
+    Random random(7);
+    for (int round = 0; round < 100; ++round) {
+      std::string text = original;
+      const std::uint64_t changes = 1 + random.below(4);
+      for (std::uint64_t i = 0; i < changes; ++i) {
+        const std::uint64_t at = random.below(text.size());
+        const std::uint64_t byte = random.below(256);
+        text[at] = static_cast<char>(byte);
+      }
+      try_to_read(text);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios::pytorch
