@@ -83,7 +83,8 @@ constexpr std::string_view store_read = "store-read";      // key, launch (in wh
 constexpr std::string_view store_wrote = "store-wrote";    // key, launch
 constexpr std::string_view group_made = "group-made";      // by a call of new_group: group, number (from 1), ranks
 constexpr std::string_view not_a_member = "not-a-member";  // group, operation: called by a rank outside the group
-constexpr std::string_view no_record = "no-record";            // nothing is known of this rank, not even that it ran
+constexpr std::string_view no_record = "no-record";        // nothing is known of this rank, not even that it ran
+constexpr std::string_view warning = "warning";            // text: what PyTorch only warns of
 constexpr std::string_view fault = "fault";                // kind, ...
 constexpr std::string_view watchdog = "watchdog";          // backend, after: what the backend itself noticed, and when
 }  // namespace note_kind

@@ -1,5 +1,6 @@
 #include "core/parallel/ddp.h"
 
+#include "core/parallel/agreement.h"
 #include "core/parallel/bucket_layout.h"
 #include "core/parallel/coalesced.h"
 #include "core/parallel/model_check.h"
@@ -37,17 +38,18 @@ Result<std::unique_ptr<DistributedDataParallel>> DistributedDataParallel::wrap(n
                  {}};
   std::unique_ptr<DistributedDataParallel> ddp(new DistributedDataParallel(module, group, options));
   PDSIM_TRY(verify_same_model(group, trained));
-  PDSIM_TRY(ddp->share_rank_zero_state());
+  PDSIM_TRY(ddp->share_state_of(0));
   ddp->build_reducer(std::move(trained));
   return ddp;
 }
 
-Status DistributedDataParallel::share_rank_zero_state() {
+Status DistributedDataParallel::share_state_of(Rank root) {
   std::vector<nn::Tensor> state = module_.parameters();
   const bool skip_buffers = options_.profile.skip_buffer_broadcast_in_constructor && !options_.broadcast_buffers;
   if (!skip_buffers) state.insert(state.end(), module_.buffers().begin(), module_.buffers().end());
   CoalescedOptions how;
   how.purpose = "parameters";
+  how.root = root;
   return broadcast_coalesced(group_, state, how);
 }
 
@@ -64,9 +66,19 @@ void DistributedDataParallel::build_reducer(std::vector<nn::Tensor> parameters) 
   initial_bucket_bytes_ = reducer_->bucket_bytes();
 }
 
-Status DistributedDataParallel::broadcast_buffers() {
+bool DistributedDataParallel::buffers_due() const {
+  return require_forward_param_sync_ && options_.broadcast_buffers && !module_.buffers().empty();
+}
+
+// From rank 0; where ranks may have joined, from the highest that has inputs.
+Status DistributedDataParallel::broadcast_buffers(bool has_inputs) {
   CoalescedOptions how;
   how.purpose = "buffers";
+  if (join_) {
+    const Result<Rank> root = highest_rank(group_, has_inputs, "buffer rank");
+    if (!root.ok()) return root.error();
+    how.root = *root;
+  }
   how.written = [this](const nn::Tensor& buffer) {
     note_tensor_event(group_.recorder(), {false, buffer.name(), buffer.version(), "buffer broadcast"});
   };
@@ -77,9 +89,10 @@ Result<nn::Tensor> DistributedDataParallel::forward(const nn::Tensor& input, std
                                                     nn::ForwardMode mode, const nn::TensorWatcher& watch) {
   const bool synchronised = mode.grad && require_backward_grad_sync_;
   if (synchronised) reducer_->begin_iteration();
+  if (join_) PDSIM_TRY(tell_that_inputs_are_left());
   if (mode.grad) PDSIM_TRY(reducer_->rebuild_if_due());
-  if (require_forward_param_sync_ && options_.broadcast_buffers && !module_.buffers().empty())
-    PDSIM_TRY(broadcast_buffers());
+  if (buffers_due()) PDSIM_TRY(broadcast_buffers(true));
+  if (join_) PDSIM_TRY(tell_whether_backward_syncs());
 
   const nn::TensorWatcher record = [this](const nn::TensorEvent& e) { note_tensor_event(group_.recorder(), e); };
   Result<nn::Tensor> output = module_.forward(input, path, mode, watch ? watch : record);
@@ -94,7 +107,7 @@ Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses) { r
 void DistributedDataParallel::set_require_backward_grad_sync(bool on) { require_backward_grad_sync_ = on; }
 
 bool DistributedDataParallel::gradients_synchronised() const {
-  return require_backward_grad_sync_ && reducer_->finished();
+  return reducer_->finished() && !reducer_->has_local_gradients();
 }
 
 DdpLogging DistributedDataParallel::logging() const {

@@ -4,11 +4,14 @@
 //                parameters and buffers together, flattened per dtype)
 //   forward      [broadcasts "rebuild order", "rebuild sizes"] [broadcasts "buffers"], the module's forward, arms the
 //                reducer when gradients are on and synchronised
+//   join         once entered, each forward first all_reduces "active ranks" [and "early termination"], agrees on the
+//                "buffer rank" by all_reduce instead of taking rank 0, and all_reduces "backward sync". A rank without
+//                inputs shadows all of these and the buckets, with zeros
 //   backward     all_reduces "bucket k" strictly in index order, each divided before the sum; then "used map". Blocks
 //                until all are done. Returns ok, with local gradients, when some bucket was never filled
 //   errors       ddp_not_needed; model_differs; reduction_not_finished (facts parameters, indices, bucket) at the next
-//                forward with gradients; marked_ready_twice and static_graph_changed (facts parameter, index); and the
-//                process group's
+//                forward with gradients; marked_ready_twice and static_graph_changed (facts parameter, index);
+//                inputs_exhausted (fact rank: who has none left); and the process group's
 //   records      notes ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-saved, tensor-written
 //                (flight_record.h); yes or no for what is a bool
 //   threads      the rank's own
@@ -19,6 +22,7 @@
 #include "core/parallel/ddp_options.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +38,11 @@ struct DdpLogging {  // as torch's _get_ddp_logging_data names them
   std::int64_t total_parameter_size_bytes = 0;
   std::int64_t iteration = 0;
   std::int64_t unused_parameter_size = 0;
+};
+
+struct JoinContext {
+  bool divide_by_initial_world_size = true;  // false: by the number of ranks that still have inputs
+  bool throw_on_early_termination = false;   // every rank raises once one has no more inputs
 };
 
 class Reducer;
@@ -53,16 +62,27 @@ class DistributedDataParallel {
   Status backward(std::span<const nn::Tensor> losses);
   // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally. Read in forward only.
   void set_require_backward_grad_sync(bool on);
-  // False after a backward that left buckets unreduced: the gradients are this rank's own.
+  bool require_backward_grad_sync() const { return require_backward_grad_sync_; }
+  // join(), for ranks with different numbers of inputs: enter before the loop, leave behind it. PyTorch forgets to
+  // undo enter, so that forwards behind the context still send "active ranks"; so do these.
+  void enter_join(const JoinContext& options);
+  // This rank has no more inputs: shadows the others until they have none either; then every rank gets the parameters
+  // and buffers of the rank that left last (of several, the highest).
+  Status leave_join();
+  // False where a backward accumulated what no other rank has: inside no_sync, or in buckets it left unreduced.
   bool gradients_synchronised() const;
   nn::Module& module() { return module_; }
   DdpLogging logging() const;
 
  private:
   DistributedDataParallel(nn::Module& module, ProcessGroup& group, const DdpOptions& options);
-  Status share_rank_zero_state();
+  Status share_state_of(Rank root);
   void build_reducer(std::vector<nn::Tensor> parameters);
-  Status broadcast_buffers();
+  bool buffers_due() const;
+  Status broadcast_buffers(bool has_inputs);
+  Status tell_that_inputs_are_left();
+  Status tell_whether_backward_syncs();
+  Status shadow_iteration();
   nn::Module& module_;
   ProcessGroup& group_;
   DdpOptions options_;
@@ -70,6 +90,7 @@ class DistributedDataParallel {
   std::vector<std::int64_t> initial_bucket_bytes_;
   bool require_backward_grad_sync_ = true;
   bool require_forward_param_sync_ = true;
+  std::optional<JoinContext> join_;
 };
 
 }  // namespace pdsim

@@ -3,6 +3,8 @@
 
 #include "core/base/quantity.h"
 
+#include <cstdint>
+
 namespace pdsim {
 
 // What differs between PyTorch versions (SEMANTICS section 7); a row of the profile table fills it.
@@ -10,6 +12,20 @@ struct DdpProfile {
   bool first_bucket_follows_explicit_cap = true;     // 2.x: an explicit cap is also the first limit
   bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false
   bool used_map_kept_under_no_sync = true;           // 2.4 and later: a use inside no_sync counts as a use
+};
+
+// What brings a bucket's gradients together (comm_hook.h).
+struct CommHookSpec {
+  enum class Kind : std::uint8_t { none, allreduce, fp16_compress, bf16_compress, powersgd };
+  Kind kind = Kind::none;
+  // Of powersgd, named as in PyTorch's PowerSGDState.
+  std::int64_t matrix_approximation_rank = 1;
+  std::int64_t start_iter = 1000;  // start_powerSGD_iter
+  double min_compression_rate = 2.0;
+  bool use_error_feedback = true;
+  bool warm_start = true;
+  double orthogonalization_epsilon = 0.0;
+  std::uint64_t random_seed = 0;
 };
 
 struct DdpOptions {
@@ -21,6 +37,8 @@ struct DdpOptions {
   bool broadcast_buffers = true;
   bool static_graph = false;
   bool gradient_as_bucket_view = false;
+  bool check_reduction = false;  // deprecated: warns, and does nothing
+  CommHookSpec comm_hook{};
   DdpProfile profile{};
 };
 

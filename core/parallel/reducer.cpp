@@ -98,7 +98,10 @@ Status Reducer::gradient_ready(std::size_t index) {
   const bool maps_used = finds_unused() || first_static_iteration();
   const bool defined = parameters_[index].grad().defined();
   if (maps_used && defined && options_.profile.used_map_kept_under_no_sync) used_[index] = 1;
-  if (!armed_) return {};
+  if (!armed_) {
+    local_ = true;
+    return {};
+  }
   if (maps_used && defined) used_[index] = 1;
   if (first_static_iteration()) {
     ++fired_[index];
@@ -139,10 +142,12 @@ Status Reducer::mark_ready(std::size_t index) {
   ready_[index] = true;
   unfinished_ = true;
   GradientBucket& bucket = buckets_[places_[index].bucket];
-  take_gradient(parameters_[index], bucket.views[places_[index].slot], group_.size(), options_.gradient_as_bucket_view);
+  const Result<int> ranks = divisor();
+  if (!ranks.ok()) return ranks.error();
+  take_gradient(parameters_[index], bucket.views[places_[index].slot], *ranks, options_.gradient_as_bucket_view);
   if (--bucket.pending == 0) PDSIM_TRY(launch_ready_buckets());
   if (next_bucket_ < buckets_.size()) return {};
-  if (finds_unused()) PDSIM_TRY(launch_used_map());
+  if (finds_unused()) PDSIM_TRY(launch_used_map(used_));
   if (pass_ == nullptr)
     return Error{
         Code::autograd_misuse, "the loss of a wrapped module ran backward without DDP; call DDP's backward", {}};
@@ -155,12 +160,11 @@ Status Reducer::mark_ready(std::size_t index) {
 
 Status Reducer::launch_ready_buckets() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].pending == 0; ++next_bucket_)
-    PDSIM_TRY(launch(next_bucket_));
+    PDSIM_TRY(launch(buckets_[next_bucket_], next_bucket_));
   return {};
 }
 
-Status Reducer::launch(std::size_t index) {
-  GradientBucket& bucket = buckets_[index];
+Status Reducer::launch(GradientBucket& bucket, std::size_t index) {
   const std::string number = std::to_string(index);
   const std::string count = std::to_string(bucket.parameters.size());
   group_.recorder().note(note_kind::bucket_launched, {{"bucket", number}});
@@ -174,8 +178,8 @@ Status Reducer::launch(std::size_t index) {
   return {};
 }
 
-Status Reducer::launch_used_map() {
-  reduced_used_ = std::make_shared<std::vector<std::int32_t>>(used_);
+Status Reducer::launch_used_map(std::vector<std::int32_t> used) {
+  reduced_used_ = std::make_shared<std::vector<std::int32_t>>(std::move(used));
   const MutableView map{reinterpret_cast<std::byte*>(reduced_used_->data()), DType::i32,
                         static_cast<std::int64_t>(reduced_used_->size())};
   CallOptions call;
@@ -189,22 +193,25 @@ Status Reducer::launch_used_map() {
 
 // static_graph, first iteration: hooks only counted; here, after the whole backward, everything is reduced at once.
 Status Reducer::reduce_after_backward() {
-  PDSIM_TRY(launch_used_map());
+  PDSIM_TRY(launch_used_map(used_));
+  const Result<int> ranks = divisor();
+  if (!ranks.ok()) return ranks.error();
   unused_.clear();
   unfinished_ = true;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (fired_[i] == 0) unused_.push_back(i);
     const Place place = places_[i];
-    take_gradient(parameters_[i], buckets_[place.bucket].views[place.slot], group_.size(),
-                  options_.gradient_as_bucket_view);
+    take_gradient(parameters_[i], buckets_[place.bucket].views[place.slot], *ranks, options_.gradient_as_bucket_view);
   }
-  for (; next_bucket_ < buckets_.size(); ++next_bucket_) PDSIM_TRY(launch(next_bucket_));
+  for (; next_bucket_ < buckets_.size(); ++next_bucket_) PDSIM_TRY(launch(buckets_[next_bucket_], next_bucket_));
   return finalize();
 }
 
 Status Reducer::finalize() {
   armed_ = false;
   unfinished_ = false;
+  local_ = false;
+  ranks_left_ = {};
   for (GradientBucket& bucket : buckets_) {
     PDSIM_TRY(bucket.work->wait());
     for (std::size_t slot = 0; slot < bucket.parameters.size(); ++slot) {

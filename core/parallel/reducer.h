@@ -10,6 +10,7 @@
 
 #include "core/group/process_group.h"
 #include "core/nn/autograd.h"
+#include "core/parallel/agreement.h"
 #include "core/parallel/gradient_bucket.h"
 
 #include <cstdint>
@@ -31,10 +32,16 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   Status backward(std::span<const nn::Tensor> losses);
 
+  // Of the next backward: gradients are divided by what `ranks_left` holds once it is over, not by the group's size.
+  void divide_by(Agreement<float> ranks_left) { ranks_left_ = std::move(ranks_left); }
+  // What a backward of the others reduces, with zeros of this rank, which has joined.
+  Status shadow_backward();
+
   std::vector<std::int64_t> bucket_bytes() const;
   std::size_t bucket_count() const { return buckets_.size(); }
   bool has_rebuilt() const { return rebuilt_; }
   bool finished() const { return !unfinished_; }
+  bool has_local_gradients() const { return local_; }  // accumulated by backwards that nothing reduced since
   std::int64_t iterations() const { return iterations_; }
   std::int64_t unused_bytes() const { return unused_bytes_; }
   const std::vector<nn::Tensor>& parameters() const { return parameters_; }
@@ -53,8 +60,9 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   Status mark_unused();
   Status mark_ready(std::size_t index);
   Status launch_ready_buckets();
-  Status launch(std::size_t bucket);
-  Status launch_used_map();
+  Status launch(GradientBucket& bucket, std::size_t index);
+  Status launch_used_map(std::vector<std::int32_t> used);
+  Result<int> divisor();
   Status reduce_after_backward();
   Status finalize();
   Result<bool> globally_unused(std::size_t index);
@@ -77,6 +85,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::int64_t iterations_ = 0;       // synchronised forwards with gradients
   bool armed_ = false;                // the last such forward waits for its backward
   bool unfinished_ = false;           // a gradient became ready and finalize has not run since
+  bool local_ = false;                // a backward that was not synchronised accumulated, and none has reduced since
+  Agreement<float> ranks_left_;       // join: how many have inputs, in flight; else without work
   bool unused_marked_ = false;
   std::size_t next_bucket_ = 0;
   std::vector<bool> ready_;  // by parameter

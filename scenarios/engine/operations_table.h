@@ -82,7 +82,34 @@ inline constexpr std::array train_keys{
     Key{.name = "do",
         .shape = Shape::operations,
         .about = "one step",
-        .otherwise = "[zero_grad, forward, backward, optimizer_step]"},
+        .otherwise = "[zero_grad, forward, backward, optimizer_step]",
+        .traits = in_train},
+};
+inline constexpr std::array no_sync_keys{
+    Key{.name = "do",
+        .shape = Shape::operations,
+        .about = "what runs inside; its forwards decide that their backwards are not synchronised",
+        .required = true,
+        .traits = in_train},
+};
+inline constexpr std::array join_keys{
+    Key{.name = "enable",
+        .shape = Shape::boolean,
+        .about = "false: `do` runs as if there were no join around it",
+        .otherwise = "true"},
+    Key{.name = "throw_on_early_termination",
+        .shape = Shape::boolean,
+        .about = "every rank raises as soon as one has no more inputs",
+        .otherwise = "false"},
+    Key{.name = "divide_by_initial_world_size",
+        .shape = Shape::boolean,
+        .about = "false: gradients are divided by the number of ranks that still have inputs",
+        .otherwise = "true"},
+    Key{.name = "do",
+        .shape = Shape::operations,
+        .about = "what runs inside, with `when` for each rank's number of steps",
+        .required = true,
+        .traits = in_join},
 };
 inline constexpr std::array eval_keys{
     Key{.name = "through",
@@ -179,6 +206,10 @@ inline constexpr std::array relaunch_keys{
 
 inline constexpr Group init_options{.title = "init", .about = "init_process_group", .keys = init_keys};
 inline constexpr Group train_options{.title = "train", .about = "a training loop", .keys = train_keys};
+inline constexpr Group no_sync_options{
+    .title = "no_sync", .about = "DDP's context for accumulating gradients", .keys = no_sync_keys};
+inline constexpr Group join_options{
+    .title = "join", .about = "DDP's context for ranks with different numbers of inputs", .keys = join_keys};
 inline constexpr Group eval_options{.title = "eval", .about = "a forward without gradients", .keys = eval_keys};
 inline constexpr Group no_options{.title = "", .about = "takes no options"};
 inline constexpr Group forward_options{
@@ -227,12 +258,22 @@ inline constexpr std::array operation_table{
         .shape = Shape::group,
         .about = "a training loop: `do`, `steps` times",
         .group = &train_options,
+        .traits = needs_model | in_join},
+    Key{.name = "no_sync",
+        .shape = Shape::group,
+        .about = "`do` without synchronising gradients, as DDP's no_sync()",
+        .group = &no_sync_options,
+        .traits = in_train | only_in_train | needs_model},
+    Key{.name = "join",
+        .shape = Shape::group,
+        .about = "`do` with ranks that may run out of inputs, as DDP's join()",
+        .group = &join_options,
         .traits = needs_model},
     Key{.name = "eval",
         .shape = Shape::group,
         .about = "a forward in eval mode without gradients",
         .group = &eval_options,
-        .traits = needs_model},
+        .traits = needs_model | in_join},
     Key{.name = "zero_grad",
         .shape = Shape::group,
         .about = "sets all gradients to none",

@@ -50,12 +50,7 @@ class Table {
                        spec_.ranks() == 1 ? "rank" : "ranks");
     int launch = 1;
     for (const Operation& op : s_.program) {
-      const auto inner = op.args.find("do");
-      if (inner == op.args.end()) {
-        add("-", {line(op, op, -1)});
-      } else {
-        loop(op, inner->second.operations);
-      }
+      entry(op, {});
       if (op.name == "relaunch") flush(), out_ += fmt::format("launch {}\n", ++launch);
     }
     flush();
@@ -63,40 +58,75 @@ class Table {
   }
 
  private:
+  using Around = std::vector<const Operation*>;  // from the outermost inwards
+
+  static bool is_loop(const Operation& op) { return op.name == "train" || op.name == "eval"; }
+
+  void entry(const Operation& op, Around around) {
+    const auto inner = op.args.find("do");
+    around.push_back(&op);
+    if (inner == op.args.end()) return add("-", {line(around, -1)});
+    if (is_loop(op)) return loop(around, inner->second.operations);
+    for (const Operation& each : inner->second.operations) entry(each, around);
+  }
+
   // Steps that are alike stand together.
-  void loop(const Operation& train, const std::vector<Operation>& body) {
-    const std::int64_t steps = train.integer("steps", 0);
+  void loop(const Around& around, const std::vector<Operation>& body) {
+    const std::int64_t steps = around.back()->integer("steps", 0);
     std::int64_t first = 0;
     Lines last;
     for (std::int64_t step = 0; step <= steps; ++step) {
       Lines lines;
-      if (step < steps)
-        for (const Operation& op : body) forwards(lines, train, op, static_cast<int>(step));
+      if (step < steps) step_lines(lines, around, body, static_cast<int>(step));
       if (step > 0 && (step == steps || lines != last)) {
         add(first == step - 1 ? fmt::format("{}", first) : fmt::format("{}..{}", first, step - 1), last);
         first = step;
       }
       last = std::move(lines);
-      if (everything_is_alike(train, body) && step == 0 && steps > 1) step = steps - 1;
+      if (everything_is_alike(around, body) && step == 0 && steps > 1) step = steps - 1;
     }
   }
 
-  bool everything_is_alike(const Operation& train, const std::vector<Operation>& body) const {
-    const auto same = [](const When& when) {
-      return std::all_of(when.any.begin(), when.any.end(), [](const Selector& s) { return s.step.is_all(); });
-    };
-    return same(train.when) &&
-           std::all_of(body.begin(), body.end(), [&](const Operation& op) { return same(op.when); }) &&
-           std::all_of(s_.model.takes.begin(), s_.model.takes.end(), [&](const Take& t) { return same(t.when); });
+  void step_lines(Lines& lines, const Around& around, const std::vector<Operation>& body, int step) const {
+    for (const Operation& op : body) {
+      Around inside = around;
+      inside.push_back(&op);
+      const auto inner = op.args.find("do");
+      if (inner == op.args.end()) {
+        forwards(lines, inside, step);
+      } else {
+        step_lines(lines, inside, inner->second.operations, step);
+      }
+    }
+  }
+
+  static bool same_in_every_step(const std::vector<Operation>& body) {
+    return std::all_of(body.begin(), body.end(), [](const Operation& op) {
+      const auto inner = op.args.find("do");
+      return same_in_every_step(op.when) && (inner == op.args.end() || same_in_every_step(inner->second.operations));
+    });
+  }
+
+  static bool same_in_every_step(const When& when) {
+    return std::all_of(when.any.begin(), when.any.end(), [](const Selector& s) { return s.step.is_all(); });
+  }
+
+  bool everything_is_alike(const Around& around, const std::vector<Operation>& body) const {
+    return std::all_of(around.begin(), around.end(),
+                       [](const Operation* op) { return same_in_every_step(op->when); }) &&
+           same_in_every_step(body) && std::all_of(s_.model.takes.begin(), s_.model.takes.end(), [](const Take& t) {
+             return same_in_every_step(t.when);
+           });
   }
 
   // A forward takes a path; ranks that take different ones stand apart.
-  void forwards(Lines& lines, const Operation& train, const Operation& op, int step) const {
+  void forwards(Lines& lines, const Around& around, int step) const {
+    const Operation& op = *around.back();
     if (op.name != "forward" || op.args.count("path") > 0 || s_.model.takes.empty())
-      return lines.push_back(line(train, op, step));
+      return lines.push_back(line(around, step));
     std::vector<std::pair<std::string, std::vector<int>>> paths;
     for (int rank = 0; rank < spec_.ranks(); ++rank) {
-      if (!runs(train, op, rank, step)) continue;
+      if (!runs(around, rank, step)) continue;
       const std::string path = path_of(rank, step);
       const auto found = std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return p.first == path; });
       if (found == paths.end()) {
@@ -106,7 +136,7 @@ class Table {
       }
     }
     for (auto& [path, ranks] : paths)
-      lines.push_back({fmt::format("{}  path {}", operation_text(op), path), ranks_text(std::move(ranks))});
+      lines.push_back({fmt::format("{}  path {}", text_of(around), path), ranks_text(std::move(ranks))});
   }
 
   std::string path_of(int rank, int step) const {
@@ -115,16 +145,30 @@ class Table {
     return s_.model.spec.paths.empty() ? "full" : s_.model.spec.paths.front().name;
   }
 
-  bool runs(const Operation& outer, const Operation& op, int rank, int step) const {
+  // What stands around a step is chosen once, before it.
+  bool runs(const Around& around, int rank, int step) const {
     const int node = spec_.node_of(rank);
-    return outer.when.selects(rank, node, &outer == &op ? step : -1) && op.when.selects(rank, node, step);
+    bool in_loop = false;
+    for (const Operation* op : around) {
+      if (!op->when.selects(rank, node, in_loop ? step : -1)) return false;
+      in_loop = in_loop || is_loop(*op);
+    }
+    return true;
   }
 
-  Line line(const Operation& outer, const Operation& op, int step) const {
+  // With the contexts it runs in, but the loop.
+  static std::string text_of(const Around& around) {
+    std::string text;
+    for (const Operation* op : around)
+      if (op != around.back() && !is_loop(*op)) text += op->name + " ";
+    return text + operation_text(*around.back());
+  }
+
+  Line line(const Around& around, int step) const {
     std::vector<int> ranks;
     for (int rank = 0; rank < spec_.ranks(); ++rank)
-      if (runs(outer, op, rank, step)) ranks.push_back(rank);
-    return {operation_text(op), ranks.empty() ? "nobody" : ranks_text(std::move(ranks))};
+      if (runs(around, rank, step)) ranks.push_back(rank);
+    return {text_of(around), ranks.empty() ? "nobody" : ranks_text(std::move(ranks))};
   }
 
   void add(const std::string& step, const Lines& lines) {

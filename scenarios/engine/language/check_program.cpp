@@ -43,7 +43,8 @@ class ProgramCheck {
     if (name == "wait") wait(options);
     if (name == "new_group") new_group(options);
     if (const Node* messages = options.find("messages")) batch(*messages);
-    if (name == "train" || options.find("do") != nullptr) train(options);
+    if (const Node* inner = options.find("do")) list(*inner);
+    if (name == "train") train(options);
     group(options);
     rank_option(options, "root");
     rank_option(options, "peer");
@@ -137,11 +138,15 @@ class ProgramCheck {
   }
 
   void train(const Node& options) {
-    const Node* inner = options.find("do");
-    if (inner == nullptr) return;
-    list(*inner);
     std::vector<std::string_view> outputs;
-    for (const Node& item : inner->items) {
+    if (const Node* inner = options.find("do")) losses_of_step(*inner, outputs);
+  }
+
+  // What forwards of the step give, no_sync or not, and what its backwards take.
+  void losses_of_step(const Node& body, std::vector<std::string_view>& outputs) {
+    for (const Node& item : body.items) {
+      if (const Node* context = item.find("no_sync"))
+        if (const Node* inner = context->find("do")) losses_of_step(*inner, outputs);
       if (item.text == "forward") outputs.push_back("loss");
       if (const Node* forward = item.find("forward")) {
         const Node* output = forward->find("output");
@@ -245,8 +250,10 @@ class Reach {
     for (const Operation& op : program) {
       const Key* row = operation_named(op.name);
       if (row == nullptr) continue;
+      if (op.name == "join") continue;  // what ranks do not call there, DDP calls for them
       if (const auto inner = op.args.find("do"); inner != op.args.end()) {
-        if (op.when.any.empty()) count(inner->second.operations, std::min<std::int64_t>(op.integer("steps", 1), 64));
+        const std::int64_t times = op.name == "train" ? std::min<std::int64_t>(op.integer("steps", 1), 64) : steps;
+        if (op.when.any.empty()) count(inner->second.operations, times);
         if (!op.when.any.empty() && s_.ddp.wrap) add(op, {"all_reduce", "world"}, " (the gradients of `train`)", -1);
       }
       if (op.name == "eval" && op.text("through", "ddp") == "ddp" && broadcasts_buffers())

@@ -23,13 +23,22 @@ std::int64_t operations_of(const std::vector<Operation>& program) {
   std::int64_t total = 0;
   for (const Operation& op : program) {
     const auto inner = op.args.find("do");
-    const std::int64_t each =
-        inner == op.args.end() ? 1
-                               : std::max<std::int64_t>(1, static_cast<std::int64_t>(inner->second.operations.size()));
-    total += option(op, "steps", 1) * each;
+    const std::int64_t each = inner == op.args.end() ? 1 : operations_of(inner->second.operations);
+    const std::int64_t steps = option(op, "steps", 1);
+    if (steps > 0 && std::max<std::int64_t>(1, each) > limits::operations / steps) return limits::operations + 1;
+    total += steps * std::max<std::int64_t>(1, each);
     if (total > limits::operations) return total;
   }
   return total;
+}
+
+std::int64_t most_steps(const std::vector<Operation>& program) {
+  std::int64_t steps = 0;
+  for (const Operation& op : program) {
+    if (op.name == "train") steps = std::max(steps, op.integer("steps", 0));
+    if (op.name == "join") steps = std::max(steps, most_steps(op.args.at("do").operations));
+  }
+  return steps;
 }
 
 // Bytes of the largest buffer of one rank.
@@ -85,12 +94,7 @@ std::string ranks_label(const Scenario& scenario) {
   return ranks == 1 ? "the only rank is 0" : fmt::format("ranks are 0..{}", ranks - 1);
 }
 
-std::int64_t last_step(const Scenario& scenario) {
-  std::int64_t steps = 0;
-  for (const Operation& op : scenario.program)
-    if (op.name == "train") steps = std::max(steps, op.integer("steps", 0));
-  return steps - 1;
-}
+std::int64_t last_step(const Scenario& scenario) { return most_steps(scenario.program) - 1; }
 
 void check_world(const Node& document, const Scenario& s, Problems& problems) {
   const Entry* entry = entry_of(document, "world");

@@ -46,6 +46,7 @@ enum Trait : std::uint8_t {
   point_to_point = 16,  // has a peer
   hits_messages = 32,   // faults: match takes from, to, op, nth
   hits_ranks = 64,      // faults: match takes rank
+  in_join = 128,        // may stand in the `do` of join, as may what may stand in train and elsewhere
 };
 
 struct Group;

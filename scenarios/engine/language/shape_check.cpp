@@ -303,10 +303,13 @@ class ShapeCheck {
         problems_.error(mark, fmt::format("`{}` inside `messages`", name), "they are sends and recvs");
       return;
     }
-    const bool inside = list.name == "do";
+    const bool inside = list.has(in_train);
     if (inside && !row->has(in_train))
       problems_.error(mark, fmt::format("`{}` inside train", name),
                       "it stands in the program itself, before or after train");
+    if (list.has(in_join) && !row->has(in_join | in_train))
+      problems_.error(mark, fmt::format("`{}` inside join", name),
+                      "it stands in the program itself, before or after join");
     if (!inside && row->has(only_in_train))
       problems_.error(mark, fmt::format("`{}` outside train", name), "it stands in the `do` of train");
   }

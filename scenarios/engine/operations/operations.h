@@ -9,6 +9,8 @@ namespace pdsim::scenarios::operations {
 
 Status init(Session& s, const Operation& op);
 Status train(Session& s, const Operation& op);
+Status no_sync(Session& s, const Operation& op);
+Status join(Session& s, const Operation& op);
 Status eval(Session& s, const Operation& op);
 Status zero_grad(Session& s, const Operation& op);
 Status forward(Session& s, const Operation& op);

@@ -17,9 +17,16 @@ class Alone {
         module_(std::make_unique<nn::Module>(scenario.model.spec, Random(scenario.seed).stream("parameters", 0))),
         optimizer_(nn::Optimizer::make(scenario.optimizer, module_->parameters())) {}
 
-  Status run() {
-    for (const Operation& op : scenario_.program) {
-      if (op.name != "train" || !op.when.selects(0, 0, -1)) continue;
+  Status run() { return run(scenario_.program); }
+
+  TrainedAlone result() && { return {std::move(module_), std::move(last_loss_)}; }
+
+ private:
+  Status run(const std::vector<Operation>& program) {
+    for (const Operation& op : program) {
+      if (!op.when.selects(0, 0, -1)) continue;
+      if (op.name == "join") PDSIM_TRY(run(op.args.at("do").operations));
+      if (op.name != "train") continue;
       const std::int64_t steps = op.integer("steps", 0);
       for (std::int64_t step = 0; step < steps; ++step)
         for (const Operation& inner : op.args.at("do").operations) PDSIM_TRY(run(inner, static_cast<int>(step)));
@@ -27,11 +34,10 @@ class Alone {
     return {};
   }
 
-  TrainedAlone result() && { return {std::move(module_), std::move(last_loss_)}; }
-
- private:
   Status run(const Operation& op, int step) {
     if (!op.when.selects(0, 0, step)) return {};
+    if (op.name == "no_sync")
+      for (const Operation& inner : op.args.at("do").operations) PDSIM_TRY(run(inner, step));
     if (op.name == "zero_grad") optimizer_->zero_grad();
     if (op.name == "optimizer_step") optimizer_->step();
     if (op.name == "forward") return forward(op, step);

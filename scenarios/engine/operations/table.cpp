@@ -15,6 +15,8 @@ struct Row {
 constexpr std::array rows{
     Row{"init", init},
     Row{"train", train},
+    Row{"no_sync", no_sync},
+    Row{"join", join},
     Row{"eval", eval},
     Row{"zero_grad", zero_grad},
     Row{"forward", forward},

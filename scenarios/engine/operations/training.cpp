@@ -104,6 +104,29 @@ Status train(Session& s, const Operation& op) {
   });
 }
 
+// Read by forwards only: a forward inside makes the backward that follows it stay local, wherever that stands.
+Status no_sync(Session& s, const Operation& op) {
+  DistributedDataParallel* ddp = s.ddp.get();
+  const bool before = ddp != nullptr && ddp->require_backward_grad_sync();
+  if (ddp != nullptr) ddp->set_require_backward_grad_sync(false);
+  Status status;
+  for (const Operation& inner : op.args.at("do").operations)
+    if (status.ok()) status = s.run(inner);
+  if (ddp != nullptr) ddp->set_require_backward_grad_sync(before);
+  return status;
+}
+
+Status join(Session& s, const Operation& op) {
+  if (s.scenario.ddp.wrap && s.ddp == nullptr)
+    return Error{Code::not_initialized, "join needs the wrapped model, and this rank has called no init before it", {}};
+  const bool joins = s.ddp != nullptr && op.flag("enable", true);
+  if (joins)
+    s.ddp->enter_join({op.flag("divide_by_initial_world_size", true), op.flag("throw_on_early_termination", false)});
+  for (const Operation& inner : op.args.at("do").operations) PDSIM_TRY(s.run(inner));
+  s.env.recorder.set_site({op.name, -1, op.mark.line, op.mark.column});
+  return joins ? s.ddp->leave_join() : Status{};
+}
+
 Status eval(Session& s, const Operation& op) {
   const bool wrapped = s.scenario.ddp.wrap && op.text("through", "ddp") == "ddp";
   const bool loop = op.args.count("steps") > 0;

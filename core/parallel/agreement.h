@@ -1,0 +1,48 @@
+// One number that the ranks of a group combine; in memory that stays alive until the operation is over.
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/parallel/coalesced.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pdsim {
+
+template <class T>
+struct Agreement {
+  std::shared_ptr<T> value;  // the combination, once the work is done
+  WorkPtr work;              // null: nothing was started
+};
+
+constexpr DType dtype_of(float) { return DType::f32; }
+constexpr DType dtype_of(std::int64_t) { return DType::i64; }
+
+// Starts an all_reduce of this rank's number.
+template <class T>
+Result<Agreement<T>> start_agreement(ProcessGroup& group, T mine, ReduceOp op, std::string purpose) {
+  const auto value = std::make_shared<T>(mine);
+  CallOptions call;
+  call.purpose = std::move(purpose);
+  call.async = true;
+  const MutableView view{reinterpret_cast<std::byte*>(value.get()), dtype_of(mine), 1};
+  const auto work = keeping(value, group.all_reduce(view, op, std::move(call)));
+  if (!work.ok()) return work.error();
+  return Agreement<T>{value, *work};
+}
+
+// Blocks until every rank has given its number.
+template <class T>
+Result<T> agree(ProcessGroup& group, T mine, ReduceOp op, std::string purpose) {
+  const Result<Agreement<T>> started = start_agreement(group, mine, op, std::move(purpose));
+  if (!started.ok()) return started.error();
+  PDSIM_TRY(started->work->wait());
+  return *started->value;
+}
+
+// The highest group rank that is a candidate; collective_mismatch when none is.
+Result<Rank> highest_rank(ProcessGroup& group, bool candidate, std::string purpose);
+
+}  // namespace pdsim
