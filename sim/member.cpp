@@ -120,10 +120,11 @@ class SimMember final : public Member {
     if (unusable_)
       return Error{
           Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
-    const auto algorithm = find_algorithm(call, transport_->size(), transport_->ranks_per_node());
-    if (!algorithm.ok()) return algorithm.error();
     auto operation = std::make_shared<Operation>();
     operation->call = call;
+    if (call.algorithm == "auto") operation->call.algorithm = world_.personality.algorithm;
+    const auto algorithm = find_algorithm(operation->call, transport_->size(), transport_->ranks_per_node());
+    if (!algorithm.ok()) return algorithm.error();
     auto event = me().runtime->make_sim_event();
     operation->event = event.get();
     operation->work = std::make_shared<Work>(std::move(event));

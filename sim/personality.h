@@ -31,6 +31,7 @@ struct Personality {
   OnPeerEnd on_peer_end;
   OnLongMessage on_long_message;
   AddressExchange address_exchange;
+  std::string_view algorithm;        // that a call which names none gets
   std::string_view watchdog_silent;  // what it reports about a hang when it has no timeout
 };
 

@@ -36,6 +36,8 @@ constexpr std::array rows{
               "2k (alpha + n beta) + k n gamma"},
     Algorithm{K::all_reduce, "segmented_ring", segmented_ring_all_reduce, none, costs::segmented_ring,
               "2(p-1)S alpha + 2n(p-1)/p beta + n(p-1)/p gamma, S = 2 segments of a chunk"},
+    Algorithm{K::all_reduce, "gloo_ring", gloo_ring_all_reduce, none, costs::gloo_ring,
+              "2(p-1) alpha + 2n(p-1)/p beta + n(p-1)/p gamma, in Gloo's chunks and order"},
     Algorithm{K::all_reduce, "double_tree", double_tree_all_reduce, none, costs::double_tree,
               "(2k+S)(alpha + n/S (3/2 beta + gamma)) at most, S = 8 segments"},
     Algorithm{

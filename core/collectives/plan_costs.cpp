@@ -54,6 +54,15 @@ PlanCost segmented_ring(const PlanArgs& a) {
   return cost;
 }
 
+PlanCost gloo_ring(const PlanArgs& a) {
+  PlanCost cost{2 * (a.size - 1), I{2} * a.size * (a.size - 1), 0};
+  for (int me = 0; me < a.size && a.size > 1; ++me) {
+    const I kept = gloo_chunk(a, me).count + gloo_chunk(a, me + a.size - 1).count;
+    cost.elements_sent = std::max(cost.elements_sent, 2 * a.count - kept);
+  }
+  return cost;
+}
+
 PlanCost doubling(const PlanArgs& a) {
   const I f = floor_log2(a.size), q = I{1} << f, r = a.size - q;
   return {f + (r > 0 ? 2 : 0), q * f + 2 * r, (f + (r > 0 ? 1 : 0)) * a.count};

@@ -8,6 +8,7 @@ namespace pdsim::costs {
 PlanCost nothing(const PlanArgs& a);
 PlanCost ring(const PlanArgs& a);            // all_reduce
 PlanCost segmented_ring(const PlanArgs& a);  // all_reduce
+PlanCost gloo_ring(const PlanArgs& a);       // all_reduce
 PlanCost doubling(const PlanArgs& a);        // whole vectors, with a fold
 PlanCost rabenseifner(const PlanArgs& a);
 PlanCost bcube(const PlanArgs& a);

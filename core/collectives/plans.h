@@ -93,7 +93,13 @@ Plan binary_tree_reduce(PlanArgs a);     // likewise
 //   source  Rabenseifner, 2004
 Plan rabenseifner_reduce(PlanArgs a);
 
-Plan ring_gather_reduce(PlanArgs a);  // ring reduce-scatter, then one round of chunks to the root, as Gloo
+// Gloo's ring, chunk by chunk: the same last bits as Gloo's all_reduce.   2(p-1) rounds, about 2n(p-1)/p bytes sent
+//   order   chunk c is summed from rank c - 1 downwards to rank c
+//   source  gloo/allreduce.cc and gloo/reduce.cc. Above 1 MiB a segment Gloo's chunks are up to a few elements longer
+Plan gloo_ring_all_reduce(PlanArgs a);
+// Its reduce: the same reduce-scatter, then one round of chunks to the root.
+Plan ring_gather_reduce(PlanArgs a);
+Slice gloo_chunk(const PlanArgs& a, int i);  // of both; i >= 0, taken modulo size
 
 Plan binomial_gather(PlanArgs a);   // k rounds, p-1 messages
 Plan binomial_scatter(PlanArgs a);  // k rounds, p-1 messages

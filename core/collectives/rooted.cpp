@@ -101,27 +101,6 @@ Plan chain_reduce(PlanArgs a) {
   }
 }
 
-Plan ring_gather_reduce(PlanArgs a) {
-  const Tree ring(a);
-  const auto own = [&](int i) {
-    Slice s = a.chunk(i);
-    if (ring.me != 0) s.buffer = BufferId::scratch;
-    return s;
-  };
-  const Slice all{0, a.count, ring.me == 0 ? BufferId::output : BufferId::scratch};
-  co_yield round(copy(all, {0, a.count, BufferId::input}));
-  const Rank next = (a.rank + 1) % a.size, previous = (a.rank + a.size - 1) % a.size;
-  for (int k = 0; k < a.size - 1; ++k)
-    co_yield round(send(next, own(ring.me - k)), receive_reduce(previous, own(ring.me - k - 1)));
-  if (ring.me != 0) {
-    co_yield round(send(a.root, own(ring.me + 1)));
-    co_return;
-  }
-  std::vector<Step> steps;
-  for (int r = 1; r < a.size; ++r) steps.push_back(receive(ring.back(r), own(r + 1)));
-  co_yield std::span<const Step>(steps);
-}
-
 Plan binomial_scatter(PlanArgs a) {
   const Tree tree(a);
   int bit = tree.parent_bit();

@@ -170,7 +170,7 @@ TEST(FindAlgorithm, NamesWhatThereIs) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().message,
             "all_reduce has no algorithm `rnig`; there is ring, recursive_doubling, "
-            "rabenseifner, bcube, reduce_broadcast, segmented_ring, double_tree, two_level, knomial");
+            "rabenseifner, bcube, reduce_broadcast, segmented_ring, gloo_ring, double_tree, two_level, knomial");
 }
 
 }  // namespace

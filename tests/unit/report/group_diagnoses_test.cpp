@@ -157,7 +157,7 @@ TEST(MissingExit, NamesTheRanksThatAreLeftBehindInACall) {
   const Told t = told("  - all_reduce: {count: 400}\n  - all_reduce: {count: 400}\n", "gloo",
                       ", link: {latency: 5us, bandwidth: 25GB/s, loss: 0.04}");
   EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
-  EXPECT_EQ(t.headline, "ranks 2, 3 never left all_reduce #0, which ranks 0, 1 left");
+  EXPECT_EQ(t.headline, "ranks 0, 3 never left all_reduce #0, which ranks 1, 2 left");
 }
 
 TEST(AllStuck, IsSaidWhereNothingDiffersAndNoLossWasRecorded) {

@@ -124,8 +124,21 @@ const Row& row_named(std::string_view name) {
 
 TEST(Mismatch, OfReduceOperationsGivesOneMixtureOnAllRanksOfGloo) {
   const Ended ended = run_row(row_named("another reduce operation"), "gloo");
-  const Floats mixture{3, 3, 2, 2};  // each half by the operation of the rank that combines it
+  const Floats mixture{2, 2, 3, 3};  // each half by the operation of the rank that combines it last
   for (const Floats& x : ended.values) EXPECT_EQ((Floats{x.begin(), x.begin() + 4}), mixture);
+}
+
+// Measured on PyTorch with Gloo: the maximum is 1.2524, the sum 0.77, and rank 0 gets neither by intent.
+TEST(Mismatch, OfReduceOperationsInReduceGivesWhatGlooGave) {
+  float got = 0.0F;
+  const auto run = with_group(world(3, "gloo"), [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+    Floats x{std::array{0.0F, 1.2524F, -0.4824F}[static_cast<std::size_t>(env.rank)]};
+    const Status status = wait(g.reduce(view(x, 1), view(x, 1), env.rank == 0 ? ReduceOp::max : ReduceOp::sum, 0));
+    if (env.rank == 0) got = x[0];
+    return status;
+  });
+  EXPECT_EQ(end_of(run.ranks[0]), "ok");
+  EXPECT_FLOAT_EQ(got, 0.77F);
 }
 
 TEST(Mismatch, OfRootsOnMpiLeavesEverybodyWithItsOwn) {
