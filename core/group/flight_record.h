@@ -121,6 +121,7 @@ class FlightRecorder {
   void set_site(Site site);
   Site site() const;
 
+  Time now() const { return clock_.now(); }
   void set_launch(int launch);
   void ended(RankEnd how, const Error& error = {});
   RankLog log() const;

@@ -91,9 +91,12 @@ void register_post_accumulate_hook(Tensor& leaf, PostAccumulateHook hook);
 class BackwardPass {
  public:
   Status run(std::span<const Tensor> roots);
+  // From a tensor of any shape with this gradient.
+  Status run(const Tensor& root, const Tensor& gradient);
   void queue_callback(std::function<Status()> f) { at_end_.push_back(std::move(f)); }
 
  private:
+  Status finish();
   std::vector<std::function<Status()>> at_end_;
 };
 

@@ -51,12 +51,21 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
 class Engine {
  public:
   explicit Engine(std::span<const Tensor> roots)
-      : graph_(roots), waiting_(graph_.uses), gradients_(graph_.nodes.size()) {
+      : graph_(roots), waiting_(graph_.uses), gradients_(graph_.nodes.size()) {}
+
+  void deliver_ones(std::span<const Tensor> roots) {
     for (const Tensor& root : roots) {
       Tensor one = Tensor::zeros(root.shape(), root.dtype());
       one.fill_(1.0);
       deliver(root.grad_fn(), one);
     }
+  }
+
+  void deliver(const Edge& to, const Tensor& gradient) {
+    if (to == nullptr) return;
+    const std::size_t i = graph_.position.at(to.get());
+    if (gradient.defined()) gradients_[i] = gradients_[i].defined() ? sum_of(gradients_[i], gradient) : gradient;
+    if (--waiting_[i] == 0) ready_.insert({~to->sequence(), arrivals_++, i});
   }
 
   Status run() {
@@ -79,13 +88,6 @@ class Engine {
   }
 
  private:
-  void deliver(const Edge& to, const Tensor& gradient) {
-    if (to == nullptr) return;
-    const std::size_t i = graph_.position.at(to.get());
-    if (gradient.defined()) gradients_[i] = gradients_[i].defined() ? sum_of(gradients_[i], gradient) : gradient;
-    if (--waiting_[i] == 0) ready_.insert({~to->sequence(), arrivals_++, i});
-  }
-
   Graph graph_;
   std::vector<int> waiting_;
   std::vector<Tensor> gradients_;
@@ -113,7 +115,21 @@ Status check_root(const Tensor& root) {
 
 Status BackwardPass::run(std::span<const Tensor> roots) {
   for (const Tensor& root : roots) PDSIM_TRY(check_root(root));
-  PDSIM_TRY(Engine(roots).run());
+  Engine engine(roots);
+  engine.deliver_ones(roots);
+  PDSIM_TRY(engine.run());
+  return finish();
+}
+
+Status BackwardPass::run(const Tensor& root, const Tensor& gradient) {
+  PDSIM_CHECK(root.requires_grad() && root.shape() == gradient.shape(), "a gradient fits what it is the gradient of");
+  Engine engine(std::span(&root, 1));
+  engine.deliver(root.grad_fn(), gradient);
+  PDSIM_TRY(engine.run());
+  return finish();
+}
+
+Status BackwardPass::finish() {
   for (std::size_t i = 0; i < at_end_.size(); ++i) {
     const std::function<Status()> callback = std::move(at_end_[i]);  // it may queue more
     PDSIM_TRY(callback());

@@ -47,14 +47,6 @@ Tensor bias_gradient(const Tensor& grad, Sizes n) {
   return Tensor::from(out, {static_cast<std::int64_t>(n.out)}, grad.dtype());
 }
 
-Tensor uniform(const std::string& name, Shape shape, double bound, DType dtype, const Random& random) {
-  Random draws = random.stream(name);
-  Tensor t = Tensor::zeros(std::move(shape), dtype);
-  Values values(static_cast<std::size_t>(t.numel()));
-  for (double& v : values) v = (2.0 * draws.unit() - 1.0) * bound;
-  return Tensor::from(values, t.shape(), dtype).set_name(name).set_requires_grad(true);
-}
-
 // As PyTorch's addmm(bias, input, weight.t()): two nodes, so that bias, weight and then the layer before get their
 // gradients in that order.
 class Linear final : public Layer {
@@ -62,8 +54,8 @@ class Linear final : public Layer {
   Linear(const LayerSpec& spec, DType dtype, const Random& random) : spec_(spec) {
     PDSIM_CHECK(spec.in > 0 && spec.out > 0, "a linear layer has inputs and outputs");
     const double bound = 1.0 / std::sqrt(static_cast<double>(spec.in));
-    parameters.push_back(uniform(spec.name + ".weight", {spec.out, spec.in}, bound, dtype, random));
-    parameters.push_back(uniform(spec.name + ".bias", {spec.out}, bound, dtype, random));
+    parameters.push_back(uniform_parameter(spec.name + ".weight", {spec.out, spec.in}, bound, dtype, random));
+    parameters.push_back(uniform_parameter(spec.name + ".bias", {spec.out}, bound, dtype, random));
   }
 
   Result<Tensor> forward(const Tensor& input, ForwardMode mode, const TensorWatcher& watch) override {
@@ -131,6 +123,14 @@ class Relu final : public Layer {
 
 }  // namespace
 
+Tensor uniform_parameter(const std::string& name, Shape shape, double bound, DType dtype, const Random& random) {
+  Random draws = random.stream(name);
+  Tensor t = Tensor::zeros(std::move(shape), dtype);
+  Values values(static_cast<std::size_t>(t.numel()));
+  for (double& v : values) v = (2.0 * draws.unit() - 1.0) * bound;
+  return Tensor::from(values, t.shape(), dtype).set_name(name).set_requires_grad(true);
+}
+
 SavedTensor save(const Tensor& t, const std::string& layer, const TensorWatcher& watch) {
   if (watch && !t.name().empty()) watch({true, t.name(), t.version(), layer});
   return SavedTensor(t);
@@ -149,7 +149,17 @@ std::unique_ptr<Layer> Layer::make(const LayerSpec& spec, DType dtype, const Ran
     case LayerKind::linear:
       return std::make_unique<Linear>(spec, dtype, random);
     case LayerKind::batchnorm:
+    case LayerKind::batchnorm2d:
+    case LayerKind::sync_batchnorm:
       return make_batch_norm(spec, dtype);
+    case LayerKind::embedding:
+      return make_embedding(spec, dtype, random);
+    case LayerKind::conv2d:
+      return make_conv2d(spec, dtype, random);
+    case LayerKind::layernorm:
+      return make_layer_norm(spec, dtype);
+    case LayerKind::dropout:
+      return make_dropout(spec);
     case LayerKind::relu:
       break;
   }

@@ -17,11 +17,27 @@ class Layer {
   virtual Result<Tensor> forward(const Tensor& input, ForwardMode mode, const TensorWatcher& watch) = 0;
   std::vector<Tensor> parameters;
   std::vector<Tensor> buffers;
+  Random noise{0};       // dropout
+  RankExchange ranks{};  // sync_batchnorm
 
   static std::unique_ptr<Layer> make(const LayerSpec& spec, DType dtype, const Random& random);
 };
 
-std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);
+std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);  // every kind of it
+std::unique_ptr<Layer> make_embedding(const LayerSpec& spec, DType dtype, const Random& random);
+std::unique_ptr<Layer> make_conv2d(const LayerSpec& spec, DType dtype, const Random& random);
+std::unique_ptr<Layer> make_layer_norm(const LayerSpec& spec, DType dtype);
+std::unique_ptr<Layer> make_dropout(const LayerSpec& spec);
+
+// Uniform in [-bound, bound), from the stream of its name.
+Tensor uniform_parameter(const std::string& name, Shape shape, double bound, DType dtype, const Random& random);
+
+// The same numbers in another dtype, differentiable.
+Tensor cast(const Tensor& t, DType dtype, bool grad);
+// The layer's forward without history; its backward runs it again with one (torch.utils.checkpoint, reentrant).
+Result<Tensor> recomputed(Layer& layer, const Tensor& input, ForwardMode mode, const TensorWatcher& watch);
+// A node that is asked for its backward after its release.
+Error freed_twice(const std::string& node);
 
 // For layers: saves `t` and tells the watcher.
 SavedTensor save(const Tensor& t, const std::string& layer, const TensorWatcher& watch);

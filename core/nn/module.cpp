@@ -21,7 +21,7 @@ Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
     for (const std::string& layer : path.layers)
       PDSIM_CHECK(index_of(layer) < spec_.layers.size(), "a path runs through layers of the module");
   for (const LayerSpec& layer : spec_.layers) {
-    layers_.push_back(Layer::make(layer, spec_.dtype, random));
+    layers_.push_back(Layer::make(layer, layer.dtype.value_or(spec_.dtype), random));
     const Layer& made = *layers_.back();
     parameters_.insert(parameters_.end(), made.parameters.begin(), made.parameters.end());
     buffers_.insert(buffers_.end(), made.buffers.begin(), made.buffers.end());
@@ -30,6 +30,49 @@ Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
 }
 
 Module::~Module() = default;
+
+void Module::set_noise(Random noise) {
+  for (const auto& layer : layers_) layer->noise = noise;
+}
+
+void Module::set_exchange(const RankExchange& ranks) {
+  for (const auto& layer : layers_) layer->ranks = ranks;
+}
+
+std::int64_t Module::input_indices(std::string_view path) const {
+  const PathSpec* way = path_named(path);
+  PDSIM_CHECK(way != nullptr, "the module has this path");
+  const LayerSpec* first = way->layers.empty() ? nullptr : &spec_.layers[index_of(way->layers.front())];
+  return first != nullptr && first->kind == LayerKind::embedding ? first->rows : 0;
+}
+
+std::int64_t stored_elements(const LayerSpec& layer) {
+  switch (layer.kind) {
+    case LayerKind::linear:
+      return layer.in * layer.out + layer.out;
+    case LayerKind::embedding:
+      return layer.rows * (layer.out / std::max<std::int64_t>(layer.in, 1));
+    case LayerKind::conv2d:
+      return layer.filters * (layer.channels * layer.kernel * layer.kernel + 1);
+    case LayerKind::batchnorm:
+    case LayerKind::sync_batchnorm:
+      return 4 * layer.in + 1;
+    case LayerKind::batchnorm2d:
+      return 4 * layer.channels + 1;
+    case LayerKind::layernorm:
+      return 2 * layer.in;
+    case LayerKind::relu:
+    case LayerKind::dropout:
+      break;
+  }
+  return 0;
+}
+
+std::int64_t products_per_row(const LayerSpec& layer) {
+  if (layer.kind == LayerKind::linear) return layer.in * layer.out;
+  if (layer.kind == LayerKind::conv2d) return layer.out * layer.channels * layer.kernel * layer.kernel;
+  return std::max<std::int64_t>(layer.in, 1);
+}
 
 std::size_t Module::index_of(std::string_view layer) const {
   const auto is_it = [layer](const LayerSpec& l) { return l.name == layer; };
@@ -67,7 +110,12 @@ Result<Tensor> Module::forward(const Tensor& input, std::string_view path, Forwa
         {}};
   Tensor at = input;
   for (const std::string& layer : way->layers) {
-    Result<Tensor> out = layers_[index_of(layer)]->forward(at, mode, watch);
+    const std::size_t index = index_of(layer);
+    Layer& here = *layers_[index];
+    const std::vector<std::string>& again = spec_.recompute;
+    const bool recompute = mode.grad && std::find(again.begin(), again.end(), layer) != again.end();
+    at = cast(at, spec_.layers[index].dtype.value_or(spec_.dtype), mode.grad);
+    Result<Tensor> out = recompute ? recomputed(here, at, mode, watch) : here.forward(at, mode, watch);
     if (!out.ok()) return out;
     at = std::move(out).value();
   }
@@ -78,7 +126,7 @@ std::int64_t Module::input_width(std::string_view path) const {
   const PathSpec* way = path_named(path);
   PDSIM_CHECK(way != nullptr, "the module has this path");
   for (const std::string& layer : way->layers)
-    if (const LayerSpec& l = spec_.layers[index_of(layer)]; l.kind != LayerKind::relu) return l.in;
+    if (const LayerSpec& l = spec_.layers[index_of(layer)]; !keeps_any_width(l.kind)) return l.in;
   return 0;
 }
 
@@ -87,7 +135,7 @@ std::int64_t Module::output_width(std::string_view path) const {
   PDSIM_CHECK(way != nullptr, "the module has this path");
   for (auto it = way->layers.rbegin(); it != way->layers.rend(); ++it) {
     const LayerSpec& l = spec_.layers[index_of(*it)];
-    if (l.kind != LayerKind::relu) return l.kind == LayerKind::linear ? l.out : l.in;
+    if (!keeps_any_width(l.kind)) return l.out > 0 ? l.out : l.in;
   }
   return 0;
 }

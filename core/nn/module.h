@@ -9,6 +9,14 @@
 //             running_var, num_batches_tracked (i64); a forward with gradients saves input, running_mean, running_var
 //             and weight, as PyTorch's does, and so backward checks their versions; the training forward itself moves
 //             the running statistics without raising their versions
+//   embedding weight [rows, columns of one], init U(-1, 1) where PyTorch draws normally; its input holds indices
+//   conv2d    weight [filters, channels, kernel, kernel], bias [filters], init U(-b, b), b = 1/sqrt(channels kernel^2);
+//             images lie in their rows channel by channel, line by line
+//   others    batchnorm2d: one feature per channel. layernorm: over each row. sync_batchnorm: batchnorm over the rows of
+//             all ranks. dropout: masks from the noise, another one in every forward
+//   dtypes    a layer may have its own; what it takes is cast to it, and the gradient back
+//   recompute layers that PyTorch's reentrant checkpoint() runs: forward keeps their input only, and backward runs them
+//             again, with a backward of its own for each. No gradient reaches them where their input needs none
 //   order     parameters() and buffers() in definition order of the layers, each layer's own in the order above
 //   sums      over ascending indices in f64, rounded once to the module's dtype: the same bits from every compiler
 //   errors    invalid_argument for an unknown path, shape_mismatch for an input of another width or dtype, or of one
@@ -22,20 +30,45 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pdsim::nn {
 
-enum class LayerKind : std::uint8_t { linear, batchnorm, relu };
+enum class LayerKind : std::uint8_t {
+  linear,
+  batchnorm,
+  relu,
+  embedding,
+  conv2d,
+  batchnorm2d,
+  layernorm,
+  sync_batchnorm,
+  dropout,
+};
 
 struct LayerSpec {
   std::string name;
   LayerKind kind = LayerKind::linear;
-  std::int64_t in = 0;   // linear; batchnorm: features
-  std::int64_t out = 0;  // linear
+  std::int64_t in = 0;                               // columns it takes; relu and dropout: any number
+  std::int64_t out = 0;                              // and gives; of those that keep the width, the same or 0
+  std::int64_t rows = 0;                             // embedding: of the table
+  std::int64_t channels = 0, height = 0, width = 0;  // conv2d, batchnorm2d: of the images they take
+  std::int64_t filters = 0, kernel = 1, stride = 1, padding = 0;  // conv2d
+  double probability = 0.5;                                       // dropout
+  std::optional<DType> dtype{};                                   // default: the module's
 };
+
+// Whatever width its input has.
+constexpr bool keeps_any_width(LayerKind kind) { return kind == LayerKind::relu || kind == LayerKind::dropout; }
+constexpr bool has_buffers(LayerKind kind) {
+  return kind == LayerKind::batchnorm || kind == LayerKind::batchnorm2d || kind == LayerKind::sync_batchnorm;
+}
+// Elements of parameters and buffers together; products that one row of a forward takes.
+std::int64_t stored_elements(const LayerSpec& layer);
+std::int64_t products_per_row(const LayerSpec& layer);
 
 struct PathSpec {
   std::string name;
@@ -46,6 +79,7 @@ struct ModuleSpec {
   std::vector<LayerSpec> layers;
   std::vector<PathSpec> paths;  // empty: one path `full` through all layers; the first is the default, and "" means it
   DType dtype = DType::f32;
+  std::vector<std::string> recompute{};  // layers
 };
 
 struct ForwardMode {
@@ -63,6 +97,12 @@ struct TensorEvent {
 };
 using TensorWatcher = std::function<void(const TensorEvent&)>;
 
+// What sync_batchnorm asks of the other ranks.
+struct RankExchange {
+  std::function<Result<Tensor>(const Tensor& mine)> gather;  // of all ranks, one after another; empty: there are none
+  std::function<Status(Tensor& sum)> sum;
+};
+
 class Layer;
 
 class Module {
@@ -74,6 +114,10 @@ class Module {
   std::vector<Tensor>& buffers() { return buffers_; }
   Tensor find(std::string_view name) const;  // the parameter or buffer; undefined when there is none
   Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode, const TensorWatcher& watch = {});
+  void set_noise(Random noise);  // before the first forward; default: Random(0)
+  void set_exchange(const RankExchange& ranks);
+  // Rows of the table, where the path begins with an embedding, whose input are indices; else 0.
+  std::int64_t input_indices(std::string_view path) const;
   // Columns that the path's first layer with a width takes and its last gives; 0 when it has none. The path exists.
   std::int64_t input_width(std::string_view path) const;
   std::int64_t output_width(std::string_view path) const;

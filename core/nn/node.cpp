@@ -1,4 +1,5 @@
 // Nodes and what they save.
+#include "core/nn/layers.h"
 #include "core/nn/tensor_state.h"
 
 #include <fmt/format.h>
@@ -51,12 +52,7 @@ class FunctionNode final : public Node {
       : Node(std::move(name)), saved_(std::move(saved)), rule_(std::move(rule)) {}
 
   Result<std::vector<Tensor>> backward(const Tensor& grad) override {
-    if (released_)
-      return Error{Code::autograd_misuse,
-                   fmt::format("backward ran through this graph a second time, but what {} saved was freed by the "
-                               "first; add the losses and run one backward, or run another forward",
-                               name()),
-                   {{"node", name()}}};
+    if (released_) return freed_twice(name());
     std::vector<Tensor> unpacked;
     for (const SavedTensor& s : saved_) {
       Result<Tensor> t = s.unpack();
@@ -78,6 +74,15 @@ class FunctionNode final : public Node {
 };
 
 }  // namespace
+
+Error freed_twice(const std::string& node) {
+  return {
+      Code::autograd_misuse,
+      fmt::format("backward ran through this graph a second time, but what {} saved was freed by the first; add the "
+                  "losses and run one backward, or run another forward",
+                  node),
+      {{"node", node}}};
+}
 
 SavedTensor::SavedTensor(const Tensor& t, std::string maker) : maker_(std::move(maker)) {
   if (!t.defined()) return;

@@ -37,9 +37,15 @@ Result<std::unique_ptr<DistributedDataParallel>> DistributedDataParallel::wrap(n
                  "it is",
                  {}};
   std::unique_ptr<DistributedDataParallel> ddp(new DistributedDataParallel(module, group, options));
+  if (options.check_reduction)
+    group.recorder().note(note_kind::warning,
+                          {{"text", "check_reduction is deprecated and does nothing; leave it away"}});
   PDSIM_TRY(verify_same_model(group, trained));
   PDSIM_TRY(ddp->share_state_of(0));
   ddp->build_reducer(std::move(trained));
+  Result<std::unique_ptr<CommHook>> hook = CommHook::make(options.comm_hook, group);
+  if (!hook.ok()) return hook.error();
+  ddp->reducer_->set_hook(std::move(hook).value());
   return ddp;
 }
 
@@ -59,6 +65,7 @@ void DistributedDataParallel::build_reducer(std::vector<nn::Tensor> parameters) 
   const Site site = recorder.site();
   recorder.note(note_kind::ddp_options, {{"find_unused_parameters", yes_or_no(options_.find_unused_parameters)},
                                          {"broadcast_buffers", yes_or_no(options_.broadcast_buffers)},
+                                         {"comm_hook", name_of(options_.comm_hook.kind)},
                                          {"buckets", std::to_string(layout.size())},
                                          {"line", std::to_string(site.line)},
                                          {"column", std::to_string(site.column)}});
@@ -88,7 +95,10 @@ Status DistributedDataParallel::broadcast_buffers(bool has_inputs) {
 Result<nn::Tensor> DistributedDataParallel::forward(const nn::Tensor& input, std::string_view path,
                                                     nn::ForwardMode mode, const nn::TensorWatcher& watch) {
   const bool synchronised = mode.grad && require_backward_grad_sync_;
-  if (synchronised) reducer_->begin_iteration();
+  if (synchronised) {
+    reducer_->begin_iteration();
+    reducer_->times().forward_began(group_.recorder().now());
+  }
   if (join_) PDSIM_TRY(tell_that_inputs_are_left());
   if (mode.grad) PDSIM_TRY(reducer_->rebuild_if_due());
   if (buffers_due()) PDSIM_TRY(broadcast_buffers(true));
@@ -102,7 +112,11 @@ Result<nn::Tensor> DistributedDataParallel::forward(const nn::Tensor& input, std
   return output;
 }
 
-Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses) { return reducer_->backward(losses); }
+Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses) {
+  PDSIM_TRY(reducer_->backward(losses));
+  reducer_->times().end_iteration();
+  return {};
+}
 
 void DistributedDataParallel::set_require_backward_grad_sync(bool on) { require_backward_grad_sync_ = on; }
 
@@ -112,16 +126,32 @@ bool DistributedDataParallel::gradients_synchronised() const {
 
 DdpLogging DistributedDataParallel::logging() const {
   DdpLogging log;
+  log.world_size = group_.size();
+  log.rank = group_.rank();
   log.bucket_sizes = initial_bucket_bytes_;
   log.has_rebuilt_buckets = reducer_->has_rebuilt();
-  if (log.has_rebuilt_buckets) log.rebuilt_bucket_sizes = reducer_->bucket_bytes();
+  if (log.has_rebuilt_buckets) {
+    log.rebuilt_bucket_sizes = reducer_->bucket_bytes();
+    log.rebuilt_per_bucket_param_indices = reducer_->layout();
+  }
+  log.prev_iteration_grad_ready_order_indices = reducer_->last_ready_order();
   log.bucket_cap_bytes = options_.bucket_cap.count;
+  log.broadcast_buffers = options_.broadcast_buffers;
   log.find_unused_parameters = options_.find_unused_parameters;
+  log.gradient_as_bucket_view = options_.gradient_as_bucket_view;
+  log.static_graph = options_.static_graph;
+  log.comm_hook = name_of(options_.comm_hook.kind);
   log.iteration = reducer_->iterations();
   log.unused_parameter_size = reducer_->unused_bytes();
+  log.last = reducer_->times().last();
+  log.average = reducer_->times().average();
+  for (const nn::LayerSpec& layer : module_.spec().layers)
+    log.has_sync_bn = log.has_sync_bn || layer.kind == nn::LayerKind::sync_batchnorm;
   for (const nn::Tensor& p : reducer_->parameters()) {
     ++log.num_parameter_tensors;
     log.total_parameter_size_bytes += p.view().bytes();
+    const std::string dtype = p.dtype() == DType::f64 ? "double" : "float";
+    if (log.dtypes.find(dtype) == std::string::npos) log.dtypes += (log.dtypes.empty() ? "" : ", ") + dtype;
   }
   return log;
 }

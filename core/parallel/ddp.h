@@ -19,6 +19,7 @@
 
 #include "core/group/process_group.h"
 #include "core/nn/module.h"
+#include "core/parallel/ddp_logging.h"
 #include "core/parallel/ddp_options.h"
 
 #include <memory>
@@ -27,18 +28,6 @@
 #include <vector>
 
 namespace pdsim {
-
-struct DdpLogging {  // as torch's _get_ddp_logging_data names them
-  std::vector<std::int64_t> bucket_sizes;
-  std::vector<std::int64_t> rebuilt_bucket_sizes;
-  std::int64_t bucket_cap_bytes = 0;
-  bool find_unused_parameters = false;
-  bool has_rebuilt_buckets = false;
-  std::int64_t num_parameter_tensors = 0;
-  std::int64_t total_parameter_size_bytes = 0;
-  std::int64_t iteration = 0;
-  std::int64_t unused_parameter_size = 0;
-};
 
 struct JoinContext {
   bool divide_by_initial_world_size = true;  // false: by the number of ranks that still have inputs
@@ -49,7 +38,8 @@ class Reducer;
 
 class DistributedDataParallel {
  public:
-  // Runs the constructor's collectives; blocks. The module and the group must outlive it.
+  // Runs the constructor's collectives; blocks. The module and the group must outlive it. invalid_argument for a
+  // communication hook that PyTorch refuses.
   static Result<std::unique_ptr<DistributedDataParallel>> wrap(nn::Module& module, ProcessGroup& group,
                                                                const DdpOptions& options);
   ~DistributedDataParallel();

@@ -20,13 +20,14 @@ void multiply(ConstView from, MutableView to, double factor) {
   transform<float>(from, to, [single](float x) { return x * single; });
 }
 
-void divide(MutableView data, int divisor) {
+}  // namespace
+
+void divide_by(nn::Tensor& t, int divisor) {
+  const MutableView data = t.mutable_view();
   if (data.dtype == DType::f64)
     return transform<double>(data, data, [divisor](double x) { return x / static_cast<double>(divisor); });
   transform<float>(data, data, [divisor](float x) { return x / static_cast<float>(divisor); });
 }
-
-}  // namespace
 
 std::vector<BucketTensor> sizes_of(const std::vector<nn::Tensor>& parameters) {
   std::vector<BucketTensor> sizes;
@@ -56,7 +57,7 @@ void take_gradient(nn::Tensor& parameter, nn::Tensor& view, int ranks, bool as_v
   if (!gradient.defined()) {
     view.fill_(0.0);
   } else if (gradient.same_storage(view)) {
-    divide(view.mutable_view(), ranks);
+    divide_by(view, ranks);
   } else {
     multiply(gradient.view(), view.mutable_view(), 1.0 / ranks);
     if (as_view) parameter.set_grad(view);

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,17 @@ namespace pdsim {
 struct GradientBucket {
   std::vector<std::size_t> parameters;
   nn::Tensor flat;
-  std::vector<nn::Tensor> views;  // of flat, one per parameter, in its shape
-  std::size_t pending = 0;        // parameters whose gradient is not ready yet
-  WorkPtr work;                   // once launched
+  std::vector<nn::Tensor> views;     // of flat, one per parameter, in its shape
+  std::size_t pending = 0;           // parameters whose gradient is not ready yet
+  std::function<Status()> finish{};  // once launched: waits until `flat` holds what all ranks have together
 };
 
 std::vector<BucketTensor> sizes_of(const std::vector<nn::Tensor>& parameters);
 
 GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters);
+
+// Divides every element, in place, in its own dtype.
+void divide_by(nn::Tensor& t, int divisor);
 
 // Brings the parameter's gradient, divided by `ranks`, into its view; zeros when it has none. With `as_view` the
 // gradient then is the view.

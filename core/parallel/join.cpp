@@ -89,6 +89,7 @@ Status DistributedDataParallel::shadow_iteration() {
 }
 
 Result<int> Reducer::divisor() {
+  if (hook_ != nullptr) return 1;  // which divides as it likes
   if (ranks_left_.work == nullptr) return group_.size();
   PDSIM_TRY(ranks_left_.work->wait());
   return static_cast<int>(*ranks_left_.value);
@@ -101,7 +102,7 @@ Status Reducer::shadow_backward() {
     zeros.push_back(make_bucket(bucket.parameters, parameters_));
     PDSIM_TRY(launch(zeros.back(), zeros.size() - 1));
   }
-  for (const GradientBucket& bucket : zeros) PDSIM_TRY(bucket.work->wait());
+  for (const GradientBucket& bucket : zeros) PDSIM_TRY(bucket.finish());
   if (options_.find_unused_parameters) {
     PDSIM_TRY(launch_used_map(std::vector<std::int32_t>(parameters_.size())));
     PDSIM_TRY(used_work_->wait());

@@ -48,6 +48,12 @@ void Reducer::set_layout(const BucketLayout& layout) {
   }
 }
 
+BucketLayout Reducer::layout() const {
+  BucketLayout layout;
+  for (const GradientBucket& bucket : buckets_) layout.push_back(bucket.parameters);
+  return layout;
+}
+
 std::vector<std::int64_t> Reducer::bucket_bytes() const {
   std::vector<std::int64_t> bytes;
   for (const GradientBucket& bucket : buckets_) bytes.push_back(bucket.flat.view().bytes());
@@ -68,10 +74,11 @@ void Reducer::arm(const nn::Tensor& output) {
   next_bucket_ = 0;
   for (GradientBucket& bucket : buckets_) {
     bucket.pending = bucket.parameters.size();
-    bucket.work = nullptr;
+    bucket.finish = nullptr;
   }
   unused_marked_ = false;
   ready_.assign(parameters_.size(), false);
+  last_ready_order_.clear();
   remaining_ = fired_;
   if (!finds_unused()) return;
   unused_.clear();
@@ -103,6 +110,7 @@ Status Reducer::gradient_ready(std::size_t index) {
     return {};
   }
   if (maps_used && defined) used_[index] = 1;
+  times_.backward_began(group_.recorder().now());
   if (first_static_iteration()) {
     ++fired_[index];
     return {};
@@ -140,6 +148,7 @@ Status Reducer::mark_ready(std::size_t index) {
                  {{"parameter", name}, {"index", std::to_string(index)}}};
   }
   ready_[index] = true;
+  last_ready_order_.push_back(index);
   unfinished_ = true;
   GradientBucket& bucket = buckets_[places_[index].bucket];
   const Result<int> ranks = divisor();
@@ -172,9 +181,17 @@ Status Reducer::launch(GradientBucket& bucket, std::size_t index) {
   call.purpose = "bucket " + number;
   call.async = true;
   call.facts = {{"bucket", number}, {"parameters", names_of(bucket.parameters, parameters_)}, {"ready", count}};
+  times_.communication_began(group_.recorder().now());
+  if (hook_ != nullptr) {
+    Result<HookFuture> future =
+        hook_->start({bucket.flat, bucket.views, index, index + 1 == buckets_.size()}, std::move(call));
+    if (!future.ok()) return future.error();
+    bucket.finish = std::move(future).value();
+    return {};
+  }
   const auto work = keeping(bucket.flat, group_.all_reduce(bucket.flat.mutable_view(), ReduceOp::sum, std::move(call)));
   if (!work.ok()) return work.error();
-  bucket.work = *work;
+  bucket.finish = [started = *work] { return started->wait(); };
   return {};
 }
 
@@ -212,8 +229,10 @@ Status Reducer::finalize() {
   unfinished_ = false;
   local_ = false;
   ranks_left_ = {};
+  times_.backward_ended(group_.recorder().now());
   for (GradientBucket& bucket : buckets_) {
-    PDSIM_TRY(bucket.work->wait());
+    PDSIM_TRY(bucket.finish());
+    times_.communication_ended(group_.recorder().now());
     for (std::size_t slot = 0; slot < bucket.parameters.size(); ++slot) {
       const Result<bool> unused = globally_unused(bucket.parameters[slot]);
       if (!unused.ok()) return unused.error();

@@ -11,6 +11,8 @@
 #include "core/group/process_group.h"
 #include "core/nn/autograd.h"
 #include "core/parallel/agreement.h"
+#include "core/parallel/comm_hook.h"
+#include "core/parallel/ddp_logging.h"
 #include "core/parallel/gradient_bucket.h"
 
 #include <cstdint>
@@ -27,11 +29,16 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   // The parts of a forward, in this order; begin_iteration and arm only when it will be synchronised.
   void begin_iteration();
+  StepTimes& times() { return times_; }
+  BucketLayout layout() const;
+  const std::vector<std::size_t>& last_ready_order() const { return last_ready_order_; }
   Status rebuild_if_due();             // reduction_not_finished; two broadcasts when rebuilding
   void arm(const nn::Tensor& output);  // what `output` cannot reach is unused (find_unused_parameters)
 
   Status backward(std::span<const nn::Tensor> losses);
 
+  // Null: DDP's own all_reduce.
+  void set_hook(std::unique_ptr<CommHook> hook) { hook_ = std::move(hook); }
   // Of the next backward: gradients are divided by what `ranks_left` holds once it is over, not by the group's size.
   void divide_by(Agreement<float> ranks_left) { ranks_left_ = std::move(ranks_left); }
   // What a backward of the others reduces, with zeros of this rank, which has joined.
@@ -73,6 +80,9 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   ProcessGroup& group_;
   DdpOptions options_;
 
+  std::unique_ptr<CommHook> hook_;
+  StepTimes times_;
+
   struct Place {
     std::size_t bucket = 0, slot = 0;
   };
@@ -89,7 +99,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   Agreement<float> ranks_left_;       // join: how many have inputs, in flight; else without work
   bool unused_marked_ = false;
   std::size_t next_bucket_ = 0;
-  std::vector<bool> ready_;  // by parameter
+  std::vector<bool> ready_;                    // by parameter
+  std::vector<std::size_t> last_ready_order_;  // of the last synchronised backward
   std::vector<std::size_t> unused_;
   std::int64_t unused_bytes_ = 0;
 

@@ -15,6 +15,7 @@ namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 3> init_methods{"tcp", "env", "file"};
 inline constexpr std::array<std::string_view, 2> eval_targets{"ddp", "module"};
+inline constexpr std::array<std::string_view, 2> norm_types{"2", "inf"};
 inline constexpr std::array<std::string_view, 1> any_peer{"any"};
 inline constexpr std::array<std::string_view, dtypes.size()> dtype_names = [] {
   std::array<std::string_view, dtypes.size()> names{};
@@ -195,7 +196,36 @@ inline constexpr std::array compute_keys{
     Key{.name = "time", .shape = Shape::duration, .about = "how long the rank computes", .required = true},
 };
 inline constexpr std::array checkpoint_keys{
-    Key{.name = "path", .shape = Shape::text, .about = "the file that gets the parameters", .required = true},
+    Key{.name = "path", .shape = Shape::text, .about = "the file that gets parameters and buffers", .required = true},
+    Key{.name = "of",
+        .shape = Shape::word,
+        .about = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
+        .otherwise = "module",
+        .words = eval_targets},
+};
+inline constexpr std::array load_checkpoint_keys{
+    Key{.name = "path", .shape = Shape::text, .about = "the file that checkpoint wrote", .required = true},
+    Key{.name = "into",
+        .shape = Shape::word,
+        .about = "whose load_state_dict: the module's, or the wrapper's, which wants keys that begin with `module.`",
+        .otherwise = "module",
+        .words = eval_targets},
+    Key{.name = "strict",
+        .shape = Shape::boolean,
+        .about = "missing and unexpected keys are errors",
+        .otherwise = "true"},
+};
+inline constexpr std::array clip_keys{
+    Key{.name = "max_norm", .shape = Shape::decimal, .about = "of all gradients together", .otherwise = "1"},
+    Key{.name = "norm_type",
+        .shape = Shape::word,
+        .about = "of the square root of squares, or the largest",
+        .otherwise = "2",
+        .words = norm_types},
+    Key{.name = "error_if_nonfinite",
+        .shape = Shape::boolean,
+        .about = "a norm that is NaN or infinite is an error",
+        .otherwise = "false"},
 };
 inline constexpr std::array relaunch_keys{
     Key{.name = "clean",
@@ -246,6 +276,9 @@ inline constexpr Group compute_options{
     .title = "compute", .about = "time that passes on this rank", .keys = compute_keys};
 inline constexpr Group checkpoint_options{
     .title = "checkpoint", .about = "saves the parameters", .keys = checkpoint_keys};
+inline constexpr Group load_checkpoint_options{
+    .title = "load_checkpoint", .about = "loads a checkpoint", .keys = load_checkpoint_keys};
+inline constexpr Group clip_options{.title = "clip_grad_norm", .about = "clips gradients", .keys = clip_keys};
 inline constexpr Group relaunch_options{
     .title = "relaunch", .about = "every process ends; files stay", .keys = relaunch_keys};
 
@@ -293,6 +326,11 @@ inline constexpr std::array operation_table{
         .shape = Shape::group,
         .about = "a step of the optimizer",
         .group = &no_options,
+        .traits = in_train | only_in_train | needs_model},
+    Key{.name = "clip_grad_norm",
+        .shape = Shape::group,
+        .about = "scales this rank's gradients down where their norm is too large",
+        .group = &clip_options,
         .traits = in_train | only_in_train | needs_model},
     Key{.name = "barrier",
         .shape = Shape::group,
@@ -401,8 +439,13 @@ inline constexpr std::array operation_table{
         .traits = in_train},
     Key{.name = "checkpoint",
         .shape = Shape::group,
-        .about = "writes the parameters to a file",
+        .about = "writes parameters and buffers to a file",
         .group = &checkpoint_options,
+        .traits = needs_model},
+    Key{.name = "load_checkpoint",
+        .shape = Shape::group,
+        .about = "reads parameters and buffers from a file",
+        .group = &load_checkpoint_options,
         .traits = needs_model},
     Key{.name = "relaunch",
         .shape = Shape::group,

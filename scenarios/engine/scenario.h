@@ -6,6 +6,7 @@
 #include "core/base/types.h"
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
+#include "core/parallel/ddp_options.h"
 #include "scenarios/engine/located.h"
 #include "sim/world_spec.h"
 
@@ -44,6 +45,7 @@ struct Model {
   bool given = false;
   nn::ModuleSpec spec;
   std::vector<Take> takes;
+  bool same_noise = false;  // dropout draws the same masks on every rank
   Mark mark{};
 };
 
@@ -56,6 +58,8 @@ struct Ddp {
   Located<bool> broadcast_buffers{true, {}};
   Located<bool> static_graph{false, {}};
   Located<bool> gradient_as_bucket_view{false, {}};
+  Located<bool> check_reduction{false, {}};
+  CommHookSpec comm_hook{};
 };
 
 // One entry of `program` (or of a train's `do`). `name` is a row of the operation table (operations.h); the options it

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -40,27 +42,48 @@ nn::Tensor tensor_named(nn::Module& module, std::string_view name) {
   return parameter.defined() ? parameter.grad() : nn::Tensor{};
 }
 
-void add_value(TensorValues& values, const std::string& key, nn::Module* module, const std::vector<double>& loss,
-               const std::string& name) {
+// The numbers of one entry of DDP's logging data: "64, 32".
+std::vector<double> logged(const DistributedDataParallel& ddp, const std::string& key) {
+  const auto text = ddp.logging().as_text();
+  const auto found = text.find(key);
+  std::vector<double> numbers;
+  if (found == text.end()) return numbers;
+  std::istringstream in(found->second);
+  std::string word;
+  while (in >> word) numbers.push_back(std::strtod(word.c_str(), nullptr));
+  return numbers;
+}
+
+// What a rank, or the single process, ended with.
+struct Ended {
+  nn::Module* module = nullptr;
+  const std::vector<double>& loss;
+};
+
+void add_value(TensorValues& values, const std::string& key, const Ended& ended, const std::string& name) {
   if (name == "loss") {
-    if (!loss.empty()) values[key] = loss;
+    if (!ended.loss.empty()) values[key] = ended.loss;
     return;
   }
-  if (module == nullptr) return;
-  if (const nn::Tensor tensor = tensor_named(*module, name); tensor.defined()) values[key] = tensor.values();
+  if (ended.module == nullptr) return;
+  if (const nn::Tensor tensor = tensor_named(*ended.module, name); tensor.defined()) values[key] = tensor.values();
 }
 
 TensorValues values_of(const Session& s) {
+  constexpr std::string_view logging = "logging.";
   TensorValues values;
   std::set<std::string> alone;
   for (const ExpectValue* expected : expected_values(s.scenario)) {
-    add_value(values, expected->tensor, s.module.get(), s.last_loss, expected->tensor);
-    if (expected->equals == single_process) alone.insert(expected->tensor);
+    const std::string& name = expected->tensor;
+    if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));
+    if (name == "grad_norm" && !s.grad_norm.empty()) values[name] = s.grad_norm;
+    add_value(values, name, {s.module.get(), s.last_loss}, name);
+    if (expected->equals == single_process) alone.insert(name);
   }
   if (alone.empty() || s.env.rank != 0) return values;
   const operations::TrainedAlone reference = operations::train_alone(s.scenario);
   for (const std::string& name : alone)
-    add_value(values, fmt::format("{}/{}", single_process, name), reference.module.get(), reference.last_loss, name);
+    add_value(values, fmt::format("{}/{}", single_process, name), {reference.module.get(), reference.last_loss}, name);
   return values;
 }
 

@@ -56,6 +56,7 @@ struct Session {
   std::unique_ptr<nn::Optimizer> optimizer;
   std::map<std::string, nn::Tensor> losses;  // by output name
   std::vector<double> last_loss;
+  std::vector<double> grad_norm;  // of the last clip_grad_norm
 
   const Operation* loop = nullptr;  // the train or eval around the present operation
   int step = -1;

@@ -11,24 +11,6 @@
 namespace pdsim::scenarios::language {
 namespace {
 
-const Node empty_map = [] {
-  Node node;
-  node.kind = Node::Kind::map;
-  return node;
-}();
-
-const Node& section(const Node& map, std::string_view key) {
-  const Node* node = map.find(key);
-  return node != nullptr && node->is_map() ? *node : empty_map;
-}
-
-// The row of a one_of group that an entry is, and its options.
-std::pair<const Entry*, const Key*> chosen(const Node& item, std::span<const Key> rows) {
-  for (const Entry& entry : item.entries)
-    if (const Key* row = find(rows, entry.key)) return {&entry, row};
-  return {nullptr, nullptr};
-}
-
 template <class Enum, std::size_t n>
 void read_word(const Node& map, std::string_view key, const std::array<std::string_view, n>& words, Enum& out) {
   std::string text;
@@ -39,7 +21,6 @@ void read_word(const Node& map, std::string_view key, const std::array<std::stri
 
 constexpr std::array<std::string_view, 3> sharings{"none", "ports", "links"};          // in the order of sim::Sharing
 constexpr std::array<std::string_view, 3> bufferings{"backend", "zero", "unbounded"};  // of sim::Buffering
-constexpr std::array<std::string_view, 3> layer_names{"linear", "batchnorm", "relu"};  // of nn::LayerKind
 
 void build_link(const Node& map, sim::Link& link, sim::Sharing& sharing) {
   read(map, "latency", link.latency);
@@ -117,65 +98,6 @@ void build_world(const Node& document, World& world) {
   std::string debug = "none";
   read(map, "debug", debug);
   world.checked = debug == "detail";
-}
-
-nn::LayerSpec build_layer(const Entry& entry) {
-  nn::LayerSpec layer;
-  layer.name = entry.key;
-  Node item = entry.value;
-  std::string kind = item.text;
-  Node value;
-  if (const auto [row, key] = chosen(item, layer_kinds()); row != nullptr) {
-    kind = row->key;
-    value = row->value;
-  }
-  const auto found = std::find(layer_names.begin(), layer_names.end(), kind);
-  if (found != layer_names.end()) layer.kind = static_cast<nn::LayerKind>(found - layer_names.begin());
-  if (value.is_scalar()) layer.in = layer.out = read_integer(value.text).value_or(1);
-  if (value.is_list() && value.items.size() == 2) {
-    layer.in = read_integer(value.items[0].text).value_or(1);
-    layer.out = read_integer(value.items[1].text).value_or(1);
-  }
-  return layer;
-}
-
-void build_model(const Node& document, Model& model) {
-  const Entry* entry = entry_of(document, "model");
-  if (entry == nullptr) return;
-  model.given = true;
-  model.mark = entry->mark;
-  const Node& map = section(document, "model");
-  std::string dtype(name_of(model.spec.dtype));
-  read(map, "dtype", dtype);
-  model.spec.dtype = dtype_named(dtype).value_or(model.spec.dtype);
-  for (const Entry& layer : section(map, "layers").entries) model.spec.layers.push_back(build_layer(layer));
-  for (const Entry& path : section(map, "paths").entries) {
-    nn::PathSpec spec{path.key, {}};
-    for (const Node& layer : path.value.items) spec.layers.push_back(layer.text);
-    model.spec.paths.push_back(std::move(spec));
-  }
-  if (const Node* takes = map.find("takes"); takes != nullptr) {
-    for (const Node& item : takes->items) {
-      Take take;
-      read(item, "path", take.path);
-      if (const Node* when = item.find("when")) take.when = build_when(*when);
-      model.takes.push_back(std::move(take));
-    }
-  }
-}
-
-void build_ddp(const Node& document, Ddp& ddp) {
-  const Entry* entry = entry_of(document, "ddp");
-  if (entry == nullptr) return;
-  ddp.mark = span_of(*entry);
-  ddp.wrap = !entry->value.is_scalar();
-  const Node& map = section(document, "ddp");
-  read(map, "bucket_cap", ddp.bucket_cap);
-  read(map, "first_bucket", ddp.first_bucket);
-  read(map, "find_unused_parameters", ddp.find_unused_parameters);
-  read(map, "broadcast_buffers", ddp.broadcast_buffers);
-  read(map, "static_graph", ddp.static_graph);
-  read(map, "gradient_as_bucket_view", ddp.gradient_as_bucket_view);
 }
 
 void build_optimizer(const Node& document, nn::OptimizerSpec& spec) {
@@ -258,6 +180,22 @@ void build_real(const Node& document, std::map<std::string, RealWorld>& real) {
 }
 
 }  // namespace
+
+const Node& section(const Node& map, std::string_view key) {
+  static const Node empty = [] {
+    Node node;
+    node.kind = Node::Kind::map;
+    return node;
+  }();
+  const Node* node = map.find(key);
+  return node != nullptr && node->is_map() ? *node : empty;
+}
+
+std::pair<const Entry*, const Key*> chosen(const Node& item, std::span<const Key> rows) {
+  for (const Entry& entry : item.entries)
+    if (const Key* row = find(rows, entry.key)) return {&entry, row};
+  return {nullptr, nullptr};
+}
 
 When build_when(const Node& node) {
   When when;

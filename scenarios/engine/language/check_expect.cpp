@@ -1,4 +1,5 @@
 #include "core/base/errors.h"
+#include "core/parallel/ddp_logging.h"
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
@@ -30,17 +31,19 @@ void check_operation(const Node* node, Problems& problems) {
 
 // What can be looked at when a rank ends.
 std::vector<std::string> tensor_names(const Scenario& s) {
-  std::vector<std::string> names{"loss"};
+  std::vector<std::string> names{"loss", "grad_norm"};
   for (const nn::LayerSpec& layer : s.model.spec.layers) {
-    if (layer.kind == nn::LayerKind::relu) continue;
+    if (nn::keeps_any_width(layer.kind)) continue;
     for (const char* parameter : {"weight", "bias"}) {
       names.push_back(fmt::format("{}.{}", layer.name, parameter));
       names.push_back(fmt::format("{}.{}.grad", layer.name, parameter));
     }
-    if (layer.kind == nn::LayerKind::batchnorm)
+    if (nn::has_buffers(layer.kind))
       for (const char* buffer : {"running_mean", "running_var", "num_batches_tracked"})
         names.push_back(fmt::format("{}.{}", layer.name, buffer));
   }
+  for (const auto& [key, value] : DdpLogging{}.as_text())
+    if (key != "dtypes" && key != "comm_hook") names.push_back("logging." + key);
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
+#include "scenarios/engine/limits.h"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ class Widths {
  public:
   Widths(std::string path, Problems& problems) : path_(std::move(path)), problems_(problems) {}
   void next(const nn::LayerSpec& layer, const Mark& mark) {
-    if (layer.kind == nn::LayerKind::relu) return;
+    if (nn::keeps_any_width(layer.kind)) return;
     if (width_ > 0 && layer.in != width_)
       problems_.error(mark,
                       fmt::format("`{}` takes {} features, but `{}` gives {} in path `{}`", layer.name, layer.in,
@@ -57,18 +58,56 @@ void check_path(const Entry& entry, const Scenario& s, Problems& problems) {
       return;
     }
     widths.next(*layer, item.mark);
-    linear = linear || layer->kind != nn::LayerKind::relu;
+    linear = linear || !nn::keeps_any_width(layer->kind);
   }
   if (!linear)
     problems.error(entry.mark, fmt::format("path `{}` has no width", entry.key),
                    "put a linear or a batchnorm layer into it");
 }
 
+// Sizes that follow from others, and a deprecated option.
+void check_layers(const Node& model, const Scenario& s, Problems& problems) {
+  const Node* layers = model.find("layers");
+  if (layers == nullptr) return;
+  for (const Entry& entry : layers->entries) {
+    const nn::LayerSpec* layer = layer_named(s, entry.key);
+    if (layer == nullptr || nn::keeps_any_width(layer->kind)) continue;
+    if (layer->out < 1)
+      problems.error(entry.mark, fmt::format("`{}` gives no image", entry.key),
+                     fmt::format("a kernel of {} does not fit into {} x {} with padding {}", layer->kernel,
+                                 layer->height, layer->width, layer->padding));
+    for (const std::int64_t width : {layer->in, layer->out})
+      if (width > limits::width)
+        return problems.error(entry.mark, fmt::format("`{}` is {} columns wide", entry.key, width),
+                              fmt::format("the limit is {}", limits::width));
+  }
+  if (const Node* again = model.find("recompute"); again != nullptr)
+    for (const Node& item : again->items)
+      if (layer_named(s, item.text) == nullptr)
+        problems.error(item.mark, fmt::format("`recompute` names an unknown layer `{}`", item.text),
+                       suggestion(item.text, layer_names(s), "layers are"));
+}
+
+void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
+  for (const nn::PathSpec& path : s.model.spec.paths)
+    for (std::size_t i = 1; i < path.layers.size(); ++i)
+      if (const nn::LayerSpec* layer = layer_named(s, path.layers[i]);
+          layer != nullptr && layer->kind == nn::LayerKind::embedding)
+        problems.error(mark, fmt::format("`{}` is not first in path `{}`", layer->name, path.name),
+                       "an embedding takes indices, and only the batch has them");
+}
+
 }  // namespace
 
 void check_model(const Node& document, const Scenario& s, Problems& problems) {
+  const Node* ddp = document.find("ddp");
+  if (*s.ddp.check_reduction && ddp != nullptr)
+    problems.warning(entry_of(*ddp, "check_reduction")->mark, "`check_reduction` does nothing",
+                     "it is deprecated in PyTorch; leave it away");
   const Node* model = document.find("model");
   if (model == nullptr) return;
+  check_layers(*model, s, problems);
+  check_embeddings(s, s.model.mark, problems);
   const Node* paths = model->find("paths");
   if (paths != nullptr) {
     for (const Entry& path : paths->entries) check_path(path, s, problems);
@@ -79,7 +118,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
       const nn::LayerSpec* layer = layer_named(s, entry.key);
       if (layer == nullptr) continue;
       widths.next(*layer, entry.mark);
-      linear = linear || layer->kind != nn::LayerKind::relu;
+      linear = linear || !nn::keeps_any_width(layer->kind);
     }
     if (!linear && !layers->entries.empty())
       problems.error(layers->entries.front().mark, "the model has no width", "give it a linear or a batchnorm layer");

@@ -266,7 +266,7 @@ class Reach {
   bool broadcasts_buffers() const {
     return s_.ddp.wrap && *s_.ddp.broadcast_buffers &&
            std::any_of(s_.model.spec.layers.begin(), s_.model.spec.layers.end(),
-                       [](const auto& l) { return l.kind == nn::LayerKind::batchnorm; });
+                       [](const auto& l) { return nn::has_buffers(l.kind); });
   }
 
   IntSet members_of(const std::string& group) const {

@@ -63,8 +63,7 @@ std::int64_t largest_buffer(const std::vector<Operation>& program, std::int64_t 
 std::int64_t model_bytes(const Scenario& s) {
   std::int64_t parameters = 0, activations = 0;
   for (const nn::LayerSpec& layer : s.model.spec.layers) {
-    if (layer.kind == nn::LayerKind::linear) parameters += layer.in * layer.out + layer.out;
-    if (layer.kind == nn::LayerKind::batchnorm) parameters += 4 * layer.in;
+    parameters += nn::stored_elements(layer);
     activations += std::max<std::int64_t>(layer.out, 1) * s.batch;
     if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes + 1;
   }

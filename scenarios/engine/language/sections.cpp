@@ -1,5 +1,8 @@
 #include "scenarios/engine/language/sections.h"
 
+#include "core/nn/module.h"
+#include "core/parallel/ddp_options.h"
+#include "scenarios/engine/language/model_keys.h"
 #include "scenarios/engine/operations_table.h"
 #include "sim/faults.h"
 #include "sim/personality.h"
@@ -16,14 +19,12 @@ constexpr std::array<Words, 2> first_byte_words{"paid", "free"};
 constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
 constexpr std::array<Words, 2> debug_words{"none", "detail"};
-constexpr std::array<Words, 2> model_dtype_words{"f32", "f64"};
 constexpr std::array<Words, 3> loss_words{"mse", "cross_entropy", "sum"};
 constexpr Key loss_rows[] = {
     {.name = loss_words[0], .shape = Shape::word, .about = "mean of the squared distances from the targets"},
     {.name = loss_words[1], .shape = Shape::word, .about = "mean of the negative log-probabilities of the classes"},
     {.name = loss_words[2], .shape = Shape::word, .about = "sum of the outputs"},
 };
-constexpr std::array<Words, 1> none_word{"none"};
 constexpr std::array<Words, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
 constexpr std::array<Words, 2> across_words{"equal", "differ"};
 constexpr std::array<Words, 1> equals_words{"single_process"};
@@ -195,76 +196,6 @@ constexpr Key world_keys[] = {
 };
 constexpr Group world{.title = "world", .about = "where it runs", .keys = world_keys};
 
-constexpr Key layer_rows[] = {
-    {.name = "linear", .shape = Shape::widths, .about = "y = x W^T + b; [in, out]"},
-    {.name = "batchnorm",
-     .shape = Shape::integer,
-     .about = "batch normalisation of that many features, with running buffers",
-     .low = 1,
-     .high = limits::width},
-    {.name = "relu", .shape = Shape::nothing, .about = "max(x, 0)"},
-};
-constexpr Group layer{
-    .title = "a layer", .about = "one layer", .one_of = layer_rows, .bare = true, .noun = "kind of layer"};
-constexpr Key layer_key{.name = "layer", .shape = Shape::group, .about = "a layer", .group = &layer};
-constexpr Key path_key{.name = "path", .shape = Shape::names, .about = "layers, in order"};
-constexpr Key take_keys[] = {
-    {.name = "path", .shape = Shape::name, .about = "the path that is taken", .required = true},
-    {.name = "when", .shape = Shape::selectors, .about = "by whom and in which steps; default: always"},
-};
-constexpr Group take{.title = "model.takes", .about = "who takes which path when", .keys = take_keys};
-constexpr Key model_keys[] = {
-    {.name = "layers",
-     .shape = Shape::named,
-     .about = "the layers, in definition order",
-     .required = true,
-     .element = &layer_key},
-    {.name = "paths",
-     .shape = Shape::named,
-     .about = "ways through the layers; the first is the default",
-     .element = &path_key},
-    {.name = "takes", .shape = Shape::groups, .about = "who takes which path when", .group = &take},
-    {.name = "dtype",
-     .shape = Shape::word,
-     .about = "of parameters, inputs and gradients",
-     .otherwise = "f32",
-     .words = model_dtype_words},
-};
-constexpr Group model{.title = "model", .about = "a toy model with real autograd", .keys = model_keys};
-
-constexpr Key ddp_keys[] = {
-    {.name = "bucket_cap", .shape = Shape::size, .about = "bucket_cap_mb", .otherwise = "25MiB"},
-    {.name = "first_bucket", .shape = Shape::size, .about = "size of the first bucket", .otherwise = "1MiB"},
-    {.name = "find_unused_parameters",
-     .shape = Shape::boolean,
-     .about = "look for parameters that a forward did not use",
-     .otherwise = "false"},
-    {.name = "broadcast_buffers",
-     .shape = Shape::boolean,
-     .about = "every forward broadcasts the buffers of rank 0",
-     .otherwise = "true"},
-    {.name = "static_graph", .shape = Shape::boolean, .about = "the graph never changes", .otherwise = "false"},
-    {.name = "gradient_as_bucket_view",
-     .shape = Shape::boolean,
-     .about = "gradients live in the buckets",
-     .otherwise = "false"},
-};
-constexpr Group ddp{.title = "ddp", .about = "options of DistributedDataParallel", .keys = ddp_keys};
-
-constexpr Key sgd_keys[] = {
-    {.name = "lr", .shape = Shape::decimal, .about = "learning rate", .otherwise = "0.1"},
-    {.name = "momentum", .shape = Shape::decimal, .about = "momentum", .otherwise = "0"},
-};
-constexpr Key adam_keys[] = {{.name = "lr", .shape = Shape::decimal, .about = "learning rate", .otherwise = "0.001"}};
-constexpr Group sgd{.title = "optimizer.sgd", .about = "stochastic gradient descent", .keys = sgd_keys};
-constexpr Group adam{.title = "optimizer.adam", .about = "Adam", .keys = adam_keys};
-constexpr Key optimizer_rows[] = {
-    {.name = "sgd", .shape = Shape::group, .about = "stochastic gradient descent", .group = &sgd},
-    {.name = "adam", .shape = Shape::group, .about = "Adam", .group = &adam},
-};
-constexpr Group optimizer{
-    .title = "optimizer", .about = "the optimizer", .one_of = optimizer_rows, .bare = true, .noun = "optimizer"};
-
 constexpr Key delay_keys[] = {{.name = "by", .shape = Shape::duration, .about = "how much later", .required = true}};
 constexpr Key slow_keys[] = {{.name = "factor",
                               .shape = Shape::decimal,
@@ -342,7 +273,7 @@ constexpr Group blocked{
 constexpr Key value_keys[] = {
     {.name = "tensor",
      .shape = Shape::text,
-     .about = "layer.weight, layer.weight.grad, layer.running_mean, loss",
+     .about = "layer.weight, layer.weight.grad, layer.running_mean, loss, grad_norm, logging.bucket_sizes",
      .required = true},
     {.name = "across_ranks",
      .shape = Shape::word,
@@ -442,6 +373,9 @@ constexpr Key document_keys[] = {
     {.name = "variants", .shape = Shape::named, .about = "the same with some values replaced", .element = &variant_key},
 };
 
+static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::dropout) + 1);
+static_assert(hook_rows.size() == static_cast<std::size_t>(CommHookSpec::Kind::powersgd));
+
 }  // namespace
 
 const Group document_group{.title = "the file", .about = "a pdsim scenario", .keys = document_keys};
@@ -455,6 +389,7 @@ const Group selector{.title = "when", .about = "integer sets, all of which must 
 
 std::span<const Key> fault_kinds() { return fault_rows; }
 std::span<const Key> layer_kinds() { return layer_rows; }
+std::span<const Key> hook_kinds() { return hook_rows; }
 std::span<const Key> optimizer_kinds() { return optimizer_rows; }
 std::span<const Key> loss_kinds() { return loss_rows; }
 std::span<const std::string_view> backends() { return sim::personality_names; }

@@ -14,7 +14,8 @@ extern const Group operation_entry;  // an entry of `program`
 extern const Group selector;         // of `when`
 
 std::span<const Key> fault_kinds();
-std::span<const Key> layer_kinds();
+std::span<const Key> layer_kinds();  // in the order of nn::LayerKind
+std::span<const Key> hook_kinds();   // in the order of CommHookSpec::Kind, without none
 std::span<const Key> optimizer_kinds();
 std::span<const Key> loss_kinds();
 std::span<const std::string_view> backends();

@@ -355,6 +355,7 @@ class ShapeCheck {
   // Operations and kinds of faults: `barrier:` is an entry too.
   static bool may_be_null(const Key& key) {
     return find(operation_table, key.name) == &key || find(fault_kinds(), key.name) == &key ||
+           find(hook_kinds(), key.name) == &key || find(optimizer_kinds(), key.name) == &key ||
            operation_named(key.name) == &key;
   }
 

@@ -36,6 +36,10 @@ Batch make_batch(const Scenario& scenario, const std::string& name, int rank, in
   Batch batch;
   batch.rows = scenario.batch;
   batch.input = uniform(seeded.stream("input/" + name, index), batch.rows * widths.input);
+  if (widths.indices > 0) {
+    Random drawn = seeded.stream("indices/" + name, index);
+    for (double& i : batch.input) i = static_cast<double>(drawn.below(static_cast<std::uint64_t>(widths.indices)));
+  }
   Random target = seeded.stream("target/" + name, index);
   if (scenario.loss == "mse") batch.target = uniform(target, batch.rows * widths.output);
   if (scenario.loss == "cross_entropy")

@@ -1,6 +1,6 @@
 // The batches of a training: seeded, one per rank, step and name, so that every world and a single process see the same.
 //
-//   input   [rows, input width], uniform in [-1, 1)
+//   input   [rows, input width], uniform in [-1, 1); of an embedding, indices of its rows
 //   target  the same for mse, [rows, output width]; for cross_entropy a class per row; unused for sum
 #pragma once
 
@@ -22,6 +22,7 @@ struct Batch {
 
 struct Widths {
   std::int64_t input = 1, output = 1;
+  std::int64_t indices = 0;  // the input are whole numbers below this; 0: it is not
 };
 
 Batch make_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths);

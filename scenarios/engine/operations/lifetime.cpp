@@ -1,4 +1,4 @@
-// init, compute, checkpoint, relaunch, destroy.
+// init, new_group, compute, relaunch, destroy.
 #include "scenarios/engine/operations/operations.h"
 #include "sim/personality.h"
 
@@ -37,6 +37,21 @@ Status store_barrier(Session& s, Time timeout) {
   return count.status();
 }
 
+// The end of DDP's constructor in PyTorch: SyncBatchNorm has no kernels for the CPU, where these backends' tensors are.
+Status refuse_sync_batchnorm_on_cpu(Session& s) {
+  const std::string_view backend = s.env.backend.name();
+  if (backend != "gloo" && backend != "mpi") return {};
+  for (const nn::LayerSpec& layer : s.scenario.model.spec.layers)
+    if (layer.kind == nn::LayerKind::sync_batchnorm)
+      return Error{
+          Code::unsupported,
+          fmt::format("layer {}: SyncBatchNorm layers only work on GPUs, and {} is run with tensors on the CPU; "
+                      "use backend nccl, or batchnorm",
+                      layer.name, backend),
+          {{"layer", layer.name}}};
+  return {};
+}
+
 }  // namespace
 
 DdpOptions ddp_options(const Scenario& scenario) {
@@ -50,6 +65,8 @@ DdpOptions ddp_options(const Scenario& scenario) {
   options.broadcast_buffers = *ddp.broadcast_buffers;
   options.static_graph = *ddp.static_graph;
   options.gradient_as_bucket_view = *ddp.gradient_as_bucket_view;
+  options.check_reduction = *ddp.check_reduction;
+  options.comm_hook = ddp.comm_hook;
   if (const sim::Profile* profile = sim::profile_named(scenario.world.spec.profile)) options.profile = profile->ddp;
   return options;
 }
@@ -79,7 +96,7 @@ Status init(Session& s, const Operation& op) {
   auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
   if (!wrapped.ok()) return wrapped.error();
   s.ddp = std::move(*wrapped);
-  return {};
+  return refuse_sync_batchnorm_on_cpu(s);
 }
 
 Status new_group(Session& s, const Operation& op) {
@@ -107,18 +124,6 @@ Status compute(Session& s, const Operation& op) {
   else
     s.env.runtime.sleep_until(s.env.runtime.now() + *time);
   return {};
-}
-
-Status checkpoint(Session& s, const Operation& op) {
-  PDSIM_TRY(make_model(s, op));
-  std::string text;
-  const auto add = [&text](const nn::Tensor& tensor) {
-    text +=
-        fmt::format("{} [{}] {}\n", tensor.name(), fmt::join(tensor.shape(), ", "), fmt::join(tensor.values(), " "));
-  };
-  for (const nn::Tensor& parameter : s.module->parameters()) add(parameter);
-  for (const nn::Tensor& buffer : s.module->buffers()) add(buffer);
-  return s.env.files.write_whole(op.text("path", ""), text);
 }
 
 Status relaunch(Session& s, const Operation& op) {

@@ -22,7 +22,9 @@ Status batch_isend_irecv(Session& s, const Operation& op);
 Status new_group(Session& s, const Operation& op);
 Status wait(Session& s, const Operation& op);
 Status compute(Session& s, const Operation& op);
+Status clip_grad_norm(Session& s, const Operation& op);
 Status checkpoint(Session& s, const Operation& op);
+Status load_checkpoint(Session& s, const Operation& op);
 Status relaunch(Session& s, const Operation& op);
 Status destroy(Session& s, const Operation& op);
 

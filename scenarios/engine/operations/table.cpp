@@ -22,6 +22,7 @@ constexpr std::array rows{
     Row{"forward", forward},
     Row{"backward", backward},
     Row{"optimizer_step", optimizer_step},
+    Row{"clip_grad_norm", clip_grad_norm},
     Row{"barrier", collective},
     Row{"all_reduce", collective},
     Row{"broadcast", collective},
@@ -44,6 +45,7 @@ constexpr std::array rows{
     Row{"wait", wait},
     Row{"compute", compute},
     Row{"checkpoint", checkpoint},
+    Row{"load_checkpoint", load_checkpoint},
     Row{"relaunch", relaunch},
     Row{"destroy", destroy},
 };

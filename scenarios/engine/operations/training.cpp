@@ -1,5 +1,7 @@
-// train, eval, zero_grad, forward, backward, optimizer_step.
+// train, no_sync, join, eval, zero_grad, forward, backward, clip_grad_norm, optimizer_step.
 #include "core/nn/autograd.h"
+#include "core/nn/clip.h"
+#include "core/parallel/rank_exchange.h"
 #include "scenarios/engine/costs.h"
 #include "scenarios/engine/operations/batch.h"
 #include "scenarios/engine/operations/operations.h"
@@ -7,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace pdsim::scenarios::operations {
@@ -69,7 +73,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
                  {}};
   const std::string path = path_of(s, op);
   Forwarded f;
-  f.widths = {s.module->input_width(path), s.module->output_width(path)};
+  f.widths = {s.module->input_width(path), s.module->output_width(path), s.module->input_indices(path)};
   f.batch = make_batch(s.scenario, op.text("input", "batch"), s.env.rank, std::max(s.step, 0), f.widths);
   const nn::Tensor input = input_tensor(s.scenario, f.batch, f.widths);
   FlightRecorder& recorder = s.env.recorder;
@@ -91,6 +95,8 @@ Status make_model(Session& s, const Operation& op) {
   if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
   const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
   s.module = std::make_unique<nn::Module>(s.scenario.model.spec, Random(s.scenario.seed).stream("parameters", stream));
+  s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
+  if (s.scenario.ddp.wrap && s.env.world_size > 1) s.module->set_exchange(exchange_over(*s.group));
   charge_backward(*s.module, s.env.runtime);
   s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters());
   return {};
@@ -176,6 +182,18 @@ Status backward(Session& s, const Operation& op) {
   if (!status.ok() && status.error().code == Code::saved_tensor_modified)
     s.env.recorder.note(note_kind::version_error, status.error().facts);
   return status;
+}
+
+Status clip_grad_norm(Session& s, const Operation& op) {
+  PDSIM_TRY(make_model(s, op));
+  nn::ClipOptions options;
+  options.max_norm = std::strtod(op.text("max_norm", "1").c_str(), nullptr);
+  if (op.text("norm_type", "2") == "inf") options.norm_type = std::numeric_limits<double>::infinity();
+  options.error_if_nonfinite = op.flag("error_if_nonfinite", false);
+  const Result<double> norm = nn::clip_grad_norm(s.module->parameters(), options);
+  if (!norm.ok()) return norm.error();
+  s.grad_norm = {*norm};
+  return {};
 }
 
 Status optimizer_step(Session& s, const Operation& op) {

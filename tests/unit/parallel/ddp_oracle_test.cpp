@@ -164,24 +164,13 @@ class Replay {
     for (const nn::Tensor& t : state_of(module)) found_.compare(at + ", " + t.name(), t.values(), want[t.name()]);
   }
 
+  // Every key that was recorded, to the letter.
   void compare_logging(const DdpLogging& log) {
-    const auto text = [](const std::vector<std::int64_t>& sizes) {
-      std::string s;
-      for (const std::int64_t n : sizes) s += (s.empty() ? "" : ", ") + std::to_string(n);
-      return s;
-    };
-    const std::map<std::string, std::string> ours{
-        {"bucket_sizes", text(log.bucket_sizes)},
-        {"rebuilt_bucket_sizes", text(log.rebuilt_bucket_sizes)},
-        {"bucket_cap_bytes", std::to_string(log.bucket_cap_bytes)},
-        {"find_unused_parameters", std::to_string(log.find_unused_parameters ? 1 : 0)},
-        {"has_rebuilt_buckets", std::to_string(log.has_rebuilt_buckets ? 1 : 0)},
-        {"num_parameter_tensors", std::to_string(log.num_parameter_tensors)},
-        {"total_parameter_size_bytes", std::to_string(log.total_parameter_size_bytes)},
-        {"unused_parameter_size", std::to_string(log.unused_parameter_size)}};
+    const std::map<std::string, std::string> ours = log.as_text();
     for (const auto& [key, value] : record_["logging"].items()) {
       const auto it = ours.find(key);
-      if (it != ours.end()) found_.expect(it->second == value.get<std::string>(), key + " is " + it->second);
+      found_.expect(it != ours.end() && it->second == value.get<std::string>(),
+                    key + " is " + (it != ours.end() ? it->second : "missing"));
     }
   }
 
@@ -207,16 +196,21 @@ TEST(DdpOracle, EveryRecordedCaseAgrees) {
       return Replay(recorded, in.rank(), found[static_cast<std::size_t>(in.rank())]).run(in);
     });
     bool agrees = !run.deadlocked;
+    Agreement of_case;
     for (const RankResult& rank : run.ranks) {
       const Agreement& a = found[static_cast<std::size_t>(rank.log.rank)];
       EXPECT_EQ(rank.log.end, RankEnd::returned) << file << ": " << rank.log.error.message;
       EXPECT_TRUE(a.differences.empty()) << file << " rank " << rank.log.rank << ": " << a.differences.front();
       agrees = agrees && rank.log.end == RankEnd::returned && a.differences.empty();
-      values += a.values;
-      to_the_bit += a.to_the_bit;
+      of_case.values += a.values;
+      of_case.to_the_bit += a.to_the_bit;
     }
     ++cases;
     matched += agrees ? 1 : 0;
+    values += of_case.values;
+    to_the_bit += of_case.to_the_bit;
+    std::cout << file.filename().string() << ": " << (agrees ? "agrees" : "DIFFERS") << ", " << of_case.values
+              << " values, " << of_case.to_the_bit << " to the bit\n";
   }
   std::cout << matched << " of " << cases << " recorded cases agree; " << to_the_bit << " of " << values
             << " values to the bit\n";

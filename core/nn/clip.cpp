@@ -1,0 +1,50 @@
+#include "core/nn/clip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pdsim::nn {
+namespace {
+
+double norm_of(std::span<Tensor> parameters, double type) {
+  double total = 0.0;
+  for (const Tensor& p : parameters) {
+    if (!p.grad().defined()) continue;
+    for (const double v : p.grad().values()) {
+      if (std::isinf(type)) {
+        total = std::isnan(v) || std::abs(v) > total ? std::abs(v) : total;
+      } else {
+        total += type == 2.0 ? v * v : std::pow(std::abs(v), type);
+      }
+    }
+  }
+  if (std::isinf(type)) return total;
+  return type == 2.0 ? std::sqrt(total) : std::pow(total, 1.0 / type);
+}
+
+}  // namespace
+
+Result<double> clip_grad_norm(std::span<Tensor> parameters, const ClipOptions& options) {
+  const double norm = norm_of(parameters, options.norm_type);
+  if (options.error_if_nonfinite && !std::isfinite(norm))
+    return Error{Code::autograd_misuse,
+                 fmt::format("the total norm of order {} of the gradients is {}, so they cannot be clipped; without "
+                             "error_if_nonfinite they are scaled by it all the same",
+                             options.norm_type, norm),
+                 {{"norm", fmt::format("{}", norm)}}};
+  double factor = options.max_norm / (norm + 1e-6);
+  if (factor > 1.0) factor = 1.0;  // a NaN stays one
+  for (Tensor& p : parameters) {
+    Tensor gradient = p.grad();
+    if (!gradient.defined()) continue;
+    std::vector<double> values = gradient.values();
+    for (double& v : values) v *= factor;
+    gradient.copy_(Tensor::from(values, gradient.shape(), gradient.dtype()).view());
+  }
+  return norm;
+}
+
+}  // namespace pdsim::nn

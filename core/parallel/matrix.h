@@ -1,0 +1,22 @@
+// Small dense matrices for PowerSGD, row by row; sums over ascending indices in f64.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace pdsim {
+
+struct Matrix {
+  std::size_t rows = 0, columns = 0;
+  std::vector<double> values;
+  double& at(std::size_t r, std::size_t c) { return values[r * columns + c]; }
+  double at(std::size_t r, std::size_t c) const { return values[r * columns + c]; }
+};
+
+Matrix product(const Matrix& a, const Matrix& b);
+Matrix transposed(const Matrix& a);
+// Makes the columns orthonormal by Gram-Schmidt, from the first on. A column without length becomes zero where `epsilon`
+// is zero, which is added to every length otherwise.
+void orthogonalize(Matrix& a, double epsilon);
+
+}  // namespace pdsim

@@ -1,0 +1,13 @@
+// SyncBatchNorm's calls over a process group: an all_gather "batch statistics" in forward, an all_reduce "batch gradients"
+// in backward. Both block until every rank of the group has made them.
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/nn/module.h"
+
+namespace pdsim {
+
+// The group must outlive the module it is given to.
+nn::RankExchange exchange_over(ProcessGroup& group);
+
+}  // namespace pdsim

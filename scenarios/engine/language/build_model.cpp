@@ -1,0 +1,141 @@
+// `model` and `ddp` of a document whose shape is right.
+#include "scenarios/engine/language/build.h"
+#include "scenarios/engine/language/read.h"
+#include "scenarios/engine/language/sections.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim::scenarios::language {
+namespace {
+
+std::size_t row_named(std::span<const Key> rows, std::string_view name) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [name](const Key& key) { return key.name == name; });
+  return static_cast<std::size_t>(found - rows.begin());
+}
+
+// Products of sizes that the file may name stay far below what an integer holds.
+void read_images(const Node& options, nn::LayerSpec& layer) {
+  read(options, "channels", layer.channels);
+  read(options, "height", layer.height);
+  read(options, "width", layer.width);
+  layer.in = layer.out = layer.channels * layer.height * layer.width;
+  if (layer.kind != nn::LayerKind::conv2d) return;
+  read(options, "filters", layer.filters);
+  read(options, "kernel", layer.kernel);
+  read(options, "stride", layer.stride);
+  read(options, "padding", layer.padding);
+  const auto side = [&layer](std::int64_t size) {
+    const std::int64_t room = size + 2 * layer.padding - layer.kernel;
+    return room < 0 || layer.stride < 1 ? 0 : room / layer.stride + 1;
+  };
+  layer.out = layer.filters * side(layer.height) * side(layer.width);
+}
+
+void read_sizes(const Node& value, nn::LayerSpec& layer) {
+  if (value.is_scalar()) layer.in = layer.out = read_integer(value.text).value_or(1);
+  if (value.is_list() && value.items.size() == 2) {
+    layer.in = read_integer(value.items[0].text).value_or(1);
+    layer.out = read_integer(value.items[1].text).value_or(1);
+  }
+  if (layer.kind == nn::LayerKind::dropout) {
+    layer.in = layer.out = 0;
+    layer.probability = value.is_scalar() ? read_decimal(value.text).value_or(layer.probability) : layer.probability;
+  }
+  if (layer.kind == nn::LayerKind::embedding) {
+    std::int64_t columns = 1;
+    layer.in = 1;
+    read(value, "rows", layer.rows);
+    read(value, "columns", columns);
+    read(value, "indices", layer.in);
+    layer.out = layer.in * columns;
+  }
+  if (layer.kind == nn::LayerKind::conv2d || layer.kind == nn::LayerKind::batchnorm2d) read_images(value, layer);
+}
+
+nn::LayerSpec build_layer(const Entry& entry) {
+  nn::LayerSpec layer;
+  layer.name = entry.key;
+  std::string kind = entry.value.text;
+  Node value;
+  if (const auto [row, key] = chosen(entry.value, layer_kinds()); row != nullptr) {
+    kind = row->key;
+    value = row->value;
+  }
+  if (const std::size_t row = row_named(layer_kinds(), kind); row < layer_kinds().size())
+    layer.kind = static_cast<nn::LayerKind>(row);
+  std::string dtype;
+  read(entry.value, "dtype", dtype);
+  layer.dtype = dtype_named(dtype);
+  read_sizes(value, layer);
+  return layer;
+}
+
+void build_comm_hook(const Node& ddp, CommHookSpec& spec) {
+  const Node* node = ddp.find("comm_hook");
+  if (node == nullptr) return;
+  const auto [entry, key] = chosen(*node, hook_kinds());
+  const std::size_t row = row_named(hook_kinds(), entry != nullptr ? std::string_view(entry->key) : node->text);
+  if (row < hook_kinds().size()) spec.kind = static_cast<CommHookSpec::Kind>(row + 1);
+  if (entry == nullptr) return;
+  const Node& options = entry->value;
+  read(options, "matrix_approximation_rank", spec.matrix_approximation_rank);
+  read(options, "start_iter", spec.start_iter);
+  read(options, "min_compression_rate", spec.min_compression_rate);
+  read(options, "use_error_feedback", spec.use_error_feedback);
+  read(options, "warm_start", spec.warm_start);
+  read(options, "orthogonalization_epsilon", spec.orthogonalization_epsilon);
+  std::int64_t seed = 0;
+  read(options, "random_seed", seed);
+  spec.random_seed = static_cast<std::uint64_t>(seed);
+}
+
+}  // namespace
+
+void build_model(const Node& document, Model& model) {
+  const Entry* entry = entry_of(document, "model");
+  if (entry == nullptr) return;
+  model.given = true;
+  model.mark = entry->mark;
+  const Node& map = section(document, "model");
+  std::string dtype(name_of(model.spec.dtype));
+  read(map, "dtype", dtype);
+  model.spec.dtype = dtype_named(dtype).value_or(model.spec.dtype);
+  std::string noise;
+  read(map, "noise", noise);
+  model.same_noise = noise == "same";
+  if (const Node* again = map.find("recompute"); again != nullptr)
+    for (const Node& layer : again->items) model.spec.recompute.push_back(layer.text);
+  for (const Entry& layer : section(map, "layers").entries) model.spec.layers.push_back(build_layer(layer));
+  for (const Entry& path : section(map, "paths").entries) {
+    nn::PathSpec spec{path.key, {}};
+    for (const Node& layer : path.value.items) spec.layers.push_back(layer.text);
+    model.spec.paths.push_back(std::move(spec));
+  }
+  if (const Node* takes = map.find("takes"); takes != nullptr) {
+    for (const Node& item : takes->items) {
+      Take take;
+      read(item, "path", take.path);
+      if (const Node* when = item.find("when")) take.when = build_when(*when);
+      model.takes.push_back(std::move(take));
+    }
+  }
+}
+
+void build_ddp(const Node& document, Ddp& ddp) {
+  const Entry* entry = entry_of(document, "ddp");
+  if (entry == nullptr) return;
+  ddp.mark = span_of(*entry);
+  ddp.wrap = !entry->value.is_scalar();
+  const Node& map = section(document, "ddp");
+  read(map, "bucket_cap", ddp.bucket_cap);
+  read(map, "first_bucket", ddp.first_bucket);
+  read(map, "find_unused_parameters", ddp.find_unused_parameters);
+  read(map, "broadcast_buffers", ddp.broadcast_buffers);
+  read(map, "static_graph", ddp.static_graph);
+  read(map, "gradient_as_bucket_view", ddp.gradient_as_bucket_view);
+  read(map, "check_reduction", ddp.check_reduction);
+  build_comm_hook(map, ddp.comm_hook);
+}
+
+}  // namespace pdsim::scenarios::language
