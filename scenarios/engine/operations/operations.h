@@ -3,6 +3,7 @@
 
 #include "scenarios/engine/session.h"
 
+#include <span>
 #include <string_view>
 
 namespace pdsim::scenarios::operations {
@@ -30,6 +31,9 @@ Status destroy(Session& s, const Operation& op);
 
 // The function of a row; null for a name that is no operation.
 OperationFunction function_of(std::string_view name);
+
+// clip_grad_norm of these parameters, as the operation says; the norm of before.
+Result<double> clip_gradients(const Operation& op, std::span<nn::Tensor> parameters);
 
 // What the file says about DDP, with the rules of its profile.
 DdpOptions ddp_options(const Scenario& scenario);

@@ -3,6 +3,7 @@
 #include "core/nn/functional.h"
 #include "core/nn/optimizer.h"
 #include "scenarios/engine/operations/batch.h"
+#include "scenarios/engine/operations/operations.h"
 
 #include <map>
 #include <string>
@@ -40,6 +41,7 @@ class Alone {
       for (const Operation& inner : op.args.at("do").operations) PDSIM_TRY(run(inner, step));
     if (op.name == "zero_grad") optimizer_->zero_grad();
     if (op.name == "optimizer_step") optimizer_->step();
+    if (op.name == "clip_grad_norm") return clip_gradients(op, module_->parameters()).status();
     if (op.name == "forward") return forward(op, step);
     if (op.name == "backward") return backward(op);
     return {};

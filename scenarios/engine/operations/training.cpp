@@ -184,13 +184,17 @@ Status backward(Session& s, const Operation& op) {
   return status;
 }
 
-Status clip_grad_norm(Session& s, const Operation& op) {
-  PDSIM_TRY(make_model(s, op));
+Result<double> clip_gradients(const Operation& op, std::span<nn::Tensor> parameters) {
   nn::ClipOptions options;
   options.max_norm = std::strtod(op.text("max_norm", "1").c_str(), nullptr);
   if (op.text("norm_type", "2") == "inf") options.norm_type = std::numeric_limits<double>::infinity();
   options.error_if_nonfinite = op.flag("error_if_nonfinite", false);
-  const Result<double> norm = nn::clip_grad_norm(s.module->parameters(), options);
+  return nn::clip_grad_norm(parameters, options);
+}
+
+Status clip_grad_norm(Session& s, const Operation& op) {
+  PDSIM_TRY(make_model(s, op));
+  const Result<double> norm = clip_gradients(op, s.module->parameters());
   if (!norm.ok()) return norm.error();
   s.grad_norm = {*norm};
   return {};
