@@ -27,10 +27,10 @@ TEST(TrainingError, KeepsNoSyncInTrainAndJoinAroundIt) {
    |     ^^^^^^^ it stands in the `do` of train
 )");
   EXPECT_EQ(instead_of_train("  - join: {do: [init]}\n"), R"(error[scenario]: `init` inside join
-  --> mine.yaml:12:18
+  --> mine.yaml:12:17
    |
 12 |   - join: {do: [init]}
-   |                  ^^^^ it stands in the program itself, before or after join
+   |                 ^^^^ it stands in the program itself, before or after join
 )");
   EXPECT_NE(instead_of_train("  - train: {steps: 1, do: [{join: {do: [barrier]}}]}\n").find("`join` inside train"),
             std::string::npos);

@@ -140,7 +140,7 @@ TEST(PowerSgd, ErrorFeedbackMakesTheSumOfTheGradientsComeClose) {
     run_ranks(2, [&](InGroup& in) -> Status {
       auto wrapped = wrap(in, wide(), options);
       if (!wrapped.ok()) return wrapped.error();
-      for (int step = 0; step < 14; ++step) {
+      for (int step = 0; step < 42; ++step) {
         PDSIM_TRY(wrapped->training(in.rank()).step(0));
         const Values g = parameter(*wrapped->module, "fc1.weight").grad().values();
         if (in.rank() != 0 || step < 2) continue;
