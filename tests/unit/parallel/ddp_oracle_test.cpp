@@ -24,7 +24,7 @@ using Values = std::vector<double>;
 
 std::string oracle_dir() {
   const char* elsewhere = std::getenv("PDSIM_ORACLE_DIR");
-  return elsewhere != nullptr ? elsewhere : PDSIM_TESTS_DIR "/oracle";
+  return elsewhere != nullptr ? elsewhere : PDSIM_SOURCE_DIR "/tests/oracle";
 }
 
 nn::ModuleSpec spec_of(const Json& c) {
