@@ -165,6 +165,30 @@ forward in lists, tuples or dicts.)"},
 often than the first.
 
 Fix: leave static_graph off, and set find_unused_parameters=True if the used parameters vary.)"},
+    {Code::inputs_exhausted,
+     R"(join() was entered with throw_on_early_termination, and a rank ran out of inputs before the others: it says so in an
+all_reduce that every forward makes, and then every rank raises in the same step instead of waiting for gradients that never
+come. Training code catches it and goes on to the next epoch.
+
+How to recognise it: PyTorch's message says that a rank exhausted all inputs, the others that at least one did.
+
+Fix: catch it around the loop, drop what is left of the epoch, or leave throw_on_early_termination off, and the rank without
+inputs shadows the others.)"},
+    {Code::state_dict_mismatch,
+     R"(load_state_dict compares the keys and shapes of a checkpoint with those of the model. What fits has been copied when
+the error comes. With strict=False missing and unexpected keys are no errors, and a checkpoint of which no key fits loads
+nothing, silently.
+
+How to recognise it: "Missing key(s) in state_dict" and "Unexpected key(s) in state_dict" with the same names but for `module.`
+at the beginning: the checkpoint was saved from DistributedDataParallel's wrapper and is loaded into the bare module, or the
+other way.
+
+Fix: save `model.module.state_dict()` and load it with `model.module.load_state_dict(...)` on every rank.)"},
+    {Code::checkpoint_corrupt,
+     R"(The file is no checkpoint, or not a whole one: the process that wrote it died, the disk was full, or another rank read
+it while it was being written. Nothing was loaded.
+
+Fix: write to a temporary file and rename it; a barrier between the rank that writes and the ranks that read.)"},
     {Code::saved_tensor_modified,
      R"(Autograd saved a tensor for backward together with its version. Something wrote to it in place afterwards, so its
 version is higher when backward needs it, and the gradient would be wrong.
