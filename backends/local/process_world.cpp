@@ -33,7 +33,7 @@ class Launch {
       const RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, clock_.start(), folder};
       Result<RankProcess> process =
           RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former(),
-                             seats_ ? seats_->environment(rank) : std::vector<std::string>{});
+                             options_.ring, seats_ ? seats_->environment(rank) : std::vector<std::string>{});
       if (!process.ok()) return process.error();
       ranks_.push_back(std::move(*process));
     }

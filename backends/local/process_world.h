@@ -9,6 +9,8 @@
 //   clean-up  processes (each with its process group) are killed and reaped, the folder is removed, on every way out; if this
 //             process itself is killed, the kernel kills the ranks
 //   signals   SIGINT, SIGTERM and SIGHUP end the run with `cancelled` and are raised again at the end
+//   ring      each rank writes its newest calls into memory that this process reads when the rank is over: they survive its
+//             death by any signal, and leave nothing behind
 //   output    what ranks print is kept apart, its last 4 KiB per rank
 //   threads   call from one thread that lives as long as the run; it blocks
 #pragma once
@@ -17,6 +19,7 @@
 #include "backends/local/seats.h"
 #include "core/base/quantity.h"
 #include "core/base/result.h"
+#include "core/group/record_ring.h"
 
 #include <optional>
 #include <string>
@@ -33,6 +36,7 @@ struct ProcessWorldOptions {
   int most_launches = 16;
   TakeSeats take_seats = nullptr;  // where the library wants its own launcher; anew for every launch
   bool ends_together = false;
+  RingShape ring;
 };
 
 struct RankOutcome {
@@ -42,9 +46,10 @@ struct RankOutcome {
   bool stopped = false;        // it did not run when it was asked (SIGSTOP, a debugger)
   std::optional<Ended> ended;  // how it ended by itself; absent when the launcher ended it
   Relaunch relaunch = Relaunch::none;
-  bool failed = false;          // its last word said that its program did
-  std::optional<int> ended_by;  // the rank whose end was the reason to end this one
-  std::string output;           // the end of what it printed
+  bool failed = false;             // its last word said that its program did
+  std::optional<int> ended_by;     // the rank whose end was the reason to end this one
+  std::string output;              // the end of what it printed
+  std::optional<RingRecord> ring;  // of a rank without a last word: what its record ring holds
   int launch = 1;
 };
 

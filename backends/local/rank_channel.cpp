@@ -58,8 +58,11 @@ Result<std::unique_ptr<RankChannel>> RankChannel::open() {
       if (!start.ok()) return start.error();
       write_frame(socket.get(), FrameKind::progress, {});  // it has come up
       Descriptor listener(start->rank == 0 ? listener_descriptor : -1);
-      return std::unique_ptr<RankChannel>(
+      std::unique_ptr<RankChannel> channel(
           new RankChannel(std::move(socket), std::move(reader), std::move(*start), std::move(listener)));
+      Result<SharedMemory> memory = SharedMemory::open(Descriptor(memory_descriptor));
+      if (memory.ok()) channel->memory_.emplace(std::move(*memory));
+      return channel;
     }
     if (state == FrameReader::State::closed) return not_ours;
   }
@@ -72,6 +75,8 @@ RankChannel::RankChannel(Descriptor socket, FrameReader reader, RankStart start,
 }
 
 RankChannel::~RankChannel() { stop_watching(); }
+
+std::span<std::byte> RankChannel::ring_memory() { return memory_ ? memory_->bytes() : std::span<std::byte>(); }
 
 int RankChannel::take_listener() { return listener_.release(); }
 

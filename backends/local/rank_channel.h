@@ -10,6 +10,7 @@
 
 #include "backends/local/frames.h"
 #include "backends/local/posix.h"
+#include "backends/local/shared_memory.h"
 #include "core/base/quantity.h"
 
 #include <chrono>
@@ -17,6 +18,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -38,7 +41,8 @@ class RankChannel {
  public:
   // The descriptors that a rank process inherits.
   static constexpr int channel_descriptor = 3;
-  static constexpr int listener_descriptor = 4;  // rank 0 only
+  static constexpr int memory_descriptor = 4;    // for the record ring
+  static constexpr int listener_descriptor = 5;  // rank 0 only
 
   static constexpr char program_failed = 'f';
 
@@ -49,6 +53,8 @@ class RankChannel {
   const RankStart& start() const { return start_; }
   // Rank 0: the socket to serve the store on; the caller owns it. -1 on other ranks.
   int take_listener();
+  // Where this rank's record ring goes; it is read when the rank can no longer tell. Empty when there is none.
+  std::span<std::byte> ring_memory();
   void watch(std::function<std::int64_t()> progress, std::function<std::string()> record);
   void send_record(const std::string& record);
   void finish(const std::string& record, Relaunch relaunch = Relaunch::none, bool failed = false);
@@ -62,6 +68,7 @@ class RankChannel {
   FrameReader reader_;
   RankStart start_;
   Descriptor listener_;
+  std::optional<SharedMemory> memory_;
   Descriptor stop_;  // an eventfd
   std::function<std::int64_t()> progress_;
   std::function<std::string()> record_;

@@ -5,11 +5,15 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace pdsim {
 
 Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, const RankStart& word, int listener,
-                                       const sigset_t& signal_mask, const std::vector<std::string>& environment) {
+                                       const sigset_t& signal_mask, RingShape ring,
+                                       const std::vector<std::string>& environment) {
+  Result<SharedMemory> memory = SharedMemory::make(RecordRing::bytes_for(ring));
+  if (!memory.ok()) return memory.error();
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return system_error("cannot make a socket pair");
@@ -18,18 +22,27 @@ Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, 
   if (pipe2(pipes, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
   Descriptor output(pipes[0]), printed(pipes[1]);
   fcntl(output.get(), F_SETFL, O_NONBLOCK);
-  std::vector<Child::Inherited> inherited{
-      {printed.get(), STDOUT_FILENO}, {printed.get(), STDERR_FILENO}, {theirs.get(), RankChannel::channel_descriptor}};
+  std::vector<Child::Inherited> inherited{{printed.get(), STDOUT_FILENO},
+                                          {printed.get(), STDERR_FILENO},
+                                          {theirs.get(), RankChannel::channel_descriptor},
+                                          {memory->fd(), RankChannel::memory_descriptor}};
   if (listener >= 0) inherited.push_back({listener, RankChannel::listener_descriptor});
   Result<Child> child = Child::start(command, inherited, signal_mask, environment);
   if (!child.ok()) return child.error();
   write_frame(ours.get(), FrameKind::start, text_of(word));
-  return RankProcess(std::move(*child), std::move(ours), std::move(output), word.launch);
+  return RankProcess(std::move(*child), std::move(ours), std::move(output), std::move(*memory), word.launch);
 }
 
-RankProcess::RankProcess(Child child, Descriptor socket, Descriptor output, int launch)
-    : child_(std::move(child)), socket_(std::move(socket)), output_(std::move(output)) {
+RankProcess::RankProcess(Child child, Descriptor socket, Descriptor output, SharedMemory memory, int launch)
+    : child_(std::move(child)), socket_(std::move(socket)), output_(std::move(output)), memory_(std::move(memory)) {
   outcome_.launch = launch;
+}
+
+// Nothing is there when the process ended before it began to record.
+void RankProcess::read_ring() {
+  if (outcome_.finished) return;
+  Result<RingRecord> ring = read_record_ring(std::as_const(memory_).bytes());
+  if (ring.ok()) outcome_.ring = std::move(*ring);
 }
 
 void RankProcess::add_to(std::vector<pollfd>& waiting) const {
@@ -47,6 +60,7 @@ bool RankProcess::service() {
   read_output();
   socket_.reset();
   outcome_.ended = child_.poll();
+  read_ring();
   gone_ = true;
   return true;
 }
@@ -98,6 +112,7 @@ void RankProcess::end() {
   read_frames();
   read_output();
   socket_.reset();
+  read_ring();
   gone_ = true;
 }
 

@@ -14,7 +14,8 @@ namespace pdsim {
 class RankProcess {
  public:
   static Result<RankProcess> start(const std::vector<std::string>& command, const RankStart& word, int listener,
-                                   const sigset_t& signal_mask, const std::vector<std::string>& environment = {});
+                                   const sigset_t& signal_mask, RingShape ring,
+                                   const std::vector<std::string>& environment = {});
 
   // Reads what is there and reaps; true when there was anything new. Never blocks.
   bool service();
@@ -29,13 +30,15 @@ class RankProcess {
   const RankOutcome& outcome() const { return outcome_; }
 
  private:
-  RankProcess(Child child, Descriptor socket, Descriptor output, int launch);
+  RankProcess(Child child, Descriptor socket, Descriptor output, SharedMemory memory, int launch);
+  void read_ring();
   bool read_frames();
   void read_output();
 
   Child child_;
   Descriptor socket_;
   Descriptor output_;
+  SharedMemory memory_;
   FrameReader reader_;
   RankOutcome outcome_;
   bool came_up_ = false;

@@ -1,5 +1,7 @@
 #include "core/group/flight_record.h"
 
+#include "core/group/record_ring.h"
+
 #include <algorithm>
 
 namespace pdsim {
@@ -15,11 +17,17 @@ std::int64_t FlightRecorder::begin(Call call) {
   if (call.parent < 0 && !open_.empty()) call.parent = open_.back();
   if (call.site.op.empty()) call.site = site_;
   calls_.push_back(std::move(call));
+  if (ring_ != nullptr) ring_->write(calls_.back());
   if (calls_.size() > capacity_) {
     calls_.pop_front();
     ++dropped_;
   }
   return next_id_ - 1;
+}
+
+void FlightRecorder::mirror(RecordRing* ring) {
+  const std::lock_guard lock(mutex_);
+  ring_ = ring;
 }
 
 Call* FlightRecorder::find(std::int64_t id) {
@@ -33,6 +41,7 @@ void FlightRecorder::started(std::int64_t id) {
   if (Call* call = find(id); call != nullptr && call->state == CallState::issued) {
     call->state = CallState::started;
     call->started = clock_.now();
+    if (ring_ != nullptr) ring_->update(*call);
   }
 }
 
@@ -43,22 +52,29 @@ void FlightRecorder::finish(std::int64_t id, const Status& status) {
   if (call == nullptr) return;
   call->finished = clock_.now();
   call->state = CallState::completed;
-  if (status.ok()) return;
-  const Code code = status.error().code;
-  call->state = code == Code::timeout || code == Code::watchdog_timeout ? CallState::timed_out : CallState::failed;
-  call->error = code;
-  call->message = status.error().message;
+  if (!status.ok()) {
+    const Code code = status.error().code;
+    call->state = code == Code::timeout || code == Code::watchdog_timeout ? CallState::timed_out : CallState::failed;
+    call->error = code;
+    call->message = status.error().message;
+  }
+  if (ring_ != nullptr) ring_->update(*call);
 }
 
 void FlightRecorder::add_fact(std::int64_t id, std::string_view key, std::string value) {
   const std::lock_guard lock(mutex_);
-  if (Call* call = find(id)) call->facts.push_back({std::string(key), std::move(value)});
+  Call* call = find(id);
+  if (call == nullptr) return;
+  call->facts.push_back({std::string(key), std::move(value)});
+  if (ring_ != nullptr) ring_->write(*call);
 }
 
 void FlightRecorder::note(std::string_view kind, Facts facts) {
   const std::lock_guard lock(mutex_);
   ++progress_;
   notes_.push_back({open_.empty() ? -1 : open_.back(), clock_.now(), std::string(kind), site_, std::move(facts)});
+  if (ring_ != nullptr) ring_->write(notes_made_, notes_.back());
+  ++notes_made_;
   if (notes_.size() > capacity_) {
     notes_.pop_front();
     ++dropped_;

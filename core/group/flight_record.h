@@ -104,6 +104,8 @@ struct RankLog {
   Site error_site;
 };
 
+class RecordRing;
+
 class FlightRecorder {
  public:
   FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity = 1 << 16);
@@ -123,6 +125,8 @@ class FlightRecorder {
 
   Time now() const { return clock_.now(); }
   void set_launch(int launch);
+  // From now on everything is also written there, for readers of a rank that cannot tell any more; null: no longer.
+  void mirror(RecordRing* ring);
   void ended(RankEnd how, const Error& error = {});
   RankLog log() const;
   // Grows with everything recorded: a watchdog that sees it stand still knows that the rank got nowhere.
@@ -142,6 +146,8 @@ class FlightRecorder {
   std::int64_t progress_ = 0;
   Site site_;
   int launch_ = 1;
+  RecordRing* ring_ = nullptr;
+  std::int64_t notes_made_ = 0;
   RankEnd end_ = RankEnd::running;
   Time ended_{};
   Error error_;

@@ -4,6 +4,7 @@
 #include "backends/local/files_below.h"
 #include "backends/local/real_rendezvous.h"
 #include "backends/local/real_runtime.h"
+#include "core/group/record_ring.h"
 #include "scenarios/engine/real_faults.h"
 #include "scenarios/engine/real_world.h"
 #include "scenarios/engine/record_json.h"
@@ -12,6 +13,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <unistd.h>
 
 namespace pdsim::scenarios {
@@ -35,8 +38,13 @@ Result<std::unique_ptr<Backend>> backend_named(std::string_view world, Runtime& 
 int run_rank(RankChannel& channel, std::string_view world, const Scenario& scenario, const RankProgram& program) {
   const RankStart& start = channel.start();
   RealRuntime runtime(start.epoch);
+  std::optional<RecordRing> ring;  // outlives the recorder
   FlightRecorder recorder(start.rank, runtime);
   recorder.set_launch(start.launch);
+  if (const std::span<std::byte> memory = channel.ring_memory(); !memory.empty()) {
+    ring.emplace(memory, RecordRing::shape_of(memory.size()), start.rank, start.launch);
+    recorder.mirror(&*ring);
+  }
   Result<std::unique_ptr<Backend>> backend = backend_named(world, runtime);
   if (!backend.ok()) {
     std::fprintf(stderr, "%s\n", backend.error().message.c_str());

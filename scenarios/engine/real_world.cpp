@@ -31,6 +31,19 @@ Error death_of(Rank rank, const RankOutcome& outcome) {
           {{"rank", std::to_string(rank)}, {"signal", std::to_string(ended.signal)}}};
 }
 
+// What is left of a rank that did not tell: its newest calls, out of the memory it shared with the launcher.
+void take_ring(RankLog& log, const RingRecord& ring, Time now) {
+  log.calls = ring.log.calls;
+  log.notes = ring.log.notes;
+  log.dropped = ring.log.dropped;
+  if (ring.torn > 0)
+    log.notes.push_back({-1,
+                         now,
+                         std::string(note_kind::watchdog),
+                         {},
+                         {{"problem", fmt::format("{} of its records were half written", ring.torn)}}});
+}
+
 RankResult result_of(Rank rank, const RankOutcome& outcome, Time now) {
   RankResult result;
   if (!outcome.record.empty()) {
@@ -40,10 +53,12 @@ RankResult result_of(Rank rank, const RankOutcome& outcome, Time now) {
   RankLog& log = result.log;
   log.rank = rank;
   log.launch = outcome.launch;
+  if (!outcome.answered && outcome.ring) take_ring(log, *outcome.ring, now);
   if (!outcome.finished && outcome.ended && log.end != RankEnd::died) {
     log.end = RankEnd::died;
     log.ended = now;
     log.error = death_of(rank, outcome);
+    if (!log.calls.empty()) log.error_site = log.calls.back().site;
   }
   if (outcome.ended_by && log.end == RankEnd::running) {
     log.end = RankEnd::died;

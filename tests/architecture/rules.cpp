@@ -35,7 +35,7 @@ constexpr std::array libraries{
     Library{"boost/", {"sim/"}, false},
     Library{"cpuid.h", {"core/collectives/"}, true},
     Library{"immintrin.h", {"core/collectives/"}, true},
-    Library{"sys/mman.h", {"sim/stacks.cpp"}, true},
+    Library{"sys/mman.h", {"sim/stacks.cpp", "backends/local/shared_memory.cpp"}, true},
     Library{"sanitizer/", {"sim/stacks.cpp"}, true},
     Library{"gloo/", {"backends/gloo/"}, false},
     Library{"mpi.h", {"backends/mpi/"}, false},

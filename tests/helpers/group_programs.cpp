@@ -138,6 +138,15 @@ Status sum_unless(RankEnvironment& env, ProcessGroup& world, void (*rank_1)()) {
 Status dies(RankEnvironment& env, Store&, ProcessGroup& world) {
   return sum_unless(env, world, [] { raise(SIGKILL); });
 }
+// Within a call that nobody answers, so that the newest of its record is open.
+Status dies_inside(RankEnvironment& env, Store&, ProcessGroup& world) {
+  std::array<float, 4> data{};
+  if (env.rank == 1) {
+    const Result<WorkPtr> work = world.recv(view(data), 0, 9);
+    raise(SIGKILL);
+  }
+  return wait(world.all_reduce(view(data), ReduceOp::sum));
+}
 Status hangs(RankEnvironment& env, Store&, ProcessGroup& world) {
   if (env.rank == 1) (void)env.runtime.make_event()->wait(Time::max());
   return sum_unless(env, world, [] {});
@@ -152,7 +161,7 @@ Status alone(RankEnvironment& env, Store& store, ProcessGroup&) {
   return data[0] == 1 && data[1] == 2 ? Status{} : wrong("the sum over one rank changed its data");
 }
 
-constexpr std::array<std::pair<std::string_view, GroupProgram>, 11> programs{{
+constexpr std::array<std::pair<std::string_view, GroupProgram>, 12> programs{{
     {"any_source", any_source_program},
     {"tags", tags_program},
     {"long_message", long_message},
@@ -162,6 +171,7 @@ constexpr std::array<std::pair<std::string_view, GroupProgram>, 11> programs{{
     {"native_alone", native_alone},
     {"destroyed", destroyed},
     {"dies", dies},
+    {"dies_inside", dies_inside},
     {"hangs", hangs},
     {"alone", alone},
 }};

@@ -1,9 +1,10 @@
 // A rank process for the tests of the process world: does what its first argument says.
 //
-//   return | print | relaunch | exit N | hang R | kill R | stop R | mute | interrupt R
+//   return | print | relaunch | exit N | hang R | kill R | abort R | stop R | mute | interrupt R
 //   R is the rank that does it; the others return. interrupt: as if Ctrl-C came to the launcher. mute: never shows that it lives.
 
 #include "backends/local/rank_channel.h"
+#include "core/group/record_ring.h"
 
 #include <atomic>
 #include <csignal>
@@ -32,6 +33,11 @@ int main(int argc, char** argv) {
     return 3;
   }
   const pdsim::RankStart& me = (*channel)->start();
+  const std::span<std::byte> memory = (*channel)->ring_memory();
+  pdsim::RecordRing ring(memory, pdsim::RecordRing::shape_of(memory.size()), me.rank, me.launch);
+  pdsim::Call call;
+  call.name = "all_reduce";
+  ring.write(call);
   std::atomic<std::int64_t> count = 1;
   const std::string name = "record of rank " + std::to_string(me.rank);
   (*channel)->watch([&] { return count.load(); }, [&] { return name + ", asked"; });
@@ -51,6 +57,7 @@ int main(int argc, char** argv) {
     hang();
   }
   if (me.rank == who && what == "kill") raise(SIGKILL);
+  if (me.rank == who && what == "abort") std::abort();
   if (me.rank == who && what == "stop") raise(SIGSTOP);
   (*channel)->finish(name + (text.empty() ? "" : ": " + text));
   return 0;

@@ -219,7 +219,7 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
     d.cause = fmt::format("rank {} passed fewer elements than rank {}, which was in {}", dead->rank, e.rank, theirs);
     d.why = fmt::format(
         "A message arrived that was longer than the receive that waited for it. Gloo checks this on its own thread and "
-        "ends the process, {}: no exception can be caught, and the record of the rank is gone with it. Rank {} only "
+        "ends the process, {}: no exception can be caught, and the rank left no record of this call. Rank {} only "
         "saw its connection close.",
         "saying how many bytes came and how many it expected", e.rank);
     d.fix = fmt::format("pass the same count and dtype in {} on every rank", call_text(*last));

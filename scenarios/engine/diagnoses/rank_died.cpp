@@ -28,6 +28,18 @@ std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culp
   return victims;
 }
 
+// What the dead rank was about, for somebody who looks at its log: the newest call that is not of the program itself.
+std::string last_call(const RankLog& log) {
+  const auto last =
+      std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& c) { return c.layer != Layer::program; });
+  if (last == log.calls.rend()) return {};
+  const std::string number = last->seq >= 0 ? fmt::format(" #{}", last->seq) : std::string();
+  const std::string group = last->group.empty() ? std::string() : fmt::format(" of group {}", last->group);
+  const bool done = last->state == CallState::completed;
+  return fmt::format(" Its last call was {}{}{}, which {}.", call_text(*last), number, group,
+                     done ? "was done" : "was not done");
+}
+
 }  // namespace
 
 std::optional<Diagnosis> rank_died(const Report& report) {
@@ -54,6 +66,7 @@ std::optional<Diagnosis> rank_died(const Report& report) {
       "needed {} for what came next.",
       capitalised(ranks_text(d.ranks)), ended, to_string(own->at), capitalised(ranks_text(victims)),
       ranks_text(d.ranks));
+  if (died) d.why += last_call(log);
   if (!died && !own->message.empty()) d.why += fmt::format(" The error was: {}", own->message);
   d.fix = died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
                : fmt::format("repair the error of rank {}; the others only report its consequence", own->rank);

@@ -74,6 +74,20 @@ TEST_F(ProcessWorld, ARankThatHangsIsADeadlockAndStillGivesItsRecord) {
   EXPECT_LT(result.deadlock_at, result.elapsed);
 }
 
+TEST_F(ProcessWorld, HasTheRecordRingOfEveryRankWithoutALastWord) {
+  for (const char* end : {"kill", "abort", "stop", "hang"}) {
+    const ProcessWorldResult result = run(options(2, {end, "1"}));
+    ASSERT_EQ(result.ranks.size(), 2U);
+    EXPECT_FALSE(result.ranks[0].ring.has_value()) << end;
+    ASSERT_TRUE(result.ranks[1].ring.has_value()) << end;
+    const RingRecord& ring = *result.ranks[1].ring;
+    EXPECT_EQ(ring.log.rank, 1);
+    ASSERT_EQ(ring.log.calls.size(), 1U) << end;
+    EXPECT_EQ(ring.log.calls[0].name, "all_reduce");
+    EXPECT_EQ(ring.torn, 0);
+  }
+}
+
 TEST_F(ProcessWorld, ARankThatIsKilledIsNoticedWithItsSignal) {
   const ProcessWorldResult result = run(options(2, {"kill", "0"}));
   EXPECT_FALSE(result.deadlocked);

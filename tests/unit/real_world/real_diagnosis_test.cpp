@@ -55,6 +55,21 @@ TEST_F(RealDiagnosis, NamesTheRankWhoseErrorTheOthersOnlyFeel) {
   EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
 }
 
+TEST_F(RealDiagnosis, NamesTheLastCallOfARankThatWasKilled) {
+  const Report outside = report_of("dies", 3);
+  ASSERT_TRUE(outside.diagnosis.has_value()) << render_text({outside}, {});
+  EXPECT_EQ(outside.diagnosis->id, "rank-died");
+  EXPECT_EQ(outside.diagnosis->ranks, std::vector<Rank>{1});
+  EXPECT_NE(outside.diagnosis->why.find("Its last call was barrier #0 of group world, which was done."),
+            std::string::npos)
+      << outside.diagnosis->why;
+  const Report inside = report_of("dies_inside", 3);
+  ASSERT_TRUE(inside.diagnosis.has_value()) << render_text({inside}, {});
+  EXPECT_EQ(inside.diagnosis->id, "rank-died");
+  EXPECT_NE(inside.diagnosis->why.find("Its last call was recv of group world, which was not done."), std::string::npos)
+      << inside.diagnosis->why;
+}
+
 TEST_F(RealDiagnosis, HasNothingToSayAboutARunThatWentWell) {
   const Report report = report_of("all_reduce", 2);
   EXPECT_EQ(report.outcome, "ok");

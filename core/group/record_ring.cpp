@@ -1,0 +1,309 @@
+#include "core/group/record_ring.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+namespace pdsim {
+namespace {
+
+constexpr std::uint64_t magic = 0x676e697264736470;  // "pdsdring", little endian
+constexpr std::uint64_t version = 1;
+
+enum HeaderWord : std::size_t {
+  word_magic,
+  word_version,
+  word_rank,
+  word_launch,
+  word_call_slots,
+  word_note_slots,
+  word_calls,  // written so far
+  word_notes,
+  header_words = 8
+};
+
+// What changes while a call runs, and its neighbours: one word.
+struct Progress {
+  std::int32_t peer;
+  std::uint8_t state, error, layer, dtype;
+};
+
+// What a slot holds after its counter; all of it is copied word by word.
+struct Slot {
+  std::int64_t number, parent, seq, issued, started, finished, count;
+  Progress progress;
+  std::int32_t step, line, column, root;
+  std::uint8_t op, async;
+  std::array<char, 32> name, group;
+  std::array<char, 48> purpose;
+  std::array<char, 24> site;
+  std::array<char, 136> facts;  // key, 0, value, 0 ...
+  std::array<char, 22> unused;
+};
+static_assert(sizeof(Slot) == 376 && std::is_trivially_copyable_v<Slot>);
+constexpr std::size_t payload_words = sizeof(Slot) / 8;
+constexpr std::size_t slot_words = payload_words + 1;  // the counter is first
+using Words = std::array<std::uint64_t, payload_words>;
+
+template <std::size_t N>
+void put(std::array<char, N>& to, std::string_view text) {
+  std::memcpy(to.data(), text.data(), std::min(text.size(), N - 1));
+}
+
+template <std::size_t N>
+std::string text_of(const std::array<char, N>& from) {
+  return {from.data(), static_cast<std::size_t>(std::find(from.begin(), from.end() - 1, '\0') - from.begin())};
+}
+
+void put_facts(std::array<char, 136>& to, const Facts& facts) {
+  std::size_t at = 0;
+  for (const Fact& f : facts) {
+    const std::size_t size = f.key.size() + f.value.size() + 2;
+    if (f.key.empty() || at + size >= to.size()) continue;
+    std::memcpy(to.data() + at, f.key.data(), f.key.size());
+    std::memcpy(to.data() + at + f.key.size() + 1, f.value.data(), f.value.size());
+    at += size;
+  }
+}
+
+Facts facts_of(const std::array<char, 136>& from) {
+  Facts facts;
+  const auto next = [&from](std::size_t at) {
+    return static_cast<std::size_t>(std::find(from.begin() + static_cast<std::ptrdiff_t>(at), from.end() - 1, '\0') -
+                                    from.begin());
+  };
+  for (std::size_t at = 0; at < from.size() && from[at] != '\0';) {
+    const std::size_t key_end = next(at), value = std::min(key_end + 1, from.size() - 1), value_end = next(value);
+    facts.push_back({{from.data() + at, key_end - at}, {from.data() + value, value_end - value}});
+    at = value_end + 1;
+  }
+  return facts;
+}
+
+void put_site(Slot& slot, const Site& site) {
+  slot.step = site.step;
+  slot.line = site.line;
+  slot.column = site.column;
+  put(slot.site, site.op);
+}
+
+std::atomic_ref<std::uint64_t> atomic(std::uint64_t& word) { return std::atomic_ref<std::uint64_t>(word); }
+
+void store(std::uint64_t& word, std::uint64_t value) { atomic(word).store(value, std::memory_order_relaxed); }
+
+// `put_words` stores into the slot while its counter says so.
+template <class PutWords>
+void change_slot(std::uint64_t* slot, PutWords put_words) {
+  const std::uint64_t odd = atomic(slot[0]).load(std::memory_order_relaxed) | 1;
+  store(slot[0], odd);
+  std::atomic_thread_fence(std::memory_order_release);
+  put_words();
+  atomic(slot[0]).store(odd + 1, std::memory_order_release);
+}
+
+void write_slot(std::uint64_t* slot, const Slot& content) {
+  Words words;
+  std::memcpy(words.data(), &content, sizeof content);
+  change_slot(slot, [&] {
+    for (std::size_t i = 0; i < words.size(); ++i) store(slot[1 + i], words[i]);
+  });
+}
+
+Progress progress_of(const Call& call) {
+  return {call.peer, static_cast<std::uint8_t>(call.state), static_cast<std::uint8_t>(call.error),
+          static_cast<std::uint8_t>(call.layer), static_cast<std::uint8_t>(call.dtype)};
+}
+
+// Where a member lies in a slot, the counter counted.
+#define PDSIM_WORD_OF(member) (1 + offsetof(Slot, member) / 8)
+
+// Memory that another process writes: loads only, through a pointer that atomic_ref accepts.
+std::uint64_t load(const std::uint64_t* word, std::memory_order order) {
+  return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(word)).load(order);
+}
+
+enum class Seen : std::uint8_t { nothing, whole, torn };
+
+Seen read_slot(const std::uint64_t* slot, Slot& content) {
+  constexpr int most_tries = 100;
+  for (int i = 0; i < most_tries; ++i) {
+    const std::uint64_t before = load(slot, std::memory_order_acquire);
+    if (before == 0) return Seen::nothing;
+    if ((before & 1) != 0) continue;
+    Words words;
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] = load(slot + 1 + w, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (load(slot, std::memory_order_relaxed) != before) continue;
+    std::memcpy(&content, words.data(), sizeof content);
+    return Seen::whole;
+  }
+  return Seen::torn;
+}
+
+// A process that went wild may have written anything.
+bool is_sane(const Slot& slot) {
+  const Progress& p = slot.progress;
+  return slot.number >= 0 && p.layer <= static_cast<std::uint8_t>(Layer::store) &&
+         p.state <= static_cast<std::uint8_t>(CallState::failed) && p.dtype < dtypes.size() &&
+         slot.op < reduce_op_names.size() && p.error < error_table.size();
+}
+
+Call call_of(const Slot& slot) {
+  Call call;
+  call.id = slot.number;
+  call.parent = slot.parent;
+  call.layer = static_cast<Layer>(slot.progress.layer);
+  call.name = text_of(slot.name);
+  call.group = text_of(slot.group);
+  call.seq = slot.seq;
+  call.purpose = text_of(slot.purpose);
+  call.state = static_cast<CallState>(slot.progress.state);
+  call.issued = {slot.issued};
+  call.started = {slot.started};
+  call.finished = {slot.finished};
+  call.site = {text_of(slot.site), slot.step, slot.line, slot.column};
+  call.dtype = static_cast<DType>(slot.progress.dtype);
+  call.op = static_cast<ReduceOp>(slot.op);
+  call.count = slot.count;
+  call.root = slot.root;
+  call.peer = slot.progress.peer;
+  call.async = slot.async != 0;
+  call.facts = facts_of(slot.facts);
+  call.error = static_cast<Code>(slot.progress.error);
+  return call;
+}
+
+Note note_of(const Slot& slot) {
+  return {slot.parent,
+          {slot.issued},
+          text_of(slot.name),
+          {text_of(slot.site), slot.step, slot.line, slot.column},
+          facts_of(slot.facts)};
+}
+
+// The slots of one kind, oldest first; false for what was torn or makes no sense.
+template <class Visit>
+void for_each_slot(const std::uint64_t* slots, std::uint64_t size, std::uint64_t written, Visit visit) {
+  const std::uint64_t first = written > size ? written - size : 0;
+  for (std::uint64_t n = first; n < written; ++n) {
+    Slot content;
+    const Seen seen = read_slot(slots + (n % size) * slot_words, content);
+    if (seen == Seen::nothing) continue;
+    const bool good = seen == Seen::whole && is_sane(content);
+    if (good && static_cast<std::uint64_t>(content.number) != n) continue;  // overwritten while we read
+    visit(content, good);
+  }
+}
+
+}  // namespace
+
+std::size_t RecordRing::bytes_for(RingShape shape) {
+  return 8 * (header_words + slot_words * (std::size_t{shape.calls} + shape.notes));
+}
+
+RingShape RecordRing::shape_of(std::size_t bytes) {
+  const std::size_t words = std::max<std::size_t>(bytes / 8, header_words + 2 * slot_words);
+  const std::size_t slots = (words - header_words) / slot_words;
+  const auto notes = static_cast<std::uint32_t>(std::max<std::size_t>(slots / 9, 1));
+  return {static_cast<std::uint32_t>(slots) - notes, notes};
+}
+
+RecordRing::RecordRing(std::span<std::byte> memory, RingShape shape, Rank rank, int launch)
+    : words_(reinterpret_cast<std::uint64_t*>(memory.data())), shape_(shape) {
+  PDSIM_CHECK(shape.calls > 0 && shape.notes > 0 && memory.size() >= bytes_for(shape),
+              "memory for a ring of this shape");
+  PDSIM_CHECK(reinterpret_cast<std::uintptr_t>(memory.data()) % 8 == 0, "a ring lies on a multiple of 8 bytes");
+  words_[word_version] = version;
+  words_[word_rank] = static_cast<std::uint64_t>(rank);
+  words_[word_launch] = static_cast<std::uint64_t>(launch);
+  words_[word_call_slots] = shape.calls;
+  words_[word_note_slots] = shape.notes;
+  atomic(words_[word_magic]).store(magic, std::memory_order_release);
+}
+
+void RecordRing::write(const Call& call) {
+  const auto id = static_cast<std::uint64_t>(call.id);
+  const std::uint64_t written = atomic(words_[word_calls]).load(std::memory_order_relaxed);
+  if (id + shape_.calls < written) return;
+  Slot slot{};
+  slot.number = call.id;
+  slot.parent = call.parent;
+  slot.seq = call.seq;
+  slot.issued = call.issued.ps;
+  slot.started = call.started.ps;
+  slot.finished = call.finished.ps;
+  slot.count = call.count;
+  slot.root = call.root;
+  slot.progress = progress_of(call);
+  slot.op = static_cast<std::uint8_t>(call.op);
+  slot.async = call.async ? 1 : 0;
+  put_site(slot, call.site);
+  put(slot.name, call.name);
+  put(slot.group, call.group);
+  put(slot.purpose, call.purpose);
+  put_facts(slot.facts, call.facts);
+  write_slot(words_ + header_words + (id % shape_.calls) * slot_words, slot);
+  if (id >= written) atomic(words_[word_calls]).store(id + 1, std::memory_order_release);
+}
+
+void RecordRing::update(const Call& call) {
+  std::uint64_t* slot = words_ + header_words + (static_cast<std::uint64_t>(call.id) % shape_.calls) * slot_words;
+  if (atomic(slot[PDSIM_WORD_OF(number)]).load(std::memory_order_relaxed) != static_cast<std::uint64_t>(call.id))
+    return;
+  change_slot(slot, [&] {
+    store(slot[PDSIM_WORD_OF(started)], static_cast<std::uint64_t>(call.started.ps));
+    store(slot[PDSIM_WORD_OF(finished)], static_cast<std::uint64_t>(call.finished.ps));
+    store(slot[PDSIM_WORD_OF(progress)], std::bit_cast<std::uint64_t>(progress_of(call)));
+  });
+}
+
+void RecordRing::write(std::int64_t number, const Note& note) {
+  const auto n = static_cast<std::uint64_t>(number);
+  Slot slot{};
+  slot.number = number;
+  slot.parent = note.call;
+  slot.issued = note.at.ps;
+  put_site(slot, note.site);
+  put(slot.name, note.kind);
+  put_facts(slot.facts, note.facts);
+  write_slot(words_ + header_words + (shape_.calls + n % shape_.notes) * slot_words, slot);
+  atomic(words_[word_notes]).store(n + 1, std::memory_order_release);
+}
+
+Result<RingRecord> read_record_ring(std::span<const std::byte> memory) {
+  const auto wrong = [](std::string why) { return Error{Code::input_invalid, std::move(why), {}}; };
+  if (memory.size() < 8 * header_words) return wrong("the memory is smaller than the header of a record ring");
+  const auto* words = reinterpret_cast<const std::uint64_t*>(memory.data());
+  const auto word = [words](std::size_t i) { return load(words + i, std::memory_order_acquire); };
+  if (word(word_magic) != magic) return wrong("the memory holds no record ring");
+  if (word(word_version) != version)
+    return wrong(fmt::format("the record ring is of version {}, and must be of {}", word(word_version), version));
+  const std::uint64_t calls = word(word_call_slots), notes = word(word_note_slots);
+  const std::uint64_t fit = (memory.size() / 8 - header_words) / slot_words;
+  if (calls == 0 || notes == 0 || calls > fit || notes > fit - calls)
+    return wrong("the record ring names more slots than its memory holds");
+  RingRecord record;
+  record.log.rank = static_cast<Rank>(word(word_rank));
+  record.log.launch = static_cast<int>(word(word_launch));
+  const std::uint64_t calls_written = word(word_calls), notes_written = word(word_notes);
+  for_each_slot(words + header_words, calls, calls_written, [&record](const Slot& slot, bool good) {
+    if (good) record.log.calls.push_back(call_of(slot));
+    record.torn += good ? 0 : 1;
+  });
+  for_each_slot(words + header_words + calls * slot_words, notes, notes_written,
+                [&record](const Slot& slot, bool good) {
+                  if (good) record.log.notes.push_back(note_of(slot));
+                  record.torn += good ? 0 : 1;
+                });
+  record.log.dropped = static_cast<std::int64_t>((calls_written > calls ? calls_written - calls : 0) +
+                                                 (notes_written > notes ? notes_written - notes : 0));
+  return record;
+}
+
+}  // namespace pdsim

@@ -1,0 +1,57 @@
+// A rank's newest calls and notes in memory that outlives the rank: what the launcher reads when the rank cannot tell any more,
+// because it was killed, aborted, or is stopped.
+//
+//   layout   a header, then slots of one size for calls and for notes; call n lies in slot n modulo their number, and is written
+//            again in place when it starts and when it ends
+//   bounded  the oldest are overwritten; how many is known from the counts in the header
+//   writer   one at a time, in one process (the flight recorder writes under its own lock); never waits, never allocates, calls
+//            nothing of the system. A call costs one write of 384 bytes and two of 32; figures: docs/benchmarks.md
+//   reader   any process, at any time. A slot's counter is odd while it is written and differs before and after: a reader that
+//            meets it takes the slot for torn, tries again while the writer may live, and leaves it out at last.
+//   texts    are cut: names and groups at 31 bytes, purposes at 47, operations at 23, facts at 135 (whole facts only)
+#pragma once
+
+#include "core/base/result.h"
+#include "core/group/flight_record.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pdsim {
+
+struct RingShape {
+  std::uint32_t calls = 4096;  // slots; at least 1
+  std::uint32_t notes = 512;
+};
+
+class RecordRing {
+ public:
+  // The shape that fills this much memory, eight calls to a note.
+  static RingShape shape_of(std::size_t bytes);
+  // Bytes of memory that a ring of this shape needs.
+  static std::size_t bytes_for(RingShape shape);
+  // Lays the ring out in `memory`: all zeros, as the system hands it out, aligned to 8 bytes, of at least bytes_for(shape). It
+  // outlives the ring.
+  RecordRing(std::span<std::byte> memory, RingShape shape, Rank rank, int launch);
+
+  // Call ids count from 0; a call that was overwritten meanwhile stays so.
+  void write(const Call& call);
+  // What changes when a call starts and ends: state, error and times. A few words.
+  void update(const Call& call);
+  // `number` counts notes from 0.
+  void write(std::int64_t number, const Note& note);
+
+ private:
+  std::uint64_t* words_;  // of the header; slots follow
+  RingShape shape_;
+};
+
+struct RingRecord {
+  RankLog log;            // `dropped` counts what was overwritten; the rank's end is not in it
+  std::int64_t torn = 0;  // slots that were being written
+};
+// input_invalid when the memory holds no ring (the process did not come that far), or one of another version.
+Result<RingRecord> read_record_ring(std::span<const std::byte> memory);
+
+}  // namespace pdsim

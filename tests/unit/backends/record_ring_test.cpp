@@ -1,0 +1,232 @@
+// The record that survives its rank: in order, bounded, readable while it is written and after its writer died anywhere.
+
+#include "core/group/record_ring.h"
+
+#include "backends/local/shared_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace pdsim {
+namespace {
+
+class Memory {
+ public:
+  explicit Memory(RingShape shape) : words_(RecordRing::bytes_for(shape) / 8) {}
+  std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(words_)); }
+  std::uint64_t& word(std::size_t i) { return words_[i]; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+Call call_number(std::int64_t id) {
+  Call call;
+  call.id = id;
+  call.parent = id - 1;
+  call.layer = Layer::collective;
+  call.name = "all_reduce";
+  call.group = "world";
+  call.seq = id;
+  call.purpose = "bucket " + std::to_string(id % 7);
+  call.state = CallState::started;
+  call.issued = {id * 1000};
+  call.started = {id * 1000 + 1};
+  call.site = {"train", static_cast<int>(id), 12, 3};
+  call.dtype = DType::bf16;
+  call.op = ReduceOp::max;
+  call.count = id * 3;
+  call.root = 2;
+  call.peer = 1;
+  call.async = true;
+  call.facts = {{"tag", "7"}, {"sends", ""}, {"bucket", "0"}};
+  return call;
+}
+
+void expect_same(const Call& a, const Call& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.parent, b.parent);
+  EXPECT_EQ(a.layer, b.layer);
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.group, b.group);
+  EXPECT_EQ(a.seq, b.seq);
+  EXPECT_EQ(a.purpose, b.purpose);
+  EXPECT_EQ(a.state, b.state);
+  EXPECT_EQ(a.issued, b.issued);
+  EXPECT_EQ(a.started, b.started);
+  EXPECT_EQ(a.finished, b.finished);
+  EXPECT_EQ(a.site, b.site);
+  EXPECT_EQ(a.dtype, b.dtype);
+  EXPECT_EQ(a.op, b.op);
+  EXPECT_EQ(a.count, b.count);
+  EXPECT_EQ(a.root, b.root);
+  EXPECT_EQ(a.peer, b.peer);
+  EXPECT_EQ(a.async, b.async);
+  EXPECT_EQ(a.facts, b.facts);
+  EXPECT_EQ(a.error, b.error);
+}
+
+RingRecord read(std::span<const std::byte> memory) {
+  Result<RingRecord> record = read_record_ring(memory);
+  EXPECT_TRUE(record.ok()) << record.error().message;
+  return record.ok() ? std::move(*record) : RingRecord{};
+}
+
+TEST(RecordRing, GivesBackWhatWasWritten) {
+  const RingShape shape{8, 4};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 3, 2);
+  for (std::int64_t id = 0; id < 5; ++id) ring.write(call_number(id));
+  Call failed = call_number(4);
+  failed.state = CallState::failed;
+  failed.error = Code::peer_closed;
+  failed.finished = {9999};
+  ring.update(failed);
+  ring.write(0, {3, {77}, "fault", {"train", 1, 2, 3}, {{"kind", "hang"}}});
+  const RingRecord record = read(memory.bytes());
+  EXPECT_EQ(record.log.rank, 3);
+  EXPECT_EQ(record.log.launch, 2);
+  EXPECT_EQ(record.log.dropped, 0);
+  EXPECT_EQ(record.torn, 0);
+  ASSERT_EQ(record.log.calls.size(), 5U);
+  for (std::int64_t id = 0; id < 4; ++id) expect_same(record.log.calls[static_cast<std::size_t>(id)], call_number(id));
+  expect_same(record.log.calls[4], failed);
+  ASSERT_EQ(record.log.notes.size(), 1U);
+  EXPECT_EQ(record.log.notes[0].call, 3);
+  EXPECT_EQ(record.log.notes[0].at, Time{77});
+  EXPECT_EQ(record.log.notes[0].kind, "fault");
+  EXPECT_EQ(record.log.notes[0].facts, (Facts{{"kind", "hang"}}));
+}
+
+TEST(RecordRing, KeepsTheNewestAndTellsHowManyWereOverwritten) {
+  const RingShape shape{8, 4};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 0, 1);
+  for (std::int64_t id = 0; id < 100; ++id) ring.write(call_number(id));
+  for (std::int64_t n = 0; n < 9; ++n) ring.write(n, {n, {}, "note", {}, {}});
+  ring.write(call_number(50));  // of one that was overwritten long ago
+  ring.update(call_number(50));
+  const RingRecord record = read(memory.bytes());
+  ASSERT_EQ(record.log.calls.size(), 8U);
+  EXPECT_EQ(record.log.calls.front().id, 92);
+  EXPECT_EQ(record.log.calls.back().id, 99);
+  ASSERT_EQ(record.log.notes.size(), 4U);
+  EXPECT_EQ(record.log.notes.front().call, 5);
+  EXPECT_EQ(record.log.dropped, 92 + 5);
+}
+
+TEST(RecordRing, CutsTextsThatAreTooLongAndWholeFactsThatDoNotFit) {
+  const RingShape shape{2, 1};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 0, 1);
+  Call call = call_number(0);
+  call.name = call.group = call.purpose = call.site.op = std::string(500, 'x');
+  call.facts = {{"a", "1"}, {"long", std::string(500, 'y')}, {"b", "2"}};
+  ring.write(call);
+  const Call back = read(memory.bytes()).log.calls.at(0);
+  EXPECT_EQ(back.name, std::string(31, 'x'));
+  EXPECT_EQ(back.group, std::string(31, 'x'));
+  EXPECT_EQ(back.purpose, std::string(47, 'x'));
+  EXPECT_EQ(back.site.op, std::string(23, 'x'));
+  EXPECT_EQ(back.facts, (Facts{{"a", "1"}, {"b", "2"}}));
+}
+
+TEST(RecordRing, LeavesOutASlotThatItsWriterDiedIn) {
+  const RingShape shape{4, 1};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 0, 1);
+  for (std::int64_t id = 0; id < 3; ++id) ring.write(call_number(id));
+  const std::size_t slot_words = (RecordRing::bytes_for({5, 1}) - RecordRing::bytes_for({4, 1})) / 8;
+  const std::size_t header_words = RecordRing::bytes_for({1, 1}) / 8 - 2 * slot_words;
+  ++memory.word(header_words + slot_words);  // the counter of slot 1 is odd now
+  const RingRecord record = read(memory.bytes());
+  EXPECT_EQ(record.torn, 1);
+  ASSERT_EQ(record.log.calls.size(), 2U);
+  EXPECT_EQ(record.log.calls[0].id, 0);
+  EXPECT_EQ(record.log.calls[1].id, 2);
+}
+
+TEST(RecordRing, OfRubbishIsRefusedOrReadWithoutHarm) {
+  const RingShape shape{4, 2};
+  Memory empty(shape);
+  EXPECT_EQ(read_record_ring(empty.bytes()).error().message, "the memory holds no record ring");
+  EXPECT_FALSE(read_record_ring({}).ok());
+  for (std::size_t word = 0; word < RecordRing::bytes_for(shape) / 8; ++word)
+    for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{2}, ~std::uint64_t{0}, std::uint64_t{1} << 40}) {
+      Memory memory(shape);
+      RecordRing ring(memory.bytes(), shape, 0, 1);
+      for (std::int64_t id = 0; id < 6; ++id) ring.write(call_number(id));
+      ring.write(0, {0, {}, "note", {}, {{"a", "b"}}});
+      memory.word(word) = value;
+      const Result<RingRecord> record = read_record_ring(memory.bytes());
+      if (record.ok()) {
+        EXPECT_LE(record->log.calls.size(), 4U);
+      }
+    }
+}
+
+TEST(RecordRing, IsReadWholeWhileItIsWritten) {
+  const RingShape shape{4, 1};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 0, 1);
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    for (std::int64_t id = 0; !stop.load(); ++id) ring.write(call_number(id));
+  });
+  for (int i = 0; i < 2000; ++i)
+    for (const Call& call : read(memory.bytes()).log.calls) expect_same(call, call_number(call.id));
+  stop = true;
+  writer.join();
+}
+
+TEST(RecordRing, InSharedMemoryOutlivesAProcessThatIsKilledWhileItWrites) {
+  const RingShape shape{64, 8};
+  for (int round = 0; round < 20; ++round) {
+    Result<SharedMemory> memory = SharedMemory::make(RecordRing::bytes_for(shape));
+    ASSERT_TRUE(memory.ok()) << memory.error().message;
+    const pid_t child = fork();
+    if (child == 0) {
+      Result<SharedMemory> theirs = SharedMemory::open(Descriptor(dup(memory->fd())));
+      if (!theirs.ok()) _exit(1);
+      RecordRing ring(theirs->bytes(), RecordRing::shape_of(theirs->bytes().size()), 1, 1);
+      for (std::int64_t id = 0;; ++id) ring.write(call_number(id));
+    }
+    const auto calls_in = [&] {
+      const Result<RingRecord> record = read_record_ring(std::as_const(*memory).bytes());
+      return record.ok() ? record->log.calls.size() + static_cast<std::size_t>(record->torn) : 0;
+    };
+    while (calls_in() < 32) sched_yield();
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    const RingRecord record = read(std::as_const(*memory).bytes());
+    EXPECT_LE(record.torn, 1);
+    EXPECT_GE(record.log.calls.size() + static_cast<std::size_t>(record.torn), 32U);
+    for (const Call& call : record.log.calls) expect_same(call, call_number(call.id));
+  }
+}
+
+TEST(SharedMemory, IsSealedAgainstOtherSizesAndNamedNowhere) {
+  Result<SharedMemory> memory = SharedMemory::make(4096);
+  ASSERT_TRUE(memory.ok());
+  EXPECT_NE(ftruncate(memory->fd(), 0), 0);
+  EXPECT_NE(ftruncate(memory->fd(), 8192), 0);
+  EXPECT_FALSE(SharedMemory::open(Descriptor(-1)).ok());
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  const Descriptor other(pipes[1]);
+  const Result<SharedMemory> none = SharedMemory::open(Descriptor(pipes[0]));
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Code::unavailable);
+}
+
+}  // namespace
+}  // namespace pdsim
