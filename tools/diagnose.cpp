@@ -4,6 +4,7 @@
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/pytorch/files.h"
 #include "scenarios/engine/pytorch/job.h"
+#include "scenarios/engine/pytorch/write.h"
 #include "scenarios/engine/record_json.h"
 #include "scenarios/engine/record_origin.h"
 #include "scenarios/engine/text_report.h"
@@ -27,6 +28,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
+
+// Where the records go in PyTorch's form, if anywhere.
+struct Writing {
+  std::string folder;
+  std::string form = "pickle";
+};
 
 // What is to be diagnosed: records of our own, and jobs of PyTorch.
 struct Found {
@@ -102,7 +109,35 @@ Source source_of(const std::optional<scenarios::RecordOrigin>& origin, const Run
   return source;
 }
 
-int diagnose(const fs::path& path, Console& console) {
+// One file per rank, in a folder named after the run.
+int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const std::string& name, const Writing& writing,
+                Console& console) {
+  const fs::path folder = fs::path(writing.folder) / name;
+  const bool as_json = writing.form == "json";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  for (const scenarios::pytorch::Dump& dump : dumps) {
+    const fs::path path = folder / fmt::format("rank_{}{}", dump.rank, as_json ? ".json" : "");
+    const std::string text = as_json ? scenarios::pytorch::json_text(dump) : scenarios::pytorch::pickle_text(dump);
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.close();
+    if (!file) {
+      console.problem(fmt::format("cannot write {}", path.string()));
+      return exit_wrong_input;
+    }
+  }
+  console.print(fmt::format("written  {}, {} file{}\n", (folder / "rank_N").string() + (as_json ? ".json" : ""),
+                            dumps.size(), dumps.size() == 1 ? "" : "s"));
+  return exit_held;
+}
+
+// Of which library a record's calls are, as PyTorch writes it before the colon.
+std::string library_of(const scenarios::Report& report) {
+  return report.world == "sim" ? report.scenario->world.spec.backend : report.world;
+}
+
+int diagnose(const fs::path& path, const Writing& writing, Console& console) {
   const std::optional<std::string> text = read(path, console);
   if (!text) return exit_wrong_input;
   Result<RunRecord> run = scenarios::run_from_jsonl(*text);
@@ -117,11 +152,16 @@ int diagnose(const fs::path& path, Console& console) {
   scenarios::TextOptions options;
   options.source = source.file.text;
   console.print(scenarios::render_diagnosis(report, options));
-  return exit_held;
+  if (writing.folder.empty()) return exit_held;
+  const std::string name =
+      source.scenario.variant.empty() ? source.scenario.name : source.scenario.name + "/" + source.scenario.variant;
+  return write_dumps(scenarios::pytorch::dumps_of(
+                         report.run, {library_of(report), source.scenario.file, source.scenario.world.spec.timeout.value_or(Time{})}),
+                     name, writing, console);
 }
 
 // A file that cannot be read is told, and its rank is one without a dump.
-int diagnose(const scenarios::pytorch::DumpedJob& job, Console& console) {
+int diagnose(const scenarios::pytorch::DumpedJob& job, const Writing& writing, Console& console) {
   const scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
   for (const std::string& problem : read_files.problems) console.problem(problem);
   if (read_files.dumps.empty()) return exit_wrong_input;
@@ -137,16 +177,19 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, Console& console) {
   scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
   const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
   console.print(scenarios::render_diagnosis(report, {}));
+  if (!writing.folder.empty())
+    if (const int status = write_dumps(read_files.dumps, job.name, writing, console); status != exit_held)
+      return status;
   return read_files.problems.empty() ? exit_held : exit_wrong_input;
 }
 
-int diagnose_all(const std::vector<std::string>& arguments, Console& console) {
+int diagnose_all(const std::vector<std::string>& arguments, const Writing& writing, Console& console) {
   int worst = exit_held;
   bool first = true;
   const auto add = [&](const auto& one) {
     if (!first) console.print("\n");
     first = false;
-    worst = std::max(worst, diagnose(one, console));
+    worst = std::max(worst, diagnose(one, writing, console));
   };
   std::vector<std::string> files;  // of PyTorch jobs, which are one per rank
   for (const std::string& argument : arguments) {
@@ -172,7 +215,17 @@ Action declare_diagnose(CLI::App& app) {
          "RECORD", *arguments,
          "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), or folders that hold either")
       ->required();
-  return [arguments](Console& console) -> int { return diagnose_all(*arguments, console); };
+  const auto writing = std::make_shared<Writing>();
+  app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");
+  app.add_option("--form", writing->form, "of those files: pickle, as PyTorch writes them, or json")
+      ->capture_default_str();
+  return [arguments, writing](Console& console) -> int {
+    if (writing->form != "pickle" && writing->form != "json") {
+      console.problem(fmt::format("--form {}: there are pickle and json", writing->form));
+      return exit_wrong_input;
+    }
+    return diagnose_all(*arguments, *writing, console);
+  };
 }
 
 }  // namespace pdsim::tools

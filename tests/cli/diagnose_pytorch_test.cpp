@@ -103,6 +103,33 @@ TEST(DiagnosePytorch, ExecutesNothing) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"rank_0"});
 }
 
+TEST(DiagnosePytorch, ExplainsOurRecordsInPytorchsFormAsTheyWereBefore) {
+  const Folder folder;
+  run_pdsim({"scenario", "barrier_hang", "--variant", "broken", "--out", "run"}, folder.path());
+  for (const std::string form : {"pickle", "json"}) {
+    const Ended written = run_pdsim({"diagnose", "run", "--form", form, "--out", form}, folder.path());
+    EXPECT_EQ(written.status, 0) << written.problems;
+    const std::string ending = form == "json" ? ".json" : "";
+    EXPECT_NE(written.output.find("written  " + form + "/barrier_hang/broken/rank_N" + ending + ", 4 files\n"),
+              std::string::npos)
+        << written.output;
+    EXPECT_TRUE(fs::exists(folder.path() / form / "barrier_hang" / "broken" / ("rank_3" + ending)));
+    const Ended read = run_pdsim({"diagnose", form}, folder.path());
+    EXPECT_EQ(read.status, 0) << read.problems;
+    EXPECT_NE(read.output.find("deadlock[collective-mismatch]: rank 0"), std::string::npos) << read.output;
+  }
+  const Ended again = run_pdsim({"diagnose", "pickle", "--form", "json", "--out", "again"}, folder.path());
+  EXPECT_EQ(again.status, 0) << again.problems;
+  EXPECT_TRUE(fs::exists(folder.path() / "again" / "rank" / "rank_0.json")) << again.output;
+}
+
+TEST(DiagnosePytorch, RefusesAFormThatIsNone) {
+  const Folder folder;
+  const Ended run = run_pdsim({"diagnose", ".", "--form", "yaml"}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.problems.find("--form yaml: there are pickle and json"), std::string::npos) << run.problems;
+}
+
 TEST(DiagnosePytorch, SaysWhatAFolderWithoutRecordsLacks) {
   const Folder folder;
   folder.write("settings1.json", "{\"a\": 1}");

@@ -219,6 +219,12 @@ class Converter {
 
 }  // namespace
 
+std::string_view torch_dtype_name(const Call& call) {
+  const auto* const row =
+      std::find_if(dtype_names.begin(), dtype_names.end(), [&](const TorchType& t) { return t.dtype == call.dtype; });
+  return row->name;
+}
+
 OpName op_name_of(std::string_view profiling_name) {
   OpName op;
   if (const std::size_t colon = profiling_name.find(':'); colon != std::string_view::npos) {

@@ -17,6 +17,9 @@ struct OpName {
 };
 OpName op_name_of(std::string_view profiling_name);
 
+// PyTorch's name of a call's element type: Float.
+std::string_view torch_dtype_name(const Call& call);
+
 // How the run calls an entry's group, and its global ranks.
 struct GroupView {
   std::string label;
