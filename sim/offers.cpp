@@ -1,42 +1,46 @@
 #include "sim/offers.h"
 
+#include "core/base/enum_set.h"
 #include "core/collectives/reduce.h"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdint>
 
 namespace pdsim::sim {
 namespace {
 
-using Mask = std::uint32_t;
-template <class E>
-constexpr Mask bit(E e) {
-  return Mask{1} << static_cast<unsigned>(e);
-}
-
-constexpr Mask half_types = bit(DType::f16) | bit(DType::bf16);
-constexpr Mask bitwise = bit(ReduceOp::band) | bit(ReduceOp::bor) | bit(ReduceOp::bxor);
-constexpr Mask scaled = bit(ReduceOp::avg) | bit(ReduceOp::premul_sum);
+using Kinds = EnumSet<CollectiveKind>;
+using Ops = EnumSet<ReduceOp>;
+using DTypes = EnumSet<DType>;
 
 // What a library refuses. The first row that names the library and, if it says one, the profile holds.
 struct Row {
   std::string_view backend;
   std::string_view profile;  // empty: any
-  Mask dtypes;
-  Mask kinds;
-  Mask ops;            // whatever the dtype
-  Mask premul_dtypes;  // of premul_sum alone
+  DTypes dtypes;
+  Kinds kinds;
+  Ops ops;               // whatever the dtype
+  DTypes premul_dtypes;  // of premul_sum alone
 };
 
-constexpr Mask all_but(Mask m) { return ~m; }
+constexpr Ops scaled{ReduceOp::avg, ReduceOp::premul_sum};
 
 constexpr std::array rows{
-    Row{"gloo", "pytorch-1.13", bit(DType::bf16) | bit(DType::boolean), bit(CollectiveKind::reduce_scatter), scaled, 0},
-    Row{"gloo", "", 0, 0, scaled, 0},
-    Row{"nccl", "", 0, 0, bitwise, all_but(bit(DType::f16) | bit(DType::f32) | bit(DType::f64))},
-    Row{"mpi", "", half_types | bit(DType::boolean), bit(CollectiveKind::reduce_scatter), scaled | bitwise, 0},
+    Row{"gloo", "pytorch-1.13", {DType::bf16, DType::boolean}, {CollectiveKind::reduce_scatter}, scaled, {}},
+    Row{"gloo", "", {}, {}, scaled, {}},
+    Row{"nccl",
+        "",
+        {},
+        {},
+        {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
+        DTypes{DType::f16, DType::f32, DType::f64}.but()},
+    Row{"mpi",
+        "",
+        {DType::f16, DType::bf16, DType::boolean},
+        {CollectiveKind::reduce_scatter},
+        {ReduceOp::avg, ReduceOp::premul_sum, ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
+        {}},
 };
 
 Error refused(const Personality& personality, const Profile& profile, const Collective& call, std::string_view what) {
@@ -58,13 +62,13 @@ Status offers(const Personality& personality, const Profile& profile, const Coll
   if (kind.point_to_point || monitored || call.kind == CollectiveKind::barrier) return {};
   for (const Row& r : rows) {
     if (r.backend != personality.name || !(r.profile.empty() || r.profile == profile.name)) continue;
-    if (r.kinds & bit(call.kind)) return refused(personality, profile, call, "this operation");
-    if (r.dtypes & bit(call.dtype))
+    if (r.kinds.has(call.kind)) return refused(personality, profile, call, "this operation");
+    if (r.dtypes.has(call.dtype))
       return refused(personality, profile, call, fmt::format("the dtype {}", name_of(call.dtype)));
     if (!kind.reduces) return {};
-    const bool factor = call.op == ReduceOp::premul_sum && (r.premul_dtypes & bit(call.dtype));
+    const bool factor = call.op == ReduceOp::premul_sum && r.premul_dtypes.has(call.dtype);
     // A bitwise op on floats is refused by its own sentence, which holds for every library.
-    if (factor || ((r.ops & bit(call.op)) && supports(call.op, call.dtype)))
+    if (factor || (r.ops.has(call.op) && supports(call.op, call.dtype)))
       return refused(personality, profile, call, fmt::format("{} for {}", name_of(call.op), name_of(call.dtype)));
     return {};
   }

@@ -1,6 +1,7 @@
-// pdsim doctor: which worlds work on this machine, and what the others lack.
+// pdsim doctor: which worlds work on this machine, what the others lack, and what each library does itself.
 
 #include "backends/availability.h"
+#include "tools/capability_tables.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -20,6 +21,7 @@ Action declare_doctor(CLI::App&) {
   return [](Console& console) {
     console.print("pdsim " PDSIM_VERSION "\n" + line_of("sim", {true, "", ""}));
     for (const RealWorldRow& world : real_worlds()) console.print(line_of(world.name, world.available()));
+    console.print("\n" + capability_tables());
     return exit_held;
   };
 }

@@ -74,8 +74,7 @@ int run(const LaunchFlags& flags, Console& console) {
 Action declare_launch(CLI::App& app) {
   const auto flags = std::make_shared<LaunchFlags>();
   app.add_option("-n,--ranks", flags->ranks, "how many")->required()->check(CLI::Range(1, most_launched));
-  app.add_option("--on", flags->on,
-                 "gloo, mpi or nccl: is it there? and with mpi, as ranks of an mpirun");
+  app.add_option("--on", flags->on, "gloo, mpi or nccl: is it there? and with mpi, as ranks of an mpirun");
   app.add_option("--patience", flags->patience, "how long a rank may be stopped, or all be quiet")
       ->check(time_problem)
       ->capture_default_str();

@@ -13,6 +13,7 @@
 #include "scenarios/engine/worlds.h"
 #include "sim/faults.h"
 #include "sim/personality.h"
+#include "tools/capability_tables.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 
@@ -129,6 +130,7 @@ Items tuning_items() {
 struct Kind {
   std::string_view name;
   Items (*items)();
+  std::string (*more)() = nullptr;  // printed below the items, as text
 };
 constexpr std::array kinds{
     Kind{"algorithms", algorithm_items},
@@ -145,7 +147,7 @@ constexpr std::array kinds{
     Kind{"personalities", personalities},
     Kind{"profiles", profiles},
     Kind{"tunings", tuning_items},
-    Kind{"worlds", world_items},
+    Kind{"worlds", world_items, capability_tables},
 };
 
 std::vector<std::string> kind_names() {
@@ -193,6 +195,7 @@ Action declare_list(CLI::App& app) {
     const Kind* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == options->what; });
     const Items items = kind->items();
     console.print(options->json ? as_json(items) : as_table(items));
+    if (kind->more != nullptr && !options->json) console.print("\n" + kind->more());
     return exit_held;
   };
 }

@@ -40,8 +40,9 @@ constexpr std::array commands{
             "pdsim explain reduction-not-finished", declare_explain},
     Command{"diagnose", "explains saved flight records: those of --out, and dumps of PyTorch jobs",
             "pdsim diagnose pdsim-out/unused_params", declare_diagnose},
-    Command{"doctor", "tells which worlds work on this machine, and what the others lack", "pdsim doctor",
-            declare_doctor},
+    Command{"doctor",
+            "tells which worlds work on this machine, what the others lack, and what each library does itself",
+            "pdsim doctor", declare_doctor},
     Command{"schema", "prints the JSON schema of scenario files, for editors", "pdsim schema > schema.json",
             declare_schema},
     Command{"rank", "one rank of a world of real processes; started by pdsim scenario --on",
@@ -101,7 +102,8 @@ int run(int argc, char** argv, Console& console) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
-    console.print(chosen.empty() ? app.help() : chosen.front()->help("pdsim"));
+    const std::string help = chosen.empty() ? app.help() : chosen.front()->help("pdsim");
+    console.print(help.ends_with('\n') ? help : help + "\n");
     return exit_held;
   } catch (const CLI::CallForVersion&) {
     console.print("pdsim " PDSIM_VERSION "\n");

@@ -3,6 +3,7 @@
 #include "scenarios/trials/validate.h"
 
 #include "core/base/quantity.h"
+#include "core/collectives/reduce.h"
 #include "tools/progress.h"
 #include "tools/trial_flags.h"
 
@@ -165,7 +166,11 @@ std::vector<std::string> command_of(const ValidateOptions& options, const scenar
 
 int run(const ValidateOptions& options, Console& console) {
   if (!options.trial.as_rank.empty()) return rank(options, console);
-  const auto conflict = [&options](const scenarios::WorldRow&) {
+  const auto conflict = [&options](const scenarios::WorldRow&) -> std::string {
+    const auto dtype = dtype_named(options.trial.dtype);
+    const auto op = reduce_op_named(options.trial.op);
+    if (dtype && op && !supports(*op, *dtype))
+      return fmt::format("{} does not exist for {}", name_of(*op), name_of(*dtype));
     return memory_problem(parse_bytes(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
   };
   Trial trial = prepare_trial(options.trial, "validate", conflict, console);
@@ -174,6 +179,10 @@ int run(const ValidateOptions& options, Console& console) {
   std::int64_t total = 0, done = 0;
   for (const auto& algorithm : trial.algorithms)
     total += validation_cases(request_of(options, algorithm), options.trial.ranks);
+  if (total == 0) {
+    console.problem("nothing of what was named can be tried: no case has this collective, dtype and operation");
+    return exit_wrong_input;
+  }
   Progress progress(total, "cases");
   Writer writer(options, world, console);
   writer.begin();

@@ -1,5 +1,6 @@
 #include "backends/gloo/gloo_member.h"
 
+#include "backends/capabilities.h"
 #include "backends/gloo/errors.h"
 #include "backends/gloo/native.h"
 #include "core/collectives/plan_runner.h"
@@ -31,7 +32,8 @@ GlooMember::~GlooMember() {
 
 Result<WorkPtr> GlooMember::start(const Collective& call) {
   if (row(call.kind).point_to_point) return start_message(call);
-  const Result<const Algorithm*> plan = find_plan(call, transport_.size(), gloo_has(call.kind), "gloo");
+  const Capabilities& own = capabilities_of("gloo");
+  const Result<const Algorithm*> plan = find_plan(call, transport_.size(), own.has(call.kind), own.library);
   if (!plan.ok()) return plan.error();
   auto work = std::make_shared<Work>(runtime_.make_event());
   if (call.count == 0 && !call.splits && call.kind != CollectiveKind::barrier) {

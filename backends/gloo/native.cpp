@@ -171,12 +171,6 @@ constexpr std::array natives{
 
 }  // namespace
 
-bool gloo_has(CollectiveKind kind) {
-  for (const NativeRow& r : natives)
-    if (r.kind == kind) return true;
-  return false;
-}
-
 void run_native(const ContextPtr& context, const Collective& call) {
   for (const NativeRow& r : natives)
     if (r.kind == call.kind) return r.run(context, call);

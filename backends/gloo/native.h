@@ -14,10 +14,7 @@
 
 namespace pdsim {
 
-// Gloo 0.5 has no reduce_scatter of the new kind.
-bool gloo_has(CollectiveKind kind);
-
-// `call` is not empty and `gloo_has(call.kind)`.
+// `call` is not empty and of a kind that Gloo has (capabilities.h).
 void run_native(const std::shared_ptr<::gloo::Context>& context, const Collective& call);
 
 }  // namespace pdsim

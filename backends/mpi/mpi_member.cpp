@@ -1,5 +1,6 @@
 #include "backends/mpi/mpi_member.h"
 
+#include "backends/capabilities.h"
 #include "backends/mpi/native.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/plan_runner.h"
@@ -37,8 +38,9 @@ MpiMember::~MpiMember() {
 
 Result<WorkPtr> MpiMember::start(const Collective& call) {
   const bool is_message = row(call.kind).point_to_point;
+  const Capabilities& own = capabilities_of("mpi");
   Result<const Algorithm*> plan = static_cast<const Algorithm*>(nullptr);
-  if (!is_message) plan = find_plan(call, group_.size, mpi_has(call.kind), "MPI");
+  if (!is_message) plan = find_plan(call, group_.size, own.has(call.kind), own.library);
   if (!plan.ok()) return plan.error();
   Result<WorkPtr> work = begin_work();
   if (!work.ok()) return work;

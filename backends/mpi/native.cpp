@@ -233,8 +233,6 @@ class NativeOperation final : public MpiEngine::Operation {
 
 }  // namespace
 
-bool mpi_has(CollectiveKind kind) { return native_row(kind) != nullptr; }
-
 void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
                   std::function<void(Status)> done) {
   const NativeRow* native = native_row(call.kind);

@@ -14,10 +14,7 @@
 
 namespace pdsim {
 
-// Every collective but monitored_barrier.
-bool mpi_has(CollectiveKind kind);
-
-// On the engine's thread. `done` is called once, there, perhaps before this returns.
+// `call` is of a kind that MPI has (capabilities.h). On the engine's thread. `done` is called once, there, perhaps before this returns.
 void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
                   std::function<void(Status)> done);
 

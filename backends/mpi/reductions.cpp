@@ -1,5 +1,6 @@
 #include "backends/mpi/reductions.h"
 
+#include "backends/capabilities.h"
 #include "backends/mpi/errors.h"
 #include "core/collectives/reduce.h"
 
@@ -81,12 +82,6 @@ MPI_Op own_op(ReduceOp op) {
 
 }  // namespace
 
-bool mpi_has_op(ReduceOp op, DType dtype) {
-  if (dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::boolean) return false;
-  const bool bitwise = op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
-  return !bitwise || !row(dtype).floating;
-}
-
 Result<ompi_datatype_t*> MpiReductions::type(DType dtype) {
   if (const MPI_Datatype own = own_type(dtype); own != MPI_DATATYPE_NULL) return own;
   const auto found = types_.find(dtype);
@@ -100,7 +95,7 @@ Result<ompi_datatype_t*> MpiReductions::type(DType dtype) {
 
 Result<ompi_op_t*> MpiReductions::op(ReduceOp op, DType dtype) {
   op = without_scale(op);
-  if (mpi_has_op(op, dtype)) return own_op(op);
+  if (capabilities_of("mpi").combines(op, dtype)) return own_op(op);
   const auto found = ops_.find({op, dtype});
   if (found != ops_.end()) return found->second;
   MPI_Op made = MPI_OP_NULL;

@@ -12,9 +12,6 @@ struct ompi_op_t;
 
 namespace pdsim {
 
-// Whether MPI has the operation itself; the others run pdsim's own kernel.
-bool mpi_has_op(ReduceOp op, DType dtype);
-
 // Made when first asked for, given back with the object. Of the engine's thread only.
 class MpiReductions {
  public:

@@ -1,7 +1,7 @@
 // A rank process of a real world (`rank <world> <file> --variant <v>`, as the launcher starts it) whose program is named by the variant: the tests of the world, without the language.
 //
 //   all_reduce | barrier_against_all_reduce | raise | different_counts | relaunch
-//   a program of group_programs.h
+//   capabilities, or a program of group_programs.h
 //   unused_then_barrier | unused_then_forward | unused_found   a DDP training in which rank 1 skips a layer in the last step
 
 #include "core/group/process_group.h"
@@ -10,6 +10,7 @@
 #include "core/nn/optimizer.h"
 #include "core/parallel/ddp.h"
 #include "scenarios/engine/real_world.h"
+#include "tests/helpers/capability_program.h"
 #include "tests/helpers/group_programs.h"
 
 #include <cstdio>
@@ -68,6 +69,7 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
     return MutableView{reinterpret_cast<std::byte*>(data.data()), DType::f32, static_cast<std::int64_t>(data.size())};
   };
   PDSIM_TRY(wait(group.barrier()));
+  if (what == "capabilities") return try_capabilities(env.backend.name(), group);
   if (const GroupProgram program = group_program(what)) return program(env, **store, group);
   if (what == "barrier_against_all_reduce" && env.rank == 1) return wait(group.barrier());
   if (what == "raise" && env.rank == 1) return Error{Code::invalid_argument, "the program gave up", {}};
