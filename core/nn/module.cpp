@@ -22,7 +22,9 @@ Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
       PDSIM_CHECK(index_of(layer) < spec_.layers.size(), "a path runs through layers of the module");
   for (const LayerSpec& layer : spec_.layers) {
     layers_.push_back(Layer::make(layer, layer.dtype.value_or(spec_.dtype), random));
-    const Layer& made = *layers_.back();
+    Layer& made = *layers_.back();
+    if (layer.frozen)
+      for (Tensor& p : made.parameters) p.set_requires_grad(false);
     parameters_.insert(parameters_.end(), made.parameters.begin(), made.parameters.end());
     buffers_.insert(buffers_.end(), made.buffers.begin(), made.buffers.end());
   }
@@ -68,10 +70,11 @@ std::int64_t stored_elements(const LayerSpec& layer) {
   return 0;
 }
 
-std::int64_t products_per_row(const LayerSpec& layer) {
-  if (layer.kind == LayerKind::linear) return layer.in * layer.out;
-  if (layer.kind == LayerKind::conv2d) return layer.out * layer.channels * layer.kernel * layer.kernel;
-  return std::max<std::int64_t>(layer.in, 1);
+double products_per_row(const LayerSpec& layer) {
+  const auto out = static_cast<double>(layer.out);
+  if (layer.kind == LayerKind::linear) return static_cast<double>(layer.in) * out;
+  if (layer.kind == LayerKind::conv2d) return out * static_cast<double>(layer.channels * layer.kernel * layer.kernel);
+  return static_cast<double>(std::max<std::int64_t>(layer.in, 1));
 }
 
 std::size_t Module::index_of(std::string_view layer) const {

@@ -59,6 +59,7 @@ struct LayerSpec {
   std::int64_t filters = 0, kernel = 1, stride = 1, padding = 0;  // conv2d
   double probability = 0.5;                                       // dropout
   std::optional<DType> dtype{};                                   // default: the module's
+  bool frozen = false;                                            // its parameters require no gradient
 };
 
 // Whatever width its input has.
@@ -68,7 +69,7 @@ constexpr bool has_buffers(LayerKind kind) {
 }
 // Elements of parameters and buffers together; products that one row of a forward takes.
 std::int64_t stored_elements(const LayerSpec& layer);
-std::int64_t products_per_row(const LayerSpec& layer);
+double products_per_row(const LayerSpec& layer);
 
 struct PathSpec {
   std::string name;

@@ -16,6 +16,8 @@ namespace pdsim::scenarios {
 namespace diagnoses {
 std::optional<Diagnosis> unused_parameters(const Report& report);
 std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report);
+std::optional<Diagnosis> marked_ready_twice(const Report& report);
+std::optional<Diagnosis> checkpoint_keys(const Report& report);
 std::optional<Diagnosis> stale_rendezvous(const Report& report);
 std::optional<Diagnosis> message_lost(const Report& report);
 std::optional<Diagnosis> message_corrupted(const Report& report);
@@ -38,6 +40,8 @@ std::optional<Diagnosis> all_stuck(const Report& report);
 // The long texts of `pdsim explain`: what happens, how to recognise it, the fix.
 extern const std::string_view unused_parameters_text;
 extern const std::string_view buffer_broadcast_inplace_text;
+extern const std::string_view marked_ready_twice_text;
+extern const std::string_view checkpoint_keys_text;
 extern const std::string_view stale_rendezvous_text;
 extern const std::string_view message_lost_text;
 extern const std::string_view message_corrupted_text;
@@ -65,11 +69,15 @@ struct DiagnosisRow {
   const std::string_view* text;
 };
 
-inline constexpr std::array<DiagnosisRow, 20> diagnosis_table{{
+inline constexpr std::array<DiagnosisRow, 22> diagnosis_table{{
     {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
      &diagnoses::unused_parameters_text},
     {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
      diagnoses::buffer_broadcast_inplace, &diagnoses::buffer_broadcast_inplace_text},
+    {"marked-ready-twice", "backward accumulated twice into a parameter that DDP counts once",
+     diagnoses::marked_ready_twice, &diagnoses::marked_ready_twice_text},
+    {"checkpoint-keys", "the keys or shapes of a checkpoint are not the model's", diagnoses::checkpoint_keys,
+     &diagnoses::checkpoint_keys_text},
     {"stale-rendezvous", "a rank read what a run before this one left in the store", diagnoses::stale_rendezvous,
      &diagnoses::stale_rendezvous_text},
     {"new-group-mismatch", "a process group was not made by all its members, or in different orders",

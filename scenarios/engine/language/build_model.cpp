@@ -67,6 +67,7 @@ nn::LayerSpec build_layer(const Entry& entry) {
   std::string dtype;
   read(entry.value, "dtype", dtype);
   layer.dtype = dtype_named(dtype);
+  read(entry.value, "frozen", layer.frozen);
   read_sizes(value, layer);
   return layer;
 }

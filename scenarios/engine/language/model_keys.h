@@ -13,14 +13,19 @@ inline constexpr std::array<std::string_view, 2> model_dtype_words{"f32", "f64"}
 inline constexpr std::array<std::string_view, 1> none_word{"none"};
 inline constexpr std::array<std::string_view, 2> noise_words{"per_rank", "same"};
 
-constexpr Key side_key(std::string_view name, std::string_view about, bool required = true, std::int64_t low = 1) {
+// Small enough that products of all sizes of a layer can be taken.
+constexpr std::int64_t most_pixels = 4096;
+constexpr std::int64_t most_kernel = 256;
+
+constexpr Key side_key(std::string_view name, std::string_view about, bool required = true, std::int64_t low = 1,
+                       std::int64_t high = limits::width) {
   return {.name = name,
           .shape = Shape::integer,
           .about = about,
           .otherwise = required ? "" : (low == 0 ? "0" : "1"),
           .required = required,
           .low = low,
-          .high = limits::width};
+          .high = high};
 }
 
 inline constexpr Key embedding_keys[] = {
@@ -31,18 +36,18 @@ inline constexpr Key embedding_keys[] = {
 inline constexpr Group embedding{.title = "embedding", .about = "rows of a table", .keys = embedding_keys};
 inline constexpr Key conv2d_keys[] = {
     side_key("channels", "of the images it takes"),
-    side_key("height", "of the images it takes"),
-    side_key("width", "of the images it takes"),
+    side_key("height", "of the images it takes", true, 1, most_pixels),
+    side_key("width", "of the images it takes", true, 1, most_pixels),
     side_key("filters", "channels it gives"),
-    side_key("kernel", "side of a filter"),
-    side_key("stride", "between the places of a filter", false),
-    side_key("padding", "zeros around the image", false, 0),
+    side_key("kernel", "side of a filter", true, 1, most_kernel),
+    side_key("stride", "between the places of a filter", false, 1, most_pixels),
+    side_key("padding", "zeros around the image", false, 0, most_kernel),
 };
 inline constexpr Group conv2d{.title = "conv2d", .about = "a convolution of images", .keys = conv2d_keys};
 inline constexpr Key batchnorm2d_keys[] = {
     side_key("channels", "of the images"),
-    side_key("height", "of the images"),
-    side_key("width", "of the images"),
+    side_key("height", "of the images", true, 1, most_pixels),
+    side_key("width", "of the images", true, 1, most_pixels),
 };
 inline constexpr Group batchnorm2d{
     .title = "batchnorm2d", .about = "batch normalisation of images", .keys = batchnorm2d_keys};
@@ -86,6 +91,7 @@ inline constexpr Key layer_keys[] = {
      .shape = Shape::word,
      .about = "of its parameters; what it takes is cast; default: the model's",
      .words = model_dtype_words},
+    {.name = "frozen", .shape = Shape::boolean, .about = "its parameters require no gradient", .otherwise = "false"},
 };
 inline constexpr Group layer{.title = "a layer",
                              .about = "one layer",

@@ -59,8 +59,7 @@ class Estimator {
 
   double pass_multiplications() const {
     double widths = 0;
-    for (const nn::LayerSpec& layer : s_.model.spec.layers)
-      widths += static_cast<double>(std::max<std::int64_t>(nn::products_per_row(layer), 1));
+    for (const nn::LayerSpec& layer : s_.model.spec.layers) widths += std::max(nn::products_per_row(layer), 1.0);
     return forward_and_backward * widths * static_cast<double>(s_.batch) * ranks_;
   }
 

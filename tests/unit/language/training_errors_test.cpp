@@ -100,6 +100,8 @@ TEST(Training, KnowsTheSizesOfEveryKindOfLayer) {
   EXPECT_EQ(conv.dtype, DType::f64);
   EXPECT_EQ(norm("norm: {batchnorm2d: {channels: 2, height: 2, width: 2}}").kind, nn::LayerKind::batchnorm2d);
   EXPECT_EQ(norm("norm: {sync_batchnorm: 8}").kind, nn::LayerKind::sync_batchnorm);
+  EXPECT_TRUE(norm("norm: {batchnorm: 8, frozen: true}").frozen);
+  EXPECT_FALSE(conv.frozen);
   EXPECT_DOUBLE_EQ(norm("norm: {dropout: 0.25}").probability, 0.25);
 }
 

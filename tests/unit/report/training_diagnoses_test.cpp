@@ -1,0 +1,89 @@
+// Mistakes around DDP that every rank sees at once, planted in generated trainings: the diagnosis names the parameter, and with
+// the cure there is none.
+#include "core/base/random.h"
+#include "scenarios/engine/loader.h"
+#include "scenarios/engine/outcome.h"
+#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/engine/worlds.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pdsim::scenarios {
+namespace {
+
+Report run(const std::string& text) {
+  const LoadedFile file = load_text("generated.yaml", text);
+  EXPECT_EQ(file.errors, 0) << text;
+  if (file.errors != 0) return {};
+  std::string problem;
+  Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
+  EXPECT_TRUE(report.ok()) << report.error().message;
+  return report.ok() ? std::move(*report) : Report{};
+}
+
+std::string id_of(const Report& report) { return report.diagnosis ? report.diagnosis->id : "none"; }
+
+struct World {
+  explicit World(std::uint64_t seed) : random(seed) {
+    constexpr const char* backends[] = {"gloo", "nccl", "ideal"};
+    constexpr const char* names[] = {"block", "layer4", "encoder"};
+    backend = backends[random.below(3)];
+    layer = names[random.below(3)];
+    ranks = 2 + static_cast<int>(random.below(4));
+    width = 2 + static_cast<int>(random.below(6));
+    steps = 1 + static_cast<int>(random.below(4));
+    straggler = random.below(2) == 0 ? fmt::format("  speeds: [{{rank: {}, work: 3}}]\n", ranks - 1) : "";
+  }
+  std::string with(const std::string& model, const std::string& ddp, const std::string& program) const {
+    return fmt::format(
+        "pdsim: 1\nname: generated\nsummary: A planted mistake.\nworld:\n  ranks: {}\n  backend: {}\n{}"
+        "model:\n  layers: {{in: {{linear: [3, {}]}}, {}: {{linear: [{}, {}]}}}}\n  paths: {{full: [in, {}, {}]}}\n{}{}"
+        "program:\n  - init\n  - train: {{steps: {}}}\n{}expect: {{outcome: ok}}\n",
+        ranks, backend, straggler, width, layer, width, width, layer, layer, model, ddp, steps, program);
+  }
+  Random random;
+  std::string backend, layer, straggler;
+  int ranks = 2, width = 2, steps = 1;
+};
+
+TEST(TrainingDiagnoses, NameTheGradientThatCameTwice) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const World w(seed);
+    const std::string recompute = fmt::format("  recompute: [{}]\n", w.layer);
+    const std::string finds = seed % 2 == 0 ? "ddp: {find_unused_parameters: true}\n" : "";
+    const Report twice = run(w.with(recompute, finds, ""));
+    ASSERT_EQ(id_of(twice), "marked-ready-twice") << seed;
+    EXPECT_EQ(twice.diagnosis->ranks.size(), static_cast<std::size_t>(w.ranks));
+    EXPECT_TRUE(twice.diagnosis->parameters.front().starts_with(w.layer + ".")) << twice.diagnosis->parameters.front();
+    EXPECT_NE(twice.diagnosis->cause.find("once for each place in forward"), std::string::npos);
+    EXPECT_EQ(id_of(run(w.with(recompute, "ddp: {static_graph: true}\n", ""))), "none") << seed;
+    EXPECT_EQ(id_of(run(w.with("", finds, ""))), "none") << seed;
+  }
+}
+
+TEST(TrainingDiagnoses, TellOnWhichSideTheModulePrefixIs) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const World w(seed);
+    const auto loaded = [&w](const char* of, const char* into) {
+      return run(w.with("", "",
+                        fmt::format("  - checkpoint: {{path: run/m, of: {}}}\n    when: {{rank: 0}}\n  - barrier\n"
+                                    "  - load_checkpoint: {{path: run/m, into: {}}}\n",
+                                    of, into)));
+    };
+    const Report wrapper = loaded("ddp", "module");
+    ASSERT_EQ(id_of(wrapper), "checkpoint-keys") << seed;
+    EXPECT_NE(wrapper.diagnosis->headline.find("saved from DDP's wrapper"), std::string::npos);
+    EXPECT_EQ(wrapper.diagnosis->ranks.size(), static_cast<std::size_t>(w.ranks));
+    const Report module = loaded("module", "ddp");
+    ASSERT_EQ(id_of(module), "checkpoint-keys") << seed;
+    EXPECT_NE(module.diagnosis->headline.find("saved from the module itself"), std::string::npos);
+    EXPECT_EQ(id_of(loaded("ddp", "ddp")), "none");
+    EXPECT_EQ(id_of(loaded("module", "module")), "none");
+  }
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
