@@ -3,6 +3,7 @@
 #include "core/group/record_ring.h"
 
 #include "backends/local/shared_memory.h"
+#include "tests/helpers/same_call.h"
 
 #include <gtest/gtest.h>
 
@@ -48,29 +49,6 @@ Call call_number(std::int64_t id) {
   call.async = true;
   call.facts = {{"tag", "7"}, {"sends", ""}, {"bucket", "0"}};
   return call;
-}
-
-void expect_same(const Call& a, const Call& b) {
-  EXPECT_EQ(a.id, b.id);
-  EXPECT_EQ(a.parent, b.parent);
-  EXPECT_EQ(a.layer, b.layer);
-  EXPECT_EQ(a.name, b.name);
-  EXPECT_EQ(a.group, b.group);
-  EXPECT_EQ(a.seq, b.seq);
-  EXPECT_EQ(a.purpose, b.purpose);
-  EXPECT_EQ(a.state, b.state);
-  EXPECT_EQ(a.issued, b.issued);
-  EXPECT_EQ(a.started, b.started);
-  EXPECT_EQ(a.finished, b.finished);
-  EXPECT_EQ(a.site, b.site);
-  EXPECT_EQ(a.dtype, b.dtype);
-  EXPECT_EQ(a.op, b.op);
-  EXPECT_EQ(a.count, b.count);
-  EXPECT_EQ(a.root, b.root);
-  EXPECT_EQ(a.peer, b.peer);
-  EXPECT_EQ(a.async, b.async);
-  EXPECT_EQ(a.facts, b.facts);
-  EXPECT_EQ(a.error, b.error);
 }
 
 RingRecord read(std::span<const std::byte> memory) {

@@ -1,5 +1,7 @@
 #include "scenarios/engine/record_json.h"
 
+#include "tests/helpers/same_call.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,30 +52,6 @@ RankResult rich_result() {
   return result;
 }
 
-void expect_same(const Call& a, const Call& b) {
-  EXPECT_EQ(a.id, b.id);
-  EXPECT_EQ(a.parent, b.parent);
-  EXPECT_EQ(a.layer, b.layer);
-  EXPECT_EQ(a.name, b.name);
-  EXPECT_EQ(a.group, b.group);
-  EXPECT_EQ(a.seq, b.seq);
-  EXPECT_EQ(a.purpose, b.purpose);
-  EXPECT_EQ(a.state, b.state);
-  EXPECT_EQ(a.issued, b.issued);
-  EXPECT_EQ(a.started, b.started);
-  EXPECT_EQ(a.finished, b.finished);
-  EXPECT_EQ(a.site, b.site);
-  EXPECT_EQ(a.dtype, b.dtype);
-  EXPECT_EQ(a.op, b.op);
-  EXPECT_EQ(a.count, b.count);
-  EXPECT_EQ(a.root, b.root);
-  EXPECT_EQ(a.peer, b.peer);
-  EXPECT_EQ(a.async, b.async);
-  EXPECT_EQ(a.facts, b.facts);
-  EXPECT_EQ(a.error, b.error);
-  EXPECT_EQ(a.message, b.message);
-}
-
 TEST(RecordJson, GivesBackEveryMember) {
   const RankResult before = rich_result();
   const Result<RankResult> after = rank_result_from_json(to_json(before));
@@ -86,7 +64,10 @@ TEST(RecordJson, GivesBackEveryMember) {
   EXPECT_EQ(after->log.error, before.log.error);
   EXPECT_EQ(after->log.error_site, before.log.error_site);
   ASSERT_EQ(after->log.calls.size(), 2U);
-  for (std::size_t i = 0; i < 2; ++i) expect_same(after->log.calls[i], before.log.calls[i]);
+  for (std::size_t i = 0; i < 2; ++i) {
+    expect_same(after->log.calls[i], before.log.calls[i]);
+    EXPECT_EQ(after->log.calls[i].message, before.log.calls[i].message);
+  }
   ASSERT_EQ(after->log.notes.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(after->log.notes[i].call, before.log.notes[i].call);
@@ -149,6 +130,7 @@ TEST(RecordJson, WritesOneEventPerLineByTimeAndReadsThemBack) {
   ASSERT_EQ(back->ranks.size(), 2U);
   EXPECT_EQ(back->earlier.size(), 1U);
   expect_same(back->ranks[1].log.calls[1], second.log.calls[1]);
+  EXPECT_EQ(back->ranks[1].log.calls[1].message, second.log.calls[1].message);
   EXPECT_EQ(back->ranks[1].log.error, second.log.error);
 }
 
