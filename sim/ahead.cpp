@@ -10,9 +10,9 @@ namespace {
 
 bool is_steady(const Link& link) { return link.jitter.ps == 0 && link.loss == 0.0; }
 
-bool alike(const AheadCall& a, const AheadCall& b) {
-  return a.algorithm == b.algorithm && a.call->count == b.call->count && a.call->dtype == b.call->dtype &&
-         a.call->root == b.call->root;
+bool alike(const PlannedCall& a, const PlannedCall& b) {
+  return a.algorithm == b.algorithm && a.call.count == b.call.count && a.call.dtype == b.call.dtype &&
+         a.call.root == b.call.root;
 }
 
 }  // namespace
@@ -32,11 +32,11 @@ bool Ahead::takes(const Collective& call) const {
          !row(call.kind).point_to_point;
 }
 
-void Ahead::add(int channel, Tag tag, const RankList& ranks, AheadCall call) {
-  const Key key{channel, tag};
+void Ahead::add(int channel, const RankList& ranks, std::shared_ptr<PlannedCall> call) {
+  const Key key{channel, call->tag};
   if (const auto left = given_up_.find(key); left != given_up_.end()) {
     if (--left->second == 0) given_up_.erase(left);
-    return call.post();
+    return call->post();
   }
   const auto [place, is_new] = open_.try_emplace(key, gatherings_.size());
   if (is_new) gatherings_.push_back({&ranks, {}});
@@ -58,19 +58,19 @@ bool Ahead::settle() {
       given_up_[key] = missing;
   }
   for (const Gathering& gathering : now)
-    for (const AheadCall& call : gathering.calls) call.post();
+    for (const auto& call : gathering.calls) call->post();
   return true;
 }
 
 bool Ahead::work_out(Gathering& gathering) {
-  std::vector<AheadCall>& calls = gathering.calls;
+  std::vector<std::shared_ptr<PlannedCall>>& calls = gathering.calls;
   std::vector<const Collective*> by_rank(static_cast<std::size_t>(gathering.ranks->size()));
-  for (const AheadCall& call : calls) {
-    if (!alike(call, calls.front()) || !call.waits_for_nothing_else()) return false;
-    by_rank[static_cast<std::size_t>(call.rank)] = call.call;
+  for (const auto& call : calls) {
+    if (!alike(*call, *calls.front()) || !call->waits_for_nothing_else()) return false;
+    by_rank[static_cast<std::size_t>(call->rank)] = &call->call;
   }
-  ClockedPlan plan{calls.front().algorithm,
-                   calls.front().ranks_per_node,
+  ClockedPlan plan{calls.front()->algorithm,
+                   calls.front()->ranks_per_node,
                    by_rank,
                    gathering.ranks,
                    eager_limit_,
@@ -83,12 +83,12 @@ bool Ahead::work_out(Gathering& gathering) {
     (void)clock_plan(spec_, plan);
   }
   exchange_.count_messages(times->messages);
-  for (AheadCall& call : calls) {
-    const auto rank = static_cast<std::size_t>(call.rank);
-    const Rank global = (*gathering.ranks)[call.rank];
+  for (std::shared_ptr<PlannedCall>& call : calls) {
+    const auto rank = static_cast<std::size_t>(call->rank);
+    const Rank global = (*gathering.ranks)[call->rank];
     exchange_.note_last_arrival(global, times->last_sent[rank]);
-    trace_.add({times->ends[rank], RunEvent::Kind::received, global, no_rank, call.call->count, 0});
-    scheduler_.at(times->ends[rank], std::move(call.end));
+    trace_.add({times->ends[rank], RunEvent::Kind::received, global, no_rank, call->call.count, 0});
+    scheduler_.at(times->ends[rank], [call = std::move(call)] { call->end(); });
   }
   return true;
 }

@@ -1,5 +1,5 @@
 // Ahead: the second engine. Collectives that nothing can disturb are worked out at once (plan_clock.h), the others are left to
-// the exchange, message by message.
+// the flows and the exchange, message by message.
 //
 //   takes     calls without data, in worlds where messages do not wait for each other, nothing is drawn, no fault is planned and
 //             all ranks are alike (no topology, no speeds, no cost of a message but latency, bandwidth and header)
@@ -9,28 +9,16 @@
 //   records   one event per rank in the fingerprint instead of one per message
 #pragma once
 
-#include "core/collectives/algorithms.h"
 #include "core/group/rank_list.h"
-#include "sim/exchange.h"
+#include "sim/planned_call.h"
 #include "sim/scheduler.h"
 
-#include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace pdsim::sim {
-
-// One rank's part in a call.
-struct AheadCall {
-  Rank rank = 0;                     // in the group
-  int ranks_per_node = 1;            // of the group (PlanArgs)
-  const Collective* call = nullptr;  // stays until `end`
-  const Algorithm* algorithm = nullptr;
-  std::function<bool()> waits_for_nothing_else;
-  std::function<void()> post;  // gives it to the exchange
-  std::function<void()> end;
-};
 
 class Ahead {
  public:
@@ -39,7 +27,7 @@ class Ahead {
 
   bool takes(const Collective& call) const;
   // `ranks` by group rank; stays while the call is here. Calls that belong together have the same channel and tag.
-  void add(int channel, Tag tag, const RankList& ranks, AheadCall call);
+  void add(int channel, const RankList& ranks, std::shared_ptr<PlannedCall> call);
   // Before time moves. True when a rank may have become ready.
   bool settle();
   void clear();
@@ -47,7 +35,7 @@ class Ahead {
  private:
   struct Gathering {
     const RankList* ranks;
-    std::vector<AheadCall> calls;  // in order of arrival
+    std::vector<std::shared_ptr<PlannedCall>> calls;  // in order of arrival
   };
   using Key = std::pair<int, Tag>;
   bool work_out(Gathering& gathering);

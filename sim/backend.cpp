@@ -49,22 +49,22 @@ std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
 
 Time SimBackend::default_timeout() const { return sim::default_timeout(world_.personality, world_.profile); }
 
+Status SimBackend::read_address(Store& store, const std::string& key, Rank peer, std::vector<Rank>& ghosts) {
+  const Result<std::string> address = store.get(key);
+  if (!address.ok()) return address.error();
+  if (launch_in(*address) != world_.launch) ghosts.push_back(peer);
+  return {};
+}
+
 Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, int, std::vector<Rank>& ghosts) {
-  const std::string prefix = options.group + "/";
-  const auto read = [&](const std::string& key, Rank peer) -> Status {
-    const Result<std::string> address = store.get(key);
-    if (!address.ok()) return address.error();
-    if (launch_in(*address) != world_.launch) ghosts.push_back(peer);
-    return {};
-  };
   if (world_.personality.address_exchange == AddressExchange::root_publishes) {
-    const std::string key = prefix + "0";
-    if (options.rank == 0) return store.set(key, address_of(world_.launch, rank_));
-    return read(key, 0);
+    if (options.rank == 0) return store.set(options.group + "/0", address_of(world_.launch, rank_));
+    return read_address(store, options.group + "/0", 0, ghosts);
   }
-  PDSIM_TRY(store.set(fmt::format("{}rank_{}", prefix, options.rank), address_of(world_.launch, rank_)));
+  const auto key_of = [&options](Rank rank) { return fmt::format("{}/rank_{}", options.group, rank); };
+  PDSIM_TRY(store.set(key_of(options.rank), address_of(world_.launch, rank_)));
   for (Rank peer = 0; peer < options.size; ++peer)
-    if (peer != options.rank) PDSIM_TRY(read(fmt::format("{}rank_{}", prefix, peer), peer));
+    if (peer != options.rank) PDSIM_TRY(read_address(store, key_of(peer), peer, ghosts));
   return {};
 }
 

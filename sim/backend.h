@@ -16,6 +16,7 @@ class SimBackend final : public Backend {
   Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override;
 
  private:
+  Status read_address(Store& store, const std::string& key, Rank peer, std::vector<Rank>& ghosts);
   Status exchange_addresses(Store& store, const JoinOptions& options, int channel, std::vector<Rank>& ghosts);
   Status connect(const JoinOptions& options, int channel, const std::vector<Rank>& ghosts, Time deadline);
 

@@ -36,6 +36,7 @@ void Exchange::begin_launch() {
     if (batches_[place].done) (void)close({place, batches_[place].generation});
   std::fill(ended_.begin(), ended_.end(), false);
   std::fill(closed_.begin(), closed_.end(), false);
+  any_closed_ = false;
   std::fill(last_arrival_.begin(), last_arrival_.end(), Time{});
   ++launch_;
 }
@@ -207,6 +208,30 @@ std::optional<Transit> Exchange::travel(const Posted& send, MessageVerdict& verd
   return transit;
 }
 
+std::optional<Transit> Exchange::depart(Rank from, Rank to, std::int64_t bytes) {
+  const Time now = scheduler_.now();
+  ++next_message_;
+  const auto transit = network_.transmit(from, to, bytes, now, Time{}, scheduler_.chooser());
+  if (transit) note_last_arrival(from, transit->arrived);
+  trace_.add({now, RunEvent::Kind::sent, from, to, bytes, 0});
+  if (record_limit_ > 0) record(from, to, bytes, now, transit ? std::optional(transit->arrived) : std::nullopt);
+  return transit;
+}
+
+void Exchange::note_arrived(Rank from, Rank to, std::int64_t bytes) {
+  trace_.add({scheduler_.now(), RunEvent::Kind::received, to, from, bytes, 0});
+}
+
+void Exchange::arrive_between(Rank from, Batch sent, Rank to, Batch received, std::int64_t bytes) {
+  Posted send, receive;
+  send.rank = from;
+  send.batch = sent;
+  receive.rank = to;
+  receive.batch = received;
+  send.bytes = receive.bytes = bytes;
+  deliver(send, receive, false);
+}
+
 void Exchange::transfer(Id send, Id receive) {
   const Posted& sent = posted_[send];
   Posted& receiving = posted_[receive];
@@ -311,6 +336,7 @@ void Exchange::withdraw(Batch batch) {
 }
 
 void Exchange::rank_ended(Rank rank) {
+  if (before_end) before_end(rank);
   ended_[static_cast<std::size_t>(rank)] = true;
   forget_posted([rank](const Posted& p) { return p.rank == rank; });
   if (personality_.on_peer_end != OnPeerEnd::peers_fail) return;
@@ -322,7 +348,9 @@ void Exchange::rank_ended(Rank rank) {
 }
 
 void Exchange::close_connections(Rank rank) {
+  if (before_end) before_end(rank);
   closed_[static_cast<std::size_t>(rank)] = true;
+  any_closed_ = true;
   std::vector<Batch> failing;
   for (const MatchTable* table : {&sends_, &receives_})
     for (const Id id : table->items()) {

@@ -53,12 +53,23 @@ class Exchange {
   void post(int channel, Rank self, std::span<const Message> round, std::span<const Rank> peers, Batch batch);
   // Forgets what the batch still has posted; it will not be completed by messages any more.
   void withdraw(Batch batch);
+  // For those who run a plan themselves (flow.h): a message leaves now, arrives, or, once its round is a batch here, arrives
+  // between two batches. Ranks are global.
+  std::optional<Transit> depart(Rank from, Rank to, std::int64_t bytes);
+  void note_arrived(Rank from, Rank to, std::int64_t bytes);
+  void arrive_between(Rank from, Batch sent, Rank to, Batch received, std::int64_t bytes);
+  // Before post(): the batch has that many messages more, which are on their way.
+  void expect(Batch batch, int messages) { batches_[batch.place].remaining += messages; }
+  void one_done(Batch batch);
+  bool any_closed() const { return any_closed_; }
+  bool is_closed(Rank rank) const { return closed_[static_cast<std::size_t>(rank)]; }
   void rank_ended(Rank rank);
   void begin_launch();
   // Called when a message is longer than its receive and the personality aborts the receiver.
   std::function<void(Rank, const Error&)> abort_rank;
   std::function<void(Rank from, Rank to, const MessageVerdict&)> on_fault;
-  std::function<std::int64_t()> leak;  // of tests: picoseconds by which a message is late
+  std::function<void(Rank)> before_end;  // of a rank, and before its connections close
+  std::function<std::int64_t()> leak;    // of tests: picoseconds by which a message is late
 
   // Sends up to this many bytes complete without a receive; negative: all do.
   std::int64_t eager_limit() const;
@@ -100,7 +111,6 @@ class Exchange {
     auto operator<=>(const AnyKey&) const = default;
   };
 
-  void one_done(Batch batch);
   void fail(Batch batch, const Error& error);
   Transport::Done close(Batch batch);
   Id add(int channel, Rank self, Rank peer, const Message& message, Batch batch);
@@ -133,7 +143,8 @@ class Exchange {
   MatchTable flying_;  // eager sends on their way, in the order of the sends
   std::map<AnyKey, std::deque<Id>> any_receives_;
   std::vector<bool> ended_;
-  std::vector<bool> closed_;        // peers see that it ended
+  std::vector<bool> closed_;  // peers see that it ended
+  bool any_closed_ = false;
   std::vector<Time> last_arrival_;  // of what each rank has sent
   int launch_ = 0;
   std::vector<MessageRecord> messages_;

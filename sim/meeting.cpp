@@ -3,8 +3,8 @@
 namespace pdsim::sim {
 
 void Meeting::arrive(Rank rank, const std::vector<Rank>& ghosts) {
+  if (!arrived_[static_cast<std::size_t>(rank)]) ++count_;  // else it makes the group anew
   arrived_[static_cast<std::size_t>(rank)] = true;
-  ++count_;
   for (const Rank ghost : ghosts) snubs_.insert({ghost, rank});
   if (count_ == arrived_.size()) wake_all();
 }

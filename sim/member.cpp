@@ -1,6 +1,7 @@
 #include "core/collectives/plan_runner.h"
 #include "sim/backend.h"
 #include "sim/offers.h"
+#include "sim/planned_call.h"
 
 #include <fmt/format.h>
 
@@ -11,14 +12,23 @@
 namespace pdsim::sim {
 namespace {
 
+class SimMember;
+
 // One started call: its Work, the messages of its present round, and its watchdog.
-struct Operation : std::enable_shared_from_this<Operation> {
-  Batch batch;  // with what every round needs
-  bool finished = false;
-  Collective call;
+struct Operation final : PlannedCall {
+  explicit Operation(SimMember& m) : member(m) {}
+  bool waits_for_nothing_else() const override;
+  void post() override;
+  void post_to_exchange() override;
+  Transport::Done resume(Plan plan, PlanPoint at) override;
+  void end() override;
+  PlanDone when_done();
+  std::shared_ptr<Operation> self() { return std::static_pointer_cast<Operation>(shared_from_this()); }
+
+  SimMember& member;
   WorkPtr work;
-  const SimEvent* event = nullptr;  // of the work
-  std::unique_ptr<Transport> transport;
+  const SimEvent* event = nullptr;       // of the work
+  std::unique_ptr<Transport> transport;  // of messages in the exchange
   std::optional<Scheduler::Key> watchdog;
 };
 using OperationPtr = std::shared_ptr<Operation>;
@@ -101,8 +111,7 @@ class CallTransport final : public Transport {
 class SimMember final : public Member {
  public:
   SimMember(World& world, int channel, RankList ranks, Rank group_rank)
-      : world_(world), channel_(channel), ranks_(std::move(ranks)), rank_(group_rank) {
-    idle_.work = nullptr;
+      : world_(world), channel_(channel), ranks_(std::move(ranks)), rank_(group_rank), idle_(*this) {
     transport_ = std::make_unique<CallTransport>(world_, channel_, ranks_, rank_,
                                                  sim::ranks_per_node(world_.spec, ranks_), idle_);
   }
@@ -120,26 +129,57 @@ class SimMember final : public Member {
     if (unusable_)
       return Error{
           Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
-    auto operation = std::make_shared<Operation>();
+    auto operation = std::make_shared<Operation>(*this);
     operation->call = call;
     if (call.algorithm == "auto") operation->call.algorithm = world_.personality.algorithm;
     const auto algorithm = find_algorithm(operation->call, transport_->size(), transport_->ranks_per_node());
     if (!algorithm.ok()) return algorithm.error();
+    operation->tag = tag_of(call);
+    operation->rank = rank_;
+    operation->ranks_per_node = transport_->ranks_per_node();
+    operation->algorithm = *algorithm;
     auto event = me().runtime->make_sim_event();
     operation->event = event.get();
     operation->work = std::make_shared<Work>(std::move(event));
-    operation->transport =
-        std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, transport_->ranks_per_node(), *operation);
     arm_watchdog(operation);
     const std::vector<OperationPtr> earlier = running_;
     running_.push_back(operation);
-    const Algorithm* row = *algorithm;
     if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier && !earlier.empty()) {
-      start_after(earlier, operation, row);
+      start_after(earlier, operation);
     } else {
-      run(operation, row);
+      run(operation);
     }
     return operation->work;
+  }
+
+  // Whether this is all that its rank has under way.
+  bool holds_its_rank(const Operation& operation) const {
+    return running_.size() == 1 && !operation.finished && operation.event->holds_its_rank();
+  }
+
+  void post(Operation& operation) {
+    if (operation.finished) return;
+    if (!world_.flows.takes(operation.call)) return operation.post_to_exchange();
+    world_.flows.join(channel_, operation.tag, ranks_, operation);
+  }
+
+  void make_transport(Operation& operation) {
+    operation.transport =
+        std::make_unique<CallTransport>(world_, channel_, ranks_, rank_, operation.ranks_per_node, operation);
+  }
+
+  void finish(const OperationPtr& operation, Status status) {
+    if (operation->finished) return;
+    operation->finished = true;
+    if (operation->watchdog) world_.scheduler.cancel_event(*operation->watchdog);
+    if (operation->flow != nullptr) world_.flows.leave(*operation);
+    world_.exchange.withdraw(std::exchange(operation->batch, {}));
+    running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
+    std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
+    if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)
+      told = fmt::format("{}: {}, after {}", world_.personality.name, status.error().message,
+                         to_string(world_.scheduler.now()));
+    operation->work->complete(std::move(status));
   }
 
  private:
@@ -154,33 +194,17 @@ class SimMember final : public Member {
     return kind | static_cast<Tag>(call.seq);
   }
 
-  void run(const OperationPtr& operation, const Algorithm* algorithm) {
+  void run(const OperationPtr& operation) {
     if (operation->finished) return;
-    if (!world_.ahead.takes(operation->call)) return post(operation, algorithm);
-    world_.ahead.add(
-        channel_, tag_of(operation->call), ranks_,
-        {rank_, transport_->ranks_per_node(), &operation->call, algorithm,
-         [this, operation] { return holds_its_rank(*operation); },
-         [this, operation, algorithm] { post(operation, algorithm); }, [this, operation] { finish(operation, {}); }});
+    if (!world_.ahead.takes(operation->call)) return operation->post();
+    world_.ahead.add(channel_, ranks_, operation);
   }
 
-  // Whether this is all that its rank has under way.
-  bool holds_its_rank(const Operation& operation) const {
-    return running_.size() == 1 && !operation.finished && operation.event->holds_its_rank();
-  }
-
-  void post(const OperationPtr& operation, const Algorithm* algorithm) {
-    if (operation->finished) return;
-    run_plan(*operation->transport, operation->call, *algorithm, tag_of(operation->call),
-             [this, operation](Status status) { finish(operation, std::move(status)); });
-  }
-
-  void start_after(const std::vector<OperationPtr>& earlier, const OperationPtr& operation,
-                   const Algorithm* algorithm) {
+  void start_after(const std::vector<OperationPtr>& earlier, const OperationPtr& operation) {
     auto left = std::make_shared<std::size_t>(earlier.size());
     for (const OperationPtr& before : earlier)
-      before->work->on_done([this, left, operation, algorithm](const Status&) {
-        if (--*left == 0) run(operation, algorithm);
+      before->work->on_done([this, left, operation](const Status&) {
+        if (--*left == 0) run(operation);
       });
   }
 
@@ -215,19 +239,6 @@ class SimMember final : public Member {
     end_all(*unusable_);
   }
 
-  void finish(const OperationPtr& operation, Status status) {
-    if (operation->finished) return;
-    operation->finished = true;
-    if (operation->watchdog) world_.scheduler.cancel_event(*operation->watchdog);
-    world_.exchange.withdraw(std::exchange(operation->batch, {}));
-    running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
-    std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
-    if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)
-      told = fmt::format("{}: {}, after {}", world_.personality.name, status.error().message,
-                         to_string(world_.scheduler.now()));
-    operation->work->complete(std::move(status));
-  }
-
   void end_all(const Error& reason) {
     const std::vector<OperationPtr> all = std::move(running_);
     running_.clear();
@@ -243,6 +254,28 @@ class SimMember final : public Member {
   std::vector<OperationPtr> running_;
   std::optional<Error> unusable_;
 };
+
+bool Operation::waits_for_nothing_else() const { return member.holds_its_rank(*this); }
+void Operation::post() { member.post(*this); }
+void Operation::end() { member.finish(self(), {}); }
+
+PlanDone Operation::when_done() {
+  return [operation = self()](Status status) { operation->member.finish(operation, std::move(status)); };
+}
+
+void Operation::post_to_exchange() {
+  member.make_transport(*this);
+  run_plan(*transport, call, *algorithm, tag, when_done());
+}
+
+Transport::Done Operation::resume(Plan plan, PlanPoint at) {
+  member.make_transport(*this);
+  Transport::Done go_on = resume_plan(*transport, call, std::move(plan), tag, when_done(), at);
+  if (at != PlanPoint::round_to_combine) return go_on;
+  return [operation = self(), go_on = std::move(go_on)](Status status) {
+    if (!operation->finished) go_on(std::move(status));
+  };
+}
 
 }  // namespace
 

@@ -23,21 +23,46 @@ Time duration_of(std::int64_t bytes, Rate rate, const Link& link) {
 }  // namespace
 
 Time Reservations::take(Time ready, Time duration, Time now) {
-  auto at = std::find_if(busy_.begin(), busy_.end(), [now](const Busy& b) { return b.until > now; });
-  at = busy_.erase(busy_.begin(), at);
-  for (; at != busy_.end() && at->from < ready + duration; ++at) ready = std::max(ready, at->until);
+  if (all_) return take_among_many(ready, duration, now);
+  const bool free = one_.until <= now;
+  if (!free && one_.from < ready + duration) ready = std::max(ready, one_.until);
   if (duration.ps == 0) return ready;
-  const bool joins_before = at != busy_.begin() && std::prev(at)->until == ready;
-  const bool joins_after = at != busy_.end() && at->from == ready + duration;
+  if (free) {
+    one_ = {ready, ready + duration};
+  } else if (one_.until == ready) {
+    one_.until = ready + duration;
+  } else if (one_.from == ready + duration) {
+    one_.from = ready;
+  } else {
+    all_ = std::make_unique<std::vector<Busy>>(1, one_);
+    return take_among_many(ready, duration, now);
+  }
+  return ready;
+}
+
+Time Reservations::take_among_many(Time ready, Time duration, Time now) {
+  std::vector<Busy>& busy = *all_;
+  auto at = std::find_if(busy.begin(), busy.end(), [now](const Busy& b) { return b.until > now; });
+  at = busy.erase(busy.begin(), at);
+  // What ends before `ready` is in nobody's way.
+  at = std::partition_point(at, busy.end(), [ready](const Busy& b) { return b.until < ready; });
+  for (; at != busy.end() && at->from < ready + duration; ++at) ready = std::max(ready, at->until);
+  if (duration.ps == 0) return ready;
+  const bool joins_before = at != busy.begin() && std::prev(at)->until == ready;
+  const bool joins_after = at != busy.end() && at->from == ready + duration;
   if (joins_before && joins_after) {
     std::prev(at)->until = at->until;
-    busy_.erase(at);
+    busy.erase(at);
   } else if (joins_before) {
     std::prev(at)->until = ready + duration;
   } else if (joins_after) {
     at->from = ready;
   } else {
-    busy_.insert(at, {ready, ready + duration});
+    busy.insert(at, {ready, ready + duration});
+  }
+  if (busy.size() == 1) {
+    one_ = busy.front();
+    all_.reset();
   }
   return ready;
 }
@@ -50,6 +75,8 @@ Network::Network(const WorldSpec& spec)
       node_leaving_(static_cast<std::size_t>(spec.nodes)),
       node_entering_(static_cast<std::size_t>(spec.nodes)) {
   if (spec.sharing == Sharing::links) links_.resize(routes_.links());
+  if (routes_.any()) known_routes_.resize(static_cast<std::size_t>(spec.ranks()));
+  for (std::size_t link = 0; link < links_.size(); ++link) link_rates_.push_back(routes_.bandwidth(link));
   if (spec.speeds.empty()) return;
   ports_.resize(static_cast<std::size_t>(spec.ranks()));
   for (Rank rank = 0; rank < spec.ranks(); ++rank)
@@ -108,17 +135,28 @@ std::optional<Transit> Network::transmit(Rank from, Rank to, std::int64_t bytes,
   return Transit{start + busy, enters + busy};
 }
 
+const Route& Network::route(Rank from, Rank to) {
+  Route& known = known_routes_[static_cast<std::size_t>(from)];
+  if (known.to != to) {
+    known.hops = routes_.find(from, to, known.links);
+    known.to = to;
+  }
+  return known;
+}
+
 Transit Network::along_route(const Passage& p, Time now) {
   const Link& l = link(p.from, p.to);
-  const Time latency = l.latency + spec_.topology.hop * routes_.find(p.from, p.to, route_) + p.late;
+  const Route& way = route(p.from, p.to);
+  const Time latency = l.latency + spec_.topology.hop * way.hops + p.late;
   const Time head = p.start + l.overhead;
   const Time sent = head + p.duration;
   // A link takes messages by packets in turn: its share of one may come later, and only then is the end of it later.
   Time share = head;
   Time tail = sent;
   if (!links_.empty())
-    for (const std::size_t link : route_) {
-      const Time taken = duration_of(p.bytes, routes_.bandwidth(link), l);
+    for (const std::uint32_t link : way.links) {
+      const bool alike = ports_.empty() && link_rates_[link] == l.bandwidth;
+      const Time taken = alike ? p.duration : duration_of(p.bytes, link_rates_[link], l);
       share = links_[link].take(share, taken, now);
       tail = std::max(tail, share + taken);
     }

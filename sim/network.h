@@ -13,6 +13,7 @@
 #include "sim/routes.h"
 #include "sim/world_spec.h"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,7 +34,10 @@ class Reservations {
   struct Busy {
     Time from, until;
   };
-  std::vector<Busy> busy_;  // in order, with gaps between them
+  Time take_among_many(Time ready, Time duration, Time now);
+
+  Busy one_{};                              // for most: nothing after it
+  std::unique_ptr<std::vector<Busy>> all_;  // in order, with gaps between them; null: there is no more than one
 };
 
 class Network {
@@ -53,6 +57,7 @@ class Network {
     bool lost;
   };
   Transit along_route(const Passage& p, Time now);
+  const Route& route(Rank from, Rank to);
 
   const WorldSpec& spec_;
   Routes routes_;
@@ -60,7 +65,8 @@ class Network {
   std::vector<Time> leaving_, entering_;            // when each rank's port is free
   std::vector<Time> node_leaving_, node_entering_;  // when each node's links are free
   std::vector<Reservations> links_;                 // of the topology
-  std::vector<std::size_t> route_;                  // of the present message
+  std::vector<Route> known_routes_;                 // by sender: its last one
+  std::vector<Rate> link_rates_;                    // of the topology
 };
 
 }  // namespace pdsim::sim

@@ -5,11 +5,11 @@
 namespace pdsim::sim {
 namespace {
 
-constexpr std::size_t dimensions = 3;
-constexpr std::size_t links_of_an_end = 2 * dimensions;  // of a torus: up and down each dimension
+constexpr std::uint32_t dimensions = 3;
+constexpr std::uint32_t links_of_an_end = 2 * dimensions;  // of a torus: up and down each dimension
 
-std::size_t up(int place) { return 2 * static_cast<std::size_t>(place); }
-std::size_t down(int place) { return up(place) + 1; }
+std::uint32_t up(int place) { return 2 * static_cast<std::uint32_t>(place); }
+std::uint32_t down(int place) { return up(place) + 1; }
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Rate Routes::bandwidth(std::size_t link) const {
   return above < 1e18 ? Rate{std::llround(above)} : Rate{};
 }
 
-int Routes::find(Rank from, Rank to, std::vector<std::size_t>& links) const {
+int Routes::find(Rank from, Rank to, std::vector<std::uint32_t>& links) const {
   links.clear();
   const int source = spec_.end_of(from);
   const int target = spec_.end_of(to);
@@ -47,7 +47,7 @@ int Routes::find(Rank from, Rank to, std::vector<std::size_t>& links) const {
   if (spec_.topology.kind == Topology::Kind::torus) return along_torus(source, target, links) - 1;
   const int leaf_up = leaf_of(from);
   const int leaf_down = leaf_of(to);
-  const std::size_t nodes_begin = 2 * static_cast<std::size_t>(leaves());
+  const std::uint32_t nodes_begin = up(leaves());
   if (has_node_links()) links.push_back(nodes_begin + up(source));
   if (leaf_up != leaf_down) {
     links.push_back(up(leaf_up));
@@ -57,18 +57,18 @@ int Routes::find(Rank from, Rank to, std::vector<std::size_t>& links) const {
   return leaf_up == leaf_down ? 0 : 2;
 }
 
-int Routes::along_torus(int from, int to, std::vector<std::size_t>& links) const {
+int Routes::along_torus(int from, int to, std::vector<std::uint32_t>& links) const {
   const std::array<int, dimensions>& sides = spec_.topology.sides;
   int stride = 1;
   int at = from;
-  for (std::size_t d = 0; d < dimensions; ++d) {
+  for (std::uint32_t d = 0; d < dimensions; ++d) {
     const int side = sides[d];
     int here = from / stride % side;
     const int there = to / stride % side;
     const int upwards = (there - here + side) % side;
     const bool goes_up = 2 * upwards <= side;
     for (int left = goes_up ? upwards : side - upwards; left > 0; --left) {
-      links.push_back(static_cast<std::size_t>(at) * links_of_an_end + 2 * d + (goes_up ? 0 : 1));
+      links.push_back(static_cast<std::uint32_t>(at) * links_of_an_end + 2 * d + (goes_up ? 0 : 1));
       const int next = goes_up ? (here + 1) % side : (here + side - 1) % side;
       at += (next - here) * stride;
       here = next;

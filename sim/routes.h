@@ -15,6 +15,12 @@
 
 namespace pdsim::sim {
 
+struct Route {
+  Rank to = no_rank;
+  int hops = 0;                      // beyond the first
+  std::vector<std::uint32_t> links;  // in order
+};
+
 class Routes {
  public:
   explicit Routes(const WorldSpec& spec) : spec_(spec) {}
@@ -24,12 +30,12 @@ class Routes {
   // 0: infinitely fast.
   Rate bandwidth(std::size_t link) const;
   // Fills `links` in order, and returns how many hops the route has beyond the first.
-  int find(Rank from, Rank to, std::vector<std::size_t>& links) const;
+  int find(Rank from, Rank to, std::vector<std::uint32_t>& links) const;
 
  private:
   int leaf_of(Rank rank) const;
   int leaves() const;
-  int along_torus(int from, int to, std::vector<std::size_t>& links) const;
+  int along_torus(int from, int to, std::vector<std::uint32_t>& links) const;
   bool has_node_links() const { return spec_.two_level && spec_.topology.kind == Topology::Kind::fat_tree; }
 
   const WorldSpec& spec_;

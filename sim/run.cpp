@@ -54,9 +54,12 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
                    result.status.ok() ? Error{} : result.status.error());
 }
 
+// Of the launch that is over; what the ranks held goes with it.
 std::vector<RankResult> results(World& world) {
   std::vector<RankResult> list;
-  for (Seat& seat : world.seats) list.push_back({seat.log ? *seat.log : seat.recorder->log(), seat.values});
+  list.reserve(world.seats.size());
+  for (Seat& seat : world.seats)
+    list.push_back({seat.log ? std::move(*seat.log) : seat.recorder->take_log(), std::move(seat.values)});
   return list;
 }
 

@@ -28,10 +28,12 @@ World::World(const WorldSpec& s, const Personality& p, const Profile& version, C
       scheduler(chooser, stack_bytes(s.ranks())),
       exchange(scheduler, s, p, faults, trace, options.record_messages ? options.message_limit : 0),
       ahead(scheduler, exchange, trace, s, p, !options.leak.empty()),
+      flows(scheduler, exchange, s, !options.leak.empty()),
       watchdog(static_cast<std::size_t>(s.ranks())),
       leaking_(Random(s.seed).stream("leak")) {
   if (const LeakRow* leak = leak_named(options.leak)) exchange.leak = [this, leak] { return leak->draw(leaking_); };
   scheduler.before_time_moves = [this] { return ahead.settle(); };
+  exchange.before_end = [this](Rank rank) { flows.rank_ends(rank); };
   exchange.abort_rank = [this](Rank rank, const Error& error) { kill(rank, error); };
   exchange.on_fault = [this](Rank from, Rank to, const MessageVerdict& verdict) {
     constexpr std::string_view names[] = {"delay", "drop", "duplicate", "corrupt", "reorder"};
@@ -49,6 +51,7 @@ void World::begin_launch() {
   meetings.clear();
   exchange.begin_launch();
   ahead.clear();
+  flows.clear();
   faults.begin_launch(launch, scheduler.now());
   ended_ranks = 0;
   seats.clear();

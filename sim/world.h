@@ -6,6 +6,7 @@
 #include "sim/ahead.h"
 #include "sim/exchange.h"
 #include "sim/files.h"
+#include "sim/flows.h"
 #include "sim/meeting.h"
 #include "sim/personality.h"
 #include "sim/run.h"
@@ -47,6 +48,7 @@ class World {
   Scheduler scheduler;
   Exchange exchange;
   Ahead ahead;
+  Flows flows;
   Disk disk;
   std::unique_ptr<HashTable> table;                               // the store that rank 0 of this launch serves
   std::map<std::pair<std::string, std::string>, int> written_in;  // key and value in a store -> launch

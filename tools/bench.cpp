@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,32 @@ TimingRequest request_of(const BenchOptions& options, const TrialAlgorithm& algo
   return request;
 }
 
+// From when the first rank begins its timed calls to when the last one has ended them, of all rounds together.
+class Stopwatch {
+ public:
+  explicit Stopwatch(int ranks) : ranks_(ranks) {}
+  void tell(bool begin) {
+    if (begin && begun_++ % ranks_ == 0) start_ = now();
+    if (begin || ++ended_ % ranks_ != 0) return;
+    const Instant end = now();
+    wall_ += end.wall - start_.wall;
+    cpu_ += end.cpu - start_.cpu;
+  }
+  double wall() const { return wall_.count(); }
+  double cpu() const { return static_cast<double>(cpu_) / CLOCKS_PER_SEC; }
+
+ private:
+  struct Instant {
+    std::chrono::steady_clock::time_point wall;
+    std::clock_t cpu;  // of the process
+  };
+  static Instant now() { return {std::chrono::steady_clock::now(), std::clock()}; }
+  std::int64_t ranks_, begun_ = 0, ended_ = 0;
+  Instant start_{};
+  std::chrono::duration<double> wall_{};
+  std::clock_t cpu_ = 0;
+};
+
 std::vector<std::string> command_of(const TimingRequest& request, const TrialAlgorithm& algorithm,
                                     const scenarios::WorldRow& world) {
   std::vector<std::string> command = rank_command("bench", world, algorithm);
@@ -86,6 +113,7 @@ class Bench {
     table_.world = world_.row->name;
     table_.version = world_.row->make(world_.row->name)->available().version;
     table_.ranks = options.trial.ranks;
+    table_.bytes_before = peak_rss_bytes();
     table_.simulated = world_.row->kind == scenarios::WorldKind::simulated;
   }
 
@@ -115,17 +143,16 @@ class Bench {
       const int status = tell_run(request, algorithm, progress, total);
       if (status != exit_held) return status;
     }
-    if (!options_.trial.json)
-      console_.print(fmt::format(
-          "# {} messages in {:.3f} s, {:.2f} million a second; peak memory {} MiB\n\n", total.messages, total.wall_s,
-          total.wall_s > 0.0 ? static_cast<double>(total.messages) / total.wall_s / 1e6 : 0.0, peak_rss_bytes() >> 20));
+    if (!options_.trial.json) console_.print(bench_cost(table_, total));
     return exit_held;
   }
 
-  int tell_run(const TimingRequest& request, const TrialAlgorithm& algorithm, Progress& progress, BenchCost& total) {
+  int tell_run(TimingRequest request, const TrialAlgorithm& algorithm, Progress& progress, BenchCost& total) {
     world_.scenario.name = fmt::format("bench {} {}", name_of(algorithm.kind), algorithm.name);
     world_.options.rank_command = command_of(request, algorithm, *world_.row);
     world_.scenario.world.spec.payload = request.moves_data;
+    Stopwatch timed_calls(table_.ranks);
+    if (table_.simulated) request.on_timed = [&timed_calls](bool begin) { timed_calls.tell(begin); };
     const auto start = std::chrono::steady_clock::now();
     const Result<scenarios::Timed> timed = scenarios::time(world_, request);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -134,9 +161,11 @@ class Bench {
       console_.problem(fmt::format("{} {}: {}", name_of(algorithm.kind), algorithm.name, timed.error().message));
       return status_of(timed.error());
     }
-    const BenchCost cost{timed->messages, took.count()};
+    const BenchCost cost{timed_messages(request, timed->messages), timed_calls.wall(), timed_calls.cpu(), took.count()};
     total.messages += cost.messages;
     total.wall_s += cost.wall_s;
+    total.cpu_s += cost.cpu_s;
+    total.run_wall_s += cost.run_wall_s;
     tell(request, *timed, cost);
     return exit_held;
   }

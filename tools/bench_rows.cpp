@@ -61,6 +61,15 @@ std::string bench_row(const BenchTable& table, const TimingRequest& request, con
                      half(table, request, &out_of_place), half(table, request, in_place));
 }
 
+std::string bench_cost(const BenchTable& table, const BenchCost& total) {
+  const std::int64_t peak = peak_rss_bytes();
+  return fmt::format(
+      "# {} messages in {:.3f} s, {:.2f} million a second ({:.2f} million a CPU second); {:.3f} s with starting and "
+      "joining; peak memory {} MiB, {:.1f} KiB more for each rank\n\n",
+      total.messages, total.wall_s, total.messages_in(total.wall_s) / 1e6, total.messages_in(total.cpu_s) / 1e6,
+      total.run_wall_s, peak >> 20, static_cast<double>(peak - table.bytes_before) / 1024.0 / table.ranks);
+}
+
 std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,
                        const BenchCost& cost) {
   const Speed s = speed_of(table, request, round);
@@ -81,7 +90,10 @@ std::string bench_json(const BenchTable& table, const TimingRequest& request, co
   if (table.simulated) {
     line["messages"] = cost.messages;
     line["wall_s"] = cost.wall_s;
-    line["messages_per_s"] = cost.wall_s > 0.0 ? static_cast<double>(cost.messages) / cost.wall_s : 0.0;
+    line["messages_per_s"] = cost.messages_in(cost.wall_s);
+    line["cpu_s"] = cost.cpu_s;
+    line["messages_per_cpu_s"] = cost.messages_in(cost.cpu_s);
+    line["run_wall_s"] = cost.run_wall_s;
     line["peak_rss_bytes"] = peak_rss_bytes();
   }
   line["wrong"] = round.wrong;

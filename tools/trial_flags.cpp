@@ -7,6 +7,7 @@
 #include "scenarios/engine/limits.h"
 #include "scenarios/engine/real_world.h"
 #include "sim/personality.h"
+#include "tools/topology_flag.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -85,7 +86,16 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
       ->check(quantity(parse_rate, "100GB/s"));
   add("--header", sim.header, "added to every message")->check(quantity(parse_bytes, "16B"));
   add("--nodes", sim.nodes, "over which the ranks are spread evenly")->check(CLI::Range(1, 1 << 20));
-  add("--sharing", sim.sharing, "what messages wait for: none, ports or links")->check(one_of("sharing", sharings));
+  app.add_option("--sharing", sim.sharing,
+                 "what messages wait for: none, ports or links; default: ports, with --topology links")
+      ->check(one_of("sharing", sharings))
+      ->group("Simulated world");
+  app.add_option("--topology", sim.topology,
+                 "between nodes, or ranks: fat_tree:leaf=16,oversubscription=2,hop=1us, rail:oversubscription=2, or "
+                 "torus:x=8,y=8,z=4")
+      ->check(
+          [](const std::string& text) { return parse_topology(text).ok() ? "" : parse_topology(text).error().message; })
+      ->group("Simulated world");
   add("--buffering", sim.buffering,
       "a send ends when it was received (zero), at once (unbounded), or as the backend has it")
       ->check(one_of("buffering", bufferings));
@@ -113,7 +123,11 @@ Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::st
   spec.intra.header = parse_bytes(flags.sim.header).value();
   spec.inter = spec.intra;
   spec.reduce_bandwidth = parse_rate(flags.sim.reduce_bandwidth).value();
-  spec.sharing = enum_of<sim::Sharing>(sharings, flags.sim.sharing);
+  if (!flags.sim.topology.empty()) spec.topology = parse_topology(flags.sim.topology).value();
+  problem = topology_problem(spec);
+  if (!problem.empty()) return Error{Code::invalid_argument, problem, {}};
+  spec.sharing = flags.sim.topology.empty() ? sim::Sharing::ports : sim::Sharing::links;
+  if (!flags.sim.sharing.empty()) spec.sharing = enum_of<sim::Sharing>(sharings, flags.sim.sharing);
   spec.buffering = enum_of<sim::Buffering>(bufferings, flags.sim.buffering);
   spec.backend = flags.sim.backend;
   spec.seed = world.scenario.seed = flags.sim.seed;

@@ -23,7 +23,8 @@ struct TrialFlags {
   std::string as_rank;  // the world whose rank this process is
   struct Simulated {    // as a scenario's `world`
     std::string latency = "5us", bandwidth = "25GB/s", reduce_bandwidth = "0GB/s", header = "0B";
-    std::string sharing = "ports", buffering = "zero", backend = "ideal";
+    std::string sharing, topology;  // empty: ports, with a topology links; none
+    std::string buffering = "zero", backend = "ideal";
     int nodes = 1;
     std::uint64_t seed = 0;
   } sim;

@@ -138,18 +138,25 @@ constexpr std::array rows{
 
 std::span<const Algorithm> algorithms() { return rows; }
 
-Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view name) {
+namespace {
+
+Error no_algorithm(CollectiveKind kind, std::string_view name) {
   std::string known;
-  for (const Algorithm& row : rows) {
-    if (row.kind != kind) continue;
-    if (name == row.name || name == "auto" || name == "native") return &row;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
-  }
-  for (const Tuning& tuning : tunings())
-    if (name == tuning.algorithm) return find_algorithm(kind, "auto");
+  for (const Algorithm& row : rows)
+    if (row.kind == kind) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
   return Error{Code::unsupported,
                fmt::format("{} has no algorithm `{}`; there is {}", name_of(kind), name, known),
                {{"algorithm", std::string(name)}, {"collective", std::string(name_of(kind))}}};
+}
+
+}  // namespace
+
+Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view name) {
+  for (const Algorithm& row : rows)
+    if (row.kind == kind && (name == row.name || name == "auto" || name == "native")) return &row;
+  for (const Tuning& tuning : tunings())
+    if (name == tuning.algorithm) return find_algorithm(kind, "auto");
+  return no_algorithm(kind, name);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "core/collectives/plan_runner.h"
 
+#include "core/base/check.h"
 #include "core/collectives/reduce.h"
 
 #include <array>
@@ -12,10 +13,9 @@ namespace {
 
 class PlanRun : public std::enable_shared_from_this<PlanRun> {
  public:
-  PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done)
+  PlanRun(Transport& transport, const Collective& call, Plan plan, Tag tag, PlanDone done)
       : transport_(transport),
-        plan_(algorithm.plan({transport.rank(), transport.size(), call.count, call.root, call.splits.get(),
-                              transport.ranks_per_node()})),
+        plan_(std::move(plan)),
         tag_(tag),
         source_(call.source.get()),
         width_(size_of(call.dtype)),
@@ -23,13 +23,13 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
         done_(std::move(done)),
         call_(call),
         size_(transport.size()) {
-    if (real_)
-      scratch_.resize(bytes(algorithm.scratch_elements(
-          {transport.rank(), size_, call.count, call.root, call.splits.get(), transport.ranks_per_node()})));
     if (row(call.kind).reduces && call.op == ReduceOp::avg) factor_ = 1.0 / size_;
     if (call.op == ReduceOp::premul_sum && row(call.kind).reduces) factor_ = call.premul;
     divides_at_end_ = call.op == ReduceOp::avg && !row(call.dtype).floating;
   }
+
+  bool moves_data() const { return real_; }
+  void make_scratch(std::int64_t elements) { scratch_.resize(bytes(elements)); }
 
   // Advances until a round is in flight or the plan has ended. Rounds that complete inside post() loop here, so that
   // the stack does not grow with the number of rounds.
@@ -44,6 +44,24 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
       step();
     } while (again_ && done_);
     advancing_ = false;
+  }
+
+  void post_round() {
+    const std::span<const Step> steps = plan_.steps();
+    std::array<Message, 4> few;
+    if (steps.size() <= few.size()) return post({few.data(), messages_of(steps, few.data())});
+    std::vector<Message> many(steps.size());
+    post({many.data(), messages_of(steps, many.data())});
+  }
+
+  void arrived(Status status) {
+    if (!status.ok()) return finish(std::move(status));
+    const bool charges = transport_.charges_reductions();
+    if (!real_ && !charges) return advance();
+    const std::int64_t combined = local_steps();
+    if (combined == 0 || !charges) return advance();
+    auto self = shared_from_this();
+    transport_.after_reduction(combined, [self] { self->advance(); });
   }
 
  private:
@@ -64,11 +82,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
       return finish({});
     }
     if (real_) make_room_for_round();
-    const std::span<const Step> steps = plan_.steps();
-    std::array<Message, 4> few;
-    if (steps.size() <= few.size()) return post({few.data(), messages_of(steps, few.data())});
-    std::vector<Message> many(steps.size());
-    post({many.data(), messages_of(steps, many.data())});
+    post_round();
   }
 
   std::size_t messages_of(std::span<const Step> steps, Message* to) {
@@ -100,16 +114,6 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     for (const Step& s : plan_.steps())
       if (s.kind == Step::Kind::receive_reduce) staged += bytes(s.slice.count);
     staging_.resize(staged);
-  }
-
-  void arrived(Status status) {
-    if (!status.ok()) return finish(std::move(status));
-    const bool charges = transport_.charges_reductions();
-    if (!real_ && !charges) return advance();
-    const std::int64_t combined = local_steps();
-    if (combined == 0 || !charges) return advance();
-    auto self = shared_from_this();
-    transport_.after_reduction(combined, [self] { self->advance(); });
   }
 
   // Copies and combinations of the round, in step order. Returns the bytes combined.
@@ -163,7 +167,21 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
 }  // namespace
 
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done) {
-  std::make_shared<PlanRun>(transport, call, algorithm, tag, std::move(done))->advance();
+  const PlanArgs args{transport.rank(), transport.size(),  call.count,
+                      call.root,        call.splits.get(), transport.ranks_per_node()};
+  const auto run = std::make_shared<PlanRun>(transport, call, algorithm.plan(args), tag, std::move(done));
+  if (run->moves_data()) run->make_scratch(algorithm.scratch_elements(args));
+  run->advance();
+}
+
+Transport::Done resume_plan(Transport& transport, const Collective& call, Plan plan, Tag tag, PlanDone done,
+                            PlanPoint at) {
+  auto run = std::make_shared<PlanRun>(transport, call, std::move(plan), tag, std::move(done));
+  PDSIM_CHECK(!run->moves_data(), "a run that moves data goes on elsewhere");
+  if (at == PlanPoint::round_in_flight) return [run](Status status) { run->arrived(std::move(status)); };
+  if (at == PlanPoint::round_to_combine) return [run](const Status&) { run->advance(); };
+  run->post_round();
+  return {};
 }
 
 Message message_of(const Collective& call) {

@@ -11,6 +11,7 @@
 #include "core/collectives/collective.h"
 #include "core/runtime/transport.h"
 
+#include <cstdint>
 #include <functional>
 
 namespace pdsim {
@@ -22,6 +23,14 @@ void run_plan(Transport& transport, const Collective& call, const Algorithm& alg
 
 // What a send or a recv of the program asks of a transport.
 Message message_of(const Collective& call);
+
+// Where a run without data stands that something else has begun.
+enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
+
+// Goes on with it. Gives what to call when the round in flight, or its combining, is over; a round to post is posted at once, and
+// nothing is given. `plan` has yielded that round.
+Transport::Done resume_plan(Transport& transport, const Collective& call, Plan plan, Tag tag, PlanDone done,
+                            PlanPoint at);
 
 // The elements of `input` and `output` that a call needs on this rank (0: the buffer is not used).
 std::int64_t input_elements(const Collective& call, Rank rank, int size);

@@ -9,7 +9,7 @@ namespace pdsim {
 FlightRecorder::FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity)
     : rank_(rank), clock_(clock), capacity_(capacity) {}
 
-std::int64_t FlightRecorder::begin(Call call) {
+std::int64_t FlightRecorder::begin(Call&& call) {
   const std::lock_guard lock(mutex_);
   ++progress_;
   call.id = next_id_++;
@@ -19,7 +19,7 @@ std::int64_t FlightRecorder::begin(Call call) {
   calls_.push_back(std::move(call));
   if (ring_ != nullptr) ring_->write(calls_.back());
   if (calls_.size() > capacity_) {
-    calls_.pop_front();
+    calls_.drop_oldest();
     ++dropped_;
   }
   return next_id_ - 1;
@@ -31,8 +31,8 @@ void FlightRecorder::mirror(RecordRing* ring) {
 }
 
 Call* FlightRecorder::find(std::int64_t id) {
-  if (calls_.empty() || id < calls_.front().id) return nullptr;
-  return &calls_[static_cast<std::size_t>(id - calls_.front().id)];
+  if (calls_.empty() || id < calls_[0].id) return nullptr;
+  return &calls_[static_cast<std::size_t>(id - calls_[0].id)];
 }
 
 void FlightRecorder::started(std::int64_t id) {
@@ -76,7 +76,7 @@ void FlightRecorder::note(std::string_view kind, Facts facts) {
   if (ring_ != nullptr) ring_->write(notes_made_, notes_.back());
   ++notes_made_;
   if (notes_.size() > capacity_) {
-    notes_.pop_front();
+    notes_.drop_oldest();
     ++dropped_;
   }
 }
@@ -128,18 +128,31 @@ std::int64_t FlightRecorder::progress() const {
   return progress_;
 }
 
-RankLog FlightRecorder::log() const {
-  const std::lock_guard lock(mutex_);
+RankLog FlightRecorder::ending() const {
   RankLog log;
   log.rank = rank_;
   log.launch = launch_;
-  log.calls.assign(calls_.begin(), calls_.end());
-  log.notes.assign(notes_.begin(), notes_.end());
   log.dropped = dropped_;
   log.end = end_;
   log.ended = ended_;
   log.error = error_;
   log.error_site = error_site_;
+  return log;
+}
+
+RankLog FlightRecorder::log() const {
+  const std::lock_guard lock(mutex_);
+  RankLog log = ending();
+  log.calls = calls_.all();
+  log.notes = notes_.all();
+  return log;
+}
+
+RankLog FlightRecorder::take_log() {
+  const std::lock_guard lock(mutex_);
+  RankLog log = ending();
+  log.calls = calls_.take_all();
+  log.notes = notes_.take_all();
   return log;
 }
 

@@ -12,11 +12,12 @@
 #include "core/base/types.h"
 #include "core/runtime/runtime.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pdsim {
@@ -106,12 +107,38 @@ struct RankLog {
 
 class RecordRing;
 
+// The newest of many, from the oldest that is kept on. As std::deque, but small when there are few.
+template <class T>
+class Newest {
+ public:
+  bool empty() const { return size() == 0; }
+  std::size_t size() const { return items_.size() - first_; }
+  T& operator[](std::size_t i) { return items_[first_ + i]; }
+  T& back() { return items_.back(); }
+  void push_back(T&& item) { items_.push_back(std::move(item)); }
+  void drop_oldest() {
+    items_[first_++] = T();
+    if (2 * first_ < items_.size()) return;
+    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  std::vector<T> all() const { return {items_.begin() + static_cast<std::ptrdiff_t>(first_), items_.end()}; }
+  std::vector<T> take_all() {
+    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(std::exchange(first_, 0)));
+    return std::move(items_);
+  }
+
+ private:
+  std::vector<T> items_;
+  std::size_t first_ = 0;
+};
+
 class FlightRecorder {
  public:
   FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity = 1 << 16);
 
   // Begins a call now; id, parent, issued and (when empty) site are filled in.
-  std::int64_t begin(Call call);
+  std::int64_t begin(Call&& call);
   void started(std::int64_t id);
   void finish(std::int64_t id, const Status& status);
   void add_fact(std::int64_t id, std::string_view key, std::string value);
@@ -129,6 +156,7 @@ class FlightRecorder {
   void mirror(RecordRing* ring);
   void ended(RankEnd how, const Error& error = {});
   RankLog log() const;
+  RankLog take_log();  // the same, and leaves nothing behind
   // Grows with everything recorded: a watchdog that sees it stand still knows that the rank got nowhere.
   std::int64_t progress() const;
 
@@ -138,8 +166,9 @@ class FlightRecorder {
   const Runtime& clock_;
   std::size_t capacity_;
   mutable std::mutex mutex_;
-  std::deque<Call> calls_;
-  std::deque<Note> notes_;
+  RankLog ending() const;
+  Newest<Call> calls_;
+  Newest<Note> notes_;
   std::vector<std::int64_t> open_;
   std::int64_t next_id_ = 0;
   std::int64_t dropped_ = 0;

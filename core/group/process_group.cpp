@@ -117,9 +117,23 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   if (!is_member() && !destroyed_) return not_a_member(call);
   PDSIM_TRY(check(call));
   if (call.kind == CollectiveKind::recv) call.source = std::make_shared<Rank>(no_rank);
-  const CollectiveRow& r = row(call.kind);
-  if (!r.point_to_point) call.seq = next_seq_++;
+  if (!row(call.kind).point_to_point) call.seq = next_seq_++;
+  const std::int64_t id = record(call, std::move(options));
+  Result<WorkPtr> work = member_->start(call);
+  if (!work.ok()) {
+    recorder_.finish(id, work.error());
+    return work;
+  }
+  recorder_.started(id);
+  if (call.source) (*work)->set_source(call.source);
+  FlightRecorder& recorder = recorder_;
+  (*work)->on_done([&recorder, id](const Status& status) { recorder.finish(id, status); });
+  return work;
+}
 
+// Never inlined: the entry is large, and a simulated rank that waits keeps each page of its stack that it ever touched.
+[[gnu::noinline]] std::int64_t ProcessGroup::record(const Collective& call, CallOptions options) {
+  const CollectiveRow& r = row(call.kind);
   Call entry;
   entry.layer = r.point_to_point ? Layer::point_to_point : Layer::collective;
   entry.name = std::string(r.name);
@@ -135,18 +149,7 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   entry.facts = std::move(options.facts);
   if (r.point_to_point && call.user_tag != 0) entry.facts.push_back({"tag", fmt::format("{}", call.user_tag)});
   add_sizes(entry.facts, call);
-  const std::int64_t id = recorder_.begin(std::move(entry));
-
-  Result<WorkPtr> work = member_->start(call);
-  if (!work.ok()) {
-    recorder_.finish(id, work.error());
-    return work;
-  }
-  recorder_.started(id);
-  if (call.source) (*work)->set_source(call.source);
-  FlightRecorder& recorder = recorder_;
-  (*work)->on_done([&recorder, id](const Status& status) { recorder.finish(id, status); });
-  return work;
+  return recorder_.begin(std::move(entry));
 }
 
 Result<WorkPtr> ProcessGroup::not_a_member(const Collective& call) {

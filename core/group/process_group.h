@@ -92,6 +92,7 @@ class ProcessGroup {
   Status check(const Collective& call) const;
   Status answer_all(Runtime& runtime, const Collective& call, bool all);
   Status report_to_first(Runtime& runtime, const Collective& call);
+  std::int64_t record(const Collective& call, CallOptions options);  // its entry in the flight record
   Result<WorkPtr> not_a_member(const Collective& call);
 
   std::string name_;

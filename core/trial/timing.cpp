@@ -27,7 +27,7 @@ std::vector<Round> rounds_of(const TimingRequest& request) {
 
 bool has_parts(CollectiveKind kind) { return row(kind).input_times_size || row(kind).output_times_size; }
 
-std::string key_of(std::size_t round) { return fmt::format("round {}", round); }
+std::string key_of(std::size_t round) { return "round " + std::to_string(round); }
 
 Status line_up(RankEnvironment& env, ProcessGroup& group, Time align) {
   if (align <= Time{}) return wait(group.barrier());
@@ -62,13 +62,20 @@ Result<std::vector<double>> time_round(RankEnvironment& env, ProcessGroup& group
   const TrialMemory memory(payload, round.in_place, request.moves_data);
   for (int i = 0; i < request.warmup; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
   PDSIM_TRY(line_up(env, group, request.align));
+  if (request.on_timed) request.on_timed(true);
   const Time began = env.runtime.now();
   for (int i = 0; i < request.iterations; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
   const Time ended = env.runtime.now();
+  if (request.on_timed) request.on_timed(false);
   return std::vector<double>{static_cast<double>(began.ps), static_cast<double>(ended.ps), static_cast<double>(wrong)};
 }
 
 }  // namespace
+
+std::int64_t timed_messages(const TimingRequest& request, std::int64_t messages) {
+  const int checks = request.moves_data ? 1 : 0;
+  return messages / (checks + request.warmup + request.iterations) * request.iterations;
+}
 
 RankProgram timing_program(const TimingRequest& request) {
   return [&request](RankEnvironment& env) -> ProgramResult {

@@ -9,6 +9,8 @@
 #include "core/group/rank_program.h"
 #include "core/trial/payload.h"
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct TimingRequest {
   int warmup = 5;
   Time align{};  // zero: a barrier
   Time timeout{60'000'000'000'000};
+  // Told by each rank when its timed calls of a round begin, and when they have ended. May be empty.
+  std::function<void(bool begin)> on_timed{};
 };
 
 // One size, in or out of place.
@@ -37,6 +41,9 @@ struct TimedRound {
   Time whole{};            // of one call, from when the last rank began the round to when the last one ended it
   std::int64_t wrong = 0;  // elements, of all ranks
 };
+
+// Of messages of all calls of a request with one count, those of the timed calls: all its calls send as many.
+std::int64_t timed_messages(const TimingRequest& request, std::int64_t messages);
 
 // `request` must outlive the program. Its times are in the values it ends with; timed_rounds() reads them.
 RankProgram timing_program(const TimingRequest& request);

@@ -61,10 +61,8 @@ TrialMemory::TrialMemory(const Payload& p, bool in_place, bool moves_data)
   input_.data = input_bytes_.data();
 }
 
-Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& p, const TrialMemory& memory,
-                            std::string_view algorithm) {
-  CallOptions options;
-  options.algorithm = algorithm;
+namespace {
+Collective call_of(const Payload& p, const TrialMemory& memory) {
   Collective call;
   call.kind = p.kind;
   call.input = memory.input();
@@ -75,7 +73,15 @@ Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& p, const TrialMe
   call.premul = p.premul;
   call.root = p.root;
   if (is_uneven(p.kind)) call.splits = p.splits();
-  return group.start(std::move(call), std::move(options));
+  return call;
+}
+}  // namespace
+
+Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& p, const TrialMemory& memory,
+                            std::string_view algorithm) {
+  CallOptions options;
+  options.algorithm = algorithm;
+  return group.start(call_of(p, memory), std::move(options));
 }
 
 }  // namespace pdsim

@@ -73,7 +73,32 @@ TEST(BenchCommand, GivesTheClosedFormAndTheMessagesOfTheRing) {
   EXPECT_NEAR(row["simulated_us"].get<double>(), 30.131, 0.001);
   EXPECT_EQ(row["messages"], 24);
   EXPECT_NEAR(row["busbw_GBps"].get<double>(), 1.5 * row["algbw_GBps"].get<double>(), 1e-9);
-  for (const char* key : {"wall_s", "messages_per_s", "peak_rss_bytes", "wrong"}) EXPECT_TRUE(row.contains(key)) << key;
+  for (const char* key :
+       {"wall_s", "messages_per_s", "cpu_s", "messages_per_cpu_s", "run_wall_s", "peak_rss_bytes", "wrong"})
+    EXPECT_TRUE(row.contains(key)) << key;
+  EXPECT_LT(row["wall_s"], row["run_wall_s"]);
+  const double rate = row["messages"].get<double>() / row["wall_s"].get<double>();
+  EXPECT_NEAR(row["messages_per_s"].get<double>(), rate, rate / 1e6);
+}
+
+TEST(BenchCommand, TakesTopologies) {
+  const Folder folder;
+  const auto us = [&folder](const std::vector<std::string>& world) {
+    std::vector<std::string> arguments{"bench",    "--ranks", "8",         "--collective", "all_to_all",
+                                       "--min",    "1MiB",    "--max",     "1MiB",         "--algorithm",
+                                       "pairwise", "--json",  "--payload", "none"};
+    arguments.insert(arguments.end(), world.begin(), world.end());
+    const Ended run = run_pdsim(arguments, folder.path());
+    EXPECT_EQ(run.status, 0) << run.problems;
+    return lines(run.output).at(0)["simulated_us"].get<double>();
+  };
+  const double flat = us({});
+  EXPECT_DOUBLE_EQ(us({"--topology", "fat_tree:leaf=4"}), flat);
+  EXPECT_GT(us({"--topology", "fat_tree:leaf=4,oversubscription=4"}), 1.4 * flat);
+  EXPECT_GT(us({"--topology", "fat_tree:leaf=4,hop=1us"}), flat);
+  EXPECT_GT(us({"--topology", "torus:x=4,y=2"}), flat);
+  EXPECT_GT(us({"--nodes", "4", "--topology", "rail:oversubscription=4"}), flat);
+  EXPECT_DOUBLE_EQ(us({"--topology", "torus:x=4,y=2", "--sharing", "ports"}), flat);
 }
 
 TEST(BenchCommand, TimesOutOfPlaceAndInPlace) {
@@ -127,6 +152,14 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"bench", "--ranks", "6", "--nodes", "4"}, "6 ranks cannot be spread evenly over 4 nodes"},
       {{"bench", "--on", "gloo", "--payload", "none"}, "only the simulated world can"},
       {{"bench", "--sharing", "port"}, "did you mean `ports`?"},
+      {{"bench", "--topology", "fat"}, "there is no topology `fat`; there are fat_tree, rail and torus"},
+      {{"bench", "--topology", "fat_tree"}, "fat_tree needs `leaf`, as in fat_tree:leaf=4"},
+      {{"bench", "--topology", "rail:leaf=4"}, "rail has no `leaf`; it has oversubscription, hop"},
+      {{"bench", "--topology", "torus:x=0"}, "x=0 must be a whole number of 1 or more"},
+      {{"bench", "--topology", "torus:x=4,hop=1"}, "write it with its unit, such as 1us"},
+      {{"bench", "--topology", "fat_tree:leaf=4,oversubscription=half"}, "must be a number of 1 or more"},
+      {{"bench", "--topology", "torus:x=3,y=2"}, "x * y * z must be 4"},
+      {{"bench", "--topology", "rail"}, "give --nodes"},
       {{"bench", "--factor", "1"}, "--factor"},
       {{"bench", "--ranks", "1048576", "--max", "1MiB"}, "--payload none moves sizes only"},
       {{"validate", "--ranks", "100000", "--max-bytes", "1MiB"}, "more than 8GiB of memory"},

@@ -1,6 +1,5 @@
 // Two engines, one time: what is worked out ahead ends when the exchange, message by message, ends it.
-#include "core/collectives/algorithms.h"
-#include "tests/unit/sim/group_world.h"
+#include "tests/unit/sim/engines.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +7,6 @@
 
 namespace pdsim::sim {
 namespace {
-
-// A fault that never strikes leaves everything to the exchange.
-WorldSpec without_ahead(WorldSpec spec) {
-  FaultSpec fault;
-  fault.kind = "drop";
-  fault.match.nth = IntSet::of({1'000'000'000});
-  spec.faults.push_back(fault);
-  return spec;
-}
 
 WorldSpec quiet(int nodes, int ranks_per_node, Buffering buffering) {
   WorldSpec spec = world(ranks_per_node, "ideal");
@@ -31,21 +21,6 @@ WorldSpec quiet(int nodes, int ranks_per_node, Buffering buffering) {
   spec.sharing = Sharing::none;
   spec.buffering = buffering;
   return spec;
-}
-
-Collective call_of(const Algorithm& algorithm, std::int64_t count, Rank rank, int size) {
-  Collective call;
-  call.kind = algorithm.kind;
-  call.count = count;
-  call.root = size - 1;
-  const CollectiveRow& kind = row(algorithm.kind);
-  const bool is_root = rank == call.root;
-  const bool barrier = algorithm.kind == CollectiveKind::barrier;
-  const std::int64_t in = kind.input_times_size && (!kind.rooted || is_root) ? count * size : count;
-  const std::int64_t out = kind.output_times_size && (!kind.rooted || is_root) ? count * size : count;
-  call.input = {nullptr, DType::f32, barrier ? 0 : in};
-  call.output = {nullptr, DType::f32, barrier ? 0 : out};
-  return call;
 }
 
 struct Seen {
@@ -74,23 +49,17 @@ Seen see(const WorldSpec& spec, const Algorithm& algorithm, std::int64_t count, 
   return seen;
 }
 
-bool is_collective(const Algorithm& algorithm) {
-  const std::string_view name = row(algorithm.kind).name;
-  return !row(algorithm.kind).point_to_point && !name.ends_with("_v");
-}
-
 TEST(Ahead, EndsWhenTheExchangeEndsForEveryAlgorithm) {
   int worked_out = 0;
   for (const Algorithm& algorithm : algorithms()) {
-    if (!is_collective(algorithm)) continue;
+    if (!is_even_collective(algorithm)) continue;
     for (const Buffering buffering : {Buffering::zero, Buffering::unbounded})
-      for (const auto& [nodes, per_node] :
-           {std::pair(1, 1), std::pair(1, 2), std::pair(1, 7), std::pair(3, 3)})
+      for (const auto& [nodes, per_node] : {std::pair(1, 1), std::pair(1, 2), std::pair(1, 7), std::pair(3, 3)})
         for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1000}}) {
           const WorldSpec spec = quiet(nodes, per_node, buffering);
           for (const Rank late : {no_rank, 0}) {
             const Seen ahead = see(spec, algorithm, count, 2, late);
-            const Seen exchanged = see(without_ahead(spec), algorithm, count, 2, late);
+            const Seen exchanged = see(by_exchange(spec), algorithm, count, 2, late);
             ASSERT_EQ(ahead.ends, exchanged.ends) << name_of(algorithm.kind) << " " << algorithm.name << ", " << nodes
                                                   << " x " << per_node << ", " << count;
             ASSERT_EQ(ahead.messages, exchanged.messages) << name_of(algorithm.kind) << " " << algorithm.name;
@@ -109,7 +78,7 @@ TEST(Ahead, ARankThatStaysAwayIsADeadlockAsEver) {
     };
     WorldSpec spec = quiet(1, 3, buffering);
     const RunRecord ahead = with_group(spec, body);
-    const RunRecord exchanged = with_group(without_ahead(spec), body);
+    const RunRecord exchanged = with_group(by_exchange(spec), body);
     EXPECT_TRUE(ahead.deadlocked);
     EXPECT_EQ(ahead.deadlock_at, exchanged.deadlock_at);
   }
@@ -132,7 +101,7 @@ TEST(Ahead, CallsInFlightTogetherEndAsInTheExchange) {
     return all;
   };
   const WorldSpec spec = quiet(2, 2, Buffering::zero);
-  EXPECT_EQ(ends(spec), ends(without_ahead(spec)));
+  EXPECT_EQ(ends(spec), ends(by_exchange(spec)));
 }
 
 TEST(Ahead, AWatchdogThatFiresBeforeTheEndIsNotOvertaken) {
@@ -145,7 +114,7 @@ TEST(Ahead, AWatchdogThatFiresBeforeTheEndIsNotOvertaken) {
       return wait(g.all_reduce({nullptr, DType::f32, 1 << 20}, ReduceOp::sum, options));
     };
     const RunRecord ahead = with_group(spec, body);
-    const RunRecord exchanged = with_group(without_ahead(spec), body);
+    const RunRecord exchanged = with_group(by_exchange(spec), body);
     for (std::size_t r = 0; r < 4; ++r) {
       EXPECT_EQ(ahead.ranks[r].log.end, exchanged.ranks[r].log.end) << backend;
       EXPECT_NE(ahead.ranks[r].log.end, RankEnd::returned) << backend;

@@ -1,4 +1,5 @@
 // Fat trees, rails and tori: routes, what shares a link and what it costs; ranks of different speeds; costs of a message.
+#include "core/base/random.h"
 #include "sim/network.h"
 #include "tests/unit/sim/group_world.h"
 
@@ -41,7 +42,7 @@ TEST(Routes, OfATorusAreTheShortestAndGoFromEndToEnd) {
     WorldSpec spec = links_world(ranks, Topology::Kind::torus);
     spec.topology.sides = sides;
     const Routes routes(spec);
-    std::vector<std::size_t> links;
+    std::vector<std::uint32_t> links;
     for (Rank from = 0; from < ranks; ++from)
       for (Rank to = 0; to < ranks; ++to) {
         const int hops = routes.find(from, to, links);
@@ -53,9 +54,9 @@ TEST(Routes, OfATorusAreTheShortestAndGoFromEndToEnd) {
         }
         ASSERT_EQ(links.size(), static_cast<std::size_t>(distance)) << from << " " << to;
         ASSERT_EQ(hops, std::max(0, distance - 1));
-        ASSERT_TRUE(from == to || links.front() / 6 == static_cast<std::size_t>(from));
-        ASSERT_EQ(std::set<std::size_t>(links.begin(), links.end()).size(), links.size());
-        for (const std::size_t link : links) ASSERT_LT(link, routes.links());
+        ASSERT_TRUE(from == to || links.front() / 6 == static_cast<std::uint32_t>(from));
+        ASSERT_EQ(std::set<std::uint32_t>(links.begin(), links.end()).size(), links.size());
+        for (const std::uint32_t link : links) ASSERT_LT(link, routes.links());
       }
   }
 }
@@ -115,6 +116,69 @@ TEST(Reservations, FillGapsAndNeverOverlap) {
   EXPECT_EQ(link.take(2_us, 6_us, 0_us), 4_us);  // fills it to the brim
   EXPECT_EQ(link.take(0_us, 1_us, 0_us), 26_us);
   EXPECT_EQ(link.take(30_us, 1_us, 30_us), 30_us);
+}
+
+// The first gap, searched picosecond by picosecond.
+TEST(Reservations, GiveTheFirstGapThereIs) {
+  Random random(5);
+  for (int world = 0; world < 200; ++world) {
+    Reservations link;
+    std::vector<bool> busy(2000);
+    Time now{};
+    for (int i = 0; i < 30; ++i) {
+      const auto later = static_cast<std::int64_t>(random.below(12));
+      const auto wait = static_cast<std::int64_t>(random.below(40));
+      const auto duration = static_cast<std::int64_t>(random.below(9));
+      now = now + Time{later};
+      std::int64_t at = now.ps + wait;
+      const auto fits = [&](std::int64_t from) {
+        for (std::int64_t t = from; t < from + duration; ++t)
+          if (busy[static_cast<std::size_t>(t)]) return false;
+        return true;
+      };
+      const std::int64_t ready = at;
+      while (!fits(at)) ++at;
+      const Time given = link.take(Time{ready}, Time{duration}, now);
+      ASSERT_TRUE(duration == 0 || given == Time{at}) << world << " " << i;
+      for (std::int64_t t = at; t < at + duration; ++t) busy[static_cast<std::size_t>(t)] = true;
+    }
+  }
+}
+
+// Four ranks below a leaf switch send ten messages each over its one link, which is as fast as one of their ports.
+TEST(SharedLink, GivesEachOfItsSendersTheSame) {
+  WorldSpec spec = links_world(8, Topology::Kind::fat_tree);
+  spec.buffering = Buffering::zero;
+  spec.payload = false;
+  spec.topology.leaf = 4;
+  spec.topology.oversubscription = 4;
+  constexpr int times = 10;
+  std::vector<std::vector<Time>> received(4);
+  const auto body = [&](RankEnvironment& env, ProcessGroup& g) -> Status {
+    const Time began = env.runtime.now();
+    for (int i = 0; i < times; ++i) {
+      if (env.rank < 4) PDSIM_TRY(wait(g.send({nullptr, DType::u8, bytes}, env.rank + 4, 0)));
+      if (env.rank < 4) continue;
+      PDSIM_TRY(wait(g.recv({nullptr, DType::u8, bytes}, env.rank - 4, 0)));
+      received[static_cast<std::size_t>(env.rank - 4)].push_back(env.runtime.now() - began);
+    }
+    return {};
+  };
+  (void)with_group(spec, body);
+  for (std::size_t i = 0; i < times; ++i) {
+    Time first = Time::max(), last{};
+    for (const std::vector<Time>& mine : received) {
+      first = std::min(first, mine[i]);
+      last = std::max(last, mine[i]);
+    }
+    EXPECT_LE((last - first).ps, (300_us).ps) << i;  // nobody is a whole turn behind another
+    EXPECT_LE(first.ps, (405_us * (static_cast<int>(i) + 1)).ps) << i;
+    EXPECT_GE(last.ps, (400_us * (static_cast<int>(i) + 1)).ps) << i;  // and the link does no more than it can
+  }
+  const auto once = received;
+  for (std::vector<Time>& mine : received) mine.clear();
+  (void)with_group(spec, body);
+  EXPECT_EQ(received, once);
 }
 
 TEST(Topology, IsDeterministicAndDecidesTheTimeOfACollective) {

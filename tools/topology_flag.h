@@ -1,0 +1,17 @@
+// --topology: a scenario's `world.topology` in one word, as fat_tree:leaf=16,oversubscription=2,hop=1us.
+#pragma once
+
+#include "core/base/result.h"
+#include "sim/world_spec.h"
+
+#include <string>
+
+namespace pdsim::tools {
+
+// Errors: invalid_argument, saying what would be right.
+Result<sim::Topology> parse_topology(const std::string& text);
+
+// What is wrong with the topology in this world; empty: nothing.
+std::string topology_problem(const sim::WorldSpec& spec);
+
+}  // namespace pdsim::tools
