@@ -2,9 +2,14 @@
 
 #include "core/base/check.h"
 
-#include <boost/context/fiber.hpp>
+#include <boost/fiber/algo/algorithm.hpp>
+#include <boost/fiber/context.hpp>
+#include <boost/fiber/fiber.hpp>
+#include <boost/fiber/operations.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
 #include <exception>
 #include <thread>
 
@@ -13,14 +18,51 @@ namespace {
 
 struct Unwind {};  // ends a rank's fiber
 
+// Ranks run before anything else; the main fiber (the clock) only when no rank can; Boost's dispatcher only when even the
+// main fiber waits, so that it does not double the number of switches.
+class RanksFirst final : public boost::fibers::algo::algorithm {
+ public:
+  explicit RanksFirst(Chooser* chooser) : chooser_(chooser) {}
+
+  void awakened(boost::fibers::context* context) noexcept override {
+    if (context->is_context(boost::fibers::type::dispatcher_context)) {
+      dispatcher_ = context;
+    } else if (context->is_context(boost::fibers::type::main_context)) {
+      main_ = context;
+    } else {
+      ready_.push_back(context);
+    }
+  }
+
+  boost::fibers::context* pick_next() noexcept override {
+    if (!ready_.empty()) {
+      const std::uint32_t pick = chooser_->choose(static_cast<std::uint32_t>(ready_.size()), ChoiceTag::run);
+      boost::fibers::context* next = ready_[pick];
+      ready_.erase(ready_.begin() + pick);
+      return next;
+    }
+    if (main_ != nullptr) return std::exchange(main_, nullptr);
+    return std::exchange(dispatcher_, nullptr);
+  }
+
+  bool has_ready_fibers() const noexcept override { return !ready_.empty() || main_ != nullptr; }
+  void suspend_until(const std::chrono::steady_clock::time_point&) noexcept override {}
+  void notify() noexcept override {}
+
+ private:
+  Chooser* chooser_;
+  std::deque<boost::fibers::context*> ready_;
+  boost::fibers::context* main_ = nullptr;
+  boost::fibers::context* dispatcher_ = nullptr;
+};
+
 }  // namespace
 
 struct Scheduler::Task {
   Rank rank = no_rank;
   Action body;
-  boost::context::fiber fiber;  // its own, while it does not run
-  boost::context::fiber clock;  // where it came from, while it runs
-  bool parked = false;
+  boost::fibers::fiber fiber;
+  boost::fibers::context* parked = nullptr;
   bool cancelled = false;
   bool frozen = false;
   bool woken_while_frozen = false;
@@ -58,8 +100,7 @@ void Scheduler::spawn(Rank rank, Action body) {
 }
 
 void Scheduler::start(Task& task) {
-  const auto body = [this, &task](boost::context::fiber&& clock) {
-    task.clock = std::move(clock);
+  const auto body = [this, &task] {
     current_ = task.rank;
     try {
       if (!task.cancelled) task.body();
@@ -67,11 +108,9 @@ void Scheduler::start(Task& task) {
     }
     current_ = no_rank;
     --alive_;
-    ended_ = std::move(tasks_[static_cast<std::size_t>(task.rank)]);
-    return std::move(task.clock);
+    ended_.push_back(std::move(tasks_[static_cast<std::size_t>(task.rank)]));
   };
-  task.fiber = boost::context::fiber(std::allocator_arg, stacks_, body);
-  ready_.push_back(&task);
+  task.fiber = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, stacks_, body);
 }
 
 void Scheduler::park() {
@@ -79,10 +118,12 @@ void Scheduler::park() {
   if (task.unwinding) return;
   const Rank me = current_;
   if (!task.cancelled) {
-    task.parked = true;
+    boost::fibers::context* self = boost::fibers::context::active();
+    task.parked = self;
     current_ = no_rank;
-    task.clock = std::move(task.clock).resume();
+    self->suspend();
     current_ = me;
+    task.parked = nullptr;
   }
   if (task.cancelled) end_current();
 }
@@ -99,13 +140,13 @@ bool Scheduler::unwinding(Rank rank) const {
 
 void Scheduler::wake(Rank rank) {
   Task* task = find(rank);
-  if (task == nullptr || !task->parked) return;
+  if (task == nullptr || task->parked == nullptr) return;
   if (task->frozen && !task->cancelled) {
     task->woken_while_frozen = true;
     return;
   }
-  task->parked = false;
-  ready_.push_back(task);
+  ranks_ready_ = true;
+  boost::fibers::context::active()->schedule(std::exchange(task->parked, nullptr));
 }
 
 void Scheduler::freeze(Rank rank) {
@@ -145,19 +186,16 @@ bool Scheduler::fire_next() {
 
 // Until no rank can run.
 void Scheduler::let_ranks_run() {
-  while (!ready_.empty()) {
-    const std::uint32_t pick = chooser_.choose(static_cast<std::uint32_t>(ready_.size()), ChoiceTag::run);
-    Task& task = *ready_[pick];
-    ready_.erase(ready_.begin() + pick);
-    task.fiber = std::move(task.fiber).resume();
-    ended_.reset();
-  }
+  ranks_ready_ = false;
+  boost::this_fiber::yield();
+  for (const std::unique_ptr<Task>& task : ended_) task->fiber.join();
+  ended_.clear();
 }
 
 void Scheduler::loop(const std::function<void()>& on_deadlock) {
   bool deadlock_told = false;
   while (alive_ > 0) {
-    let_ranks_run();
+    if (ranks_ready_) let_ranks_run();
     if (alive_ == 0) break;
     const bool same_time = !progress_.empty() && progress_.first().at == now_;
     if (!same_time && before_time_moves && before_time_moves()) continue;
@@ -174,10 +212,12 @@ void Scheduler::loop(const std::function<void()>& on_deadlock) {
 }
 
 void Scheduler::run(const std::function<void()>& on_deadlock) {
-  // A thread of its own, whose stack is the clock's alone.
+  // The scheduling algorithm is installed per thread, so every run has a thread of its own.
   std::thread([&] {
+    boost::fibers::use_scheduling_algorithm<RanksFirst>(&chooser_);
     for (const std::unique_ptr<Task>& task : tasks_)
       if (task) start(*task);
+    ranks_ready_ = true;
     loop(on_deadlock);
   }).join();
 }

@@ -16,7 +16,6 @@
 #include "sim/stacks.h"
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -79,10 +78,10 @@ class Scheduler {
   std::uint64_t fired_ = 0;
   int alive_ = 0;
   Rank current_ = no_rank;
+  bool ranks_ready_ = false;
   Events progress_, watchdogs_;
   std::vector<std::unique_ptr<Task>> tasks_;  // by rank; null: none runs
-  std::deque<Task*> ready_;                   // in the order in which they were woken
-  std::unique_ptr<Task> ended_;               // whose fiber has just ended
+  std::vector<std::unique_ptr<Task>> ended_;
 };
 
 }  // namespace pdsim::sim

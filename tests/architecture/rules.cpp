@@ -75,6 +75,9 @@ constexpr std::array forbidden_words{
 // Plants the leaks that the determinism check must find, so it needs what is forbidden everywhere else.
 constexpr std::string_view planted_leaks = "sim/leaks.cpp";
 
+// The base class of Boost.Fiber's algorithms has this in a signature; virtual time never calls it.
+constexpr std::string_view required_signature = "void suspend_until(const std::chrono::steady_clock::time_point&)";
+
 constexpr int line_limit = 500;
 
 bool is_header(std::string_view path) { return path.ends_with(".h"); }
@@ -163,6 +166,7 @@ Problems hidden_state_problems(std::string_view path, std::string_view text) {
   Problems problems;
   if ((!path.starts_with("core/") && !path.starts_with("sim/")) || path == planted_leaks) return problems;
   for_each_line(text, [&](int number, std::string_view line) {
+    if (line.find(required_signature) != std::string_view::npos) return;
     for (const std::string_view word : forbidden_words)
       if (has_word(line, word)) problems.push_back({place(path, number), std::string(word) + " is not deterministic"});
   });
