@@ -140,10 +140,10 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     if (to != from && s.slice.count > 0) std::memmove(to, from, bytes(s.slice.count));
   }
 
-  void finish(Status status) {
+  void finish(const Status& status) {
     if (!done_) return;
     const PlanDone done = std::exchange(done_, nullptr);
-    done(std::move(status));
+    done(status);
   }
 
   // What every round needs stands together.
