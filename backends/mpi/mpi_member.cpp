@@ -40,7 +40,7 @@ Result<WorkPtr> MpiMember::start(const Collective& call) {
   const bool is_message = row(call.kind).point_to_point;
   const Capabilities& own = capabilities_of("mpi");
   Result<const Algorithm*> plan = static_cast<const Algorithm*>(nullptr);
-  if (!is_message) plan = find_plan(call, group_.size, own.has(call.kind), own.library);
+  if (!is_message) plan = find_plan(call, group_.size, own.has(call.kind), own.title);
   if (!plan.ok()) return plan.error();
   Result<WorkPtr> work = begin_work();
   if (!work.ok()) return work;

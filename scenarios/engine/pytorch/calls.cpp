@@ -228,7 +228,7 @@ std::string_view torch_dtype_name(const Call& call) {
 OpName op_name_of(std::string_view profiling_name) {
   OpName op;
   if (const std::size_t colon = profiling_name.find(':'); colon != std::string_view::npos) {
-    op.library = std::string(profiling_name.substr(0, colon));
+    op.backend = std::string(profiling_name.substr(0, colon));
     profiling_name.remove_prefix(colon + 1);
   }
   const std::size_t space = profiling_name.find(' ');

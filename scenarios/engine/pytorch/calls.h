@@ -12,7 +12,7 @@ namespace pdsim::scenarios::pytorch {
 
 // "gloo:all_reduce" is all_reduce of gloo; a message's ranks are of its group.
 struct OpName {
-  std::string library, name;
+  std::string backend, name;
   std::int64_t from = -1, to = -1;
 };
 OpName op_name_of(std::string_view profiling_name);

@@ -76,7 +76,7 @@ class Writer {
     if (!entry.is_p2p) last_seq = call.seq + 1;
     entry.collective_seq = last_seq;
     entry.p2p_seq = p2p_seqs_[group.number] += entry.is_p2p ? 1 : 0;
-    entry.name = fmt::format("{}:{}{}", options_.library, call.name, peers_of(call, group));
+    entry.name = fmt::format("{}:{}{}", options_.backend, call.name, peers_of(call, group));
     add_times(entry, call);
     add_sizes(entry, call, static_cast<std::int64_t>(group.ranks.size()));
     entry.timeout_ms = options_.timeout.ns() / 1'000'000;

@@ -19,7 +19,7 @@
 namespace pdsim::scenarios::pytorch {
 
 struct WriteOptions {
-  std::string library = "gloo";  // before the colon of a call's name: gloo:all_reduce
+  std::string backend = "gloo";  // before the colon of a call's name: gloo:all_reduce
   std::string file;              // of the scenario
   Time timeout{};                // of the group; zero: not known
 };

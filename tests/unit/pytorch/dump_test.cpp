@@ -110,11 +110,7 @@ void try_to_read(const std::string& text) {
 
 TEST(PytorchDump, DamagedAnywhereIsReadOrRefused) {
   std::vector<std::string> originals{std::string(json_dump)};
-  for (const std::string_view hex : python_pickles) {
-    std::string& bytes = originals.emplace_back();
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-      bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  }
+  for (const std::string& pickle : python_pickles()) originals.push_back(pickle);
   for (const std::string& original : originals) {
     for (std::size_t length = 0; length < original.size(); length += 7) try_to_read(original.substr(0, length));
     Random random(7);

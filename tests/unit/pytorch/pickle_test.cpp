@@ -10,13 +10,6 @@
 namespace pdsim::scenarios::pytorch {
 namespace {
 
-std::string bytes_of(std::string_view hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
-
 // Protocol 2, the opcodes, STOP.
 std::string pickled(std::string_view opcodes) { return "\x80\x02" + std::string(opcodes) + "."; }
 
@@ -26,8 +19,8 @@ std::string why_refused(const std::string& text) {
 }
 
 TEST(Pickle, OfEveryProtocolHoldsWhatPythonPutIntoIt) {
-  for (const std::string_view hex : python_pickles) {
-    const Result<Tree> tree = read_pickle(bytes_of(hex));
+  for (const std::string& pickle : python_pickles()) {
+    const Result<Tree> tree = read_pickle(pickle);
     ASSERT_TRUE(tree.ok()) << tree.error().message;
     const Result<Dump> dump = dump_of(*tree, 1);
     ASSERT_TRUE(dump.ok()) << dump.error().message;
