@@ -106,6 +106,21 @@ std::vector<std::string> command_of(const TimingRequest& request, const TrialAlg
   return command;
 }
 
+// All algorithms in one process: the ranks work the sizes out as this process does.
+std::vector<std::string> series_of(const BenchOptions& options) {
+  std::vector<std::string> command = series_command("bench", options.trial);
+  const auto add = [&command](const char* flag, const auto& value) {
+    command.insert(command.end(), {flag, fmt::format("{}", value)});
+  };
+  add("--min", options.min);
+  add("--max", options.max);
+  add("--factor", options.factor);
+  add("--root", options.root);
+  if (options.iterations) add("--iters", *options.iterations);
+  if (options.warmup) add("--warmup", *options.warmup);
+  return command;
+}
+
 class Bench {
  public:
   Bench(const BenchOptions& options, scenarios::TrialWorld world, Console& console)
@@ -115,12 +130,14 @@ class Bench {
     table_.ranks = options.trial.ranks;
     table_.bytes_before = peak_rss_bytes();
     table_.simulated = world_.row->kind == scenarios::WorldKind::simulated;
+    world_.options.series_command = series_of(options);
   }
 
   int run(const std::vector<TrialAlgorithm>& algorithms) {
     Progress progress(static_cast<std::int64_t>(algorithms.size()), "tables");
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
       progress.at(static_cast<std::int64_t>(i), fmt::format("{} {}", name_of(algorithms[i].kind), algorithms[i].name));
+      world_.options.part = static_cast<int>(i);
       const int status = run(algorithms[i], progress);
       if (status != exit_held) return status;
     }
@@ -213,18 +230,29 @@ std::string conflict(const BenchOptions& options, const scenarios::WorldRow& wor
   return supports(op, dtype) ? "" : fmt::format("{} does not exist for {}", name_of(op), name_of(dtype));
 }
 
-int run(const BenchOptions& options, Console& console) {
-  if (!options.trial.as_rank.empty()) {
-    const TimingRequest request = request_of(
-        options,
-        {collective_named(options.trial.collective).value_or(CollectiveKind::barrier), options.trial.algorithm}, false);
-    return be_rank(options.trial, timing_program(request), console);
+int rank(const BenchOptions& options, Console& console) {
+  const auto program = [&options](const auto& algorithm) -> RankProgram {
+    const auto request = std::make_shared<const TimingRequest>(request_of(options, algorithm, false));
+    return [request, run = timing_program(*request)](RankEnvironment& environment) { return run(environment); };
+  };
+  return be_rank(options.trial, program, console);
+}
+
+int run(BenchOptions& options, Console& console) {
+  if (!options.trial.as_rank.empty()) return rank(options, console);
+  const auto place = place_in_job(options.trial);
+  if (!place.ok()) {
+    console.problem(place.error().message);
+    return exit_wrong_input;
   }
   Trial trial = prepare_trial(
       options.trial, "bench", [&options](const scenarios::WorldRow& world) { return conflict(options, world); },
       console);
   if (trial.status != exit_held) return trial.status;
-  return Bench(options, std::move(trial.world), console).run(trial.algorithms);
+  return run_joined(*place, console, [&](Job* job) {
+    trial.world.options.job = job;
+    return Bench(options, std::move(trial.world), console).run(trial.algorithms);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "scenarios/engine/sim_world.h"
 #include "scenarios/engine/text_report.h"
 #include "tools/command.h"
+#include "tools/join.h"
 #include "tools/load.h"
 
 #include <CLI/CLI.hpp>
@@ -106,6 +107,27 @@ std::vector<scenarios::Scenario> chosen(const std::vector<const scenarios::Scena
   return copies;
 }
 
+// One process per rank for all variants, in this order.
+std::vector<std::string> series_of(const ScenarioOptions& options) {
+  std::vector<std::string> command{"rank", options.on};
+  command.insert(command.end(), options.files.begin(), options.files.end());
+  command.emplace_back("--series");
+  if (!options.variant.empty()) command.insert(command.end(), {"--variant", options.variant});
+  if (options.seed) command.insert(command.end(), {"--seed", std::to_string(*options.seed)});
+  return command;
+}
+
+// A job that was started from outside has the ranks it has; empty: every file wants as many.
+std::string size_problem(const std::optional<JobPlace>& place,
+                         const std::vector<std::vector<scenarios::Scenario>>& files) {
+  for (const auto& variants : files)
+    for (const scenarios::Scenario& s : variants)
+      if (place && s.world.spec.ranks() != place->size)
+        return fmt::format("{} has {} ranks, and the job that {} has started {}", s.name, s.world.spec.ranks(),
+                           place->by, place->size);
+  return {};
+}
+
 int status_of(const Error& error) {
   if (error.code == Code::unavailable) return exit_not_available;
   if (error.code == Code::limit_exceeded || error.code == Code::input_invalid) return exit_wrong_input;
@@ -115,12 +137,18 @@ int status_of(const Error& error) {
 class FileRun {
  public:
   FileRun(const scenarios::LoadedFile& file, const scenarios::WorldRow& world, const ScenarioOptions& options,
-          Console& console)
-      : file_(file), world_(world), options_(options), console_(console), how_(run_options(options)) {}
+          Console& console, Job* job)
+      : file_(file), world_(world), options_(options), console_(console), how_(run_options(options)) {
+    how_.job = job;
+    how_.series_command = series_of(options);
+  }
 
-  int run(const std::vector<scenarios::Scenario>& variants) {
+  // `first`: how many variants of other files come before.
+  int run(const std::vector<scenarios::Scenario>& variants, int first) {
+    how_.part = first;
     for (const scenarios::Scenario& variant : variants) {
       const int status = run(variant);
+      ++how_.part;
       if (status != exit_held) return status;
     }
     return tell();
@@ -206,6 +234,12 @@ int run(const ScenarioOptions& options, Console& console) {
     if (!selected) return exit_wrong_input;
     variants.push_back(chosen(*selected, options.seed));
   }
+  const auto place = job_of(options.on);
+  problem = place.ok() ? size_problem(*place, variants) : place.error().message;
+  if (!problem.empty()) {
+    console.problem(problem);
+    return exit_wrong_input;
+  }
   if (!options.out.empty())
     if (const std::string unwritable = folder_problem(options.out); !unwritable.empty()) {
       console.problem(unwritable);
@@ -215,10 +249,14 @@ int run(const ScenarioOptions& options, Console& console) {
     console.problem(fmt::format("the world {} is not available here: {}", world->name, here.reason));
     return exit_not_available;
   }
-  int worst = exit_held;
-  for (std::size_t i = 0; i < files->size(); ++i)
-    worst = std::max(worst, FileRun((*files)[i], *world, options, console).run(variants[i]));
-  return worst;
+  return run_joined(*place, console, [&](Job* job) {
+    int worst = exit_held, first = 0;
+    for (std::size_t i = 0; i < files->size(); ++i) {
+      worst = std::max(worst, FileRun((*files)[i], *world, options, console, job).run(variants[i], first));
+      first += static_cast<int>(variants[i].size());
+    }
+    return worst;
+  });
 }
 
 }  // namespace

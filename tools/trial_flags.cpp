@@ -155,7 +155,10 @@ std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags
 
 void add_trial_flags(CLI::App& app, TrialFlags& flags) {
   app.add_option("--on", flags.on, "the world: sim, gloo, mpi or nccl")->capture_default_str();
-  app.add_option("--ranks", flags.ranks, "how many")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  flags.ranks_option =
+      app.add_option("--ranks", flags.ranks, "how many; in a job of mpirun, srun or torchrun: its ranks")
+          ->check(CLI::Range(1, 1 << 20))
+          ->capture_default_str();
   app.add_option("--collective", flags.collective, "one, or all")
       ->check(one_of("collective", collective_names()))
       ->capture_default_str();
@@ -168,7 +171,20 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
       ->capture_default_str();
   app.add_flag("--json", flags.json, "one JSON object per line");
   app.add_option("--as-rank", flags.as_rank)->group("");
+  app.add_flag("--series", flags.series)->group("");
   add_simulated_flags(app, flags.sim);
+}
+
+Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags) {
+  auto place = job_of(flags.on);
+  if (!place.ok() || !*place) return place;
+  if (flags.ranks_option != nullptr && flags.ranks_option->count() > 0 && flags.ranks != (*place)->size)
+    return Error{Code::invalid_argument,
+                 fmt::format("--ranks asks for {}, and the job that {} has started has {}; leave --ranks out",
+                             flags.ranks, (*place)->by, (*place)->size),
+                 {}};
+  flags.ranks = (*place)->size;
+  return place;
 }
 
 Trial prepare_trial(const TrialFlags& flags, const std::string& name,
@@ -200,7 +216,17 @@ std::vector<std::string> rank_command(const std::string& command, const scenario
           "--algorithm", algorithm.name};
 }
 
-int be_rank(const TrialFlags& flags, const RankProgram& program, Console& console) {
+std::vector<std::string> series_command(const std::string& command, const TrialFlags& flags) {
+  std::vector<std::string> words{
+      command,          "--as-rank",   flags.on,        "--series", "--collective",
+      flags.collective, "--algorithm", flags.algorithm, "--ranks",  std::to_string(flags.ranks)};
+  if (!flags.dtype.empty()) words.insert(words.end(), {"--dtype", flags.dtype});
+  if (!flags.op.empty()) words.insert(words.end(), {"--op", flags.op});
+  return words;
+}
+
+int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scenarios::TrialAlgorithm&)>& program,
+            Console& console) {
   const auto channel = RankChannel::open();
   if (!channel.ok()) {
     console.problem(channel.error().message);
@@ -208,7 +234,15 @@ int be_rank(const TrialFlags& flags, const RankProgram& program, Console& consol
   }
   scenarios::Scenario scenario;
   scenario.world.spec.ranks_per_node = (*channel)->start().size;
-  return scenarios::run_rank(**channel, flags.as_rank, scenario, program);
+  const std::optional<CollectiveKind> kind = collective_named(flags.collective);
+  if (!flags.series)
+    return scenarios::run_rank(**channel, flags.as_rank, scenario,
+                               program({kind.value_or(CollectiveKind::barrier), flags.algorithm}));
+  const auto algorithms =
+      scenarios::trial_algorithms(scenarios::WorldKind::real, kind, flags.algorithm == "all" ? "" : flags.algorithm);
+  return scenarios::run_rank_parts(**channel, flags.as_rank, [&](int part) {
+    return scenarios::RankPart{scenario, program(algorithms.at(static_cast<std::size_t>(part)))};
+  });
 }
 
 std::string size_problem(const std::string& text) {

@@ -5,12 +5,17 @@
 #include "core/base/result.h"
 #include "scenarios/trials/trial_world.h"
 #include "tools/command.h"
+#include "tools/join.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class Option;
+}
 
 namespace pdsim::tools {
 
@@ -21,7 +26,9 @@ struct TrialFlags {
   std::string patience = "10s";
   bool json = false;
   std::string as_rank;  // the world whose rank this process is
-  struct Simulated {    // as a scenario's `world`
+  bool series = false;  // and it tries every algorithm, one after the other
+  CLI::Option* ranks_option = nullptr;
+  struct Simulated {  // as a scenario's `world`
     std::string latency = "5us", bandwidth = "25GB/s", reduce_bandwidth = "0GB/s", header = "0B";
     std::string sharing, topology;  // empty: ports, with a topology links; none
     std::string buffering = "zero", backend = "ideal";
@@ -44,6 +51,9 @@ struct Trial {
 Trial prepare_trial(const TrialFlags& flags, const std::string& name,
                     const std::function<std::string(const scenarios::WorldRow&)>& conflict, Console& console);
 
+// In a job that mpirun, srun or torchrun has started, its place there; `flags.ranks` is then the job's. Errors: invalid_argument.
+Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags);
+
 // Null for `all`.
 std::optional<CollectiveKind> collective_named(const std::string& name);
 
@@ -51,8 +61,13 @@ std::optional<CollectiveKind> collective_named(const std::string& name);
 std::vector<std::string> rank_command(const std::string& command, const scenarios::WorldRow& world,
                                       const scenarios::TrialAlgorithm& algorithm);
 
-// In a rank's process: runs `program` in the world behind the inherited channel. The exit status.
-int be_rank(const TrialFlags& flags, const RankProgram& program, Console& console);
+// The arguments with which this executable, as a rank, tries all that `flags` name, one after the other.
+std::vector<std::string> series_command(const std::string& command, const TrialFlags& flags);
+
+// In a rank's process: runs the program of each algorithm that is asked for in the world behind the inherited channel. The exit
+// status.
+int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scenarios::TrialAlgorithm&)>& program,
+            Console& console);
 
 // What is wrong with a size; empty: nothing. At most 64GiB.
 std::string size_problem(const std::string& text);

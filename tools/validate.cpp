@@ -150,9 +150,11 @@ class Writer {
 };
 
 int rank(const ValidateOptions& options, Console& console) {
-  const ValidationRequest request = request_of(
-      options, {collective_named(options.trial.collective).value_or(CollectiveKind::barrier), options.trial.algorithm});
-  return be_rank(options.trial, validation_program(request), console);
+  const auto program = [&options](const auto& algorithm) -> RankProgram {
+    const auto request = std::make_shared<const ValidationRequest>(request_of(options, algorithm));
+    return [request, run = validation_program(*request)](RankEnvironment& environment) { return run(environment); };
+  };
+  return be_rank(options.trial, program, console);
 }
 
 std::vector<std::string> command_of(const ValidateOptions& options, const scenarios::WorldRow& world,
@@ -164,18 +166,11 @@ std::vector<std::string> command_of(const ValidateOptions& options, const scenar
   return command;
 }
 
-int run(const ValidateOptions& options, Console& console) {
-  if (!options.trial.as_rank.empty()) return rank(options, console);
-  const auto conflict = [&options](const scenarios::WorldRow&) -> std::string {
-    const auto dtype = dtype_named(options.trial.dtype);
-    const auto op = reduce_op_named(options.trial.op);
-    if (dtype && op && !supports(*op, *dtype))
-      return fmt::format("{} does not exist for {}", name_of(*op), name_of(*dtype));
-    return memory_problem(parse_bytes(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
-  };
-  Trial trial = prepare_trial(options.trial, "validate", conflict, console);
-  if (trial.status != exit_held) return trial.status;
+int try_all(const ValidateOptions& options, Trial& trial, Job* job, Console& console) {
   scenarios::TrialWorld& world = trial.world;
+  world.options.job = job;
+  world.options.series_command = series_command("validate", options.trial);
+  world.options.series_command.insert(world.options.series_command.end(), {"--max-bytes", options.max_bytes});
   std::int64_t total = 0, done = 0;
   for (const auto& algorithm : trial.algorithms)
     total += validation_cases(request_of(options, algorithm), options.trial.ranks);
@@ -186,11 +181,13 @@ int run(const ValidateOptions& options, Console& console) {
   Progress progress(total, "cases");
   Writer writer(options, world, console);
   writer.begin();
-  for (const auto& algorithm : trial.algorithms) {
+  for (std::size_t i = 0; i < trial.algorithms.size(); ++i) {
+    const auto& algorithm = trial.algorithms[i];
     progress.at(done, fmt::format("{} {}", name_of(algorithm.kind), algorithm.name));
     const ValidationRequest request = request_of(options, algorithm);
     world.scenario.name = fmt::format("validate {} {}", name_of(algorithm.kind), algorithm.name);
     world.options.rank_command = command_of(options, *world.row, algorithm);
+    world.options.part = static_cast<int>(i);
     const Result<scenarios::Validated> validated = scenarios::validate(world, request);
     progress.clear();
     if (!validated.ok()) {
@@ -201,6 +198,25 @@ int run(const ValidateOptions& options, Console& console) {
     done += validation_cases(request, options.trial.ranks);
   }
   return writer.end();
+}
+
+int run(ValidateOptions& options, Console& console) {
+  if (!options.trial.as_rank.empty()) return rank(options, console);
+  const auto place = place_in_job(options.trial);
+  if (!place.ok()) {
+    console.problem(place.error().message);
+    return exit_wrong_input;
+  }
+  const auto conflict = [&options](const scenarios::WorldRow&) -> std::string {
+    const auto dtype = dtype_named(options.trial.dtype);
+    const auto op = reduce_op_named(options.trial.op);
+    if (dtype && op && !supports(*op, *dtype))
+      return fmt::format("{} does not exist for {}", name_of(*op), name_of(*dtype));
+    return memory_problem(parse_bytes(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
+  };
+  Trial trial = prepare_trial(options.trial, "validate", conflict, console);
+  if (trial.status != exit_held) return trial.status;
+  return run_joined(*place, console, [&](Job* job) { return try_all(options, trial, job, console); });
 }
 
 }  // namespace

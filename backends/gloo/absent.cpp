@@ -5,6 +5,8 @@
 
 namespace pdsim {
 
+GlooOptions GlooOptions::from_environment() { return {}; }
+
 Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime&, const GlooOptions&) {
   return Error{Code::unavailable, gloo_availability().reason, {}};
 }

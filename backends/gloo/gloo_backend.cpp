@@ -7,7 +7,9 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <cstdlib>
 #include <memory>
+#include <net/if.h>
 #include <string>
 #include <vector>
 
@@ -95,11 +97,29 @@ class GlooBackend final : public Backend {
 
 }  // namespace
 
+GlooOptions GlooOptions::from_environment() {
+  GlooOptions options;
+  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+  const char* address = std::getenv("PDSIM_ADDRESS");
+  if (interface != nullptr && *interface != '\0')
+    options.interface = interface;
+  else if (address != nullptr)
+    options.address = address;
+  return options;
+}
+
 Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime& runtime, const GlooOptions& options) {
+  if (options.address.empty() && if_nametoindex(options.interface.c_str()) == 0)
+    return Error{Code::unavailable,
+                 "this machine has no network interface `" + options.interface + "`; is GLOO_SOCKET_IFNAME right?",
+                 {}};
   std::shared_ptr<::gloo::transport::Device> device;
   Status made = guarded([&] {
     ::gloo::transport::tcp::attr attributes;
-    attributes.iface = options.interface;
+    if (options.address.empty())
+      attributes.iface = options.interface;
+    else
+      attributes.hostname = options.address;
     device = ::gloo::transport::tcp::CreateDevice(attributes);
     return Status{};
   });

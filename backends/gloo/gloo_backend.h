@@ -23,9 +23,13 @@ namespace pdsim {
 
 struct GlooOptions {
   std::string interface = "lo";  // the network interface whose address is published
+  std::string address{};         // or this address itself; the interface is not looked at
+  // GLOO_SOCKET_IFNAME wins, as in PyTorch; otherwise PDSIM_ADDRESS, which the agents of a job set (backends/launch/agent.h).
+  static GlooOptions from_environment();
 };
 
 // `runtime` outlives the backend. Errors: unavailable (built without Gloo, or no such interface).
-Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime& runtime, const GlooOptions& options = {});
+Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime& runtime,
+                                                   const GlooOptions& options = GlooOptions::from_environment());
 
 }  // namespace pdsim

@@ -3,6 +3,8 @@
 //   launcher -> rank   start (who it is, where), ask (send your record now)
 //   rank -> launcher   progress (it has recorded something new), record (an answer to ask, or before dying on purpose),
 //                      final (the last record; first byte: Relaunch, or that the program failed)
+//   in a job           the same, passed on by agents (backends/launch/agent.h), and: hello and welcome (who is who), end (the rank's
+//                      process), ended (how it did), goodbye (the job is over; its status and why)
 #pragma once
 
 #include "core/base/result.h"
@@ -14,7 +16,18 @@
 
 namespace pdsim {
 
-enum class FrameKind : char { start = 'S', ask = 'A', progress = 'P', record = 'R', final_record = 'F' };
+enum class FrameKind : char {
+  start = 'S',
+  ask = 'A',
+  progress = 'P',
+  record = 'R',
+  final_record = 'F',
+  hello = 'H',
+  welcome = 'W',
+  end = 'E',
+  ended = 'X',
+  goodbye = 'G',
+};
 
 struct Frame {
   FrameKind kind = FrameKind::progress;

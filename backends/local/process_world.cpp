@@ -1,8 +1,10 @@
 #include "backends/local/process_world.h"
 
 #include "backends/local/files_below.h"
+#include "backends/local/job.h"
 #include "backends/local/rank_process.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/tcp_server.h"
 #include "backends/local/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -22,6 +24,7 @@ class Launch {
       : options_(options), clock_(clock), signals_(signals) {}
 
   Status start(int launch, const std::string& folder) {
+    if (options_.job != nullptr) return start_in_job(launch, folder);
     const Result<Listener> listener = listen_on_loopback();
     if (!listener.ok()) return listener.error();
     if (options_.take_seats != nullptr) {
@@ -35,7 +38,7 @@ class Launch {
           RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former(),
                              options_.ring, seats_ ? seats_->environment(rank) : std::vector<std::string>{});
       if (!process.ok()) return process.error();
-      ranks_.push_back(std::move(*process));
+      ranks_.push_back(std::make_unique<RankProcess>(std::move(*process)));
     }
     last_progress_ = clock_.now();
     return {};
@@ -43,57 +46,81 @@ class Launch {
 
   // Until every process has ended, nothing happens any more, or a signal came.
   Status run() {
-    while (!all([](const RankProcess& r) { return r.gone(); })) {
+    while (!all([](const WatchedRank& r) { return r.gone(); })) {
       if (signals_.arrived()) return Error{Code::cancelled, "the run was interrupted", {}};
       wait_a_little();
-      for (RankProcess& rank : ranks_)
-        if (rank.service()) last_progress_ = clock_.now();
+      for (const auto& rank : ranks_)
+        if (rank->service()) last_progress_ = clock_.now();
       if (options_.ends_together && end_together()) break;
       if (clock_.now() - last_progress_ < limit()) continue;
-      if (!all([](const RankProcess& r) { return r.has_come_up() || r.gone(); }) && none_finished())
+      if (!all([](const WatchedRank& r) { return r.has_come_up() || r.gone(); }) && none_finished())
         return Error{Code::unavailable, "the rank processes did not come up: " + first_output(), {}};
-      deadlocked_ = !all([](const RankProcess& r) { return r.gone() || r.outcome().finished; });
+      deadlocked_ = !all([](const WatchedRank& r) { return r.gone() || r.outcome().finished; });
       if (deadlocked_) ask_for_records();
       break;
     }
-    for (RankProcess& rank : ranks_) rank.end();
+    for (const auto& rank : ranks_) rank->end();
     return {};
   }
 
   bool wants_relaunch() const {
-    return all([](const RankProcess& r) { return r.outcome().finished && r.outcome().relaunch != Relaunch::none; });
+    return all([](const WatchedRank& r) { return r.outcome().finished && r.outcome().relaunch != Relaunch::none; });
   }
   bool deadlocked() const { return deadlocked_; }
   Time last_progress() const { return last_progress_; }
   std::vector<RankOutcome> outcomes() const {
     std::vector<RankOutcome> all_outcomes;
-    for (const RankProcess& rank : ranks_) all_outcomes.push_back(rank.outcome());
+    for (const auto& rank : ranks_) all_outcomes.push_back(rank->outcome());
     for (RankOutcome& outcome : all_outcomes)
       if (!outcome.finished && !outcome.ended) outcome.ended_by = ends_all_;
     return all_outcomes;
   }
 
  private:
+  // The store is served here, and agents start the ranks.
+  Status start_in_job(int launch, const std::string& folder) {
+    if (options_.ranks != options_.job->size())
+      return Error{Code::input_invalid,
+                   fmt::format("the job has {} ranks, and this wants {}", options_.job->size(), options_.ranks),
+                   {}};
+    if (launch > 1 && options_.begins_once)
+      return Error{Code::unsupported, "in a job that was started from outside, MPI cannot be launched again", {}};
+    if (const std::string problem = options_.job->problem(); !problem.empty())
+      return Error{Code::unsupported, problem, {}};
+    Result<std::shared_ptr<TcpServer>> server = TcpServer::start(options_.job->store_host(), 0);
+    if (!server.ok()) return server.error();
+    server_ = std::move(*server);
+    const std::vector<std::string> arguments(options_.command.begin() + 1, options_.command.end());
+    for (int rank = 0; rank < options_.ranks; ++rank) {
+      RankStart word{rank, options_.ranks, launch, options_.patience, server_->port(), clock_.start(), folder};
+      word.store_host = options_.job->store_host();
+      word.part = options_.part;
+      ranks_.push_back(options_.job->start_rank(word, clock_.now(), arguments, options_.begins_once));
+    }
+    last_progress_ = clock_.now();
+    return {};
+  }
+
   template <class Predicate>
   bool all(Predicate predicate) const {
-    return std::all_of(ranks_.begin(), ranks_.end(), predicate);
+    return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& rank) { return predicate(*rank); });
   }
   bool none_finished() const {
-    return all([](const RankProcess& r) { return !r.outcome().finished; });
+    return all([](const WatchedRank& r) { return !r.outcome().finished; });
   }
 
   // True: a rank has failed, the others have told what they know, and it is time to end them. They get a moment before, as
   // mpirun takes one: what makes one rank fail often makes all fail, each in its own words.
   bool end_together() {
     if (!ends_all_) {
-      const auto first = std::find_if(ranks_.begin(), ranks_.end(), [](const RankProcess& r) {
-        return r.outcome().failed || (r.gone() && !r.outcome().finished);
+      const auto first = std::find_if(ranks_.begin(), ranks_.end(), [](const auto& r) {
+        return r->outcome().failed || (r->gone() && !r->outcome().finished);
       });
       if (first == ranks_.end()) return false;
       ends_all_ = static_cast<int>(first - ranks_.begin());
       ends_at_ = clock_.now() + 500_ms;
     }
-    const bool all_said = all([](const RankProcess& r) { return r.gone() || r.outcome().finished; });
+    const bool all_said = all([](const WatchedRank& r) { return r.gone() || r.outcome().finished; });
     if (!all_said && clock_.now() < ends_at_) return false;
     ask_for_records();
     return true;
@@ -102,18 +129,18 @@ class Launch {
   // Coming up (a program to load, addresses to exchange) may take longer than a hang is allowed to; but when all is said, only
   // the ends of processes are waited for, and some libraries make them wait for one another.
   Time limit() const {
-    const bool all_said = all([](const RankProcess& r) { return r.gone() || r.outcome().finished; });
+    const bool all_said = all([](const WatchedRank& r) { return r.gone() || r.outcome().finished; });
     if (all_said) return std::min(options_.patience, 2_s);
-    const bool up = all([](const RankProcess& r) { return r.has_come_up() || r.gone(); });
+    const bool up = all([](const WatchedRank& r) { return r.has_come_up() || r.gone(); });
     return up ? options_.patience : std::max(options_.patience, options_.start_within);
   }
 
   void wait_a_little() {
     std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
     bool closing = false;
-    for (const RankProcess& rank : ranks_) {
-      rank.add_to(waiting);
-      closing = closing || rank.closing();
+    for (const auto& rank : ranks_) {
+      rank->add_to(waiting);
+      closing = closing || rank->closing();
     }
     const Time left = last_progress_ + limit() - clock_.now();
     constexpr std::int64_t longest_ms = 50;
@@ -122,28 +149,29 @@ class Launch {
   }
 
   void ask_for_records() {
-    for (RankProcess& rank : ranks_) rank.ask();
+    for (const auto& rank : ranks_) rank->ask();
     const Time until = clock_.now() + options_.answer_within;
-    while (clock_.now() < until && !all([](const RankProcess& r) { return r.gone() || r.outcome().answered; })) {
+    while (clock_.now() < until && !all([](const WatchedRank& r) { return r.gone() || r.outcome().answered; })) {
       std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
-      for (const RankProcess& rank : ranks_) rank.add_to(waiting);
+      for (const auto& rank : ranks_) rank->add_to(waiting);
       poll(waiting.data(), waiting.size(), 10);
-      for (RankProcess& rank : ranks_) rank.service();
+      for (const auto& rank : ranks_) rank->service();
       if (signals_.arrived()) return;
     }
   }
 
   std::string first_output() const {
-    for (const RankProcess& rank : ranks_)
-      if (!rank.outcome().output.empty()) return rank.outcome().output;
+    for (const auto& rank : ranks_)
+      if (!rank->outcome().output.empty()) return rank->outcome().output;
     return fmt::format("{} printed nothing", options_.command.front());
   }
 
   const ProcessWorldOptions& options_;
   const RealRuntime& clock_;
   HeldSignals& signals_;
-  std::unique_ptr<Seats> seats_;  // the ranks end before their seats do
-  std::vector<RankProcess> ranks_;
+  std::unique_ptr<Seats> seats_;       // the ranks end before their seats do
+  std::shared_ptr<TcpServer> server_;  // of a job
+  std::vector<std::unique_ptr<WatchedRank>> ranks_;
   Time last_progress_{};
   bool deadlocked_ = false;
   std::optional<int> ends_all_;  // the rank that failed first

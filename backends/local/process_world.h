@@ -27,6 +27,8 @@
 
 namespace pdsim {
 
+class Job;
+
 struct ProcessWorldOptions {
   int ranks = 2;
   std::vector<std::string> command;       // argv of a rank process, which opens a RankChannel
@@ -37,6 +39,11 @@ struct ProcessWorldOptions {
   TakeSeats take_seats = nullptr;  // where the library wants its own launcher; anew for every launch
   bool ends_together = false;
   RingShape ring;
+  // A job that was started by mpirun, srun or torchrun: its agents start the ranks (backends/local/job.h), with their own
+  // executable for command[0]; seats are not taken.
+  Job* job = nullptr;
+  bool begins_once = false;  // the library: in a job one process per rank runs all parts, `command` starts the first
+  int part = 0;
 };
 
 struct RankOutcome {

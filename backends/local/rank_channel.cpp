@@ -19,22 +19,35 @@ namespace {
 // How often a change of the progress count is looked for: often enough for the launcher's patience, rare enough to be free.
 int tick_ms(Time patience) { return static_cast<int>(std::clamp<std::int64_t>(patience.ps / 20'000'000'000, 2, 100)); }
 
+constexpr std::string_view no_address = "-";
+
+// In a job it is not there: the store is served elsewhere.
+bool is_listening(int fd) {
+  int listens = 0;
+  socklen_t length = sizeof listens;
+  return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens != 0;
+}
+
 }  // namespace
 
 std::string text_of(const RankStart& s) {
   const std::int64_t epoch = s.epoch.time_since_epoch().count();
-  return fmt::format("{} {} {} {} {} {} {}", s.rank, s.size, s.launch, s.patience.ps, s.store_port, epoch, s.work_dir);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", s.rank, s.size, s.launch, s.patience.ps, s.store_port, epoch,
+                     s.part, s.store_host, s.address.empty() ? no_address : s.address, s.work_dir);
 }
 
 Result<RankStart> rank_start_of(std::string_view text) {
   RankStart s;
   int used = 0;
+  char host[256] = "", address[256] = "";
   std::int64_t epoch = 0;
   const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "%d %d %d %" SCNd64 " %d %" SCNd64 " %n", &s.rank, &s.size, &s.launch, &s.patience.ps,
-                  &s.store_port, &epoch, &used) != 6)
+  if (std::sscanf(copy.c_str(), "%d %d %d %" SCNd64 " %d %" SCNd64 " %d %255s %255s %n", &s.rank, &s.size, &s.launch,
+                  &s.patience.ps, &s.store_port, &epoch, &s.part, host, address, &used) != 9)
     return Error{Code::unavailable, "the launcher's first word is not understood", {}};
   s.epoch = std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(epoch));
+  s.store_host = host;
+  if (address != no_address) s.address = address;
   s.work_dir = copy.substr(static_cast<std::size_t>(used));
   return s;
 }
@@ -57,7 +70,7 @@ Result<std::unique_ptr<RankChannel>> RankChannel::open() {
       Result<RankStart> start = rank_start_of(frame->payload);
       if (!start.ok()) return start.error();
       write_frame(socket.get(), FrameKind::progress, {});  // it has come up
-      Descriptor listener(start->rank == 0 ? listener_descriptor : -1);
+      Descriptor listener(start->rank == 0 && is_listening(listener_descriptor) ? listener_descriptor : -1);
       std::unique_ptr<RankChannel> channel(
           new RankChannel(std::move(socket), std::move(reader), std::move(*start), std::move(listener)));
       Result<SharedMemory> memory = SharedMemory::open(Descriptor(memory_descriptor));
@@ -110,6 +123,23 @@ void RankChannel::stop_watching() {
   if (!watchdog_.joinable()) return;
   eventfd_write(stop_.get(), 1);
   watchdog_.join();
+}
+
+bool RankChannel::next_part() {
+  for (;;) {
+    const FrameReader::State state = reader_.fill(socket_.get());
+    while (const auto frame = reader_.next()) {
+      if (frame->kind != FrameKind::start) continue;
+      Result<RankStart> start = rank_start_of(frame->payload);
+      if (!start.ok()) return false;
+      start_ = std::move(*start);
+      write_frame(socket_.get(), FrameKind::progress, {});
+      return true;
+    }
+    if (state == FrameReader::State::closed) return false;
+    pollfd waiting{socket_.get(), POLLIN, 0};
+    poll(&waiting, 1, -1);
+  }
 }
 
 void RankChannel::send_record(const std::string& record) {

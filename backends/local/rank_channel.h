@@ -32,9 +32,12 @@ struct RankStart {
   int size = 1;
   int launch = 1;
   Time patience{};
-  int store_port = 0;                             // of the listening socket that rank 0 serves on 127.0.0.1
+  int store_port = 0;                             // of the listening socket that rank 0 serves on `store_host`
   std::chrono::steady_clock::time_point epoch{};  // the launcher's time 0
   std::string work_dir;                           // files of this world live here, over all launches
+  std::string store_host = "127.0.0.1";
+  std::string address{};  // of this rank's machine, for the libraries; empty: the loopback interface's
+  int part = 0;           // which program to run, where one process runs several
 };
 
 class RankChannel {
@@ -48,6 +51,8 @@ class RankChannel {
 
   // Waits for the launcher's first word. unavailable when this process was not started by a launcher.
   static Result<std::unique_ptr<RankChannel>> open();
+  // After finish: waits for the first word of the next part, in which the same process goes on. False: there is none.
+  bool next_part();
   ~RankChannel();
 
   const RankStart& start() const { return start_; }

@@ -70,20 +70,32 @@ bool RankProcess::read_frames() {
   bool news = false;
   const FrameReader::State state = reader_.fill(socket_.get());
   while (const auto frame = reader_.next()) {
-    news = news || frame->kind != FrameKind::record;
-    came_up_ = true;
-    if (frame->kind == FrameKind::progress) continue;
-    const bool last = frame->kind == FrameKind::final_record && !frame->payload.empty();
-    outcome_.record = last ? frame->payload.substr(1) : frame->payload;
-    outcome_.answered = true;
-    if (last) {
-      outcome_.finished = true;
-      outcome_.failed = frame->payload.front() == RankChannel::program_failed;
-      if (!outcome_.failed) outcome_.relaunch = static_cast<Relaunch>(frame->payload.front());
-    }
+    if (observer_) observer_(*frame);
+    news = take(*frame) || news;
   }
   if (state == FrameReader::State::closed) socket_.reset();
   return news;
+}
+
+bool WatchedRank::take(const Frame& frame) {
+  came_up_ = true;
+  if (frame.kind == FrameKind::progress) return true;
+  const bool last = frame.kind == FrameKind::final_record && !frame.payload.empty();
+  outcome_.record = last ? frame.payload.substr(1) : frame.payload;
+  outcome_.answered = true;
+  if (last) {
+    outcome_.finished = true;
+    outcome_.failed = frame.payload.front() == RankChannel::program_failed;
+    if (!outcome_.failed) outcome_.relaunch = static_cast<Relaunch>(frame.payload.front());
+  }
+  return frame.kind != FrameKind::record;
+}
+
+void RankProcess::start_again(const RankStart& word) {
+  const int launch = word.launch;
+  outcome_ = RankOutcome{};
+  outcome_.launch = launch;
+  write_frame(socket_.get(), FrameKind::start, text_of(word));
 }
 
 void RankProcess::read_output() {

@@ -5,29 +5,57 @@
 #include "backends/local/posix.h"
 #include "backends/local/process_world.h"
 
+#include <functional>
 #include <poll.h>
 #include <string>
 #include <vector>
 
 namespace pdsim {
 
-class RankProcess {
+// A rank as the launcher sees it: a process of its own, or one that an agent of a job has started.
+class WatchedRank {
+ public:
+  WatchedRank() = default;
+  WatchedRank(WatchedRank&&) = default;
+  virtual ~WatchedRank() = default;
+
+  // Reads what is there and reaps; true when there was anything new. Never blocks.
+  virtual bool service() = 0;
+  virtual void add_to(std::vector<pollfd>& waiting) const = 0;
+  virtual void ask() = 0;  // for the record, if it is not finished
+  // SIGTERM would be ignored by a stopped process; this is SIGKILL, and what it printed is read once more.
+  virtual void end() = 0;
+  virtual bool closing() const = 0;  // its socket is closed, so it is about to be gone
+
+  bool has_come_up() const { return came_up_; }
+  bool gone() const { return gone_; }
+  const RankOutcome& outcome() const { return outcome_; }
+
+ protected:
+  bool take(const Frame& frame);  // progress, record or final_record; true: it was news
+
+  RankOutcome outcome_;
+  bool came_up_ = false;
+  bool gone_ = false;
+};
+
+class RankProcess final : public WatchedRank {
  public:
   static Result<RankProcess> start(const std::vector<std::string>& command, const RankStart& word, int listener,
                                    const sigset_t& signal_mask, RingShape ring,
                                    const std::vector<std::string>& environment = {});
 
-  // Reads what is there and reaps; true when there was anything new. Never blocks.
-  bool service();
-  void add_to(std::vector<pollfd>& waiting) const;
-  void ask();  // for the record, if it is not finished
-  void end();  // SIGTERM would be ignored by a stopped process; this is SIGKILL, and what it printed is read once more
+  bool service() override;
+  void add_to(std::vector<pollfd>& waiting) const override;
+  void ask() override;
+  void end() override;
+  bool closing() const override { return !socket_ && !gone_; }
 
-  bool has_come_up() const { return came_up_; }
-  bool gone() const { return gone_; }
-  // Its socket is closed, so it is about to be gone.
-  bool closing() const { return !socket_ && !gone_; }
-  const RankOutcome& outcome() const { return outcome_; }
+  // For an agent: sees every frame of the rank as well.
+  void set_observer(std::function<void(const Frame&)> observer) { observer_ = std::move(observer); }
+  // The same process begins the next part.
+  void start_again(const RankStart& word);
+  void dismiss() { socket_.reset(); }  // there is no next part
 
  private:
   RankProcess(Child child, Descriptor socket, Descriptor output, SharedMemory memory, int launch);
@@ -40,9 +68,7 @@ class RankProcess {
   Descriptor output_;
   SharedMemory memory_;
   FrameReader reader_;
-  RankOutcome outcome_;
-  bool came_up_ = false;
-  bool gone_ = false;
+  std::function<void(const Frame&)> observer_;
 };
 
 }  // namespace pdsim

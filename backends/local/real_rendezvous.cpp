@@ -56,6 +56,7 @@ Result<std::unique_ptr<Store>> RealRendezvous::world_store(Time timeout) {
     server_ = std::move(*server);
   }
   TcpStoreOptions tcp;
+  tcp.host = options_.host;
   tcp.port = options_.port;
   tcp.serve = server_ != nullptr;
   tcp.server = server_;

@@ -21,6 +21,7 @@ class RealRendezvous final : public Rendezvous {
     Rank rank = 0;
     int port = 0;       // of the world's own TCPStore
     int listener = -1;  // rank 0: the listening socket behind that port; owned from here on
+    std::string host = "127.0.0.1";
   };
   // All outlive the rendezvous and its stores.
   RealRendezvous(Options options, FilesBelow& files, FlightRecorder& recorder)

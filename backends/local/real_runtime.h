@@ -17,6 +17,7 @@ class RealRuntime final : public Runtime {
   explicit RealRuntime(std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now())
       : start_(start) {}
   std::chrono::steady_clock::time_point start() const { return start_; }
+  void restart(std::chrono::steady_clock::time_point start) { start_ = start; }  // while nobody reads the time
   Time now() const override;
   void sleep_until(Time t) override;
   void compute(Time) override {}

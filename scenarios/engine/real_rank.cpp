@@ -33,28 +33,36 @@ Result<std::unique_ptr<Backend>> backend_named(std::string_view world, Runtime& 
   return Error{Code::unavailable, fmt::format("there are no rank processes for the world {}", world), {}};
 }
 
-}  // namespace
+// What outlasts a part.
+struct RankLife {
+  RealRuntime runtime;
+  std::unique_ptr<Backend> backend;
+};
 
-int run_rank(RankChannel& channel, std::string_view world, const Scenario& scenario, const RankProgram& program) {
+Status begin(RankLife& life, const RankStart& start, std::string_view world) {
+  life.runtime.restart(start.epoch);
+  if (life.backend) return {};
+  Result<std::unique_ptr<Backend>> backend = backend_named(world, life.runtime);
+  if (!backend.ok()) return backend.error();
+  life.backend = std::move(*backend);
+  return {};
+}
+
+ProgramResult run_part(RankChannel& channel, RankLife& life, const Scenario& scenario, const RankProgram& program) {
   const RankStart& start = channel.start();
-  RealRuntime runtime(start.epoch);
   std::optional<RecordRing> ring;  // outlives the recorder
-  FlightRecorder recorder(start.rank, runtime);
+  FlightRecorder recorder(start.rank, life.runtime);
   recorder.set_launch(start.launch);
   if (const std::span<std::byte> memory = channel.ring_memory(); !memory.empty()) {
     ring.emplace(memory, RecordRing::shape_of(memory.size()), start.rank, start.launch);
     recorder.mirror(&*ring);
   }
-  Result<std::unique_ptr<Backend>> backend = backend_named(world, runtime);
-  if (!backend.ok()) {
-    std::fprintf(stderr, "%s\n", backend.error().message.c_str());
-    return exit_refused;
-  }
   FilesBelow files(start.work_dir);
-  RealRendezvous rendezvous({start.size, start.launch, start.rank, start.store_port, channel.take_listener()}, files,
-                            recorder);
+  RealRendezvous rendezvous(
+      {start.size, start.launch, start.rank, start.store_port, channel.take_listener(), start.store_host}, files,
+      recorder);
   const auto record = [&recorder] { return to_json({recorder.log(), {}}); };
-  RealFaults faults(scenario, start.rank, start.launch, runtime, recorder, [&] {
+  RealFaults faults(scenario, start.rank, start.launch, life.runtime, recorder, [&] {
     recorder.ended(RankEnd::died, {Code::rank_crashed, "a fault of the scenario killed the process", {}});
     channel.send_record(record());
     std::raise(SIGKILL);
@@ -64,22 +72,50 @@ int run_rank(RankChannel& channel, std::string_view world, const Scenario& scena
                               start.size,
                               scenario.world.spec.node_of(start.rank),
                               start.launch,
-                              runtime,
-                              **backend,
+                              life.runtime,
+                              *life.backend,
                               rendezvous,
                               files,
                               recorder,
                               [&faults](int step, std::string_view operation) { faults.reach(step, operation); }};
-  const ProgramResult result = program(environment);
+  ProgramResult result = program(environment);
   if (result.status.ok())
     recorder.ended(RankEnd::returned);
   else
     recorder.ended(RankEnd::raised, result.status.error());
   channel.finish(to_json({recorder.log(), result.values}), relaunch_of(result), !result.status.ok());
+  return result;
+}
+
+int refuse(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  return exit_refused;
+}
+
+}  // namespace
+
+int run_rank(RankChannel& channel, std::string_view world, const Scenario& scenario, const RankProgram& program) {
+  RankLife life;
+  if (const Status begun = begin(life, channel.start(), world); !begun.ok()) return refuse(begun.error());
+  const ProgramResult result = run_part(channel, life, scenario, program);
   if (result.relaunch && !result.clean) _exit(0);  // as if it were killed: nobody cleans up
   // The end of such a library waits for all ranks, and the launcher is about to end those that cannot get there.
   if (!result.status.ok() && real_world_row(world)->ends_together) _exit(exit_raised);
   return result.status.ok() ? 0 : exit_raised;
+}
+
+// When a part ends badly the process stays, for its end would be the end of the job; it is killed when all is told.
+int run_rank_parts(RankChannel& channel, std::string_view world, const std::function<RankPart(int part)>& part) {
+  RankLife life;
+  bool well = true;
+  do {
+    if (const Status begun = begin(life, channel.start(), world); !begun.ok()) return refuse(begun.error());
+    const RankPart next = part(channel.start().part);
+    const ProgramResult result = run_part(channel, life, next.scenario, next.program);
+    well = well && result.status.ok() && !result.relaunch;
+  } while (channel.next_part());
+  if (!well) _exit(exit_raised);
+  return 0;
 }
 
 }  // namespace pdsim::scenarios

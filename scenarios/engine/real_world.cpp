@@ -89,6 +89,9 @@ class RealWorldRunner final : public WorldRunner {
     world.patience = options.patience;
     world.take_seats = row_.take_seats;
     world.ends_together = row_.ends_together;
+    world.job = options.job;
+    world.begins_once = begins_once();
+    world.part = options.part;
     world.command = {options.executable};
     const std::vector<std::string> arguments = rank_arguments(scenario, options);
     world.command.insert(world.command.end(), arguments.begin(), arguments.end());
@@ -105,7 +108,12 @@ class RealWorldRunner final : public WorldRunner {
  private:
   static constexpr int most_ranks = 64;
 
+  // A library with a launcher of its own takes a process of a job for one life.
+  bool begins_once() const { return row_.take_seats != nullptr; }
+
   std::vector<std::string> rank_arguments(const Scenario& scenario, const RunOptions& options) const {
+    const bool in_series = options.job != nullptr && begins_once();
+    if (in_series && !options.series_command.empty()) return options.series_command;
     if (!options.rank_command.empty()) return options.rank_command;
     std::vector<std::string> arguments{"rank", std::string(name()), scenario.file};
     if (!scenario.variant.empty()) arguments.insert(arguments.end(), {"--variant", scenario.variant});

@@ -23,4 +23,11 @@ std::unique_ptr<WorldRunner> real_world(std::string_view name);
 // ends the process at once where the program asked for an unclean relaunch.
 int run_rank(RankChannel& channel, std::string_view world, const Scenario& scenario, const RankProgram& program);
 
+// The same for one process that runs several programs, one after the other, as the channel asks for them; the backend stays.
+struct RankPart {
+  Scenario scenario;
+  RankProgram program;
+};
+int run_rank_parts(RankChannel& channel, std::string_view world, const std::function<RankPart(int part)>& part);
+
 }  // namespace pdsim::scenarios

@@ -13,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace pdsim {
+class Job;
+}
+
 namespace pdsim::scenarios {
 
 struct RunOptions {
@@ -25,6 +29,11 @@ struct RunOptions {
   std::string executable;  // real worlds start themselves again
   // What a rank's process is started with instead of the scenario's file and variant: the command that runs the program.
   std::vector<std::string> rank_command;
+  // Real worlds, where mpirun, srun or torchrun has started this command: its ranks. A library that begins only once runs all
+  // parts in one process per rank, started with `series_command`; the run is its part `part`.
+  Job* job = nullptr;
+  std::vector<std::string> series_command;
+  int part = 0;
 };
 
 class WorldRunner {

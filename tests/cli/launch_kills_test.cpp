@@ -5,6 +5,7 @@
 
 #include "core/base/random.h"
 #include "tests/cli/program.h"
+#include "tests/cli/program_path.h"
 #include "tests/cli/running.h"
 #include "tests/cli/survivors.h"
 
@@ -80,11 +81,51 @@ void strike_once(Random& random) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "a file is still there";
 }
 
-TEST(LaunchKills, AtRandomMomentsLeaveNobody) {
+// Anybody below the launcher: a rank's command, its agent, or the process that does its work. A process that is stopped before it
+// has come up costs half a minute, so that is tried only where there is time.
+void strike_a_job(Random& random) {
+  const bool stops = std::getenv("PDSIM_KILLS") != nullptr && random.below(3) == 0;
+  const std::uint64_t moment = random.below(250), which = random.next();
+  SCOPED_TRACE(std::string(stops ? "SIGSTOP" : "SIGKILL") + " after " + std::to_string(moment) + " ms");
+  const Folder folder;
+  const Running run(
+      {"launch",       "-n",       "3",       "--patience", "300ms",      "--grace", "500ms",        "--",
+       program_path(), "validate", "--on",    "gloo",       "--patience", "500ms",   "--collective", "all_reduce",
+       "--max-bytes",  "64B",      "--dtype", "f32",        "--op",       "sum"},
+      folder.path());
+  poll(nullptr, 0, static_cast<int>(moment));
+  std::vector<pid_t> below = run.children();
+  const std::size_t guards = below.size();
+  for (std::size_t i = 0; i < below.size(); ++i)
+    for (const pid_t pid : children_of(below[i])) below.push_back(pid);
+  below.erase(below.begin(), below.begin() + static_cast<std::ptrdiff_t>(guards));
+  if (!below.empty()) kill(below[which % below.size()], stops ? SIGSTOP : SIGKILL);
+  const auto is_over = [&] { return run.ended(); };
+  const bool ended = soon(is_over) || soon(is_over) || soon(is_over) || soon(is_over) || soon(is_over);
+  EXPECT_TRUE(ended) << "it hangs";
+  if (!ended) run.signal(SIGKILL);
+  const std::array<int, 7> known{0, 1, 3, 4, 128 + SIGTERM, 128 + SIGKILL, 128 + SIGSTOP};
+  const int status = run.status();
+  EXPECT_NE(std::find(known.begin(), known.end(), status), known.end()) << "status " << status;
+  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+  EXPECT_TRUE(soon([&] { return std::filesystem::is_empty(folder.path()); })) << "a file is still there";
+}
+
+int times_of(int otherwise) {
   const char* asked = std::getenv("PDSIM_KILLS");
-  const int count = asked != nullptr ? std::atoi(asked) : 25;
+  return asked != nullptr ? std::atoi(asked) : otherwise;
+}
+
+TEST(LaunchKills, InsideAJobOfGlooLeaveNobody) {
+  if (run_pdsim({"launch", "-n", "1", "--on", "gloo", "--", "true"}, "/").status == 3)
+    GTEST_SKIP() << "there is no gloo";
+  Random random(20261122);
+  for (int i = 0; i < times_of(8) && !HasFailure(); ++i) strike_a_job(random);
+}
+
+TEST(LaunchKills, AtRandomMomentsLeaveNobody) {
   Random random(20261121);
-  for (int i = 0; i < count && !HasFailure(); ++i) strike_once(random);
+  for (int i = 0; i < times_of(25) && !HasFailure(); ++i) strike_once(random);
 }
 
 }  // namespace

@@ -1,0 +1,170 @@
+#include "backends/launch/gathered_job.h"
+
+#include "backends/launch/agent.h"
+#include "backends/launch/remote_rank.h"
+#include "backends/local/real_runtime.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <list>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+
+constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
+
+Error refusal(std::string why) { return {Code::invalid_argument, std::move(why), {}}; }
+
+void say_goodbye(int fd, const JobGoodbye& goodbye) { write_frame(fd, FrameKind::goodbye, text_of(goodbye)); }
+
+}  // namespace
+
+Result<std::unique_ptr<GatheredJob>> GatheredJob::gather(const JobPlace& place, const std::string& executable,
+                                                         Time within) {
+  Result<Listener> listener = listen_for_job(place);
+  if (!listener.ok()) return listener.error();
+  std::unique_ptr<GatheredJob> job(new GatheredJob(place));
+  job->agents_.resize(static_cast<std::size_t>(place.size));
+  PDSIM_TRY(job->start_own_agent(executable, listener->fd.get(), within));
+  if (Status all_here = job->wait_for_all(listener->fd.get(), within); !all_here.ok()) {
+    const bool refused = all_here.error().code == Code::invalid_argument;
+    job->goodbye(refused ? exit_refused : exit_missing, all_here.error().message);
+    return all_here.error();
+  }
+  return job;
+}
+
+Status GatheredJob::start_own_agent(const std::string& executable, int listener, Time within) {
+  std::fflush(nullptr);
+  const pid_t command = getpid();
+  own_agent_ = fork();
+  if (own_agent_ < 0) return system_error("cannot start a process");
+  if (own_agent_ > 0) return {};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != command) _exit(exit_failed);
+  close(listener);
+  _exit(run_agent(place_, executable, within).status);
+}
+
+Status GatheredJob::wait_for_all(int listener, Time within) {
+  const RealRuntime clock;
+  std::list<JobLink> guests;  // who has not said hello yet
+  const auto missing = [this] { return std::count(agents_.begin(), agents_.end(), nullptr); };
+  while (missing() > 0 && clock.now() < within) {
+    std::vector<pollfd> waiting{{listener, POLLIN, 0}};
+    for (const JobLink& guest : guests) waiting.push_back({guest.fd.get(), POLLIN, 0});
+    constexpr int look_ms = 50;
+    poll(waiting.data(), waiting.size(), look_ms);
+    if (waiting[0].revents != 0)
+      if (Descriptor fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); fd)
+        guests.push_back({std::move(fd), {}, false});
+    for (auto guest = guests.begin(); guest != guests.end();) {
+      guest->closed = guest->reader.fill(guest->fd.get()) == FrameReader::State::closed;
+      const auto frame = guest->reader.next();
+      if (frame && frame->kind == FrameKind::hello) PDSIM_TRY(admit(*guest, frame->payload));
+      guest = frame || guest->closed ? guests.erase(guest) : std::next(guest);
+    }
+  }
+  if (missing() == 0) return {};
+  std::vector<int> absent;
+  for (int r = 0; r < place_.size; ++r)
+    if (agents_[static_cast<std::size_t>(r)] == nullptr) absent.push_back(r);
+  return Error{
+      Code::unavailable,
+      fmt::format("{} of {} ranks of the job came within {}; missing: {}. Did {} start them all, with the same "
+                  "command, MASTER_ADDR and MASTER_PORT?",
+                  place_.size - static_cast<int>(absent.size()), place_.size, to_string(within),
+                  fmt::join(absent, ", "), place_.by),
+      {}};
+}
+
+Status GatheredJob::admit(JobLink& link, const std::string& text) {
+  const Result<JobHello> hello = job_hello_of(text);
+  if (!hello.ok()) return {};
+  Error why = refusal("");
+  if (hello->name != place_.name) {
+    say_goodbye(link.fd.get(), {exit_refused, false, "rank 0 there is of another job"});
+    return {};
+  }
+  const bool known = hello->rank >= 0 && hello->rank < place_.size;
+  if (hello->protocol != job_protocol)
+    why.message = fmt::format(
+        "rank {} speaks version {} of the job protocol and rank 0 version {}: all ranks must run "
+        "the same pdsim",
+        hello->rank, hello->protocol, job_protocol);
+  else if (hello->size != place_.size || !known)
+    why.message = fmt::format("rank {} says that the world has {} rank{}, and rank 0 that it has {}", hello->rank,
+                              hello->size, hello->size == 1 ? "" : "s", place_.size);
+  else if (agents_[static_cast<std::size_t>(hello->rank)] != nullptr)
+    why.message = fmt::format("two processes say that they are rank {}", hello->rank);
+  if (!why.message.empty()) {
+    say_goodbye(link.fd.get(), {exit_refused, false, why.message});
+    return why;
+  }
+  write_frame(link.fd.get(), FrameKind::welcome, {});
+  auto& agent = agents_[static_cast<std::size_t>(hello->rank)];
+  agent = std::make_unique<Agent>();
+  agent->link = std::move(link);
+  agent->rank = hello->rank;
+  link.closed = true;
+  return {};
+}
+
+GatheredJob::~GatheredJob() {
+  goodbye(exit_failed, "rank 0 has failed");
+  constexpr int tries = 1000, pause_ms = 10;  // it gives its rank five seconds to end
+  for (int i = 0; i < tries && own_agent_ > 0; ++i) {
+    int status = 0;
+    if (waitpid(own_agent_, &status, WNOHANG | WUNTRACED) == 0) {
+      poll(nullptr, 0, pause_ms);
+      continue;
+    }
+    if (!WIFSTOPPED(status)) return;
+    break;
+  }
+  if (own_agent_ > 0) kill(own_agent_, SIGKILL);  // somebody may have stopped it
+  while (own_agent_ > 0 && waitpid(own_agent_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::string GatheredJob::problem() const {
+  for (const auto& agent : agents_) {
+    if (agent->link.closed)
+      return fmt::format("the process that {} started for rank {} is gone", place_.by, agent->rank);
+    if (agent->spent)
+      return fmt::format(
+          "MPI begins only once in a job of {}, and an earlier part did not end there; run this one in a "
+          "job of its own",
+          place_.by);
+  }
+  return {};
+}
+
+std::unique_ptr<WatchedRank> GatheredJob::start_rank(const RankStart& word, Time elapsed,
+                                                     const std::vector<std::string>& arguments, bool once) {
+  Agent& agent = *agents_[static_cast<std::size_t>(word.rank)];
+  AgentStart start{word, elapsed, once && agent.began, arguments};
+  agent.began = true;
+  return std::make_unique<RemoteRank>(agent, start, once);
+}
+
+void GatheredJob::goodbye(int status, std::string_view why) {
+  if (std::exchange(said_goodbye_, true)) return;
+  const bool kills = std::any_of(agents_.begin(), agents_.end(), [](const auto& a) { return a && a->spent; });
+  for (const auto& agent : agents_)
+    if (agent) say_goodbye(agent->link.fd.get(), {status, kills, std::string(why)});
+}
+
+}  // namespace pdsim

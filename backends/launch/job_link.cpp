@@ -1,0 +1,167 @@
+#include "backends/launch/job_link.h"
+
+#include "backends/local/real_runtime.h"
+#include "backends/local/tcp_socket.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+
+// A name in the machine's memory, not in a folder: it goes with its socket.
+socklen_t local_address(const JobPlace& place, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  const std::string name = fmt::format("pdsim-job-{}-{}", getuid(), place.name);
+  const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, name.data() + (name.size() - length), length);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+}
+
+Descriptor local_socket() { return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+
+Result<Listener> listen_in_memory(const JobPlace& place) {
+  sockaddr_un address;
+  const socklen_t length = local_address(place, address);
+  Listener listener{local_socket(), 0};
+  if (listener.fd && bind(listener.fd.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+      listen(listener.fd.get(), SOMAXCONN) == 0)
+    return listener;
+  return system_error(fmt::format("cannot meet the other ranks of {}", place.by));
+}
+
+Result<Descriptor> connect_once(const JobPlace& place, int port, Time deadline, const RealRuntime& clock) {
+  if (!place.host.empty()) return tcp::connect_to(place.host, port, deadline, clock);
+  sockaddr_un address;
+  const socklen_t length = local_address(place, address);
+  Descriptor fd = local_socket();
+  if (fd && connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) return fd;
+  return system_error("rank 0 is not there");
+}
+
+// Frames are written by blocking calls; half a minute without an answer from the other machine's kernel is its end.
+void prepare(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  const int idle_s = 10, every_s = 5, times = 4, unanswered_ms = 30'000;
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
+}
+
+// The answer to hello. Errors: io_error (none: perhaps a stranger's port), invalid_argument (refused).
+Status be_welcomed(JobLink& link, Time deadline, const RealRuntime& clock) {
+  while (!link.closed) {
+    link.closed = link.reader.fill(link.fd.get()) == FrameReader::State::closed;
+    while (const auto frame = link.reader.next()) {
+      if (frame->kind == FrameKind::welcome) return {};
+      if (frame->kind == FrameKind::goodbye)
+        return Error{Code::invalid_argument, job_goodbye_of(frame->payload).why, {}};
+    }
+    pollfd waiting{link.fd.get(), POLLIN, 0};
+    if (link.closed || clock.now() >= deadline) break;
+    poll(&waiting, 1, tcp::poll_timeout(deadline, clock.now()));
+  }
+  return Error{Code::io_error, "something that is not rank 0 of this job answers there", {}};
+}
+
+std::string place_of(const JobPlace& place) {
+  if (place.host.empty()) return "on this machine";
+  return place.ports == 1 ? fmt::format("at {}:{}", place.host, place.port)
+                          : fmt::format("at {}, ports {} to {}", place.host, place.port, place.port + place.ports - 1);
+}
+
+}  // namespace
+
+std::string text_of(const JobHello& h) { return fmt::format("pdsim {} {} {} {}", h.protocol, h.rank, h.size, h.name); }
+
+Result<JobHello> job_hello_of(std::string_view text) {
+  JobHello hello;
+  int used = 0;
+  const std::string copy(text);
+  if (std::sscanf(copy.c_str(), "pdsim %d %d %d %n", &hello.protocol, &hello.rank, &hello.size, &used) != 3)
+    return Error{Code::invalid_argument, "this is no rank of a job", {}};
+  hello.name = copy.substr(std::min(static_cast<std::size_t>(used), copy.size()));
+  return hello;
+}
+
+std::string text_of(const JobGoodbye& g) { return fmt::format("{} {} {}", g.status, g.kills ? 1 : 0, g.why); }
+
+JobGoodbye job_goodbye_of(std::string_view text) {
+  JobGoodbye goodbye;
+  int used = 0, kills = 0;
+  const std::string copy(text);
+  if (std::sscanf(copy.c_str(), "%d %d %n", &goodbye.status, &kills, &used) == 2)
+    goodbye.why = copy.substr(std::min(static_cast<std::size_t>(used), copy.size()));
+  goodbye.kills = kills != 0;
+  return goodbye;
+}
+
+Result<Listener> listen_for_job(const JobPlace& place) {
+  if (place.host.empty()) return listen_in_memory(place);
+  Result<Listener> listener = tcp::listen_on(place.host, place.port);
+  for (int i = 1; i < place.ports && !listener.ok(); ++i) listener = tcp::listen_on(place.host, place.port + i);
+  if (listener.ok()) return listener;
+  return Error{Code::invalid_argument,
+               fmt::format("rank 0 of the job cannot listen {}, as MASTER_ADDR and MASTER_PORT say: {}",
+                           place_of(place), listener.error().message),
+               {}};
+}
+
+Result<JobLink> connect_to_job(const JobPlace& place, Time within) {
+  constexpr Time first_pause = 10_ms, longest_pause = 500_ms, answer_within = 2_s;
+  RealRuntime clock;
+  Time pause = first_pause;
+  Status outcome;
+  for (;;) {
+    for (int i = 0; i < place.ports; ++i) {
+      const Time deadline = std::min(within, clock.now() + answer_within);
+      auto fd = connect_once(place, place.port + i, deadline, clock);
+      outcome = fd.status();
+      if (!fd.ok()) continue;
+      JobLink link{std::move(*fd), {}, false};
+      prepare(link.fd.get());
+      write_frame(link.fd.get(), FrameKind::hello, text_of(JobHello{job_protocol, place.rank, place.size, place.name}));
+      outcome = be_welcomed(link, deadline, clock);
+      if (outcome.ok()) return link;
+      if (outcome.error().code == Code::invalid_argument) return outcome.error();
+    }
+    if (clock.now() >= within) break;
+    clock.sleep_until(std::min(within, clock.now() + pause));
+    pause = std::min(longest_pause, pause * 2);
+  }
+  return Error{
+      Code::rendezvous_timeout,
+      fmt::format("rank {} of {} found no rank 0 {} within {} ({}). Does rank 0 run, and with the same address "
+                  "and port?",
+                  place.rank, place.size, place_of(place), to_string(within), outcome.error().message),
+      {}};
+}
+
+std::string own_address(const JobLink& link) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  char text[INET6_ADDRSTRLEN] = "";
+  if (getsockname(link.fd.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) return {};
+  if (address.ss_family == AF_INET)
+    inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in*>(&address)->sin_addr, text, sizeof text);
+  if (address.ss_family == AF_INET6)
+    inet_ntop(AF_INET6, &reinterpret_cast<sockaddr_in6*>(&address)->sin6_addr, text, sizeof text);
+  return text;
+}
+
+}  // namespace pdsim

@@ -1,0 +1,53 @@
+// How the agents of a job find rank 0: connections that carry frames (backends/local/frames.h).
+//
+//   hello      the version of this protocol, the agent's rank, the size of the job and its name; answered by welcome, or by goodbye
+//              with why not
+//   lost       a machine that is gone without a word is noticed after half a minute
+#pragma once
+
+#include "backends/launch/job_place.h"
+#include "backends/local/frames.h"
+#include "backends/local/posix.h"
+#include "core/base/quantity.h"
+
+#include <string>
+
+namespace pdsim {
+
+constexpr int job_protocol = 1;
+
+struct JobLink {
+  Descriptor fd;
+  FrameReader reader;
+  bool closed = false;
+};
+
+struct JobHello {
+  int protocol = job_protocol;
+  Rank rank = 0;
+  int size = 1;
+  std::string name;
+};
+std::string text_of(const JobHello& hello);
+Result<JobHello> job_hello_of(std::string_view text);
+
+// The last word of a job: the exit status of all ranks, whether processes are to be killed, and why (may be empty).
+struct JobGoodbye {
+  int status = 0;
+  bool kills = false;
+  std::string why;
+};
+std::string text_of(const JobGoodbye& goodbye);
+JobGoodbye job_goodbye_of(std::string_view text);
+
+// Rank 0. Errors: io_error, with what would be right.
+Result<Listener> listen_for_job(const JobPlace& place);
+
+// Any rank, 0 as well: tries until rank 0 has answered or `within` is over. Errors: rendezvous_timeout (nobody answered),
+// invalid_argument (rank 0 said why not).
+Result<JobLink> connect_to_job(const JobPlace& place, Time within);
+
+// The address of this machine on the way to rank 0; empty within one machine's memory.
+std::string own_address(const JobLink& link);
+
+}  // namespace pdsim

@@ -1,0 +1,35 @@
+// Which rank of which job this process is, when mpirun, srun, torchrun or `pdsim launch` has started it: from its environment.
+//
+//   torchrun  RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; so also `pdsim launch`. These win. Where torchrun's own store sits on
+//             MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE=True), rank 0 listens on one of the sixteen ports behind it
+//   mpirun    OMPI_COMM_WORLD_RANK, _SIZE and _LOCAL_SIZE; other MPIs' PMI_RANK and PMI_SIZE
+//   srun      SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS; not the batch script itself, which is no step, and not a step of
+//             one task, which is somebody's shell
+//   where     rank 0 listens: at MASTER_ADDR and MASTER_PORT. Without them, for a job of mpirun or srun on one machine, at a
+//             name in that machine's memory which is made of the job's own name
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/types.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace pdsim {
+
+struct JobPlace {
+  Rank rank = 0;
+  int size = 1;
+  std::string by;       // what started it, in words
+  std::string host;     // empty: this machine's memory
+  int port = 0;         // the first that rank 0 may listen on
+  int ports = 1;        // and how many
+  std::string name;     // tells this job from others
+  bool is_mpi = false;  // an mpirun has started it, whoever else did
+};
+
+// `variable` is getenv. Nothing: no job has started this process. Errors: invalid_argument, with what is missing or wrong.
+Result<std::optional<JobPlace>> job_place(const std::function<const char*(const char*)>& variable);
+
+}  // namespace pdsim

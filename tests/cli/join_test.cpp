@@ -1,0 +1,149 @@
+// Commands under mpirun, srun, torchrun and pdsim launch: they join the ranks that are there. Rank 0 reports, the others are
+// quiet, all end with the same status. The launchers that are not installed are stood in for by their variables.
+
+#include "tests/cli/program.h"
+#include "tests/cli/program_path.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+const std::string validate = " validate --max-bytes 16B --collective barrier --algorithm linear --on ";
+const std::string forget = "unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR; ";
+
+Ended launch(const std::vector<std::string>& flags, const std::string& script) {
+  const Folder folder;
+  std::vector<std::string> arguments{"launch", "-n", "2"};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  arguments.insert(arguments.end(), {"--", "sh", "-c", script});
+  Ended run = run_pdsim(arguments, folder.path());
+  EXPECT_TRUE(folder.names().empty());
+  return run;
+}
+
+bool is_there(const std::string& world) {
+  return run_pdsim({"launch", "-n", "1", "--on", world, "--", "true"}, "/").status == 0;
+}
+
+// What it prints, and its status in the last line.
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(("exec 2>&1; " + command + "; echo status $?").c_str(), "r");
+  std::array<char, 4096> chunk{};
+  while (pipe != nullptr) {
+    const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe);
+    if (n == 0) break;
+    text.append(chunk.data(), n);
+  }
+  if (pipe != nullptr) pclose(pipe);
+  return text;
+}
+
+void expect_one_report(const Ended& run, const std::string& world) {
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_EQ(run.problems, "");
+  EXPECT_EQ(run.output.find("[rank 0] validate on " + world), 0U) << run.output;
+  EXPECT_NE(run.output.find("[rank 0] 1 cases, 0 wrong elements, 0 skipped, 0 did not finish: ok\n"),
+            std::string::npos);
+  EXPECT_EQ(run.output.find("[rank 1]"), std::string::npos) << run.output;
+}
+
+TEST(Join, ValidateOnGlooTakesTheRanksOfALaunch) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  expect_one_report(launch({}, program_path() + validate + "gloo"), "gloo");
+}
+
+TEST(Join, ValidateOnMpiTakesTheRanksOfALaunchWithSeats) {
+  if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
+  expect_one_report(launch({"--on", "mpi"}, program_path() + validate + "mpi"), "mpi");
+}
+
+TEST(Join, TakesTheRanksOfMpirun) {
+  if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
+  const std::string mpirun = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 ";
+  for (const std::string world : {"mpi", "gloo"}) {
+    if (!is_there(world)) continue;
+    const std::string text = output_of(mpirun + program_path() + validate + world);
+    EXPECT_EQ(text.find("validate on " + world), 0U) << text;
+    EXPECT_EQ(text.find("validate on", 1), std::string::npos) << text;
+    EXPECT_NE(text.find("\n1 cases, 0 wrong elements, 0 skipped, 0 did not finish: ok\nstatus 0\n"), std::string::npos)
+        << text;
+  }
+}
+
+TEST(Join, TakesTheRanksOfSrun) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const std::string srun =
+      "export SLURM_PROCID=$RANK SLURM_NTASKS=2 SLURM_JOB_ID=$PPID SLURM_STEP_ID=0 SLURM_NNODES=1; ";
+  expect_one_report(launch({}, srun + forget + program_path() + validate + "gloo"), "gloo");
+}
+
+TEST(Join, GoesBehindThePortWhereTorchrunServesItsOwnStore) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  expect_one_report(launch({}, "export TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=r$PPID; " +
+                                   program_path() + validate + "gloo"),
+                    "gloo");
+}
+
+TEST(Join, AVerdictThatDoesNotHoldIsTheStatusOfEveryRank) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const Folder folder;
+  folder.write(
+      "x.yaml",
+      "pdsim: 1\nname: x\nsummary: y\nworld: {ranks: 2}\nprogram: [init, barrier]\nexpect: {outcome: deadlock}\n");
+  const std::string script = program_path() + " scenario x.yaml --on gloo --quiet; echo status $?; exit 0";
+  const Ended run = run_pdsim({"launch", "-n", "2", "--", "sh", "-c", script}, folder.path());
+  EXPECT_NE(run.output.find("[rank 0] status 1\n"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("[rank 1] status 1\n"), std::string::npos) << run.output;
+}
+
+TEST(Join, RanksMayDieAndHangWithoutEndingTheJob) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const Ended run = launch({}, program_path() + " scenario " PDSIM_SOURCE_DIR
+                                                "/scenarios/unused_params.yaml --on gloo --quiet --patience 500ms");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.output.find("[rank 0] 5 of 5 variants as expected"), std::string::npos) << run.output;
+}
+
+TEST(Join, TheSimulatedWorldHasItsRanksToItself) {
+  const Ended run =
+      launch({}, program_path() + " validate --ranks 3 --max-bytes 16B --collective barrier --algorithm linear");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  for (const char* line : {"[rank 0] validate on sim, 3 ranks", "[rank 1] validate on sim, 3 ranks"})
+    EXPECT_NE(run.output.find(line), std::string::npos) << run.output;
+}
+
+struct Wrong {
+  std::string script;
+  std::string problem;
+};
+
+TEST(Join, WhatDoesNotGoTogetherIsToldOnEveryRank) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const std::string other_ranks = "--ranks asks for 3, and the job that torchrun has started has 2; leave --ranks out";
+  const std::vector<Wrong> wrongs{
+      {program_path() + validate + "gloo --ranks 3", other_ranks},
+      {"unset MASTER_ADDR; " + program_path() + validate + "gloo",
+       "RANK and WORLD_SIZE are in the environment, but not"},
+      {"export RANK=5; " + program_path() + validate + "gloo", "RANK is `5` in the environment"},
+      {"export RANK=1; " + program_path() + validate + "mpi", "this job was not started by Open MPI's mpirun"},
+      {program_path() + " scenario " PDSIM_SOURCE_DIR "/scenarios/all_reduce_closed_form.yaml --on gloo",
+       "all_reduce_closed_form has 8 ranks, and the job that torchrun has started 2"},
+  };
+  for (const Wrong& wrong : wrongs) {
+    const Ended run = launch({}, wrong.script + "; [ $? = 2 ]");
+    if (wrong.problem.find("mpirun") != std::string::npos && !is_there("mpi")) continue;
+    EXPECT_EQ(run.status, 0) << run.problems;
+    for (const char* rank : {"[rank 0] pdsim: ", "[rank 1] pdsim: "})
+      EXPECT_NE(run.problems.find(rank + wrong.problem), std::string::npos) << run.problems;
+  }
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests

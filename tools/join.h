@@ -1,0 +1,21 @@
+// Commands of real worlds under mpirun, srun, torchrun or `pdsim launch`: they join the ranks that are already there.
+#pragma once
+
+#include "backends/launch/gathered_job.h"
+#include "tools/command.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace pdsim::tools {
+
+// This process's place in such a job; nothing where none has started it, or `world` is the simulated one, which has its ranks
+// to itself. Errors: invalid_argument.
+Result<std::optional<JobPlace>> job_of(const std::string& world);
+
+// Without a place: `body` with no job. Rank 0: gathers the others, then `body`; its status goes to all. Others: be agents until
+// rank 0 is done. The exit status.
+int run_joined(const std::optional<JobPlace>& place, Console& console, const std::function<int(Job*)>& body);
+
+}  // namespace pdsim::tools
