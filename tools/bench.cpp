@@ -91,21 +91,6 @@ class Stopwatch {
   std::clock_t cpu_ = 0;
 };
 
-std::vector<std::string> command_of(const TimingRequest& request, const TrialAlgorithm& algorithm,
-                                    const scenarios::WorldRow& world) {
-  std::vector<std::string> command = rank_command("bench", world, algorithm);
-  const auto add = [&command](const char* flag, const auto& value) {
-    command.insert(command.end(), {flag, fmt::format("{}", value)});
-  };
-  add("--dtype", name_of(request.dtype));
-  add("--op", name_of(request.op));
-  add("--root", request.root);
-  add("--iters", request.iterations);
-  add("--warmup", request.warmup);
-  for (const std::int64_t count : request.counts) add("--count", count);
-  return command;
-}
-
 // All algorithms in one process: the ranks work the sizes out as this process does.
 std::vector<std::string> series_of(const BenchOptions& options) {
   std::vector<std::string> command = series_command("bench", options.trial);
@@ -166,7 +151,7 @@ class Bench {
 
   int tell_run(TimingRequest request, const TrialAlgorithm& algorithm, Progress& progress, BenchCost& total) {
     world_.scenario.name = fmt::format("bench {} {}", name_of(algorithm.kind), algorithm.name);
-    world_.options.rank_command = command_of(request, algorithm, *world_.row);
+    world_.options.rank_command = timing_command(request, *world_.row);
     world_.scenario.world.spec.payload = request.moves_data;
     Stopwatch timed_calls(table_.ranks);
     if (table_.simulated) request.on_timed = [&timed_calls](bool begin) { timed_calls.tell(begin); };

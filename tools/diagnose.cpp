@@ -155,8 +155,8 @@ int diagnose(const fs::path& path, const Writing& writing, Console& console) {
   if (writing.folder.empty()) return exit_held;
   const std::string name =
       source.scenario.variant.empty() ? source.scenario.name : source.scenario.name + "/" + source.scenario.variant;
-  return write_dumps(scenarios::pytorch::dumps_of(
-                         report.run, {library_of(report), source.scenario.file, source.scenario.world.spec.timeout.value_or(Time{})}),
+  return write_dumps(scenarios::pytorch::dumps_of(report.run, {library_of(report), source.scenario.file,
+                                                               source.scenario.world.spec.timeout.value_or(Time{})}),
                      name, writing, console);
 }
 

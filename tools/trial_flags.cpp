@@ -216,6 +216,20 @@ std::vector<std::string> rank_command(const std::string& command, const scenario
           "--algorithm", algorithm.name};
 }
 
+std::vector<std::string> timing_command(const TimingRequest& request, const scenarios::WorldRow& world) {
+  std::vector<std::string> command = rank_command("bench", world, {request.kind, request.algorithm});
+  const auto add = [&command](const char* flag, const auto& value) {
+    command.insert(command.end(), {flag, fmt::format("{}", value)});
+  };
+  add("--dtype", name_of(request.dtype));
+  add("--op", name_of(request.op));
+  add("--root", request.root);
+  add("--iters", request.iterations);
+  add("--warmup", request.warmup);
+  for (const std::int64_t count : request.counts) add("--count", count);
+  return command;
+}
+
 std::vector<std::string> series_command(const std::string& command, const TrialFlags& flags) {
   std::vector<std::string> words{
       command,          "--as-rank",   flags.on,        "--series", "--collective",
@@ -225,8 +239,7 @@ std::vector<std::string> series_command(const std::string& command, const TrialF
   return words;
 }
 
-int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scenarios::TrialAlgorithm&)>& program,
-            Console& console) {
+int be_rank_parts(const TrialFlags& flags, const std::function<RankProgram(int part)>& program, Console& console) {
   const auto channel = RankChannel::open();
   if (!channel.ok()) {
     console.problem(channel.error().message);
@@ -234,15 +247,21 @@ int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scena
   }
   scenarios::Scenario scenario;
   scenario.world.spec.ranks_per_node = (*channel)->start().size;
-  const std::optional<CollectiveKind> kind = collective_named(flags.collective);
-  if (!flags.series)
-    return scenarios::run_rank(**channel, flags.as_rank, scenario,
-                               program({kind.value_or(CollectiveKind::barrier), flags.algorithm}));
-  const auto algorithms =
-      scenarios::trial_algorithms(scenarios::WorldKind::real, kind, flags.algorithm == "all" ? "" : flags.algorithm);
+  if (!flags.series) return scenarios::run_rank(**channel, flags.as_rank, scenario, program(0));
   return scenarios::run_rank_parts(**channel, flags.as_rank, [&](int part) {
-    return scenarios::RankPart{scenario, program(algorithms.at(static_cast<std::size_t>(part)))};
+    return scenarios::RankPart{scenario, program(part)};
   });
+}
+
+int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scenarios::TrialAlgorithm&)>& program,
+            Console& console) {
+  const std::optional<CollectiveKind> kind = collective_named(flags.collective);
+  std::vector<scenarios::TrialAlgorithm> algorithms{{kind.value_or(CollectiveKind::barrier), flags.algorithm}};
+  if (flags.series)
+    algorithms =
+        scenarios::trial_algorithms(scenarios::WorldKind::real, kind, flags.algorithm == "all" ? "" : flags.algorithm);
+  return be_rank_parts(
+      flags, [&](int part) { return program(algorithms.at(static_cast<std::size_t>(part))); }, console);
 }
 
 std::string size_problem(const std::string& text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/trial/timing.h"
 #include "scenarios/trials/trial_world.h"
 #include "tools/command.h"
 #include "tools/join.h"
@@ -61,11 +62,17 @@ std::optional<CollectiveKind> collective_named(const std::string& name);
 std::vector<std::string> rank_command(const std::string& command, const scenarios::WorldRow& world,
                                       const scenarios::TrialAlgorithm& algorithm);
 
+// The same for bench, with all of the request.
+std::vector<std::string> timing_command(const TimingRequest& request, const scenarios::WorldRow& world);
+
 // The arguments with which this executable, as a rank, tries all that `flags` name, one after the other.
 std::vector<std::string> series_command(const std::string& command, const TrialFlags& flags);
 
-// In a rank's process: runs the program of each algorithm that is asked for in the world behind the inherited channel. The exit
-// status.
+// In a rank's process: runs the program of part 0, or with --series of each part that is asked for, in the world behind the
+// inherited channel. The exit status.
+int be_rank_parts(const TrialFlags& flags, const std::function<RankProgram(int part)>& program, Console& console);
+
+// The same for programs of algorithms.
 int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scenarios::TrialAlgorithm&)>& program,
             Console& console);
 

@@ -4,6 +4,7 @@
 
 #include "core/base/quantity.h"
 #include "core/collectives/reduce.h"
+#include "tools/pairs.h"
 #include "tools/progress.h"
 #include "tools/trial_flags.h"
 
@@ -13,6 +14,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ using Json = nlohmann::ordered_json;
 struct ValidateOptions {
   TrialFlags trial;
   std::string max_bytes = "16KiB";
+  bool pairs = false;
+  std::optional<double> expect;
 };
 
 ValidationRequest request_of(const ValidateOptions& options, const scenarios::TrialAlgorithm& algorithm) {
@@ -166,9 +170,8 @@ std::vector<std::string> command_of(const ValidateOptions& options, const scenar
   return command;
 }
 
-int try_all(const ValidateOptions& options, Trial& trial, Job* job, Console& console) {
+int try_all(const ValidateOptions& options, Trial& trial, Console& console) {
   scenarios::TrialWorld& world = trial.world;
-  world.options.job = job;
   world.options.series_command = series_command("validate", options.trial);
   world.options.series_command.insert(world.options.series_command.end(), {"--max-bytes", options.max_bytes});
   std::int64_t total = 0, done = 0;
@@ -201,7 +204,8 @@ int try_all(const ValidateOptions& options, Trial& trial, Job* job, Console& con
 }
 
 int run(ValidateOptions& options, Console& console) {
-  if (!options.trial.as_rank.empty()) return rank(options, console);
+  if (!options.trial.as_rank.empty())
+    return options.pairs ? be_rank_of_pairs(options.trial, console) : rank(options, console);
   const auto place = place_in_job(options.trial);
   if (!place.ok()) {
     console.problem(place.error().message);
@@ -216,7 +220,11 @@ int run(ValidateOptions& options, Console& console) {
   };
   Trial trial = prepare_trial(options.trial, "validate", conflict, console);
   if (trial.status != exit_held) return trial.status;
-  return run_joined(*place, console, [&](Job* job) { return try_all(options, trial, job, console); });
+  return run_joined(*place, console, [&](Job* job) {
+    trial.world.options.job = job;
+    if (options.pairs || options.expect) return validate_pairs(options.trial, trial, options.expect, console);
+    return try_all(options, trial, console);
+  });
 }
 
 }  // namespace
@@ -227,6 +235,10 @@ Action declare_validate(CLI::App& app) {
   app.add_option("--max-bytes", options->max_bytes, "of one rank's part in a call")
       ->check(size_problem)
       ->capture_default_str();
+  app.add_flag("--pairs", options->pairs, "time every pair of ranks instead, and name the slow links");
+  app.add_option("--expect", options->expect,
+                 "with --pairs, also compare collectives with what the links make possible: at least this part of it")
+      ->check(CLI::Range(0.01, 1.0));
   return [options](Console& console) { return run(*options, console); };
 }
 

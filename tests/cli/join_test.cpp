@@ -77,6 +77,17 @@ TEST(Join, TakesTheRanksOfMpirun) {
   }
 }
 
+// Pairs, then one part after the other for each collective that is compared, all in the same processes. How fast they are is
+// this machine's affair.
+TEST(Join, TimesThePairsOfTheRanksThatAreThere) {
+  if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
+  const Ended run = launch({"--on", "mpi"}, program_path() + " validate --expect 0.01 --on mpi");
+  EXPECT_EQ(run.problems, "");
+  EXPECT_NE(run.output.find("\n[rank 0] 0 1 "), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("\n[rank 0] all_to_all "), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("[rank 1]"), std::string::npos) << run.output;
+}
+
 TEST(Join, TakesTheRanksOfSrun) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const std::string srun =

@@ -55,6 +55,37 @@ TEST(ValidateCommand, SkipsWithTheReasonWhatABackendLacks) {
   EXPECT_FALSE(summary["skip_reasons"].empty());
 }
 
+TEST(ValidateCommand, TimesEveryPairAndGivesTheLinkForAScenario) {
+  const Folder folder;
+  const Ended text = run_pdsim({"validate", "--pairs", "--ranks", "3"}, folder.path());
+  EXPECT_EQ(text.status, 0) << text.problems;
+  EXPECT_NE(text.output.find("\n1 2 "), std::string::npos) << text.output;
+  EXPECT_NE(text.output.find("world: {link: {latency: 5us, bandwidth: 25GB/s}}"), std::string::npos) << text.output;
+  const auto pairs = lines(run_pdsim({"validate", "--pairs", "--ranks", "3", "--json"}, folder.path()).output);
+  ASSERT_EQ(pairs.size(), 3U + 1U);
+  EXPECT_EQ(pairs[3]["link"]["latency"], "5us");
+  EXPECT_EQ(pairs[2]["pair"], nlohmann::json({1, 2}));
+  EXPECT_EQ(pairs[2]["slow"], false);
+}
+
+TEST(ValidateCommand, PredictsTheSimulatedWorldFromItsOwnLinks) {
+  const Folder folder;
+  const auto rows = lines(run_pdsim({"validate", "--expect", "0.95", "--ranks", "4", "--json"}, folder.path()).output);
+  ASSERT_EQ(rows.size(), 6U + 1U + 12U);  // pairs; the link; four collectives at three sizes
+  for (std::size_t i = 7; i < rows.size(); ++i) {
+    EXPECT_NEAR(rows[i]["ratio"].get<double>(), 1.0, 0.01) << rows[i];
+    EXPECT_EQ(rows[i]["held"], true);
+  }
+}
+
+TEST(ValidateCommand, SaysWhatIsSlowerThanExpected) {
+  const Folder folder;
+  const Ended run =
+      run_pdsim({"validate", "--expect", "0.95", "--ranks", "4", "--reduce-bandwidth", "1GB/s"}, folder.path());
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.output.find("slower than expected"), std::string::npos) << run.output;
+}
+
 TEST(BenchCommand, GivesTheClosedFormAndTheMessagesOfTheRing) {
   const Folder folder;
   const Ended run =
@@ -145,6 +176,9 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"validate", "--ranks", "0"}, "--ranks"},
       {{"validate", "--on", "smi"}, "did you mean `sim`?"},
       {{"validate", "--max-bytes", "16"}, "write a size with its unit"},
+      {{"validate", "--pairs", "--ranks", "1"}, "need two ranks at least"},
+      {{"validate", "--expect", "2"}, "--expect"},
+      {{"validate", "--dtype", "f32", "--op", "band"}, "band does not exist for f32"},
       {{"bench", "--min", "2KiB", "--max", "1KiB"}, "--min 2KiB is more than --max 1KiB"},
       {{"bench", "--latency", "5"}, "write it with its unit, such as 5us"},
       {{"bench", "--root", "4", "--collective", "broadcast"}, "root 4 is not a rank: there are 4"},
