@@ -38,7 +38,7 @@ struct Personality {
 struct Profile {
   std::string_view name;
   std::string_view explanation;
-  bool store_barrier_in_init;
+  bool store_barrier;  // of all ranks, after init_process_group and new_group
   bool file_removed_at_equal_count;  // 1.13; 2.x also counts open handles
   Time process_ending_timeout;       // default timeout of personalities whose timeout ends the process (NCCL's)
   DdpProfile ddp;

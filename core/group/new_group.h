@@ -26,6 +26,8 @@ class GroupMaker {
   Result<std::unique_ptr<ProcessGroup>> new_group(std::vector<Rank> ranks, std::string name = {},
                                                   Time timeout = Time::max());
 
+  int made() const { return made_; }  // calls of new_group on this rank that did not refuse their ranks
+
  private:
   Backend& backend_;
   Store& store_;

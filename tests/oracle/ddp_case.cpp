@@ -1,9 +1,10 @@
 #include "tests/oracle/ddp_case.h"
 
+#include "tests/oracle/directory.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -89,11 +90,6 @@ DdpCase case_of(const Json& c) {
 }
 
 }  // namespace
-
-std::string directory() {
-  const char* elsewhere = std::getenv("PDSIM_ORACLE_DIR");
-  return elsewhere != nullptr ? elsewhere : PDSIM_TESTS_DIR "/oracle";
-}
 
 std::vector<DdpCase> read_ddp_cases(std::size_t world) {
   std::vector<std::filesystem::path> files;

@@ -48,9 +48,7 @@ struct DdpCase {
   std::vector<RankRecord> ranks;
 };
 
-// The folder that PDSIM_ORACLE_DIR names, or the copy in this source tree.
-std::string directory();
-// Every case of that folder whose world has `world` ranks, by file name.
+// Every case of directory() whose world has `world` ranks, by file name.
 std::vector<DdpCase> read_ddp_cases(std::size_t world);
 
 nn::Tensor tensor_of(const Matrix& m);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace pdsim::scenarios::operations {
@@ -18,20 +19,26 @@ Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time 
   return s.env.rendezvous.tcp(op.text("address", ""), timeout);
 }
 
-// PyTorch before 2.0 ends init_process_group with a barrier in the store: add one, then poll until the count equals the
-// world size. A count that an earlier run left behind never equals it.
+// PyTorch before 2.0 ends the making of each group, the world's included, with a barrier of all ranks in the store: add one, then
+// poll until the count equals the world size. A count that an earlier run left behind never equals it. PyTorch polls every 10 ms;
+// after a second we are content with every hundredth of the time waited, or half an hour of it would push the rank's calls off
+// its record.
 Status store_barrier(Session& s, Time timeout) {
-  constexpr std::string_view key = "store_based_barrier_key:1";
+  const sim::Profile* profile = sim::profile_named(s.scenario.world.spec.profile);
+  if (profile == nullptr || !profile->store_barrier) return {};
+  const std::string key = fmt::format("store_based_barrier_key:{}", 1 + s.maker->made());
   constexpr Time poll = 10_ms;
-  const Time deadline = s.env.runtime.now() + timeout;
+  const Time began = s.env.runtime.now(), deadline = began + timeout;
   Result<std::int64_t> count = s.store->add(key, 1);
   while (count.ok() && *count != s.env.world_size) {
     if (s.env.runtime.now() >= deadline)
-      return Error{Code::rendezvous_timeout,
-                   fmt::format("the store barrier of init counted {} arrivals in a world of {} and gave up after {}",
-                               *count, s.env.world_size, to_string(timeout)),
-                   {{"key", std::string(key)}}};
-    s.env.runtime.sleep_until(s.env.runtime.now() + poll);
+      return Error{
+          Code::rendezvous_timeout,
+          fmt::format("the store barrier after {} counted {} arrivals in a world of {} and gave up after {}",
+                      s.maker->made() == 0 ? "init" : "new_group", *count, s.env.world_size, to_string(timeout)),
+          {{"key", key}}};
+    const Time now = s.env.runtime.now();
+    s.env.runtime.sleep_until(std::min(deadline, now + std::max(poll, Time{(now - began).ps / 100})));
     count = s.store->add(key, 0);
   }
   return count.status();
@@ -88,8 +95,7 @@ Status init(Session& s, const Operation& op) {
                                            std::move(*member), s.env.recorder);
   s.group_destroyed = false;
   s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, s.env.world_size, s.env.recorder);
-  const sim::Profile* profile = sim::profile_named(s.scenario.world.spec.profile);
-  if (profile != nullptr && profile->store_barrier_in_init) PDSIM_TRY(store_barrier(s, timeout));
+  PDSIM_TRY(store_barrier(s, timeout));
   if (!s.scenario.model.given) return {};
   PDSIM_TRY(make_model(s, op));
   if (!s.scenario.ddp.wrap) return {};
@@ -103,17 +109,17 @@ Status new_group(Session& s, const Operation& op) {
   if (s.maker == nullptr || s.group_destroyed)
     return Error{Code::not_initialized, "new_group needs the world's process group: call init before it", {}};
   const std::string name = op.text("name", "");
-  const Result<Time> timeout = parse_time(op.text("timeout", "0s"));
-  if (!timeout.ok()) return timeout.error();
+  const Result<Time> given = parse_time(op.text("timeout", "0s"));
+  if (!given.ok()) return given.error();
+  const Time timeout = given->ps == 0 ? s.group->timeout() : *given;
   std::vector<Rank> ranks;
   const IntSet members = op.set("ranks");
   for (Rank r = 0; r < s.env.world_size; ++r)
     if (members.contains(r)) ranks.push_back(r);
-  Result<std::unique_ptr<ProcessGroup>> made =
-      s.maker->new_group(std::move(ranks), name, timeout->ps == 0 ? s.group->timeout() : *timeout);
+  Result<std::unique_ptr<ProcessGroup>> made = s.maker->new_group(std::move(ranks), name, timeout);
   if (!made.ok()) return made.error();
   s.groups[name] = std::move(*made);
-  return {};
+  return store_barrier(s, timeout);
 }
 
 Status compute(Session& s, const Operation& op) {

@@ -1,9 +1,10 @@
 #include "tests/unit/conformance/collective_case.h"
 
+#include "tests/oracle/directory.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -47,10 +48,8 @@ CollectiveCase case_of(const Json& line) {
 }  // namespace
 
 std::vector<CaseFile> read_collective_cases() {
-  const char* elsewhere = std::getenv("PDSIM_ORACLE_DIR");
-  const std::string folder = elsewhere != nullptr ? elsewhere : PDSIM_TESTS_DIR "/oracle";
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder + "/collectives"))
+  for (const auto& entry : std::filesystem::directory_iterator(directory() + "/collectives"))
     if (entry.path().extension() == ".jsonl") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<CaseFile> files;

@@ -1,11 +1,12 @@
 #include "core/parallel/bucket_plan.h"
 
+#include "tests/oracle/directory.h"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -13,11 +14,6 @@ namespace pdsim {
 namespace {
 
 using namespace literals;
-
-std::string oracle_dir() {
-  const char* elsewhere = std::getenv("PDSIM_ORACLE_DIR");
-  return elsewhere != nullptr ? elsewhere : PDSIM_TESTS_DIR "/oracle";
-}
 
 // ResNet-50 in definition order: every convolution without bias is followed by its batch-norm (weight, bias).
 std::vector<BucketTensor> resnet50() {
@@ -61,7 +57,7 @@ std::vector<std::int64_t> resnet50_buckets(const std::vector<Bytes>& limits) {
 }
 
 TEST(BucketPlan, AgreesWithEveryRecordedAssignment) {
-  std::ifstream file(oracle_dir() + "/tables/buckets.jsonl");
+  std::ifstream file(oracle::directory() + "/tables/buckets.jsonl");
   ASSERT_TRUE(file.is_open());
   int matched = 0;
   std::string line;

@@ -4,6 +4,7 @@
 // another order than Gloo's, and Eigen's products in another than oneMKL's. Errors, the presence of gradients and the
 // logging data must agree exactly.
 #include "core/nn/optimizer.h"
+#include "tests/oracle/directory.h"
 #include "tests/unit/parallel/ddp_world.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,11 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Values = std::vector<double>;
-
-std::string oracle_dir() {
-  const char* elsewhere = std::getenv("PDSIM_ORACLE_DIR");
-  return elsewhere != nullptr ? elsewhere : PDSIM_SOURCE_DIR "/tests/oracle";
-}
 
 nn::ModuleSpec spec_of(const Json& c) {
   nn::ModuleSpec spec;
@@ -182,7 +177,7 @@ class Replay {
 
 TEST(DdpOracle, EveryRecordedCaseAgrees) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(oracle_dir() + "/ddp")) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(oracle::directory() + "/ddp")) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   int matched = 0;
   int cases = 0;

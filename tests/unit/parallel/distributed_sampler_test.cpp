@@ -1,10 +1,11 @@
 #include "core/parallel/distributed_sampler.h"
 
+#include "tests/oracle/directory.h"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <string>
@@ -15,9 +16,7 @@ namespace {
 using Indices = std::vector<std::int64_t>;
 
 std::vector<nlohmann::json> recorded(const std::string& table) {
-  const char* elsewhere = std::getenv("PDSIM_ORACLE_DIR");
-  const std::string folder = elsewhere != nullptr ? elsewhere : PDSIM_TESTS_DIR "/oracle";
-  std::ifstream file(folder + "/tables/" + table);
+  std::ifstream file(oracle::directory() + "/tables/" + table);
   std::vector<nlohmann::json> rows;
   for (std::string line; std::getline(file, line);) rows.push_back(nlohmann::json::parse(line));
   return rows;
