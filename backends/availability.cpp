@@ -3,6 +3,7 @@
 #include "backends/gloo/gloo_backend.h"
 #include "backends/mpi/mpi_backend.h"
 #include "backends/mpi/mpi_seats.h"
+#include "backends/nccl/nccl_backend.h"
 
 #include <fmt/format.h>
 
@@ -18,18 +19,9 @@ namespace {
   return {false, "", fmt::format("this build of pdsim has no {}: {}{}", name, summary, cure)};
 }
 
-Availability without_world(std::string_view name, bool found, std::string_view summary, std::string_view version) {
-  std::string reason = "this version of pdsim has no " + std::string(name) + " world yet (";
-  reason += found ? std::string(version) + " found" : "NCCL ";
-  if (!found) reason += summary;
-  return {false, std::string(version), reason + ")"};
-}
-
 Result<std::unique_ptr<Backend>> make_gloo(Runtime& runtime) { return make_gloo_backend(runtime); }
 
-Result<std::unique_ptr<Backend>> make_nccl(Runtime&) {
-  return Error{Code::unavailable, nccl_availability().reason, {}};
-}
+Result<std::unique_ptr<Backend>> make_nccl(Runtime& runtime) { return make_nccl_backend(runtime); }
 
 constexpr std::array rows{RealWorldRow{"gloo", gloo_availability, make_gloo},
                           RealWorldRow{"mpi", mpi_availability, make_mpi_backend, take_mpi_seats, true},
@@ -63,7 +55,11 @@ Availability mpi_availability() {
 }
 
 Availability nccl_availability() {
-  return without_world("nccl", PDSIM_HAVE_NCCL, PDSIM_NCCL_SUMMARY, PDSIM_NCCL_VERSION);
+#if PDSIM_HAVE_NCCL
+  return probe_nccl();
+#else
+  return absent("NCCL", "PDSIM_WITH_NCCL", PDSIM_NCCL_SUMMARY);
+#endif
 }
 
 }  // namespace pdsim

@@ -30,6 +30,16 @@ constexpr std::array rows{
                  {O::band, O::bor, O::bxor},
                  {D::f32, D::f64, D::i8, D::u8, D::i32, D::i64},
                  {D::i8, D::u8, D::i32, D::i64}},
+    // bool as uint8, as in PyTorch.
+    Capabilities{"nccl",
+                 "NCCL",
+                 "cpu",
+                 {K::broadcast, K::all_reduce, K::reduce, K::all_gather, K::gather, K::scatter, K::reduce_scatter,
+                  K::all_to_all},
+                 {O::sum, O::product, O::min, O::max, O::avg, O::premul_sum},
+                 {},
+                 EnumSet<D>{}.but(),
+                 {}},
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // plans over the library's messages and its kernels inside the library's collectives, so that every world has everything; `native`
 // of a collective that the library lacks is refused. Backends ask this table; doctor and list print it; tests run every cell.
 //
-//   source   Gloo 0.5's collectives that take a tag and a timeout; MPI 3.1, chapters 5.9 and 5.12
+//   source   Gloo 0.5's collectives that take a tag and a timeout; MPI 3.1, chapters 5.9 and 5.12; nccl.h 2.28
 #pragma once
 
 #include "core/base/enum_set.h"

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <utility>
+#include <algorithm>
+#include <string>
 #include <vector>
 
 namespace pdsim::tools {
@@ -31,31 +32,46 @@ std::string dtypes_of(ReduceOp op) {
   return names.size() == dtypes.size() ? "every dtype" : fmt::format("{}", fmt::join(names, " "));
 }
 
-std::string line_of(std::string text) { return text.substr(0, text.find_last_not_of(' ') + 1) + "\n"; }
+using Rows = std::vector<std::vector<std::string>>;
 
-std::string header(std::string_view first, int width) {
-  std::string text = fmt::format("{:<{}}  {:<7}", first, width, "sim");
-  for (const Capabilities& world : capabilities()) text += fmt::format("  {:<7}", world.world);
-  return line_of(std::move(text));
+std::vector<std::string> header(std::string_view first) {
+  std::vector<std::string> cells{std::string(first), "sim"};
+  for (const Capabilities& world : capabilities()) cells.emplace_back(world.world);
+  return cells;
+}
+
+std::string aligned(const Rows& rows, std::size_t first_width) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  widths.front() = first_width;
+  for (const auto& cells : rows)
+    for (std::size_t i = 1; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  std::string text;
+  for (const auto& cells : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) line += fmt::format("{:<{}}  ", cells[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string capability_tables() {
-  std::string text = header("collective", 38);
+  constexpr std::size_t first_width = 38;
+  Rows kinds{header("collective")};
   for (const CollectiveRow& row : collective_table) {
-    std::string line = fmt::format("{:<38}  {:<7}", row.name, "plan");
+    std::vector<std::string>& cells = kinds.emplace_back(std::vector<std::string>{std::string(row.name), "plan"});
     for (const Capabilities& world : capabilities())
-      line += fmt::format("  {:<7}", row.point_to_point || world.has(row.kind) ? "library" : "plan");
-    text += line_of(line);
+      cells.emplace_back(row.point_to_point || world.has(row.kind) ? "library" : "plan");
   }
-  text += "\n" + header("combines", 38);
+  Rows operations{header("combines")};
   for (std::size_t i = 0; i < reduce_op_names.size(); ++i) {
     const auto op = static_cast<ReduceOp>(i);
-    std::string line = fmt::format("{:<38}  {:<7}", fmt::format("{} of {}", name_of(op), dtypes_of(op)), "pdsim");
-    for (const Capabilities& world : capabilities()) line += fmt::format("  {:<7}", who_combines(world, op));
-    text += line_of(line);
+    std::vector<std::string>& cells =
+        operations.emplace_back(std::vector<std::string>{fmt::format("{} of {}", name_of(op), dtypes_of(op)), "pdsim"});
+    for (const Capabilities& world : capabilities()) cells.push_back(who_combines(world, op));
   }
+  std::string text = aligned(kinds, first_width) + "\n" + aligned(operations, first_width);
   text +=
       "\nlibrary: its own; a plan of pdsim's runs over its messages as well. plan, pdsim: it has none, and pdsim's "
       "does it.\n"

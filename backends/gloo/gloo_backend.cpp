@@ -2,6 +2,7 @@
 
 #include "backends/gloo/errors.h"
 #include "backends/gloo/gloo_member.h"
+#include "backends/local/wait_for_all.h"
 
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
@@ -60,16 +61,6 @@ void connect(Context& context, const std::shared_ptr<RendezvousStore>& store,
     context.connectFullMesh(*store, device);
 }
 
-// A rank that is connected may end before the other end of a pair is, which then finds its connection closed. So nobody
-// goes on before all are connected, as in init_process_group (its _store_based_barrier).
-Status wait_for_all(pdsim::Store& store, const JoinOptions& options, Time timeout) {
-  const std::vector<std::string> all{options.group + "/all_connected"};
-  const auto connected = store.add(options.group + "/connected", 1);
-  if (!connected.ok()) return connected.error();
-  if (*connected < options.size) return store.wait(all, timeout);
-  return store.set(all[0], "yes");
-}
-
 class GlooBackend final : public Backend {
  public:
   GlooBackend(Runtime& runtime, std::shared_ptr<::gloo::transport::Device> device)
@@ -86,7 +77,8 @@ class GlooBackend final : public Backend {
       return Status{};
     });
     if (!connected.ok()) return connected.error();
-    PDSIM_TRY(wait_for_all(store, options, timeout));
+    // A rank that is connected may end before the other end of a pair is, which then finds its connection closed.
+    PDSIM_TRY(wait_for_all(store, options, "connected", timeout));
     return std::unique_ptr<Member>(std::make_unique<GlooMember>(runtime_, std::move(context), timeout));
   }
 

@@ -1,5 +1,6 @@
 #include "backends/mpi/mpi_backend.h"
 
+#include "backends/local/wait_for_all.h"
 #include "backends/mpi/errors.h"
 #include "backends/mpi/mpi_member.h"
 
@@ -15,15 +16,6 @@ namespace pdsim {
 namespace {
 
 using namespace literals;
-
-// Making a communicator has no timeout, so it begins only when every member is there.
-Status wait_for_all(Store& store, const JoinOptions& options, Time timeout) {
-  const std::vector<std::string> all{options.group + "/mpi_all_here"};
-  const auto here = store.add(options.group + "/mpi_here", 1);
-  if (!here.ok()) return here.error();
-  if (*here < options.size) return store.wait(all, timeout);
-  return store.set(all[0], "yes");
-}
 
 // Communicators of one group that are made at the same time are told apart by this.
 int tag_of(std::string_view group) {
@@ -57,7 +49,8 @@ class MpiBackend final : public Backend {
     std::vector<Rank> ranks = options.global_ranks;
     for (Rank r = 0; options.global_ranks.empty() && r < options.size; ++r) ranks.push_back(r);
     PDSIM_TRY(check_seat(ranks, options.rank));
-    PDSIM_TRY(wait_for_all(store, options, timeout));
+    // Making a communicator has no timeout, so it begins only when every member is there.
+    PDSIM_TRY(wait_for_all(store, options, "mpi_here", timeout));
     MpiGroup group{nullptr, nullptr, options.rank, options.size};
     PDSIM_TRY(job_->engine().call([&] { return make_communicator(ranks, tag_of(options.group), group); }));
     return std::unique_ptr<Member>(std::make_unique<MpiMember>(runtime_, job_, group, timeout));

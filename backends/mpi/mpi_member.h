@@ -1,16 +1,12 @@
 // This rank in one group of MPI: a communicator, and the works that its process's engine runs on it.
 #pragma once
 
+#include "backends/local/library_member.h"
 #include "backends/mpi/mpi_engine.h"
 #include "backends/mpi/mpi_transport.h"
 #include "backends/mpi/reductions.h"
-#include "core/group/backend.h"
-#include "core/runtime/runtime.h"
 
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <vector>
 
 namespace pdsim {
 
@@ -28,27 +24,23 @@ class MpiJob {
   std::unique_ptr<MpiEngine> engine_;
 };
 
-class MpiMember final : public Member {
+class MpiMember final : public LibraryMember {
  public:
   // Owns the group's communicator. `timeout` is the transport's.
   MpiMember(Runtime& runtime, std::shared_ptr<MpiJob> job, MpiGroup group, Time timeout);
   ~MpiMember() override;
-  Result<WorkPtr> start(const Collective& call) override;
   Transport& transport() override { return transport_; }
-  void abort(const Error& reason) override;
 
  private:
-  Result<WorkPtr> begin_work();
-  void start_message(const Collective& call, const WorkPtr& work);
-  void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work);
+  void start_message(const Collective& call, const WorkPtr& work) override;
+  void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) override;
+  void start_native(const Collective& call, const WorkPtr& work) override;
+  Status health() const override { return job_->engine().health(); }
+  void break_off(const Error& reason) override { job_->engine().break_off(reason); }
 
-  Runtime& runtime_;
   std::shared_ptr<MpiJob> job_;
   MpiGroup group_;
   MpiTransport transport_;
-  std::mutex mutex_;
-  std::vector<WorkPtr> unfinished_;
-  std::optional<Error> aborted_;
 };
 
 }  // namespace pdsim

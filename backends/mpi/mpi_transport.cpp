@@ -1,5 +1,6 @@
 #include "backends/mpi/mpi_transport.h"
 
+#include "backends/local/deadline.h"
 #include "backends/mpi/errors.h"
 
 #include <fmt/format.h>
@@ -135,12 +136,6 @@ class Round final : public MpiEngine::Operation {
   Transport::Done done_;
   std::vector<Open> open_;
 };
-
-Clock::time_point deadline_after(Time timeout) {
-  if (timeout == Time::max()) return Clock::time_point::max();
-  constexpr std::int64_t year_ns = 365LL * 24 * 3600 * 1'000'000'000;
-  return Clock::now() + std::chrono::nanoseconds(std::min(timeout.ns(), year_ns));
-}
 
 }  // namespace
 

@@ -7,59 +7,12 @@
 #include "core/group/join_world.h"
 #include "scenarios/engine/real_world.h"
 #include "tests/property/member_world.h"
+#include "tests/property/native_laws.h"
 #include "tests/property/same_bits.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
-
-namespace pdsim::property {
-namespace {
-
-using namespace literals;
-
-Status failed(const Outcome& outcome) {
-  return outcome.failure.empty() ? Status{} : Error{Code::wrong_data, outcome.failure, {}};
-}
-
-Status check_plans(CollectiveWorld& world, double& cases) {
-  if (const auto wanted = case_wanted()) return failed(check_one(same_bits(), world, *wanted));
-  for (const Algorithm& algorithm : algorithms()) {
-    if (!same_bits().applies(algorithm)) continue;
-    const Outcome outcome = check(same_bits(), world, algorithm, cases_wanted(2));
-    cases += outcome.cases;
-    PDSIM_TRY(failed(outcome));
-  }
-  return {};
-}
-
-// Sums that round depend on the order, which is the library's.
-CollectiveCase exact_among_few(CollectiveCase c) {
-  c.nodes = 1;
-  c.ranks = 1 + (c.ranks - 1) % 4;
-  c.numbers = Numbers::exact;
-  if (c.op == ReduceOp::avg && row(c.dtype).floating) c.op = ReduceOp::sum;
-  return c;
-}
-
-Status check_native(CollectiveWorld& world, double& cases) {
-  for (const CollectiveRow& collective : collective_table) {
-    if (collective.point_to_point || collective.kind == CollectiveKind::monitored_barrier) continue;
-    const Algorithm native{collective.kind, "native", nullptr};
-    for (Property property : properties()) {
-      if (!property.applies(native)) continue;
-      property.shape = exact_among_few;
-      const Outcome outcome = check(property, world, native, cases_wanted(2));
-      cases += outcome.cases;
-      PDSIM_TRY(failed(outcome));
-    }
-  }
-  return {};
-}
-
-}  // namespace
-}  // namespace pdsim::property
 
 int main(int argc, char** argv) {
   using namespace pdsim;
@@ -75,9 +28,10 @@ int main(int argc, char** argv) {
     auto store = env.rendezvous.env(60_s);
     if (!store.ok()) return ProgramResult{store.error(), {}};
     property::MemberWorld world(env, **store);
-    double cases = 0;
-    result.status = what == "native" ? property::check_native(world, cases) : property::check_plans(world, cases);
-    result.values["cases"] = {cases};
+    const property::Outcome outcome = what == "native" ? property::check_native(world, property::cases_wanted(2))
+                                                       : property::check_all_plans(world, property::cases_wanted(2));
+    if (!outcome.failure.empty()) result.status = Error{Code::wrong_data, outcome.failure, {}};
+    result.values["cases"] = {static_cast<double>(outcome.cases)};
     return result;
   });
 }

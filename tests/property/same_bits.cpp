@@ -33,6 +33,19 @@ constexpr Property property{"has_the_bits_of_the_simulated_world", any_collectiv
 
 }  // namespace
 
-const Property& same_bits() { return property; }
+Outcome check_all_plans(CollectiveWorld& world, int cases_each) {
+  if (const auto wanted = case_wanted()) return check_one(property, world, *wanted);
+  int cases = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!property.applies(algorithm)) continue;
+    Outcome outcome = check(property, world, algorithm, cases_each);
+    cases += outcome.cases;
+    outcome.cases = cases;
+    if (!outcome.failure.empty()) return outcome;
+  }
+  Outcome all;
+  all.cases = cases;
+  return all;
+}
 
 }  // namespace pdsim::property

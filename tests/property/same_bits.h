@@ -5,7 +5,8 @@
 
 namespace pdsim::property {
 
-// Of cases among at most four ranks of one node.
-const Property& same_bits();
+// Checks it of every algorithm, in cases among at most four ranks of one node, or of the one case of PDSIM_CASE. Counts the cases that
+// ran; stops at the first that fails.
+Outcome check_all_plans(CollectiveWorld& world, int cases_each);
 
 }  // namespace pdsim::property

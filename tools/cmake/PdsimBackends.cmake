@@ -57,31 +57,46 @@ if(NOT PDSIM_WITH_MPI STREQUAL "OFF")
 endif()
 pdsim_found(MPI "${version}" "install libopenmpi-dev and openmpi-bin")
 
-# NCCL is a system package, or part of a Python environment (a namespace package, so it is asked for its locations).
+# NCCL is a system package, lies beside CUDA, or is part of a Python environment (a namespace package, so it is asked for its
+# locations). Only its header is needed here: the library is loaded when it is first asked for.
 set(version "")
+set(PDSIM_NVCC "")
 if(NOT PDSIM_WITH_NCCL STREQUAL "OFF")
-  set(nccl_hints "")
+  find_package(CUDAToolkit QUIET)
+  set(nccl_hints ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_DIR})
   find_program(PDSIM_PYTHON NAMES python3)
   mark_as_advanced(PDSIM_PYTHON)
   if(PDSIM_PYTHON)
     execute_process(COMMAND ${PDSIM_PYTHON} -c
       "import importlib.util as u\ns = u.find_spec('nvidia') and u.find_spec('nvidia.nccl')\nprint(';'.join(s.submodule_search_locations) if s else '', end='')"
-      OUTPUT_VARIABLE nccl_hints ERROR_QUIET)
+      OUTPUT_VARIABLE python_hints ERROR_QUIET)
+    list(APPEND nccl_hints ${python_hints})
   endif()
   find_path(PDSIM_NCCL_INCLUDE_DIR nccl.h HINTS ${nccl_hints} PATH_SUFFIXES include)
   find_library(PDSIM_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${nccl_hints} PATH_SUFFIXES lib)
   mark_as_advanced(PDSIM_NCCL_INCLUDE_DIR PDSIM_NCCL_LIBRARY)
-  find_package(CUDAToolkit QUIET)
-  if(PDSIM_NCCL_INCLUDE_DIR AND PDSIM_NCCL_LIBRARY AND CUDAToolkit_FOUND)
+  if(PDSIM_NCCL_INCLUDE_DIR AND TARGET CUDA::cudart_static)
     file(STRINGS ${PDSIM_NCCL_INCLUDE_DIR}/nccl.h lines REGEX "#define NCCL_(MAJOR|MINOR|PATCH) ")
     string(REGEX MATCHALL "[0-9]+" numbers "${lines}")
     list(JOIN numbers "." numbers)
-    set(version "NCCL ${numbers}, CUDA ${CUDAToolkit_VERSION}")
+    if(numbers VERSION_GREATER_EQUAL 2.18)
+      set(version "NCCL ${numbers}, CUDA ${CUDAToolkit_VERSION}")
+    endif()
   endif()
 endif()
-pdsim_found(NCCL "${version}" "install NCCL and the CUDA toolkit")
+pdsim_found(NCCL "${version}" "install NCCL (2.18 or newer) and the CUDA toolkit")
+
+# nvcc compiles pdsim's kernels by itself, so that configuring need not try out a language more. Without it the host combines what
+# NCCL cannot.
 if(PDSIM_HAVE_NCCL)
-  string(APPEND PDSIM_NCCL_SUMMARY ", but this version of pdsim has no NCCL world yet")
+  set(PDSIM_CUDA_ARCHITECTURES 80 90 CACHE STRING "device architectures of pdsim's CUDA kernels; the last one's code also serves newer devices")
+  if(CUDAToolkit_NVCC_EXECUTABLE)
+    set(PDSIM_NVCC ${CUDAToolkit_NVCC_EXECUTABLE})
+    string(APPEND PDSIM_NCCL_SUMMARY ", kernels for ${PDSIM_CUDA_ARCHITECTURES}")
+    string(REPLACE ";" " " PDSIM_NCCL_SUMMARY "${PDSIM_NCCL_SUMMARY}")
+  else()
+    string(APPEND PDSIM_NCCL_SUMMARY ", without nvcc: no kernels")
+  endif()
 endif()
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS backends/*.cpp)
@@ -101,7 +116,32 @@ macro(pdsim_backend library package target)
 endmacro()
 pdsim_backend(GLOO Gloo gloo)
 pdsim_backend(MPI MPI MPI::MPI_CXX)
-pdsim_library(backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries})
+pdsim_backend(NCCL CUDAToolkit CUDA::cudart_static)
+
+if(PDSIM_NVCC)
+  set(kernels ${PROJECT_SOURCE_DIR}/backends/nccl/device_kernels)
+  set(kernels_object ${CMAKE_CURRENT_BINARY_DIR}/device_kernels.o)
+  set(generate "")
+  foreach(architecture IN LISTS PDSIM_CUDA_ARCHITECTURES)
+    list(APPEND generate -gencode=arch=compute_${architecture},code=sm_${architecture})
+    set(newest ${architecture})
+  endforeach()
+  list(APPEND generate -gencode=arch=compute_${newest},code=compute_${newest})
+  add_custom_command(OUTPUT ${kernels_object}
+    COMMAND ${PDSIM_NVCC} -std=c++20 -O3 -fmad=false ${generate} $<$<BOOL:${PDSIM_WERROR}>:-Werror=all-warnings>
+      -I${PROJECT_SOURCE_DIR} -Xcompiler=-fPIC -c ${kernels}.cu -o ${kernels_object}
+    DEPENDS ${kernels}.cu ${kernels}.h COMMENT "Building CUDA kernels" VERBATIM)
+  list(APPEND sources ${kernels_object})
+endif()
+# Who uses pdsim need not have NCCL's types, which are in all headers of its folder but one.
+file(GLOB of_nccl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/nccl/*.h)
+list(REMOVE_ITEM of_nccl ${PROJECT_SOURCE_DIR}/backends/nccl/nccl_backend.h)
+pdsim_library(backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries} NOT_INSTALLED ${of_nccl})
+if(PDSIM_HAVE_NCCL)
+  target_include_directories(pdsim_backends SYSTEM PRIVATE ${PDSIM_NCCL_INCLUDE_DIR})
+  target_compile_definitions(pdsim_backends PRIVATE PDSIM_HAVE_NVCC=$<BOOL:${PDSIM_NVCC}>
+    PDSIM_NCCL_LIBRARY="$<$<BOOL:${PDSIM_NCCL_LIBRARY}>:${PDSIM_NCCL_LIBRARY}>")
+endif()
 target_compile_definitions(pdsim_backends PRIVATE OMPI_SKIP_MPICXX)  # MPI's C++ interface, long gone from the standard
 foreach(library IN ITEMS GLOO MPI NCCL)
   target_compile_definitions(pdsim_backends PRIVATE PDSIM_HAVE_${library}=$<BOOL:${PDSIM_HAVE_${library}}>

@@ -15,12 +15,13 @@ if(PDSIM_SANITIZE)
   endif()
 endif()
 
-# pdsim_library(<layer> [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...])
+# pdsim_library(<layer> [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...] [NOT_INSTALLED <header>...])
 #
-# The static library pdsim::<layer> of the folder <layer>: every .cpp of it (or SOURCES), every .h as an installed header.
+# The static library pdsim::<layer> of the folder <layer>: every .cpp of it (or SOURCES), every .h but NOT_INSTALLED as an installed
+# header.
 # A layer that has no source yet is no target.
 function(pdsim_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE;NOT_INSTALLED")
   if(NOT arg_SOURCES)
     file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS ${layer}/*.cpp)
   endif()
@@ -28,6 +29,7 @@ function(pdsim_library layer)
     return()
   endif()
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${layer}/*.h)
+  list(REMOVE_ITEM headers ${arg_NOT_INSTALLED} "")
   add_library(pdsim_${layer} STATIC ${arg_SOURCES})
   add_library(pdsim::${layer} ALIAS pdsim_${layer})
   set_target_properties(pdsim_${layer} PROPERTIES EXPORT_NAME ${layer} POSITION_INDEPENDENT_CODE ON)

@@ -1,0 +1,47 @@
+// What members of libraries that are polled have in common: which way an operation takes, the works that run, and their end.
+//
+//   ways     `auto` and `native` take the library's own operation where it has one (capabilities.h), otherwise our plan; any other
+//            name is a plan
+//   after    an abort nothing can be started
+#pragma once
+
+#include "core/collectives/algorithms.h"
+#include "core/group/backend.h"
+#include "core/runtime/runtime.h"
+
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace pdsim {
+
+class LibraryMember : public Member {
+ public:
+  Result<WorkPtr> start(const Collective& call) final;
+  void abort(const Error& reason) final;
+
+ protected:
+  // `world` has a row of capabilities. `runtime` outlives the member.
+  LibraryMember(Runtime& runtime, std::string_view world, int size) : runtime_(runtime), world_(world), size_(size) {}
+
+  // Each completes the work, now or later, on any thread. `native` and `plan` are handed calls that are not empty.
+  virtual void start_message(const Collective& call, const WorkPtr& work) = 0;
+  virtual void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) = 0;
+  virtual void start_native(const Collective& call, const WorkPtr& work) = 0;
+  virtual Status health() const = 0;
+  // The library touches no memory of a running operation when this returns.
+  virtual void break_off(const Error& reason) = 0;
+
+ private:
+  Result<WorkPtr> begin_work();
+
+  Runtime& runtime_;
+  std::string_view world_;
+  int size_;
+  std::mutex mutex_;
+  std::vector<WorkPtr> unfinished_;
+  std::optional<Error> aborted_;
+};
+
+}  // namespace pdsim

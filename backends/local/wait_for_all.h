@@ -1,0 +1,13 @@
+// Waits in the store until every member of a group has come as far, as init_process_group does (its _store_based_barrier).
+#pragma once
+
+#include "core/group/backend.h"
+
+#include <string_view>
+
+namespace pdsim {
+
+// `point` tells apart what a group waits for more than once. Errors: store_timeout, and the store's own.
+Status wait_for_all(Store& store, const JoinOptions& options, std::string_view point, Time timeout);
+
+}  // namespace pdsim

@@ -1,0 +1,13 @@
+// What a build without NCCL answers.
+
+#include "backends/nccl/nccl_backend.h"
+
+namespace pdsim {
+
+Availability probe_nccl() { return nccl_availability(); }
+
+Result<std::unique_ptr<Backend>> make_nccl_backend(Runtime&) {
+  return Error{Code::unavailable, nccl_availability().reason, {}};
+}
+
+}  // namespace pdsim

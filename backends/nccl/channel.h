@@ -1,0 +1,123 @@
+// One communicator with a stream of its own, and the flights on it: data to the device, what NCCL does there, data back.
+//
+//   order    flights are launched one after the other, in the order of submit(); NCCL has no tags, so this order is what matches
+//            the ranks' calls
+//   progress the communicator does not block: everything is asked for (ncclCommGetAsyncError, cudaEventQuery) and goes on when it
+//            has come about
+//   memory   the host's is read when the flight is launched and written when it has landed, never in between or after a failure
+//   failure  of NCCL or CUDA, or a flight past its deadline: the owner is told, and is expected to break_off() all its channels
+//   threads  the engine's
+#pragma once
+
+#include "backends/local/polling_engine.h"
+#include "backends/nccl/library.h"
+#include "backends/nccl/staging.h"
+#include "core/base/types.h"
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim {
+
+// What a launch works with. An offset into the flight's memory is the same on both sides.
+struct NcclLane {
+  const NcclLibrary& library;
+  ncclComm_t communicator;
+  cudaStream_t stream;
+  std::byte* device;
+  std::byte* host;  // pinned
+};
+
+struct NcclFlight {
+  using Clock = std::chrono::steady_clock;
+  struct Copy {
+    std::byte* memory;  // the caller's
+    std::int64_t bytes;
+    std::int64_t at;
+  };
+  std::vector<Copy> in, out;
+  std::int64_t bytes = 0;                          // of memory on the device
+  std::function<Status(const NcclLane&)> launch;   // NCCL's calls
+  std::function<Status(const NcclLane&)> after{};  // what follows on the stream when NCCL has taken them; may be null
+  Clock::time_point deadline = Clock::time_point::max();
+  std::function<void(Status)> done;  // once
+
+  // Memory for `bytes`, aligned as NCCL likes it. Returns the offset.
+  std::int64_t reserve(std::int64_t wanted);
+};
+
+struct NcclSeat {
+  ncclUniqueId id{};
+  Rank rank = 0;
+  int size = 1;
+};
+
+class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
+ public:
+  using Clock = NcclFlight::Clock;
+  struct Owner {
+    PollingEngine& engine;
+    const NcclLibrary& library;
+    NcclStaging& staging;
+    std::function<void(const Error&)> failed;  // may be called from inside any method
+  };
+
+  explicit NcclChannel(Owner owner) : owner_(std::move(owner)) {}
+  ~NcclChannel();
+  NcclChannel(const NcclChannel&) = delete;
+  NcclChannel& operator=(const NcclChannel&) = delete;
+
+  // Begins to make the communicator; `opened` is called once, when it is made, or could not be by the deadline.
+  void open(const NcclSeat& seat, Clock::time_point deadline, std::function<void(Status)> opened);
+  // May come before the channel is open.
+  void submit(NcclFlight flight);
+  // Ends everything here, with `reason`.
+  void break_off(const Error& reason);
+  // When nothing is in flight: gives the communicator back, together with the other ranks, but does not wait for them for ever.
+  // `closed` is called once.
+  void close(std::function<void()> closed);
+
+ private:
+  enum class State : std::uint8_t { opening, open, closing, over };
+  struct InAir {
+    NcclFlight flight;
+    NcclStaging::Buffer buffer;
+    cudaEvent_t landed = nullptr;
+  };
+  class Poller;
+
+  void keep_polling();
+  bool poll();  // true: nothing is left to ask for now
+  Status advance();
+  Status advance_opening(bool busy);
+  Status advance_closing(bool busy);
+  Status launch_next();
+  Status send_on_its_way();
+  Status land();
+  Status check_deadlines();
+  Status begin_open(const NcclSeat& seat);
+  NcclLane lane_of(const InAir& air) const;
+  void finish(InAir& air);
+  void end(bool abort);
+  bool idle() const { return waiting_.empty() && !launching_ && flying_.empty(); }
+
+  Owner owner_;
+  State state_ = State::opening;
+  ncclComm_t communicator_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  Clock::time_point deadline_ = Clock::time_point::max();  // of opening and closing
+  std::function<void(Status)> opened_;
+  std::function<void()> closed_;
+  std::deque<NcclFlight> waiting_;
+  std::unique_ptr<InAir> launching_;  // NCCL has not taken it yet
+  std::deque<InAir> flying_;
+  bool polled_ = false;
+  bool progressed_ = false;
+};
+
+}  // namespace pdsim

@@ -1,0 +1,137 @@
+#include "backends/nccl/nccl_backend.h"
+
+#include "backends/local/deadline.h"
+#include "backends/local/wait_for_all.h"
+#include "backends/nccl/errors.h"
+#include "backends/nccl/nccl_member.h"
+#include "backends/nccl/probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+
+Error unavailable(std::string reason) { return {Code::unavailable, std::move(reason), {}}; }
+
+// Makes a communicator and waits until all ranks have.
+Result<std::shared_ptr<NcclChannel>> open_channel(NcclJob& job, NcclGroup& group, const NcclSeat& seat,
+                                                  NcclFlight::Clock::time_point deadline) {
+  std::shared_ptr<NcclChannel> channel;
+  auto outcome = std::make_shared<std::promise<Status>>();
+  std::future<Status> opened = outcome->get_future();
+  PDSIM_TRY(job.engine().call([&] {
+    channel = group.add_channel();
+    channel->open(seat, deadline, [outcome](Status status) { outcome->set_value(std::move(status)); });
+    return Status{};
+  }));
+  PDSIM_TRY(opened.get());
+  return channel;
+}
+
+class NcclBackend final : public Backend {
+ public:
+  NcclBackend(Runtime& runtime, std::shared_ptr<NcclJob> job) : runtime_(runtime), job_(std::move(job)) {}
+  std::string_view name() const override { return "nccl"; }
+  Time default_timeout() const override { return 10_min; }  // PyTorch's since 2.2
+
+  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override {
+    const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
+    const auto deadline = deadline_after(timeout);
+    PDSIM_TRY(take_device(options));
+    // A store may see several groups of one name, one after the other.
+    const auto joins = store.add(options.group + "/nccl joins", 1);
+    if (!joins.ok()) return joins.error();
+    const std::string of_nccl = fmt::format("nccl {}", (*joins - 1) / options.size);
+    const std::string prefix = fmt::format("{}/{}", options.group, of_nccl);
+    auto group = std::make_shared<NcclGroup>(job_->engine(), job_->library());
+    std::shared_ptr<NcclChannel> channels[2];
+    for (const std::size_t i : {0U, 1U}) {
+      Result<ncclUniqueId> id = shared_id(store, options.rank, fmt::format("{}/id {}", prefix, i), timeout);
+      if (!id.ok()) return id.error();
+      // NCCL itself would wait for ever.
+      PDSIM_TRY(wait_for_all(store, options, fmt::format("{} here {}", of_nccl, i), timeout));
+      Result<std::shared_ptr<NcclChannel>> opened =
+          open_channel(*job_, *group, {*id, options.rank, options.size}, deadline);
+      if (!opened.ok()) return opened.error();
+      channels[i] = std::move(*opened);
+    }
+    return std::unique_ptr<Member>(
+        std::make_unique<NcclMember>(runtime_, NcclMember::Parts{job_, std::move(group), channels[0], channels[1],
+                                                                 store, prefix, options.rank, options.size, timeout}));
+  }
+
+ private:
+  // Once, at the first group, which is the world's.
+  Status take_device(const JoinOptions& options) {
+    if (has_device_) return {};
+    const RankList members = options.members();
+    const Rank rank = members[options.rank];
+    const LocalSeat seat = local_seat(rank, std::max(options.size, members[options.size - 1] + 1), std::getenv);
+    const NcclFacts facts = nccl_facts(job_->library(), seat.ranks);
+    if (std::string problem = nccl_problem(facts); !problem.empty()) return unavailable(std::move(problem));
+    const DevicePlace place = place_on(seat.rank, seat.ranks, facts.devices);
+    constexpr int keep_what_is_there = 0;
+    if (place.shared)
+      for (const auto& [name, value] : shared_device_environment(rank))
+        setenv(name.c_str(), value.c_str(), keep_what_is_there);
+    const CudaCalls& cuda = job_->library().cuda;
+    PDSIM_TRY(job_->engine().call([&] { return cuda_status(cuda, cuda.set_device(place.device), "cudaSetDevice"); }));
+    PDSIM_TRY(cuda_status(cuda, cuda.set_device(place.device), "cudaSetDevice"));
+    has_device_ = true;
+    return {};
+  }
+
+  Result<ncclUniqueId> shared_id(Store& store, Rank rank, const std::string& key, Time timeout) const {
+    if (rank == 0) {
+      Result<ncclUniqueId> made = make_unique_id(job_->library());
+      if (made.ok()) PDSIM_TRY(store.set(key, text_of(*made)));
+      return made;
+    }
+    const std::string keys[] = {key};
+    PDSIM_TRY(store.wait(keys, timeout));
+    const Result<std::string> text = store.get(key);
+    if (!text.ok()) return text.error();
+    return unique_id_of(*text);
+  }
+
+  Runtime& runtime_;
+  std::shared_ptr<NcclJob> job_;
+  bool has_device_ = false;
+};
+
+}  // namespace
+
+Availability probe_nccl() {
+  const Result<NcclLibrary> library = load_nccl();
+  if (!library.ok()) return {false, "", library.error().message};
+  const NcclFacts facts = nccl_facts(*library, 0);
+  const std::string problem = nccl_problem(facts);
+  const std::string version =
+      fmt::format("NCCL {}, CUDA {}", nccl_version_text(facts.nccl_version), cuda_version_text(facts.runtime_version));
+  return {problem.empty(), version, problem};
+}
+
+Result<std::unique_ptr<Backend>> make_nccl_backend(Runtime& runtime) {
+  const Result<NcclLibrary> library = load_nccl();
+  if (!library.ok()) return library.error();
+  return make_nccl_backend(runtime, *library);
+}
+
+Result<std::unique_ptr<Backend>> make_nccl_backend(Runtime& runtime, const NcclLibrary& library) {
+  if (std::string problem = nccl_problem(nccl_facts(library, 0)); !problem.empty())
+    return unavailable(std::move(problem));
+  Result<std::shared_ptr<NcclJob>> job = NcclJob::begin(library);
+  if (!job.ok()) return job.error();
+  return std::unique_ptr<Backend>(std::make_unique<NcclBackend>(runtime, std::move(*job)));
+}
+
+}  // namespace pdsim

@@ -1,0 +1,74 @@
+// A member's part on the engine's thread: its communicators, and what happens to all when one of them fails.
+//
+//   communicators   one for NCCL's own collectives, one for plans; and one for each direction between two ranks that send messages, so
+//                   that a message that nobody receives yet holds up no other
+//   failure         aborts all of them. What was in flight ends with the reason, and nothing can be started any more
+#pragma once
+
+#include "backends/nccl/channel.h"
+#include "core/collectives/algorithms.h"
+
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace pdsim {
+
+// What a process has of NCCL, shared by the backend and its members. Waits at its end until every communicator is given back.
+class NcclJob {
+ public:
+  static Result<std::shared_ptr<NcclJob>> begin(const NcclLibrary& library);
+  ~NcclJob();
+  PollingEngine& engine() { return engine_; }
+  const NcclLibrary& library() const { return library_; }
+  // `closed` will be set when a communicator is given back.
+  void wait_at_end_for(std::future<void> closed);
+
+ private:
+  class Engine final : public PollingEngine {
+   public:
+    Engine() : PollingEngine("this rank has given up NCCL") {}
+    ~Engine() override { stop(nullptr); }
+    Status start();
+  };
+  explicit NcclJob(const NcclLibrary& library) : library_(library) {}
+  NcclLibrary library_;
+  std::mutex mutex_;
+  std::vector<std::future<void>> closing_;
+  Engine engine_;
+};
+
+class NcclGroup : public std::enable_shared_from_this<NcclGroup> {
+ public:
+  NcclGroup(PollingEngine& engine, const NcclLibrary& library)
+      : engine_(engine), library_(library), staging_(library.cuda) {}
+
+  // From any thread.
+  Status health() const;  // group_unusable, with why
+
+  // Of the engine's thread.
+  std::shared_ptr<NcclChannel> add_channel();
+  void fail(const Error& reason);
+  // Runs `begin` when every plan before it has ended; it calls what it is handed when it has ended itself.
+  void queue_plan(std::function<void(std::function<void()> ended)> begin);
+  // One future for each communicator.
+  std::vector<std::future<void>> close();
+
+ private:
+  void next_plan();
+
+  PollingEngine& engine_;
+  const NcclLibrary library_;
+  NcclStaging staging_;
+  std::vector<std::shared_ptr<NcclChannel>> channels_;
+  std::deque<std::function<void(std::function<void()>)>> plans_;
+  bool plan_runs_ = false;
+  mutable std::mutex mutex_;
+  std::optional<Error> failed_;
+};
+
+}  // namespace pdsim

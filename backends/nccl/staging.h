@@ -1,0 +1,37 @@
+// Memory through which a group's data goes to the device and back: device buffers, each with a pinned one of the same size on the
+// host, for only pinned memory is copied without blocking the host.
+//
+//   memory   buffers are kept for the next call that they fit, until the object ends
+//   threads  the engine's
+#pragma once
+
+#include "backends/nccl/library.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pdsim {
+
+class NcclStaging {
+ public:
+  struct Buffer {
+    std::byte* device = nullptr;
+    std::byte* host = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  explicit NcclStaging(const CudaCalls& cuda) : cuda_(cuda) {}
+  ~NcclStaging();
+  NcclStaging(const NcclStaging&) = delete;
+  NcclStaging& operator=(const NcclStaging&) = delete;
+
+  // At least `bytes`, not cleared. Errors: limit_exceeded.
+  Result<Buffer> take(std::int64_t bytes);
+  void give_back(Buffer buffer) { free_.push_back(buffer); }
+
+ private:
+  CudaCalls cuda_;
+  std::vector<Buffer> all_, free_;
+};
+
+}  // namespace pdsim

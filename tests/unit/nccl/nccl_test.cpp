@@ -1,0 +1,308 @@
+// The whole NCCL backend over the double: ranks are threads, and what would hang on a device hangs here.
+
+#include "backends/local/real_runtime.h"
+#include "backends/nccl/nccl_backend.h"
+#include "core/collectives/algorithms.h"
+#include "core/collectives/reduce.h"
+#include "core/group/checked_member.h"
+#include "tests/unit/backends/ranks_in_threads.h"
+#include "tests/unit/backends/shared_map_store.h"
+#include "tests/unit/nccl/fake_gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <latch>
+#include <vector>
+
+namespace pdsim {
+namespace {
+
+using namespace literals;
+using testing::expect_reference;
+using testing::RankUnderTest;
+using testing::run;
+
+void with_ranks(int size, const NcclLibrary& library, const std::function<void(RankUnderTest&)>& body) {
+  testing::with_ranks(
+      size, 20_s, [&](Runtime& runtime) { return make_nccl_backend(runtime, library); }, body);
+  EXPECT_EQ(testing::fake_gpu_leftovers(), "");
+}
+
+void with_ranks(int size, const std::function<void(RankUnderTest&)>& body) {
+  with_ranks(size, testing::fake_gpu(), body);
+}
+
+constexpr std::array collectives{
+    CollectiveKind::broadcast,      CollectiveKind::all_reduce, CollectiveKind::reduce,
+    CollectiveKind::all_gather,     CollectiveKind::gather,     CollectiveKind::scatter,
+    CollectiveKind::reduce_scatter, CollectiveKind::all_to_all, CollectiveKind::barrier,
+};
+
+void expect_all_collectives(RankUnderTest& me, int size) {
+  Seq seq = 0;
+  for (const CollectiveKind kind : collectives)
+    for (const std::int64_t count : {0, 1, 7}) {
+      Collective call{kind, {}, {}, DType::f32, count};
+      call.root = size - 1;
+      call.seq = seq++;
+      expect_reference(me, size, call);
+    }
+}
+
+TEST(Nccl, CollectivesEqualTheReference) {
+  for (int size = 1; size <= 4; ++size)
+    with_ranks(size, [size](RankUnderTest& me) { expect_all_collectives(me, size); });
+}
+
+TEST(Nccl, CollectivesThatAnOlderLibraryLacksAreSentInGroups) {
+  NcclLibrary library = testing::fake_gpu();
+  library.nccl.all_to_all = nullptr;
+  library.nccl.gather = library.nccl.scatter = nullptr;
+  for (int size = 1; size <= 3; ++size)
+    with_ranks(size, library, [size](RankUnderTest& me) { expect_all_collectives(me, size); });
+}
+
+TEST(Nccl, ReducesEveryOperationOfEveryDType) {
+  constexpr int size = 2;
+  with_ranks(size, [](RankUnderTest& me) {
+    Seq seq = 0;
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_reduce, CollectiveKind::reduce, CollectiveKind::reduce_scatter})
+      for (std::size_t op = 0; op < reduce_op_names.size(); ++op)
+        for (const DTypeRow& row : dtypes) {
+          if (!supports(static_cast<ReduceOp>(op), row.dtype)) continue;
+          Collective call{kind, {}, {}, row.dtype, 5};
+          call.op = static_cast<ReduceOp>(op);
+          call.premul = 0.5;
+          call.root = 1;
+          call.seq = seq++;
+          call.algorithm = "native";
+          expect_reference(me, size, call);
+        }
+  });
+}
+
+TEST(Nccl, EveryPlanEqualsTheReference) {
+  for (int size = 2; size <= 4; ++size)
+    with_ranks(size, [size](RankUnderTest& me) {
+      Seq seq = 0;
+      for (const Algorithm& algorithm : algorithms()) {
+        if (row(algorithm.kind).point_to_point) continue;
+        Collective call{algorithm.kind, {}, {}, DType::i64, 6};
+        call.algorithm = algorithm.name;
+        call.root = 1;
+        call.seq = seq++;
+        expect_reference(me, size, call);
+      }
+    });
+}
+
+// Both run at once on each rank, and NCCL matches their messages by order alone.
+TEST(Nccl, PlansThatAreStartedTogetherDoNotMixTheirMessages) {
+  constexpr int size = 3;
+  with_ranks(size, [](RankUnderTest& me) {
+    constexpr std::size_t calls = 6;
+    std::array<std::array<float, 4>, calls> data{};
+    std::vector<WorkPtr> works;
+    for (std::size_t i = 0; i < calls; ++i) {
+      data[i].fill(static_cast<float>(i + 1));
+      Collective call{CollectiveKind::all_reduce,
+                      {reinterpret_cast<std::byte*>(data[i].data()), DType::f32, 4},
+                      {reinterpret_cast<std::byte*>(data[i].data()), DType::f32, 4},
+                      DType::f32,
+                      4};
+      call.algorithm = i % 2 == 0 ? "ring" : "native";
+      call.timeout = 20_s;
+      call.seq = static_cast<Seq>(i);
+      const Result<WorkPtr> work = me.member->start(call);
+      ASSERT_TRUE(work.ok());
+      works.push_back(*work);
+    }
+    for (std::size_t i = 0; i < calls; ++i) {
+      EXPECT_TRUE(works[i]->wait().ok());
+      EXPECT_EQ(data[i][3], 3.0F * static_cast<float>(i + 1));
+    }
+  });
+}
+
+Collective message(CollectiveKind kind, Rank peer, std::int64_t& value) {
+  Collective call{kind, {}, {}, DType::i64, 1};
+  auto* data = reinterpret_cast<std::byte*>(&value);
+  if (kind == CollectiveKind::send) call.input = {data, DType::i64, 1};
+  if (kind == CollectiveKind::recv) call.output = {data, DType::i64, 1};
+  call.root = peer;
+  call.timeout = 20_s;
+  return call;
+}
+
+// In one stream this would hang: each rank waits for its receive before it sends.
+TEST(Nccl, MessagesOfTheTwoDirectionsDoNotHoldEachOtherUp) {
+  with_ranks(2, [](RankUnderTest& me) {
+    const Rank peer = 1 - me.rank;
+    std::array<std::int64_t, 2> sent{me.rank * 10, me.rank * 10 + 1}, received{};
+    std::vector<WorkPtr> works;
+    for (const std::size_t i : {0U, 1U})
+      for (const CollectiveKind kind : {CollectiveKind::recv, CollectiveKind::send}) {
+        const bool receives = kind == CollectiveKind::recv;
+        const Result<WorkPtr> work = me.member->start(message(kind, peer, receives ? received[i] : sent[i]));
+        ASSERT_TRUE(work.ok());
+        works.push_back(*work);
+      }
+    for (const WorkPtr& work : works) EXPECT_TRUE(work->wait().ok());
+    EXPECT_EQ(received, (std::array<std::int64_t, 2>{peer * 10, peer * 10 + 1}));
+  });
+}
+
+TEST(Nccl, RefusesWhatItsMessagesCannotDo) {
+  with_ranks(1, [](RankUnderTest& me) {
+    std::int64_t value = 0;
+    EXPECT_EQ(me.member->offers(message(CollectiveKind::recv, any_source, value)).error().message,
+              "recv: NCCL does not offer a receive from any source");
+    EXPECT_EQ(me.member->offers(message(CollectiveKind::send, 0, value)).error().code, Code::unsupported);
+    Collective scan{CollectiveKind::scan, {}, {}, DType::f32, 1};
+    scan.algorithm = "native";
+    EXPECT_EQ(me.member->start(scan).error().code, Code::unsupported);
+  });
+}
+
+TEST(Nccl, CheckedGroupsCompareTheirCallsOverItsMessages) {
+  with_ranks(3, [](RankUnderTest& me) {
+    CheckedMember checked(std::move(me.member), me.runtime, "world", RankList::of_world(3), me.rank);
+    std::array<float, 8> data{};
+    const std::int64_t count = me.rank == 2 ? 8 : 4;
+    auto* bytes = reinterpret_cast<std::byte*>(data.data());
+    Collective call{
+        CollectiveKind::all_reduce, {bytes, DType::f32, count}, {bytes, DType::f32, count}, DType::f32, count};
+    call.timeout = 20_s;
+    const Status status = run(checked, call);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, Code::collective_mismatch) << status.error().message;
+  });
+}
+
+Collective small_sum(std::array<float, 4>& data) {
+  auto* bytes = reinterpret_cast<std::byte*>(data.data());
+  return {CollectiveKind::all_reduce, {bytes, DType::f32, 4}, {bytes, DType::f32, 4}, DType::f32, 4};
+}
+
+TEST(Nccl, ARankThatStaysAwayIsATimeoutAndTheGroupIsUnusableAfterwards) {
+  for (const std::string_view algorithm : {"native", "ring"}) {
+    std::latch over(1);
+    with_ranks(2, [&](RankUnderTest& me) {
+      if (me.rank == 1) return over.wait();
+      std::array<float, 4> data{};
+      Collective call = small_sum(data);
+      call.algorithm = algorithm;
+      call.timeout = 50_ms;
+      const Status first = run(*me.member, call), second = run(*me.member, call);
+      over.count_down();
+      ASSERT_FALSE(first.ok());
+      EXPECT_EQ(first.error().code, Code::timeout) << first.error().message;
+      ASSERT_FALSE(second.ok());
+      EXPECT_EQ(second.error().code, Code::group_unusable) << second.error().message;
+    });
+  }
+}
+
+TEST(Nccl, WhatRunsBesideALateOperationEndsWithItsReason) {
+  std::latch over(1);
+  with_ranks(2, [&](RankUnderTest& me) {
+    if (me.rank == 1) return over.wait();
+    std::array<float, 4> data{};
+    Collective late = small_sum(data), other = small_sum(data);
+    other.timeout = 30_min;
+    late.timeout = 50_ms;
+    late.algorithm = "ring";
+    const Result<WorkPtr> beside = me.member->start(other);
+    const Status first = run(*me.member, late), second = (*beside)->wait();
+    over.count_down();
+    EXPECT_EQ(first.error().code, Code::timeout);
+    EXPECT_EQ(second.error().code, Code::group_unusable) << second.error().message;
+  });
+}
+
+TEST(Nccl, AbortEndsWhatRuns) {
+  for (const std::string_view algorithm : {"native", "ring"}) {
+    std::latch over(1);
+    with_ranks(2, [&](RankUnderTest& me) {
+      if (me.rank == 1) return over.wait();
+      std::array<float, 4> data{};
+      Collective call = small_sum(data);
+      call.algorithm = algorithm;
+      const Result<WorkPtr> work = me.member->start(call);
+      ASSERT_TRUE(work.ok());
+      me.member->abort({Code::cancelled, "the test gave up", {}});
+      EXPECT_EQ((*work)->wait().error().code, Code::cancelled);
+      EXPECT_EQ(me.member->start(call).error().code, Code::group_unusable);
+      over.count_down();
+    });
+  }
+}
+
+TEST(Nccl, AnErrorOfTheNetworkEndsWhatRunsAndNamesNccl) {
+  std::latch started(1), over(1);
+  with_ranks(2, [&](RankUnderTest& me) {
+    if (me.rank == 1) {
+      started.wait();
+      testing::fake_gpu_fails_with(ncclRemoteError);
+      return over.wait();
+    }
+    std::array<float, 4> data{};
+    const Result<WorkPtr> work = me.member->start(small_sum(data));
+    started.count_down();
+    const Status status = (*work)->wait();
+    over.count_down();
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, Code::peer_closed);
+    EXPECT_EQ(
+        status.error().message,
+        "another rank ended, or the network to it failed (ncclCommGetAsyncError: remote process exited or there was "
+        "a network error)");
+  });
+}
+
+TEST(Nccl, ARankThatNeverComesIsAStoreTimeout) {
+  testing::SharedMap map;
+  testing::SharedMapStore store(map);
+  RealRuntime runtime;
+  auto backend = make_nccl_backend(runtime, testing::fake_gpu());
+  ASSERT_TRUE(backend.ok()) << backend.error().message;
+  const auto member = (*backend)->join(store, {"world", 0, 2, 50_ms});
+  ASSERT_FALSE(member.ok());
+  EXPECT_EQ(member.error().code, Code::store_timeout) << member.error().message;
+}
+
+TEST(Nccl, GroupsOfOneNameFollowEachOther) {
+  testing::SharedMap map;
+  for (int launch = 0; launch < 2; ++launch) {
+    testing::SharedMapStore store(map);
+    RealRuntime runtime;
+    auto backend = make_nccl_backend(runtime, testing::fake_gpu());
+    auto member = (*backend)->join(store, {"world", 0, 1, 20_s});
+    ASSERT_TRUE(member.ok()) << member.error().message;
+    std::array<float, 4> data{1, 2, 3, 4};
+    EXPECT_TRUE(run(**member, small_sum(data)).ok());
+  }
+}
+
+TEST(Nccl, SaysFirstWhatIsMissing) {
+  RealRuntime runtime;
+  const auto reason = [&runtime](const testing::FakeGpuFacts& facts) {
+    const auto backend = make_nccl_backend(runtime, testing::fake_gpu(facts));
+    return backend.ok() ? "" : backend.error().message;
+  };
+  EXPECT_EQ(reason({0, 0}), "no CUDA driver (NCCL 2.28.9 found); install NVIDIA's driver for the GPU");
+  EXPECT_EQ(
+      reason({0, 12020}),
+      "the CUDA driver is for CUDA 12.2 at most, and pdsim was built with 13.0 (NCCL 2.28.9 found); install a newer "
+      "driver");
+  EXPECT_EQ(reason({0, 13000}),
+            "no CUDA device (NCCL 2.28.9 found, no CUDA-capable device is detected); is there a GPU, and does "
+            "CUDA_VISIBLE_DEVICES let it through?");
+  EXPECT_EQ(reason({1, 13000}), "");
+}
+
+}  // namespace
+}  // namespace pdsim
