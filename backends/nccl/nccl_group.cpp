@@ -42,8 +42,7 @@ std::shared_ptr<NcclChannel> NcclGroup::add_channel() {
 void NcclGroup::fail(const Error& reason) {
   {
     const std::lock_guard lock(mutex_);
-    if (failed_) return;
-    failed_ = reason;
+    if (!failed_) failed_ = reason;
   }
   for (const auto& channel : channels_) channel->break_off(reason);
 }

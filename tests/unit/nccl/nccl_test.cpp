@@ -5,6 +5,8 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/reduce.h"
 #include "core/group/checked_member.h"
+#include "core/group/process_group.h"
+#include "core/trial/trial.h"
 #include "tests/unit/backends/ranks_in_threads.h"
 #include "tests/unit/backends/shared_map_store.h"
 #include "tests/unit/nccl/fake_gpu.h"
@@ -81,6 +83,33 @@ TEST(Nccl, ReducesEveryOperationOfEveryDType) {
           call.algorithm = "native";
           expect_reference(me, size, call);
         }
+  });
+}
+
+// NCCL rounds 1/n to the dtype before it scales; three ranks, so that this differs from sum / n, and numbers whose sums round.
+TEST(Nccl, ItsAverageOfHalfPrecisionIsWithinTheBoundsOfValidate) {
+  constexpr int size = 3;
+  with_ranks(size, [](RankUnderTest& me) {
+    FlightRecorder recorder(me.rank, me.runtime);
+    ProcessGroup group("world", RankList::of_world(size), me.rank, 20_s, std::move(me.member), recorder);
+    for (const Values values : {Values::exact, Values::rounding})
+      for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::i32}) {
+        if (values == Values::rounding && !row(dtype).floating) continue;
+        Payload payload;
+        payload.kind = CollectiveKind::all_reduce;
+        payload.dtype = dtype;
+        payload.count = 1000;
+        payload.op = ReduceOp::avg;
+        payload.rank = me.rank;
+        payload.size = size;
+        payload.values = values;
+        const TrialMemory memory(payload, false, true);
+        const Status status = wait(start_trial(group, payload, memory, "native"));
+        ASSERT_TRUE(status.ok()) << status.error().message;
+        const MutableView out = memory.output();
+        const Status right = payload.check({out.data, static_cast<std::size_t>(out.bytes())});
+        EXPECT_TRUE(right.ok()) << right.error().message;
+      }
   });
 }
 
@@ -239,6 +268,21 @@ TEST(Nccl, AbortEndsWhatRuns) {
       over.count_down();
     });
   }
+}
+
+// A message that nobody receives: its communicator is never made, and its deadline ends the group.
+TEST(Nccl, AMessageThatNobodyReceivesIsATimeout) {
+  std::latch over(1);
+  with_ranks(2, [&](RankUnderTest& me) {
+    if (me.rank == 1) return over.wait();
+    std::int64_t value = 1;
+    Collective call = message(CollectiveKind::send, 1, value);
+    call.timeout = 50_ms;
+    const Status first = run(*me.member, call), second = run(*me.member, call);
+    over.count_down();
+    EXPECT_EQ(first.error().code, Code::timeout) << first.error().message;
+    EXPECT_EQ(second.error().code, Code::group_unusable) << second.error().message;
+  });
 }
 
 TEST(Nccl, AnErrorOfTheNetworkEndsWhatRunsAndNamesNccl) {

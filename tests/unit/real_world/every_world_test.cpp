@@ -58,7 +58,7 @@ TEST_P(EveryRealWorld, FaultsOfTheNetworkAreRefusedWithTheirLine) {
   EXPECT_NE(record.error().message.find("line 12"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Real, EveryRealWorld, ::testing::Values("gloo", "mpi"),
+INSTANTIATE_TEST_SUITE_P(Real, EveryRealWorld, ::testing::Values("gloo", "mpi", "nccl"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 TEST(RealWorlds, SayInOneLineWhyNot) {
