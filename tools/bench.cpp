@@ -2,6 +2,7 @@
 
 #include "scenarios/trials/bench.h"
 
+#include "backends/raw_calls.h"
 #include "core/base/quantity.h"
 #include "core/collectives/reduce.h"
 #include "tools/bench_rows.h"
@@ -30,6 +31,8 @@ struct BenchOptions {
   double factor = 4.0;
   std::optional<int> iterations, warmup;
   Rank root = 0;
+  bool raw = false;
+  int blocks = 10;
   std::string payload = "real";
   std::vector<std::int64_t> counts;  // of a rank's process: what the launcher worked out
 };
@@ -61,6 +64,10 @@ TimingRequest request_of(const BenchOptions& options, const TrialAlgorithm& algo
   request.moves_data = options.payload == "real";
   request.iterations = options.iterations.value_or(simulated ? 1 : 20);
   request.warmup = options.warmup.value_or(simulated ? 0 : 5);
+  const std::string& world = options.trial.as_rank.empty() ? options.trial.on : options.trial.as_rank;
+  if (options.raw && raw_problem(world, request.kind, request.dtype, request.op).empty())
+    request.raw_forms = static_cast<int>(raw_functions(world, request.kind).size());
+  request.blocks = options.blocks;
   if (simulated) request.align = 1_s;
   return request;
 }
@@ -103,6 +110,7 @@ std::vector<std::string> series_of(const BenchOptions& options) {
   add("--root", options.root);
   if (options.iterations) add("--iters", *options.iterations);
   if (options.warmup) add("--warmup", *options.warmup);
+  if (options.raw) command.insert(command.end(), {"--raw", "--blocks", std::to_string(options.blocks)});
   return command;
 }
 
@@ -134,6 +142,8 @@ class Bench {
   int run(const TrialAlgorithm& algorithm, Progress& progress) {
     TimingRequest request = request_of(options_, algorithm, table_.simulated);
     const std::vector<std::int64_t> counts = request.counts;
+    table_.raw.clear();
+    if (request.raw_forms > 0) table_.raw = raw_functions(table_.world, algorithm.kind);
     if (!options_.trial.json) {
       progress.clear();
       console_.print(bench_header(table_, request));
@@ -174,8 +184,11 @@ class Bench {
 
   void tell(const TimingRequest& request, const scenarios::Timed& timed, const BenchCost& cost) {
     const std::vector<TimedRound>& rounds = timed.rounds;
+    RawRatios ratios;
     for (std::size_t i = 0; i < rounds.size(); ++i) {
       wrong_ += rounds[i].wrong;
+      for (const RawTime& raw : rounds[i].raw) wrong_ += raw.wrong;
+      ratios.add(rounds[i]);
       if (options_.trial.json) {
         console_.print(bench_json(table_, request, rounds[i], cost));
         continue;
@@ -184,12 +197,19 @@ class Bench {
       const bool pair = i + 1 < rounds.size() && rounds[i + 1].in_place;
       console_.print(bench_row(table_, request, rounds[i], pair ? &rounds[i + 1] : nullptr));
     }
+    if (!options_.trial.json) console_.print(below(request, ratios));
     if (timed.failure.empty()) return;
     failed_ = true;
     const nlohmann::ordered_json line{
         {"collective", name_of(request.kind)}, {"algorithm", request.algorithm}, {"failure", timed.failure}};
     console_.print(options_.trial.json ? line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                                        : "\n" + timed.failure + "\n");
+  }
+
+  std::string below(const TimingRequest& request, const RawRatios& ratios) const {
+    if (!options_.raw) return "";
+    const std::string problem = raw_problem(table_.world, request.kind, request.dtype, request.op);
+    return problem.empty() ? ratios.footer(table_.raw) : fmt::format("# {}\n\n", problem);
   }
 
   const BenchOptions& options_;
@@ -205,6 +225,8 @@ std::string conflict(const BenchOptions& options, const scenarios::WorldRow& wor
   if (*least > *most) return fmt::format("--min {} is more than --max {}", options.min, options.max);
   if (options.root >= options.trial.ranks)
     return fmt::format("root {} is not a rank: there are {}", options.root, options.trial.ranks);
+  if (options.raw && world.kind == scenarios::WorldKind::simulated)
+    return "--raw calls the library directly, and below the simulated world there is none; name one with --on";
   if (options.payload == "none" && world.kind == scenarios::WorldKind::real)
     return "--payload none moves sizes only, and that only the simulated world can";
   if (options.payload == "real")
@@ -258,6 +280,12 @@ Action declare_bench(CLI::App& app) {
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--root", options->root, "of rooted collectives")
       ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_flag(
+      "--raw", options->raw,
+      "time the library's own functions too, called directly, in turns with ours; times are medians of blocks");
+  app.add_option("--blocks", options->blocks, "with --raw: how many blocks of --iters calls of each")
+      ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   app.add_option("--payload", options->payload, "real, or none: sizes only (simulated world)")
       ->check(CLI::IsMember({"real", "none"}))

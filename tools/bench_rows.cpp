@@ -32,6 +32,20 @@ std::string op_name(const TimingRequest& request) {
   return row(request.kind).reduces ? std::string(name_of(request.op)) : "none";
 }
 
+nlohmann::ordered_json raw_list(const RawFunctions& functions, const TimedRound& round) {
+  auto list = nlohmann::ordered_json::array();
+  for (std::size_t form = 0; form < functions.size() && form < round.raw.size(); ++form) {
+    const RawTime& raw = round.raw[form];
+    list.push_back({{"function", functions[form]},
+                    {"time_us", raw.median.us()},
+                    {"least_us", raw.least.us()},
+                    {"ratio", raw_ratio(round.average, raw.median)},
+                    {"least_ratio", raw_ratio(round.least, raw.least)},
+                    {"wrong", raw.wrong}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::int64_t peak_rss_bytes() {
@@ -46,19 +60,22 @@ std::string bench_header(const BenchTable& table, const TimingRequest& request) 
   if (table.simulated) text += ", simulated time";
   const std::string names = fmt::format("{:>12} {:>8} {:>8} {:>7}", "time", "algbw", "busbw", "#wrong");
   const std::string units = fmt::format("{:>12} {:>8} {:>8} {:>7}", "(us)", "(GB/s)", "(GB/s)", "");
-  text += fmt::format("\n#{:>11} {:>11} {:>4} {:>10} {:>4} {:^38} {:^38}\n", "", "", "", "", "", "out-of-place",
-                      "in-place");
-  text +=
-      fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}\n", "size", "count", "type", "redop", "root", names, names);
-  return text + fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}\n", "(B)", "(elements)", "", "", "", units, units);
+  const RawHeads raw = raw_heads(table.raw);
+  text += fmt::format("\n#{:>11} {:>11} {:>4} {:>10} {:>4} {:^38} {:^38}{}\n", "", "", "", "", "", "out-of-place",
+                      "in-place", raw.functions);
+  text += fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}{}\n", "size", "count", "type", "redop", "root", names,
+                      names, raw.names);
+  return text + fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}{}\n", "(B)", "(elements)", "", "", "", units,
+                            units, raw.units);
 }
 
 std::string bench_row(const BenchTable& table, const TimingRequest& request, const TimedRound& out_of_place,
                       const TimedRound* in_place) {
   const Speed s = speed_of(table, request, out_of_place);
-  return fmt::format("{:>12} {:>11} {:>4} {:>10} {:>4} {} {}\n", s.bytes, out_of_place.count, name_of(request.dtype),
+  return fmt::format("{:>12} {:>11} {:>4} {:>10} {:>4} {} {}{}\n", s.bytes, out_of_place.count, name_of(request.dtype),
                      op_name(request), row(request.kind).rooted ? request.root : -1,
-                     half(table, request, &out_of_place), half(table, request, in_place));
+                     half(table, request, &out_of_place), half(table, request, in_place),
+                     raw_columns(table.raw, out_of_place, in_place));
 }
 
 std::string bench_cost(const BenchTable& table, const BenchCost& total) {
@@ -97,7 +114,25 @@ std::string bench_json(const BenchTable& table, const TimingRequest& request, co
     line["peak_rss_bytes"] = peak_rss_bytes();
   }
   line["wrong"] = round.wrong;
-  return line.dump() + "\n";
+  if (table.raw.empty()) return line.dump() + "\n";
+  line["least_us"] = round.least.us();
+  line["raw"] = raw_list(table.raw, round);
+  std::string text = line.dump() + "\n";
+  const double bytes_per_us = s.us > 0.0 ? static_cast<double>(s.bytes) : 0.0;
+  for (std::size_t form = 0; form < line["raw"].size(); ++form) {
+    nlohmann::ordered_json raw = line;
+    const RawTime& time = round.raw[form];
+    raw["algorithm"] = "raw";
+    raw["function"] = table.raw[form];
+    raw["time_us"] = time.median.us();
+    raw["algbw_GBps"] = time.median > Time{} ? bytes_per_us / time.median.us() / 1000.0 : 0.0;
+    raw["busbw_GBps"] = raw["algbw_GBps"].get<double>() * bus_factor(request.kind, table.ranks);
+    raw["wrong"] = time.wrong;
+    raw["least_us"] = time.least.us();
+    raw.erase("raw");
+    text += raw.dump() + "\n";
+  }
+  return text;
 }
 
 }  // namespace pdsim::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/trial/timing.h"
+#include "tools/bench_raw.h"
 #include "tools/console.h"
 
 #include <cstdint>
@@ -15,6 +16,7 @@ struct BenchTable {
   int ranks = 1;
   bool simulated = false;
   std::int64_t bytes_before = 0;  // of memory that the process had taken before the first run
+  RawFunctions raw{};             // called directly, beside ours
 };
 
 // What the run of some rounds cost; simulated worlds only.
@@ -34,6 +36,7 @@ std::string bench_cost(const BenchTable& table, const BenchCost& total);
 // `in_place` may be null: "-" in its columns.
 std::string bench_row(const BenchTable& table, const TimingRequest& request, const TimedRound& out_of_place,
                       const TimedRound* in_place);
+// With one line more for each function that was called directly.
 std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,
                        const BenchCost& cost);
 

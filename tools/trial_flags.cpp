@@ -227,6 +227,7 @@ std::vector<std::string> timing_command(const TimingRequest& request, const scen
   add("--iters", request.iterations);
   add("--warmup", request.warmup);
   for (const std::int64_t count : request.counts) add("--count", count);
+  if (request.raw_forms > 0) command.insert(command.end(), {"--raw", "--blocks", std::to_string(request.blocks)});
   return command;
 }
 

@@ -2,6 +2,7 @@
 
 #include "backends/gloo/errors.h"
 #include "backends/gloo/gloo_member.h"
+#include "backends/gloo/raw.h"
 #include "backends/local/wait_for_all.h"
 
 #include <gloo/rendezvous/context.h>
@@ -69,20 +70,34 @@ class GlooBackend final : public Backend {
   Time default_timeout() const override { return 30_min; }
 
   Result<std::unique_ptr<Member>> join(pdsim::Store& store, const JoinOptions& options) override {
-    const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
-    auto context = std::make_shared<::gloo::rendezvous::Context>(options.rank, options.size);
-    context->setTimeout(gloo_timeout(timeout.ps));
-    Status connected = guarded([&] {
-      connect(*context, std::make_shared<RendezvousStore>(store, options.group), device_);
-      return Status{};
-    });
-    if (!connected.ok()) return connected.error();
-    // A rank that is connected may end before the other end of a pair is, which then finds its connection closed.
-    PDSIM_TRY(wait_for_all(store, options, "connected", timeout));
-    return std::unique_ptr<Member>(std::make_unique<GlooMember>(runtime_, std::move(context), timeout));
+    const auto context = connected(store, options);
+    if (!context.ok()) return context.error();
+    return std::unique_ptr<Member>(std::make_unique<GlooMember>(runtime_, *context, timeout_of(options)));
+  }
+  Result<std::unique_ptr<RawCaller>> join_raw(pdsim::Store& store, const JoinOptions& options) override {
+    const auto context = connected(store, options);
+    if (!context.ok()) return context.error();
+    return make_gloo_raw_caller(*context);
   }
 
  private:
+  Time timeout_of(const JoinOptions& options) const {
+    return options.timeout > Time{} ? options.timeout : default_timeout();
+  }
+  Result<std::shared_ptr<::gloo::Context>> connected(pdsim::Store& store, const JoinOptions& options) {
+    const Time timeout = timeout_of(options);
+    auto context = std::make_shared<::gloo::rendezvous::Context>(options.rank, options.size);
+    context->setTimeout(gloo_timeout(timeout.ps));
+    Status status = guarded([&] {
+      connect(*context, std::make_shared<RendezvousStore>(store, options.group), device_);
+      return Status{};
+    });
+    if (!status.ok()) return status.error();
+    // A rank that is connected may end before the other end of a pair is, which then finds its connection closed.
+    PDSIM_TRY(wait_for_all(store, options, "connected", timeout));
+    return std::shared_ptr<::gloo::Context>(std::move(context));
+  }
+
   Runtime& runtime_;
   std::shared_ptr<::gloo::transport::Device> device_;  // one thread, shared by all groups of this rank
 };

@@ -3,6 +3,7 @@
 #include "backends/capabilities.h"
 #include "backends/gloo/errors.h"
 #include "backends/gloo/native.h"
+#include "backends/local/helped_event.h"
 #include "core/collectives/plan_runner.h"
 
 #include <fmt/format.h>
@@ -35,19 +36,24 @@ Result<WorkPtr> GlooMember::start(const Collective& call) {
   const Capabilities& own = capabilities_of("gloo");
   const Result<const Algorithm*> plan = find_plan(call, transport_.size(), own.has(call.kind), own.title);
   if (!plan.ok()) return plan.error();
-  auto work = std::make_shared<Work>(runtime_.make_event());
   if (call.count == 0 && !call.splits && call.kind != CollectiveKind::barrier) {
+    auto work = std::make_shared<Work>(runtime_.make_event());
     work->complete({});
     return work;
   }
   const std::lock_guard lock(mutex_);
   if (aborted_) return unusable(*aborted_);
   forget_finished();
-  Task task{call, *plan, work, {}};
+  const std::uint64_t number = ++started_;
+  const auto help = [this, number](const std::atomic<bool>&, Time deadline) {
+    if (deadline == Time::max()) run_if_next(number);  // Gloo knows no other end
+  };
+  auto work = std::make_shared<Work>(std::make_unique<HelpedEvent>(runtime_.make_event(), help));
+  Task task{number, call, *plan, work, {}};
   if (call.kind == CollectiveKind::barrier) task.earlier = unfinished_;
   unfinished_.push_back(work);
   queue_.push_back(std::move(task));
-  changed_.notify_one();
+  if (!somebody_looks_) changed_.notify_one();
   return work;
 }
 
@@ -97,22 +103,60 @@ bool GlooMember::is_aborted() {
   return aborted_.has_value();
 }
 
+void GlooMember::run_if_next(std::uint64_t number) {
+  Task task;
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return;
+    if (queue_.front().number != number) return changed_.notify_all();
+    task = take_next();
+  }
+  run_to_end(task);
+}
+
+GlooMember::Task GlooMember::take_next() {
+  Task task = std::move(queue_.front());
+  queue_.pop_front();
+  if (!queue_.empty()) changed_.notify_one();
+  return task;
+}
+
 void GlooMember::work_loop() {
   for (;;) {
     Task task;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return aborted_ || !queue_.empty(); });
-      if (aborted_) return;
-      task = std::move(queue_.front());
-      queue_.pop_front();
+      if (!wait_for_task(lock)) return;
+      task = take_next();
     }
-    for (const WorkPtr& earlier : task.earlier) (void)earlier->wait();
-    Status outcome = guarded([&] { return run(task); });
-    // What an abort breaks, abort() explains. Completing runs callbacks, which may start more, so not under the lock.
-    const bool explained = !outcome.ok() && is_aborted();
-    if (!explained) task.work->complete(std::move(outcome));
+    run_to_end(task);
   }
+}
+
+bool GlooMember::wait_for_task(std::unique_lock<std::mutex>& lock) {
+  constexpr std::chrono::microseconds look(500);
+  constexpr int looks_without_start = 400;
+  const auto is_wanted = [this] { return aborted_ || !queue_.empty(); };
+  if (!somebody_looks_) {
+    somebody_looks_ = true;
+    std::uint64_t seen = started_;
+    for (int quiet = 0; quiet < looks_without_start && !is_wanted(); ++quiet) {
+      changed_.wait_for(lock, look);
+      if (seen != started_) quiet = 0;
+      seen = started_;
+    }
+    somebody_looks_ = false;
+  }
+  changed_.wait(lock, is_wanted);
+  return !aborted_;
+}
+
+void GlooMember::run_to_end(const Task& task) {
+  for (const WorkPtr& earlier : task.earlier) (void)earlier->wait();
+  Status outcome = guarded([&] { return run(task); });
+  // What an abort breaks, abort() explains. Completing runs callbacks, which may start more, so not under the lock.
+  const bool explained = !outcome.ok() && is_aborted();
+  if (!explained) task.work->complete(std::move(outcome));
 }
 
 Status GlooMember::run(const Task& task) {

@@ -30,7 +30,7 @@ Result<WorkPtr> LibraryMember::begin_work() {
   if (aborted_) return Error{Code::group_unusable, fmt::format("the group was given up: {}", aborted_->message), {}};
   if (Status now = health(); !now.ok()) return now.error();
   std::erase_if(unfinished_, [](const WorkPtr& w) { return w->done(); });
-  unfinished_.push_back(std::make_shared<Work>(runtime_.make_event()));
+  unfinished_.push_back(std::make_shared<Work>(make_event()));
   return unfinished_.back();
 }
 

@@ -9,6 +9,7 @@
 #include "core/group/backend.h"
 #include "core/runtime/runtime.h"
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -25,6 +26,9 @@ class LibraryMember : public Member {
   // `world` has a row of capabilities. `runtime` outlives the member.
   LibraryMember(Runtime& runtime, std::string_view world, int size) : runtime_(runtime), world_(world), size_(size) {}
 
+  // Of a new work.
+  virtual std::unique_ptr<Event> make_event() { return runtime_.make_event(); }
+  Runtime& runtime() { return runtime_; }
   // Each completes the work, now or later, on any thread. `native` and `plan` are handed calls that are not empty.
   virtual void start_message(const Collective& call, const WorkPtr& work) = 0;
   virtual void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) = 0;

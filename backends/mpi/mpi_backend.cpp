@@ -3,6 +3,7 @@
 #include "backends/local/wait_for_all.h"
 #include "backends/mpi/errors.h"
 #include "backends/mpi/mpi_member.h"
+#include "backends/mpi/raw.h"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -45,18 +46,30 @@ class MpiBackend final : public Backend {
   Time default_timeout() const override { return 30_min; }
 
   Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override {
-    const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
+    const Result<MpiGroup> group = made(store, options);
+    if (!group.ok()) return group.error();
+    return std::unique_ptr<Member>(std::make_unique<MpiMember>(runtime_, job_, *group, timeout_of(options)));
+  }
+  Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options) override {
+    const Result<MpiGroup> group = made(store, options);
+    if (!group.ok()) return group.error();
+    return make_mpi_raw_caller(job_, *group);
+  }
+
+ private:
+  Time timeout_of(const JoinOptions& options) const {
+    return options.timeout > Time{} ? options.timeout : default_timeout();
+  }
+  Result<MpiGroup> made(Store& store, const JoinOptions& options) {
     std::vector<Rank> ranks = options.global_ranks;
     for (Rank r = 0; options.global_ranks.empty() && r < options.size; ++r) ranks.push_back(r);
     PDSIM_TRY(check_seat(ranks, options.rank));
     // Making a communicator has no timeout, so it begins only when every member is there.
-    PDSIM_TRY(wait_for_all(store, options, "mpi_here", timeout));
+    PDSIM_TRY(wait_for_all(store, options, "mpi_here", timeout_of(options)));
     MpiGroup group{nullptr, nullptr, options.rank, options.size};
     PDSIM_TRY(job_->engine().call([&] { return make_communicator(ranks, tag_of(options.group), group); }));
-    return std::unique_ptr<Member>(std::make_unique<MpiMember>(runtime_, job_, group, timeout));
+    return group;
   }
-
- private:
   Status check_seat(const std::vector<Rank>& ranks, Rank rank) const {
     const int world = job_->engine().world_size(), mine = job_->engine().world_rank();
     for (const Rank r : ranks)

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdlib>
+#include <utility>
 
 namespace pdsim {
 namespace {
@@ -20,19 +21,23 @@ void prepare_environment() {
 
 }  // namespace
 
-MpiEngine::MpiEngine() : PollingEngine("this rank has given up MPI, which cannot cancel what it has begun") {}
-
 Result<std::unique_ptr<MpiEngine>> MpiEngine::begin() {
   std::unique_ptr<MpiEngine> engine(new MpiEngine);
   MpiEngine& e = *engine;
-  PDSIM_TRY(e.PollingEngine::begin([&e] { return e.initialize(); }));
+  e.thread_ = std::thread([&e] { e.loop(); });
+  std::unique_lock lock(e.mutex_);
+  e.changed_.wait(lock, [&e] { return e.initialized_.has_value(); });
+  if (!e.initialized_->ok()) return e.initialized_->error();
   return engine;
 }
 
 MpiEngine::~MpiEngine() {
-  stop([this](bool undone) {
-    if (up_ && !undone) MPI_Finalize();
-  });
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
 }
 
 Status MpiEngine::initialize() {
@@ -43,6 +48,9 @@ Status MpiEngine::initialize() {
   int provided = 0;
   PDSIM_TRY(mpi_status(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread"));
   up_ = true;
+  if (provided < MPI_THREAD_SERIALIZED)
+    return Error{
+        Code::unavailable, "this MPI was built without threads, and pdsim calls it from two, one at a time", {}};
   PDSIM_TRY(mpi_status(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"));
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size_);
@@ -51,6 +59,189 @@ Status MpiEngine::initialize() {
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found);
   if (found != 0 && value != nullptr) highest_tag_ = *static_cast<int*>(value);
   return {};
+}
+
+Status MpiEngine::health() const {
+  if (!broken_) return {};
+  return Error{Code::group_unusable, "this rank has given up MPI, which cannot cancel what it has begun", {}};
+}
+
+bool MpiEngine::take_over() {
+  if (!mpi_.try_lock()) return false;
+  driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return true;
+}
+
+// A task that came while this thread drove is run by it: whoever pushed it could not.
+void MpiEngine::hand_back() {
+  do {
+    run_tasks();
+    in_flight_ = !broken_ && (!operations_.empty() || !added_.empty());
+    driver_.store({}, std::memory_order_relaxed);
+    mpi_.unlock();
+  } while (has_tasks_ && take_over());
+}
+
+void MpiEngine::push(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    has_tasks_ = true;
+  }
+  if (!drives() && take_over()) hand_back();
+}
+
+bool MpiEngine::run_tasks() {
+  bool any = false;
+  while (has_tasks_) {
+    std::vector<std::function<void()>> tasks;
+    {
+      const std::lock_guard lock(mutex_);
+      tasks.swap(tasks_);
+      has_tasks_ = false;
+    }
+    for (const auto& task : tasks) task();
+    any = true;
+  }
+  return any;
+}
+
+bool MpiEngine::drive() {
+  if (!take_over()) return false;
+  constexpr int polls_at_once = 4;
+  const bool ran = run_tasks();
+  bool news = poll_all() || ran;
+  for (int i = 1; i < polls_at_once && !news && !has_tasks_; ++i) news = poll_all();
+  hand_back();
+  return news;
+}
+
+void MpiEngine::run_and_wait(const std::function<void()>& f) {
+  if (drives()) return f();
+  std::atomic<bool> done = false;
+  push([&] {
+    f();
+    done = true;
+  });
+  while (!done)
+    if (!drive()) std::this_thread::yield();
+}
+
+Status MpiEngine::call(std::function<Status()> f) {
+  Status status;
+  run_and_wait([&] { status = broken_ ? health() : f(); });
+  return status;
+}
+
+void MpiEngine::help(const std::atomic<bool>& is_over, Clock::time_point deadline) {
+  if (drives()) return;
+  constexpr std::chrono::milliseconds patience(200);
+  constexpr int drives_between_looks = 8;  // at the clock
+  ++helpers_;
+  std::optional<Clock::time_point> give_up;
+  for (int drives = 1; !is_over; ++drives) {
+    if (drive()) give_up.reset();
+    if (is_over || drives % drives_between_looks != 0) continue;
+    const Clock::time_point now = Clock::now();
+    if (!give_up) give_up = now + patience;
+    if (now > deadline || now > *give_up) break;
+    std::this_thread::yield();
+  }
+  --helpers_;
+}
+
+void MpiEngine::add(std::unique_ptr<Operation> operation) { added_.push_back(std::move(operation)); }
+
+void MpiEngine::break_off(const Error& reason) {
+  run_and_wait([&] {  // behind what was begun before, which ends with this reason too
+    if (broken_.exchange(true)) return;
+    for (auto* list : {&operations_, &added_})
+      for (const auto& operation : *list)
+        if (operation) operation->give_up(reason);
+  });
+}
+
+bool MpiEngine::poll_all() {
+  bool news = !added_.empty();
+  for (auto& operation : added_) operations_.push_back(std::move(operation));
+  added_.clear();
+  for (auto& operation : operations_) {
+    if (broken_) return false;
+    if (!operation->poll()) continue;
+    operation.reset();
+    news = true;
+  }
+  std::erase(operations_, nullptr);
+  return news;
+}
+
+// What was started may have nobody who waits for it.
+void MpiEngine::watch() {
+  ++starts_;
+  if (!in_flight_ || !sleeps_) return;
+  const std::lock_guard lock(mutex_);
+  sleeps_ = false;
+  changed_.notify_all();
+}
+
+// Of the engine's thread, with nothing in flight that nobody helps. Soon after a start it looks again by itself, which spares the
+// next starts a wake-up each.
+void MpiEngine::sleep_until_wanted() {
+  constexpr std::chrono::microseconds look(500);
+  constexpr int looks_without_start = 400;
+  std::uint64_t seen = starts_;
+  for (int quiet = 0; quiet < looks_without_start; ++quiet) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, look, [this] { return stopping_; });
+    if (stopping_ || ((in_flight_ || has_tasks_) && helpers_ == 0)) return;
+    if (seen != starts_ || in_flight_) quiet = 0;
+    seen = starts_;
+  }
+  std::unique_lock lock(mutex_);
+  sleeps_ = true;
+  changed_.wait(lock, [this] { return stopping_ || !sleeps_ || in_flight_; });
+  sleeps_ = false;
+}
+
+void MpiEngine::drive_for_nobody() {
+  constexpr std::chrono::milliseconds eager(200);
+  constexpr std::chrono::microseconds nap(200);
+  Clock::time_point last_news = Clock::now();
+  while ((in_flight_ || has_tasks_) && helpers_ == 0) {
+    if (drive()) {
+      last_news = Clock::now();
+      continue;
+    }
+    std::this_thread::yield();
+    std::unique_lock lock(mutex_);
+    if (!stopping_ && Clock::now() - last_news > eager) changed_.wait_for(lock, nap, [this] { return stopping_; });
+    if (stopping_) return;
+  }
+}
+
+void MpiEngine::loop() {
+  Status status = initialize();
+  const bool well = status.ok();
+  {
+    const std::lock_guard lock(mutex_);
+    initialized_ = std::move(status);
+    changed_.notify_all();
+  }
+  const auto is_stopping = [this] {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+  };
+  while (well && !is_stopping()) {
+    sleep_until_wanted();
+    drive_for_nobody();
+  }
+  if (well) drive();
+  end_mpi();
+}
+
+void MpiEngine::end_mpi() {
+  if (!up_ || broken_ || !operations_.empty() || !added_.empty()) return;
+  MPI_Finalize();
 }
 
 }  // namespace pdsim

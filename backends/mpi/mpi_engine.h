@@ -1,31 +1,114 @@
-// The thread that makes every MPI call of this process: MPI advances only inside its own calls.
+// Everything that makes MPI calls in this process: one thread at a time, which also drives what is in flight. Unlike a library whose
+// calls belong to one thread (backends/local/polling_engine.h), MPI may be driven by whoever waits.
+//
+//   progress  MPI advances only inside its own calls. Who waits for a work drives (help): no thread is handed anything, as when MPI
+//             itself is waited for. Where nobody waits the engine's own thread drives, from some hundred microseconds after a
+//             start on: without pause for a while, then with short naps, so that a hang does not keep a core busy
+//   order     of starts from one thread is that of the calls
+//   threads   every method from any thread, but `add` from inside a task or an operation
 #pragma once
 
-#include "backends/local/polling_engine.h"
+#include "core/base/result.h"
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
 
 namespace pdsim {
 
-class MpiEngine final : public PollingEngine {
+class MpiEngine {
  public:
+  using Clock = std::chrono::steady_clock;
+
+  // Something in flight; both are called on the thread that drives.
+  class Operation {
+   public:
+    virtual ~Operation() = default;
+    virtual bool poll() = 0;  // true: it has ended
+    // MPI is not called any more: end with `reason`.
+    virtual void give_up(const Error& reason) = 0;
+  };
+
   // Begins MPI. Errors: unavailable.
   static Result<std::unique_ptr<MpiEngine>> begin();
   // Ends MPI together with all other ranks, unless it was broken off or something is still in flight.
-  ~MpiEngine() override;
+  ~MpiEngine();
 
   int world_rank() const { return world_rank_; }
   int world_size() const { return world_size_; }
   int highest_tag() const { return highest_tag_; }
 
- private:
-  MpiEngine();
-  Status initialize();
+  // Runs `f` where MPI may be called: at once on this thread, or soon on the one that drives just now. `f` must ask health()
+  // before it calls MPI. From inside a task or an operation: when that is over.
+  template <class F>
+  void enqueue(F f) {
+    if (drives() || !take_over()) {
+      push(std::move(f));
+    } else {
+      run_tasks();
+      f();
+      hand_back();
+    }
+    watch();
+  }
+  // The same, but at once when called from inside a task or an operation.
+  template <class F>
+  void run(F f) {
+    if (drives()) return f();
+    enqueue(std::move(f));
+  }
+  // Runs `f` there, unless broken off, and waits for it.
+  Status call(std::function<Status()> f);
+  // Drives until `is_over` or `deadline`, or until nothing has happened for a while: then the engine's thread goes on.
+  void help(const std::atomic<bool>& is_over, Clock::time_point deadline);
 
+  Status health() const;  // group_unusable: broken off
+  void add(std::unique_ptr<Operation> operation);
+  // No MPI call is made from now on; what is in flight gives up with `reason`.
+  void break_off(const Error& reason);
+
+ private:
+  MpiEngine() = default;
+  void loop();
+  Status initialize();
+  bool drives() const { return driver_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  bool take_over();  // false: another thread drives
+  void hand_back();
+  void push(std::function<void()> task);
+  bool run_tasks();
+  bool poll_all();
+  bool drive();  // true: something happened
+  void run_and_wait(const std::function<void()>& f);
+  void watch();
+  void sleep_until_wanted();
+  void drive_for_nobody();
+  void end_mpi();
+
+  std::mutex mutex_;  // of the tasks and of the engine's thread's sleep
+  std::condition_variable changed_;
+  std::vector<std::function<void()>> tasks_;
+  std::atomic<bool> has_tasks_ = false;
+  bool stopping_ = false;
+  std::atomic<bool> broken_ = false, in_flight_ = false, sleeps_ = false;
+  std::atomic<int> helpers_ = 0;
+  std::atomic<std::uint64_t> starts_ = 0;
   bool up_ = false;
+  std::optional<Status> initialized_;
+  std::mutex mpi_;  // held by the thread that drives
+  std::atomic<std::thread::id> driver_{};
+  // Of the thread that drives only.
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<std::unique_ptr<Operation>> added_;
   int world_rank_ = 0;
   int world_size_ = 1;
   int highest_tag_ = 32767;
+  std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace pdsim

@@ -1,5 +1,6 @@
 #include "backends/mpi/mpi_member.h"
 
+#include "backends/local/helped_event.h"
 #include "backends/mpi/native.h"
 #include "core/collectives/plan_runner.h"
 
@@ -34,6 +35,16 @@ MpiMember::~MpiMember() {
     MPI_Comm_free(&group_.comm);
     return Status{};
   });
+}
+
+std::unique_ptr<Event> MpiMember::make_event() {
+  const auto help = [this](const std::atomic<bool>& is_over, Time deadline) {
+    using Clock = MpiEngine::Clock;
+    const bool ends = deadline < Time::max();
+    const auto left = ends ? std::chrono::nanoseconds((deadline - runtime().now()).ns()) : std::chrono::nanoseconds(0);
+    job_->engine().help(is_over, ends ? Clock::now() + left : Clock::time_point::max());
+  };
+  return std::make_unique<HelpedEvent>(runtime().make_event(), help);
 }
 
 void MpiMember::start_message(const Collective& call, const WorkPtr& work) {

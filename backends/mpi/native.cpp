@@ -1,197 +1,23 @@
 #include "backends/mpi/native.h"
 
 #include "backends/mpi/errors.h"
+#include "backends/mpi/native_call.h"
 #include "core/base/check.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reduce.h"
 
-#include <climits>
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <array>
-#include <cstring>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace pdsim {
 namespace {
 
-// One call in MPI's terms. It lives until MPI is done with it: the copies and the lists of counts are read until then.
-struct NativeCall {
-  Collective call;
-  MpiGroup group;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Op op = MPI_OP_NULL;
-  const void* input = nullptr;  // or MPI_IN_PLACE
-  void* output = nullptr;
-  int count = 0;
-  std::vector<std::byte> copy;
-  std::vector<int> send_counts, send_offsets, receive_counts, receive_offsets;
-  MPI_Request request = MPI_REQUEST_NULL;
-
-  bool is_root() const { return group.rank == call.root; }
-};
-
-int all_reduce(NativeCall& c) {
-  return MPI_Iallreduce(c.input, c.output, c.count, c.type, c.op, c.group.comm, &c.request);
-}
-int reduce_to_root(NativeCall& c) {
-  return MPI_Ireduce(c.input, c.is_root() ? c.output : nullptr, c.count, c.type, c.op, c.call.root, c.group.comm,
-                     &c.request);
-}
-int broadcast(NativeCall& c) {
-  if (c.is_root() && c.call.input.data != nullptr && c.call.input.data != c.call.output.data && c.count > 0)
-    std::memmove(c.output, c.call.input.data, static_cast<std::size_t>(c.call.input.bytes()));
-  return MPI_Ibcast(c.output, c.count, c.type, c.call.root, c.group.comm, &c.request);
-}
-int all_gather(NativeCall& c) {
-  return MPI_Iallgather(c.input, c.count, c.type, c.output, c.count, c.type, c.group.comm, &c.request);
-}
-int gather(NativeCall& c) {
-  return MPI_Igather(c.input, c.count, c.type, c.is_root() ? c.output : nullptr, c.count, c.type, c.call.root,
-                     c.group.comm, &c.request);
-}
-int scatter(NativeCall& c) {
-  return MPI_Iscatter(c.is_root() ? c.input : nullptr, c.count, c.type, c.output, c.count, c.type, c.call.root,
-                      c.group.comm, &c.request);
-}
-int reduce_scatter(NativeCall& c) {
-  return MPI_Ireduce_scatter_block(c.input, c.output, c.count, c.type, c.op, c.group.comm, &c.request);
-}
-int all_to_all(NativeCall& c) {
-  return MPI_Ialltoall(c.input, c.count, c.type, c.output, c.count, c.type, c.group.comm, &c.request);
-}
-int barrier(NativeCall& c) { return MPI_Ibarrier(c.group.comm, &c.request); }
-int all_gather_v(NativeCall& c) {
-  const int own = c.receive_counts[static_cast<std::size_t>(c.group.rank)];
-  return MPI_Iallgatherv(c.input, own, c.type, c.output, c.receive_counts.data(), c.receive_offsets.data(), c.type,
-                         c.group.comm, &c.request);
-}
-int reduce_scatter_v(NativeCall& c) {
-  return MPI_Ireduce_scatter(c.input, c.output, c.send_counts.data(), c.type, c.op, c.group.comm, &c.request);
-}
-int all_to_all_v(NativeCall& c) {
-  return MPI_Ialltoallv(c.input, c.send_counts.data(), c.send_offsets.data(), c.type, c.output, c.receive_counts.data(),
-                        c.receive_offsets.data(), c.type, c.group.comm, &c.request);
-}
-int scan(NativeCall& c) { return MPI_Iscan(c.input, c.output, c.count, c.type, c.op, c.group.comm, &c.request); }
-int exscan(NativeCall& c) { return MPI_Iexscan(c.input, c.output, c.count, c.type, c.op, c.group.comm, &c.request); }
-
-struct NativeRow {
-  CollectiveKind kind;
-  int (*start)(NativeCall&);
-  std::string_view function;
-};
-constexpr std::array natives{
-    NativeRow{CollectiveKind::all_reduce, all_reduce, "MPI_Iallreduce"},
-    NativeRow{CollectiveKind::reduce, reduce_to_root, "MPI_Ireduce"},
-    NativeRow{CollectiveKind::broadcast, broadcast, "MPI_Ibcast"},
-    NativeRow{CollectiveKind::all_gather, all_gather, "MPI_Iallgather"},
-    NativeRow{CollectiveKind::gather, gather, "MPI_Igather"},
-    NativeRow{CollectiveKind::scatter, scatter, "MPI_Iscatter"},
-    NativeRow{CollectiveKind::reduce_scatter, reduce_scatter, "MPI_Ireduce_scatter_block"},
-    NativeRow{CollectiveKind::all_to_all, all_to_all, "MPI_Ialltoall"},
-    NativeRow{CollectiveKind::barrier, barrier, "MPI_Ibarrier"},
-    NativeRow{CollectiveKind::all_gather_v, all_gather_v, "MPI_Iallgatherv"},
-    NativeRow{CollectiveKind::reduce_scatter_v, reduce_scatter_v, "MPI_Ireduce_scatter"},
-    NativeRow{CollectiveKind::all_to_all_v, all_to_all_v, "MPI_Ialltoallv"},
-    NativeRow{CollectiveKind::scan, scan, "MPI_Iscan"},
-    NativeRow{CollectiveKind::exscan, exscan, "MPI_Iexscan"},
-};
-
-const NativeRow* native_row(CollectiveKind kind) {
-  for (const NativeRow& r : natives)
-    if (r.kind == kind) return &r;
-  return nullptr;
-}
-
-bool overlap(ConstView a, MutableView b) { return a.data < b.data + b.bytes() && b.data < a.data + a.bytes(); }
-
-// The forms of in place that MPI has; reduce has it on the root only, where alone it has an output.
-bool is_in_place(const Collective& call, Rank rank) {
-  switch (call.kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce:
-    case CollectiveKind::scan:
-    case CollectiveKind::exscan:
-      return call.input.data == call.output.data;
-    case CollectiveKind::all_gather:
-      return call.input.data == call.output.data + rank * call.input.bytes();
-    default:
-      return false;
-  }
-}
-
-void lay_out(const std::vector<std::int64_t>& from, std::vector<int>& counts, std::vector<int>& offsets) {
-  for (std::size_t i = 0; i + 1 < from.size(); ++i) {
-    counts.push_back(static_cast<int>(from[i + 1] - from[i]));
-    offsets.push_back(static_cast<int>(from[i]));
-  }
-}
-
-// Even parts, where a _v kind was called without splits.
-std::vector<std::int64_t> even(std::int64_t count, int size) {
-  std::vector<std::int64_t> at;
-  for (int i = 0; i <= size; ++i) at.push_back(count * i);
-  return at;
-}
-
-void place_parts(NativeCall& c) {
-  const bool sends = c.call.kind != CollectiveKind::all_gather_v,
-             receives = c.call.kind != CollectiveKind::reduce_scatter_v;
-  const std::vector<std::int64_t> parts = even(c.call.count, c.group.size);
-  const Splits none{parts, parts};
-  const Splits& splits = c.call.splits ? *c.call.splits : none;
-  if (sends) lay_out(splits.input.empty() ? parts : splits.input, c.send_counts, c.send_offsets);
-  if (receives) lay_out(splits.output.empty() ? parts : splits.output, c.receive_counts, c.receive_offsets);
-}
-
-void place_input(NativeCall& c) {
-  const Collective& call = c.call;
-  double factor = 1.0;
-  if (call.op == ReduceOp::avg && row(call.dtype).floating) factor = 1.0 / c.group.size;
-  if (call.op == ReduceOp::premul_sum) factor = call.premul;
-  const bool scales = row(call.kind).reduces && factor != 1.0;
-  const bool overlaps = call.kind != CollectiveKind::broadcast && overlap(call.input, call.output);
-  c.output = call.output.data;
-  c.input = call.input.data;
-  if (!scales && !overlaps) return;
-  if (!scales && is_in_place(call, c.group.rank)) {
-    c.input = MPI_IN_PLACE;
-    return;
-  }
-  c.copy.resize(static_cast<std::size_t>(call.input.bytes()));
-  if (scales)
-    scale({c.copy.data(), call.dtype, call.input.count}, call.input, factor);
-  else
-    std::memcpy(c.copy.data(), call.input.data, c.copy.size());
-  c.input = c.copy.data();
-}
-
-Status prepare(NativeCall& c, MpiReductions& reductions) {
-  const std::int64_t largest = std::max({c.call.count, c.call.input.count, c.call.output.count});
-  if (largest > INT_MAX)
-    return Error{Code::limit_exceeded, fmt::format("MPI counts up to {} elements; this is {}", INT_MAX, largest), {}};
-  c.count = static_cast<int>(c.call.count);
-  const Result<MPI_Datatype> type = reductions.type(c.call.dtype);
-  if (!type.ok()) return type.error();
-  c.type = *type;
-  if (row(c.call.kind).reduces) {
-    const Result<MPI_Op> op = reductions.op(c.call.op, c.call.dtype);
-    if (!op.ok()) return op.error();
-    c.op = *op;
-  }
-  place_input(c);
-  place_parts(c);
-  return {};
-}
-
 class NativeOperation final : public MpiEngine::Operation {
  public:
-  NativeOperation(MpiEngine& engine, std::unique_ptr<NativeCall> call, std::string_view function,
-                  std::function<void(Status)> done)
+  NativeOperation(MpiEngine& engine, std::unique_ptr<NativeCall> call, std::string_view function, Callback<Status> done)
       : engine_(engine), call_(std::move(call)), function_(function), done_(std::move(done)) {}
 
   bool poll() override {
@@ -201,7 +27,7 @@ class NativeOperation final : public MpiEngine::Operation {
       fail(mpi_collective_status(code, function_).error());
     else if (over != 0)
       finish({});
-    return done_ == nullptr;
+    return !done_;
   }
   void give_up(const Error& reason) override { finish(reason); }
 
@@ -228,13 +54,13 @@ class NativeOperation final : public MpiEngine::Operation {
   MpiEngine& engine_;
   std::unique_ptr<NativeCall> call_;
   std::string_view function_;
-  std::function<void(Status)> done_;
+  Callback<Status> done_;
 };
 
 }  // namespace
 
 void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
-                  std::function<void(Status)> done) {
+                  Callback<Status> done) {
   const NativeRow* native = native_row(call.kind);
   PDSIM_CHECK(native != nullptr, "a collective that MPI does not have was handed to MPI");
   if (Status health = engine.health(); !health.ok()) return done(std::move(health));

@@ -8,14 +8,13 @@
 #include "backends/mpi/mpi_engine.h"
 #include "backends/mpi/mpi_transport.h"
 #include "backends/mpi/reductions.h"
+#include "core/base/callback.h"
 #include "core/collectives/collective.h"
-
-#include <functional>
 
 namespace pdsim {
 
 // `call` is of a kind that MPI has (capabilities.h). On the engine's thread. `done` is called once, there, perhaps before this returns.
 void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
-                  std::function<void(Status)> done);
+                  Callback<Status> done);
 
 }  // namespace pdsim

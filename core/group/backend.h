@@ -10,6 +10,7 @@
 #include "core/base/quantity.h"
 #include "core/collectives/collective.h"
 #include "core/group/rank_list.h"
+#include "core/group/raw_caller.h"
 #include "core/group/work.h"
 #include "core/runtime/transport.h"
 #include "core/store/store.h"
@@ -55,6 +56,10 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual Time default_timeout() const = 0;
   virtual Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) = 0;
+  // The library itself, in a group of its own. unsupported where there is none below this backend.
+  virtual Result<std::unique_ptr<RawCaller>> join_raw(Store&, const JoinOptions&) {
+    return Error{Code::unsupported, std::string(name()) + " is no library that could be called directly", {}};
+  }
 };
 
 }  // namespace pdsim

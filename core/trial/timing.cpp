@@ -1,6 +1,7 @@
 #include "core/trial/timing.h"
 
 #include "core/group/join_world.h"
+#include "core/trial/raw_timing.h"
 #include "core/trial/trial.h"
 
 #include <fmt/format.h>
@@ -49,17 +50,21 @@ Payload payload_of(const TimingRequest& request, std::int64_t count, const Proce
   return payload;
 }
 
-// Began, ended (ps), wrong elements.
-Result<std::vector<double>> time_round(RankEnvironment& env, ProcessGroup& group, const TimingRequest& request,
-                                       const Round& round) {
-  const Payload payload = payload_of(request, round.count, group);
-  std::int64_t wrong = 0;
-  if (request.moves_data) {
-    const TrialMemory memory(payload, round.in_place, true);
-    PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
-    wrong = payload.compare({memory.output().data, static_cast<std::size_t>(memory.output().bytes())}).wrong;
-  }
-  const TrialMemory memory(payload, round.in_place, request.moves_data);
+Result<std::int64_t> wrong_elements(ProcessGroup& group, const TimingRequest& request, const Payload& payload,
+                                    bool in_place) {
+  if (!request.moves_data) return 0;
+  const TrialMemory memory(payload, in_place, true);
+  PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+  return payload.compare({memory.output().data, static_cast<std::size_t>(memory.output().bytes())}).wrong;
+}
+
+struct Interval {
+  Time began, ended;
+};
+
+Result<Interval> time_calls(RankEnvironment& env, ProcessGroup& group, const TimingRequest& request,
+                            const Payload& payload, bool in_place) {
+  const TrialMemory memory(payload, in_place, request.moves_data);
   for (int i = 0; i < request.warmup; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
   PDSIM_TRY(line_up(env, group, request.align));
   if (request.on_timed) request.on_timed(true);
@@ -67,7 +72,36 @@ Result<std::vector<double>> time_round(RankEnvironment& env, ProcessGroup& group
   for (int i = 0; i < request.iterations; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
   const Time ended = env.runtime.now();
   if (request.on_timed) request.on_timed(false);
-  return std::vector<double>{static_cast<double>(began.ps), static_cast<double>(ended.ps), static_cast<double>(wrong)};
+  return Interval{began, ended};
+}
+
+struct Parties {
+  ProcessGroup& group;
+  RawCaller* raw;  // null: nothing is called directly
+};
+
+// Leaves began, ended (ps) and wrong elements under `key`.
+Status time_round(RankEnvironment& env, const Parties& parties, const TimingRequest& request, const Round& round,
+                  const std::string& key, TensorValues& values) {
+  const Payload payload = payload_of(request, round.count, parties.group);
+  const Result<std::int64_t> wrong = wrong_elements(parties.group, request, payload, round.in_place);
+  if (!wrong.ok()) return wrong.error();
+  Interval timed{};
+  if (parties.raw != nullptr) {
+    PDSIM_TRY(time_beside_raw(env, parties.group, *parties.raw, request, payload, round.in_place, key, values));
+  } else {
+    const Result<Interval> calls = time_calls(env, parties.group, request, payload, round.in_place);
+    if (!calls.ok()) return calls.error();
+    timed = *calls;
+  }
+  values[key] = {static_cast<double>(timed.began.ps), static_cast<double>(timed.ended.ps), static_cast<double>(*wrong)};
+  return {};
+}
+
+// Null, where nothing is to be called directly.
+Result<std::unique_ptr<RawCaller>> join_raw(RankEnvironment& env, const TimingRequest& request, Store& store) {
+  if (request.raw_forms == 0) return std::unique_ptr<RawCaller>();
+  return env.backend.join_raw(store, {"raw", env.rank, env.world_size, request.timeout});
 }
 
 }  // namespace
@@ -81,12 +115,13 @@ RankProgram timing_program(const TimingRequest& request) {
   return [&request](RankEnvironment& env) -> ProgramResult {
     Result<JoinedWorld> world = join_world(env, request.timeout);
     if (!world.ok()) return {world.error(), {}};
+    const Result<std::unique_ptr<RawCaller>> raw = join_raw(env, request, *world->store);
+    if (!raw.ok()) return {raw.error(), {}};
     TensorValues values;
     const std::vector<Round> rounds = rounds_of(request);
     for (std::size_t i = 0; i < rounds.size(); ++i) {
-      Result<std::vector<double>> timed = time_round(env, *world->group, request, rounds[i]);
-      if (!timed.ok()) return {timed.error(), std::move(values)};
-      values[key_of(i)] = std::move(*timed);
+      const Status timed = time_round(env, {*world->group, raw->get()}, request, rounds[i], key_of(i), values);
+      if (!timed.ok()) return {timed, std::move(values)};
     }
     return {{}, std::move(values)};
   };
@@ -96,7 +131,7 @@ std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::ve
   std::vector<TimedRound> timed;
   const std::vector<Round> rounds = rounds_of(request);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    TimedRound sum{rounds[i].count, rounds[i].in_place, {}, {}, 0};
+    TimedRound sum{rounds[i].count, rounds[i].in_place, {}, {}, 0, {}, {}};
     double total = 0.0, last_began = 0.0, last_ended = 0.0;
     for (const RankResult& rank : ranks) {
       const auto found = rank.values.find(key_of(i));
@@ -110,6 +145,7 @@ std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::ve
     const auto calls = static_cast<double>(request.iterations);
     sum.average = Time{static_cast<std::int64_t>(total / (calls * static_cast<double>(ranks.size())))};
     sum.whole = Time{static_cast<std::int64_t>((last_ended - last_began) / calls)};
+    if (request.raw_forms > 0 && !read_beside_raw(request, ranks, key_of(i), sum)) return timed;
     timed.push_back(sum);
   }
   return timed;

@@ -31,6 +31,16 @@ struct TimingRequest {
   Time timeout{60'000'000'000'000};
   // Told by each rank when its timed calls of a round begin, and when they have ended. May be empty.
   std::function<void(bool begin)> on_timed{};
+  // So many of the library's own functions are timed too, in turns with ours (raw_timing.h); then average is the median of the
+  // blocks, and there is no `whole`. Needs moves_data.
+  int raw_forms = 0;
+  int blocks = 10;
+};
+
+// A function of the library, called directly.
+struct RawTime {
+  Time median{}, least{};  // of one call, over the blocks
+  std::int64_t wrong = 0;  // elements, of all ranks
 };
 
 // One size, in or out of place.
@@ -40,6 +50,8 @@ struct TimedRound {
   Time average{};          // of one call, over the ranks
   Time whole{};            // of one call, from when the last rank began the round to when the last one ended it
   std::int64_t wrong = 0;  // elements, of all ranks
+  Time least{};            // beside raw calls only
+  std::vector<RawTime> raw{};
 };
 
 // Of messages of all calls of a request with one count, those of the timed calls: all its calls send as many.

@@ -61,8 +61,7 @@ TrialMemory::TrialMemory(const Payload& p, bool in_place, bool moves_data)
   input_.data = input_bytes_.data();
 }
 
-namespace {
-Collective call_of(const Payload& p, const TrialMemory& memory) {
+Collective trial_call(const Payload& p, const TrialMemory& memory) {
   Collective call;
   call.kind = p.kind;
   call.input = memory.input();
@@ -75,13 +74,12 @@ Collective call_of(const Payload& p, const TrialMemory& memory) {
   if (is_uneven(p.kind)) call.splits = p.splits();
   return call;
 }
-}  // namespace
 
 Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& p, const TrialMemory& memory,
                             std::string_view algorithm) {
   CallOptions options;
   options.algorithm = algorithm;
-  return group.start(call_of(p, memory), std::move(options));
+  return group.start(trial_call(p, memory), std::move(options));
 }
 
 }  // namespace pdsim

@@ -1,10 +1,12 @@
 // pdsim validate and pdsim bench, as scripts and people use them.
 
+#include "backends/raw_calls.h"
 #include "tests/cli/program.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -162,6 +164,34 @@ TEST(TrialCommands, RunOnMpi) {
   EXPECT_TRUE(folder.names().empty());
 }
 
+// Every function of the table of raw calls, in and out of place, with the result it must have.
+void expect_raw_calls_of(const std::string& world) {
+  const Folder folder;
+  const Ended run = run_pdsim(
+      {"bench", "--on",  world, "--ranks", "2", "--collective", "all", "--algorithm", "auto", "--raw", "--min",
+       "64B",   "--max", "64B", "--iters", "2", "--warmup",     "1",   "--blocks",    "2",    "--json"},
+      folder.path());
+  if (run.status == 3) GTEST_SKIP() << run.problems;
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+  std::set<std::string> expected, called;
+  for (const RawCall& call : raw_calls())
+    if (call.world == world) expected.emplace(call.function);
+  for (const nlohmann::json& row : lines(run.output)) {
+    EXPECT_EQ(row["wrong"], 0) << row;
+    if (row["algorithm"] == "raw") {
+      called.insert(row["function"].get<std::string>());
+      EXPECT_GT(row["time_us"], 0.0) << row;
+    } else if (row.contains("raw")) {
+      for (const nlohmann::json& raw : row["raw"])
+        EXPECT_DOUBLE_EQ(raw["ratio"], row["time_us"].get<double>() / raw["time_us"].get<double>()) << row;
+    }
+  }
+  EXPECT_EQ(called, expected);
+}
+
+TEST(BenchCommand, CallsGlooBesideOurs) { expect_raw_calls_of("gloo"); }
+TEST(BenchCommand, CallsMpiBesideOurs) { expect_raw_calls_of("mpi"); }
+
 TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
   struct Wrong {
     std::vector<std::string> arguments;
@@ -182,6 +212,7 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"bench", "--min", "2KiB", "--max", "1KiB"}, "--min 2KiB is more than --max 1KiB"},
       {{"bench", "--latency", "5"}, "write it with its unit, such as 5us"},
       {{"bench", "--root", "4", "--collective", "broadcast"}, "root 4 is not a rank: there are 4"},
+      {{"bench", "--raw"}, "below the simulated world there is none"},
       {{"bench", "--op", "band"}, "band does not exist for f32"},
       {{"bench", "--ranks", "6", "--nodes", "4"}, "6 ranks cannot be spread evenly over 4 nodes"},
       {{"bench", "--on", "gloo", "--payload", "none"}, "only the simulated world can"},

@@ -1,0 +1,14 @@
+// Gloo called as its own examples do: options that are filled once, then the function, over and over.
+#pragma once
+
+#include "core/group/raw_caller.h"
+
+#include <gloo/context.h>
+
+#include <memory>
+
+namespace pdsim {
+
+std::unique_ptr<RawCaller> make_gloo_raw_caller(std::shared_ptr<::gloo::Context> context);
+
+}  // namespace pdsim

@@ -1,0 +1,43 @@
+// One collective call in MPI's terms: types, operations, counts, and the buffers where MPI wants them.
+#pragma once
+
+#include "backends/mpi/mpi_transport.h"
+#include "backends/mpi/reductions.h"
+#include "core/collectives/collective.h"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace pdsim {
+
+// It lives until MPI is done with it: the copies and the lists of counts are read until then.
+struct NativeCall {
+  Collective call;
+  MpiGroup group;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  const void* input = nullptr;  // or MPI_IN_PLACE
+  void* output = nullptr;
+  int count = 0;
+  std::vector<std::byte> copy;
+  std::vector<int> send_counts, send_offsets, receive_counts, receive_offsets;
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  bool is_root() const { return group.rank == call.root; }
+};
+
+// Fills `c` in from its call and group. Errors: limit_exceeded, and what making MPI's types and operations returns.
+Status prepare(NativeCall& c, MpiReductions& reductions);
+
+struct NativeRow {
+  CollectiveKind kind;
+  int (*start)(NativeCall&);  // MPI's nonblocking function; it sets the request
+  std::string_view function;
+};
+// Null: MPI has no such collective.
+const NativeRow* native_row(CollectiveKind kind);
+
+}  // namespace pdsim

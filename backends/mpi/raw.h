@@ -1,0 +1,14 @@
+// MPI called as its own programs do: arguments that are worked out once, then the function, over and over.
+#pragma once
+
+#include "backends/mpi/mpi_member.h"
+#include "core/group/raw_caller.h"
+
+#include <memory>
+
+namespace pdsim {
+
+// Owns the group's communicators.
+std::unique_ptr<RawCaller> make_mpi_raw_caller(std::shared_ptr<MpiJob> job, const MpiGroup& group);
+
+}  // namespace pdsim
