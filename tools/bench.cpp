@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -227,6 +228,10 @@ std::string conflict(const BenchOptions& options, const scenarios::WorldRow& wor
     return fmt::format("root {} is not a rank: there are {}", options.root, options.trial.ranks);
   if (options.raw && world.kind == scenarios::WorldKind::simulated)
     return "--raw calls the library directly, and below the simulated world there is none; name one with --on";
+  const auto calls = raw_calls();
+  const auto is_here = [&world](const RawCall& call) { return call.world == world.name; };
+  if (options.raw && std::none_of(calls.begin(), calls.end(), is_here))
+    return fmt::format("--raw does not call {} directly yet; it does call gloo and mpi", world.name);
   if (options.payload == "none" && world.kind == scenarios::WorldKind::real)
     return "--payload none moves sizes only, and that only the simulated world can";
   if (options.payload == "real")

@@ -10,6 +10,7 @@
 #include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/operations_table.h"
+#include "scenarios/engine/parity_page.h"
 #include "scenarios/engine/worlds.h"
 #include "sim/faults.h"
 #include "sim/personality.h"
@@ -60,6 +61,28 @@ Items catalog() {
   }
   return items;
 }
+
+std::vector<scenarios::LoadedFile> loaded_catalog() {
+  std::vector<scenarios::LoadedFile> files;
+  for (const std::string& path : catalog_files())
+    if (Result<scenarios::LoadedFile> file = scenarios::load_file(path); file.ok()) files.push_back(std::move(*file));
+  return files;
+}
+
+// One item per variant: what it comes to in each world.
+Items parity_items() {
+  Items items;
+  for (const scenarios::ParityRow& row : scenarios::parity_rows(loaded_catalog())) {
+    std::string text;
+    for (const scenarios::ParityCell& cell : row.cells) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", cell.world, cell.verdict);
+      if (!cell.why.empty()) text += fmt::format(" ({})", cell.why);
+    }
+    items.push_back({row.variant.empty() ? row.scenario : row.scenario + "/" + row.variant, text});
+  }
+  return items;
+}
+std::string parity_page() { return scenarios::parity_page(loaded_catalog()); }
 
 Items diagnoses() {
   Items items;
@@ -131,6 +154,7 @@ struct Kind {
   std::string_view name;
   Items (*items)();
   std::string (*more)() = nullptr;  // printed below the items, as text
+  std::string (*page)() = nullptr;  // printed in place of the items, as text
 };
 constexpr std::array kinds{
     Kind{"algorithms", algorithm_items},
@@ -144,6 +168,7 @@ constexpr std::array kinds{
     Kind{"losses", losses},
     Kind{"operations", operations},
     Kind{"optimizers", optimizers},
+    Kind{"parity", parity_items, nullptr, parity_page},
     Kind{"personalities", personalities},
     Kind{"profiles", profiles},
     Kind{"tunings", tuning_items},
@@ -193,6 +218,10 @@ Action declare_list(CLI::App& app) {
   app.add_flag("--json", options->json, "one JSON object per line");
   return [options](Console& console) {
     const Kind* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == options->what; });
+    if (kind->page != nullptr && !options->json) {
+      console.print(kind->page());
+      return exit_held;
+    }
     const Items items = kind->items();
     console.print(options->json ? as_json(items) : as_table(items));
     if (kind->more != nullptr && !options->json) console.print("\n" + kind->more());

@@ -213,6 +213,7 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"bench", "--latency", "5"}, "write it with its unit, such as 5us"},
       {{"bench", "--root", "4", "--collective", "broadcast"}, "root 4 is not a rank: there are 4"},
       {{"bench", "--raw"}, "below the simulated world there is none"},
+      {{"bench", "--raw", "--on", "nccl"}, "it does call gloo and mpi"},
       {{"bench", "--op", "band"}, "band does not exist for f32"},
       {{"bench", "--ranks", "6", "--nodes", "4"}, "6 ranks cannot be spread evenly over 4 nodes"},
       {{"bench", "--on", "gloo", "--payload", "none"}, "only the simulated world can"},

@@ -126,6 +126,23 @@ TEST_F(Expectations, SpeakOfTheCauseAlsoWhereItsConsequenceWasNotedFirst) {
   EXPECT_EQ(outcome_sentence(report), "rank 1 raised");
 }
 
+TEST_F(Expectations, ATimeNearToASimulatedOneIsNotAskedOfARealWorld) {
+  std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
+  scripts[0].wait({4'838'000'000}).returns();
+  scripts[1].returns();
+  const auto verdict_on = [&](const char* world) {
+    Report report = analyse(scenario_, run_of(scripts), world);
+    check_expectations(report);
+    return report.verdict;
+  };
+  scenario_.expect = {};
+  scenario_.expect.time = Expect::TimeRange{{}, {}, Time{1'000'000'000}, 0.001, {}};
+  EXPECT_EQ(verdict_on("sim"), "fail");
+  EXPECT_EQ(verdict_on("gloo"), "pass");
+  scenario_.expect.time = Expect::TimeRange{{}, Time{1'000'000'000}, {}, 0.0, {}};
+  EXPECT_EQ(verdict_on("gloo"), "fail");
+}
+
 TEST_F(Expectations, TimeIsThatOfTheEnd) {
   std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
   scripts[0].wait({4'838'000'000}).returns();
