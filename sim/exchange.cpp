@@ -99,6 +99,7 @@ void Exchange::forget_posted(Predicate unwanted) {
   };
   sends_.remove_if(drops);
   receives_.remove_if(drops);
+  flying_.remove_if(drops);
   for (auto at = any_receives_.begin(); at != any_receives_.end();) {
     std::deque<Id>& queue = at->second;
     queue.erase(std::remove_if(queue.begin(), queue.end(), drops), queue.end());
@@ -129,6 +130,10 @@ void Exchange::post_send(Id send) {
   const std::int64_t limit = eager_limit();
   p.eager = limit < 0 || (limit > 0 && p.bytes <= limit);
   if (p.eager) return start_eager(send);
+  if (flying_.front(p.key) != none) {  // it may not overtake them: what they are received by is not for it
+    p.arrived = true;
+    return flying_.push(p.key, send);
+  }
   if (const Id receive = waiting_receive(p.key); receive != none) return transfer(send, receive);
   sends_.push(p.key, send);
 }
@@ -352,7 +357,7 @@ void Exchange::close_connections(Rank rank) {
   closed_[static_cast<std::size_t>(rank)] = true;
   any_closed_ = true;
   std::vector<Batch> failing;
-  for (const MatchTable* table : {&sends_, &receives_})
+  for (const MatchTable* table : {&sends_, &receives_, &flying_})
     for (const Id id : table->items()) {
       const Posted& p = posted_[id];
       if (p.rank != rank && !p.eager && (p.key.sender == rank || p.key.receiver == rank)) failing.push_back(p.batch);

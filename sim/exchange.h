@@ -96,7 +96,7 @@ class Exchange {
     std::unique_ptr<std::byte[]> copy;  // of an eager send
     CollectiveKind op = CollectiveKind::send;
     bool eager = false;
-    bool arrived = false;  // an eager send whose bytes are at the receiver
+    bool arrived = false;  // an eager send whose bytes are at the receiver, or a send that waits for those before it
   };
   struct OpenBatch {
     Transport::Done done;
@@ -140,7 +140,7 @@ class Exchange {
   Pool<Posted> posted_;
   Pool<OpenBatch> batches_;
   MatchTable sends_, receives_;
-  MatchTable flying_;  // eager sends on their way, in the order of the sends
+  MatchTable flying_;  // eager sends on their way, and what was sent after them, in the order of the sends
   std::map<AnyKey, std::deque<Id>> any_receives_;
   std::vector<bool> ended_;
   std::vector<bool> closed_;  // peers see that it ended

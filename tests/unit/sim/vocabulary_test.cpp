@@ -12,6 +12,7 @@
 namespace pdsim::sim {
 namespace {
 
+using namespace literals;
 using Ints = std::vector<std::int32_t>;
 MutableView view(Ints& v) {
   return {reinterpret_cast<std::byte*>(v.data()), DType::i32, static_cast<std::int64_t>(v.size())};
@@ -158,6 +159,31 @@ TEST(Batch, ExchangesWithBothNeighboursWithoutACycle) {
     EXPECT_EQ(right[0], next);
     return {};
   });
+}
+
+// Small messages of MPI travel at once, large ones when their receive is there; neither overtakes the other.
+TEST(Messages, OfEverySizeAreReceivedInTheOrderOfTheirSends) {
+  for (int mix = 0; mix < 8; ++mix)
+    for (const Time late : {Time{}, 2_us, 6_us, 1_ms}) {
+      const auto size = [mix](int i) { return std::size_t{((mix >> i) & 1) == 0 ? 3U : 5000U}; };
+      const RunRecord record = with_group(world(2, "mpi"), [&](RankEnvironment& env, ProcessGroup& group) -> Status {
+        std::vector<Ints> data;
+        for (int i = 0; i < 3; ++i) data.emplace_back(size(i), env.rank == 0 ? i + 1 : 0);
+        std::vector<WorkPtr> works;
+        if (env.rank == 1) env.runtime.compute(late);
+        for (Ints& each : data) {
+          auto work = env.rank == 0 ? group.send(view(each), 1, 0) : group.recv(view(each), 0, 0);
+          if (!work.ok()) return work.error();
+          works.push_back(*work);
+          if (env.rank == 0) env.runtime.compute(1_us);
+        }
+        for (const WorkPtr& work : works) PDSIM_TRY(wait(Result<WorkPtr>(work)));
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(data[static_cast<std::size_t>(i)], Ints(size(i), i + 1)) << mix;
+        return {};
+      });
+      for (const RankResult& r : record.ranks)
+        EXPECT_EQ(r.log.end, RankEnd::returned) << mix << " " << late.ps << ": " << r.log.error.message;
+    }
 }
 
 TEST(Batch, WithOneBadMessageStartsNone) {
