@@ -60,8 +60,7 @@ Result<TemporaryFolder> TemporaryFolder::make(const std::string& in) {
 
 TemporaryFolder::~TemporaryFolder() {
   if (path_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  remove_with_patience(path_);
   kill(keeper_, SIGKILL);  // also if somebody stopped it
   while (waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {
   }
