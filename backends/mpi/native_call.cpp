@@ -5,6 +5,7 @@
 
 #include <climits>
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <array>

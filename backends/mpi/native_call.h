@@ -5,11 +5,11 @@
 #include "backends/mpi/reductions.h"
 #include "core/collectives/collective.h"
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <string_view>
 #include <vector>
+
+struct ompi_request_t;  // what MPI_Request points to; mpi.h stays in source files
 
 namespace pdsim {
 
@@ -17,14 +17,14 @@ namespace pdsim {
 struct NativeCall {
   Collective call;
   MpiGroup group;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Op op = MPI_OP_NULL;
+  ompi_datatype_t* type = nullptr;
+  ompi_op_t* op = nullptr;
   const void* input = nullptr;  // or MPI_IN_PLACE
   void* output = nullptr;
   int count = 0;
   std::vector<std::byte> copy;
   std::vector<int> send_counts, send_offsets, receive_counts, receive_offsets;
-  MPI_Request request = MPI_REQUEST_NULL;
+  ompi_request_t* request = nullptr;  // set by `start`
 
   bool is_root() const { return group.rank == call.root; }
 };
