@@ -127,8 +127,11 @@ if(PDSIM_NVCC)
     set(newest ${architecture})
   endforeach()
   list(APPEND generate -gencode=arch=compute_${newest},code=compute_${newest})
+  if(PDSIM_WERROR)
+    list(APPEND generate -Werror=all-warnings)
+  endif()
   add_custom_command(OUTPUT ${kernels_object}
-    COMMAND ${PDSIM_NVCC} -std=c++20 -O3 -fmad=false ${generate} $<$<BOOL:${PDSIM_WERROR}>:-Werror=all-warnings>
+    COMMAND ${PDSIM_NVCC} -std=c++20 -O3 -fmad=false ${generate}
       -I${PROJECT_SOURCE_DIR} -Xcompiler=-fPIC -c ${kernels}.cu -o ${kernels_object}
     DEPENDS ${kernels}.cu ${kernels}.h COMMENT "Building CUDA kernels" VERBATIM)
   list(APPEND sources ${kernels_object})
