@@ -42,11 +42,11 @@ void NcclChannel::keep_polling() {
 }
 
 Status NcclChannel::begin_open(const NcclSeat& seat) {
-  const CudaCalls& cuda = owner_.library.cuda;
+  const CudaCalls& cuda = owner_.loaded.cuda;
   PDSIM_TRY(cuda_status(cuda, cuda.make_stream(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  const NcclCalls& nccl = owner_.library.nccl;
+  const NcclCalls& nccl = owner_.loaded.nccl;
   return nccl_status(nccl, nccl.init(&communicator_, seat.size, seat.id, seat.rank, &config), "ncclCommInitRankConfig",
                      nullptr);
 }
@@ -74,7 +74,7 @@ bool NcclChannel::poll() {
 }
 
 Status NcclChannel::advance() {
-  const NcclCalls& nccl = owner_.library.nccl;
+  const NcclCalls& nccl = owner_.loaded.nccl;
   ncclResult_t state = ncclSuccess;
   PDSIM_TRY(nccl_status(nccl, nccl.async_error(communicator_, &state), "ncclCommGetAsyncError", communicator_));
   PDSIM_TRY(nccl_status(nccl, state, "ncclCommGetAsyncError", communicator_));
@@ -104,7 +104,7 @@ Status NcclChannel::advance_closing(bool busy) {
 }
 
 NcclLane NcclChannel::lane_of(const InAir& air) const {
-  return {owner_.library, communicator_, stream_, air.buffer.device, air.buffer.host};
+  return {owner_.loaded, communicator_, stream_, air.buffer.device, air.buffer.host};
 }
 
 Status NcclChannel::launch_next() {
@@ -116,7 +116,7 @@ Status NcclChannel::launch_next() {
   Result<NcclStaging::Buffer> buffer = owner_.staging.take(air.flight.bytes);
   if (!buffer.ok()) return buffer.error();
   air.buffer = *buffer;
-  const CudaCalls& cuda = owner_.library.cuda;
+  const CudaCalls& cuda = owner_.loaded.cuda;
   PDSIM_TRY(cuda_status(cuda, cuda.make_event(&air.landed, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
   for (const NcclFlight::Copy& copy : air.flight.in) {
     if (copy.bytes == 0) continue;
@@ -135,7 +135,7 @@ Status NcclChannel::send_on_its_way() {
   InAir air = std::move(*std::exchange(launching_, nullptr));
   flying_.push_back(std::move(air));
   InAir& flying = flying_.back();
-  const CudaCalls& cuda = owner_.library.cuda;
+  const CudaCalls& cuda = owner_.loaded.cuda;
   if (flying.flight.after) PDSIM_TRY(flying.flight.after(lane_of(flying)));
   for (const NcclFlight::Copy& copy : flying.flight.out) {
     if (copy.bytes == 0) continue;
@@ -149,7 +149,7 @@ Status NcclChannel::send_on_its_way() {
 }
 
 Status NcclChannel::land() {
-  const CudaCalls& cuda = owner_.library.cuda;
+  const CudaCalls& cuda = owner_.loaded.cuda;
   while (!flying_.empty()) {
     const cudaError_t landed = cuda.query_event(flying_.front().landed);
     if (landed == cudaErrorNotReady) return {};
@@ -166,7 +166,7 @@ Status NcclChannel::land() {
 }
 
 void NcclChannel::finish(InAir& air) {
-  if (air.landed != nullptr) (void)owner_.library.cuda.destroy_event(std::exchange(air.landed, nullptr));
+  if (air.landed != nullptr) (void)owner_.loaded.cuda.destroy_event(std::exchange(air.landed, nullptr));
   if (air.buffer.device != nullptr) owner_.staging.give_back(std::exchange(air.buffer, {}));
 }
 
@@ -209,7 +209,7 @@ void NcclChannel::close(std::function<void()> closed) {
   if (state_ != State::open || !idle()) return end(true);
   state_ = State::closing;
   deadline_ = Clock::now() + patience;
-  const NcclCalls& nccl = owner_.library.nccl;
+  const NcclCalls& nccl = owner_.loaded.nccl;
   if (!nccl_status(nccl, nccl.finalize(communicator_), "ncclCommFinalize", communicator_).ok()) return end(true);
   keep_polling();
 }
@@ -217,7 +217,7 @@ void NcclChannel::close(std::function<void()> closed) {
 // The device may still be copying into the staging buffers, so those of flights that are cut off stay out of use until they are freed.
 void NcclChannel::end(bool abort) {
   if (std::exchange(state_, State::over) == State::over) return;
-  const NcclLibrary& library = owner_.library;
+  const NcclLibrary& library = owner_.loaded;
   if (communicator_ != nullptr) (void)(abort ? library.nccl.abort : library.nccl.destroy)(communicator_);
   communicator_ = nullptr;
   for (InAir& air : flying_) (void)library.cuda.destroy_event(air.landed);

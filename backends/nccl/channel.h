@@ -26,7 +26,7 @@ namespace pdsim {
 
 // What a launch works with. An offset into the flight's memory is the same on both sides.
 struct NcclLane {
-  const NcclLibrary& library;
+  const NcclLibrary& loaded;
   ncclComm_t communicator;
   cudaStream_t stream;
   std::byte* device;
@@ -62,7 +62,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   using Clock = NcclFlight::Clock;
   struct Owner {
     PollingEngine& engine;
-    const NcclLibrary& library;
+    const NcclLibrary& loaded;
     NcclStaging& staging;
     std::function<void(const Error&)> failed;  // may be called from inside any method
   };

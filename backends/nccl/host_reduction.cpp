@@ -24,7 +24,7 @@ void combine(void* argument) {
 
 Status reduce_on_host(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
                       ReduceOp op) {
-  const CudaCalls& cuda = lane.library.cuda;
+  const CudaCalls& cuda = lane.loaded.cuda;
   const auto bytes = static_cast<std::size_t>(count) * size_of(dtype);
   for (const std::int64_t at : {inout, in})
     PDSIM_TRY(cuda_status(cuda, cuda.copy(lane.host + at, lane.device + at, bytes, cudaMemcpyDeviceToHost, lane.stream),

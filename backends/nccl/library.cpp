@@ -36,7 +36,7 @@ constexpr CudaCalls cuda{
 #if PDSIM_HAVE_NVCC
 Status combine(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
                ReduceOp op) {
-  return cuda_status(lane.library.cuda,
+  return cuda_status(lane.loaded.cuda,
                      reduce_on_device(lane.device + inout, lane.device + in, count, dtype, op, lane.stream),
                      "a kernel of pdsim");
 }

@@ -31,7 +31,7 @@ struct Native {
 // An operation of NCCL's for one call; one that had to be made is given back.
 class Op {
  public:
-  Op(const Native& n, const NcclLane& lane) : nccl_(lane.library.nccl), communicator_(lane.communicator) {
+  Op(const Native& n, const NcclLane& lane) : nccl_(lane.loaded.nccl), communicator_(lane.communicator) {
     if (n.call.op != ReduceOp::premul_sum) {
       op_ = *nccl_op(n.call.op, n.call.dtype);
       return;
@@ -64,13 +64,13 @@ ncclResult_t with_op(const Native& n, const NcclLane& l, Call call) {
 }
 
 ncclResult_t all_gather_to(const Native& n, const NcclLane& l, std::int64_t at) {
-  return l.library.nccl.all_gather(l.device + n.in, l.device + at, n.count(), n.type(), l.communicator, l.stream);
+  return l.loaded.nccl.all_gather(l.device + n.in, l.device + at, n.count(), n.type(), l.communicator, l.stream);
 }
 
 // Before 2.28, NCCL's documentation says of these to send and to receive in a group.
 template <class Calls>
 ncclResult_t in_group(const NcclLane& l, Calls calls) {
-  const NcclCalls& nccl = l.library.nccl;
+  const NcclCalls& nccl = l.loaded.nccl;
   if (const ncclResult_t begun = nccl.group_start(); begun != ncclSuccess) return begun;
   ncclResult_t result = ncclSuccess;
   calls([&result](ncclResult_t one) {
@@ -81,7 +81,7 @@ ncclResult_t in_group(const NcclLane& l, Calls calls) {
 }
 
 ncclResult_t all_to_all_to(const Native& n, const NcclLane& l, std::int64_t at) {
-  const NcclCalls& nccl = l.library.nccl;
+  const NcclCalls& nccl = l.loaded.nccl;
   if (nccl.all_to_all != nullptr)
     return nccl.all_to_all(l.device + n.in, l.device + at, n.count(), n.type(), l.communicator, l.stream);
   return in_group(l, [&](auto keep) {
@@ -95,37 +95,37 @@ ncclResult_t all_to_all_to(const Native& n, const NcclLane& l, std::int64_t at) 
 ncclResult_t all_reduce(const Native& n, const NcclLane& l) {
   if (n.combines_itself()) return all_gather_to(n, l, n.gathered);
   return with_op(n, l, [&](ncclRedOp_t op) {
-    return l.library.nccl.all_reduce(l.device + n.in, l.device + n.out, n.count(), n.type(), op, l.communicator,
-                                     l.stream);
+    return l.loaded.nccl.all_reduce(l.device + n.in, l.device + n.out, n.count(), n.type(), op, l.communicator,
+                                    l.stream);
   });
 }
 
 ncclResult_t reduce_to_root(const Native& n, const NcclLane& l) {
   if (n.combines_itself()) return all_gather_to(n, l, n.gathered);
   return with_op(n, l, [&](ncclRedOp_t op) {
-    return l.library.nccl.reduce(l.device + n.in, n.is_root() ? l.device + n.out : nullptr, n.count(), n.type(), op,
-                                 n.call.root, l.communicator, l.stream);
+    return l.loaded.nccl.reduce(l.device + n.in, n.is_root() ? l.device + n.out : nullptr, n.count(), n.type(), op,
+                                n.call.root, l.communicator, l.stream);
   });
 }
 
 ncclResult_t reduce_scatter(const Native& n, const NcclLane& l) {
   if (n.combines_itself()) return all_to_all_to(n, l, n.gathered);
   return with_op(n, l, [&](ncclRedOp_t op) {
-    return l.library.nccl.reduce_scatter(l.device + n.in, l.device + n.out, n.count(), n.type(), op, l.communicator,
-                                         l.stream);
+    return l.loaded.nccl.reduce_scatter(l.device + n.in, l.device + n.out, n.count(), n.type(), op, l.communicator,
+                                        l.stream);
   });
 }
 
 ncclResult_t broadcast(const Native& n, const NcclLane& l) {
   std::byte* data = l.device + n.out;
-  return l.library.nccl.broadcast(data, data, n.count(), n.type(), n.call.root, l.communicator, l.stream);
+  return l.loaded.nccl.broadcast(data, data, n.count(), n.type(), n.call.root, l.communicator, l.stream);
 }
 
 ncclResult_t all_gather(const Native& n, const NcclLane& l) { return all_gather_to(n, l, n.out); }
 ncclResult_t all_to_all(const Native& n, const NcclLane& l) { return all_to_all_to(n, l, n.out); }
 
 ncclResult_t gather(const Native& n, const NcclLane& l) {
-  const NcclCalls& nccl = l.library.nccl;
+  const NcclCalls& nccl = l.loaded.nccl;
   std::byte* out = n.is_root() ? l.device + n.out : nullptr;
   if (nccl.gather != nullptr)
     return nccl.gather(l.device + n.in, out, n.count(), n.type(), n.call.root, l.communicator, l.stream);
@@ -137,7 +137,7 @@ ncclResult_t gather(const Native& n, const NcclLane& l) {
 }
 
 ncclResult_t scatter(const Native& n, const NcclLane& l) {
-  const NcclCalls& nccl = l.library.nccl;
+  const NcclCalls& nccl = l.loaded.nccl;
   const std::byte* in = n.is_root() ? l.device + n.in : nullptr;
   if (nccl.scatter != nullptr)
     return nccl.scatter(in, l.device + n.out, n.count(), n.type(), n.call.root, l.communicator, l.stream);
@@ -173,8 +173,7 @@ const NativeRow* native_row(CollectiveKind kind) {
 // The contribution of rank 0, combined with each other one, is the output.
 Status combine_gathered(const Native& n, const NcclLane& lane) {
   for (Rank r = 1; r < n.size; ++r)
-    PDSIM_TRY(
-        lane.library.combine(lane, n.gathered, n.gathered + r * n.bytes(), n.call.count, n.call.dtype, n.call.op));
+    PDSIM_TRY(lane.loaded.combine(lane, n.gathered, n.gathered + r * n.bytes(), n.call.count, n.call.dtype, n.call.op));
   return {};
 }
 
@@ -210,7 +209,7 @@ NcclFlight native_flight(const Collective& call, Rank rank, int size) {
   NcclFlight flight;
   place(*n, flight);
   flight.launch = [n, native](const NcclLane& lane) {
-    return nccl_status(lane.library.nccl, native->run(*n, lane), native->function, lane.communicator);
+    return nccl_status(lane.loaded.nccl, native->run(*n, lane), native->function, lane.communicator);
   };
   const bool has_output = output_elements(call, rank, size) > 0;
   if (n->combines_itself() && has_output)

@@ -18,7 +18,7 @@ struct Wire {
 };
 
 Status launch(const std::vector<Wire>& wires, const NcclLane& lane) {
-  const NcclCalls& nccl = lane.library.nccl;
+  const NcclCalls& nccl = lane.loaded.nccl;
   PDSIM_TRY(nccl_status(nccl, nccl.group_start(), "ncclGroupStart", lane.communicator));
   Status first;
   for (const Wire& w : wires) {
