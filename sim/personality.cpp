@@ -9,17 +9,19 @@ using namespace literals;
 constexpr std::array<Personality, 4> personality_rows{{
     {"gloo", "rendezvous sends, calls pair by kind and count, a timeout or a closed connection is an error", 30_min,
      0_B, Pairing::by_kind, true, true, OnTimeout::work_fails, OnPeerEnd::peers_fail, OnLongMessage::receiver_aborts,
-     AddressExchange::full_mesh, "auto:gloo", ""},
+     AddressExchange::full_mesh, "auto:gloo", "cpu, cuda", OnStrided::taken_for_packed, false, ""},
     {"nccl", "calls pair by order alone, messages without tags, a dead peer is silence, the watchdog ends the process",
      10_min, 0_B, Pairing::by_order, false, true, OnTimeout::process_ends, OnPeerEnd::nothing,
-     OnLongMessage::never_completes, AddressExchange::root_publishes, "auto", ""},
+     OnLongMessage::never_completes, AddressExchange::root_publishes, "auto", "cuda", OnStrided::refused, true, ""},
     {"mpi",
      "small sends are eager, calls pair by kind and count, no timeout, the launcher ends the job when a rank dies",
      Time::max(), 4_KiB, Pairing::by_kind, true, false, OnTimeout::nothing, OnPeerEnd::job_ends,
-     OnLongMessage::receiver_fails, AddressExchange::full_mesh, "auto", "nothing, ever: Open MPI has no timeout"},
+     OnLongMessage::receiver_fails, AddressExchange::full_mesh, "auto", "cpu", OnStrided::refused, false,
+     "nothing, ever: Open MPI has no timeout"},
     {"ideal", "unbounded buffering, calls pair by kind, no timeout; a closed connection is an error", Time::max(),
      Bytes{-1}, Pairing::by_kind, true, false, OnTimeout::nothing, OnPeerEnd::peers_fail, OnLongMessage::receiver_fails,
-     AddressExchange::root_publishes, "auto", "nothing, ever: the ideal backend has no timeout"},
+     AddressExchange::root_publishes, "auto", "cpu, cuda", OnStrided::copied, false,
+     "nothing, ever: the ideal backend has no timeout"},
 }};
 
 constexpr std::array<Profile, 2> profile_rows{{

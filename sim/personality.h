@@ -17,6 +17,8 @@ enum class Pairing : std::uint8_t { by_kind, by_order };  // which calls of two 
 enum class OnTimeout : std::uint8_t { work_fails, process_ends, nothing };
 enum class OnPeerEnd : std::uint8_t { peers_fail, nothing, job_ends };
 enum class OnLongMessage : std::uint8_t { receiver_aborts, receiver_fails, never_completes };
+// A tensor that is not contiguous: refused, or its first elements in memory are taken for it, or copied together.
+enum class OnStrided : std::uint8_t { refused, taken_for_packed, copied };
 enum class AddressExchange : std::uint8_t { full_mesh, root_publishes };
 
 struct Personality {
@@ -31,7 +33,10 @@ struct Personality {
   OnPeerEnd on_peer_end;
   OnLongMessage on_long_message;
   AddressExchange address_exchange;
-  std::string_view algorithm;        // that a call which names none gets
+  std::string_view algorithm;  // that a call which names none gets
+  std::string_view tensors;    // devices whose tensors it takes: "cpu", "cuda", "cpu, cuda"
+  OnStrided on_strided;
+  bool one_rank_per_device;          // two ranks on one GPU are refused at the first call
   std::string_view watchdog_silent;  // what it reports about a hang when it has no timeout
 };
 

@@ -1,4 +1,4 @@
-// pdsim explain: the long text of a diagnosis or an error code, and the picture of an algorithm.
+// pdsim explain: the long text of a diagnosis or an error code, a pitfall of the catalog, and the picture of an algorithm.
 
 #include "core/base/errors.h"
 #include "core/base/nearest.h"
@@ -7,6 +7,8 @@
 #include "core/collectives/plan_picture.h"
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/error_texts.h"
+#include "scenarios/engine/gallery.h"
+#include "tools/catalog.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -14,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -47,6 +50,25 @@ std::vector<const Algorithm*> algorithms_named(std::string_view id) {
   return found;
 }
 
+// What the files of the catalog say of themselves, by name.
+std::vector<scenarios::GalleryEntry> gallery() {
+  std::vector<scenarios::GalleryEntry> entries;
+  for (const std::string& path : catalog_files()) {
+    const Result<scenarios::LoadedFile> file = scenarios::load_file(path);
+    if (file.ok() && file->errors == 0) entries.push_back(scenarios::gallery_entry(*file));
+  }
+  return entries;
+}
+
+// The files that show a diagnosis; empty when there are none.
+std::string shown_by(std::string_view diagnosis) {
+  std::string text;
+  for (const scenarios::GalleryEntry& e : gallery())
+    if (std::find(e.diagnoses.begin(), e.diagnoses.end(), diagnosis) != e.diagnoses.end())
+      text += fmt::format("  {}: {}\n", e.name, e.pitfall.symptom);
+  return text.empty() ? text : "\npitfalls of the catalog, by what one searches for\n" + text;
+}
+
 std::string unknown(std::string_view id) {
   std::vector<std::string> names;
   for (const scenarios::DiagnosisRow& row : scenarios::diagnosis_table) names.emplace_back(row.id);
@@ -55,6 +77,7 @@ std::string unknown(std::string_view id) {
     names.push_back(qualified(row));
     names.emplace_back(row.name);
   }
+  for (const std::string& path : catalog_files()) names.push_back(std::filesystem::path(path).stem().string());
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("nothing is called `{}`; did you mean `pdsim explain {}`?", id, *close);
   return fmt::format(
@@ -103,8 +126,8 @@ Action declare_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option(
          "ID", options->id,
-         "a diagnosis or an error code, as reports print it; an algorithm, as ring or all_reduce/ring; or algorithms, "
-         "for the table of docs/algorithms.md")
+         "a diagnosis or an error code, as reports print it; a scenario of the catalog; an algorithm, as ring or "
+         "all_reduce/ring; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
       ->required();
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
       ->check(CLI::Range(1, ranks_drawn))
@@ -120,7 +143,7 @@ Action declare_explain(CLI::App& app) {
   return [options](Console& console) -> int {
     const std::string& id = options->id;
     if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id)) {
-      console.print(fmt::format("{}: {}\n\n{}\n", row->id, row->title, *row->text));
+      console.print(fmt::format("{}: {}\n\n{}\n{}", row->id, row->title, *row->text, shown_by(id)));
       return exit_held;
     }
     if (const std::optional<Code> code = code_named(id)) {
@@ -133,6 +156,16 @@ Action declare_explain(CLI::App& app) {
       return exit_held;
     }
     if (const auto found = algorithms_named(id); !found.empty()) return draw(*options, found, console);
+    const std::vector<scenarios::GalleryEntry> pitfalls = gallery();
+    if (id == "pitfalls") {
+      console.print(scenarios::gallery_page(pitfalls));
+      return exit_held;
+    }
+    const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
+    if (entry != pitfalls.end()) {
+      console.print(scenarios::gallery_text(*entry));
+      return exit_held;
+    }
     console.problem(unknown(id));
     return exit_wrong_input;
   };

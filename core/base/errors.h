@@ -49,6 +49,7 @@ enum class Code : std::uint8_t {
   autograd_misuse,
   shape_mismatch,
   wrong_data,
+  program_raised,
   count_,
 };
 
@@ -101,6 +102,7 @@ constexpr std::array<ErrorRow, static_cast<std::size_t>(Code::count_)> error_tab
     {Code::autograd_misuse, "autograd-misuse", "backward was called where there is nothing to differentiate"},
     {Code::shape_mismatch, "shape-mismatch", "shapes that must agree do not"},
     {Code::wrong_data, "wrong-data", "an operation ended without an error, but delivered other values than it must"},
+    {Code::program_raised, "program-raised", "the program raised an exception of its own"},
 }};
 
 constexpr std::string_view name_of(Code c) { return error_table[static_cast<std::size_t>(c)].name; }

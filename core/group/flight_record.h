@@ -85,9 +85,23 @@ constexpr std::string_view store_wrote = "store-wrote";    // key, launch
 constexpr std::string_view group_made = "group-made";      // by a call of new_group: group, number (from 1), ranks
 constexpr std::string_view not_a_member = "not-a-member";  // group, operation: called by a rank outside the group
 constexpr std::string_view no_record = "no-record";        // nothing is known of this rank, not even that it ran
-constexpr std::string_view warning = "warning";            // text: what PyTorch only warns of
-constexpr std::string_view fault = "fault";                // kind, ...
-constexpr std::string_view watchdog = "watchdog";          // backend, after: what the backend itself noticed, and when
+// label, waited (yes|no), member (yes|no): used a call's result
+constexpr std::string_view result_read = "result-read";
+constexpr std::string_view buffer_written = "buffer-written";  // label, waited (yes|no): overwrote the call's tensor
+constexpr std::string_view model_built = "model-built";        // parameters: "name [shape]", in order of registration
+constexpr std::string_view wrapper_bypassed = "wrapper-bypassed";  // a forward with gradients through the module itself
+constexpr std::string_view loss_scaled = "loss-scaled";            // by, ranks, loss
+constexpr std::string_view optimizer_made = "optimizer-made";      // copies (yes|no), wrapped (yes|no): DDP was there
+// epoch, sampler, samples, over, shuffled (yes|no), seed, indices: what this rank draws in an epoch
+constexpr std::string_view samples_drawn = "samples-drawn";
+constexpr std::string_view device_used = "device-used";  // node, device: the GPU of the first collective
+constexpr std::string_view tensor_passed =
+    "tensor-passed";  // device or stride: of a tensor unlike what a backend wants
+constexpr std::string_view interfaces_used = "interfaces-used";  // count: of GLOO_SOCKET_IFNAME
+constexpr std::string_view ranks_expected = "ranks-expected";    // count, started: what init was told
+constexpr std::string_view warning = "warning";                  // text: what PyTorch only warns of
+constexpr std::string_view fault = "fault";                      // kind, ...
+constexpr std::string_view watchdog = "watchdog";  // backend, after: what the backend itself noticed, and when
 }  // namespace note_kind
 
 enum class RankEnd : std::uint8_t { running, returned, raised, died };

@@ -103,6 +103,33 @@ class Adam final : public Optimizer {
   std::vector<Moments> moments_;
 };
 
+class MasterCopies final : public Optimizer {
+ public:
+  MasterCopies(OptimizerSpec spec, std::vector<Tensor> parameters) : Optimizer(std::move(parameters)) {
+    for (const Tensor& p : parameters_) copies_.push_back(p.clone());
+    spec.copies = false;
+    inner_ = Optimizer::make(spec, copies_);
+  }
+
+  void step() override {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) copies_[i].set_grad(parameters_[i].grad());
+    inner_->step();
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (!parameters_[i].grad().defined()) continue;
+      with_float_type(parameters_[i].dtype(), [&](auto t) {
+        const auto from = elements<decltype(t)>(copies_[i]);
+        const auto to = mutable_elements<decltype(t)>(parameters_[i]);
+        for (std::size_t k = 0; k < to.size(); ++k) to[k] = from[k];
+      });
+      parameters_[i].bump_version();
+    }
+  }
+
+ private:
+  std::vector<Tensor> copies_;
+  std::unique_ptr<Optimizer> inner_;
+};
+
 }  // namespace
 
 void Optimizer::zero_grad() {
@@ -110,6 +137,7 @@ void Optimizer::zero_grad() {
 }
 
 std::unique_ptr<Optimizer> Optimizer::make(const OptimizerSpec& spec, std::vector<Tensor> parameters) {
+  if (spec.copies) return std::make_unique<MasterCopies>(spec, std::move(parameters));
   if (spec.kind == OptimizerSpec::Kind::adam) return std::make_unique<Adam>(spec, std::move(parameters));
   return std::make_unique<Sgd>(spec, std::move(parameters));
 }

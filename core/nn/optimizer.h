@@ -16,6 +16,9 @@ struct OptimizerSpec {
   double lr = 0.1;
   double momentum = 0.0;                          // sgd
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adam
+  // The optimizer works on copies that it took of the parameters when it was made (the master weights of mixed
+  // precision), and writes them into the parameters at the end of each step.
+  bool copies = false;
 };
 
 class Optimizer {

@@ -36,6 +36,26 @@ std::optional<Diagnosis> root_mismatch(const Report& report);
 std::optional<Diagnosis> missing_record(const Report& report);
 std::optional<Diagnosis> missing_exit(const Report& report);
 std::optional<Diagnosis> all_stuck(const Report& report);
+std::optional<Diagnosis> sampler_seed(const Report& report);
+std::optional<Diagnosis> sampler_epoch(const Report& report);
+std::optional<Diagnosis> sampler_missing(const Report& report);
+std::optional<Diagnosis> optimizer_before_wrapper(const Report& report);
+std::optional<Diagnosis> loss_times_world(const Report& report);
+std::optional<Diagnosis> gradients_not_reduced(const Report& report);
+std::optional<Diagnosis> parameter_order(const Report& report);
+std::optional<Diagnosis> write_before_wait(const Report& report);
+std::optional<Diagnosis> read_before_wait(const Report& report);
+std::optional<Diagnosis> store_key_missing(const Report& report);
+std::optional<Diagnosis> world_size(const Report& report);
+std::optional<Diagnosis> interface_counts(const Report& report);
+std::optional<Diagnosis> sampler_length(const Report& report);
+std::optional<Diagnosis> model_differs(const Report& report);
+std::optional<Diagnosis> strided_view(const Report& report);
+std::optional<Diagnosis> device_shared(const Report& report);
+std::optional<Diagnosis> device_without_backend(const Report& report);
+std::optional<Diagnosis> outside_of_group(const Report& report);
+std::optional<Diagnosis> not_initialized(const Report& report);
+std::optional<Diagnosis> root_not_in_group(const Report& report);
 
 // The long texts of `pdsim explain`: what happens, how to recognise it, the fix.
 extern const std::string_view unused_parameters_text;
@@ -60,6 +80,26 @@ extern const std::string_view root_mismatch_text;
 extern const std::string_view missing_record_text;
 extern const std::string_view missing_exit_text;
 extern const std::string_view all_stuck_text;
+extern const std::string_view sampler_seed_text;
+extern const std::string_view sampler_epoch_text;
+extern const std::string_view sampler_missing_text;
+extern const std::string_view optimizer_before_wrapper_text;
+extern const std::string_view loss_times_world_text;
+extern const std::string_view gradients_not_reduced_text;
+extern const std::string_view parameter_order_text;
+extern const std::string_view write_before_wait_text;
+extern const std::string_view read_before_wait_text;
+extern const std::string_view store_key_missing_text;
+extern const std::string_view world_size_text;
+extern const std::string_view interface_counts_text;
+extern const std::string_view sampler_length_text;
+extern const std::string_view model_differs_text;
+extern const std::string_view strided_view_text;
+extern const std::string_view device_shared_text;
+extern const std::string_view device_without_backend_text;
+extern const std::string_view outside_of_group_text;
+extern const std::string_view not_initialized_text;
+extern const std::string_view root_not_in_group_text;
 }  // namespace diagnoses
 
 struct DiagnosisRow {
@@ -69,7 +109,7 @@ struct DiagnosisRow {
   const std::string_view* text;
 };
 
-inline constexpr std::array<DiagnosisRow, 22> diagnosis_table{{
+inline constexpr std::array<DiagnosisRow, 42> diagnosis_table{{
     {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
      &diagnoses::unused_parameters_text},
     {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
@@ -80,6 +120,28 @@ inline constexpr std::array<DiagnosisRow, 22> diagnosis_table{{
      &diagnoses::checkpoint_keys_text},
     {"stale-rendezvous", "a rank read what a run before this one left in the store", diagnoses::stale_rendezvous,
      &diagnoses::stale_rendezvous_text},
+    {"device-without-backend", "a call's tensor is on a device that the backend does not serve",
+     diagnoses::device_without_backend, &diagnoses::device_without_backend_text},
+    {"device-shared", "two ranks of a node use one GPU", diagnoses::device_shared, &diagnoses::device_shared_text},
+    {"strided-view", "a tensor that is not contiguous was passed to a collective", diagnoses::strided_view,
+     &diagnoses::strided_view_text},
+    {"model-differs", "ranks wrapped models with other parameters", diagnoses::model_differs,
+     &diagnoses::model_differs_text},
+    {"sampler-length", "sampler and loader have different data sets", diagnoses::sampler_length,
+     &diagnoses::sampler_length_text},
+    {"interface-counts", "ranks gave Gloo different numbers of interfaces", diagnoses::interface_counts,
+     &diagnoses::interface_counts_text},
+    {"world-size", "a rank expects more ranks than were started", diagnoses::world_size, &diagnoses::world_size_text},
+    {"store-key-missing", "a rank waits for a key of the store that nobody has set", diagnoses::store_key_missing,
+     &diagnoses::store_key_missing_text},
+    {"read-before-wait", "the result of an asynchronous call was used before a wait", diagnoses::read_before_wait,
+     &diagnoses::read_before_wait_text},
+    {"write-before-wait", "the tensor of an asynchronous call was overwritten before a wait",
+     diagnoses::write_before_wait, &diagnoses::write_before_wait_text},
+    {"root-not-in-group", "a call on a group names a rank that is not in it", diagnoses::root_not_in_group,
+     &diagnoses::root_not_in_group_text},
+    {"not-initialized", "a rank used the process group before it had called init", diagnoses::not_initialized,
+     &diagnoses::not_initialized_text},
     {"new-group-mismatch", "a process group was not made by all its members, or in different orders",
      diagnoses::new_group_mismatch, &diagnoses::new_group_mismatch_text},
     {"message-lost", "every rank made its call, and a message between them never arrived", diagnoses::message_lost,
@@ -114,6 +176,20 @@ inline constexpr std::array<DiagnosisRow, 22> diagnosis_table{{
      &diagnoses::all_stuck_text},
     {"missing-call", "a rank never made a call that the others wait in", diagnoses::missing_call,
      &diagnoses::missing_call_text},
+    {"parameter-order", "ranks registered the same parameters in different orders", diagnoses::parameter_order,
+     &diagnoses::parameter_order_text},
+    {"gradients-not-reduced", "the optimizer stepped on gradients that DDP did not reduce",
+     diagnoses::gradients_not_reduced, &diagnoses::gradients_not_reduced_text},
+    {"loss-times-world", "a mean loss was multiplied by the world size", diagnoses::loss_times_world,
+     &diagnoses::loss_times_world_text},
+    {"optimizer-before-wrapper", "the optimizer copied parameters before DDP shared them",
+     diagnoses::optimizer_before_wrapper, &diagnoses::optimizer_before_wrapper_text},
+    {"sampler-missing", "every rank draws the same samples", diagnoses::sampler_missing,
+     &diagnoses::sampler_missing_text},
+    {"sampler-epoch", "every epoch draws in the same order", diagnoses::sampler_epoch, &diagnoses::sampler_epoch_text},
+    {"sampler-seed", "ranks shuffle with different seeds", diagnoses::sampler_seed, &diagnoses::sampler_seed_text},
+    {"outside-of-group", "a rank used the result of a group to which it does not belong", diagnoses::outside_of_group,
+     &diagnoses::outside_of_group_text},
 }};
 
 // The first row that speaks; its id is filled in.

@@ -213,6 +213,12 @@ error and delivered something else: ranks passed different reduce operations or 
 changed on its way. A training job would have gone on.
 
 Fix: the cause that the report names (collective-mismatch, message-corrupted).)"},
+    {Code::program_raised,
+     R"(The program of one rank raised an exception that has nothing to do with communication: a file that is not there, an
+index out of range in a data loader, memory that ran out. Only that rank sees it. The others wait for it in their next collective,
+or see their connection close, and report that instead.
+
+Fix: read the log of this rank. A launcher that ends all ranks when one fails keeps the others from waiting.)"},
 }};
 
 }  // namespace

@@ -173,6 +173,21 @@ class Check {
       fail(fmt::format("diagnosis: {}", **expect_.diagnosis),
            report_.diagnosis ? fmt::format("{}: {}", got, report_.diagnosis->headline) : "no known cause matches",
            expect_.diagnosis->mark);
+    if (!report_.diagnosis) return;
+    const Diagnosis& d = *report_.diagnosis;
+    if (expect_.culprits) {
+      bool same = true;
+      for (std::size_t r = 0; r < report_.run.ranks.size(); ++r)
+        same = same && expect_.culprits->value.contains(static_cast<std::int64_t>(r)) ==
+                           (std::find(d.ranks.begin(), d.ranks.end(), static_cast<Rank>(r)) != d.ranks.end());
+      if (!same)
+        fail(fmt::format("culprits: {}", expect_.culprits->value.text()),
+             d.ranks.empty() ? "it names no rank" : fmt::format("it names {}", ranks_text(d.ranks)),
+             expect_.culprits->mark);
+    }
+    if (expect_.says && d.headline.find(**expect_.says) == std::string::npos &&
+        d.cause.find(**expect_.says) == std::string::npos)
+      fail(fmt::format("says: {}", **expect_.says), fmt::format("{}; {}", d.headline, d.cause), expect_.says->mark);
   }
 
   const std::vector<double>* tensor(Rank rank, const std::string& name) const {

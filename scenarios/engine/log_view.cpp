@@ -44,6 +44,13 @@ std::string outside_of_calls(const RankLog& log) {
   return fmt::format("was in code of its own, after {}{} of group {}", call_text(last), number, last.group);
 }
 
+const Call* failed_operation(const RankLog& log, Code code) {
+  const Call* found = nullptr;
+  for (const Call& call : log.calls)
+    if (call.layer == Layer::program && call.state == CallState::failed && call.error == code) found = &call;
+  return found;
+}
+
 bool is_running_at(const RankLog& log, Time moment) { return log.end == RankEnd::running || log.ended > moment; }
 
 namespace {

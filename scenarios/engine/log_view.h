@@ -30,6 +30,9 @@ bool has_program_calls(const RankLog& log);
 // empty.
 std::string outside_of_calls(const RankLog& log);
 
+// The innermost operation of the program that ended with this error; null when none did.
+const Call* failed_operation(const RankLog& log, Code code);
+
 // The collective with this number, if the rank called it.
 const Call* collective_at(const RankLog& log, std::string_view group, Seq seq);
 

@@ -4,235 +4,12 @@
 // table take names, options, defaults and explanations from here.
 #pragma once
 
-#include "core/base/types.h"
-#include "scenarios/engine/language/key.h"
-#include "scenarios/engine/limits.h"
+#include "scenarios/engine/operation_keys.h"
 
 #include <array>
 #include <string_view>
 
 namespace pdsim::scenarios::language {
-
-inline constexpr std::array<std::string_view, 3> init_methods{"tcp", "env", "file"};
-inline constexpr std::array<std::string_view, 2> eval_targets{"ddp", "module"};
-inline constexpr std::array<std::string_view, 2> norm_types{"2", "inf"};
-inline constexpr std::array<std::string_view, 1> any_peer{"any"};
-inline constexpr std::array<std::string_view, dtypes.size()> dtype_names = [] {
-  std::array<std::string_view, dtypes.size()> names{};
-  for (std::size_t i = 0; i < dtypes.size(); ++i) names[i] = dtypes[i].name;
-  return names;
-}();
-
-inline constexpr Key count_key{.name = "count",
-                               .shape = Shape::integer,
-                               .about = "elements of the tensor that the user passes",
-                               .otherwise = "1",
-                               .high = limits::count};
-inline constexpr Key dtype_key{
-    .name = "dtype", .shape = Shape::word, .about = "element type", .otherwise = "f32", .words = dtype_names};
-inline constexpr Key op_key{.name = "op",
-                            .shape = Shape::word,
-                            .about = "how elements are combined",
-                            .otherwise = "sum",
-                            .words = reduce_op_names};
-inline constexpr Key root_key{.name = "root",
-                              .shape = Shape::integer,
-                              .about = "the rank of the world that has or gets the result; default: the group's first"};
-inline constexpr Key group_key{.name = "group",
-                               .shape = Shape::name,
-                               .about = "the process group: world, or the name of a new_group",
-                               .otherwise = "world"};
-inline constexpr Key counts_key{.name = "counts",
-                                .shape = Shape::counts,
-                                .about = "elements of each rank's part, by rank of the group",
-                                .required = true,
-                                .high = limits::count};
-inline constexpr Key tag_key{.name = "tag",
-                             .shape = Shape::integer,
-                             .about = "messages meet receives of the same tag",
-                             .otherwise = "0",
-                             .high = 1 << 30};
-inline constexpr Key async_key{.name = "async",
-                               .shape = Shape::boolean,
-                               .about = "return at once; `wait: {for: label}` waits for it",
-                               .otherwise = "false"};
-inline constexpr Key algorithm_key{.name = "algorithm",
-                                   .shape = Shape::text,
-                                   .about =
-                                       "auto, auto:mpich (openmpi, nccl, gloo), native, or a row of "
-                                       "`pdsim list --what algorithms`",
-                                   .otherwise = "auto"};
-
-inline constexpr std::array init_keys{
-    Key{.name = "method",
-        .shape = Shape::word,
-        .about = "how the ranks find each other",
-        .otherwise = "tcp",
-        .words = init_methods},
-    Key{.name = "path", .shape = Shape::text, .about = "method file: the store's file"},
-    Key{.name = "address",
-        .shape = Shape::text,
-        .about = "method tcp: tcp://host:port; default is the world's own store"},
-};
-inline constexpr std::array train_keys{
-    Key{.name = "steps",
-        .shape = Shape::integer,
-        .about = "how often `do` runs",
-        .required = true,
-        .high = limits::steps},
-    Key{.name = "do",
-        .shape = Shape::operations,
-        .about = "one step",
-        .otherwise = "[zero_grad, forward, backward, optimizer_step]",
-        .traits = in_train},
-};
-inline constexpr std::array no_sync_keys{
-    Key{.name = "do",
-        .shape = Shape::operations,
-        .about = "what runs inside; its forwards decide that their backwards are not synchronised",
-        .required = true,
-        .traits = in_train},
-};
-inline constexpr std::array join_keys{
-    Key{.name = "enable",
-        .shape = Shape::boolean,
-        .about = "false: `do` runs as if there were no join around it",
-        .otherwise = "true"},
-    Key{.name = "throw_on_early_termination",
-        .shape = Shape::boolean,
-        .about = "every rank raises as soon as one has no more inputs",
-        .otherwise = "false"},
-    Key{.name = "divide_by_initial_world_size",
-        .shape = Shape::boolean,
-        .about = "false: gradients are divided by the number of ranks that still have inputs",
-        .otherwise = "true"},
-    Key{.name = "do",
-        .shape = Shape::operations,
-        .about = "what runs inside, with `when` for each rank's number of steps",
-        .required = true,
-        .traits = in_join},
-};
-inline constexpr std::array eval_keys{
-    Key{.name = "through",
-        .shape = Shape::word,
-        .about = "whose forward: the wrapper's, which broadcasts buffers, or the module's",
-        .otherwise = "ddp",
-        .words = eval_targets},
-    Key{.name = "steps",
-        .shape = Shape::integer,
-        .about = "how many forwards",
-        .otherwise = "1",
-        .low = 1,
-        .high = limits::steps},
-};
-inline constexpr std::array forward_keys{
-    Key{.name = "input",
-        .shape = Shape::name,
-        .about = "name of the batch; every name is a batch of its own",
-        .otherwise = "batch"},
-    Key{.name = "output", .shape = Shape::name, .about = "name of its loss, for backward", .otherwise = "loss"},
-    Key{.name = "path", .shape = Shape::name, .about = "path of the model; default is what `takes` says"},
-};
-inline constexpr std::array backward_keys{
-    Key{.name = "losses", .shape = Shape::names, .about = "outputs whose losses are added up", .otherwise = "[loss]"},
-};
-inline constexpr std::array all_reduce_keys{count_key, dtype_key, op_key, group_key, async_key, algorithm_key};
-inline constexpr std::array rooted_keys{count_key, dtype_key, root_key, group_key, async_key, algorithm_key};
-inline constexpr std::array reduce_keys{count_key, dtype_key, op_key, root_key, group_key, async_key, algorithm_key};
-inline constexpr std::array gathering_keys{count_key, dtype_key, group_key, async_key, algorithm_key};
-inline constexpr std::array barrier_keys{group_key, async_key, algorithm_key};
-inline constexpr std::array uneven_keys{counts_key, dtype_key, group_key, async_key, algorithm_key};
-inline constexpr std::array uneven_reduce_keys{counts_key, dtype_key, op_key, group_key, async_key, algorithm_key};
-inline constexpr std::array send_keys{
-    Key{.name = "peer", .shape = Shape::integer, .about = "the rank of the world that it goes to", .required = true},
-    count_key,
-    dtype_key,
-    tag_key,
-    group_key,
-    async_key,
-};
-inline constexpr std::array recv_keys{
-    Key{.name = "peer",
-        .shape = Shape::integer,
-        .about = "the rank of the world that it comes from; any: whoever sends first",
-        .required = true,
-        .words = any_peer},
-    count_key,
-    dtype_key,
-    tag_key,
-    group_key,
-    async_key,
-};
-inline constexpr std::array batch_keys{
-    Key{.name = "messages",
-        .shape = Shape::operations,
-        .about = "sends and recvs, all of which are started before one is waited for",
-        .required = true},
-    group_key,
-};
-inline constexpr std::array new_group_keys{
-    Key{.name = "name", .shape = Shape::name, .about = "what `group` calls it", .required = true},
-    Key{.name = "ranks", .shape = Shape::int_set, .about = "its members, ranks of the world", .required = true},
-    Key{.name = "timeout", .shape = Shape::duration, .about = "of its operations; default: the world's"},
-};
-inline constexpr std::array monitored_barrier_keys{
-    Key{.name = "timeout",
-        .shape = Shape::duration,
-        .about = "how long rank 0 of the group waits for each rank; default: the group's"},
-    Key{.name = "wait_all_ranks",
-        .shape = Shape::boolean,
-        .about = "name every missing rank, not the first one",
-        .otherwise = "false"},
-    group_key,
-};
-inline constexpr std::array destroy_keys{group_key};
-inline constexpr std::array wait_keys{
-    Key{.name = "for",
-        .shape = Shape::name,
-        .about = "label of an earlier operation with `async: true`",
-        .required = true},
-};
-inline constexpr std::array compute_keys{
-    Key{.name = "time", .shape = Shape::duration, .about = "how long the rank computes", .required = true},
-};
-inline constexpr std::array checkpoint_keys{
-    Key{.name = "path", .shape = Shape::text, .about = "the file that gets parameters and buffers", .required = true},
-    Key{.name = "of",
-        .shape = Shape::word,
-        .about = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
-        .otherwise = "module",
-        .words = eval_targets},
-};
-inline constexpr std::array load_checkpoint_keys{
-    Key{.name = "path", .shape = Shape::text, .about = "the file that checkpoint wrote", .required = true},
-    Key{.name = "into",
-        .shape = Shape::word,
-        .about = "whose load_state_dict: the module's, or the wrapper's, which wants keys that begin with `module.`",
-        .otherwise = "module",
-        .words = eval_targets},
-    Key{.name = "strict",
-        .shape = Shape::boolean,
-        .about = "missing and unexpected keys are errors",
-        .otherwise = "true"},
-};
-inline constexpr std::array clip_keys{
-    Key{.name = "max_norm", .shape = Shape::decimal, .about = "of all gradients together", .otherwise = "1"},
-    Key{.name = "norm_type",
-        .shape = Shape::word,
-        .about = "of the square root of squares, or the largest",
-        .otherwise = "2",
-        .words = norm_types},
-    Key{.name = "error_if_nonfinite",
-        .shape = Shape::boolean,
-        .about = "a norm that is NaN or infinite is an error",
-        .otherwise = "false"},
-};
-inline constexpr std::array relaunch_keys{
-    Key{.name = "clean",
-        .shape = Shape::boolean,
-        .about = "remove store files, as an orderly end does",
-        .otherwise = "false"},
-};
 
 inline constexpr Group init_options{.title = "init", .about = "init_process_group", .keys = init_keys};
 inline constexpr Group train_options{.title = "train", .about = "a training loop", .keys = train_keys};
@@ -253,10 +30,10 @@ inline constexpr Group all_gather_options{.title = "all_gather", .about = "a col
 inline constexpr Group gather_options{.title = "gather", .about = "a collective", .keys = rooted_keys};
 inline constexpr Group scatter_options{.title = "scatter", .about = "a collective", .keys = rooted_keys};
 inline constexpr Group reduce_scatter_options{
-    .title = "reduce_scatter", .about = "a collective", .keys = all_reduce_keys};
+    .title = "reduce_scatter", .about = "a collective", .keys = reduce_like_keys};
 inline constexpr Group all_to_all_options{.title = "all_to_all", .about = "a collective", .keys = gathering_keys};
-inline constexpr Group scan_options{.title = "scan", .about = "a collective", .keys = all_reduce_keys};
-inline constexpr Group exscan_options{.title = "exscan", .about = "a collective", .keys = all_reduce_keys};
+inline constexpr Group scan_options{.title = "scan", .about = "a collective", .keys = reduce_like_keys};
+inline constexpr Group exscan_options{.title = "exscan", .about = "a collective", .keys = reduce_like_keys};
 inline constexpr Group all_gather_v_options{.title = "all_gather_v", .about = "a collective", .keys = uneven_keys};
 inline constexpr Group reduce_scatter_v_options{
     .title = "reduce_scatter_v", .about = "a collective", .keys = uneven_reduce_keys};
@@ -281,6 +58,18 @@ inline constexpr Group load_checkpoint_options{
 inline constexpr Group clip_options{.title = "clip_grad_norm", .about = "clips gradients", .keys = clip_keys};
 inline constexpr Group relaunch_options{
     .title = "relaunch", .about = "every process ends; files stay", .keys = relaunch_keys};
+
+inline constexpr Group set_device_options{
+    .title = "set_device", .about = "torch.cuda.set_device", .keys = set_device_keys};
+inline constexpr Group read_options{.title = "read", .about = "uses the result of an operation", .keys = read_keys};
+inline constexpr Group write_options{
+    .title = "write", .about = "overwrites the tensor of an asynchronous operation", .keys = write_keys};
+inline constexpr Group raise_options{
+    .title = "raise", .about = "an exception of the program's own", .keys = raise_keys};
+inline constexpr Group store_set_options{.title = "store_set", .about = "store.set", .keys = store_set_keys};
+inline constexpr Group store_get_options{.title = "store_get", .about = "store.get", .keys = store_get_keys};
+inline constexpr Group store_add_options{.title = "store_add", .about = "store.add", .keys = store_add_keys};
+inline constexpr Group store_wait_options{.title = "store_wait", .about = "store.wait", .keys = store_get_keys};
 
 inline constexpr std::array operation_table{
     Key{.name = "init",
@@ -432,6 +221,16 @@ inline constexpr std::array operation_table{
         .about = "waits for an asynchronous operation",
         .group = &wait_options,
         .traits = in_train},
+    Key{.name = "read",
+        .shape = Shape::group,
+        .about = "uses the result of an operation, waited for or not",
+        .group = &read_options,
+        .traits = in_train},
+    Key{.name = "write",
+        .shape = Shape::group,
+        .about = "overwrites the tensor that an asynchronous operation sends, on its way or not",
+        .group = &write_options,
+        .traits = in_train},
     Key{.name = "compute",
         .shape = Shape::group,
         .about = "the rank computes for a while",
@@ -451,6 +250,35 @@ inline constexpr std::array operation_table{
         .shape = Shape::group,
         .about = "every process ends and a new launch begins; files stay",
         .group = &relaunch_options},
+    Key{.name = "set_device",
+        .shape = Shape::group,
+        .about = "chooses the GPU of this process; before, it is GPU 0 where `world.devices` counts them",
+        .group = &set_device_options},
+    Key{.name = "raise",
+        .shape = Shape::group,
+        .about = "an exception of the program's own, which nobody catches",
+        .group = &raise_options,
+        .traits = in_train},
+    Key{.name = "store_set",
+        .shape = Shape::group,
+        .about = "sets a key of the store that init opened",
+        .group = &store_set_options,
+        .traits = in_train},
+    Key{.name = "store_get",
+        .shape = Shape::group,
+        .about = "reads a key of the store, and waits until somebody has set it",
+        .group = &store_get_options,
+        .traits = in_train},
+    Key{.name = "store_add",
+        .shape = Shape::group,
+        .about = "adds to a counter of the store",
+        .group = &store_add_options,
+        .traits = in_train},
+    Key{.name = "store_wait",
+        .shape = Shape::group,
+        .about = "waits until somebody has set a key of the store",
+        .group = &store_wait_options,
+        .traits = in_train},
     Key{.name = "destroy", .shape = Shape::group, .about = "destroy_process_group", .group = &destroy_options},
 };
 

@@ -49,4 +49,26 @@ bool Operation::flag(const std::string& option, bool otherwise) const {
   return text(option, otherwise ? "true" : "false") == "true";
 }
 
+nn::ModuleSpec Model::spec_of(int rank, int node) const {
+  nn::ModuleSpec built = spec;
+  for (const ModelChange& change : differs) {
+    if (!change.when.selects(rank, node, -1)) continue;
+    for (const nn::LayerSpec& other : change.layers)
+      for (nn::LayerSpec& layer : built.layers)
+        if (layer.name == other.name) layer = other;
+    if (change.order.empty()) continue;
+    if (built.paths.empty()) {  // forward runs as before: only the registration changes
+      nn::PathSpec full{"full", {}};
+      for (const nn::LayerSpec& layer : built.layers) full.layers.push_back(layer.name);
+      built.paths.push_back(std::move(full));
+    }
+    const auto place = [&](const nn::LayerSpec& layer) {
+      return std::find(change.order.begin(), change.order.end(), layer.name) - change.order.begin();
+    };
+    std::stable_sort(built.layers.begin(), built.layers.end(),
+                     [&](const nn::LayerSpec& a, const nn::LayerSpec& b) { return place(a) < place(b); });
+  }
+  return built;
+}
+
 }  // namespace pdsim::scenarios

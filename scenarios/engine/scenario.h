@@ -33,6 +33,7 @@ struct When {
 struct World {
   sim::WorldSpec spec;   // what the simulated world obeys; real ones read ranks and timeout only
   bool checked = false;  // debug: detail
+  int devices = 0;       // GPUs of a node; 0: nobody counts
   Mark mark{};
 };
 
@@ -41,11 +42,35 @@ struct Take {
   When when;
 };
 
+// What some ranks build instead of what the others do.
+struct ModelChange {
+  When when;                          // ranks and nodes only
+  std::vector<nn::LayerSpec> layers;  // replace those of the same names
+  std::vector<std::string> order;     // in which layers are registered; empty: as in the file
+  Mark mark{};
+};
+
 struct Model {
   bool given = false;
   nn::ModuleSpec spec;
   std::vector<Take> takes;
+  std::vector<ModelChange> differs;
+  // The model that this rank builds.
+  nn::ModuleSpec spec_of(int rank, int node) const;
   bool same_noise = false;  // dropout draws the same masks on every rank
+  Mark mark{};
+};
+
+// The data set of the training and how ranks draw from it. Without one, each rank has batches of its own for every step.
+struct Data {
+  bool given = false;
+  std::int64_t samples = 0;
+  std::string sampler = "distributed";  // distributed | none
+  std::int64_t over = 0;                // samples of the data set that the sampler was made for
+  bool shuffle = true;
+  bool drop_last = false;
+  bool set_epoch = false;      // called before each epoch
+  bool seed_per_rank = false;  // of the sampler
   Mark mark{};
 };
 
@@ -113,6 +138,8 @@ struct Expect {
   std::optional<Located<std::string>> error;      // a code of core/base/errors.h
   std::optional<Located<std::string>> message;    // substring
   std::optional<Located<std::string>> diagnosis;  // an id, or `none`
+  std::optional<Located<IntSet>> culprits;        // exactly the ranks that the diagnosis names
+  std::optional<Located<std::string>> says;       // substring of its headline or its cause: the call, the parameter
   std::vector<ExpectBlocked> blocked;             // together they must cover exactly the blocked ranks
   std::vector<ExpectValue> values;
   struct TimeRange {
@@ -132,6 +159,17 @@ struct RealWorld {
   std::string why;
 };
 
+// What a person meets who has the problem of the file in a job; the gallery of pitfalls is made of it.
+struct Pitfall {
+  bool given = false;
+  std::string symptom;              // the words that one would search for
+  std::string cause;                // one sentence
+  std::string cure;                 // one sentence
+  std::vector<std::string> worlds;  // real worlds that show it
+  std::string elsewhere;            // why the others do not
+  Mark mark{};
+};
+
 struct Setting {  // one entry of a variant's `set`
   std::string path;
   Mark mark{};
@@ -142,11 +180,14 @@ struct Scenario {
   std::string file;  // as given by the user
   std::string name;
   std::string summary;
+  Pitfall pitfall;
   std::uint64_t seed = 0;
   World world;
   Model model;
   Ddp ddp;
   nn::OptimizerSpec optimizer;
+  bool optimizer_before_wrapper = false;
+  Data data;
   std::int64_t batch = 4;    // rows per rank and step
   std::string loss = "mse";  // mse | cross_entropy | sum
   std::vector<Operation> program;

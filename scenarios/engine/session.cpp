@@ -128,6 +128,7 @@ void Session::end(bool orderly) {
   ddp.reset();
   groups.clear();
   maker.reset();
+  more_contexts.clear();
   group.reset();
   pending.clear();
   // A store that does not close in order is told by the launch that finds its file, not by the one that leaves.

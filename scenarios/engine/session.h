@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,14 @@ struct Session {
   std::map<std::string, std::unique_ptr<Pending>> pending;  // by label; their memory outlives the group
   std::unique_ptr<nn::Module> module;
   CheckedBackend checked;
-  std::unique_ptr<GroupMaker> maker;  // made with the group, for new_group
+  std::unique_ptr<GroupMaker> maker;                   // made with the group, for new_group
+  std::vector<std::unique_ptr<Member>> more_contexts;  // of init's further interfaces
   std::unique_ptr<ProcessGroup> group;
   std::map<std::string, std::unique_ptr<ProcessGroup>> groups;  // of new_group, by name
+  std::set<std::string> waited;                                 // labels of calls that are over
+  std::set<std::string> outside;           // and of those on groups to which this rank does not belong
+  int device = 0;                          // the GPU that set_device chose
+  std::set<std::string> devices_compared;  // groups
   bool group_destroyed = false;
   std::unique_ptr<DistributedDataParallel> ddp;
   std::unique_ptr<nn::Optimizer> optimizer;

@@ -8,14 +8,6 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-// The innermost program call that ended with this error.
-const Call* failed_call(const RankLog& log, Code code) {
-  const Call* found = nullptr;
-  for (const Call& call : log.calls)
-    if (call.layer == Layer::program && call.state == CallState::failed && call.error == code) found = &call;
-  return found;
-}
-
 bool recomputes(const Report& report, const std::string& parameter) {
   if (report.scenario == nullptr) return false;
   for (const std::string& layer : report.scenario->model.spec.recompute)
@@ -32,7 +24,7 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
   for (const RankResult& result : report.run.ranks) {
     const RankLog& log = result.log;
     if (log.end != RankEnd::raised || log.error.code != Code::marked_ready_twice) continue;
-    const Call* call = failed_call(log, log.error.code);
+    const Call* call = failed_operation(log, log.error.code);
     const std::string parameter(fact(log.error.facts, "parameter"));
     if (call == nullptr || parameter.empty()) continue;  // buckets that are rebuilt have an error of their own
     add_once(d.ranks, log.rank);

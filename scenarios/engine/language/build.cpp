@@ -98,11 +98,35 @@ void build_world(const Node& document, World& world) {
   std::string debug = "none";
   read(map, "debug", debug);
   world.checked = debug == "detail";
+  read(map, "devices", world.devices);
 }
 
-void build_optimizer(const Node& document, nn::OptimizerSpec& spec) {
+void build_data(const Node& document, Data& data) {
+  const Entry* entry = entry_of(document, "data");
+  if (entry == nullptr) return;
+  data.given = true;
+  data.mark = entry->mark;
+  const Node& map = entry->value;
+  read(map, "samples", data.samples);
+  read(map, "sampler", data.sampler);
+  data.over = data.samples;
+  read(map, "over", data.over);
+  read(map, "shuffle", data.shuffle);
+  read(map, "drop_last", data.drop_last);
+  read(map, "set_epoch", data.set_epoch);
+  std::string seeds;
+  read(map, "seeds", seeds);
+  data.seed_per_rank = seeds == "per_rank";
+}
+
+void build_optimizer(const Node& document, Scenario& scenario) {
   const Node* node = document.find("optimizer");
   if (node == nullptr) return;
+  nn::OptimizerSpec& spec = scenario.optimizer;
+  std::string made;
+  read(*node, "made", made);
+  scenario.optimizer_before_wrapper = made == "before_wrapper";
+  read(*node, "copies", spec.copies);
   const bool adam = node->text == "adam" || node->find("adam") != nullptr;
   spec.kind = adam ? nn::OptimizerSpec::Kind::adam : nn::OptimizerSpec::Kind::sgd;
   if (adam) spec.lr = 0.001;
@@ -168,6 +192,19 @@ std::vector<Fault> build_faults(const Node& document) {
     faults.push_back(std::move(fault));
   }
   return faults;
+}
+
+void build_pitfall(const Node& document, Pitfall& pitfall) {
+  const Entry* entry = entry_of(document, "pitfall");
+  if (entry == nullptr) return;
+  pitfall.given = true;
+  pitfall.mark = entry->mark;
+  read(entry->value, "symptom", pitfall.symptom);
+  read(entry->value, "cause", pitfall.cause);
+  read(entry->value, "cure", pitfall.cure);
+  read(entry->value, "elsewhere", pitfall.elsewhere);
+  if (const Node* worlds = entry->value.find("worlds"))
+    for (const Node& item : worlds->items) pitfall.worlds.push_back(item.text);
 }
 
 void build_real(const Node& document, std::map<std::string, RealWorld>& real) {
@@ -242,6 +279,8 @@ Expect build_expect(const Entry& entry) {
   read(map, "error", expect.error);
   read(map, "message", expect.message);
   read(map, "diagnosis", expect.diagnosis);
+  read(map, "culprits", expect.culprits);
+  read(map, "says", expect.says);
   if (const Node* blocked = map.find("blocked")) {
     for (const Node& item : blocked->items) {
       ExpectBlocked b;
@@ -282,6 +321,7 @@ Scenario build_scenario(const Node& document) {
   Scenario s;
   read(document, "name", s.name);
   read(document, "summary", s.summary);
+  build_pitfall(document, s.pitfall);
   std::int64_t seed = 0;
   read(document, "seed", seed);
   s.seed = static_cast<std::uint64_t>(seed);
@@ -289,7 +329,8 @@ Scenario build_scenario(const Node& document) {
   s.world.spec.seed = s.seed;
   build_model(document, s.model);
   build_ddp(document, s.ddp);
-  build_optimizer(document, s.optimizer);
+  build_optimizer(document, s);
+  build_data(document, s.data);
   read(document, "batch", s.batch);
   read(document, "loss", s.loss);
   if (const Node* program = document.find("program")) s.program = build_program(*program);

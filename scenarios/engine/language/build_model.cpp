@@ -113,6 +113,16 @@ void build_model(const Node& document, Model& model) {
     for (const Node& layer : path.value.items) spec.layers.push_back(layer.text);
     model.spec.paths.push_back(std::move(spec));
   }
+  if (const Node* differs = map.find("differs"); differs != nullptr)
+    for (const Node& item : differs->items) {
+      ModelChange change;
+      change.mark = item.mark;
+      if (const Node* when = item.find("when")) change.when = build_when(*when);
+      for (const Entry& layer : section(item, "layers").entries) change.layers.push_back(build_layer(layer));
+      if (const Node* order = item.find("order"))
+        for (const Node& layer : order->items) change.order.push_back(layer.text);
+      model.differs.push_back(std::move(change));
+    }
   if (const Node* takes = map.find("takes"); takes != nullptr) {
     for (const Node& item : takes->items) {
       Take take;

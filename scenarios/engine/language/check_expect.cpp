@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 
 namespace pdsim::scenarios::language {
 namespace {
+
+constexpr std::array<std::string_view, 3> real_world_names{"gloo", "mpi", "nccl"};
 
 std::vector<std::string_view> operation_names() {
   std::vector<std::string_view> names;
@@ -93,6 +96,10 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
     for (const DiagnosisRow& row : diagnosis_table) ids.push_back(row.id);
     problems.error(id->mark, fmt::format("unknown diagnosis `{}`", id->text), suggestion(id->text, ids, "there are"));
   }
+  if (expect.culprits) check_rank_set(map.find("culprits"), **expect.culprits, s, problems);
+  for (const char* key : {"culprits", "says"})
+    if (const Entry* e = entry_of(map, key); e != nullptr && (!expect.diagnosis || **expect.diagnosis == "none"))
+      problems.error(e->mark, fmt::format("`{}` without a diagnosis", key), "say which with `diagnosis`");
   if (outcome == "ok" || outcome == "deadlock")
     for (const char* key : {"error", "message"})
       if (const Entry* e = entry_of(map, key))
@@ -183,6 +190,25 @@ class FaultCheck {
   Problems& problems_;
 };
 
+void check_pitfall(const Node& document, const Scenario& s, Problems& problems) {
+  const Entry* entry = entry_of(document, "pitfall");
+  if (entry == nullptr) return;
+  const auto named = [&](std::string_view world) {
+    return std::count(s.pitfall.worlds.begin(), s.pitfall.worlds.end(), world);
+  };
+  if (const Node* worlds = entry->value.find("worlds"))
+    for (const Node& item : worlds->items) {
+      if (std::find(real_world_names.begin(), real_world_names.end(), item.text) == real_world_names.end())
+        problems.error(item.mark, fmt::format("unknown world `{}`", item.text),
+                       suggestion(item.text, {real_world_names.begin(), real_world_names.end()}, "there are"));
+      if (named(item.text) > 1)
+        problems.error(item.mark, fmt::format("world `{}` stands here twice", item.text), "once is enough");
+    }
+  const bool everywhere = named("gloo") > 0 && named("mpi") > 0;
+  if (!everywhere && s.pitfall.elsewhere.empty())
+    problems.error(entry->mark, "a pitfall that gloo or mpi does not show", "say why, with `elsewhere`");
+}
+
 }  // namespace
 
 void check_faults(const Node& document, const Scenario& s, Problems& problems) {
@@ -194,6 +220,7 @@ void check_faults(const Node& document, const Scenario& s, Problems& problems) {
 }
 
 void check_expect(const Node& document, const Scenario& s, Problems& problems) {
+  check_pitfall(document, s, problems);
   if (const Entry* entry = entry_of(document, "expect")) check_one(*entry, s.expect, s, problems);
   const Node* real = document.find("real");
   if (real == nullptr) return;

@@ -3,6 +3,7 @@
 #include "scenarios/engine/limits.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -97,6 +98,35 @@ void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
                        "an embedding takes indices, and only the batch has them");
 }
 
+// Layers that some ranks build instead: of the same names, with an order that names each once.
+void check_changes(const Node& model, const Scenario& s, Problems& problems) {
+  const Node* differs = model.find("differs");
+  if (differs == nullptr) return;
+  for (const Node& item : differs->items) {
+    check_when(item.find("when"), s, problems);
+    if (const Node* layers = item.find("layers"))
+      for (const Entry& entry : layers->entries)
+        if (layer_named(s, entry.key) == nullptr)
+          problems.error(entry.mark, fmt::format("`differs` names an unknown layer `{}`", entry.key),
+                         suggestion(entry.key, layer_names(s), "layers are"));
+    const Node* order = item.find("order");
+    if (order == nullptr) continue;
+    std::vector<std::string> named;
+    for (const Node& layer : order->items) named.push_back(layer.text);
+    std::sort(named.begin(), named.end());
+    std::vector<std::string_view> all = layer_names(s);
+    std::sort(all.begin(), all.end());
+    if (!std::equal(named.begin(), named.end(), all.begin(), all.end()))
+      problems.error(order->mark, "`order` does not name each layer once",
+                     fmt::format("layers are {}", fmt::join(layer_names(s), ", ")));
+  }
+  for (const ModelChange& change : s.model.differs)
+    for (const nn::LayerSpec& layer : change.layers)
+      if (!nn::keeps_any_width(layer.kind) && (layer.out < 1 || layer.in > limits::width || layer.out > limits::width))
+        problems.error(change.mark, fmt::format("`{}` has no width that it may have", layer.name),
+                       fmt::format("widths are 1..{}", limits::width));
+}
+
 }  // namespace
 
 void check_model(const Node& document, const Scenario& s, Problems& problems) {
@@ -107,6 +137,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
   const Node* model = document.find("model");
   if (model == nullptr) return;
   check_layers(*model, s, problems);
+  check_changes(*model, s, problems);
   check_embeddings(s, s.model.mark, problems);
   const Node* paths = model->find("paths");
   if (paths != nullptr) {

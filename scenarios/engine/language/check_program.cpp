@@ -40,7 +40,9 @@ class ProgramCheck {
     static const Node none{};
     const Node& options = chosen != nullptr ? chosen->value : none;
     if (name == "init") init(options, mark);
-    if (name == "wait") wait(options);
+    if (name == "wait") waits(options, "for");
+    if (name == "read") reads(options);
+    if (name == "write") waits(options, "to");
     if (name == "new_group") new_group(options);
     if (const Node* messages = options.find("messages")) batch(*messages);
     if (const Node* inner = options.find("do")) list(*inner);
@@ -80,12 +82,22 @@ class ProgramCheck {
                       "write tcp://host:port");
   }
 
-  void wait(const Node& options) {
-    const Node* label = options.find("for");
+  void waits(const Node& options, std::string_view key) {
+    const Node* label = options.find(key);
     if (label == nullptr || std::find(async_.begin(), async_.end(), label->text) != async_.end()) return;
     problems_.error(label->mark, fmt::format("no earlier operation with `async: true` has the label `{}`", label->text),
                     async_.empty() ? "give the operation that is waited for `async: true` and a label"
                                    : suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
+  }
+
+  void reads(const Node& options) {
+    const Node* label = options.find("of");
+    if (label == nullptr || labels_.count(label->text) != 0) return;
+    std::vector<std::string_view> names;
+    for (const auto& [name, mark] : labels_) names.push_back(name);
+    problems_.error(
+        label->mark, fmt::format("no earlier operation has the label `{}`", label->text),
+        names.empty() ? "give the operation that is read a label" : suggestion(label->text, names, "there are"));
   }
 
   void new_group(const Node& options) {

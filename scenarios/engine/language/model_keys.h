@@ -106,6 +106,15 @@ inline constexpr Key take_keys[] = {
     {.name = "when", .shape = Shape::selectors, .about = "by whom and in which steps; default: always"},
 };
 inline constexpr Group take{.title = "model.takes", .about = "who takes which path when", .keys = take_keys};
+inline constexpr Key change_keys[] = {
+    {.name = "when", .shape = Shape::selectors, .about = "on which ranks", .required = true},
+    {.name = "layers",
+     .shape = Shape::named,
+     .about = "layers that they have instead of those of the same names",
+     .element = &layer_key},
+    {.name = "order", .shape = Shape::names, .about = "all layers, in the order in which they are registered"},
+};
+inline constexpr Group change{.title = "model.differs", .about = "what some ranks build instead", .keys = change_keys};
 inline constexpr Key model_keys[] = {
     {.name = "layers",
      .shape = Shape::named,
@@ -117,6 +126,10 @@ inline constexpr Key model_keys[] = {
      .about = "ways through the layers; the first is the default",
      .element = &path_key},
     {.name = "takes", .shape = Shape::groups, .about = "who takes which path when", .group = &take},
+    {.name = "differs",
+     .shape = Shape::groups,
+     .about = "what some ranks build instead, as scripts with a branch do",
+     .group = &change},
     {.name = "dtype",
      .shape = Shape::word,
      .about = "of parameters, inputs and gradients",
@@ -217,7 +230,59 @@ inline constexpr Key optimizer_rows[] = {
     {.name = "sgd", .shape = Shape::group, .about = "stochastic gradient descent", .group = &sgd},
     {.name = "adam", .shape = Shape::group, .about = "Adam", .group = &adam},
 };
-inline constexpr Group optimizer{
-    .title = "optimizer", .about = "the optimizer", .one_of = optimizer_rows, .bare = true, .noun = "optimizer"};
+inline constexpr std::array<std::string_view, 2> made_words{"before_wrapper", "after_wrapper"};
+inline constexpr Key optimizer_keys[] = {
+    {.name = "copies",
+     .shape = Shape::boolean,
+     .about = "it works on copies of the parameters that it took when it was made, as with master weights",
+     .otherwise = "false"},
+    {.name = "made",
+     .shape = Shape::word,
+     .about = "before or after DDP gave every rank the parameters of rank 0",
+     .otherwise = "after_wrapper",
+     .words = made_words},
+};
+inline constexpr Group optimizer{.title = "optimizer",
+                                 .about = "the optimizer",
+                                 .keys = optimizer_keys,
+                                 .one_of = optimizer_rows,
+                                 .bare = true,
+                                 .noun = "optimizer"};
+
+inline constexpr std::array<std::string_view, 2> sampler_words{"distributed", "none"};
+inline constexpr std::array<std::string_view, 2> sampler_seed_words{"same", "per_rank"};
+constexpr std::int64_t most_samples = 4096;
+inline constexpr Key data_keys[] = {
+    {.name = "samples",
+     .shape = Shape::integer,
+     .about = "of the data set that the loader reads",
+     .required = true,
+     .low = 1,
+     .high = most_samples},
+    {.name = "sampler",
+     .shape = Shape::word,
+     .about = "DistributedSampler, or none: every rank reads everything in one order",
+     .otherwise = "distributed",
+     .words = sampler_words},
+    {.name = "over",
+     .shape = Shape::integer,
+     .about = "samples of the data set that the sampler was made for; default: the loader's",
+     .low = 1,
+     .high = most_samples},
+    {.name = "shuffle", .shape = Shape::boolean, .about = "of the sampler", .otherwise = "true"},
+    {.name = "drop_last", .shape = Shape::boolean, .about = "of the sampler", .otherwise = "false"},
+    {.name = "set_epoch",
+     .shape = Shape::boolean,
+     .about = "sampler.set_epoch(epoch) is called before each epoch",
+     .otherwise = "false"},
+    {.name = "seeds",
+     .shape = Shape::word,
+     .about = "of the sampler: one for all ranks, or each rank its own",
+     .otherwise = "same",
+     .words = sampler_seed_words},
+};
+inline constexpr Group data{.title = "data",
+                            .about = "the data set of the training; without it every batch is one of its own",
+                            .keys = data_keys};
 
 }  // namespace pdsim::scenarios::language

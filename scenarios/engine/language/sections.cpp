@@ -178,6 +178,11 @@ constexpr Key world_keys[] = {
      .otherwise = "pytorch-2.6",
      .words = sim::profile_names},
     {.name = "timeout", .shape = Shape::duration, .about = "of every operation; default: the backend's"},
+    {.name = "devices",
+     .shape = Shape::integer,
+     .about = "GPUs of a node, on the first of which every process starts; default: nobody counts",
+     .low = 1,
+     .high = 64},
     {.name = "buffering",
      .shape = Shape::word,
      .about = "whether sends wait for their receives",
@@ -310,6 +315,8 @@ constexpr Key expect_keys[] = {
     {.name = "error", .shape = Shape::text, .about = "a code of `pdsim list --what errors`"},
     {.name = "message", .shape = Shape::text, .about = "a part of the error's text"},
     {.name = "diagnosis", .shape = Shape::text, .about = "an id of `pdsim list --what diagnoses`, or none"},
+    {.name = "culprits", .shape = Shape::int_set, .about = "exactly the ranks that the diagnosis names"},
+    {.name = "says", .shape = Shape::text, .about = "a part of the diagnosis' headline or cause"},
     {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
     {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
     {.name = "time", .shape = Shape::group, .about = "when the last rank ended", .group = &time_range},
@@ -337,6 +344,19 @@ constexpr Key variant_keys[] = {
 constexpr Group variant{.title = "a variant", .about = "the document with some values replaced", .keys = variant_keys};
 constexpr Key variant_key{.name = "variant", .shape = Shape::group, .about = "a variant", .group = &variant};
 
+constexpr Key pitfall_keys[] = {
+    {.name = "symptom",
+     .shape = Shape::text,
+     .about = "what one sees, in the words that one would search for",
+     .required = true},
+    {.name = "cause", .shape = Shape::text, .about = "one sentence", .required = true},
+    {.name = "cure", .shape = Shape::text, .about = "one sentence", .required = true},
+    {.name = "worlds", .shape = Shape::names, .about = "real worlds that show it too: gloo, mpi, nccl; default: none"},
+    {.name = "elsewhere", .shape = Shape::text, .about = "why gloo or mpi is not among them"},
+};
+constexpr Group pitfall{
+    .title = "pitfall", .about = "what a person meets who has the problem of the file in a job", .keys = pitfall_keys};
+
 constexpr Key entry_keys[] = {
     {.name = "when", .shape = Shape::selectors, .about = "who runs it and in which steps; default: every rank, always"},
     {.name = "label", .shape = Shape::name, .about = "a name, for `set`, `wait` and reports"},
@@ -346,6 +366,7 @@ constexpr Key document_keys[] = {
     {.name = "pdsim", .shape = Shape::integer, .about = "language version", .required = true, .low = 1, .high = 1},
     {.name = "name", .shape = Shape::name, .about = "equals the name of the file", .required = true},
     {.name = "summary", .shape = Shape::text, .about = "one sentence, shown by `pdsim list`", .required = true},
+    {.name = "pitfall", .shape = Shape::group, .about = "its line in the gallery of pitfalls", .group = &pitfall},
     {.name = "seed", .shape = Shape::integer, .about = "of everything random", .otherwise = "0"},
     {.name = "world", .shape = Shape::group, .about = "where it runs", .required = true, .group = &world},
     {.name = "model", .shape = Shape::group, .about = "a toy model", .group = &model},
@@ -359,6 +380,10 @@ constexpr Key document_keys[] = {
      .about = "the optimizer",
      .otherwise = "{sgd: {lr: 0.1}}",
      .group = &optimizer},
+    {.name = "data",
+     .shape = Shape::group,
+     .about = "the data set and how ranks draw from it; default: each rank has batches of its own",
+     .group = &data},
     {.name = "batch",
      .shape = Shape::integer,
      .about = "rows per rank and step",

@@ -14,8 +14,8 @@
 namespace pdsim::scenarios::language {
 namespace {
 
-constexpr std::array<std::string_view, 9> settable{"seed",  "world", "model",   "ddp",   "optimizer",
-                                                   "batch", "loss",  "program", "faults"};
+constexpr std::array<std::string_view, 10> settable{"seed", "world", "model", "ddp",     "optimizer",
+                                                    "data", "batch", "loss",  "program", "faults"};
 
 // Where a path has come to: a value, and what may stand there.
 struct Place {

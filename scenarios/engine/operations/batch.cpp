@@ -2,6 +2,9 @@
 
 #include "core/base/random.h"
 #include "core/nn/functional.h"
+#include "core/parallel/distributed_sampler.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -30,11 +33,14 @@ void Batch::append(const Batch& other) {
   rows += other.rows;
 }
 
-Batch make_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths) {
-  const auto index = static_cast<std::uint64_t>(rank) * ranks_apart + static_cast<std::uint64_t>(step);
+namespace {
+
+// `rows` of them from the streams of one index.
+Batch make_rows(const Scenario& scenario, const std::string& name, std::uint64_t index, std::int64_t rows,
+                Widths widths) {
   const Random seeded(scenario.seed);
   Batch batch;
-  batch.rows = scenario.batch;
+  batch.rows = rows;
   batch.input = uniform(seeded.stream("input/" + name, index), batch.rows * widths.input);
   if (widths.indices > 0) {
     Random drawn = seeded.stream("indices/" + name, index);
@@ -45,6 +51,46 @@ Batch make_batch(const Scenario& scenario, const std::string& name, int rank, in
   if (scenario.loss == "cross_entropy")
     for (std::int64_t row = 0; row < batch.rows; ++row)
       batch.classes.push_back(static_cast<std::int64_t>(target.below(static_cast<std::uint64_t>(widths.output))));
+  return batch;
+}
+
+}  // namespace
+
+Result<Drawn> draw(const Scenario& scenario, int rank, int step) {
+  const Data& data = scenario.data;
+  const int ranks = scenario.world.spec.ranks();
+  const bool distributed = data.sampler == "distributed";
+  Drawn drawn;
+  drawn.seed = data.seed_per_rank ? scenario.seed + static_cast<std::uint64_t>(rank) : scenario.seed;
+  auto sampler = DistributedSampler::make(data.over, distributed ? ranks : 1, distributed ? rank : 0,
+                                          {data.shuffle, data.drop_last, drawn.seed});
+  if (!sampler.ok()) return sampler.error();
+  const std::int64_t steps = std::max<std::int64_t>((sampler->length() + scenario.batch - 1) / scenario.batch, 1);
+  drawn.epoch = step / steps;
+  drawn.first_row = step % steps * scenario.batch;
+  if (data.set_epoch) sampler->set_epoch(static_cast<std::uint64_t>(drawn.epoch));
+  drawn.indices = sampler->indices();
+  return drawn;
+}
+
+Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths) {
+  if (!scenario.data.given)
+    return make_rows(scenario, name, static_cast<std::uint64_t>(rank) * ranks_apart + static_cast<std::uint64_t>(step),
+                     scenario.batch, widths);
+  const Result<Drawn> drawn = draw(scenario, rank, step);
+  if (!drawn.ok()) return drawn.error();
+  Batch batch;
+  const auto end =
+      std::min<std::int64_t>(drawn->first_row + scenario.batch, static_cast<std::int64_t>(drawn->indices.size()));
+  for (std::int64_t row = drawn->first_row; row < end; ++row) {
+    const std::int64_t index = drawn->indices[static_cast<std::size_t>(row)];
+    if (index >= scenario.data.samples)
+      return Error{Code::invalid_argument,
+                   fmt::format("IndexError: list index out of range: the sampler drew sample {} of a data set of {}",
+                               index, scenario.data.samples),
+                   {{"index", std::to_string(index)}, {"samples", std::to_string(scenario.data.samples)}}};
+    batch.append(make_rows(scenario, name, static_cast<std::uint64_t>(index), 1, widths));
+  }
   return batch;
 }
 

@@ -25,7 +25,18 @@ struct Widths {
   std::int64_t indices = 0;  // the input are whole numbers below this; 0: it is not
 };
 
-Batch make_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths);
+// What a rank draws from the data set in the epoch of a step. An epoch has as many steps as its indices fill batches.
+struct Drawn {
+  std::int64_t epoch = 0;
+  std::int64_t first_row = 0;  // of the step within the epoch
+  std::uint64_t seed = 0;      // of the sampler
+  std::vector<std::int64_t> indices;
+};
+Result<Drawn> draw(const Scenario& scenario, int rank, int step);
+
+// With a data set its samples, the same for every rank that draws them, else a batch of its own for each rank and step.
+// Error: invalid_argument for an index that the data set does not have (facts index, samples).
+Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths);
 nn::Tensor input_tensor(const Scenario& scenario, const Batch& batch, Widths widths);
 Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, const Batch& batch, Widths widths);
 

@@ -64,6 +64,26 @@ void fill(Pending& pending, const Payload& p) {
   };
 }
 
+// A view with a stride: element i of the tensor lies at i * stride of the memory, and what a backend sees that takes it
+// for packed are the first elements of the memory.
+void fill_view(Pending& pending, const Payload& p, std::int64_t stride) {
+  const std::size_t size = size_of(p.dtype);
+  const std::vector<std::byte> packed = p.input();
+  pending.input.assign(packed.size() * static_cast<std::size_t>(stride), std::byte{0});
+  const auto place = [size, stride](std::size_t i) { return i * size * static_cast<std::size_t>(stride); };
+  for (std::size_t i = 0; i * size < packed.size(); ++i)
+    std::copy_n(packed.begin() + static_cast<std::ptrdiff_t>(i * size), size,
+                pending.input.begin() + static_cast<std::ptrdiff_t>(place(i)));
+  pending.output = pending.input;  // in place: what no backend writes stays as it was
+  pending.check = [p, &pending, place, size] {
+    std::vector<std::byte> seen(static_cast<std::size_t>(p.output_count()) * size);
+    for (std::size_t i = 0; i * size < seen.size(); ++i)
+      std::copy_n(pending.output.begin() + static_cast<std::ptrdiff_t>(place(i)), size,
+                  seen.begin() + static_cast<std::ptrdiff_t>(i * size));
+    return p.check(seen);
+  };
+}
+
 Collective call_of(Pending& pending, const Payload& p, const Operation& op, bool moves_data) {
   Collective call;
   call.kind = p.kind;
@@ -89,11 +109,14 @@ Status finish(Pending& pending) {
 Status collective(Session& s, const Operation& op) {
   const Result<ProcessGroup*> group = s.group_for(op);
   if (!group.ok()) return group.error();
+  PDSIM_TRY(check_tensor(s, op, **group));
   const Result<Payload> payload = payload_of(op, **group);
   if (!payload.ok()) return payload.error();
   const Payload& p = *payload;
   auto pending = std::make_unique<Pending>();
-  if (s.moves_data() && (*group)->is_member()) fill(*pending, p);
+  const std::int64_t stride = takes_views_for_packed(s) ? op.integer("stride", 1) : 1;
+  if (s.moves_data() && (*group)->is_member()) stride > 1 ? fill_view(*pending, p, stride) : fill(*pending, p);
+  if (stride > 1) s.env.recorder.note(note_kind::tensor_passed, {{"stride", std::to_string(stride)}});
   CallOptions options;
   const std::string algorithm = op.text("algorithm", "auto");
   options.algorithm = algorithm;
@@ -102,7 +125,11 @@ Status collective(Session& s, const Operation& op) {
   Result<WorkPtr> work = (*group)->start(call_of(*pending, p, op, s.moves_data()), std::move(options));
   if (!work.ok()) return work.error();
   pending->work = std::move(*work);
-  if (!async) return finish(*pending);
+  if (!(*group)->is_member()) s.outside.insert(op.label);
+  if (!async) {
+    s.waited.insert(op.label);
+    return finish(*pending);
+  }
   // A label that comes again, in the next step, waits for what it stood for: its memory is about to be reused.
   std::unique_ptr<Pending>& slot = s.pending[op.label.empty() ? fmt::format("#{}", s.pending.size()) : op.label];
   if (slot != nullptr) PDSIM_TRY(finish(*slot));
@@ -155,6 +182,7 @@ Status wait(Session& s, const Operation& op) {
                  {{"label", label}}};
   const std::unique_ptr<Pending> pending = std::move(found->second);
   s.pending.erase(found);
+  s.waited.insert(label);
   Status status = finish(*pending);
   return status;
 }

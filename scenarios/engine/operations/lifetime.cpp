@@ -44,6 +44,21 @@ Status store_barrier(Session& s, Time timeout) {
   return count.status();
 }
 
+// ProcessGroupGloo makes one context for each interface that it is given, and in each it connects all ranks.
+Status join_further_contexts(Session& s, const Operation& op, Time timeout) {
+  const std::int64_t interfaces = op.integer("interfaces", 1);
+  const bool told = op.args.count("interfaces") > 0;
+  if (!told || s.env.backend.name() == "mpi") return {};
+  s.env.recorder.note(note_kind::interfaces_used, {{"count", std::to_string(interfaces)}});
+  for (std::int64_t i = 1; i < interfaces; ++i) {
+    Result<std::unique_ptr<Member>> member =
+        s.backend().join(*s.store, {fmt::format("world/{}", i), s.env.rank, s.env.world_size, timeout});
+    if (!member.ok()) return member.error();
+    s.more_contexts.push_back(std::move(*member));
+  }
+  return {};
+}
+
 // The end of DDP's constructor in PyTorch: SyncBatchNorm has no kernels for the CPU, where these backends' tensors are.
 Status refuse_sync_batchnorm_on_cpu(Session& s) {
   const std::string_view backend = s.env.backend.name();
@@ -84,13 +99,19 @@ Status init(Session& s, const Operation& op) {
   s.ddp.reset();
   s.groups.clear();
   s.maker.reset();
+  s.more_contexts.clear();
   s.group.reset();
   const Time timeout = s.scenario.world.spec.timeout.value_or(s.env.backend.default_timeout());
   Result<std::unique_ptr<Store>> store = open_store(s, op, timeout);
   if (!store.ok()) return store.error();
   s.store = std::move(*store);
-  Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, s.env.world_size, timeout});
+  const int expected = static_cast<int>(op.integer("world_size", s.env.world_size));
+  if (expected != s.env.world_size)
+    s.env.recorder.note(note_kind::ranks_expected,
+                        {{"count", std::to_string(expected)}, {"started", std::to_string(s.env.world_size)}});
+  Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, expected, timeout});
   if (!member.ok()) return member.error();
+  PDSIM_TRY(join_further_contexts(s, op, timeout));
   s.group = std::make_unique<ProcessGroup>("world", RankList::of_world(s.env.world_size), s.env.rank, timeout,
                                            std::move(*member), s.env.recorder);
   s.group_destroyed = false;
@@ -102,6 +123,7 @@ Status init(Session& s, const Operation& op) {
   auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
   if (!wrapped.ok()) return wrapped.error();
   s.ddp = std::move(*wrapped);
+  if (!s.scenario.optimizer_before_wrapper) make_optimizer(s);
   return refuse_sync_batchnorm_on_cpu(s);
 }
 

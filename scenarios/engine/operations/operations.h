@@ -22,6 +22,14 @@ Status monitored_barrier(Session& s, const Operation& op);
 Status batch_isend_irecv(Session& s, const Operation& op);
 Status new_group(Session& s, const Operation& op);
 Status wait(Session& s, const Operation& op);
+Status read(Session& s, const Operation& op);
+Status write(Session& s, const Operation& op);
+Status set_device(Session& s, const Operation& op);
+Status raise(Session& s, const Operation& op);
+Status store_set(Session& s, const Operation& op);
+Status store_get(Session& s, const Operation& op);
+Status store_add(Session& s, const Operation& op);
+Status store_wait(Session& s, const Operation& op);
 Status compute(Session& s, const Operation& op);
 Status clip_grad_norm(Session& s, const Operation& op);
 Status checkpoint(Session& s, const Operation& op);
@@ -41,5 +49,14 @@ DdpOptions ddp_options(const Scenario& scenario);
 // Makes the model if there is none yet: with DDP from this rank's own stream, for DDP must make them alike; without from
 // rank 0's.
 Status make_model(Session& s, const Operation& op);
+
+// Over the parameters as they are now.
+void make_optimizer(Session& s);
+
+// What the backend whose semantics hold has to say about the tensor of a call before it is started: on which device it is,
+// and whether two ranks have one GPU. Errors: unsupported, with the fact device; invalid_argument, with the fact device.
+Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group);
+// Whether it takes the first elements in memory for those of a view with a stride.
+bool takes_views_for_packed(const Session& s);
 
 }  // namespace pdsim::scenarios::operations

@@ -54,7 +54,11 @@ class Alone {
     const std::string name = op.text("input", "batch");
     const int ranks = scenario_.world.spec.ranks();
     Batch batch;
-    for (int rank = 0; rank < ranks; ++rank) batch.append(make_batch(scenario_, name, rank, step, widths));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Result<Batch> part = next_batch(scenario_, name, rank, step, widths);
+      if (!part.ok()) return part.error();
+      batch.append(*part);
+    }
     const auto output = module_->forward(input_tensor(scenario_, batch, widths), path, {});
     if (!output.ok()) return output.error();
     Result<nn::Tensor> loss = loss_of(scenario_, *output, batch, widths);
@@ -68,12 +72,18 @@ class Alone {
 
   Status backward(const Operation& op) {
     std::vector<nn::Tensor> roots;
+    const auto times = op.text("times", "") == "world_size" ? 1.0 : static_cast<double>(op.integer("times", 1));
     const auto named = op.args.find("losses");
     if (named == op.args.end()) roots.push_back(losses_["loss"]);
     if (named != op.args.end())
       for (const Argument& item : named->second.items) roots.push_back(losses_[*item.text]);
     for (const nn::Tensor& root : roots)
       if (!root.defined()) return Error{Code::autograd_misuse, "backward of a loss that no forward made", {}};
+    for (nn::Tensor& root : roots) {
+      const Result<nn::Tensor> scaled = nn::scale(root, times);
+      if (!scaled.ok()) return scaled.error();
+      if (times != 1.0) root = *scaled;
+    }
     nn::BackwardPass pass;
     return pass.run(roots);
   }

@@ -43,10 +43,18 @@ constexpr std::array rows{
     Row{"batch_isend_irecv", batch_isend_irecv},
     Row{"new_group", new_group},
     Row{"wait", wait},
+    Row{"read", read},
+    Row{"write", write},
     Row{"compute", compute},
     Row{"checkpoint", checkpoint},
     Row{"load_checkpoint", load_checkpoint},
     Row{"relaunch", relaunch},
+    Row{"set_device", set_device},
+    Row{"raise", raise},
+    Row{"store_set", store_set},
+    Row{"store_get", store_get},
+    Row{"store_add", store_add},
+    Row{"store_wait", store_wait},
     Row{"destroy", destroy},
 };
 

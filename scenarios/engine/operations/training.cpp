@@ -1,12 +1,14 @@
 // train, no_sync, join, eval, zero_grad, forward, backward, clip_grad_norm, optimizer_step.
 #include "core/nn/autograd.h"
 #include "core/nn/clip.h"
+#include "core/nn/functional.h"
 #include "core/parallel/rank_exchange.h"
 #include "scenarios/engine/costs.h"
 #include "scenarios/engine/operations/batch.h"
 #include "scenarios/engine/operations/operations.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -59,11 +61,44 @@ std::string path_of(Session& s, const Operation& op) {
   return path;
 }
 
+// Parameters with a gradient in the order in which DDP counts them. Only models that ranks build differently are told.
+void note_model(Session& s) {
+  if (s.scenario.model.differs.empty()) return;
+  std::string text;
+  for (const nn::Tensor& p : s.module->parameters())
+    if (p.requires_grad())
+      text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", p.name(), fmt::join(p.shape(), " x "));
+  s.env.recorder.note(note_kind::model_built, {{"parameters", text}});
+}
+
+void note_optimizer(Session& s) {
+  const Scenario& scenario = s.scenario;
+  if (scenario.optimizer.copies)
+    s.env.recorder.note(note_kind::optimizer_made,
+                        {{"copies", "yes"}, {"wrapped", s.ddp != nullptr || !scenario.ddp.wrap ? "yes" : "no"}});
+}
+
 struct Forwarded {
   nn::Tensor output;
   Batch batch;
   Widths widths;
 };
+
+// At the first step of an epoch: what this rank is going to draw.
+Status begin_epoch(Session& s, int step) {
+  const Result<Drawn> drawn = draw(s.scenario, s.env.rank, step);
+  if (!drawn.ok()) return drawn.error();
+  if (drawn->first_row != 0) return {};
+  const Data& data = s.scenario.data;
+  s.env.recorder.note(note_kind::samples_drawn, {{"epoch", std::to_string(drawn->epoch)},
+                                                 {"sampler", data.sampler},
+                                                 {"samples", std::to_string(data.samples)},
+                                                 {"over", std::to_string(data.over)},
+                                                 {"shuffled", data.shuffle ? "yes" : "no"},
+                                                 {"seed", std::to_string(drawn->seed)},
+                                                 {"indices", fmt::format("{}", fmt::join(drawn->indices, ", "))}});
+  return {};
+}
 
 Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode mode, bool wrapped) {
   PDSIM_TRY(make_model(s, op));
@@ -74,7 +109,11 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   const std::string path = path_of(s, op);
   Forwarded f;
   f.widths = {s.module->input_width(path), s.module->output_width(path), s.module->input_indices(path)};
-  f.batch = make_batch(s.scenario, op.text("input", "batch"), s.env.rank, std::max(s.step, 0), f.widths);
+  const std::string name = op.text("input", "batch");
+  if (s.scenario.data.given) PDSIM_TRY(begin_epoch(s, std::max(s.step, 0)));
+  const Result<Batch> batch = next_batch(s.scenario, name, s.env.rank, std::max(s.step, 0), f.widths);
+  if (!batch.ok()) return batch.error();
+  f.batch = *batch;
   const nn::Tensor input = input_tensor(s.scenario, f.batch, f.widths);
   FlightRecorder& recorder = s.env.recorder;
   const nn::TensorWatcher watch = [&recorder](const nn::TensorEvent& e) {
@@ -94,13 +133,18 @@ Status make_model(Session& s, const Operation& op) {
   if (s.module != nullptr) return {};
   if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
   const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
-  s.module = std::make_unique<nn::Module>(s.scenario.model.spec, Random(s.scenario.seed).stream("parameters", stream));
+  const nn::ModuleSpec spec = s.scenario.model.spec_of(s.env.rank, s.env.node);
+  s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream("parameters", stream));
   s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
   if (s.scenario.ddp.wrap && s.env.world_size > 1) s.module->set_exchange(exchange_over(*s.group));
   charge_backward(*s.module, s.env.runtime);
-  s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters());
+  note_model(s);
+  make_optimizer(s);
+  if (s.scenario.optimizer_before_wrapper) note_optimizer(s);
   return {};
 }
+
+void make_optimizer(Session& s) { s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters()); }
 
 Status train(Session& s, const Operation& op) {
   const std::vector<Operation>& body = op.args.at("do").operations;
@@ -153,7 +197,9 @@ Status zero_grad(Session& s, const Operation& op) {
 }
 
 Status forward(Session& s, const Operation& op) {
-  const Result<Forwarded> f = run_forward(s, op, {true, true}, s.scenario.ddp.wrap);
+  const bool wrapped = s.scenario.ddp.wrap && op.text("through", "ddp") == "ddp";
+  if (s.scenario.ddp.wrap && !wrapped) s.env.recorder.note(note_kind::wrapper_bypassed, {});
+  const Result<Forwarded> f = run_forward(s, op, {true, true}, wrapped);
   if (!f.ok()) return f.error();
   const Result<nn::Tensor> loss = loss_of(s.scenario, f->output, f->batch, f->widths);
   if (!loss.ok()) return loss.error();
@@ -164,13 +210,20 @@ Status forward(Session& s, const Operation& op) {
 
 Status backward(Session& s, const Operation& op) {
   std::vector<nn::Tensor> roots;
+  const std::int64_t times = op.text("times", "") == "world_size" ? s.env.world_size : op.integer("times", 1);
+  if (times != 1)
+    s.env.recorder.note(
+        note_kind::loss_scaled,
+        {{"by", std::to_string(times)}, {"ranks", std::to_string(s.env.world_size)}, {"loss", s.scenario.loss}});
   const auto add = [&](const std::string& name) -> Status {
     const auto found = s.losses.find(name);
     if (found == s.losses.end())
       return Error{Code::autograd_misuse,
                    fmt::format("backward of `{}`, which no forward of this rank has made", name),
                    {{"output", name}}};
-    roots.push_back(found->second);
+    const Result<nn::Tensor> root = times == 1 ? found->second : nn::scale(found->second, static_cast<double>(times));
+    if (!root.ok()) return root.error();
+    roots.push_back(*root);
     return {};
   };
   const auto named = op.args.find("losses");

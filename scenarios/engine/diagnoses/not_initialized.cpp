@@ -1,0 +1,53 @@
+// A call that needs the default process group, on a rank that has made none.
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::scenarios::diagnoses {
+
+std::optional<Diagnosis> not_initialized(const Report& report) {
+  Diagnosis d;
+  const Call* first = nullptr;
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    if (log.end != RankEnd::raised || log.error.code != Code::not_initialized) continue;
+    const Call* call = failed_operation(log, Code::not_initialized);
+    if (call == nullptr) continue;
+    add_once(d.ranks, log.rank);
+    d.evidence.push_back(cite(log.rank, *call, fmt::format("{} without a process group", call->name)));
+    if (first == nullptr || call->issued < first->issued) first = call;
+  }
+  if (first == nullptr) return std::nullopt;
+  const std::vector<Rank> joined = others(report, d.ranks);
+  d.headline = fmt::format("{} {} before init_process_group", who(d.ranks, "calls", "call"), first->name);
+  d.cause =
+      fmt::format("{} {} no init before {}", ranks_text(d.ranks), d.ranks.size() == 1 ? "makes" : "make", first->name);
+  d.why =
+      "A collective without `group` takes the default process group, and DistributedDataParallel does so too. It "
+      "exists "
+      "from init_process_group on, in each process for itself: that another rank has called it, or the process that "
+      "spawned this one, does not count.";
+  if (!joined.empty())
+    d.why +=
+        fmt::format(" {} called it, and waited there for {}.", capitalised(ranks_text(joined)), ranks_text(d.ranks));
+  d.fix = "let every rank call init first";
+  d.fix_lines = {"with spawn or a launcher: inside the function that each process runs"};
+  add_span(d, report.scenario, first->site.line, first->site.column, "needs the process group", true);
+  d.inevitable_at = first->issued;
+  d.inevitable = fmt::format("since {}: {} came to {} without a group", to_string(first->issued), ranks_text(d.ranks),
+                             first->name);
+  return d;
+}
+
+const std::string_view not_initialized_text =
+    R"(A collective, DistributedDataParallel or a question like get_rank needs the default process group, and this process has
+none: init_process_group was not called, or after the call that needs it, or only in the process that spawned this one.
+
+How to recognise it: "Default process group has not been initialized" on some ranks. If others did call it, they wait inside
+init_process_group for these, or see their connection close.
+
+Fix: call init_process_group first in every process, in the function that spawn or the launcher runs.)";
+
+}  // namespace pdsim::scenarios::diagnoses

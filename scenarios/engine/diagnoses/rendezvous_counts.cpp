@@ -1,0 +1,213 @@
+// Ranks that expect another number of ranks or of connections than the others, and keys of the store that nobody sets.
+#include "core/base/nearest.h"
+#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/wording.h"
+#include "scenarios/engine/log_view.h"
+#include "scenarios/engine/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// Whether a rank gave up in this operation, or sits in it.
+bool suffers_in(const Report& report, std::string_view operation) {
+  return std::any_of(report.errors.begin(), report.errors.end(),
+                     [&](const RankError& e) { return e.in == operation && is_timeout(e.code); }) ||
+         std::any_of(report.blocked.begin(), report.blocked.end(),
+                     [&](const BlockedRank& b) { return b.site == operation || b.in == operation; });
+}
+
+// What each rank noted, by what it said.
+std::map<int, std::vector<Rank>> said(const Report& report, std::string_view kind, Diagnosis& d,
+                                      std::string_view what) {
+  std::map<int, std::vector<Rank>> by_count;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of(result.log, kind)) {
+      add_once(by_count[fact_number(*note, "count", 0)], result.log.rank);
+      d.evidence.push_back(cite(result.log.rank, *note, fmt::format("{} {}", what, fact_text(*note, "count"))));
+    }
+  return by_count;
+}
+
+const Note* noted(const Report& report, Rank rank, std::string_view kind) {
+  const auto notes = notes_of(log_of(report.run, rank), kind);
+  return notes.empty() ? nullptr : notes.front();
+}
+
+void place(Diagnosis& d, const Report& report, std::string_view kind, std::string label) {
+  const Note* note = noted(report, d.ranks.front(), kind);
+  if (note == nullptr) return;
+  add_span(d, report.scenario, note->site.line, note->site.column, std::move(label), true);
+  d.inevitable_at = note->at;
+}
+
+struct Waited {
+  Rank rank = 0;
+  const Call* call = nullptr;
+};
+
+// The call of the store that a program's own store_get or store_wait is in, or gave up in.
+std::optional<Waited> waited_for(const Report& report) {
+  for (const RankResult& result : report.run.ranks)
+    for (const Call& call : result.log.calls) {
+      const bool open = call.state == CallState::issued || call.state == CallState::started;
+      if (call.layer != Layer::store || (!open && call.error != Code::store_timeout)) continue;
+      const Call* around = enclosing(result.log, call);
+      if (around != nullptr && (around->name == "store_get" || around->name == "store_wait"))
+        return Waited{result.log.rank, &call};
+    }
+  return std::nullopt;
+}
+
+// Keys that programs wrote, by which rank and when.
+std::map<std::string, Waited> written(const Report& report) {
+  std::map<std::string, Waited> keys;
+  for (const RankResult& result : report.run.ranks)
+    for (const Call& call : result.log.calls) {
+      const Call* around = call.layer == Layer::store ? enclosing(result.log, call) : nullptr;
+      if (around != nullptr && (around->name == "store_set" || around->name == "store_add"))
+        keys.try_emplace(call.purpose, Waited{result.log.rank, &call});
+    }
+  return keys;
+}
+
+// Without what stands before the last slash, so that a prefix that one side forgot is found too.
+std::string without_prefix(const std::string& key) { return key.substr(key.rfind('/') + 1); }
+
+// What the reader itself has written it does not look for.
+std::string meant_key(const std::string& key, Rank reader, const std::map<std::string, Waited>& keys) {
+  std::vector<std::string> names;
+  for (const auto& [name, by] : keys) {
+    if (by.rank == reader) continue;
+    if (without_prefix(name) == without_prefix(key)) return name;
+    names.push_back(name);
+  }
+  const auto close = nearest(key, std::span<const std::string>(names));
+  return close ? std::string(*close) : std::string();
+}
+
+void explain_late(Diagnosis& d, const Waited& writer, const std::string& key, Time given_up) {
+  d.ranks = {writer.rank};
+  d.headline += fmt::format(", which rank {} set {} too late", writer.rank,
+                            to_string(Time{std::max<std::int64_t>(writer.call->issued.ps - given_up.ps, 0)}));
+  d.cause = fmt::format("rank {} came to set {} at {}", writer.rank, key, to_string(writer.call->issued));
+  d.fix = "give the reader a longer timeout, or let the writer set the key before its long work";
+  d.evidence.push_back(cite(writer.rank, *writer.call, "sets the key, after the other gave up"));
+}
+
+}  // namespace
+
+std::optional<Diagnosis> interface_counts(const Report& report) {
+  if (!suffers_in(report, "init")) return std::nullopt;
+  Diagnosis d;
+  const auto counts = said(report, note_kind::interfaces_used, d, "interfaces:");
+  if (counts.size() < 2) return std::nullopt;
+  const auto& [fewest, fewer] = *counts.begin();
+  const auto& [most, more] = *counts.rbegin();
+  d.ranks = more.size() <= fewer.size() ? more : fewer;
+  d.headline = fmt::format("{} {} interfaces to Gloo and {} {}", who(more, "gives", "give"), most,
+                           who(fewer, "gives", "give"), fewest);
+  d.cause =
+      fmt::format("{} connects over interface {}, where {} never comes", ranks_text(more), fewest, ranks_text(fewer));
+  d.why = fmt::format(
+      "Gloo makes one context for each name in GLOO_SOCKET_IFNAME, and in each of them every rank connects to every "
+      "other. {} came to context {} and waits there for {}, which has none.",
+      capitalised(ranks_text(more)), fewest, ranks_text(fewer));
+  d.fix = "the same number of names in GLOO_SOCKET_IFNAME on every rank";
+  d.fix_lines = {"the names may differ between hosts, their number may not"};
+  place(d, report, note_kind::interfaces_used, "another number of interfaces than the others");
+  d.inevitable = fmt::format("since {}: the numbers differ", to_string(d.inevitable_at));
+  return d;
+}
+
+std::optional<Diagnosis> world_size(const Report& report) {
+  if (!suffers_in(report, "init")) return std::nullopt;
+  Diagnosis d;
+  const auto counts = said(report, note_kind::ranks_expected, d, "expects ranks:");
+  if (counts.empty()) return std::nullopt;
+  const auto& [count, ranks] = *counts.rbegin();
+  const int started = static_cast<int>(report.run.ranks.size());
+  if (count <= started) return std::nullopt;
+  d.ranks = ranks;
+  d.headline = fmt::format("{} for {} ranks in init, and {} were started", who(ranks, "waits", "wait"), count, started);
+  d.cause = fmt::format("nobody is rank {}", started);
+  d.why = fmt::format(
+      "init_process_group returns when world_size ranks have met. The number is what the caller says, and nobody "
+      "counts "
+      "the processes: {} looks for the address of rank {}, which no process will publish.",
+      ranks_text(ranks), started);
+  d.fix = fmt::format("init: {{world_size: {}}}, or leave it to the launcher", started);
+  d.fix_lines = {"nodes x processes per node, and every node must be started"};
+  place(d, report, note_kind::ranks_expected, fmt::format("expects {} ranks", count));
+  d.inevitable = fmt::format("since {}: rank {} does not exist", to_string(d.inevitable_at), started);
+  return d;
+}
+
+std::optional<Diagnosis> store_key_missing(const Report& report) {
+  const std::optional<Waited> reader = waited_for(report);
+  if (!reader) return std::nullopt;
+  const std::string key = reader->call->purpose;
+  const auto keys = written(report);
+  Diagnosis d;
+  d.ranks = {reader->rank};
+  d.evidence.push_back(cite(reader->rank, *reader->call, fmt::format("waits for the key {}", key)));
+  d.headline = fmt::format("rank {} waits for the key {} of the store", reader->rank, key);
+  d.why =
+      "get and wait of a store block until somebody has set the key. A key that nobody sets is no error: it is a wait "
+      "until the store's timeout, 5 minutes by default, whatever the timeout of the group is.";
+  const bool gave_up = reader->call->error == Code::store_timeout;
+  if (const auto set = keys.find(key); set != keys.end()) {
+    if (!gave_up || set->second.call->issued < reader->call->finished) return std::nullopt;  // it was there
+    explain_late(d, set->second, key, reader->call->finished);
+  } else {
+    const std::string meant = meant_key(key, reader->rank, keys);
+    d.headline += meant.empty() ? ", which nobody sets" : fmt::format(", and {} is what was set", meant);
+    d.cause = fmt::format("no rank sets {}", key);
+    d.fix = meant.empty() ? fmt::format("set {} on some rank", key) : fmt::format("read {}, or set {}", meant, key);
+    if (!meant.empty()) {
+      const Waited& other = keys.at(meant);
+      d.evidence.push_back(cite(other.rank, *other.call, fmt::format("sets {}", meant)));
+      add_span(d, report.scenario, other.call->site.line, other.call->site.column, fmt::format("sets {}", meant),
+               false);
+    }
+  }
+  d.fix_lines = {"a PrefixStore writes its prefix and a slash before every key"};
+  add_span(d, report.scenario, reader->call->site.line, reader->call->site.column, fmt::format("waits for {}", key),
+           true);
+  d.inevitable_at = reader->call->issued;
+  d.inevitable = fmt::format("since {}: {} waits for {}", to_string(d.inevitable_at), ranks_text({reader->rank}), key);
+  return d;
+}
+
+const std::string_view interface_counts_text =
+    R"(GLOO_SOCKET_IFNAME names several interfaces, and not as many on every rank. Gloo connects all ranks once per interface, and
+the ranks with more of them wait for the others in a context that those do not have.
+
+How to recognise it: init_process_group hangs on some ranks and returns on others, which then hang in their first
+collective; hosts have different network cards, or one has the variable from an old profile.
+
+Fix: the same number of names everywhere; one is enough.)";
+
+const std::string_view world_size_text =
+    R"(A rank was told that there are more ranks than were started: a node of the job did not come up, WORLD_SIZE was set by hand, or
+nnodes and nproc_per_node do not fit.
+
+How to recognise it: init_process_group waits on every rank until its timeout; the error names a rank that nobody is, or says how
+many of how many have joined.
+
+Fix: start what is missing, or leave RANK and WORLD_SIZE to the launcher.)";
+
+const std::string_view store_key_missing_text =
+    R"(A rank reads a key of the store that no rank sets, or sets later than the reader waits. Keys differ by a typo, a number, or
+a prefix: a PrefixStore, and every process group, writes its own before each key.
+
+How to recognise it: a wait timeout from the store with the key in its text, or "Socket Timeout" in older versions, while
+the other ranks are fine.
+
+Fix: the same key, through the same prefix; and a timeout that covers the writer's work.)";
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,95 @@
+// The gallery of pitfalls: what the catalog's files say of themselves, and the page that is made of it.
+#include "scenarios/engine/gallery.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+std::vector<GalleryEntry> catalog() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  std::vector<GalleryEntry> entries;
+  for (const std::string& file : files)
+    if (const Result<LoadedFile> loaded = load_file(file); loaded.ok()) entries.push_back(gallery_entry(*loaded));
+  return entries;
+}
+
+TEST(Gallery, PageIsTheOneOfTheFiles) {
+  std::ifstream in(PDSIM_SOURCE_DIR "/docs/pitfalls.md", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::string begin = "<!-- begin: pdsim explain pitfalls -->\n", end = "<!-- end: pdsim explain pitfalls -->\n";
+  const std::size_t from = text.find(begin), to = text.find(end);
+  ASSERT_NE(from, std::string::npos);
+  ASSERT_NE(to, std::string::npos);
+  EXPECT_TRUE(text.substr(from + begin.size(), to - from - begin.size()) == gallery_page(catalog()))
+      << "put what `pdsim explain pitfalls` prints between the two marks of docs/pitfalls.md";
+}
+
+TEST(Gallery, EveryFileWithADiagnosisIsAPitfallWithACure) {
+  int pitfalls = 0;
+  for (const GalleryEntry& e : catalog()) {
+    if (!e.pitfall.given) continue;
+    ++pitfalls;
+    EXPECT_FALSE(e.broken.empty()) << e.name << " has no variant that is broken";
+    EXPECT_FALSE(e.cures.empty()) << e.name << " has no variant that proves the cure";
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const Result<LoadedFile> loaded = load_file(entry.path().string());
+    ASSERT_TRUE(loaded.ok());
+    for (const Scenario& variant : loaded->variants)
+      if (variant.expect.diagnosis && **variant.expect.diagnosis != "none") {
+        EXPECT_TRUE(variant.pitfall.given) << entry.path() << " expects a diagnosis and has no `pitfall`";
+      }
+  }
+  EXPECT_GE(pitfalls, 30);
+}
+
+TEST(Gallery, TextTellsVariantsAndWhatDiffersInRealWorlds) {
+  const LoadedFile file = load_text("mine.yaml", R"(pdsim: 1
+name: mine
+summary: Only rank 0 comes.
+world: {ranks: 2}
+program:
+  - init
+  - barrier: {}
+    when: {rank: 0}
+    label: meet
+variants:
+  broken:
+    expect: {outcome: deadlock, diagnosis: missing-call, culprits: 0, says: barrier}
+    real:
+      mpi: {skip: true, why: it is busy}
+  fixed:
+    set: {program.meet.when: {rank: all}}
+    expect: {outcome: ok, diagnosis: none}
+pitfall:
+  symptom: barrier hangs
+  cause: it stands inside an if
+  cure: let every rank call it
+  worlds: [gloo]
+  elsewhere: MPI is busy
+)");
+  ASSERT_EQ(file.errors, 0) << render(file, file.diagnostics.front());
+  const GalleryEntry entry = gallery_entry(file);
+  EXPECT_EQ(entry.diagnoses, std::vector<std::string>{"missing-call"});
+  EXPECT_EQ(entry.cures, std::vector<std::string>{"fixed"});
+  EXPECT_EQ(
+      gallery_text(entry),
+      "mine\n  Only rank 0 comes.\n\nwhat one searches for\n  barrier hangs\ncause\n  it stands inside an if\n"
+      "diagnosis\n  missing-call\ncure\n  let every rank call it\nproven by\n  broken: broken; cured: fixed\n"
+      "real worlds\n  gloo; MPI is busy\n  mpi: broken is skipped, for it is busy\n\nrun it   pdsim scenario mine\n");
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios

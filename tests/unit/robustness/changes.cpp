@@ -1,0 +1,168 @@
+#include "tests/unit/robustness/changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace pdsim::scenarios {
+namespace {
+
+using Culprits = std::vector<Rank>;
+
+void each_operation(std::vector<Operation>& program, const std::function<void(Operation&)>& f) {
+  for (Operation& op : program) {
+    f(op);
+    for (auto& [name, argument] : op.args) each_operation(argument.operations, f);
+  }
+}
+
+bool any_operation(const Scenario& s, const std::function<bool(const Operation&)>& f) {
+  bool found = false;
+  std::vector<Operation> program = s.program;
+  each_operation(program, [&](const Operation& op) { found = found || f(op); });
+  return found;
+}
+
+bool is_innocent(const Culprits& culprits, Rank rank) {
+  return std::find(culprits.begin(), culprits.end(), rank) == culprits.end();
+}
+
+// The last rank that is no culprit; of none, the last.
+Rank innocent(const Scenario& s, const Culprits& culprits) {
+  for (Rank r = s.world.spec.ranks() - 1; r >= 0; --r)
+    if (is_innocent(culprits, r)) return r;
+  return s.world.spec.ranks() - 1;
+}
+
+// Where chance is part of the mistake, another seed is another mistake.
+bool depends_on_chance(const Scenario& s) { return s.world.spec.intra.loss > 0 || s.world.spec.inter.loss > 0; }
+
+bool is_timed(const Scenario& s) { return *s.expect.outcome == "timeout"; }
+
+std::optional<Changed> other_seed(const Scenario& s, const Culprits& culprits) {
+  if (depends_on_chance(s)) return std::nullopt;
+  Changed c{s, culprits};
+  c.scenario.seed = s.seed * 31 + 5;
+  c.scenario.world.spec.seed = c.scenario.seed;
+  return c;
+}
+
+void rename(std::string& layer) { layer = "stage_" + layer; }
+
+std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culprits) {
+  if (!s.model.given) return std::nullopt;
+  Changed c{s, culprits};
+  Model& model = c.scenario.model;
+  for (nn::LayerSpec& layer : model.spec.layers) rename(layer.name);
+  for (nn::PathSpec& path : model.spec.paths)
+    for (std::string& layer : path.layers) rename(layer);
+  for (std::string& layer : model.spec.recompute) rename(layer);
+  for (ModelChange& change : model.differs) {
+    for (nn::LayerSpec& layer : change.layers) rename(layer.name);
+    for (std::string& layer : change.order) rename(layer);
+  }
+  c.scenario.expect.values.clear();
+  return c;
+}
+
+// Larger by a factor that keeps what was equal equal, and what differed apart.
+std::optional<Changed> other_sizes(const Scenario& s, const Culprits& culprits) {
+  Changed c{s, culprits};
+  bool changed = false;
+  if (s.model.given && !s.data.given) c.scenario.batch *= 2, changed = true;
+  each_operation(c.scenario.program, [&](Operation& op) {
+    const std::int64_t count = op.integer("count", 0);
+    if (count < 1 || op.args.count("count") == 0) return;
+    op.args["count"].text.value = std::to_string(count * 3);
+    changed = true;
+  });
+  if (!changed) return std::nullopt;
+  return c;
+}
+
+IntSet with_copy(const IntSet& set, int ranks, Rank original) {
+  std::vector<std::int64_t> members;
+  for (Rank r = 0; r < ranks; ++r)
+    if (set.contains(r)) members.push_back(r);
+  if (set.contains(original)) members.push_back(ranks);
+  return set.is_all() ? set : IntSet::of(std::move(members));
+}
+
+void copy_in(When& when, int ranks, Rank original) {
+  for (Selector& s : when.any) s.rank = with_copy(s.rank, ranks, original);
+}
+
+Argument list_of(const IntSet& set, int ranks) {
+  Argument list;
+  list.is_list = true;
+  for (Rank r = 0; r < ranks; ++r) {
+    if (!set.contains(r)) continue;
+    Argument item;
+    item.text.value = std::to_string(r);
+    list.items.push_back(std::move(item));
+  }
+  return list;
+}
+
+// One rank more, which does what an innocent one does.
+std::optional<Changed> one_rank_more(const Scenario& s, const Culprits& culprits) {
+  const int ranks = s.world.spec.ranks();
+  const Rank original = innocent(s, culprits);
+  const bool fixed = any_operation(s, [&](const Operation& op) {
+    return op.args.count("counts") > 0 || op.args.count("peer") > 0 || op.args.count("world_size") > 0 ||
+           op.name == "store_set" || op.name == "store_get" ||
+           op.name == "relaunch";  // who reads a stale record first decides who suffers
+  });
+  const bool by_message = std::any_of(s.faults.begin(), s.faults.end(), [](const Fault& f) {
+    return !f.spec.match.from.is_all() || !f.spec.match.to.is_all() || !f.spec.groups.empty();
+  });
+  if (fixed || by_message || depends_on_chance(s) || s.world.spec.two_level || original == 0) return std::nullopt;
+  Changed c{s, culprits};
+  Scenario& more = c.scenario;
+  ++more.world.spec.ranks_per_node;
+  each_operation(more.program, [&](Operation& op) {
+    copy_in(op.when, ranks, original);
+    if (op.name == "new_group") op.args["ranks"] = list_of(with_copy(op.set("ranks"), ranks, original), ranks + 1);
+  });
+  for (Take& take : more.model.takes) copy_in(take.when, ranks, original);
+  for (ModelChange& change : more.model.differs) copy_in(change.when, ranks, original);
+  for (Fault& fault : more.faults) fault.spec.match.rank = with_copy(fault.spec.match.rank, ranks, original);
+  more.world.spec.faults.clear();
+  for (const Fault& fault : more.faults) more.world.spec.faults.push_back(fault.spec);
+  if (!is_innocent(culprits, original)) c.culprits.push_back(ranks);
+  return c;
+}
+
+std::optional<Changed> straggler(const Scenario& s, const Culprits& culprits) {
+  const Rank slow = innocent(s, culprits);
+  if (!is_innocent(culprits, slow)) return std::nullopt;  // nobody is innocent
+  Changed c{s, culprits};
+  c.scenario.world.spec.speeds.push_back({IntSet::of({slow}), 3.0, {}});
+  return c;
+}
+
+std::optional<Changed> other_links(const Scenario& s, const Culprits& culprits) {
+  if (depends_on_chance(s)) return std::nullopt;
+  if (is_timed(s) && any_operation(s, [](const Operation& op) { return op.integer("count", 0) > 1'000'000; }))
+    return std::nullopt;  // the link's speed is the mistake
+  Changed c{s, culprits};
+  for (sim::Link* link : {&c.scenario.world.spec.intra, &c.scenario.world.spec.inter}) {
+    link->latency = Time{link->latency.ps * 3};
+    link->jitter = Time{1'000'000};
+  }
+  return c;
+}
+
+constexpr std::array changes{
+    Change{"another seed", other_seed}, Change{"other layer names", other_layer_names},
+    Change{"other sizes", other_sizes}, Change{"one rank more", one_rank_more},
+    Change{"a straggler", straggler},   Change{"slower links with jitter", other_links},
+};
+
+}  // namespace
+
+std::span<const Change> harmless_changes() { return changes; }
+
+}  // namespace pdsim::scenarios
