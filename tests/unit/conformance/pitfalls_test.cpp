@@ -31,9 +31,6 @@ struct Reason {
 
 // Recorded runs for which there is no scenario.
 constexpr std::array not_expressed{
-    Reason{"exception_on_one_rank", "no operation of the language raises an error of the user's own"},
-    Reason{"parameter_order_differs", "all ranks of a scenario have one model"},
-    Reason{"parameter_shape_differs", "all ranks of a scenario have one model"},
     Reason{"missing_env", "the simulated launcher always sets its variables"},
     Reason{"duplicate_rank", "a scenario's ranks know who they are"},
     Reason{"reused_store_same_world_first", "its program is mismatched_op"},
@@ -72,6 +69,8 @@ const std::vector<ErrorText>& error_texts() {
       {"successfully reached monitoredBarrier", {Code::timeout, Code::peer_closed}},
       {"has not been initialized", {Code::not_initialized}},
       {"initialize the default process group twice", {Code::already_initialized}},
+      {"appears not to match sizes", {Code::model_differs}},
+      {"user bug", {Code::program_raised}},
       {"Wait timeout", {Code::store_timeout, Code::rendezvous_timeout}},
   };
   return table;
@@ -90,14 +89,15 @@ struct Ending {
   }
 };
 
-// The operation that a line of the recorded log names.
+// The operation that a line of the recorded log names; none where it is said to have returned.
 void place(Ending& ending, std::string line) {
+  if (line.ends_with(" returned")) return;
   if (line.starts_with("step")) {
     ending.step = std::stoi(line.substr(4));
     line = line.substr(line.find(' ') + 1);
   }
-  constexpr std::array<std::array<std::string_view, 2>, 4> others{
-      {{"eval", "forward"}, {"second init", "init"}, {"init", "init"}, {"forward", "forward"}}};
+  constexpr std::array<std::array<std::string_view, 2>, 5> others{
+      {{"eval", "forward"}, {"second init", "init"}, {"init", "init"}, {"construct", "init"}, {"forward", "forward"}}};
   for (const auto& [begin, operation] : others)
     if (line.starts_with(begin)) return void(ending.in = operation);
   ending.in = line.substr(0, line.find(' '));
