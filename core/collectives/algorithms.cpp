@@ -57,6 +57,8 @@ constexpr std::array rows{
               "(f+S)(alpha + 2n/S beta), S = 8 segments"},
     Algorithm{K::broadcast, "knomial", knomial_broadcast, none, costs::knomial_down,
               "ceil(log4 p) (alpha + 3n beta) at one port"},
+    Algorithm{K::broadcast, "gloo_tree", gloo_tree_broadcast, none, costs::gloo_tree,
+              "k (alpha + n beta) at most, as Gloo: a rank sends to all its children at once"},
     Algorithm{K::reduce, "binomial", binomial_reduce, one_vector, costs::tree_up, "k (alpha + n beta + n gamma)"},
     Algorithm{K::reduce, "linear", linear_reduce, one_vector, costs::to_root,
               "(p-1)(alpha + n beta + n gamma) at the root's port"},

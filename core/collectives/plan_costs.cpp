@@ -163,6 +163,12 @@ PlanCost knomial(const PlanArgs& a) {
 
 PlanCost tree_down(const PlanArgs& a) { return {ceil_log2(a.size), a.size - 1, ceil_log2(a.size) * a.count}; }
 
+PlanCost gloo_tree(const PlanArgs& a) {
+  PlanCost cost = tree_down(a);
+  cost.rounds = a.size > 3 ? 2 : std::min(1, a.size - 1);
+  return cost;
+}
+
 PlanCost tree_up(const PlanArgs& a) { return {ceil_log2(a.size), a.size - 1, a.size > 1 ? a.count : 0}; }
 
 PlanCost knomial_down(const PlanArgs& a) {

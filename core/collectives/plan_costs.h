@@ -18,6 +18,7 @@ PlanCost two_level(const PlanArgs& a);
 PlanCost knomial(const PlanArgs& a);
 
 PlanCost tree_down(const PlanArgs& a);  // binomial broadcast
+PlanCost gloo_tree(const PlanArgs& a);  // broadcast
 PlanCost tree_up(const PlanArgs& a);    // binomial reduce
 PlanCost knomial_down(const PlanArgs& a);
 PlanCost chain(const PlanArgs& a);

@@ -100,6 +100,9 @@ Plan gloo_ring_all_reduce(PlanArgs a);
 // Its reduce: the same reduce-scatter, then one round of chunks to the root.
 Plan ring_gather_reduce(PlanArgs a);
 Slice gloo_chunk(const PlanArgs& a, int i);  // of both; i >= 0, taken modulo size
+// Its broadcast: from rank r, counted from the root, to r + 2^i for each 2^i > r, all at once.   2 rounds of a rank, k messages deep
+//   source  gloo/broadcast.cc
+Plan gloo_tree_broadcast(PlanArgs a);
 
 Plan binomial_gather(PlanArgs a);   // k rounds, p-1 messages
 Plan binomial_scatter(PlanArgs a);  // k rounds, p-1 messages

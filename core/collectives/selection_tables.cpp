@@ -60,7 +60,7 @@ constexpr SelectionRule nccl[] = {
 };
 
 constexpr SelectionRule gloo[] = {
-    {K::all_reduce, any_ranks, any_size, "gloo_ring"},  {K::broadcast, any_ranks, any_size, "binomial"},
+    {K::all_reduce, any_ranks, any_size, "gloo_ring"},  {K::broadcast, any_ranks, any_size, "gloo_tree"},
     {K::reduce, any_ranks, any_size, "ring_gather"},    {K::all_gather, any_ranks, any_size, "ring"},
     {K::all_gather_v, any_ranks, any_size, "ring"},     {K::gather, any_ranks, any_size, "linear"},
     {K::scatter, any_ranks, any_size, "linear"},        {K::reduce_scatter, any_ranks, any_size, "recursive_halving"},

@@ -26,6 +26,20 @@ Plan binomial_broadcast(PlanArgs a) {
     if (me + mask < a.size) co_yield round(send(tree.back(me + mask), a.whole()));
 }
 
+Plan gloo_tree_broadcast(PlanArgs a) {
+  const Relative tree(a);
+  const int me = tree.of(a.rank);
+  int bit = 1;
+  while (bit <= me) bit <<= 1;  // the lowest one above mine: my children have it, or a higher one
+  if (me == 0)
+    co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  else
+    co_yield round(receive(tree.back(me - bit / 2), a.whole()));
+  std::vector<Step> steps;
+  for (; me + bit < a.size; bit <<= 1) steps.push_back(send(tree.back(me + bit), a.whole()));
+  if (!steps.empty()) co_yield std::span<const Step>(steps);
+}
+
 Plan binomial_reduce(PlanArgs a) {
   const Relative tree(a);
   const int me = tree.of(a.rank);

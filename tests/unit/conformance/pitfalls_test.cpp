@@ -41,8 +41,6 @@ constexpr std::array not_expressed{
 // Ranks that end otherwise, on purpose.
 constexpr std::array differences{
     Reason{"mismatched_op", "the values are as recorded, and the scenario checks them: wrong-data instead of silence"},
-    Reason{"mismatched_root",
-           "Gloo posts the sends to all children at once, the plan one after the other: rank 2 gets nothing"},
 };
 
 template <std::size_t n>
