@@ -23,7 +23,10 @@ void Console::print(std::string_view text) {
     write_error_ = errno;
 }
 
-void Console::problem(std::string_view line) { say(fmt::format("pdsim: {}\n", line)); }
+void Console::problem(std::string_view line) {
+  last_problem_ = line;
+  say(fmt::format("pdsim: {}\n", line));
+}
 
 void Console::say(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
 

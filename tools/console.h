@@ -5,6 +5,7 @@
 //   full disk      one line on standard error; finish() says so
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace pdsim::tools {
@@ -17,7 +18,8 @@ class Console {
   bool terminal() const { return terminal_; }  // is standard output one?
   void print(std::string_view text);
   void problem(std::string_view line);  // "pdsim: line" on standard error
-  void say(std::string_view text);      // to standard error as it is: diagnostics, progress
+  const std::string& last_problem() const { return last_problem_; }
+  void say(std::string_view text);  // to standard error as it is: diagnostics, progress
   // Flushes; false when standard output could not take everything, for another reason than that its reader left.
   bool finish();
 
@@ -26,6 +28,7 @@ class Console {
   bool color_ = false;
   bool reader_left_ = false;
   int write_error_ = 0;
+  std::string last_problem_;
 };
 
 }  // namespace pdsim::tools

@@ -1,7 +1,11 @@
 #include "tools/join.h"
 
 #include "backends/launch/agent.h"
+#include "core/base/quantity.h"
 #include "scenarios/engine/worlds.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -21,13 +25,24 @@ Result<std::optional<JobPlace>> job_of(const std::string& world) {
                  "this job was not started by Open MPI's mpirun, so its ranks cannot use MPI: start it with mpirun, or "
                  "with `pdsim launch --on mpi`",
                  {}};
+  if (place.ok() && *place) (*place)->version = PDSIM_VERSION;
   return place;
 }
 
-int run_joined(const std::optional<JobPlace>& place, Console& console, const std::function<int(Job*)>& body) {
-  using namespace literals;
-  constexpr Time gather_within = 30_s;
+void add_join_within(CLI::App& app, std::string& text) {
+  app.add_option("--join-within", text, "in a job: how long its ranks may take to come")
+      ->check([](const std::string& value) {
+        const Result<Time> time = parse_time(value);
+        if (!time.ok()) return fmt::format("{}; write a time with its unit, such as 30s", time.error().message);
+        return std::string(*time > Time{} ? "" : "ranks need some time to come, such as 30s");
+      })
+      ->capture_default_str();
+}
+
+int run_joined(const std::optional<JobPlace>& place, const std::string& join_within, Console& console,
+               const std::function<int(Job*)>& body) {
   if (!place) return body(nullptr);
+  const Time gather_within = parse_time(join_within).value();
   std::error_code ignored;
   const std::string executable = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   if (place->rank > 0) {
@@ -44,7 +59,7 @@ int run_joined(const std::optional<JobPlace>& place, Console& console, const std
   }
   const int status = body(job->get());
   std::fflush(stdout);  // before the ranks end, which their launcher may answer by ending this one
-  (*job)->goodbye(status);
+  (*job)->goodbye(status, status == exit_held || status == exit_did_not_hold ? "" : console.last_problem());
   return status;
 }
 

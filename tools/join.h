@@ -14,8 +14,12 @@ namespace pdsim::tools {
 // to itself. Errors: invalid_argument.
 Result<std::optional<JobPlace>> job_of(const std::string& world);
 
-// Without a place: `body` with no job. Rank 0: gathers the others, then `body`; its status goes to all. Others: be agents until
-// rank 0 is done. The exit status.
-int run_joined(const std::optional<JobPlace>& place, Console& console, const std::function<int(Job*)>& body);
+// "30s", how long the ranks of a job may take to come; declares the flag.
+void add_join_within(CLI::App& app, std::string& text);
+
+// Without a place: `body` with no job. Rank 0: gathers the others, then `body`; its status goes to all, and why where nothing
+// could be run. Others: be agents until rank 0 is done. The exit status.
+int run_joined(const std::optional<JobPlace>& place, const std::string& join_within, Console& console,
+               const std::function<int(Job*)>& body);
 
 }  // namespace pdsim::tools

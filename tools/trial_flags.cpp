@@ -169,6 +169,7 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
   app.add_option("--patience", flags.patience, "real worlds: how long without progress is a hang")
       ->check(quantity(parse_time, "10s"))
       ->capture_default_str();
+  add_join_within(app, flags.join_within);
   app.add_flag("--json", flags.json, "one JSON object per line");
   app.add_option("--as-rank", flags.as_rank)->group("");
   app.add_flag("--series", flags.series)->group("");

@@ -3,13 +3,17 @@
 #include "backends/gloo/errors.h"
 #include "backends/gloo/gloo_member.h"
 #include "backends/gloo/raw.h"
+#include "backends/local/interfaces.h"
 #include "backends/local/wait_for_all.h"
 
+#include <fmt/format.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <net/if.h>
 #include <string>
@@ -20,18 +24,36 @@ namespace {
 
 using namespace literals;
 
-// Gloo's rendezvous store over ours, under the group's name.
+// Behind every address that a rank publishes: how many interfaces it was told to use, and which.
+constexpr std::string_view interfaces_mark = "\npdsim interfaces ";
+
+// Gloo's rendezvous store over ours, under the group's name. All ranks name as many interfaces, for Gloo would wait for ever
+// where they do not.
 class RendezvousStore final : public ::gloo::rendezvous::Store {
  public:
-  RendezvousStore(pdsim::Store& store, const std::string& group) : store_(store), prefix_(group + "/") {}
+  RendezvousStore(pdsim::Store& store, const JoinOptions& options, const std::string& interfaces, GlooPeers& peers)
+      : store_(store),
+        prefix_(options.group + "/"),
+        rank_(options.rank),
+        members_(options.members()),
+        interfaces_(interfaces),
+        peers_(peers) {}
 
   void set(const std::string& key, const std::vector<char>& data) override {
-    must(store_.set(prefix_ + key, std::string_view(data.data(), data.size())));
+    std::string value(data.begin(), data.end());
+    value.append(interfaces_mark).append(interfaces_);
+    must(store_.set(prefix_ + key, value));
   }
   std::vector<char> get(const std::string& key) override {
+    if (const auto known = published_.find(key); known != published_.end()) return known->second;
     const Result<std::string> value = store_.get(prefix_ + key);
     must(value.status());
-    return {value->begin(), value->end()};
+    const std::size_t end = std::min(value->rfind(interfaces_mark), value->size());
+    if (is_address(key) && end < value->size()) {
+      must(compare(key, value->substr(end + interfaces_mark.size())));
+      peers_.add(members_[std::stoi(key)], std::string_view(*value).substr(0, end));
+    }
+    return {value->begin(), value->begin() + static_cast<std::ptrdiff_t>(end)};
   }
   void wait(const std::vector<std::string>& keys) override { wait_for(keys, store_.timeout()); }
   void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) override {
@@ -39,10 +61,36 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
   }
 
  private:
+  // Under a rank's number lies its address.
+  static bool is_address(const std::string& key) { return key.find_first_not_of("0123456789") == std::string::npos; }
+
+  // Of all ranks, before Gloo connects to the first: a rank that finds what is wrong later leaves others in a connection that
+  // nobody accepts.
+  void read_all_addresses(Time timeout) {
+    for (Rank r = 0; r < members_.size(); ++r) {
+      const std::string key = std::to_string(r);
+      if (r == rank_ || published_.count(key) != 0) continue;
+      const std::string keys[] = {prefix_ + key};
+      must(store_.wait(keys, timeout));
+      published_[key] = get(key);
+    }
+  }
+
   void wait_for(const std::vector<std::string>& keys, Time timeout) {
+    if (keys.size() == 1 && is_address(keys.front())) return read_all_addresses(timeout);
     std::vector<std::string> ours;
     for (const std::string& key : keys) ours.push_back(prefix_ + key);
     must(store_.wait(ours, timeout));
+  }
+  Status compare(const std::string& key, const std::string& others) const {
+    const std::size_t theirs = names_in(others).size(), ours = names_in(interfaces_).size();
+    if (theirs == ours) return {};
+    return Error{
+        Code::invalid_argument,
+        fmt::format("rank {} of the group is to use {} network interface{} ({}), and rank {} {} ({}): Gloo connects "
+                    "all ranks over each, so GLOO_SOCKET_IFNAME must name as many on every rank",
+                    key, theirs, theirs == 1 ? "" : "s", others, rank_, ours, interfaces_),
+        {{"peer", key}, {"interfaces", others}, {"own_interfaces", interfaces_}}};
   }
   static void must(const Status& status) {
     if (!status.ok()) throw CarriedError(status.error());
@@ -50,6 +98,11 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
 
   pdsim::Store& store_;
   const std::string prefix_;
+  const Rank rank_;
+  const RankList members_;
+  const std::string interfaces_;
+  GlooPeers& peers_;
+  std::map<std::string, std::vector<char>> published_;
 };
 
 // Gloo took the store by reference and takes a shared pointer since 2025.
@@ -64,18 +117,21 @@ void connect(Context& context, const std::shared_ptr<RendezvousStore>& store,
 
 class GlooBackend final : public Backend {
  public:
-  GlooBackend(Runtime& runtime, std::shared_ptr<::gloo::transport::Device> device)
-      : runtime_(runtime), device_(std::move(device)) {}
+  GlooBackend(Runtime& runtime, std::shared_ptr<::gloo::transport::Device> device, std::string interfaces)
+      : runtime_(runtime), device_(std::move(device)), interfaces_(std::move(interfaces)) {}
   std::string_view name() const override { return "gloo"; }
   Time default_timeout() const override { return 30_min; }
 
   Result<std::unique_ptr<Member>> join(pdsim::Store& store, const JoinOptions& options) override {
-    const auto context = connected(store, options);
-    if (!context.ok()) return context.error();
-    return std::unique_ptr<Member>(std::make_unique<GlooMember>(runtime_, *context, timeout_of(options)));
+    GlooPeers peers;
+    const auto context = connected(store, options, peers);
+    if (!context.ok()) return peers.name_in(context.error());
+    return std::unique_ptr<Member>(
+        std::make_unique<GlooMember>(runtime_, *context, std::move(peers), timeout_of(options)));
   }
   Result<std::unique_ptr<RawCaller>> join_raw(pdsim::Store& store, const JoinOptions& options) override {
-    const auto context = connected(store, options);
+    GlooPeers peers;
+    const auto context = connected(store, options, peers);
     if (!context.ok()) return context.error();
     return make_gloo_raw_caller(*context);
   }
@@ -84,12 +140,14 @@ class GlooBackend final : public Backend {
   Time timeout_of(const JoinOptions& options) const {
     return options.timeout > Time{} ? options.timeout : default_timeout();
   }
-  Result<std::shared_ptr<::gloo::Context>> connected(pdsim::Store& store, const JoinOptions& options) {
+  Result<std::shared_ptr<::gloo::Context>> connected(pdsim::Store& store, const JoinOptions& options,
+                                                     GlooPeers& peers) {
     const Time timeout = timeout_of(options);
+    if (options.size == 2) peers.set_only(options.members()[1 - options.rank]);
     auto context = std::make_shared<::gloo::rendezvous::Context>(options.rank, options.size);
     context->setTimeout(gloo_timeout(timeout.ps));
     Status status = guarded([&] {
-      connect(*context, std::make_shared<RendezvousStore>(store, options.group), device_);
+      connect(*context, std::make_shared<RendezvousStore>(store, options, interfaces_, peers), device_);
       return Status{};
     });
     if (!status.ok()) return status.error();
@@ -100,6 +158,7 @@ class GlooBackend final : public Backend {
 
   Runtime& runtime_;
   std::shared_ptr<::gloo::transport::Device> device_;  // one thread, shared by all groups of this rank
+  const std::string interfaces_;                       // their names, or the address
 };
 
 }  // namespace
@@ -116,22 +175,24 @@ GlooOptions GlooOptions::from_environment() {
 }
 
 Result<std::unique_ptr<Backend>> make_gloo_backend(Runtime& runtime, const GlooOptions& options) {
-  if (options.address.empty() && if_nametoindex(options.interface.c_str()) == 0)
-    return Error{Code::unavailable,
-                 "this machine has no network interface `" + options.interface + "`; is GLOO_SOCKET_IFNAME right?",
-                 {}};
+  const std::vector<std::string> names = names_in(options.interface);
+  for (const std::string& name : names)
+    if (options.address.empty() && if_nametoindex(name.c_str()) == 0)
+      return no_such_interface("GLOO_SOCKET_IFNAME", name);
+  if (options.address.empty() && names.empty()) return no_such_interface("GLOO_SOCKET_IFNAME", options.interface);
   std::shared_ptr<::gloo::transport::Device> device;
   Status made = guarded([&] {
     ::gloo::transport::tcp::attr attributes;
     if (options.address.empty())
-      attributes.iface = options.interface;
+      attributes.iface = names.front();
     else
       attributes.hostname = options.address;
     device = ::gloo::transport::tcp::CreateDevice(attributes);
     return Status{};
   });
   if (!made.ok()) return made.error();
-  return std::unique_ptr<Backend>(std::make_unique<GlooBackend>(runtime, std::move(device)));
+  return std::unique_ptr<Backend>(std::make_unique<GlooBackend>(
+      runtime, std::move(device), options.address.empty() ? options.interface : options.address));
 }
 
 }  // namespace pdsim

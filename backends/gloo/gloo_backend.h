@@ -1,7 +1,8 @@
 // Gloo as a Backend: real sockets on this machine, one context (full mesh of connections) per group.
 //
 //   join      publishes this rank's address in the store under the group's name and connects to every other rank; errors:
-//             store_timeout (a rank never came), connection_refused (the address in the store is a dead rank's), timeout
+//             store_timeout (a rank never came), connection_refused (the address in the store is a dead rank's), timeout,
+//             invalid_argument (ranks name different numbers of interfaces)
 //   start     runs on one of two threads of the member, as in c10d; sends and receives each on a thread of their own, for
 //             Gloo cannot be polled. `auto` takes Gloo's own collective where it has one, otherwise our plan; `native` only
 //             Gloo's; any other name is a plan, over Gloo's point-to-point messages.
@@ -22,7 +23,7 @@
 namespace pdsim {
 
 struct GlooOptions {
-  std::string interface = "lo";  // the network interface whose address is published
+  std::string interface = "lo";  // the network interface whose address is published; of several (lo,eth0) the first
   std::string address{};         // or this address itself; the interface is not looked at
   // GLOO_SOCKET_IFNAME wins, as in PyTorch; otherwise PDSIM_ADDRESS, which the agents of a job set (backends/launch/agent.h).
   static GlooOptions from_environment();

@@ -20,8 +20,11 @@ Error unusable(const Error& reason) {
 
 }  // namespace
 
-GlooMember::GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, Time timeout)
-    : runtime_(runtime), context_(std::move(context)), transport_(context_, gloo_timeout(timeout.ps), false) {
+GlooMember::GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, GlooPeers peers, Time timeout)
+    : runtime_(runtime),
+      context_(std::move(context)),
+      peers_(std::move(peers)),
+      transport_(context_, gloo_timeout(timeout.ps), false) {
   for (std::thread& worker : workers_) worker = std::thread([this] { work_loop(); });
 }
 
@@ -87,7 +90,7 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
                         Status outcome = guarded([&] { return posted->wait(timeout); });
                         posted.reset();
                         const bool explained = !outcome.ok() && is_aborted();  // by abort(), as in work_loop
-                        if (!explained) work->complete(std::move(outcome));
+                        if (!explained) work->complete(peers_.name_in(std::move(outcome)));
                         *ended = true;
                       }),
                       ended});
@@ -156,7 +159,7 @@ void GlooMember::run_to_end(const Task& task) {
   Status outcome = guarded([&] { return run(task); });
   // What an abort breaks, abort() explains. Completing runs callbacks, which may start more, so not under the lock.
   const bool explained = !outcome.ok() && is_aborted();
-  if (!explained) task.work->complete(std::move(outcome));
+  if (!explained) task.work->complete(peers_.name_in(std::move(outcome)));
 }
 
 Status GlooMember::run(const Task& task) {

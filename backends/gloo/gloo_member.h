@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/gloo/gloo_transport.h"
+#include "backends/gloo/peers.h"
 #include "core/collectives/algorithms.h"
 #include "core/group/backend.h"
 
@@ -22,7 +23,7 @@ namespace pdsim {
 
 class GlooMember final : public Member {
  public:
-  GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, Time timeout);
+  GlooMember(Runtime& runtime, std::shared_ptr<::gloo::Context> context, GlooPeers peers, Time timeout);
   ~GlooMember() override;
   Result<WorkPtr> start(const Collective& call) override;
   Transport& transport() override { return transport_; }
@@ -53,6 +54,7 @@ class GlooMember final : public Member {
 
   Runtime& runtime_;
   std::shared_ptr<::gloo::Context> context_;
+  const GlooPeers peers_;
   GlooTransport transport_;
   std::mutex mutex_;
   std::condition_variable changed_;

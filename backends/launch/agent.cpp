@@ -6,9 +6,13 @@
 #include "backends/local/real_runtime.h"
 #include "backends/local/temporary_folder.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <list>
 #include <optional>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace pdsim {
@@ -20,7 +24,8 @@ constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
 
 class Agent {
  public:
-  Agent(JobLink link, const std::string& executable) : link_(std::move(link)), executable_(executable) {}
+  Agent(const JobPlace& place, JobLink link, const std::string& executable, Descriptor listener)
+      : place_(place), link_(std::move(link)), executable_(executable), listener_(std::move(listener)) {}
 
   AgentResult run() {
     while (!over_) {
@@ -28,7 +33,8 @@ class Agent {
       const bool closed = link_.reader.fill(link_.fd.get()) == FrameReader::State::closed;
       while (const auto frame = link_.reader.next()) take(*frame);
       if (rank_) serve_rank();
-      if (closed && !over_) return {exit_failed, "rank 0 of the job is gone"};
+      if (all_here_ && listener_) refuse_the_late();
+      if (closed && !over_) return {exit_failed, rank_zero_is_gone()};
     }
     if (rank_ && !goodbye_.kills) let_it_end();
     return {goodbye_.status, goodbye_.why};
@@ -41,6 +47,8 @@ class Agent {
     constexpr int look_ms = 50, closing_ms = 1;
     std::vector<pollfd> waiting{{link_.fd.get(), POLLIN, 0}};
     if (rank_) rank_->add_to(waiting);
+    if (all_here_ && listener_) waiting.push_back({listener_.get(), POLLIN, 0});
+    for (const JobLink& guest : late_) waiting.push_back({guest.fd.get(), POLLIN, 0});
     poll(waiting.data(), waiting.size(), rank_ && rank_->closing() ? closing_ms : look_ms);
   }
 
@@ -59,7 +67,34 @@ class Agent {
     }
   }
 
+  std::string rank_zero_is_gone() const {
+    return fmt::format(
+        "rank {} of {}: rank 0 of the job{} is gone: its process ended, or the connection to it broke; its own "
+        "output says more",
+        place_.rank, place_.size, place_.host.empty() ? "" : fmt::format(" at {}:{}", place_.host, place_.port));
+  }
+
+  void refuse_the_late() {
+    if (Descriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)); fd)
+      late_.push_back({std::move(fd), {}, false});
+    for (auto guest = late_.begin(); guest != late_.end();) {
+      guest->closed = guest->reader.fill(guest->fd.get()) == FrameReader::State::closed;
+      const auto frame = guest->reader.next();
+      if (frame && frame->kind == FrameKind::hello) {
+        const Result<JobHello> hello = job_hello_of(frame->payload);
+        const std::string why = fmt::format(
+            "the job at rank 0 has all its {} ranks, and this process says that it is rank {} as well: each rank from "
+            "0 to {} "
+            "is to be started once",
+            place_.size, hello.ok() ? hello->rank : -1, place_.size - 1);
+        if (hello.ok()) write_frame(guest->fd.get(), FrameKind::goodbye, text_of(JobGoodbye{exit_refused, false, why}));
+      }
+      guest = frame || guest->closed ? late_.erase(guest) : std::next(guest);
+    }
+  }
+
   void start(std::string_view text) {
+    all_here_ = true;
     Result<AgentStart> start = agent_start_of(text);
     if (!start.ok()) return refuse(start.error().message);
     RankStart& word = start->word;
@@ -109,19 +144,23 @@ class Agent {
     }
   }
 
+  const JobPlace& place_;
   JobLink link_;
   const std::string& executable_;
   std::optional<TemporaryFolder> folder_;
   std::optional<RankProcess> rank_;
   JobGoodbye goodbye_;
   bool over_ = false;
+  Descriptor listener_;
+  bool all_here_ = false;
+  std::list<JobLink> late_;
 };
 
 }  // namespace
 
-AgentResult run_agent(const JobPlace& place, const std::string& executable, Time within) {
+AgentResult run_agent(const JobPlace& place, const std::string& executable, Time within, Descriptor listener) {
   Result<JobLink> link = connect_to_job(place, within);
-  if (link.ok()) return Agent(std::move(*link), executable).run();
+  if (link.ok()) return Agent(place, std::move(*link), executable, std::move(listener)).run();
   const bool refused = link.error().code == Code::invalid_argument;
   return {refused ? exit_refused : exit_missing, link.error().message};
 }

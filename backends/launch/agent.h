@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/launch/job_place.h"
+#include "backends/local/posix.h"
 #include "core/base/quantity.h"
 
 #include <string>
@@ -14,7 +15,8 @@ struct AgentResult {
   std::string problem;  // why, where there is anything to tell
 };
 
-// Blocks until the job is over. `within`: how long to look for rank 0.
-AgentResult run_agent(const JobPlace& place, const std::string& executable, Time within);
+// Blocks until the job is over. `within`: how long to look for rank 0. `listener`: rank 0's own agent, once all are there, tells
+// those who come later that their place is taken; -1 for the others.
+AgentResult run_agent(const JobPlace& place, const std::string& executable, Time within, Descriptor listener = {});
 
 }  // namespace pdsim

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <list>
 #include <poll.h>
+#include <set>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -24,8 +25,6 @@ namespace {
 using namespace literals;
 
 constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
-
-Error refusal(std::string why) { return {Code::invalid_argument, std::move(why), {}}; }
 
 void say_goodbye(int fd, const JobGoodbye& goodbye) { write_frame(fd, FrameKind::goodbye, text_of(goodbye)); }
 
@@ -54,14 +53,20 @@ Status GatheredJob::start_own_agent(const std::string& executable, int listener,
   if (own_agent_ > 0) return {};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != command) _exit(exit_failed);
-  close(listener);
-  _exit(run_agent(place_, executable, within).status);
+  _exit(run_agent(place_, executable, within, Descriptor(listener)).status);
 }
 
 Status GatheredJob::wait_for_all(int listener, Time within) {
+  constexpr Time tell_within = 2_s;  // a job that is off: who comes a little later is to hear why as well
   const RealRuntime clock;
   std::list<JobLink> guests;  // who has not said hello yet
-  const auto missing = [this] { return std::count(agents_.begin(), agents_.end(), nullptr); };
+  std::set<Rank> refused;     // who has heard why the job is off
+  Status outcome;
+  const auto missing = [this, &refused] {
+    Rank r = 0;
+    return std::count_if(agents_.begin(), agents_.end(),
+                         [&](const auto& agent) { return agent == nullptr && refused.count(r++) == 0; });
+  };
   while (missing() > 0 && clock.now() < within) {
     std::vector<pollfd> waiting{{listener, POLLIN, 0}};
     for (const JobLink& guest : guests) waiting.push_back({guest.fd.get(), POLLIN, 0});
@@ -73,11 +78,15 @@ Status GatheredJob::wait_for_all(int listener, Time within) {
     for (auto guest = guests.begin(); guest != guests.end();) {
       guest->closed = guest->reader.fill(guest->fd.get()) == FrameReader::State::closed;
       const auto frame = guest->reader.next();
-      if (frame && frame->kind == FrameKind::hello) PDSIM_TRY(admit(*guest, frame->payload));
+      if (frame && frame->kind == FrameKind::hello) {
+        const Status first = outcome;
+        if (const auto rank = admit(*guest, frame->payload, outcome)) refused.insert(*rank);
+        if (first.ok() && !outcome.ok()) within = std::min(within, clock.now() + tell_within);
+      }
       guest = frame || guest->closed ? guests.erase(guest) : std::next(guest);
     }
   }
-  if (missing() == 0) return {};
+  if (!outcome.ok() || missing() == 0) return outcome;
   std::vector<int> absent;
   for (int r = 0; r < place_.size; ++r)
     if (agents_[static_cast<std::size_t>(r)] == nullptr) absent.push_back(r);
@@ -90,28 +99,41 @@ Status GatheredJob::wait_for_all(int listener, Time within) {
       {}};
 }
 
-Status GatheredJob::admit(JobLink& link, const std::string& text) {
+// Why a process that says this is no rank of the job; empty: it is one.
+std::string GatheredJob::objection(const JobHello& hello) const {
+  if (hello.protocol != job_protocol)
+    return fmt::format(
+        "rank {} speaks version {} of the job protocol and rank 0 version {} (pdsim {}): all ranks must run the same "
+        "pdsim",
+        hello.rank, hello.protocol, job_protocol, place_.version);
+  if (hello.version != place_.version)
+    return fmt::format("rank {} runs pdsim {} and rank 0 pdsim {}: all ranks must run the same pdsim", hello.rank,
+                       hello.version, place_.version);
+  const bool known = hello.rank >= 0 && hello.rank < place_.size;
+  if (hello.size != place_.size || !known)
+    return fmt::format(
+        "rank {} says that the world has {} rank{}, and rank 0 that it has {}: set the same WORLD_SIZE on all",
+        hello.rank, hello.size, hello.size == 1 ? "" : "s", place_.size);
+  if (hello.would_serve || agents_[static_cast<std::size_t>(hello.rank)] != nullptr)
+    return fmt::format("two processes say that they are rank {} of {}: each rank from 0 to {} is to be started once",
+                       hello.rank, place_.size, place_.size - 1);
+  return {};
+}
+
+// The rank that was refused, if any; the first sets `outcome`, and all later ones hear the same.
+std::optional<Rank> GatheredJob::admit(JobLink& link, const std::string& text, Status& outcome) {
   const Result<JobHello> hello = job_hello_of(text);
-  if (!hello.ok()) return {};
-  Error why = refusal("");
-  if (hello->name != place_.name) {
-    say_goodbye(link.fd.get(), {exit_refused, false, "rank 0 there is of another job"});
-    return {};
+  if (!hello.ok()) return std::nullopt;
+  const auto refuse = [&link](const std::string& why) { say_goodbye(link.fd.get(), {exit_refused, false, why}); };
+  if (hello->protocol == job_protocol && hello->name != place_.name) {
+    refuse("rank 0 of another job listens there; give each job a MASTER_PORT of its own");
+    return std::nullopt;
   }
-  const bool known = hello->rank >= 0 && hello->rank < place_.size;
-  if (hello->protocol != job_protocol)
-    why.message = fmt::format(
-        "rank {} speaks version {} of the job protocol and rank 0 version {}: all ranks must run "
-        "the same pdsim",
-        hello->rank, hello->protocol, job_protocol);
-  else if (hello->size != place_.size || !known)
-    why.message = fmt::format("rank {} says that the world has {} rank{}, and rank 0 that it has {}", hello->rank,
-                              hello->size, hello->size == 1 ? "" : "s", place_.size);
-  else if (agents_[static_cast<std::size_t>(hello->rank)] != nullptr)
-    why.message = fmt::format("two processes say that they are rank {}", hello->rank);
-  if (!why.message.empty()) {
-    say_goodbye(link.fd.get(), {exit_refused, false, why.message});
-    return why;
+  const std::string why = outcome.ok() ? objection(*hello) : outcome.error().message;
+  if (!why.empty()) {
+    if (outcome.ok()) outcome = Error{Code::invalid_argument, why, {{"rank", std::to_string(hello->rank)}}};
+    refuse(why);
+    return hello->rank;
   }
   write_frame(link.fd.get(), FrameKind::welcome, {});
   auto& agent = agents_[static_cast<std::size_t>(hello->rank)];
@@ -119,7 +141,7 @@ Status GatheredJob::admit(JobLink& link, const std::string& text) {
   agent->link = std::move(link);
   agent->rank = hello->rank;
   link.closed = true;
-  return {};
+  return std::nullopt;
 }
 
 GatheredJob::~GatheredJob() {

@@ -14,6 +14,7 @@
 #include "backends/local/job.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ class GatheredJob final : public Job {
  public:
   // In rank 0's process, before it has another thread: starts its agent, with `executable` for its rank, and waits until all
   // ranks are here. Errors, which the others are told too: invalid_argument (two say they are the same rank, another size,
-  // another version; no port to listen on), unavailable (ranks that did not come), io_error.
+  // another version; no port to listen on), unavailable (ranks that did not come), io_error. A job that is off waits two seconds
+  // more, so that those who are late hear why.
   static Result<std::unique_ptr<GatheredJob>> gather(const JobPlace& place, const std::string& executable, Time within);
   // Tells all agents to end, with status 4 unless goodbye was said, and waits for its own.
   ~GatheredJob() override;
@@ -48,7 +50,8 @@ class GatheredJob final : public Job {
   explicit GatheredJob(JobPlace place) : place_(std::move(place)) {}
   Status start_own_agent(const std::string& executable, int listener, Time within);
   Status wait_for_all(int listener, Time within);
-  Status admit(JobLink& link, const std::string& hello);
+  std::string objection(const JobHello& hello) const;
+  std::optional<Rank> admit(JobLink& link, const std::string& hello, Status& outcome);
 
   JobPlace place_;
   std::vector<std::unique_ptr<Agent>> agents_;  // by rank; null: not here yet

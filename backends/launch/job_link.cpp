@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -21,6 +22,8 @@ namespace pdsim {
 namespace {
 
 using namespace literals;
+
+constexpr std::string_view no_version = "-";
 
 // A name in the machine's memory, not in a folder: it goes with its socket.
 socklen_t local_address(const JobPlace& place, sockaddr_un& address) {
@@ -39,9 +42,13 @@ Result<Listener> listen_in_memory(const JobPlace& place) {
   const socklen_t length = local_address(place, address);
   Listener listener{local_socket(), 0};
   if (listener.fd && bind(listener.fd.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-      listen(listener.fd.get(), SOMAXCONN) == 0)
+      listen(listener.fd.get(), SOMAXCONN) == 0 && fcntl(listener.fd.get(), F_SETFL, O_NONBLOCK) == 0)
     return listener;
   return system_error(fmt::format("cannot meet the other ranks of {}", place.by));
+}
+
+JobHello hello_of(const JobPlace& place, bool would_serve) {
+  return {job_protocol, place.rank, place.size, would_serve, place.version, place.name};
 }
 
 Result<Descriptor> connect_once(const JobPlace& place, int port, Time deadline, const RealRuntime& clock) {
@@ -76,7 +83,9 @@ Status be_welcomed(JobLink& link, Time deadline, const RealRuntime& clock) {
     if (link.closed || clock.now() >= deadline) break;
     poll(&waiting, 1, tcp::poll_timeout(deadline, clock.now()));
   }
-  return Error{Code::io_error, "something that is not rank 0 of this job answers there", {}};
+  return Error{Code::io_error,
+               "something that is not rank 0 of this job answers there; does another program hold the port?",
+               {}};
 }
 
 std::string place_of(const JobPlace& place) {
@@ -85,16 +94,46 @@ std::string place_of(const JobPlace& place) {
                           : fmt::format("at {}, ports {} to {}", place.host, place.port, place.port + place.ports - 1);
 }
 
+Result<Listener> listen_once(const JobPlace& place, int port) {
+  return place.host.empty() ? listen_in_memory(place) : tcp::listen_on(place.host, port);
+}
+
+// Where rank 0 wants to listen: another rank 0, of this job or another, says so; anything else is silent or talks nonsense.
+std::string who_listens(const JobPlace& place) {
+  const RealRuntime clock;
+  const Time deadline = clock.now() + 1_s;
+  auto fd = connect_once(place, place.port, deadline, clock);
+  if (fd.ok()) {
+    JobLink link{std::move(*fd), {}, false};
+    prepare(link.fd.get());
+    write_frame(link.fd.get(), FrameKind::hello, text_of(hello_of(place, true)));
+    const Status answer = be_welcomed(link, deadline, clock);
+    if (!answer.ok() && answer.error().code == Code::invalid_argument) return answer.error().message;
+  }
+  return "the port is in use by another program, or by a job that is just ending; choose another MASTER_PORT, the same "
+         "on all "
+         "ranks";
+}
+
 }  // namespace
 
-std::string text_of(const JobHello& h) { return fmt::format("pdsim {} {} {} {}", h.protocol, h.rank, h.size, h.name); }
+std::string text_of(const JobHello& h) {
+  return fmt::format("pdsim {} {} {} {} {} {}", h.protocol, h.rank, h.size, h.would_serve ? 1 : 0,
+                     h.version.empty() ? no_version : h.version, h.name);
+}
 
 Result<JobHello> job_hello_of(std::string_view text) {
   JobHello hello;
-  int used = 0;
+  int used = 0, would_serve = 0;
+  char version[64] = "";
   const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "pdsim %d %d %d %n", &hello.protocol, &hello.rank, &hello.size, &used) != 3)
+  if (std::sscanf(copy.c_str(), "pdsim %d %d %d", &hello.protocol, &hello.rank, &hello.size) != 3)
     return Error{Code::invalid_argument, "this is no rank of a job", {}};
+  if (hello.protocol != job_protocol) return hello;
+  if (std::sscanf(copy.c_str(), "pdsim %*d %*d %*d %d %63s %n", &would_serve, version, &used) != 2)
+    return Error{Code::invalid_argument, "this is no rank of a job", {}};
+  hello.would_serve = would_serve != 0;
+  if (version != no_version) hello.version = version;
   hello.name = copy.substr(std::min(static_cast<std::size_t>(used), copy.size()));
   return hello;
 }
@@ -112,13 +151,14 @@ JobGoodbye job_goodbye_of(std::string_view text) {
 }
 
 Result<Listener> listen_for_job(const JobPlace& place) {
-  if (place.host.empty()) return listen_in_memory(place);
-  Result<Listener> listener = tcp::listen_on(place.host, place.port);
-  for (int i = 1; i < place.ports && !listener.ok(); ++i) listener = tcp::listen_on(place.host, place.port + i);
+  Result<Listener> listener = listen_once(place, place.port);
+  for (int i = 1; i < place.ports && !listener.ok(); ++i) listener = listen_once(place, place.port + i);
   if (listener.ok()) return listener;
+  std::string why = listener.error().message;
+  if (fact(listener.error().facts, "errno") == std::to_string(EADDRINUSE)) why = who_listens(place);
   return Error{Code::invalid_argument,
-               fmt::format("rank 0 of the job cannot listen {}, as MASTER_ADDR and MASTER_PORT say: {}",
-                           place_of(place), listener.error().message),
+               fmt::format("rank 0 of {} cannot listen {}{}: {}", place.size, place_of(place),
+                           place.host.empty() ? "" : ", as MASTER_ADDR and MASTER_PORT say", why),
                {}};
 }
 
@@ -135,7 +175,7 @@ Result<JobLink> connect_to_job(const JobPlace& place, Time within) {
       if (!fd.ok()) continue;
       JobLink link{std::move(*fd), {}, false};
       prepare(link.fd.get());
-      write_frame(link.fd.get(), FrameKind::hello, text_of(JobHello{job_protocol, place.rank, place.size, place.name}));
+      write_frame(link.fd.get(), FrameKind::hello, text_of(hello_of(place, false)));
       outcome = be_welcomed(link, deadline, clock);
       if (outcome.ok()) return link;
       if (outcome.error().code == Code::invalid_argument) return outcome.error();

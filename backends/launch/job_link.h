@@ -1,7 +1,8 @@
 // How the agents of a job find rank 0: connections that carry frames (backends/local/frames.h).
 //
-//   hello      the version of this protocol, the agent's rank, the size of the job and its name; answered by welcome, or by goodbye
-//              with why not
+//   hello      the version of this protocol, the agent's rank, the size of the job, the version of pdsim and the job's name;
+//              answered by welcome, or by goodbye with why not. The first three are the same in every version of the protocol,
+//              so that ranks of different versions can tell each other
 //   lost       a machine that is gone without a word is noticed after half a minute
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace pdsim {
 
-constexpr int job_protocol = 1;
+constexpr int job_protocol = 2;
 
 struct JobLink {
   Descriptor fd;
@@ -26,6 +27,8 @@ struct JobHello {
   int protocol = job_protocol;
   Rank rank = 0;
   int size = 1;
+  bool would_serve = false;  // not an agent: a process that is rank 0 itself, and found its place taken
+  std::string version;
   std::string name;
 };
 std::string text_of(const JobHello& hello);
@@ -40,7 +43,7 @@ struct JobGoodbye {
 std::string text_of(const JobGoodbye& goodbye);
 JobGoodbye job_goodbye_of(std::string_view text);
 
-// Rank 0. Errors: io_error, with what would be right.
+// Rank 0. Errors: invalid_argument, with what would be right. Where somebody else listens there, it is asked who it is.
 Result<Listener> listen_for_job(const JobPlace& place);
 
 // Any rank, 0 as well: tries until rank 0 has answered or `within` is over. Errors: rendezvous_timeout (nobody answered),

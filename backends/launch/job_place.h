@@ -27,6 +27,7 @@ struct JobPlace {
   int ports = 1;        // and how many
   std::string name;     // tells this job from others
   bool is_mpi = false;  // an mpirun has started it, whoever else did
+  std::string version;  // of pdsim, which is the same on all ranks; for the caller to say
 };
 
 // `variable` is getenv. Nothing: no job has started this process. Errors: invalid_argument, with what is missing or wrong.

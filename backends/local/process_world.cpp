@@ -52,6 +52,7 @@ class Launch {
       for (const auto& rank : ranks_)
         if (rank->service()) last_progress_ = clock_.now();
       if (options_.ends_together && end_together()) break;
+      if (some_refused()) break;
       if (clock_.now() - last_progress_ < limit()) continue;
       if (!all([](const WatchedRank& r) { return r.has_come_up() || r.gone(); }) && none_finished())
         return Error{Code::unavailable, "the rank processes did not come up: " + first_output(), {}};
@@ -107,6 +108,11 @@ class Launch {
   }
   bool none_finished() const {
     return all([](const WatchedRank& r) { return !r.outcome().finished; });
+  }
+
+  // A rank's program ended before it began: without it there is no world, so that nobody needs to wait.
+  bool some_refused() const {
+    return std::any_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r->outcome().refused(); });
   }
 
   // True: a rank has failed, the others have told what they know, and it is time to end them. They get a moment before, as

@@ -2,6 +2,7 @@
 //
 //   hang      no rank recorded anything new for `patience` while some rank had not finished: every such rank is asked for its
 //             record (its watchdog thread answers, also while the main thread hangs), then all are ended
+//   refusal   a rank whose program ends before it records anything, with status 2 or more, ends the run at once
 //   death     a rank that exits without its last word, or is killed, is noticed at once; the others go on, and get `patience`,
 //             or with `ends_together` the job ends, also when a rank's program failed: the others hand over their records and
 //             are killed
@@ -58,6 +59,12 @@ struct RankOutcome {
   std::string output;              // the end of what it printed
   std::optional<RingRecord> ring;  // of a rank without a last word: what its record ring holds
   int launch = 1;
+
+  // Its program ended before it recorded anything, and says why in its output.
+  bool refused() const {
+    constexpr int least = 2;  // smaller ones are of programs that ran
+    return record.empty() && !ring && ended && ended->signal == 0 && ended->exit_status >= least;
+  }
 };
 
 struct ProcessWorldResult {

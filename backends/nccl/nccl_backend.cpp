@@ -1,6 +1,7 @@
 #include "backends/nccl/nccl_backend.h"
 
 #include "backends/local/deadline.h"
+#include "backends/local/interfaces.h"
 #include "backends/local/wait_for_all.h"
 #include "backends/nccl/errors.h"
 #include "backends/nccl/nccl_member.h"
@@ -129,6 +130,11 @@ Result<std::unique_ptr<Backend>> make_nccl_backend(Runtime& runtime) {
 Result<std::unique_ptr<Backend>> make_nccl_backend(Runtime& runtime, const NcclLibrary& library) {
   if (std::string problem = nccl_problem(nccl_facts(library, 0)); !problem.empty())
     return unavailable(std::move(problem));
+  const char* list = std::getenv("NCCL_SOCKET_IFNAME");
+  const std::vector<std::string> here = network_interfaces();
+  if (list != nullptr && std::none_of(here.begin(), here.end(),
+                                      [list](const std::string& name) { return nccl_takes_interface(list, name); }))
+    return no_such_interface("NCCL_SOCKET_IFNAME", list);
   Result<std::shared_ptr<NcclJob>> job = NcclJob::begin(library);
   if (!job.ok()) return job.error();
   return std::unique_ptr<Backend>(std::make_unique<NcclBackend>(runtime, std::move(*job)));

@@ -127,9 +127,8 @@ class RealWorldRunner final : public WorldRunner {
       run.earlier.push_back(
           result_of(static_cast<Rank>(i % outcome.ranks.size()), outcome.earlier[i], outcome.elapsed));
     for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
-      constexpr int refused = 2;  // the rank's command says on stderr why it never began
       const RankOutcome& rank = outcome.ranks[r];
-      if (rank.record.empty() && rank.ended && rank.ended->signal == 0 && rank.ended->exit_status >= refused)
+      if (rank.refused())
         return Error{Code::unavailable, fmt::format("rank {} could not begin: {}", r, last_line(rank.output)), {}};
       run.ranks.push_back(result_of(static_cast<Rank>(r), rank, outcome.elapsed));
       run.events += static_cast<std::int64_t>(run.ranks.back().log.calls.size() + run.ranks.back().log.notes.size());

@@ -13,11 +13,14 @@
 namespace pdsim::cli_tests {
 namespace {
 
-[[noreturn]] void become(const std::vector<std::string>& arguments, const std::filesystem::path& in) {
+[[noreturn]] void become(const std::vector<std::string>& arguments, const std::filesystem::path& in,
+                         const std::string& output) {
   if (chdir(in.c_str()) != 0) _exit(127);
   setenv("TMPDIR", in.c_str(), 1);
   const int nowhere = open("/dev/null", O_RDWR);
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
+  const int where = output.empty() ? nowhere : open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  dup2(nowhere, STDIN_FILENO);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) dup2(where, stream);
   std::string program = PDSIM_PROGRAM;
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv{program.data()};
@@ -29,10 +32,11 @@ namespace {
 
 }  // namespace
 
-Running::Running(const std::vector<std::string>& arguments, const std::filesystem::path& in) {
+Running::Running(const std::vector<std::string>& arguments, const std::filesystem::path& in,
+                 const std::string& output) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   child_ = fork();
-  if (child_ == 0) become(arguments, in);
+  if (child_ == 0) become(arguments, in, output);
 }
 
 bool Running::ended() const {

@@ -13,7 +13,8 @@ namespace pdsim::cli_tests {
 // Runs in the folder `in`, below which its temporary files go too. Whom the command leaves behind becomes a child of the test.
 class Running {
  public:
-  Running(const std::vector<std::string>& arguments, const std::filesystem::path& in);
+  // Both its streams go to the file `output`; without one, nowhere.
+  Running(const std::vector<std::string>& arguments, const std::filesystem::path& in, const std::string& output = {});
 
   // False: it ended before that.
   bool wait_until(const std::function<bool()>& seen) const;

@@ -16,6 +16,19 @@ std::vector<pid_t> children_of(pid_t process) {
   return pids;
 }
 
+std::vector<pid_t> below(pid_t process, const std::string& word) {
+  std::vector<pid_t> found;
+  for (const pid_t child : children_of(process)) {
+    std::ifstream file("/proc/" + std::to_string(child) + "/cmdline");
+    std::string line, part;
+    while (std::getline(file, part, '\0')) line += " " + part;
+    if (line.find(word) != std::string::npos) found.push_back(child);
+    const std::vector<pid_t> deeper = below(child, word);
+    found.insert(found.end(), deeper.begin(), deeper.end());
+  }
+  return found;
+}
+
 bool soon(const std::function<bool()>& holds) {
   constexpr int tries = 1000, pause_ms = 10;
   for (int i = 0; i < tries; ++i) {

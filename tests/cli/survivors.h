@@ -2,12 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <sys/types.h>
 #include <vector>
 
 namespace pdsim::cli_tests {
 
 std::vector<pid_t> children_of(pid_t process);
+
+// All below it whose command line holds `word`.
+std::vector<pid_t> below(pid_t process, const std::string& word);
 
 // Holds within ten seconds: whoever dies with the command needs a moment for it.
 bool soon(const std::function<bool()>& holds);

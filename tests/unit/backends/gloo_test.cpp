@@ -190,6 +190,11 @@ TEST(Gloo, UnknownInterfaceIsUnavailable) {
   const auto backend = make_gloo_backend(runtime, {"no-such-interface"});
   ASSERT_FALSE(backend.ok());
   EXPECT_EQ(backend.error().code, Code::unavailable) << backend.error().message;
+  EXPECT_EQ(backend.error().message.find("this machine has no network interface `no-such-interface`"), 0U)
+      << backend.error().message;
+  EXPECT_FALSE(make_gloo_backend(runtime, {"lo,no-such-interface"}).ok());
+  EXPECT_FALSE(make_gloo_backend(runtime, {","}).ok());
+  EXPECT_TRUE(make_gloo_backend(runtime, {"lo,lo"}).ok());
 }
 
 }  // namespace

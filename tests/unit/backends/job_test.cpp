@@ -1,8 +1,7 @@
 // Jobs that do not come together: every process hears why, at once or after the time it is given. Jobs that do are in tests/cli.
 
-#include "backends/launch/gathered_job.h"
-
 #include "backends/launch/agent.h"
+#include "backends/launch/gathered_job.h"
 #include "backends/launch/remote_rank.h"
 #include "backends/launch/reserved_port.h"
 
@@ -79,7 +78,8 @@ TEST(Job, NamesTheRanksThatDoNotCome) {
 TEST(Job, RefusesASecondProcessOfOneRank) {
   const Gathered g = gather(place_of(0, 2, "twice"), place_of(0, 2, "twice"), 10_s);
   ASSERT_FALSE(g.status.ok());
-  EXPECT_EQ(g.status.error().message, "two processes say that they are rank 0");
+  EXPECT_EQ(g.status.error().message,
+            "two processes say that they are rank 0 of 2: each rank from 0 to 1 is to be started once");
   EXPECT_EQ(g.other.problem, g.status.error().message);
   EXPECT_EQ(g.other.status, 2);
 }
@@ -87,7 +87,8 @@ TEST(Job, RefusesASecondProcessOfOneRank) {
 TEST(Job, RefusesARankOfAnotherSize) {
   const Gathered g = gather(place_of(0, 2, "size"), place_of(1, 3, "size"), 10_s);
   ASSERT_FALSE(g.status.ok());
-  EXPECT_EQ(g.status.error().message, "rank 1 says that the world has 3 ranks, and rank 0 that it has 2");
+  EXPECT_EQ(g.status.error().message,
+            "rank 1 says that the world has 3 ranks, and rank 0 that it has 2: set the same WORLD_SIZE on all");
   EXPECT_EQ(g.other.problem, g.status.error().message);
 }
 
@@ -114,15 +115,41 @@ TEST(Job, APortThatIsTakenIsNamed) {
   const auto job = GatheredJob::gather(place, "/bin/false", 300_ms);
   ASSERT_FALSE(job.ok());
   EXPECT_EQ(job.error().code, Code::invalid_argument);
-  EXPECT_NE(job.error().message.find("Address already in use"), std::string::npos) << job.error().message;
+  EXPECT_NE(job.error().message.find("the port is in use by another program"), std::string::npos)
+      << job.error().message;
 }
 
-TEST(Job, AHelloOfAnotherVersionIsToldAsThat) {
+TEST(Job, AHelloComesOutAsItWentIn) {
+  const JobHello hello{job_protocol, 1, 2, true, "1.2.3", "some name"};
+  const Result<JobHello> back = job_hello_of(text_of(hello));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->protocol, job_protocol);
+  EXPECT_EQ(back->rank, 1);
+  EXPECT_TRUE(back->would_serve);
+  EXPECT_EQ(back->version, "1.2.3");
+  EXPECT_EQ(back->name, "some name");
+}
+
+// Whatever comes behind the size there.
+TEST(Job, AHelloOfAnotherProtocolIsToldAsThat) {
   const Result<JobHello> hello = job_hello_of("pdsim 7 1 2 some name");
   ASSERT_TRUE(hello.ok());
   EXPECT_EQ(hello->protocol, 7);
-  EXPECT_EQ(hello->name, "some name");
+  EXPECT_EQ(hello->rank, 1);
   EXPECT_FALSE(job_hello_of("GET / HTTP/1.1").ok());
+}
+
+TEST(Job, RefusesARankOfAnotherVersion) {
+  JobPlace other = place_of(1, 2, "version");
+  other.version = "0.0.1";
+  JobPlace zero = place_of(0, 2, "version");
+  zero.version = "9.9.9";
+  const Gathered g = gather(zero, other, 10_s);
+  ASSERT_FALSE(g.status.ok());
+  EXPECT_EQ(g.status.error().message,
+            "rank 1 runs pdsim 0.0.1 and rank 0 pdsim 9.9.9: all ranks must run the same pdsim");
+  EXPECT_EQ(g.other.problem, g.status.error().message);
+  EXPECT_EQ(g.other.status, 2);
 }
 
 TEST(Job, WordsToAgentsComeOutAsTheyWentIn) {

@@ -347,5 +347,21 @@ TEST(Nccl, SaysFirstWhatIsMissing) {
   EXPECT_EQ(reason({1, 13000}), "");
 }
 
+TEST(Nccl, SaysThatAnInterfaceIsMissing) {
+  RealRuntime runtime;
+  setenv("NCCL_SOCKET_IFNAME", "no-such,=no-other0", 1);
+  const auto backend = make_nccl_backend(runtime, testing::fake_gpu());
+  setenv("NCCL_SOCKET_IFNAME", "l", 1);
+  EXPECT_TRUE(make_nccl_backend(runtime, testing::fake_gpu()).ok());
+  unsetenv("NCCL_SOCKET_IFNAME");
+  ASSERT_FALSE(backend.ok());
+  EXPECT_EQ(backend.error().code, Code::unavailable);
+  EXPECT_EQ(backend.error().message.find(
+                "this machine has no network interface `no-such,=no-other0`, which NCCL_SOCKET_IFNAME "
+                "names; with an address it has "),
+            0U)
+      << backend.error().message;
+}
+
 }  // namespace
 }  // namespace pdsim

@@ -1,0 +1,150 @@
+// What breaks while ranks run: a connection is cut in the middle of a collective, the process that serves the store is killed. Every
+// rank tells it, the command ends within its patience, and nothing is left. Jobs that cannot begin are in faults_test.cpp.
+
+#include "tests/cli/connections.h"
+#include "tests/cli/program.h"
+#include "tests/cli/program_path.h"
+#include "tests/cli/running.h"
+#include "tests/cli/survivors.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const std::string& world) {
+  return run_pdsim({"launch", "-n", "1", "--on", world, "--", "true"}, "/").status == 0;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+struct Broken {
+  int status = -1;
+  std::string output;
+};
+
+// Runs pdsim, breaks it as soon as that can be done, and waits for its end.
+Broken break_run(const std::vector<std::string>& arguments, const std::function<bool()>& strike) {
+  const Folder folder, told;
+  const std::string output = told.path() / "output";
+  const Running run(arguments, folder.path(), output);
+  Broken broken;
+  const bool struck = soon([&] { return run.ended() || strike(); });
+  const bool ended = soon([&] { return run.ended(); });
+  EXPECT_TRUE(struck && ended) << (struck ? "it hangs" : "there was nothing to break");
+  if (!ended) run.signal(SIGKILL);
+  broken.status = run.status();
+  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+  EXPECT_TRUE(soon([&] { return folder.names().empty(); })) << "a file is still there";
+  broken.output = text_of(output);
+  return broken;
+}
+
+bool has(const Broken& run, const std::string& text) { return run.output.find(text) != std::string::npos; }
+
+std::vector<std::string> endless_bench(const std::string& world, const std::string& algorithm) {
+  return {"bench", "--on",  world,  "--ranks", "2",       "--algorithm", algorithm, "--min",
+          "4MiB",  "--max", "4MiB", "--iters", "1000000", "--patience",  "1s"};
+}
+
+bool cut(const std::string& world) {
+  constexpr std::uint64_t some_calls = 20'000'000;
+  return cut_a_connection(below(getpid(), "--as-rank " + world), some_calls);
+}
+
+// Gloo sometimes forgets a send that waits while its connection breaks; that rank is then shown as the one that waits.
+TEST(BrokenConnection, OfGlooIsAnErrorThatNamesTheOtherRank) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  if (!can_cut()) GTEST_SKIP() << "this system lends no descriptors of other processes";
+  for (const std::string algorithm : {"native", "ring"}) {
+    const Broken run = break_run(endless_bench("gloo", algorithm), [] { return cut("gloo"); });
+    EXPECT_EQ(run.status, 1) << run.output;
+    const bool one = has(run, "rank 0: peer-closed\n") && has(run, "the connection was closed by rank 1 (gloo:");
+    const bool other = has(run, "rank 1: peer-closed\n") && has(run, "the connection was closed by rank 0 (gloo:");
+    EXPECT_TRUE(one || other) << run.output;
+    EXPECT_TRUE(one || has(run, "rank 0 --")) << run.output;
+    EXPECT_TRUE(other || has(run, "rank 1 --")) << run.output;
+  }
+}
+
+// Open MPI waits for ever, so that the patience ends it; or it ends the process itself.
+TEST(BrokenConnection, OfMpiEndsInADiagnosisOrWithTheRankThatMpiEnded) {
+  if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
+  if (!can_cut()) GTEST_SKIP() << "this system lends no descriptors of other processes";
+  setenv("OMPI_MCA_pml", "ob1", 1);  // over TCP, also on one machine
+  setenv("OMPI_MCA_btl", "tcp,self", 1);
+  const Broken run = break_run(endless_bench("mpi", "native"), [] { return cut("mpi"); });
+  EXPECT_EQ(run.status, 1) << run.output;
+  const bool hangs = run.output.find("ranks 0, 1 are in all_reduce") != std::string::npos;
+  const bool died = run.output.find("the process of rank") != std::string::npos;
+  EXPECT_TRUE(hangs || died) << run.output;
+  EXPECT_EQ(run.output.find("could not begin"), std::string::npos) << run.output;
+}
+
+// In a job the store is served by rank 0's command, the parent of an agent that looks like it.
+TEST(StoreServer, KilledInAJobIsToldByEveryOtherRank) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const std::string bench =
+      program_path() + " bench --on gloo --algorithm native --min 4MiB --max 4MiB --iters 1000000";
+  const std::string script =
+      "for r in 0 1 2; do (RANK=$r WORLD_SIZE=3 " + bench + "; echo rank $r ends with $?) & done; wait";
+  const Broken run = break_run({"launch", "-n", "1", "--", "sh", "-c", script}, [] {
+    if (below(getpid(), "--as-rank gloo").size() != 3) return false;
+    const std::string line = program_path() + '\0' + "bench" + '\0' + "--on";
+    for (const pid_t command : below(getpid(), " bench --on gloo"))
+      if (!below(command, " bench --on gloo").empty() &&
+          text_of("/proc/" + std::to_string(command) + "/cmdline").starts_with(line))
+        return kill(command, SIGKILL) == 0;
+    return false;
+  });
+  EXPECT_NE(run.output.find("rank 0 ends with 137"), std::string::npos) << run.output;
+  for (const std::string rank : {"1", "2"}) {
+    EXPECT_NE(run.output.find("pdsim: rank " + rank + " of 3: rank 0 of the job at 127.0.0.1:"), std::string::npos)
+        << run.output;
+    EXPECT_NE(run.output.find("rank " + rank + " ends with 4"), std::string::npos) << run.output;
+  }
+}
+
+// Without a job it is rank 0's process.
+TEST(StoreServer, KilledWithItsRankIsToldByEveryOtherRank) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const Folder folder;
+  folder.write("store_killed.yaml", R"(pdsim: 1
+name: store_killed
+summary: rank 0, which serves the store, is killed while the others wait in it
+world: {ranks: 3, timeout: 60s}
+model: {layers: {head: {linear: [4, 1]}}}
+faults: [{crash: {}, match: {rank: 0}, at: {step: 0, before: store_get}}]
+program: [init, train: {steps: 1, do: [store_get: {key: never}]}]
+expect: {outcome: error}
+)");
+  const Ended run = run_pdsim({"scenario", "store_killed.yaml", "--on", "gloo", "--patience", "2s"}, folder.path());
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+  const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
+  const bool at_once = says("ranks 1, 2 in step 0: store-closed\n");
+  EXPECT_TRUE(at_once || (says("rank 1 in step 0: store-closed\n") && says("rank 2 in step 0: store-closed\n")))
+      << run.output;
+  EXPECT_NE(run.output.find("the store at 127.0.0.1:"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("the process that serves it ended"), std::string::npos) << run.output;
+  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests
