@@ -1,5 +1,7 @@
 #include "tests/cli/running.h"
 
+#include "tests/cli/program_path.h"
+
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -21,7 +23,7 @@ namespace {
   const int where = output.empty() ? nowhere : open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   dup2(nowhere, STDIN_FILENO);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) dup2(where, stream);
-  std::string program = PDSIM_PROGRAM;
+  std::string program = program_path();
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv{program.data()};
   for (std::string& copy : copies) argv.push_back(copy.data());
