@@ -81,7 +81,7 @@ Status NcclChannel::advance() {
   const bool busy = state == ncclInProgress;
   if (state_ == State::closing) return advance_closing(busy);
   if (state_ == State::opening) PDSIM_TRY(advance_opening(busy));
-  if (state_ == State::open && !busy) PDSIM_TRY(launching_ ? send_on_its_way() : launch_next());
+  if (state_ == State::open && !busy) PDSIM_TRY(launch_next());
   PDSIM_TRY(land());
   return check_deadlines();
 }
@@ -107,7 +107,9 @@ NcclLane NcclChannel::lane_of(const InAir& air) const {
   return {owner_.loaded, communicator_, stream_, air.buffer.device, air.buffer.host};
 }
 
+// NCCL has taken up what was launched last.
 Status NcclChannel::launch_next() {
+  if (launching_) return launching_->more ? launch_part() : send_on_its_way();
   if (waiting_.empty()) return {};
   launching_ = std::make_unique<InAir>();
   InAir& air = *launching_;
@@ -126,17 +128,23 @@ Status NcclChannel::launch_next() {
         cuda, cuda.copy(air.buffer.device + copy.at, air.buffer.host + copy.at, bytes, cudaMemcpyHostToDevice, stream_),
         "cudaMemcpyAsync"));
   }
-  progressed_ = true;
-  return air.flight.launch(lane_of(air));
+  return launch_part();
 }
 
-// NCCL's kernels are on the stream now, so what depends on them may follow.
+Status NcclChannel::launch_part() {
+  const Result<bool> more = launching_->flight.launch(lane_of(*launching_));
+  if (!more.ok()) return more.error();
+  launching_->more = *more;
+  progressed_ = true;
+  return {};
+}
+
+// All of NCCL's kernels are on the stream now, so what comes back may follow.
 Status NcclChannel::send_on_its_way() {
   InAir air = std::move(*std::exchange(launching_, nullptr));
   flying_.push_back(std::move(air));
   InAir& flying = flying_.back();
   const CudaCalls& cuda = owner_.loaded.cuda;
-  if (flying.flight.after) PDSIM_TRY(flying.flight.after(lane_of(flying)));
   for (const NcclFlight::Copy& copy : flying.flight.out) {
     if (copy.bytes == 0) continue;
     PDSIM_TRY(cuda_status(cuda,

@@ -41,9 +41,10 @@ struct NcclFlight {
     std::int64_t at;
   };
   std::vector<Copy> in, out;
-  std::int64_t bytes = 0;                          // of memory on the device
-  std::function<Status(const NcclLane&)> launch;   // NCCL's calls
-  std::function<Status(const NcclLane&)> after{};  // what follows on the stream when NCCL has taken them; may be null
+  std::int64_t bytes = 0;  // of memory on the device
+  // Enqueues the next part: it ends with the first call of NCCL's that must be taken up before anything may follow. True: there is
+  // another part. Called once more for each, when NCCL has taken up the one before.
+  std::function<Result<bool>(const NcclLane&)> launch;
   Clock::time_point deadline = Clock::time_point::max();
   std::function<void(Status)> done;  // once
 
@@ -88,6 +89,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
     NcclFlight flight;
     NcclStaging::Buffer buffer;
     cudaEvent_t landed = nullptr;
+    bool more = true;  // parts to launch
   };
   class Poller;
 
@@ -97,6 +99,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   Status advance_opening(bool busy);
   Status advance_closing(bool busy);
   Status launch_next();
+  Status launch_part();
   Status send_on_its_way();
   Status land();
   Status check_deadlines();

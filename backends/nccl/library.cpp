@@ -1,8 +1,9 @@
 #include "backends/nccl/library.h"
 
+#include "backends/nccl/channel.h"
 #include "backends/nccl/device_kernels.h"
 #include "backends/nccl/errors.h"
-#include "backends/nccl/host_reduction.h"
+#include "backends/nccl/host_arithmetic.h"
 
 #include <fmt/format.h>
 
@@ -34,14 +35,20 @@ constexpr CudaCalls cuda{
 };
 
 #if PDSIM_HAVE_NVCC
-Status combine(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
-               ReduceOp op) {
-  return cuda_status(lane.loaded.cuda,
-                     reduce_on_device(lane.device + inout, lane.device + in, count, dtype, op, lane.stream),
-                     "a kernel of pdsim");
+Status kernel_status(cudaError_t launched) { return cuda_status(cuda, launched, "a kernel of pdsim"); }
+
+Status reduce(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype, ReduceOp op) {
+  return kernel_status(reduce_on_device(lane.device + inout, lane.device + in, count, dtype, op, lane.stream));
 }
+Status scale(const NcclLane& lane, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype, double factor) {
+  return kernel_status(scale_on_device(lane.device + to, lane.device + from, count, dtype, factor, lane.stream));
+}
+Status divide(const NcclLane& lane, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor) {
+  return kernel_status(divide_on_device(lane.device + at, count, dtype, divisor, lane.stream));
+}
+constexpr DeviceArithmetic arithmetic{reduce, scale, divide};
 #else
-constexpr auto combine = reduce_on_host;
+constexpr DeviceArithmetic arithmetic{reduce_on_host, scale_on_host, divide_on_host};
 #endif
 
 // Empty: the loader has no text.
@@ -103,7 +110,7 @@ Result<NcclLibrary> load_nccl() {
     return Error{Code::unavailable,
                  fmt::format("NCCL cannot be loaded ({}); install it, or add its folder to LD_LIBRARY_PATH", problem),
                  {}};
-  NcclLibrary library{cuda, {}, combine};
+  NcclLibrary library{cuda, {}, arithmetic};
   Symbols symbols(handle);
   take_all(symbols, library.nccl);
   if (symbols.missing().empty()) return library;

@@ -72,12 +72,20 @@ struct NcclCalls {
 
 struct NcclLane;  // channel.h
 
+// What is computed on the device: kernels of pdsim's (device_kernels.h), or where nvcc was not there to build them, the host between
+// two copies (host_arithmetic.h). Enqueued on the lane's stream; offsets are into the flight's memory.
+struct DeviceArithmetic {
+  Status (*reduce)(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
+                   ReduceOp op);
+  Status (*scale)(const NcclLane& lane, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype,
+                  double factor);
+  Status (*divide)(const NcclLane& lane, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor);
+};
+
 struct NcclLibrary {
   CudaCalls cuda;
   NcclCalls nccl;
-  // What NCCL does not combine: a kernel of pdsim's, or where nvcc was not there to build it, the host. Enqueued on the lane's stream.
-  Status (*combine)(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
-                    ReduceOp op);
+  DeviceArithmetic arithmetic;
 };
 
 // Loads libnccl.so.2, from where the loader looks or else from where the build found it. It stays loaded. Errors: unavailable, with

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
 namespace pdsim {
 namespace {
@@ -173,7 +174,8 @@ const NativeRow* native_row(CollectiveKind kind) {
 // The contribution of rank 0, combined with each other one, is the output.
 Status combine_gathered(const Native& n, const NcclLane& lane) {
   for (Rank r = 1; r < n.size; ++r)
-    PDSIM_TRY(lane.loaded.combine(lane, n.gathered, n.gathered + r * n.bytes(), n.call.count, n.call.dtype, n.call.op));
+    PDSIM_TRY(lane.loaded.arithmetic.reduce(lane, n.gathered, n.gathered + r * n.bytes(), n.call.count, n.call.dtype,
+                                            n.call.op));
   return {};
 }
 
@@ -208,12 +210,16 @@ NcclFlight native_flight(const Collective& call, Rank rank, int size) {
   n->size = size;
   NcclFlight flight;
   place(*n, flight);
-  flight.launch = [n, native](const NcclLane& lane) {
-    return nccl_status(lane.loaded.nccl, native->run(*n, lane), native->function, lane.communicator);
+  const bool combines = n->combines_itself() && output_elements(call, rank, size) > 0;
+  flight.launch = [n, native, combines, gathered = false](const NcclLane& lane) mutable -> Result<bool> {
+    if (std::exchange(gathered, false)) {
+      PDSIM_TRY(combine_gathered(*n, lane));
+      return false;
+    }
+    PDSIM_TRY(nccl_status(lane.loaded.nccl, native->run(*n, lane), native->function, lane.communicator));
+    gathered = combines;
+    return gathered;
   };
-  const bool has_output = output_elements(call, rank, size) > 0;
-  if (n->combines_itself() && has_output)
-    flight.after = [n](const NcclLane& lane) { return combine_gathered(*n, lane); };
   return flight;
 }
 

@@ -47,19 +47,6 @@ void NcclGroup::fail(const Error& reason) {
   for (const auto& channel : channels_) channel->break_off(reason);
 }
 
-void NcclGroup::queue_plan(std::function<void(std::function<void()> ended)> begin) {
-  plans_.push_back(std::move(begin));
-  if (!plan_runs_) next_plan();
-}
-
-void NcclGroup::next_plan() {
-  plan_runs_ = !plans_.empty();
-  if (!plan_runs_) return;
-  const auto begin = std::move(plans_.front());
-  plans_.pop_front();
-  begin([group = shared_from_this()] { group->next_plan(); });
-}
-
 std::vector<std::future<void>> NcclGroup::close() {
   std::vector<std::future<void>> all;
   for (const auto& channel : channels_) {

@@ -6,10 +6,7 @@
 #pragma once
 
 #include "backends/nccl/channel.h"
-#include "core/collectives/algorithms.h"
 
-#include <deque>
-#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -53,20 +50,14 @@ class NcclGroup : public std::enable_shared_from_this<NcclGroup> {
   // Of the engine's thread.
   std::shared_ptr<NcclChannel> add_channel();
   void fail(const Error& reason);
-  // Runs `begin` when every plan before it has ended; it calls what it is handed when it has ended itself.
-  void queue_plan(std::function<void(std::function<void()> ended)> begin);
   // One future for each communicator.
   std::vector<std::future<void>> close();
 
  private:
-  void next_plan();
-
   PollingEngine& engine_;
   const NcclLibrary library_;
   NcclStaging staging_;
   std::vector<std::shared_ptr<NcclChannel>> channels_;
-  std::deque<std::function<void(std::function<void()>)>> plans_;
-  bool plan_runs_ = false;
   mutable std::mutex mutex_;
   std::optional<Error> failed_;
 };

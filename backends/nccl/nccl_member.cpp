@@ -1,6 +1,7 @@
 #include "backends/nccl/nccl_member.h"
 
 #include "backends/local/deadline.h"
+#include "backends/nccl/device_plan.h"
 #include "backends/nccl/errors.h"
 #include "backends/nccl/native.h"
 #include "core/collectives/plan_runner.h"
@@ -97,25 +98,18 @@ void NcclMember::start_message(const Collective& call, const WorkPtr& work) {
 }
 
 void NcclMember::start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) {
-  const auto deadline = deadline_after(call.timeout);
-  auto transport =
-      std::make_shared<NcclTransport>(parts_.job->engine(), parts_.plans, parts_.rank, parts_.size, deadline);
-  parts_.job->engine().enqueue([group = parts_.group, transport, call, &plan, work] {
-    group->queue_plan([transport, call, &plan, work](const std::function<void()>& ended) {
-      run_plan(*transport, call, plan, static_cast<Tag>(call.seq), [transport, work, ended](Status status) {
-        work->complete(std::move(status));
-        ended();
-      });
-    });
-  });
+  submit(parts_.plans, plan_flight(call, plan, parts_.rank, parts_.size), call, work);
 }
 
 void NcclMember::start_native(const Collective& call, const WorkPtr& work) {
-  NcclFlight flight = native_flight(call, parts_.rank, parts_.size);
+  submit(parts_.collectives, native_flight(call, parts_.rank, parts_.size), call, work);
+}
+
+void NcclMember::submit(const std::shared_ptr<NcclChannel>& channel, NcclFlight flight, const Collective& call,
+                        const WorkPtr& work) {
   flight.deadline = deadline_after(call.timeout);
   flight.done = [work](Status status) { work->complete(std::move(status)); };
-  parts_.job->engine().enqueue(
-      [channel = parts_.collectives, flight = std::move(flight)]() mutable { channel->submit(std::move(flight)); });
+  parts_.job->engine().enqueue([channel, flight = std::move(flight)]() mutable { channel->submit(std::move(flight)); });
 }
 
 void NcclMember::break_off(const Error& reason) {

@@ -33,6 +33,8 @@ class NcclMember final : public LibraryMember {
   void start_message(const Collective& call, const WorkPtr& work) override;
   void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) override;
   void start_native(const Collective& call, const WorkPtr& work) override;
+  void submit(const std::shared_ptr<NcclChannel>& channel, NcclFlight flight, const Collective& call,
+              const WorkPtr& work);
   Status health() const override { return parts_.group->health(); }
   void break_off(const Error& reason) override;
   Result<std::shared_ptr<NcclChannel>> channel_with(Rank peer, bool sends);

@@ -12,7 +12,6 @@
 #include "core/runtime/transport.h"
 
 #include <memory>
-#include <optional>
 
 namespace pdsim {
 
@@ -21,11 +20,6 @@ Result<NcclFlight> flight_of(std::span<const Message> round);
 
 class NcclTransport final : public Transport {
  public:
-  using Clock = NcclFlight::Clock;
-  // `deadline` is for everything that is posted.
-  NcclTransport(PollingEngine& engine, std::shared_ptr<NcclChannel> channel, Rank rank, int size,
-                Clock::time_point deadline)
-      : engine_(engine), channel_(std::move(channel)), rank_(rank), size_(size), deadline_(deadline) {}
   // `timeout` is for each post.
   NcclTransport(PollingEngine& engine, std::shared_ptr<NcclChannel> channel, Rank rank, int size, Time timeout)
       : engine_(engine), channel_(std::move(channel)), rank_(rank), size_(size), timeout_(timeout) {}
@@ -39,8 +33,7 @@ class NcclTransport final : public Transport {
   std::shared_ptr<NcclChannel> channel_;
   Rank rank_;
   int size_;
-  std::optional<Clock::time_point> deadline_{};
-  Time timeout_ = Time::max();
+  Time timeout_;
 };
 
 }  // namespace pdsim

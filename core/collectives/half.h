@@ -6,15 +6,15 @@
 
 namespace pdsim {
 
-inline float from_bf16(std::uint16_t h) { return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16); }
+constexpr float from_bf16(std::uint16_t h) { return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16); }
 
-inline std::uint16_t to_bf16(float f) {
+constexpr std::uint16_t to_bf16(float f) {
   const auto bits = std::bit_cast<std::uint32_t>(f);
   if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
   return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 
-inline float from_f16(std::uint16_t h) {
+constexpr float from_f16(std::uint16_t h) {
   const std::uint32_t sign = (h & 0x8000U) << 16;
   const std::uint32_t exponent = (h >> 10) & 0x1fU;
   const std::uint32_t mantissa = h & 0x3ffU;
@@ -24,7 +24,7 @@ inline float from_f16(std::uint16_t h) {
   return sign != 0 ? -subnormal : subnormal;
 }
 
-inline std::uint16_t to_f16(float f) {
+constexpr std::uint16_t to_f16(float f) {
   const auto bits = std::bit_cast<std::uint32_t>(f);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;

@@ -1,7 +1,6 @@
 #include "core/collectives/kernels.h"
 
 #include "core/base/check.h"
-#include "core/collectives/half.h"
 
 #ifdef PDSIM_KERNELS_AVX2
 #include <cpuid.h>
@@ -131,18 +130,16 @@ struct GreaterLanes {};
 #endif
 
 struct F16 : F16Lanes {
-  static float widen(std::uint16_t h) { return from_f16(h); }
-  static std::uint16_t narrow(float f) { return to_f16(f); }
+  using One = F16Element;
 };
 struct BF16 : BF16Lanes {
-  static float widen(std::uint16_t h) { return from_bf16(h); }
-  static std::uint16_t narrow(float f) { return to_bf16(f); }
+  using One = BF16Element;
 };
 
 template <class Half, class Lanes, class F>
 void combine(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, F f) {
   const auto plain = [f](std::uint16_t* a, const std::uint16_t* b, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) a[i] = Half::narrow(f(Half::widen(a[i]), Half::widen(b[i])));
+    for (std::int64_t i = 0; i < n; ++i) a[i] = Half::One::store(f(Half::One::load(a[i]), Half::One::load(b[i])));
   };
 #ifdef PDSIM_KERNELS_AVX2
   if (processor == Processor::avx2) return combine_avx2<Half, Lanes>(to, from, count, plain);
@@ -155,21 +152,21 @@ template <class Half>
 void combine(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, ReduceOp op) {
   switch (op) {
     case ReduceOp::product:
-      return combine<Half, ProductLanes>(processor, to, from, count, [](float a, float b) { return a * b; });
+      return combine<Half, ProductLanes>(processor, to, from, count, combining::Product<float>{});
     case ReduceOp::min:
-      return combine<Half, LesserLanes>(processor, to, from, count, lesser<float>);
+      return combine<Half, LesserLanes>(processor, to, from, count, combining::Min<float>{});
     case ReduceOp::max:
-      return combine<Half, GreaterLanes>(processor, to, from, count, greater<float>);
+      return combine<Half, GreaterLanes>(processor, to, from, count, combining::Max<float>{});
     default:
       PDSIM_CHECK(op == ReduceOp::sum, "a reduction that halves do not have reached the kernel");
-      return combine<Half, SumLanes>(processor, to, from, count, [](float a, float b) { return a + b; });
+      return combine<Half, SumLanes>(processor, to, from, count, combining::Sum<float>{});
   }
 }
 
 template <class Half>
 void scale(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, float factor) {
   const auto plain = [factor](std::uint16_t* a, const std::uint16_t* b, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) a[i] = Half::narrow(Half::widen(b[i]) * factor);
+    for (std::int64_t i = 0; i < n; ++i) a[i] = Half::One::store(Half::One::load(b[i]) * factor);
   };
 #ifdef PDSIM_KERNELS_AVX2
   if (processor == Processor::avx2) return scale_avx2<Half>(to, from, count, factor, plain);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/types.h"
+#include "core/collectives/arithmetic.h"
 
 #include <cstdint>
 
@@ -28,17 +29,6 @@ void combine_bf16(Processor processor, std::uint16_t* to, const std::uint16_t* f
 // to[i] = from[i] * factor in f32, rounded to nearest even. The same aliasing.
 void scale_f16(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, float factor);
 void scale_bf16(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, float factor);
-
-// The left unless the right is less, or the only NaN. Comparisons alone: no branch keeps a loop from being vectorised.
-template <class T>
-constexpr T lesser(T a, T b) {
-  return !(a <= b) && a == a ? b : a;
-}
-
-template <class T>
-constexpr T greater(T a, T b) {
-  return !(a >= b) && a == a ? b : a;
-}
 
 namespace kernels {
 

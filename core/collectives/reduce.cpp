@@ -1,56 +1,13 @@
 #include "core/collectives/reduce.h"
 
 #include "core/base/check.h"
+#include "core/collectives/arithmetic.h"
 #include "core/collectives/kernels.h"
 
 #include <type_traits>
 
 namespace pdsim {
 namespace {
-
-template <class T>
-T wrapping_add(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
-  } else {
-    return a + b;
-  }
-}
-
-template <class T>
-T wrapping_multiply(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
-
-// Calls f(combine) with the operation on T, so that the loop around it is compiled once per operation.
-template <class T, class F>
-void with_operation(ReduceOp op, F f) {
-  switch (op) {
-    case ReduceOp::sum:
-    case ReduceOp::avg:
-    case ReduceOp::premul_sum:
-      return f([](T a, T b) __attribute__((always_inline)) { return wrapping_add(a, b); });
-    case ReduceOp::product:
-      return f([](T a, T b) __attribute__((always_inline)) { return wrapping_multiply(a, b); });
-    case ReduceOp::min:
-      return f([](T a, T b) __attribute__((always_inline)) { return lesser(a, b); });
-    case ReduceOp::max:
-      return f([](T a, T b) __attribute__((always_inline)) { return greater(a, b); });
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>) {
-    if (op == ReduceOp::band) return f([](T a, T b) __attribute__((always_inline)) { return static_cast<T>(a & b); });
-    if (op == ReduceOp::bor) return f([](T a, T b) __attribute__((always_inline)) { return static_cast<T>(a | b); });
-    if (op == ReduceOp::bxor) return f([](T a, T b) __attribute__((always_inline)) { return static_cast<T>(a ^ b); });
-  }
-  PDSIM_CHECK(false, "a reduction that supports() refuses reached the kernel");
-}
 
 template <class T>
 void combine(MutableView inout, ConstView in, ReduceOp op, Processor processor) {
@@ -71,12 +28,9 @@ void combine_half(MutableView inout, ConstView in, ReduceOp op, Processor proces
 void combine_bool(MutableView inout, ConstView in, ReduceOp op) {
   auto* a = reinterpret_cast<std::uint8_t*>(inout.data);
   const auto* b = reinterpret_cast<const std::uint8_t*>(in.data);
-  const bool is_and = op == ReduceOp::product || op == ReduceOp::min || op == ReduceOp::band;
-  for (std::int64_t i = 0; i < inout.count; ++i) {
-    const bool x = a[i] != 0;
-    const bool y = b[i] != 0;
-    a[i] = op == ReduceOp::bxor ? x != y : is_and ? x && y : x || y;
-  }
+  with_operation<bool>(op, [=, n = inout.count](auto f) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = BoolElement::store(f(BoolElement::load(a[i]), BoolElement::load(b[i])));
+  });
 }
 
 template <class T>

@@ -131,9 +131,10 @@ if(PDSIM_NVCC)
     list(APPEND generate -Werror=all-warnings)
   endif()
   add_custom_command(OUTPUT ${kernels_object}
-    COMMAND ${PDSIM_NVCC} -std=c++20 -O3 -fmad=false ${generate}
+    COMMAND ${PDSIM_NVCC} -std=c++20 -O3 -fmad=false --expt-relaxed-constexpr ${generate}
       -I${PROJECT_SOURCE_DIR} -Xcompiler=-fPIC -c ${kernels}.cu -o ${kernels_object}
-    DEPENDS ${kernels}.cu ${kernels}.h COMMENT "Building CUDA kernels" VERBATIM)
+    DEPENDS ${kernels}.cu ${kernels}.h ${PROJECT_SOURCE_DIR}/core/collectives/arithmetic.h
+      ${PROJECT_SOURCE_DIR}/core/collectives/half.h ${PROJECT_SOURCE_DIR}/core/base/types.h COMMENT "Building CUDA kernels" VERBATIM)
   list(APPEND sources ${kernels_object})
 endif()
 # Who uses pdsim need not have NCCL's types, which are in all headers of its folder but one.

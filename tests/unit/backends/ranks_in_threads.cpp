@@ -11,6 +11,7 @@
 #include <csignal>
 #include <latch>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pdsim::testing {
@@ -56,21 +57,25 @@ Status run(Member& member, const Collective& call) {
 }
 
 void expect_reference(RankUnderTest& me, int size, Collective call) {
+  expect_reference(me.rank, size, std::move(call), [&me](const Collective& c) { return run(*me.member, c); });
+}
+
+void expect_reference(Rank rank, int size, Collective call, const std::function<Status(const Collective&)>& run_call) {
   RankBuffers inputs;
   for (Rank r = 0; r < size; ++r) inputs.push_back(input_of(call, r, size));
   const RankBuffers wanted = reference_result(call, inputs);
-  const std::int64_t out = output_elements(call, me.rank, size);
+  const std::int64_t out = output_elements(call, rank, size);
   std::vector<std::byte> output(static_cast<std::size_t>(out) * size_of(call.dtype));
-  std::vector<std::byte>& input = inputs[static_cast<std::size_t>(me.rank)];
-  if (call.kind == CollectiveKind::broadcast && me.rank == call.root) output = input;
+  std::vector<std::byte>& input = inputs[static_cast<std::size_t>(rank)];
+  if (call.kind == CollectiveKind::broadcast && rank == call.root) output = input;
   call.input = {input.data(), call.dtype, static_cast<std::int64_t>(input.size() / size_of(call.dtype))};
   call.output = {output.data(), call.dtype, out};
   call.timeout = 20_s;
-  const Status status = run(*me.member, call);
+  const Status status = run_call(call);
   ASSERT_TRUE(status.ok()) << name_of(call.kind) << " " << call.algorithm << ": " << status.error().message;
-  EXPECT_EQ(output, wanted[static_cast<std::size_t>(me.rank)])
+  EXPECT_EQ(output, wanted[static_cast<std::size_t>(rank)])
       << name_of(call.kind) << " " << call.algorithm << " of " << call.count << " " << name_of(call.dtype) << ", "
-      << name_of(call.op) << ", rank " << me.rank << " of " << size;
+      << name_of(call.op) << ", rank " << rank << " of " << size;
 }
 
 }  // namespace pdsim::testing

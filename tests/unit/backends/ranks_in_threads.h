@@ -26,5 +26,7 @@ Status run(Member& member, const Collective& call);
 
 // Runs `call` on small whole numbers, whose sums are the same in every order, and compares with the sequential reference.
 void expect_reference(RankUnderTest& me, int size, Collective call);
+// The same for whatever else runs a call; it returns when the call has ended.
+void expect_reference(Rank rank, int size, Collective call, const std::function<Status(const Collective&)>& run_call);
 
 }  // namespace pdsim::testing

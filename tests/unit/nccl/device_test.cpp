@@ -5,11 +5,13 @@
 #include "backends/nccl/nccl_backend.h"
 #include "backends/nccl/staging.h"
 #include "core/collectives/reduce.h"
+#include "core/trial/element.h"
 #include "tests/unit/backends/ranks_in_threads.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace pdsim {
@@ -22,43 +24,95 @@ TEST(NcclWithoutADevice, KernelsEndWithAnErrorThatSaysWhatIsMissing) {
   const Result<NcclLibrary> library = load_nccl();
   if (!library.ok()) GTEST_SKIP() << library.error().message;
   const NcclLane lane{*library, nullptr, nullptr, nullptr, nullptr};
-  const Status status = library->combine(lane, 0, 0, 8, DType::i32, ReduceOp::bxor);
+  const Status status = library->arithmetic.reduce(lane, 0, 0, 8, DType::i32, ReduceOp::bxor);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, Code::unavailable) << status.error().message;
 }
 
+// A lane without a communicator, whose first `bytes` the test writes on the host.
 class OnADevice : public ::testing::Test {
  protected:
+  static constexpr std::int64_t bytes = 1 << 20;
+
   void SetUp() override {
     if (const Availability here = probe_nccl(); !here.yes) GTEST_SKIP() << here.reason;
+    Result<NcclLibrary> loaded = load_nccl();
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    library_.emplace(std::move(*loaded));
+    staging_.emplace(library_->cuda);
+    ASSERT_EQ(library_->cuda.make_stream(&stream_, cudaStreamNonBlocking), cudaSuccess);
+    const auto buffer = staging_->take(bytes);
+    ASSERT_TRUE(buffer.ok()) << buffer.error().message;
+    lane_.emplace(NcclLane{*library_, nullptr, stream_, buffer->device, buffer->host});
   }
+  void TearDown() override {
+    if (stream_ == nullptr) return;
+    EXPECT_EQ(library_->cuda.destroy_stream(stream_), cudaSuccess);
+  }
+
+  std::byte* host(std::int64_t at) { return lane_->host + at; }
+  // Small numbers, of both signs where the dtype has them.
+  void write(std::int64_t at, std::int64_t count, DType dtype, int salt) {
+    const bool sign = row(dtype).floating || dtype == DType::i8 || dtype == DType::i32 || dtype == DType::i64;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto value = static_cast<double>((i * 7 + salt) % 11) - (sign ? 5.0 : 0.0);
+      write_element(host(at + i * static_cast<std::int64_t>(size_of(dtype))), dtype,
+                    dtype == DType::boolean ? static_cast<double>(i % 3 != salt % 3) : value);
+    }
+  }
+  void to_device() {
+    ASSERT_EQ(library_->cuda.copy(lane_->device, lane_->host, bytes, cudaMemcpyHostToDevice, stream_), cudaSuccess);
+  }
+  void to_host() {
+    ASSERT_EQ(library_->cuda.copy(lane_->host, lane_->device, bytes, cudaMemcpyDeviceToHost, stream_), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+  }
+  std::vector<std::byte> copy_of(std::int64_t at, std::int64_t count, DType dtype) {
+    return {host(at), host(at) + count * static_cast<std::int64_t>(size_of(dtype))};
+  }
+
+  std::optional<NcclLibrary> library_;
+  std::optional<NcclStaging> staging_;
+  std::optional<NcclLane> lane_;
+  cudaStream_t stream_ = nullptr;
 };
 
+// At even addresses of a word and at others, where elements go one by one.
 TEST_F(OnADevice, TheKernelsCombineAsTheHostDoes) {
-  const Result<NcclLibrary> library = load_nccl();
-  ASSERT_TRUE(library.ok());
-  const CudaCalls& cuda = library->cuda;
-  NcclStaging staging(cuda);
-  cudaStream_t stream = nullptr;
-  ASSERT_TRUE(cuda_status(cuda, cuda.make_stream(&stream, cudaStreamNonBlocking), "").ok());
-  constexpr std::int64_t second = 1 << 16;
-  for (const ReduceOp op : {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor})
-    for (const std::int64_t count : {1, 7, 4096, 60001}) {
-      auto buffer = staging.take(2 * second);
-      ASSERT_TRUE(buffer.ok()) << buffer.error().message;
-      for (std::size_t i = 0; i < 2 * second; ++i) buffer->host[i] = static_cast<std::byte>(i * 37 + i / 251);
-      std::vector<std::byte> wanted(buffer->host, buffer->host + count);
-      reduce({wanted.data(), DType::u8, count}, {buffer->host + second, DType::u8, count}, op);
-      const NcclLane lane{*library, nullptr, stream, buffer->device, buffer->host};
-      ASSERT_EQ(cuda.copy(lane.device, lane.host, 2 * second, cudaMemcpyHostToDevice, stream), cudaSuccess);
-      const Status combined = library->combine(lane, 0, second, count, DType::u8, op);
-      ASSERT_TRUE(combined.ok()) << combined.error().message;
-      ASSERT_EQ(cuda.copy(lane.host, lane.device, second, cudaMemcpyDeviceToHost, stream), cudaSuccess);
-      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-      EXPECT_EQ(std::memcmp(wanted.data(), lane.host, wanted.size()), 0) << name_of(op) << " of " << count;
-      staging.give_back(*buffer);
-    }
-  EXPECT_EQ(cuda.destroy_stream(stream), cudaSuccess);
+  for (const DTypeRow& dtype : dtypes)
+    for (std::size_t o = 0; o < reduce_op_names.size(); ++o)
+      for (const std::int64_t count : {0, 1, 7, 4096, 60001})
+        for (const std::int64_t second : {bytes / 2, bytes / 2 + static_cast<std::int64_t>(dtype.size)}) {
+          const auto op = static_cast<ReduceOp>(o);
+          if (!supports(op, dtype.dtype)) continue;
+          write(0, count, dtype.dtype, 1);
+          write(second, count, dtype.dtype, 2);
+          std::vector<std::byte> wanted = copy_of(0, count, dtype.dtype);
+          reduce({wanted.data(), dtype.dtype, count}, {host(second), dtype.dtype, count}, op);
+          to_device();
+          const Status combined = lane_->loaded.arithmetic.reduce(*lane_, 0, second, count, dtype.dtype, op);
+          ASSERT_TRUE(combined.ok()) << combined.error().message;
+          to_host();
+          EXPECT_EQ(wanted, copy_of(0, count, dtype.dtype)) << name_of(op) << " of " << count << " " << dtype.name;
+        }
+}
+
+TEST_F(OnADevice, TheKernelsScaleAndDivideAsTheHostDoes) {
+  constexpr std::int64_t count = 60001;
+  for (const DTypeRow& dtype : dtypes) {
+    if (dtype.dtype == DType::boolean) continue;
+    write(0, count, dtype.dtype, 3);
+    std::vector<std::byte> wanted = copy_of(0, count, dtype.dtype);
+    const MutableView view{wanted.data(), dtype.dtype, count};
+    dtype.floating ? scale(view, view, 1.0 / 3) : divide(view, 3);
+    to_device();
+    const DeviceArithmetic& arithmetic = lane_->loaded.arithmetic;
+    const Status status = dtype.floating ? arithmetic.scale(*lane_, 0, 0, count, dtype.dtype, 1.0 / 3)
+                                         : arithmetic.divide(*lane_, 0, count, dtype.dtype, 3);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    to_host();
+    EXPECT_EQ(wanted, copy_of(0, count, dtype.dtype)) << dtype.name;
+  }
 }
 
 TEST_F(OnADevice, AWorldOfOneRankDoesEveryCollective) {

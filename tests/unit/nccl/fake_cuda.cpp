@@ -1,4 +1,4 @@
-#include "backends/nccl/host_reduction.h"
+#include "backends/nccl/host_arithmetic.h"
 #include "core/base/check.h"
 #include "tests/unit/nccl/fake_world.h"
 
@@ -36,11 +36,15 @@ cudaError_t enqueue(cudaStream_t stream, std::function<bool()> run) {
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const FakeWorld& w = world();
-  const bool to_device = kind == cudaMemcpyHostToDevice;
+  const bool to_host = kind == cudaMemcpyDeviceToHost;
+  const bool from_host = kind == cudaMemcpyHostToDevice;
   {
     const Lock lock(world().mutex);
-    PDSIM_CHECK(w.owns(to_device ? w.device_memory : w.host_memory, to, bytes), "a copy leaves its buffer");
-    PDSIM_CHECK(w.owns(to_device ? w.host_memory : w.device_memory, from, bytes), "a copy is not from pinned memory");
+    const auto* into = static_cast<const std::byte*>(to);
+    const auto* source = static_cast<const std::byte*>(from);
+    PDSIM_CHECK(w.owns(to_host ? w.host_memory : w.device_memory, to, bytes), "a copy leaves its buffer");
+    PDSIM_CHECK(w.owns(from_host ? w.host_memory : w.device_memory, from, bytes), "a copy is not from its buffer");
+    PDSIM_CHECK(into + bytes <= source || source + bytes <= into, "a copy overlaps itself");
   }
   return enqueue(stream, [=] {
     std::memcpy(to, from, bytes);
@@ -151,7 +155,7 @@ NcclLibrary fake_gpu(const FakeGpuFacts& facts) {
   const Lock lock(w.mutex);
   w.facts = facts;
   w.failure = ncclSuccess;
-  return {fake_cuda(), fake_nccl(), reduce_on_host};
+  return {fake_cuda(), fake_nccl(), {reduce_on_host, scale_on_host, divide_on_host}};
 }
 
 void fake_gpu_fails_with(ncclResult_t result) {

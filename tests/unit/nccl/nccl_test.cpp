@@ -66,23 +66,58 @@ TEST(Nccl, CollectivesThatAnOlderLibraryLacksAreSentInGroups) {
     with_ranks(size, library, [size](RankUnderTest& me) { expect_all_collectives(me, size); });
 }
 
+void expect_every_reduction(RankUnderTest& me, int size, CollectiveKind kind, const char* algorithm, Seq& seq) {
+  for (std::size_t op = 0; op < reduce_op_names.size(); ++op)
+    for (const DTypeRow& row : dtypes) {
+      if (!supports(static_cast<ReduceOp>(op), row.dtype)) continue;
+      Collective call{kind, {}, {}, row.dtype, 5};
+      call.op = static_cast<ReduceOp>(op);
+      call.premul = 0.5;
+      call.root = 1;
+      call.seq = seq++;
+      call.algorithm = algorithm;
+      expect_reference(me, size, call);
+    }
+}
+
 TEST(Nccl, ReducesEveryOperationOfEveryDType) {
   constexpr int size = 2;
   with_ranks(size, [](RankUnderTest& me) {
     Seq seq = 0;
     for (const CollectiveKind kind :
          {CollectiveKind::all_reduce, CollectiveKind::reduce, CollectiveKind::reduce_scatter})
-      for (std::size_t op = 0; op < reduce_op_names.size(); ++op)
-        for (const DTypeRow& row : dtypes) {
-          if (!supports(static_cast<ReduceOp>(op), row.dtype)) continue;
-          Collective call{kind, {}, {}, row.dtype, 5};
-          call.op = static_cast<ReduceOp>(op);
-          call.premul = 0.5;
-          call.root = 1;
-          call.seq = seq++;
-          call.algorithm = "native";
-          expect_reference(me, size, call);
-        }
+      expect_every_reduction(me, size, kind, "native", seq);
+  });
+}
+
+TEST(Nccl, PlansReduceEveryOperationOfEveryDTypeOnTheDevice) {
+  constexpr int size = 4;  // 1/4 is exact in every dtype
+  with_ranks(size, [](RankUnderTest& me) {
+    Seq seq = 0;
+    expect_every_reduction(me, size, CollectiveKind::all_reduce, "ring", seq);
+    expect_every_reduction(me, size, CollectiveKind::reduce, "linear", seq);
+    expect_every_reduction(me, size, CollectiveKind::reduce_scatter, "pairwise", seq);
+  });
+}
+
+// What `bench --raw` calls: with copies and without, and again on the same data.
+TEST(Nccl, CalledDirectlyGivesTheReferencesResults) {
+  constexpr int size = 3, forms = 2;
+  testing::SharedMap map;
+  with_ranks(size, [&map](RankUnderTest& me) {
+    testing::SharedMapStore store(map);
+    const auto raw = me.backend.join_raw(store, {"raw", me.rank, size, 20_s});
+    ASSERT_TRUE(raw.ok()) << raw.error().message;
+    for (const CollectiveKind kind : collectives)
+      for (int form = 0; form < forms && kind != CollectiveKind::barrier; ++form)
+        expect_reference(me.rank, size, {kind, {}, {}, DType::f32, 7}, [&](const Collective& call) -> Status {
+          const Result<RawCaller::Run> prepared = (*raw)->prepare(call, form);
+          if (!prepared.ok()) return prepared.error();
+          PDSIM_TRY((*prepared)());
+          return (*prepared)();
+        });
+    const Collective call{CollectiveKind::all_reduce, {}, {}, DType::f32, 1};
+    EXPECT_FALSE((*raw)->prepare(call, forms).ok());
   });
 }
 

@@ -1,0 +1,159 @@
+#include "backends/nccl/device_plan.h"
+
+#include "backends/nccl/errors.h"
+#include "backends/nccl/nccl_round.h"
+#include "core/collectives/plan_runner.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+// Inputs are read through a pointer to non-const, and not written.
+std::byte* memory(ConstView view) { return const_cast<std::byte*>(view.data); }
+
+class DevicePlan {
+ public:
+  DevicePlan(const Collective& call, const Algorithm& algorithm, Rank rank, int size)
+      : call_(call),
+        algorithm_(algorithm),
+        args_{rank, size, call.count, call.root, call_.splits.get()},
+        width_(static_cast<std::int64_t>(size_of(call.dtype))) {
+    if (!row(call.kind).reduces) return;
+    divides_at_end_ = call.op == ReduceOp::avg && !row(call.dtype).floating;
+    if (call.op == ReduceOp::avg && !divides_at_end_) factor_ = 1.0 / size;
+    if (call.op == ReduceOp::premul_sum) factor_ = call.premul;
+  }
+
+  void place(NcclFlight& flight) {
+    const std::int64_t in = input_elements(call_, args_.rank, args_.size) * width_;
+    output_elements_ = output_elements(call_, args_.rank, args_.size);
+    const std::int64_t out = output_elements_ * width_;
+    input_ = flight.reserve(in);
+    output_ = flight.reserve(out);
+    scratch_ = flight.reserve(algorithm_.scratch_elements(args_) * width_);
+    staging_ = flight.reserve(most_staged());
+    nothing_ = flight.reserve(1);
+    in_place_ = call_.input.data == nullptr;
+    if (in > 0)
+      flight.in.push_back(in_place_ ? NcclFlight::Copy{call_.output.data, out, output_}
+                                    : NcclFlight::Copy{memory(call_.input), in, input_});
+    if (out > 0) flight.out.push_back({call_.output.data, out, output_});
+  }
+
+  // The round's messages, after what the round before it left to do.
+  Result<bool> next_part(const NcclLane& lane) {
+    if (!plan_) plan_.emplace(algorithm_.plan(args_));
+    while (plan_->next()) {
+      const std::vector<NcclWire> wires = messages();
+      if (wires.empty()) {
+        PDSIM_TRY(local_steps(lane));
+        continue;
+      }
+      PDSIM_TRY(post_round(wires, lane));
+      in_flight_ = true;
+      return true;
+    }
+    if (divides_at_end_)
+      PDSIM_TRY(lane.loaded.arithmetic.divide(lane, output_, output_elements_, call_.dtype, args_.size));
+    return false;
+  }
+
+  Result<bool> go_on(const NcclLane& lane) {
+    if (std::exchange(in_flight_, false)) PDSIM_TRY(local_steps(lane));
+    return next_part(lane);
+  }
+
+ private:
+  std::int64_t bytes(const Slice& s) const { return s.count * width_; }
+
+  std::int64_t at(const Slice& s) const {
+    const std::int64_t base = s.buffer == BufferId::output    ? output_
+                              : s.buffer == BufferId::scratch ? scratch_
+                                                              : input_;
+    return base + s.offset * width_;
+  }
+
+  // What a received slice takes of the staging memory: kernels like even addresses.
+  std::int64_t staged(const Slice& s) const {
+    constexpr std::int64_t alignment = 16;
+    return (bytes(s) + alignment - 1) / alignment * alignment;
+  }
+
+  std::int64_t most_staged() const {
+    std::int64_t most = 0;
+    Plan plan = algorithm_.plan(args_);
+    while (plan.next()) {
+      std::int64_t of_round = 0;
+      for (const Step& s : plan.steps())
+        if (s.kind == Step::Kind::receive_reduce) of_round += staged(s.slice);
+      most = std::max(most, of_round);
+    }
+    return most;
+  }
+
+  std::vector<NcclWire> messages() const {
+    std::vector<NcclWire> wires;
+    std::int64_t next_staged = staging_;
+    for (const Step& s : plan_->steps()) {
+      if (s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce) continue;
+      NcclWire wire{s.kind == Step::Kind::send, s.peer, at(s.slice), bytes(s.slice)};
+      if (s.kind == Step::Kind::receive_reduce) wire.at = std::exchange(next_staged, next_staged + staged(s.slice));
+      if (wire.bytes == 0) wire.at = nothing_;
+      wires.push_back(wire);
+    }
+    return wires;
+  }
+
+  Status local_steps(const NcclLane& lane) const {
+    const DeviceArithmetic& arithmetic = lane.loaded.arithmetic;
+    std::int64_t next_staged = staging_;
+    for (const Step& s : plan_->steps()) {
+      if (s.kind == Step::Kind::copy) PDSIM_TRY(copy_slice(lane, s));
+      if (s.kind != Step::Kind::receive_reduce && s.kind != Step::Kind::reduce) continue;
+      const std::int64_t from =
+          s.kind == Step::Kind::reduce ? at(s.from) : std::exchange(next_staged, next_staged + staged(s.slice));
+      PDSIM_TRY(arithmetic.reduce(lane, at(s.slice), from, s.slice.count, call_.dtype, call_.op));
+    }
+    return {};
+  }
+
+  Status copy_slice(const NcclLane& lane, const Step& s) const {
+    const bool from_input = s.from.buffer == BufferId::input;
+    if (s.slice.count == 0 || (from_input && in_place_)) return {};
+    if (from_input && factor_ != 1.0)
+      return lane.loaded.arithmetic.scale(lane, at(s.slice), at(s.from), s.slice.count, call_.dtype, factor_);
+    const CudaCalls& cuda = lane.loaded.cuda;
+    return cuda_status(cuda,
+                       cuda.copy(lane.device + at(s.slice), lane.device + at(s.from),
+                                 static_cast<std::size_t>(bytes(s.slice)), cudaMemcpyDeviceToDevice, lane.stream),
+                       "cudaMemcpyAsync");
+  }
+
+  Collective call_;
+  const Algorithm& algorithm_;
+  PlanArgs args_;
+  std::int64_t width_;
+  double factor_ = 1.0;
+  bool divides_at_end_ = false;
+  bool in_place_ = false;
+  bool in_flight_ = false;
+  std::int64_t output_elements_ = 0;
+  std::int64_t input_ = 0, output_ = 0, scratch_ = 0, staging_ = 0, nothing_ = 0;
+  std::optional<Plan> plan_;
+};
+
+}  // namespace
+
+NcclFlight plan_flight(const Collective& call, const Algorithm& plan, Rank rank, int size) {
+  auto run = std::make_shared<DevicePlan>(call, plan, rank, size);
+  NcclFlight flight;
+  run->place(flight);
+  flight.launch = [run](const NcclLane& lane) { return run->go_on(lane); };
+  return flight;
+}
+
+}  // namespace pdsim

@@ -1,0 +1,18 @@
+// A plan as one flight: its buffers lie on the device from the first round to the last, a round's messages are one group of ncclSend
+// and ncclRecv, and kernels combine what arrived. The host only enqueues.
+//
+//   bits     those of run_plan() (core/collectives/plan_runner.h), which this does on a device: same rounds, same order
+//   order    all on the lane's stream; NCCL has no tags, so plans of one communicator match in the order of their flights
+//   memory   input, output, scratch and what a round receives before it is combined; the call's own is read when the flight is
+//            launched, and its output written whole when it has landed
+#pragma once
+
+#include "backends/nccl/channel.h"
+#include "core/collectives/algorithms.h"
+
+namespace pdsim {
+
+// `plan` must outlive the flight.
+NcclFlight plan_flight(const Collective& call, const Algorithm& plan, Rank rank, int size);
+
+}  // namespace pdsim

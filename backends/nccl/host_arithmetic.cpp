@@ -1,0 +1,59 @@
+#include "backends/nccl/host_arithmetic.h"
+
+#include "backends/nccl/errors.h"
+#include "core/collectives/reduce.h"
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+
+namespace pdsim {
+namespace {
+
+using Work = std::function<void()>;
+
+// On a thread of CUDA's, which must not call CUDA.
+void work_on_host(void* argument) { (*std::unique_ptr<Work>(static_cast<Work*>(argument)))(); }
+
+// `reads` come to the host, `work` runs, `writes` goes back.
+Status on_host(const NcclLane& lane, std::size_t bytes, std::initializer_list<std::int64_t> reads, std::int64_t writes,
+               Work work) {
+  const CudaCalls& cuda = lane.loaded.cuda;
+  for (const std::int64_t at : reads)
+    PDSIM_TRY(cuda_status(cuda, cuda.copy(lane.host + at, lane.device + at, bytes, cudaMemcpyDeviceToHost, lane.stream),
+                          "cudaMemcpyAsync"));
+  auto owned = std::make_unique<Work>(std::move(work));
+  PDSIM_TRY(cuda_status(cuda, cuda.call_host(lane.stream, work_on_host, owned.get()), "cudaLaunchHostFunc"));
+  (void)owned.release();  // work_on_host() owns it
+  return cuda_status(cuda,
+                     cuda.copy(lane.device + writes, lane.host + writes, bytes, cudaMemcpyHostToDevice, lane.stream),
+                     "cudaMemcpyAsync");
+}
+
+std::size_t bytes_of(std::int64_t count, DType dtype) { return static_cast<std::size_t>(count) * size_of(dtype); }
+
+}  // namespace
+
+Status reduce_on_host(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
+                      ReduceOp op) {
+  if (count == 0) return {};
+  const MutableView to{lane.host + inout, dtype, count};
+  const ConstView from{lane.host + in, dtype, count};
+  return on_host(lane, bytes_of(count, dtype), {inout, in}, inout, [=] { reduce(to, from, op); });
+}
+
+Status scale_on_host(const NcclLane& lane, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype,
+                     double factor) {
+  if (count == 0) return {};
+  const MutableView scaled{lane.host + to, dtype, count};
+  const ConstView source{lane.host + from, dtype, count};
+  return on_host(lane, bytes_of(count, dtype), {from}, to, [=] { scale(scaled, source, factor); });
+}
+
+Status divide_on_host(const NcclLane& lane, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor) {
+  if (count == 0) return {};
+  const MutableView data{lane.host + at, dtype, count};
+  return on_host(lane, bytes_of(count, dtype), {at}, at, [=] { divide(data, divisor); });
+}
+
+}  // namespace pdsim

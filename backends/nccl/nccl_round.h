@@ -1,0 +1,21 @@
+// One round of messages as one group call.
+#pragma once
+
+#include "backends/nccl/channel.h"
+
+#include <cstdint>
+#include <span>
+
+namespace pdsim {
+
+struct NcclWire {
+  bool sends;
+  Rank peer;
+  std::int64_t at;     // in the flight's memory
+  std::int64_t bytes;  // an empty message travels as one byte, which must be there
+};
+
+// ncclSend and ncclRecv of each, between ncclGroupStart and ncclGroupEnd.
+Status post_round(std::span<const NcclWire> wires, const NcclLane& lane);
+
+}  // namespace pdsim
