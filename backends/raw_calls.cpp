@@ -42,9 +42,25 @@ constexpr std::array rows{
     RawCall{"mpi", K::scan, "MPI_Scan"},
     RawCall{"mpi", K::exscan, "MPI_Iexscan"},
     RawCall{"mpi", K::exscan, "MPI_Exscan"},
+    RawCall{"nccl", K::all_reduce, "ncclAllReduce and copies"},
+    RawCall{"nccl", K::all_reduce, "ncclAllReduce on the device"},
+    RawCall{"nccl", K::reduce, "ncclReduce and copies"},
+    RawCall{"nccl", K::reduce, "ncclReduce on the device"},
+    RawCall{"nccl", K::reduce_scatter, "ncclReduceScatter and copies"},
+    RawCall{"nccl", K::reduce_scatter, "ncclReduceScatter on the device"},
+    RawCall{"nccl", K::broadcast, "ncclBroadcast and copies"},
+    RawCall{"nccl", K::broadcast, "ncclBroadcast on the device"},
+    RawCall{"nccl", K::all_gather, "ncclAllGather and copies"},
+    RawCall{"nccl", K::all_gather, "ncclAllGather on the device"},
+    RawCall{"nccl", K::all_to_all, "ncclAlltoAll and copies"},
+    RawCall{"nccl", K::all_to_all, "ncclAlltoAll on the device"},
+    RawCall{"nccl", K::gather, "ncclGather and copies"},
+    RawCall{"nccl", K::gather, "ncclGather on the device"},
+    RawCall{"nccl", K::scatter, "ncclScatter and copies"},
+    RawCall{"nccl", K::scatter, "ncclScatter on the device"},
 };
 
-// What both libraries' own kernels take; pdsim's would be part of our core.
+// What every library's own kernels take; pdsim's would be part of our core.
 constexpr EnumSet<ReduceOp> ops{ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max};
 constexpr EnumSet<DType> dtypes_reduced{DType::f32, DType::f64, DType::i8, DType::u8, DType::i32, DType::i64};
 

@@ -6,6 +6,7 @@
 #include "backends/nccl/errors.h"
 #include "backends/nccl/nccl_member.h"
 #include "backends/nccl/probe.h"
+#include "backends/nccl/raw.h"
 
 #include <fmt/format.h>
 
@@ -48,26 +49,31 @@ class NcclBackend final : public Backend {
     const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
     const auto deadline = deadline_after(timeout);
     PDSIM_TRY(take_device(options));
-    // A store may see several groups of one name, one after the other.
-    const auto joins = store.add(options.group + "/nccl joins", 1);
-    if (!joins.ok()) return joins.error();
-    const std::string of_nccl = fmt::format("nccl {}", (*joins - 1) / options.size);
-    const std::string prefix = fmt::format("{}/{}", options.group, of_nccl);
+    const Result<std::string> name = name_of_join(store, options);
+    if (!name.ok()) return name.error();
     auto group = std::make_shared<NcclGroup>(job_->engine(), job_->library());
     std::shared_ptr<NcclChannel> channels[2];
-    for (const std::size_t i : {0U, 1U}) {
-      Result<ncclUniqueId> id = shared_id(store, options.rank, fmt::format("{}/id {}", prefix, i), timeout);
-      if (!id.ok()) return id.error();
-      // NCCL itself would wait for ever.
-      PDSIM_TRY(wait_for_all(store, options, fmt::format("{} here {}", of_nccl, i), timeout));
-      Result<std::shared_ptr<NcclChannel>> opened =
-          open_channel(*job_, *group, {*id, options.rank, options.size}, deadline);
+    for (const int i : {0, 1}) {
+      const Result<NcclSeat> seat = take_seat(store, options, *name, i, timeout);
+      if (!seat.ok()) return seat.error();
+      Result<std::shared_ptr<NcclChannel>> opened = open_channel(*job_, *group, *seat, deadline);
       if (!opened.ok()) return opened.error();
       channels[i] = std::move(*opened);
     }
+    const std::string prefix = fmt::format("{}/{}", options.group, *name);
     return std::unique_ptr<Member>(
         std::make_unique<NcclMember>(runtime_, NcclMember::Parts{job_, std::move(group), channels[0], channels[1],
                                                                  store, prefix, options.rank, options.size, timeout}));
+  }
+
+  Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options) override {
+    const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
+    PDSIM_TRY(take_device(options));
+    const Result<std::string> name = name_of_join(store, options);
+    if (!name.ok()) return name.error();
+    const Result<NcclSeat> seat = take_seat(store, options, *name, 0, timeout);
+    if (!seat.ok()) return seat.error();
+    return make_nccl_raw_caller(job_, *seat, deadline_after(timeout));
   }
 
  private:
@@ -89,6 +95,23 @@ class NcclBackend final : public Backend {
     PDSIM_TRY(cuda_status(cuda, cuda.set_device(place.device), "cudaSetDevice"));
     has_device_ = true;
     return {};
+  }
+
+  // A store may see several groups of one name, one after the other.
+  Result<std::string> name_of_join(Store& store, const JoinOptions& options) const {
+    const auto joins = store.add(options.group + "/nccl joins", 1);
+    if (!joins.ok()) return joins.error();
+    return fmt::format("nccl {}", (*joins - 1) / options.size);
+  }
+
+  // In a join's i-th communicator, when every rank is there: NCCL itself would wait for ever.
+  Result<NcclSeat> take_seat(Store& store, const JoinOptions& options, const std::string& join, int i,
+                             Time timeout) const {
+    Result<ncclUniqueId> id =
+        shared_id(store, options.rank, fmt::format("{}/{}/id {}", options.group, join, i), timeout);
+    if (!id.ok()) return id.error();
+    PDSIM_TRY(wait_for_all(store, options, fmt::format("{} here {}", join, i), timeout));
+    return NcclSeat{*id, options.rank, options.size};
   }
 
   Result<ncclUniqueId> shared_id(Store& store, Rank rank, const std::string& key, Time timeout) const {
