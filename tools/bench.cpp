@@ -42,8 +42,8 @@ struct BenchOptions {
 std::vector<std::int64_t> counts_of(const BenchOptions& options, CollectiveKind kind, DType dtype) {
   if (kind == CollectiveKind::barrier) return {0};
   std::vector<std::int64_t> counts;
-  const auto most = static_cast<double>(parse_bytes(options.max).value().count);
-  double bytes = static_cast<double>(parse_bytes(options.min).value().count);
+  const auto most = static_cast<double>(parse_size(options.max).value().count);
+  double bytes = static_cast<double>(parse_size(options.min).value().count);
   while (bytes <= most) {
     const auto elements = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(size_of(dtype));
     const std::int64_t count = count_of_total(kind, elements, options.trial.ranks);
@@ -222,16 +222,12 @@ class Bench {
 };
 
 std::string conflict(const BenchOptions& options, const scenarios::WorldRow& world) {
-  const Result<Bytes> least = parse_bytes(options.min), most = parse_bytes(options.max);
+  const Result<Bytes> least = parse_size(options.min), most = parse_size(options.max);
   if (*least > *most) return fmt::format("--min {} is more than --max {}", options.min, options.max);
   if (options.root >= options.trial.ranks)
     return fmt::format("root {} is not a rank: there are {}", options.root, options.trial.ranks);
   if (options.raw && world.kind == scenarios::WorldKind::simulated)
     return "--raw calls the library directly, and below the simulated world there is none; name one with --on";
-  const auto calls = raw_calls();
-  const auto is_here = [&world](const RawCall& call) { return call.world == world.name; };
-  if (options.raw && std::none_of(calls.begin(), calls.end(), is_here))
-    return fmt::format("--raw does not call {} directly yet; it does call gloo and mpi", world.name);
   if (options.payload == "none" && world.kind == scenarios::WorldKind::real)
     return "--payload none moves sizes only, and that only the simulated world can";
   if (options.payload == "real")
@@ -274,16 +270,16 @@ Action declare_bench(CLI::App& app) {
   options->trial.collective = "all_reduce";
   options->trial.algorithm = "auto";
   add_trial_flags(app, options->trial);
-  app.add_option("--min", options->min, "smallest size")->check(size_problem)->capture_default_str();
-  app.add_option("--max", options->max, "largest size")->check(size_problem)->capture_default_str();
-  app.add_option("--factor", options->factor, "from one size to the next")
+  app.add_option("-b,--min", options->min, "smallest size")->check(size_problem)->capture_default_str();
+  app.add_option("-e,--max", options->max, "largest size")->check(size_problem)->capture_default_str();
+  app.add_option("-f,--factor", options->factor, "from one size to the next")
       ->check(CLI::Range(1.01, 1e6))
       ->capture_default_str();
-  app.add_option("--iters", options->iterations, "timed calls of each size; default: 20, simulated 1")
+  app.add_option("-n,--iters", options->iterations, "timed calls of each size; default: 20, simulated 1")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--warmup", options->warmup, "untimed calls before them; default: 5, simulated 0")
+  app.add_option("-w,--warmup", options->warmup, "untimed calls before them; default: 5, simulated 0")
       ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--root", options->root, "of rooted collectives")
+  app.add_option("-r,--root", options->root, "of rooted collectives")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   app.add_flag(

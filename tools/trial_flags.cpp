@@ -164,8 +164,8 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
       ->capture_default_str();
   app.add_option("--algorithm", flags.algorithm, "a plan, native (the library's own), auto, or all")
       ->capture_default_str();
-  app.add_option("--dtype", flags.dtype, "only this one")->check(one_of("dtype", dtype_names()));
-  app.add_option("--op", flags.op, "only this one")->check(one_of("operation", reduce_op_names));
+  app.add_option("-d,--dtype", flags.dtype, "only this one")->check(one_of("dtype", dtype_names()));
+  app.add_option("-o,--op", flags.op, "only this one")->check(one_of("operation", reduce_op_names));
   app.add_option("--patience", flags.patience, "real worlds: how long without progress is a hang")
       ->check(quantity(parse_time, "10s"))
       ->capture_default_str();
@@ -266,9 +266,16 @@ int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scena
       flags, [&](int part) { return program(algorithms.at(static_cast<std::size_t>(part))); }, console);
 }
 
+Result<Bytes> parse_size(const std::string& text) {
+  if (text.empty()) return parse_bytes(text);
+  const bool digit = text.back() >= '0' && text.back() <= '9';
+  const bool prefix = std::string_view("KMG").find(text.back()) != std::string_view::npos;
+  return parse_bytes(digit ? text + "B" : prefix ? text + "iB" : text);
+}
+
 std::string size_problem(const std::string& text) {
-  const Result<Bytes> size = parse_bytes(text);
-  if (!size.ok()) return fmt::format("{}; write a size with its unit, such as 64KiB", size.error().message);
+  const Result<Bytes> size = parse_size(text);
+  if (!size.ok()) return fmt::format("`{}` is not a size; write one such as 64KiB, or 64K as nccl-tests does", text);
   constexpr Bytes most{64LL << 30};
   return *size > most ? fmt::format("{} is more than {}", text, to_string(most)) : "";
 }

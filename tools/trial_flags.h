@@ -76,7 +76,10 @@ int be_rank_parts(const TrialFlags& flags, const std::function<RankProgram(int p
 int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scenarios::TrialAlgorithm&)>& program,
             Console& console);
 
-// What is wrong with a size; empty: nothing. At most 64GiB.
+// A size as scenarios write it, and as nccl-tests takes it: a number alone is bytes; K, M and G are powers of 1024.
+Result<Bytes> parse_size(const std::string& text);
+
+// What is wrong with a size of parse_size(); empty: nothing. At most 64GiB.
 std::string size_problem(const std::string& text);
 
 // What is wrong with moving `bytes` of each buffer, input and output, on every rank at once; empty: nothing.

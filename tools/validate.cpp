@@ -36,7 +36,7 @@ ValidationRequest request_of(const ValidateOptions& options, const scenarios::Tr
   request.algorithm = algorithm.name;
   if (const auto dtype = dtype_named(options.trial.dtype)) request.dtypes = {*dtype};
   if (const auto op = reduce_op_named(options.trial.op)) request.ops = {*op};
-  request.max_bytes = parse_bytes(options.max_bytes).value().count;
+  request.max_bytes = parse_size(options.max_bytes).value().count;
   return request;
 }
 
@@ -216,7 +216,7 @@ int run(ValidateOptions& options, Console& console) {
     const auto op = reduce_op_named(options.trial.op);
     if (dtype && op && !supports(*op, *dtype))
       return fmt::format("{} does not exist for {}", name_of(*op), name_of(*dtype));
-    return memory_problem(parse_bytes(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
+    return memory_problem(parse_size(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
   };
   Trial trial = prepare_trial(options.trial, "validate", conflict, console);
   if (trial.status != exit_held) return trial.status;

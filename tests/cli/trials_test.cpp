@@ -191,6 +191,22 @@ void expect_raw_calls_of(const std::string& world) {
 
 TEST(BenchCommand, CallsGlooBesideOurs) { expect_raw_calls_of("gloo"); }
 TEST(BenchCommand, CallsMpiBesideOurs) { expect_raw_calls_of("mpi"); }
+TEST(BenchCommand, CallsNcclBesideOurs) { expect_raw_calls_of("nccl"); }
+
+TEST(BenchCommand, TakesWhatOneTypesForNcclTests) {
+  const Folder folder;
+  const Ended run =
+      run_pdsim({"bench", "-b", "8", "-e", "2K", "-f", "16", "-n", "1", "-w", "0", "-d", "f64", "-o", "max", "--json"},
+                folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  std::set<std::int64_t> sizes;
+  for (const nlohmann::json& row : lines(run.output)) {
+    sizes.insert(row["bytes"].get<std::int64_t>());
+    EXPECT_EQ(row["dtype"], "f64");
+    EXPECT_EQ(row["op"], "max");
+  }
+  EXPECT_EQ(sizes, (std::set<std::int64_t>{8, 128, 2048}));
+}
 
 TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
   struct Wrong {
@@ -205,7 +221,7 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"validate", "--dtype", "float32"}, "there is no dtype `float32`"},
       {{"validate", "--ranks", "0"}, "--ranks"},
       {{"validate", "--on", "smi"}, "did you mean `sim`?"},
-      {{"validate", "--max-bytes", "16"}, "write a size with its unit"},
+      {{"validate", "--max-bytes", "16x"}, "`16x` is not a size; write one such as 64KiB"},
       {{"validate", "--pairs", "--ranks", "1"}, "need two ranks at least"},
       {{"validate", "--expect", "2"}, "--expect"},
       {{"validate", "--dtype", "f32", "--op", "band"}, "band does not exist for f32"},
@@ -213,7 +229,6 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"bench", "--latency", "5"}, "write it with its unit, such as 5us"},
       {{"bench", "--root", "4", "--collective", "broadcast"}, "root 4 is not a rank: there are 4"},
       {{"bench", "--raw"}, "below the simulated world there is none"},
-      {{"bench", "--raw", "--on", "nccl"}, "it does call gloo and mpi"},
       {{"bench", "--op", "band"}, "band does not exist for f32"},
       {{"bench", "--ranks", "6", "--nodes", "4"}, "6 ranks cannot be spread evenly over 4 nodes"},
       {{"bench", "--on", "gloo", "--payload", "none"}, "only the simulated world can"},
