@@ -4,12 +4,15 @@
 #include "sim/personality.h"
 #include "tools/command.h"
 #include "tools/gradients.h"
+#include "tools/load.h"
+#include "tools/sweep.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +21,8 @@ namespace pdsim::tools {
 namespace {
 
 struct BucketsOptions {
-  std::string file, variant, bucket_cap, profile;
+  std::string file, variant, bucket_cap, profile, svg;
+  std::vector<std::string> sweep;
   bool json = false;
 };
 
@@ -57,7 +61,56 @@ std::string as_text(const Gradients& g, const BucketLayout& layout, std::string_
   return text;
 }
 
+// What is wrong with the flags together; empty when nothing is.
+std::string sweep_problem(const BucketsOptions& options) {
+  if (options.sweep.empty()) return options.svg.empty() ? "" : "--svg: it is the picture of a --sweep; give the caps";
+  if (options.file.ends_with(".json")) return "--sweep: a list of shapes has no times; give a scenario";
+  if (!options.bucket_cap.empty()) return "--bucket-cap: the caps are those of --sweep";
+  return "";
+}
+
+int sweep(const BucketsOptions& options, Console& console) {
+  const auto files = load_all({options.file}, console);
+  if (!files) return exit_wrong_input;
+  const auto selected = select_variants(files->front(), options.variant, console);
+  if (!selected) return exit_wrong_input;
+  scenarios::Scenario scenario = *selected->front();
+  if (!options.profile.empty()) scenario.world.spec.profile = options.profile;
+  std::vector<Bytes> caps;
+  for (const std::string& cap : options.sweep) caps.push_back(parse_bytes(cap).value());
+  std::sort(caps.begin(), caps.end());
+  const Result<std::vector<SweepPoint>> points = sweep_caps(scenario, caps);
+  if (!points.ok()) {
+    console.problem(fmt::format("{}: {}", scenario.file, points.error().message));
+    return points.error().code == Code::input_invalid ? exit_wrong_input : exit_failed;
+  }
+  if (options.json) {
+    for (const SweepPoint& p : *points)
+      console.print(nlohmann::ordered_json{{"scenario", scenario.name},
+                                           {"bucket_cap", p.cap.count},
+                                           {"buckets", p.buckets},
+                                           {"step_ns", p.step.ns()},
+                                           {"communication_ns", p.communication.ns()},
+                                           {"exposed_ns", p.exposed.ns()}}
+                        .dump() +
+                    "\n");
+  } else {
+    console.print(sweep_text(scenario.name, *points));
+  }
+  if (options.svg.empty()) return exit_held;
+  std::ofstream file(options.svg);
+  file << sweep_svg(scenario.name, *points) << std::flush;
+  if (file) return exit_held;
+  console.problem(fmt::format("--svg: cannot write {}", options.svg));
+  return exit_wrong_input;
+}
+
 int run(const BucketsOptions& options, Console& console) {
+  if (const std::string problem = sweep_problem(options); !problem.empty()) {
+    console.problem(problem);
+    return exit_wrong_input;
+  }
+  if (!options.sweep.empty()) return sweep(options, console);
   Result<Gradients> gradients = read_gradients(options.file, options.variant, console);
   if (!gradients.ok()) {
     if (!gradients.error().message.empty()) console.problem(gradients.error().message);
@@ -113,7 +166,12 @@ Action declare_buckets(CLI::App& app) {
   app.add_option("--bucket-cap", options->bucket_cap, "instead of the file's, as if the user had given it")
       ->check(size_problem);
   app.add_option("--profile", options->profile, "whose DDP: pytorch-2.6 or pytorch-1.13")->check(profile_problem);
-  app.add_flag("--json", options->json, "one JSON object");
+  app.add_option("--sweep", options->sweep,
+                 "run the scenario with each of these caps, as 1MiB,4MiB,25MiB, and show the time of its last step")
+      ->delimiter(',')
+      ->check(size_problem);
+  app.add_option("--svg", options->svg, "with --sweep: a file for the picture of step time against cap");
+  app.add_flag("--json", options->json, "one JSON object; with --sweep one for each cap");
   return [options](Console& console) { return run(*options, console); };
 }
 

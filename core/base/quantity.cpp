@@ -1,5 +1,7 @@
 #include "core/base/quantity.h"
 
+#include "core/base/flops.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -33,6 +35,16 @@ constexpr std::array<Unit, 7> rate_units{{{"kB/s", 1'000},
                                           {"GiB/s", 1 << 30},
                                           {"Mbit/s", 125'000},
                                           {"Gbit/s", 125'000'000}}};
+constexpr std::array<Unit, 6> flop_units{{{"FLOP", 1},
+                                          {"kFLOP", 1'000},
+                                          {"MFLOP", 1'000'000},
+                                          {"GFLOP", 1'000'000'000},
+                                          {"TFLOP", 1'000'000'000'000},
+                                          {"PFLOP", 1'000'000'000'000'000}}};
+constexpr std::array<Unit, 4> flop_rate_units{{{"MFLOP/s", 1'000'000},
+                                               {"GFLOP/s", 1'000'000'000},
+                                               {"TFLOP/s", 1'000'000'000'000},
+                                               {"PFLOP/s", 1'000'000'000'000'000}}};
 constexpr std::array<Unit, 1> ppm_units{{{"ppm", 1}}};
 
 Error not_a(std::string_view what, std::string_view text, std::string_view right) {
@@ -118,6 +130,15 @@ Time transfer_time(Bytes size, Rate rate) {
   return {static_cast<std::int64_t>((ps + r / 2) / r)};
 }
 
+Time working_time(Flops work, FlopRate speed) {
+  if (speed.per_s == 0) return {};
+  const Wide ps = static_cast<Wide>(work.count) * 1'000'000'000'000ULL;
+  const auto s = static_cast<Wide>(speed.per_s);
+  const Wide time = (ps + s / 2) / s;
+  const auto most = static_cast<Wide>(Time::max().ps);
+  return time < most ? Time{static_cast<std::int64_t>(time)} : Time::max();
+}
+
 Result<Time> parse_time(std::string_view text) {
   auto v = parse(text, time_units, "a duration", "write a number and a unit with no space: 5ns, 5us, 5ms, 5s, 5min");
   if (!v.ok()) return v.error();
@@ -140,6 +161,20 @@ Result<Ppm> parse_ppm(std::string_view text) {
   auto v = parse(text, ppm_units, "a drift", "write a number and ppm with no space: 20ppm");
   if (!v.ok()) return v.error();
   return Ppm{*v};
+}
+
+Result<Flops> parse_flops(std::string_view text) {
+  auto v = parse(text, flop_units, "an amount of arithmetic",
+                 "write a number and a unit with no space: 800MFLOP, 2.4GFLOP, 1.2TFLOP");
+  if (!v.ok()) return v.error();
+  return Flops{*v};
+}
+
+Result<FlopRate> parse_flop_rate(std::string_view text) {
+  auto v = parse(text, flop_rate_units, "a speed of a device",
+                 "write a number and a unit with no space: 500GFLOP/s, 19.5TFLOP/s");
+  if (!v.ok()) return v.error();
+  return FlopRate{*v};
 }
 
 std::string to_string(Time t) {

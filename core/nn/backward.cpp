@@ -38,6 +38,7 @@ struct Graph {
 };
 
 Tensor sum_of(const Tensor& a, const Tensor& b) {
+  if (!a.has_values()) return a;
   Tensor sum = a.clone();
   with_float_type(a.dtype(), [&](auto t) {
     using T = decltype(t);

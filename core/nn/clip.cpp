@@ -39,7 +39,7 @@ Result<double> clip_grad_norm(std::span<Tensor> parameters, const ClipOptions& o
   if (factor > 1.0) factor = 1.0;  // a NaN stays one
   for (Tensor& p : parameters) {
     Tensor gradient = p.grad();
-    if (!gradient.defined()) continue;
+    if (!gradient.defined() || !gradient.has_values()) continue;
     std::vector<double> values = gradient.values();
     for (double& v : values) v *= factor;
     gradient.copy_(Tensor::from(values, gradient.shape(), gradient.dtype()).view());

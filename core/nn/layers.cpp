@@ -144,7 +144,7 @@ Status check_width(const std::string& layer, const Tensor& input, std::int64_t w
       {{"layer", layer}}};
 }
 
-std::unique_ptr<Layer> Layer::make(const LayerSpec& spec, DType dtype, const Random& random) {
+std::unique_ptr<Layer> Layer::make(const LayerSpec& spec, DType dtype, const Random& random, bool sizes_have_memory) {
   switch (spec.kind) {
     case LayerKind::linear:
       return std::make_unique<Linear>(spec, dtype, random);
@@ -160,6 +160,8 @@ std::unique_ptr<Layer> Layer::make(const LayerSpec& spec, DType dtype, const Ran
       return make_layer_norm(spec, dtype);
     case LayerKind::dropout:
       return make_dropout(spec);
+    case LayerKind::sized:
+      return make_sized(spec, dtype, sizes_have_memory);
     case LayerKind::relu:
       break;
   }

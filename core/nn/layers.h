@@ -20,7 +20,8 @@ class Layer {
   Random noise{0};       // dropout
   RankExchange ranks{};  // sync_batchnorm
 
-  static std::unique_ptr<Layer> make(const LayerSpec& spec, DType dtype, const Random& random);
+  static std::unique_ptr<Layer> make(const LayerSpec& spec, DType dtype, const Random& random,
+                                     bool sizes_have_memory);
 };
 
 std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);  // every kind of it
@@ -28,6 +29,7 @@ std::unique_ptr<Layer> make_embedding(const LayerSpec& spec, DType dtype, const 
 std::unique_ptr<Layer> make_conv2d(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_layer_norm(const LayerSpec& spec, DType dtype);
 std::unique_ptr<Layer> make_dropout(const LayerSpec& spec);
+std::unique_ptr<Layer> make_sized(const LayerSpec& spec, DType dtype, bool memory);
 
 // Uniform in [-bound, bound), from the stream of its name.
 Tensor uniform_parameter(const std::string& name, Shape shape, double bound, DType dtype, const Random& random);
@@ -36,6 +38,8 @@ Tensor uniform_parameter(const std::string& name, Shape shape, double bound, DTy
 Tensor cast(const Tensor& t, DType dtype, bool grad);
 // The layer's forward without history; its backward runs it again with one (torch.utils.checkpoint, reentrant).
 Result<Tensor> recomputed(Layer& layer, const Tensor& input, ForwardMode mode, const TensorWatcher& watch);
+// The same numbers, before whose backward the clock is told this time.
+Tensor timed(const Tensor& t, Time backward, const std::function<void(Time)>& clock);
 // A node that is asked for its backward after its release.
 Error freed_twice(const std::string& node);
 

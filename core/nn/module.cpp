@@ -21,7 +21,7 @@ Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
     for (const std::string& layer : path.layers)
       PDSIM_CHECK(index_of(layer) < spec_.layers.size(), "a path runs through layers of the module");
   for (const LayerSpec& layer : spec_.layers) {
-    layers_.push_back(Layer::make(layer, layer.dtype.value_or(spec_.dtype), random));
+    layers_.push_back(Layer::make(layer, layer.dtype.value_or(spec_.dtype), random, spec_.sizes_have_memory));
     Layer& made = *layers_.back();
     if (layer.frozen)
       for (Tensor& p : made.parameters) p.set_requires_grad(false);
@@ -48,6 +48,20 @@ std::int64_t Module::input_indices(std::string_view path) const {
   return first != nullptr && first->kind == LayerKind::embedding ? first->rows : 0;
 }
 
+namespace {
+
+std::int64_t elements_of(const std::vector<Shape>& shapes) {
+  std::int64_t total = 0;
+  for (const Shape& shape : shapes) {
+    std::int64_t elements = 1;
+    for (const std::int64_t side : shape) elements *= side;
+    total += elements;
+  }
+  return total;
+}
+
+}  // namespace
+
 std::int64_t stored_elements(const LayerSpec& layer) {
   switch (layer.kind) {
     case LayerKind::linear:
@@ -63,6 +77,8 @@ std::int64_t stored_elements(const LayerSpec& layer) {
       return 4 * layer.channels + 1;
     case LayerKind::layernorm:
       return 2 * layer.in;
+    case LayerKind::sized:
+      return elements_of(layer.shapes);
     case LayerKind::relu:
     case LayerKind::dropout:
       break;
@@ -113,16 +129,24 @@ Result<Tensor> Module::forward(const Tensor& input, std::string_view path, Forwa
         {}};
   Tensor at = input;
   for (const std::string& layer : way->layers) {
-    const std::size_t index = index_of(layer);
-    Layer& here = *layers_[index];
-    const std::vector<std::string>& again = spec_.recompute;
-    const bool recompute = mode.grad && std::find(again.begin(), again.end(), layer) != again.end();
-    at = cast(at, spec_.layers[index].dtype.value_or(spec_.dtype), mode.grad);
-    Result<Tensor> out = recompute ? recomputed(here, at, mode, watch) : here.forward(at, mode, watch);
+    Result<Tensor> out = run_layer(index_of(layer), at, mode, watch);
     if (!out.ok()) return out;
     at = std::move(out).value();
   }
   return at;
+}
+
+Result<Tensor> Module::run_layer(std::size_t index, Tensor at, ForwardMode mode, const TensorWatcher& watch) {
+  const LayerSpec& spec = spec_.layers[index];
+  Layer& here = *layers_[index];
+  const std::vector<std::string>& again = spec_.recompute;
+  const bool recompute = mode.grad && std::find(again.begin(), again.end(), spec.name) != again.end();
+  if (spec.kind != LayerKind::sized) at = cast(at, spec.dtype.value_or(spec_.dtype), mode.grad);
+  const bool told = spec.forward_time.has_value() && clock_;
+  if (told) clock_(*spec.forward_time);
+  Result<Tensor> out = recompute ? recomputed(here, at, mode, watch) : here.forward(at, mode, watch);
+  if (!out.ok() || !told || !mode.grad) return out;
+  return timed(*out, *spec.backward_time + (recompute ? *spec.forward_time : Time{}), clock_);
 }
 
 std::int64_t Module::input_width(std::string_view path) const {
@@ -147,6 +171,14 @@ std::size_t Module::layer_count(std::string_view path) const {
   const PathSpec* way = path_named(path);
   PDSIM_CHECK(way != nullptr, "the module has this path");
   return way->layers.size();
+}
+
+std::size_t Module::untimed_layers(std::string_view path) const {
+  const PathSpec* way = path_named(path);
+  PDSIM_CHECK(way != nullptr, "the module has this path");
+  return static_cast<std::size_t>(std::count_if(
+      way->layers.begin(), way->layers.end(),
+      [this](const std::string& layer) { return !spec_.layers[index_of(layer)].forward_time.has_value(); }));
 }
 
 }  // namespace pdsim::nn

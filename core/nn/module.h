@@ -14,6 +14,10 @@
 //             images lie in their rows channel by channel, line by line
 //   others    batchnorm2d: one feature per channel. layernorm: over each row. sync_batchnorm: batchnorm over the rows of
 //             all ranks. dropout: masks from the noise, another one in every forward
+//   sized     weights p0, p1, ... of the given shapes, of any dtype and without values (Tensor::sized), whose gradients become
+//             ready together, the last first; what it takes it gives. It stands for a layer of which only the size counts
+//   cost      a layer's time is told to the clock: that of its forward before it, that of its backward (and, recomputed, of
+//             its forward again) before its gradients become ready; also of layers without parameters
 //   dtypes    a layer may have its own; what it takes is cast to it, and the gradient back
 //   recompute layers that PyTorch's reentrant checkpoint() runs: forward keeps their input only, and backward runs them
 //             again, with a backward of its own for each. No gradient reaches them where their input needs none
@@ -23,6 +27,7 @@
 //             row where batch-norm trains
 #pragma once
 
+#include "core/base/quantity.h"
 #include "core/base/random.h"
 #include "core/nn/autograd.h"
 #include "core/nn/tensor.h"
@@ -47,6 +52,7 @@ enum class LayerKind : std::uint8_t {
   layernorm,
   sync_batchnorm,
   dropout,
+  sized,
 };
 
 struct LayerSpec {
@@ -60,14 +66,18 @@ struct LayerSpec {
   double probability = 0.5;                                       // dropout
   std::optional<DType> dtype{};                                   // default: the module's
   bool frozen = false;                                            // its parameters require no gradient
+  std::vector<Shape> shapes{};                                    // sized: of its parameters
+  std::optional<Time> forward_time{}, backward_time{};            // told to the clock; both or none
 };
 
 // Whatever width its input has.
-constexpr bool keeps_any_width(LayerKind kind) { return kind == LayerKind::relu || kind == LayerKind::dropout; }
+constexpr bool keeps_any_width(LayerKind kind) {
+  return kind == LayerKind::relu || kind == LayerKind::dropout || kind == LayerKind::sized;
+}
 constexpr bool has_buffers(LayerKind kind) {
   return kind == LayerKind::batchnorm || kind == LayerKind::batchnorm2d || kind == LayerKind::sync_batchnorm;
 }
-// Elements of parameters and buffers together; products that one row of a forward takes.
+// Elements of parameters and buffers together, also of those without values; products that one row of a forward takes.
 std::int64_t stored_elements(const LayerSpec& layer);
 double products_per_row(const LayerSpec& layer);
 
@@ -81,6 +91,7 @@ struct ModuleSpec {
   std::vector<PathSpec> paths;  // empty: one path `full` through all layers; the first is the default, and "" means it
   DType dtype = DType::f32;
   std::vector<std::string> recompute{};  // layers
+  bool sizes_have_memory = false;        // sized layers: zeros stand behind them, for worlds that move bytes
 };
 
 struct ForwardMode {
@@ -117,21 +128,27 @@ class Module {
   Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode, const TensorWatcher& watch = {});
   void set_noise(Random noise);  // before the first forward; default: Random(0)
   void set_exchange(const RankExchange& ranks);
+  // Who is told what layers with a time cost; before the first forward. Default: nobody.
+  void set_clock(std::function<void(Time)> clock) { clock_ = std::move(clock); }
   // Rows of the table, where the path begins with an embedding, whose input are indices; else 0.
   std::int64_t input_indices(std::string_view path) const;
   // Columns that the path's first layer with a width takes and its last gives; 0 when it has none. The path exists.
   std::int64_t input_width(std::string_view path) const;
   std::int64_t output_width(std::string_view path) const;
   std::size_t layer_count(std::string_view path) const;
+  // Layers of the path that have no time of their own.
+  std::size_t untimed_layers(std::string_view path) const;
 
  private:
   std::size_t index_of(std::string_view layer) const;
   const PathSpec* path_named(std::string_view path) const;
+  Result<Tensor> run_layer(std::size_t index, Tensor at, ForwardMode mode, const TensorWatcher& watch);
 
   ModuleSpec spec_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<Tensor> parameters_;
   std::vector<Tensor> buffers_;
+  std::function<void(Time)> clock_;
 };
 
 }  // namespace pdsim::nn

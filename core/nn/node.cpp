@@ -39,7 +39,7 @@ class AccumulateGrad final : public Node {
   void accumulate(const Tensor& grad) {
     Tensor sum = leaf_.grad();
     if (!sum.defined()) return leaf_.set_grad(grad.clone());
-    with_float_type(sum.dtype(), [&](auto t) { add_in_place<decltype(t)>(sum, grad); });
+    if (sum.has_values()) with_float_type(sum.dtype(), [&](auto t) { add_in_place<decltype(t)>(sum, grad); });
     sum.bump_version();
   }
 

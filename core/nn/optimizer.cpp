@@ -16,7 +16,8 @@ class Sgd final : public Optimizer {
   void step() override {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
-      with_float_type(parameters_[i].dtype(), [&](auto t) { update<decltype(t)>(parameters_[i], momentum_[i]); });
+      if (parameters_[i].has_values())
+        with_float_type(parameters_[i].dtype(), [&](auto t) { update<decltype(t)>(parameters_[i], momentum_[i]); });
       parameters_[i].bump_version();
     }
   }
@@ -60,7 +61,8 @@ class Adam final : public Optimizer {
   void step() override {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
-      with_float_type(parameters_[i].dtype(), [&](auto t) { update<decltype(t)>(parameters_[i], moments_[i]); });
+      if (parameters_[i].has_values())
+        with_float_type(parameters_[i].dtype(), [&](auto t) { update<decltype(t)>(parameters_[i], moments_[i]); });
       parameters_[i].bump_version();
     }
   }
@@ -116,12 +118,13 @@ class MasterCopies final : public Optimizer {
     inner_->step();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
+      parameters_[i].bump_version();
+      if (!parameters_[i].has_values()) continue;
       with_float_type(parameters_[i].dtype(), [&](auto t) {
         const auto from = elements<decltype(t)>(copies_[i]);
         const auto to = mutable_elements<decltype(t)>(parameters_[i]);
         for (std::size_t k = 0; k < to.size(); ++k) to[k] = from[k];
       });
-      parameters_[i].bump_version();
     }
   }
 

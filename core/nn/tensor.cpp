@@ -65,22 +65,39 @@ const Shape& Tensor::shape() const { return TensorState::of(*this).shape; }
 std::int64_t Tensor::numel() const { return TensorState::of(*this).numel; }
 DType Tensor::dtype() const { return TensorState::of(*this).dtype; }
 
+Tensor Tensor::sized(Shape shape, DType dtype, bool memory) {
+  Tensor t;
+  t.state_ = std::make_shared<TensorState>();
+  t.state_->numel = elements_in(shape);
+  t.state_->shape = std::move(shape);
+  t.state_->dtype = dtype;
+  t.state_->sized = true;
+  t.state_->memory = std::make_shared<Memory>();
+  t.state_->memory->absent = !memory;
+  if (memory) t.state_->memory->bytes.resize(static_cast<std::size_t>(t.state_->numel) * size_of(dtype));
+  return t;
+}
+
 MutableView Tensor::mutable_view() {
   TensorState& s = TensorState::of(*this);
-  return {s.memory->bytes.data() + s.offset, s.dtype, s.numel};
+  return {s.memory->absent ? nullptr : s.memory->bytes.data() + s.offset, s.dtype, s.numel};
 }
 
 ConstView Tensor::view() const {
   const TensorState& s = TensorState::of(*this);
-  return {s.memory->bytes.data() + s.offset, s.dtype, s.numel};
+  return {s.memory->absent ? nullptr : s.memory->bytes.data() + s.offset, s.dtype, s.numel};
 }
 
+bool Tensor::has_values() const { return !TensorState::of(*this).sized; }
+bool Tensor::has_memory() const { return !TensorState::of(*this).memory->absent; }
+
 double Tensor::at(std::int64_t index) const {
-  PDSIM_CHECK(index >= 0 && index < numel(), "the index lies in the tensor");
+  PDSIM_CHECK(index >= 0 && index < numel() && has_values(), "the index lies in the tensor");
   return load(view(), index);
 }
 
 std::vector<double> Tensor::values() const {
+  if (!has_values()) return {};
   std::vector<double> out(static_cast<std::size_t>(numel()));
   const ConstView from = view();
   for (std::int64_t i = 0; i < from.count; ++i) out[static_cast<std::size_t>(i)] = load(from, i);
@@ -88,6 +105,7 @@ std::vector<double> Tensor::values() const {
 }
 
 Tensor Tensor::clone() const {
+  if (!has_values()) return sized(shape(), dtype(), has_memory());
   Tensor t = zeros(shape(), dtype());
   const ConstView from = view();
   const auto at = static_cast<std::ptrdiff_t>(TensorState::of(*this).offset);
@@ -112,6 +130,7 @@ Tensor Tensor::slice(std::int64_t offset, Shape shape) const {
   t.state_->offset = s.offset + static_cast<std::size_t>(offset) * size_of(s.dtype);
   t.state_->shape = std::move(shape);
   t.state_->dtype = s.dtype;
+  t.state_->sized = s.sized;
   return t;
 }
 
@@ -127,13 +146,14 @@ void Tensor::bump_version() { ++TensorState::of(*this).memory->version; }
 void Tensor::copy_(ConstView from) {
   const MutableView to = mutable_view();
   PDSIM_CHECK(from.dtype == to.dtype && from.count == to.count, "copy_ takes as many elements of the same type");
-  if (to.count > 0) std::memmove(to.data, from.data, static_cast<std::size_t>(to.bytes()));
+  if (to.count > 0 && has_values() && from.data != nullptr)
+    std::memmove(to.data, from.data, static_cast<std::size_t>(to.bytes()));
   bump_version();
 }
 
 void Tensor::fill_(double value) {
   const MutableView to = mutable_view();
-  for (std::int64_t i = 0; i < to.count; ++i) store(to, i, value);
+  for (std::int64_t i = 0; has_values() && i < to.count; ++i) store(to, i, value);
   bump_version();
 }
 
@@ -145,7 +165,7 @@ bool Tensor::requires_grad() const {
 Tensor& Tensor::set_requires_grad(bool on) {
   TensorState& s = TensorState::of(*this);
   PDSIM_CHECK(s.grad_fn == nullptr, "only a leaf chooses whether it requires a gradient");
-  PDSIM_CHECK(!on || is_float(s.dtype), "only f32 and f64 tensors have gradients");
+  PDSIM_CHECK(!on || s.sized || is_float(s.dtype), "only f32 and f64 tensors have gradients");
   s.requires_grad = on;
   return *this;
 }

@@ -2,6 +2,8 @@
 // history.
 //
 //   copies     share storage, as in PyTorch; clone() does not
+//   sized      has a shape and a dtype (any) and takes part in messages, but holds no values: no arithmetic, no memory
+//              unless asked for; values() is empty, copies and fills of it change nothing but its version
 //   version    counts in-place writes (copy_, fill_, and whoever calls bump_version); views of the same memory share
 //              it; saved tensors are checked against it
 //   grad       undefined until the first backward; accumulated afterwards; zero_grad() of the optimizer sets it back
@@ -31,12 +33,17 @@ class Tensor {
   static Tensor zeros(Shape shape, DType dtype = DType::f32);
   static Tensor from(const std::vector<double>& values, Shape shape, DType dtype = DType::f32);
 
+  // Without values. `memory`: zeros stand behind its views, as a real world has to move bytes.
+  static Tensor sized(Shape shape, DType dtype, bool memory = false);
+
   bool defined() const { return state_ != nullptr; }
   const Shape& shape() const;
   std::int64_t numel() const;
   DType dtype() const;
   ConstView view() const;
   MutableView mutable_view();  // does not bump the version: the caller does, when it wrote
+  bool has_values() const;  // not sized
+  bool has_memory() const;  // its views are not null; also where there is no element
   double at(std::int64_t index) const;
   std::vector<double> values() const;
   Tensor clone() const;   // same values, own storage, no history

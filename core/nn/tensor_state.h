@@ -19,6 +19,7 @@ namespace pdsim::nn {
 // Bytes with one version counter, shared by every view of them.
 struct Memory {
   std::vector<std::byte> bytes;
+  bool absent = false;  // of a sized tensor
   std::uint32_t version = 0;
 };
 
@@ -30,6 +31,7 @@ struct TensorState {
   DType dtype = DType::f32;
   std::string name;
   bool requires_grad = false;
+  bool sized = false;  // holds no values
   Tensor grad;
   std::shared_ptr<Node> grad_fn;  // null for a leaf
   std::weak_ptr<Node> accumulate_grad;

@@ -2,7 +2,6 @@
 
 #include "core/parallel/bucket_plan.h"
 
-#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -15,16 +14,25 @@ struct InFlight {
   Result<WorkPtr> work;
 };
 
-InFlight launch(ProcessGroup& group, std::vector<nn::Tensor> tensors, const CoalescedOptions& options) {
+// Sizes only where none of the tensors has values.
+nn::Tensor flat_for(const std::vector<nn::Tensor>& tensors) {
   std::int64_t elements = 0;
-  for (const nn::Tensor& t : tensors) elements += t.numel();
-  nn::Tensor flat = nn::Tensor::zeros({elements}, tensors.front().dtype());
-  std::byte* to = flat.mutable_view().data;
+  bool values = false, memory = false;
   for (const nn::Tensor& t : tensors) {
-    const ConstView from = t.view();
-    if (from.count == 0) continue;
-    std::memcpy(to, from.data, static_cast<std::size_t>(from.bytes()));
-    to += from.bytes();
+    elements += t.numel();
+    values = values || t.has_values();
+    memory = memory || t.has_memory();
+  }
+  const DType dtype = tensors.front().dtype();
+  return values ? nn::Tensor::zeros({elements}, dtype) : nn::Tensor::sized({elements}, dtype, memory);
+}
+
+InFlight launch(ProcessGroup& group, std::vector<nn::Tensor> tensors, const CoalescedOptions& options) {
+  nn::Tensor flat = flat_for(tensors);
+  std::int64_t offset = 0;
+  for (const nn::Tensor& t : tensors) {
+    flat.slice(offset, t.shape()).copy_(t.view());
+    offset += t.numel();
   }
   CallOptions call;
   call.purpose = options.purpose;
@@ -35,11 +43,10 @@ InFlight launch(ProcessGroup& group, std::vector<nn::Tensor> tensors, const Coal
 
 Status finish(InFlight& broadcast, const CoalescedOptions& options) {
   PDSIM_TRY(wait(broadcast.work));
-  ConstView rest = broadcast.flat.view();
+  std::int64_t offset = 0;
   for (nn::Tensor& t : broadcast.tensors) {
-    const ConstView part{rest.data, rest.dtype, t.numel()};
-    t.copy_(part);
-    rest.data += part.bytes();
+    t.copy_(broadcast.flat.slice(offset, t.shape()).view());
+    offset += t.numel();
     if (options.written) options.written(t);
   }
   return {};

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pdsim {
 namespace {
 
@@ -23,6 +25,7 @@ void multiply(ConstView from, MutableView to, double factor) {
 }  // namespace
 
 void divide_by(nn::Tensor& t, int divisor) {
+  if (!t.has_values()) return;
   const MutableView data = t.mutable_view();
   if (data.dtype == DType::f64)
     return transform<double>(data, data, [divisor](double x) { return x / static_cast<double>(divisor); });
@@ -42,8 +45,13 @@ GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::v
   std::int64_t elements = 0;
   for (const std::size_t i : indices) elements += parameters[i].numel();
   const DType dtype = parameters[indices.front()].dtype();
-  PDSIM_CHECK(dtype == DType::f32 || dtype == DType::f64, "gradients are f32 or f64");
-  bucket.flat = nn::Tensor::zeros({elements}, dtype);
+  const auto any = [&](auto is_it) {
+    return std::any_of(indices.begin(), indices.end(), [&](std::size_t i) { return is_it(parameters[i]); });
+  };
+  const bool values = any([](const nn::Tensor& p) { return p.has_values(); });
+  const bool memory = any([](const nn::Tensor& p) { return p.has_memory(); });
+  PDSIM_CHECK(!values || dtype == DType::f32 || dtype == DType::f64, "gradients are f32 or f64");
+  bucket.flat = values ? nn::Tensor::zeros({elements}, dtype) : nn::Tensor::sized({elements}, dtype, memory);
   std::int64_t offset = 0;
   for (const std::size_t i : indices) {
     bucket.views.push_back(bucket.flat.slice(offset, parameters[i].shape()));
@@ -54,17 +62,21 @@ GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::v
 
 void take_gradient(nn::Tensor& parameter, nn::Tensor& view, int ranks, bool as_view) {
   const nn::Tensor gradient = parameter.grad();
-  if (!gradient.defined()) {
+  if (!gradient.defined() || (!gradient.has_values() && view.has_values())) {
     view.fill_(0.0);
   } else if (gradient.same_storage(view)) {
     divide_by(view, ranks);
   } else {
-    multiply(gradient.view(), view.mutable_view(), 1.0 / ranks);
+    if (view.has_values()) multiply(gradient.view(), view.mutable_view(), 1.0 / ranks);
     if (as_view) parameter.set_grad(view);
   }
 }
 
 Status give_gradient(nn::Tensor& parameter, nn::Tensor& view, bool as_view) {
+  if (!parameter.has_values()) {
+    if (!parameter.grad().defined()) parameter.set_grad(parameter.clone());
+    return {};
+  }
   nn::Tensor gradient = parameter.grad();
   if (!gradient.defined()) {
     parameter.set_grad(as_view ? view : view.clone());

@@ -64,6 +64,8 @@ class PowerSgd final : public CommHook {
   PowerSgd(const CommHookSpec& spec, ProcessGroup& group) : spec_(spec), group_(group) {}
 
   Result<HookFuture> start(const HookBucket& bucket, CallOptions call) override {
+    if (!bucket.flat.has_values())
+      return Error{Code::unsupported, "powersgd needs the values of gradients, and these have sizes only", {}};
     if (iteration_ < spec_.start_iter) {
       count(bucket);
       return average(group_, bucket.flat, std::move(call));

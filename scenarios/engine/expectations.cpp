@@ -5,6 +5,7 @@
 #include "scenarios/engine/worlds.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -28,6 +29,8 @@ class Check {
     diagnosis();
     for (const ExpectValue& value : expect_.values) values(value);
     time();
+    step_time();
+    if (expect_.buckets) buckets(*expect_.buckets);
   }
 
  private:
@@ -281,13 +284,50 @@ class Check {
   }
 
   void time() {
-    if (!expect_.time) return;
-    const Expect::TimeRange& range = *expect_.time;
-    const Time got = measured();
+    if (expect_.time) in_range("time", *expect_.time, measured());
+  }
+
+  // Of the rank that took longest.
+  void step_time() {
+    if (!expect_.step_time) return;
+    Time got{};
+    for (std::size_t r = 0; r < report_.run.ranks.size(); ++r)
+      if (const std::vector<double>* took = tensor(static_cast<Rank>(r), std::string(step_time_value)))
+        got = std::max(got, Time{static_cast<std::int64_t>(took->front())});
+    if (got.ps == 0) return fail("a step's time", "no rank ended that step", expect_.step_time->mark);
+    result(std::string(step_time_value), to_string(got));
+    in_range("step_time", *expect_.step_time, got);
+  }
+
+  void buckets(const Expect::Buckets& expected) {
+    for (std::size_t r = 0; r < report_.run.ranks.size(); ++r) {
+      const std::vector<double>* initial = tensor(static_cast<Rank>(r), std::string(initial_buckets_value));
+      const std::vector<double>* last = tensor(static_cast<Rank>(r), std::string(rebuilt_buckets_value));
+      if (last == nullptr || last->empty()) last = initial;  // never rebuilt
+      if (initial == nullptr) return fail("buckets", fmt::format("rank {} has none", r), expected.mark);
+      const auto is = [](const std::vector<std::int64_t>& wanted, const std::vector<double>& got) {
+        return std::equal(wanted.begin(), wanted.end(), got.begin(), got.end(),
+                          [](std::int64_t a, double b) { return a == static_cast<std::int64_t>(b); });
+      };
+      const auto off = [&](const char* key, const std::string& wanted, const std::string& got) {
+        fail(fmt::format("buckets: {} {}", key, wanted), fmt::format("rank {}: {}", r, got), expected.mark);
+      };
+      if (expected.count && *expected.count != static_cast<std::int64_t>(last->size()))
+        return off("count", std::to_string(*expected.count), std::to_string(last->size()));
+      if (!expected.bytes.empty() && !is(expected.bytes, *last))
+        return off("bytes", fmt::format("{}", fmt::join(expected.bytes, ", ")),
+                   fmt::format("{}", fmt::join(*last, ", ")));
+      if (!expected.initial_bytes.empty() && !is(expected.initial_bytes, *initial))
+        return off("initial_bytes", fmt::format("{}", fmt::join(expected.initial_bytes, ", ")),
+                   fmt::format("{}", fmt::join(*initial, ", ")));
+    }
+  }
+
+  void in_range(const std::string& what, const Expect::TimeRange& range, Time got) {
     const auto off = [&](const char* key, Time bound) {
       const bool alike = to_string(bound) == to_string(got);  // four digits may not tell them apart
       const auto text = [alike](Time t) { return alike ? fmt::format("{}ps", t.ps) : to_string(t); };
-      fail(fmt::format("time: {} {}", key, text(bound)), text(got), range.mark);
+      fail(fmt::format("{}: {} {}", what, key, text(bound)), text(got), range.mark);
     };
     if (range.min && got < *range.min) off("min", *range.min);
     if (range.max && got > *range.max) off("max", *range.max);

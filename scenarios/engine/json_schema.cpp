@@ -99,6 +99,10 @@ Json shape_schema(const Key& key) {
       return reference("rate");
     case Shape::drift:
       return reference("drift");
+    case Shape::flops:
+      return reference("flops");
+    case Shape::flop_rate:
+      return reference("flop_rate");
     case Shape::int_set:
       return reference("int_set");
     case Shape::widths:
@@ -110,6 +114,11 @@ Json shape_schema(const Key& key) {
       return {{"type", "array"}, {"items", number("integer", key)}, {"minItems", 1}};
     case Shape::names:
       return {{"type", "array"}, {"items", reference("name")}, {"minItems", 1}};
+    case Shape::shapes:
+      return {
+          {"anyOf", Json::array({Json{{"type", "integer"}, {"minimum", 0}, {"maximum", limits::sized_elements}},
+                                 {{"type", "array"},
+                                  {"items", {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}}}})}};
     case Shape::rank_groups:
       return {{"type", "array"}, {"items", {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}}};
     case Shape::group:
@@ -151,6 +160,8 @@ Json definitions() {
   defs["duration"] = quantity("ps|ns|us|ms|s|min");
   defs["size"] = quantity("B|kB|MB|GB|KiB|MiB|GiB");
   defs["rate"] = quantity("(kB|MB|GB|MiB|GiB)/s|(Mbit|Gbit)/s");
+  defs["flops"] = quantity("(k|M|G|T|P)?FLOP");
+  defs["flop_rate"] = quantity("(M|G|T|P)FLOP/s");
   defs["drift"] = quantity("ppm");
   defs["int_set"] = {
       {"description", "3, [0, 2], 1..3, 2.., ..3, even, odd, all or not 0"},

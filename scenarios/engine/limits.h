@@ -23,6 +23,7 @@ constexpr std::int64_t multiplications = 20'000'000'000;  // of all forwards and
 constexpr std::int64_t payload_bytes = 8LL << 30;         // of all calls of all ranks
 constexpr std::int64_t minutes = 10'000;                  // of any duration
 constexpr std::int64_t memory_bytes = 4LL << 30;          // parameters and the largest buffer, of all ranks together
+constexpr std::int64_t sized_elements = 1LL << 40;        // of the parameters of a layer without values
 constexpr std::int64_t count = 1LL << 32;                 // elements of one call
 
 }  // namespace pdsim::scenarios::limits

@@ -1,6 +1,7 @@
 // Scenario: a loaded, checked file; what the runner runs. Made by load() only (loader.h), one per variant.
 #pragma once
 
+#include "core/base/flops.h"
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
@@ -14,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -33,7 +35,8 @@ struct When {
 struct World {
   sim::WorldSpec spec;   // what the simulated world obeys; real ones read ranks and timeout only
   bool checked = false;  // debug: detail
-  int devices = 0;       // GPUs of a node; 0: nobody counts
+  std::optional<FlopRate> device_speed{};
+  int devices = 0;  // GPUs of a node; 0: nobody counts
   Mark mark{};
 };
 
@@ -130,6 +133,11 @@ struct ExpectValue {
   double tolerance = 0.0;
   std::string equals;  // "single_process": training alone on the joined batch; or empty
 };
+// Values of a rank that expectations of steps and buckets look at: the time of the step in picoseconds, and DDP's logging.
+inline constexpr std::string_view step_time_value = "step_time";
+inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
+inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
+
 struct Expect {
   Located<std::string> outcome{"ok", {}};  // ok | deadlock | timeout | error
   std::optional<Located<IntSet>> rank;
@@ -148,6 +156,14 @@ struct Expect {
     Mark mark{};
   };
   std::optional<TimeRange> time;
+  std::optional<TimeRange> step_time;
+  std::optional<std::int64_t> timed_step;  // of step_time; absent: the last
+  struct Buckets {
+    std::optional<std::int64_t> count;
+    std::vector<std::int64_t> bytes, initial_bytes;  // empty: nothing is expected of them
+    Mark mark{};
+  };
+  std::optional<Buckets> buckets;
   Mark mark{};
 };
 
@@ -187,6 +203,7 @@ struct Scenario {
   Ddp ddp;
   nn::OptimizerSpec optimizer;
   bool optimizer_before_wrapper = false;
+  std::optional<Time> optimizer_time;  // of a step
   Data data;
   std::int64_t batch = 4;    // rows per rank and step
   std::string loss = "mse";  // mse | cross_entropy | sum

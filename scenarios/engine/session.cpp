@@ -25,12 +25,18 @@ std::size_t first_operation(const Scenario& scenario, int launch) {
   return at;
 }
 
+// What the file expects of this variant, here and in real worlds.
+std::vector<const Expect*> all_expected(const Scenario& scenario) {
+  std::vector<const Expect*> all{&scenario.expect};
+  for (const auto& [name, world] : scenario.real)
+    if (world.expect) all.push_back(&*world.expect);
+  return all;
+}
+
 std::vector<const ExpectValue*> expected_values(const Scenario& scenario) {
   std::vector<const ExpectValue*> values;
-  for (const ExpectValue& value : scenario.expect.values) values.push_back(&value);
-  for (const auto& [name, world] : scenario.real)
-    if (world.expect)
-      for (const ExpectValue& value : world.expect->values) values.push_back(&value);
+  for (const Expect* expect : all_expected(scenario))
+    for (const ExpectValue& value : expect->values) values.push_back(&value);
   return values;
 }
 
@@ -79,6 +85,14 @@ TensorValues values_of(const Session& s) {
     if (name == "grad_norm" && !s.grad_norm.empty()) values[name] = s.grad_norm;
     add_value(values, name, {s.module.get(), s.last_loss}, name);
     if (expected->equals == single_process) alone.insert(name);
+  }
+  for (const Expect* expect : all_expected(s.scenario)) {
+    const auto took = s.step_times.find(expect->timed_step.value_or(s.steps_trained - 1));
+    if (expect->step_time && took != s.step_times.end())
+      values.emplace(step_time_value, std::vector{static_cast<double>(took->second.ps)});
+    if (!expect->buckets || s.ddp == nullptr) continue;
+    for (const std::string_view name : {initial_buckets_value, rebuilt_buckets_value})
+      values[std::string(name)] = logged(*s.ddp, std::string(name.substr(logging.size())));
   }
   if (alone.empty() || s.env.rank != 0) return values;
   const operations::TrainedAlone reference = operations::train_alone(s.scenario);

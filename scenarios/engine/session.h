@@ -66,6 +66,8 @@ struct Session {
 
   const Operation* loop = nullptr;  // the train or eval around the present operation
   int step = -1;
+  std::int64_t steps_trained = 0;           // by the last train
+  std::map<std::int64_t, Time> step_times;  // of its steps that expectations ask for
   bool relaunch = false;
   bool clean = false;
 

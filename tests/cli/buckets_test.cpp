@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -73,6 +77,90 @@ TEST(Buckets, OfAScenarioNameItsParametersInBothPhases) {
   EXPECT_EQ(object["rebuilt"][0]["parameters"][0].get<std::string>().rfind("head.", 0), 0U) << object;
   const Ended text = run_pdsim({"buckets", "unused_params"}, folder.path());
   EXPECT_NE(text.output.find("aux.weight"), std::string::npos) << text.output;
+}
+
+TEST(Buckets, OfAScenarioAreThoseThatDdpSays) {
+  const Folder folder;
+  EXPECT_EQ(layout(folder, {"resnet50_buckets"})["buckets_bytes"].get<Sizes>(),
+            (Sizes{8196000, 31502336, 26255360, 26550272, 9724160}));
+  EXPECT_EQ(layout(folder, {"resnet50_buckets", "--variant", "cap_25MiB"})["buckets_bytes"].get<Sizes>(),
+            (Sizes{30257056, 26255360, 28366848, 17348864}));
+}
+
+TEST(Buckets, LeaveFrozenParametersOut) {
+  const Folder folder;
+  const std::string start =
+      "pdsim: 1\nname: mine\nsummary: x\nworld: {ranks: 2}\nprogram: [init]\nexpect: {outcome: ok}\n";
+  folder.write("mine.yaml", start + "model: {layers: {a: {sized: [[5]], frozen: true}, b: {linear: [3, 2]}}}\n");
+  EXPECT_EQ(layout(folder, {"mine.yaml"})["buckets_bytes"].get<Sizes>(), (Sizes{32}));
+  folder.write("mine.yaml", start + "model: {layers: {a: {sized: [[5]], frozen: true}}}\n");
+  const Ended none = run_pdsim({"buckets", "mine.yaml"}, folder.path());
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.problems.find("no parameter of the model requires a gradient"), std::string::npos) << none.problems;
+}
+
+TEST(Buckets, AProblemOfAFileIsShownWhereItStands) {
+  const Folder folder;
+  folder.write("shapes.json", "{\"dtype\": \"f32\",\n \"ready_order\": [[4096], [4096, 3.5]], \"bucket\": 1}\n");
+  folder.write("cut.json", "{\"ready_order\": [[4096]\n");
+  EXPECT_EQ(run_pdsim({"buckets", "shapes.json"}, folder.path()).problems, R"(error[scenario]: this is no width
+  --> shapes.json:2:33
+  |
+2 |  "ready_order": [[4096], [4096, 3.5]], "bucket": 1}
+  |                                 ^^^ a shape holds whole numbers from 0
+error[scenario]: unknown key `bucket`
+  --> shapes.json:2:40
+  |
+2 |  "ready_order": [[4096], [4096, 3.5]], "bucket": 1}
+  |                                        ^^^^^^^^ there are `dtype` or `ready_order`
+)");
+  const Ended cut = run_pdsim({"buckets", "cut.json"}, folder.path());
+  EXPECT_EQ(cut.status, 2);
+  EXPECT_NE(cut.problems.find("cut.json:1:25"), std::string::npos) << cut.problems;
+}
+
+TEST(Buckets, ASweepRunsTheScenarioWithEachCapAndDrawsIt) {
+  const Folder folder;
+  const Ended run =
+      run_pdsim({"buckets", "backward_overlap", "--sweep", "1MiB,2MiB,4MiB,8MiB,16MiB,25MiB,50MiB,100MiB,200MiB,400MiB",
+                 "--svg", "caps.svg", "--json"},
+                folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  std::istringstream lines(run.output);
+  std::vector<nlohmann::json> points;
+  for (std::string line; std::getline(lines, line);) points.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(points.size(), 10U);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    EXPECT_LE(points[i]["buckets"], points[i - 1]["buckets"]);
+    EXPECT_GE(points[i]["step_ns"], points[i - 1]["step_ns"]) << "latency is cheap there, so larger buckets never pay";
+  }
+  EXPECT_EQ(points[2]["buckets"], 26);
+  EXPECT_EQ(points[5]["buckets"], 10);
+  const auto text_of = [](const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_TRUE(text_of(folder.path() / "caps.svg") == text_of(PDSIM_SOURCE_DIR "/docs/pictures/bucket_cap.svg"))
+      << "run: pdsim buckets backward_overlap --sweep 1MiB,2MiB,4MiB,8MiB,16MiB,25MiB,50MiB,100MiB,200MiB,400MiB --svg "
+         "docs/pictures/bucket_cap.svg";
+}
+
+TEST(Buckets, ASweepOfWhatHasNoStepsIsRefused) {
+  const Folder folder;
+  folder.write("shapes.json", "{\"ready_order\": [[4]]}");
+  const std::vector<std::vector<std::string>> wrong{{"shapes.json", "--sweep", "1MiB"},
+                                                    {"all_reduce_closed_form", "--sweep", "1MiB"},
+                                                    {"unused_params", "--sweep", "1MiB"},  // its first variant hangs
+                                                    {"backward_overlap", "--sweep", "1"},
+                                                    {"backward_overlap", "--svg", "a.svg"},
+                                                    {"backward_overlap", "--sweep", "1MiB", "--bucket-cap", "1MiB"},
+                                                    {"backward_overlap", "--sweep", "1MiB", "--svg", "no/such/a.svg"}};
+  for (std::vector<std::string> arguments : wrong) {
+    arguments.insert(arguments.begin(), "buckets");
+    const Ended run = run_pdsim(arguments, folder.path());
+    EXPECT_EQ(run.status, 2) << run.output << run.problems;
+    EXPECT_NE(run.problems, "");
+  }
 }
 
 TEST(Buckets, InputThatIsNoneEndsWithTwoAndSaysWhatWouldBeRight) {

@@ -99,6 +99,7 @@ void build_world(const Node& document, World& world) {
   read(map, "debug", debug);
   world.checked = debug == "detail";
   read(map, "devices", world.devices);
+  read(map, "device_speed", world.device_speed);
 }
 
 void build_data(const Node& document, Data& data) {
@@ -127,6 +128,7 @@ void build_optimizer(const Node& document, Scenario& scenario) {
   read(*node, "made", made);
   scenario.optimizer_before_wrapper = made == "before_wrapper";
   read(*node, "copies", spec.copies);
+  read(*node, "compute", scenario.optimizer_time);
   const bool adam = node->text == "adam" || node->find("adam") != nullptr;
   spec.kind = adam ? nn::OptimizerSpec::Kind::adam : nn::OptimizerSpec::Kind::sgd;
   if (adam) spec.lr = 0.001;
@@ -268,6 +270,35 @@ std::vector<Operation> build_program(const Node& list) {
   return program;
 }
 
+namespace {
+
+std::optional<Expect::TimeRange> build_range(const Entry* time) {
+  if (time == nullptr) return std::nullopt;
+  Expect::TimeRange range;
+  range.mark = span_of(*time);
+  read(time->value, "min", range.min);
+  read(time->value, "max", range.max);
+  read(time->value, "near", range.near);
+  read(time->value, "within", range.within);
+  return range;
+}
+
+std::optional<Expect::Buckets> build_buckets(const Entry* entry) {
+  if (entry == nullptr) return std::nullopt;
+  Expect::Buckets buckets;
+  buckets.mark = span_of(*entry);
+  read(entry->value, "count", buckets.count);
+  const auto bytes = [&](const char* key, std::vector<std::int64_t>& out) {
+    if (const Node* list = entry->value.find(key))
+      for (const Node& item : list->items) out.push_back(read_integer(item.text).value_or(0));
+  };
+  bytes("bytes", buckets.bytes);
+  bytes("initial_bytes", buckets.initial_bytes);
+  return buckets;
+}
+
+}  // namespace
+
 Expect build_expect(const Entry& entry) {
   const Node& map = entry.value;
   Expect expect;
@@ -305,15 +336,10 @@ Expect build_expect(const Entry& entry) {
       expect.values.push_back(std::move(v));
     }
   }
-  if (const Entry* time = entry_of(map, "time")) {
-    Expect::TimeRange range;
-    range.mark = span_of(*time);
-    read(time->value, "min", range.min);
-    read(time->value, "max", range.max);
-    read(time->value, "near", range.near);
-    read(time->value, "within", range.within);
-    expect.time = range;
-  }
+  expect.time = build_range(entry_of(map, "time"));
+  expect.step_time = build_range(entry_of(map, "step_time"));
+  read(section(map, "step_time"), "step", expect.timed_step);
+  expect.buckets = build_buckets(entry_of(map, "buckets"));
   return expect;
 }
 
@@ -327,11 +353,12 @@ Scenario build_scenario(const Node& document) {
   s.seed = static_cast<std::uint64_t>(seed);
   build_world(document, s.world);
   s.world.spec.seed = s.seed;
-  build_model(document, s.model);
   build_ddp(document, s.ddp);
   build_optimizer(document, s);
   build_data(document, s.data);
   read(document, "batch", s.batch);
+  build_model(document, s.model);
+  set_layer_times(document, s);
   read(document, "loss", s.loss);
   if (const Node* program = document.find("program")) s.program = build_program(*program);
   s.faults = build_faults(document);

@@ -19,6 +19,8 @@ std::vector<Operation> build_program(const Node& list);
 When build_when(const Node& node);
 Expect build_expect(const Entry& entry);
 void build_model(const Node& document, Model& model);
+// Of layers that say `compute`, `backward` or `flops`, and of all where the device has a speed.
+void set_layer_times(const Node& document, Scenario& scenario);
 void build_ddp(const Node& document, Ddp& ddp);
 
 // The mapping at a key; an empty one when there is none.

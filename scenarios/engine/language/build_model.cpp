@@ -1,4 +1,5 @@
 // `model` and `ddp` of a document whose shape is right.
+#include "scenarios/engine/costs.h"
 #include "scenarios/engine/language/build.h"
 #include "scenarios/engine/language/read.h"
 #include "scenarios/engine/language/sections.h"
@@ -33,6 +34,10 @@ void read_images(const Node& options, nn::LayerSpec& layer) {
 }
 
 void read_sizes(const Node& value, nn::LayerSpec& layer) {
+  if (layer.kind == nn::LayerKind::sized) {
+    layer.shapes = read_shapes(value).value_or(layer.shapes);
+    return;
+  }
   if (value.is_scalar()) layer.in = layer.out = read_integer(value.text).value_or(1);
   if (value.is_list() && value.items.size() == 2) {
     layer.in = read_integer(value.items[0].text).value_or(1);
@@ -68,8 +73,30 @@ nn::LayerSpec build_layer(const Entry& entry) {
   read(entry.value, "dtype", dtype);
   layer.dtype = dtype_named(dtype);
   read(entry.value, "frozen", layer.frozen);
+  read(entry.value, "compute", layer.forward_time);
+  read(entry.value, "backward", layer.backward_time);
   read_sizes(value, layer);
   return layer;
+}
+
+Flops flops_of(const nn::LayerSpec& layer, std::int64_t batch) {
+  if (nn::keeps_any_width(layer.kind)) return {};
+  const double flops = 2.0 * nn::products_per_row(layer) * static_cast<double>(batch);
+  return {flops < 1e18 ? static_cast<std::int64_t>(flops) : std::int64_t{1'000'000'000'000'000'000}};
+}
+
+// The times that `compute`, `backward`, `flops` and the speed of the device come to; none for a toy that says nothing.
+void set_times(const Node* node, const Scenario& scenario, nn::LayerSpec& layer) {
+  const std::optional<FlopRate>& speed = scenario.world.device_speed;
+  const bool sized = layer.kind == nn::LayerKind::sized;
+  if (!layer.forward_time && speed) {
+    Flops flops = flops_of(layer, scenario.batch);
+    if (node != nullptr) read(*node, "flops", flops);
+    layer.forward_time = working_time(flops, *speed);
+  }
+  if (!layer.forward_time && (sized || layer.backward_time))
+    layer.forward_time = sized ? Time{} : costs::forward_per_layer;
+  if (layer.forward_time && !layer.backward_time) layer.backward_time = *layer.forward_time * 2;
 }
 
 void build_comm_hook(const Node& ddp, CommHookSpec& spec) {
@@ -131,6 +158,16 @@ void build_model(const Node& document, Model& model) {
       model.takes.push_back(std::move(take));
     }
   }
+}
+
+void set_layer_times(const Node& document, Scenario& scenario) {
+  const Node& map = section(document, "model");
+  for (nn::LayerSpec& layer : scenario.model.spec.layers)
+    set_times(section(map, "layers").find(layer.name), scenario, layer);
+  const Node* differs = map.find("differs");
+  for (std::size_t i = 0; i < scenario.model.differs.size(); ++i)
+    for (nn::LayerSpec& layer : scenario.model.differs[i].layers)
+      set_times(section(differs->items[i], "layers").find(layer.name), scenario, layer);
 }
 
 void build_ddp(const Node& document, Ddp& ddp) {

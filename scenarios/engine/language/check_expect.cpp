@@ -68,15 +68,33 @@ void check_value(const Node& item, const Scenario& s, const std::vector<std::str
     problems.error(rank->mark, fmt::format("rank {} in a world of {}", *number, s.world.spec.ranks()), ranks_label(s));
 }
 
-void check_time(const Entry& entry, const Expect& expect, Problems& problems) {
+void check_time(const Entry& entry, const std::optional<Expect::TimeRange>& range, Problems& problems) {
   const Node& map = entry.value;
-  if (map.entries.empty())
+  if (map.find("min") == nullptr && map.find("max") == nullptr && map.find("near") == nullptr)
     problems.error(entry.mark, "a time of which nothing is expected", "give `min`, `max` or `near`");
   if (map.find("within") != nullptr && map.find("near") == nullptr)
     problems.error(entry_of(map, "within")->mark, "`within` without `near`",
                    "it says how far from `near` the time may be");
-  if (expect.time && expect.time->min && expect.time->max && *expect.time->min > *expect.time->max)
+  if (range && range->min && range->max && *range->min > *range->max)
     problems.error(entry_of(map, "min")->value.mark, "`min` is more than `max`", "no time is in between");
+}
+
+void check_step_time(const Entry& entry, const Expect& expect, const Scenario& s, Problems& problems) {
+  check_time(entry, expect.step_time, problems);
+  const std::int64_t last = last_step(s);
+  if (last < 0) problems.error(entry.mark, "`step_time` without a train", "it is the time of a step of train");
+  if (last >= 0 && expect.timed_step && *expect.timed_step > last)
+    problems.error(entry.value.find("step")->mark, fmt::format("step {} is never run", *expect.timed_step),
+                   fmt::format("steps are 0..{}", last));
+}
+
+void check_buckets(const Entry& entry, const Scenario& s, Problems& problems) {
+  const auto has = [&entry](const char* key) { return entry.value.find(key) != nullptr; };
+  if (!has("count") && !has("bytes") && !has("initial_bytes"))
+    problems.error(entry.mark, "buckets of which nothing is expected", "give `count`, `bytes` or `initial_bytes`");
+  if (!s.model.given || !s.ddp.wrap)
+    problems.error(entry.mark, "`buckets` without a wrapped model",
+                   s.model.given ? "`ddp: none` has no buckets" : "give the file a model");
 }
 
 void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Problems& problems) {
@@ -120,7 +138,9 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
     const std::vector<std::string> tensors = tensor_names(s);
     for (const Node& item : values->items) check_value(item, s, tensors, problems);
   }
-  if (const Entry* time = entry_of(map, "time")) check_time(*time, expect, problems);
+  if (const Entry* time = entry_of(map, "time")) check_time(*time, expect.time, problems);
+  if (const Entry* time = entry_of(map, "step_time")) check_step_time(*time, expect, s, problems);
+  if (const Entry* buckets = entry_of(map, "buckets")) check_buckets(*buckets, s, problems);
 }
 
 class FaultCheck {

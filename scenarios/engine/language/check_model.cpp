@@ -20,6 +20,11 @@ const nn::LayerSpec* layer_named(const Scenario& s, std::string_view name) {
   return nullptr;
 }
 
+// Sized layers alone take and give a column.
+bool gives_a_loss(const nn::LayerSpec& layer) {
+  return !nn::keeps_any_width(layer.kind) || layer.kind == nn::LayerKind::sized;
+}
+
 std::vector<std::string_view> layer_names(const Scenario& s) {
   std::vector<std::string_view> names;
   for (const nn::LayerSpec& layer : s.model.spec.layers) names.push_back(layer.name);
@@ -59,7 +64,7 @@ void check_path(const Entry& entry, const Scenario& s, Problems& problems) {
       return;
     }
     widths.next(*layer, item.mark);
-    linear = linear || !nn::keeps_any_width(layer->kind);
+    linear = linear || gives_a_loss(*layer);
   }
   if (!linear)
     problems.error(entry.mark, fmt::format("path `{}` has no width", entry.key),
@@ -87,6 +92,44 @@ void check_layers(const Node& model, const Scenario& s, Problems& problems) {
       if (layer_named(s, item.text) == nullptr)
         problems.error(item.mark, fmt::format("`recompute` names an unknown layer `{}`", item.text),
                        suggestion(item.text, layer_names(s), "layers are"));
+}
+
+// What stands beside the kind of a layer.
+void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, const Scenario& s, Problems& problems) {
+  for (const nn::LayerSpec& layer : specs) {
+    const Node* node = layers.find(layer.name);
+    if (node == nullptr || !node->is_map()) continue;
+    const bool half = layer.dtype == DType::f16 || layer.dtype == DType::bf16;
+    if (half && layer.kind != nn::LayerKind::sized)
+      problems.error(node->find("dtype")->mark, fmt::format("`{}` computes in {}", layer.name, name_of(*layer.dtype)),
+                     "layers with values are f32 or f64; `sized` ones have any of the four");
+    const Entry* flops = entry_of(*node, "flops");
+    if (flops == nullptr) continue;
+    if (node->find("compute") != nullptr)
+      problems.error(flops->mark, "`flops` beside `compute`", "give one: the time, or what it follows from");
+    if (!s.world.device_speed)
+      problems.error(flops->mark, "`flops` without the speed of a device",
+                     "give `device_speed: 19.5TFLOP/s` in world, or `compute` instead");
+  }
+}
+
+// Of which not every operation and option knows what to do with sizes alone.
+void check_sized(const Node& document, const Scenario& s, Problems& problems) {
+  const auto is_sized = [](const nn::LayerSpec& layer) {
+    return layer.kind == nn::LayerKind::sized && !layer.shapes.empty();
+  };
+  const auto& layers = s.model.spec.layers;
+  const auto found = std::find_if(layers.begin(), layers.end(), is_sized);
+  if (found == layers.end()) return;
+  const Node* ddp = document.find("ddp");
+  if (s.ddp.comm_hook.kind == CommHookSpec::Kind::powersgd && ddp != nullptr)
+    problems.error(entry_of(*ddp, "comm_hook")->mark,
+                   fmt::format("`powersgd` of gradients without values, those of `{}`", found->name),
+                   "what it sends depends on the values; take allreduce, fp16_compress or bf16_compress");
+  for (const Operation& op : s.program)
+    if (op.name == "checkpoint" || op.name == "load_checkpoint")
+      problems.error(op.mark, fmt::format("`{}` of parameters without values, those of `{}`", op.name, found->name),
+                     "there is nothing to write; say what it costs with `compute`");
 }
 
 void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
@@ -138,6 +181,12 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
   if (model == nullptr) return;
   check_layers(*model, s, problems);
   check_changes(*model, s, problems);
+  if (const Node* layers = model->find("layers")) check_options(*layers, s.model.spec.layers, s, problems);
+  if (const Node* differs = model->find("differs"))
+    for (std::size_t i = 0; i < differs->items.size() && i < s.model.differs.size(); ++i)
+      if (const Node* layers = differs->items[i].find("layers"))
+        check_options(*layers, s.model.differs[i].layers, s, problems);
+  check_sized(document, s, problems);
   check_embeddings(s, s.model.mark, problems);
   const Node* paths = model->find("paths");
   if (paths != nullptr) {
@@ -149,7 +198,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
       const nn::LayerSpec* layer = layer_named(s, entry.key);
       if (layer == nullptr) continue;
       widths.next(*layer, entry.mark);
-      linear = linear || !nn::keeps_any_width(layer->kind);
+      linear = linear || gives_a_loss(*layer);
     }
     if (!linear && !layers->entries.empty())
       problems.error(layers->entries.front().mark, "the model has no width", "give it a linear or a batchnorm layer");

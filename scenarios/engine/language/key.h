@@ -22,11 +22,14 @@ enum class Shape : std::uint8_t {
   duration,     // 5us
   size,         // 25MiB
   rate,         // 25GB/s
+  flops,        // 2.4GFLOP
+  flop_rate,    // 19.5TFLOP/s
   drift,        // 20ppm
   int_set,      // 1..3, [0, 2], even ...
   widths,       // [in, out]
   counts,       // [3, 0, 2]
   names,        // [a, b]
+  shapes,       // [[4096, 25088], [4096]]; or how many elements there are in all
   rank_groups,  // [[0, 1], [2, 3]]
   group,        // a mapping; or one of `words`
   groups,       // a list of mappings

@@ -10,6 +10,7 @@
 namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 2> model_dtype_words{"f32", "f64"};
+inline constexpr std::array<std::string_view, 4> layer_dtype_words{"f32", "f64", "f16", "bf16"};
 inline constexpr std::array<std::string_view, 1> none_word{"none"};
 inline constexpr std::array<std::string_view, 2> noise_words{"per_rank", "same"};
 
@@ -85,12 +86,26 @@ inline constexpr std::array layer_rows{
         .low = 1,
         .high = limits::width},
     Key{.name = "dropout", .shape = Shape::decimal, .about = "zeros with this probability", .high = 1},
+    Key{.name = "sized",
+        .shape = Shape::shapes,
+        .about = "parameters of these shapes, without values: they take part in buckets and on the wire, and need no "
+                 "memory and no arithmetic; it gives what it takes, and costs nothing but what `compute` says"},
 };
 inline constexpr Key layer_keys[] = {
     {.name = "dtype",
      .shape = Shape::word,
-     .about = "of its parameters; what it takes is cast; default: the model's",
-     .words = model_dtype_words},
+     .about = "of its parameters; what it takes is cast; default: the model's; f16 and bf16 of `sized` ones only",
+     .words = layer_dtype_words},
+    {.name = "compute",
+     .shape = Shape::duration,
+     .about = "time of its forward; default: a toy's 20us, or what `flops` and `world.device_speed` come to"},
+    {.name = "backward",
+     .shape = Shape::duration,
+     .about = "time of its backward, at whose end its gradients become ready; default: twice that of its forward"},
+    {.name = "flops",
+     .shape = Shape::flops,
+     .about = "of a forward of the whole batch, with `world.device_speed`; default: what the shapes of the layer and "
+              "the rows of the batch come to; 0 where it has none"},
     {.name = "frozen", .shape = Shape::boolean, .about = "its parameters require no gradient", .otherwise = "false"},
 };
 inline constexpr Group layer{.title = "a layer",
@@ -232,6 +247,7 @@ inline constexpr Key optimizer_rows[] = {
 };
 inline constexpr std::array<std::string_view, 2> made_words{"before_wrapper", "after_wrapper"};
 inline constexpr Key optimizer_keys[] = {
+    {.name = "compute", .shape = Shape::duration, .about = "time of a step", .otherwise = "10us"},
     {.name = "copies",
      .shape = Shape::boolean,
      .about = "it works on copies of the parameters that it took when it was made, as with master weights",

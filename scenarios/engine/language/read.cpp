@@ -52,6 +52,12 @@ void read(const Node& map, std::string_view key, Rate& out) {
 void read(const Node& map, std::string_view key, Ppm& out) {
   if (const Node* node = scalar(map, key)) keep(parse_ppm(node->text), out);
 }
+void read(const Node& map, std::string_view key, Flops& out) {
+  if (const Node* node = scalar(map, key)) keep(parse_flops(node->text), out);
+}
+void read(const Node& map, std::string_view key, FlopRate& out) {
+  if (const Node* node = scalar(map, key)) keep(parse_flop_rate(node->text), out);
+}
 void read(const Node& map, std::string_view key, IntSet& out) {
   if (const Node* node = map.find(key)) out = read_int_set(*node).value_or(out);
 }

@@ -1,6 +1,7 @@
 // Readers of a document whose shape is right: what is absent leaves the default as it is.
 #pragma once
 
+#include "core/base/flops.h"
 #include "core/base/quantity.h"
 #include "scenarios/engine/language/scalars.h"
 #include "scenarios/engine/language/tree.h"
@@ -22,6 +23,8 @@ void read(const Node& map, std::string_view key, Time& out);
 void read(const Node& map, std::string_view key, Bytes& out);
 void read(const Node& map, std::string_view key, Rate& out);
 void read(const Node& map, std::string_view key, Ppm& out);
+void read(const Node& map, std::string_view key, Flops& out);
+void read(const Node& map, std::string_view key, FlopRate& out);
 void read(const Node& map, std::string_view key, IntSet& out);
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "scenarios/engine/language/scalars.h"
 
 #include "core/base/nearest.h"
+#include "scenarios/engine/limits.h"
 
 #include <fmt/format.h>
 
@@ -75,6 +76,31 @@ std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node) 
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+std::optional<std::vector<std::vector<std::int64_t>>> read_shapes(const Node& node) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  if (!node.is_scalar() && !node.is_list()) return std::nullopt;
+  if (const auto elements = node.is_scalar() ? read_integer(node.text) : std::nullopt) shapes.push_back({*elements});
+  if (node.is_scalar() && shapes.empty()) return std::nullopt;
+  for (const Node& item : node.items) {
+    if (!item.is_list()) return std::nullopt;
+    std::vector<std::int64_t> shape;
+    for (const Node& side : item.items) {
+      const auto size = side.is_scalar() ? read_integer(side.text) : std::nullopt;
+      if (!size) return std::nullopt;
+      shape.push_back(*size);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  std::int64_t total = 0;
+  for (const std::vector<std::int64_t>& shape : shapes) {
+    std::int64_t elements = 1;
+    for (const std::int64_t side : shape)
+      if (__builtin_mul_overflow(elements, side, &elements)) return std::nullopt;
+    if (__builtin_add_overflow(total, elements, &total) || total > limits::sized_elements) return std::nullopt;
+  }
+  return shapes;
 }
 
 std::string alternatives(const std::vector<std::string_view>& words) {

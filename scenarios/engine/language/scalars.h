@@ -19,6 +19,10 @@ bool is_name(std::string_view text);
 std::optional<IntSet> read_int_set(const Node& node);
 std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node);
 
+// [[4096, 25088], [4096]], or a number of elements, which is the shape of one tensor. Null also for more elements than
+// `limits::sized_elements` in all.
+std::optional<std::vector<std::vector<std::int64_t>>> read_shapes(const Node& node);
+
 // "`a`, `b` or `c`"; long lists end in "..."
 std::string alternatives(const std::vector<std::string_view>& words);
 // "did you mean `x`?", or what there is.

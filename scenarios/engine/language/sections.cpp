@@ -164,6 +164,9 @@ constexpr Key world_keys[] = {
               "otherwise",
      .group = &topology},
     {.name = "speeds", .shape = Shape::groups, .about = "ranks that are slower or faster", .group = &speed},
+    {.name = "device_speed",
+     .shape = Shape::flop_rate,
+     .about = "of each rank's device: how long layers take that say no `compute`; default: they take a toy's time"},
     {.name = "reduce_bandwidth",
      .shape = Shape::rate,
      .about = "how fast a rank combines what it received; default: free"},
@@ -307,6 +310,26 @@ constexpr Key time_keys[] = {
      .high = 1},
 };
 constexpr Group time_range{.title = "expect.time", .about = "when the last rank ended", .keys = time_keys};
+constexpr Key step_time_keys[] = {
+    time_keys[0],
+    time_keys[1],
+    time_keys[2],
+    time_keys[3],
+    {.name = "step", .shape = Shape::integer, .about = "which step; default: the last", .high = limits::steps},
+};
+constexpr Group step_time{.title = "expect.step_time",
+                          .about = "how long a step of the last train took its slowest rank",
+                          .keys = step_time_keys};
+constexpr Key buckets_keys[] = {
+    {.name = "count", .shape = Shape::integer, .about = "how many", .low = 1},
+    {.name = "bytes", .shape = Shape::counts, .about = "of each, in the order in which they leave"},
+    {.name = "initial_bytes",
+     .shape = Shape::counts,
+     .about = "of each in the first iteration, before DDP built them anew"},
+};
+constexpr Group buckets{.title = "expect.buckets",
+                        .about = "the gradient buckets that DDP has at the end, on every rank",
+                        .keys = buckets_keys};
 constexpr Key expect_keys[] = {
     {.name = "outcome", .shape = Shape::word, .about = "how the run ends", .required = true, .words = outcome_words},
     {.name = "rank", .shape = Shape::int_set, .about = "which ranks raise"},
@@ -320,6 +343,14 @@ constexpr Key expect_keys[] = {
     {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
     {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
     {.name = "time", .shape = Shape::group, .about = "when the last rank ended", .group = &time_range},
+    {.name = "step_time",
+     .shape = Shape::group,
+     .about = "how long a step of the last train took its slowest rank",
+     .group = &step_time},
+    {.name = "buckets",
+     .shape = Shape::group,
+     .about = "the gradient buckets that DDP has at the end, on every rank",
+     .group = &buckets},
 };
 constexpr Group expect{.title = "expect", .about = "what must come out", .keys = expect_keys};
 
@@ -398,7 +429,7 @@ constexpr Key document_keys[] = {
     {.name = "variants", .shape = Shape::named, .about = "the same with some values replaced", .element = &variant_key},
 };
 
-static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::dropout) + 1);
+static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::sized) + 1);
 static_assert(hook_rows.size() == static_cast<std::size_t>(CommHookSpec::Kind::powersgd));
 
 }  // namespace

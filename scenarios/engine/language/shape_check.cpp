@@ -1,6 +1,6 @@
 #include "scenarios/engine/language/shape_check.h"
 
-#include "core/base/quantity.h"
+#include "core/base/flops.h"
 #include "scenarios/engine/language/scalars.h"
 #include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/limits.h"
@@ -169,6 +169,8 @@ class ShapeCheck {
         return "a list of names";
       case Shape::rank_groups:
         return "a list of groups of ranks";
+      case Shape::shapes:
+        return "a list of shapes";
       case Shape::groups:
       case Shape::selectors:
       case Shape::operations:
@@ -220,9 +222,20 @@ class ShapeCheck {
         return quantity(node, key, parse_rate(node.text));
       case Shape::drift:
         return quantity(node, key, parse_ppm(node.text));
+      case Shape::flops:
+        return quantity(node, key, parse_flops(node.text));
+      case Shape::flop_rate:
+        return speed(node, key);
       default:
         return;
     }
+  }
+
+  void speed(const Node& node, const Key& key) {
+    const Result<FlopRate> parsed = parse_flop_rate(node.text);
+    quantity(node, key, parsed);
+    if (parsed.ok() && parsed->per_s == 0)
+      problems_.error(node.mark, "a device that never gets done", "write a speed above zero");
   }
 
   void integer(const Node& node, const Key& key) {
@@ -268,6 +281,9 @@ class ShapeCheck {
       }
       case Shape::rank_groups:
         if (!read_rank_groups(node)) wrong(node, key);
+        return;
+      case Shape::shapes:
+        if (!read_shapes(node)) wrong(node, key);
         return;
       case Shape::int_set:
         if (!read_int_set(node)) wrong(node, key);
@@ -344,6 +360,7 @@ class ShapeCheck {
       case Shape::counts:
       case Shape::names:
       case Shape::rank_groups:
+      case Shape::shapes:
       case Shape::groups:
       case Shape::selectors:
         return lists(node, key);
@@ -421,6 +438,13 @@ std::string expected(const Key& key) {
       return "whole numbers such as [3, 0, 2]";
     case Shape::names:
       return "a list of names such as [a, b]";
+    case Shape::flops:
+      return "an amount of arithmetic such as 2.4GFLOP";
+    case Shape::flop_rate:
+      return "a speed such as 19.5TFLOP/s";
+    case Shape::shapes:
+      return fmt::format("shapes such as [[64, 3, 7, 7], [64]], or a number of elements; {} elements at most",
+                         limits::sized_elements);
     case Shape::rank_groups:
       return "groups of ranks such as [[0, 1], [2, 3]]";
     case Shape::group:

@@ -56,6 +56,11 @@ Batch make_rows(const Scenario& scenario, const std::string& name, std::uint64_t
 
 }  // namespace
 
+Widths widths_of(const nn::Module& module, const std::string& path) {
+  return {std::max<std::int64_t>(module.input_width(path), 1), std::max<std::int64_t>(module.output_width(path), 1),
+          module.input_indices(path)};
+}
+
 Result<Drawn> draw(const Scenario& scenario, int rank, int step) {
   const Data& data = scenario.data;
   const int ranks = scenario.world.spec.ranks();

@@ -4,7 +4,7 @@
 //   target  the same for mse, [rows, output width]; for cross_entropy a class per row; unused for sum
 #pragma once
 
-#include "core/nn/tensor.h"
+#include "core/nn/module.h"
 #include "scenarios/engine/scenario.h"
 
 #include <cstdint>
@@ -24,6 +24,9 @@ struct Widths {
   std::int64_t input = 1, output = 1;
   std::int64_t indices = 0;  // the input are whole numbers below this; 0: it is not
 };
+
+// Of a path; one column where no layer of it has a width.
+Widths widths_of(const nn::Module& module, const std::string& path);
 
 // What a rank draws from the data set in the epoch of a step. An epoch has as many steps as its indices fill batches.
 struct Drawn {

@@ -50,7 +50,7 @@ class Alone {
   Status forward(const Operation& op, int step) {
     const Take* take = take_for(scenario_, 0, step);
     const std::string path = op.text("path", take != nullptr ? *take->path : "");
-    const Widths widths{module_->input_width(path), module_->output_width(path), module_->input_indices(path)};
+    const Widths widths = widths_of(*module_, path);
     const std::string name = op.text("input", "batch");
     const int ranks = scenario_.world.spec.ranks();
     Batch batch;

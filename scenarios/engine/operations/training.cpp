@@ -18,11 +18,15 @@
 namespace pdsim::scenarios::operations {
 namespace {
 
-// Charges each layer's backward as its gradients become ready. Registered before DDP's own hooks, so that a bucket leaves
+// Charges the backward of each toy layer, which says nothing of its time, as its gradients become ready. Registered before DDP's own hooks, so that a bucket leaves
 // after the work that filled it.
 void charge_backward(nn::Module& module, Runtime& runtime) {
   for (nn::Tensor& parameter : module.parameters()) {
     const std::string layer = parameter.name().substr(0, parameter.name().find('.') + 1);
+    const auto& layers = module.spec().layers;
+    if (std::any_of(layers.begin(), layers.end(),
+                    [&](const nn::LayerSpec& l) { return l.name + "." == layer && l.forward_time.has_value(); }))
+      continue;
     const auto parts = std::count_if(module.parameters().begin(), module.parameters().end(),
                                      [&](const nn::Tensor& p) { return p.name().starts_with(layer); });
     const Time cost{costs::backward_per_layer.ps / parts};
@@ -108,7 +112,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
                  {}};
   const std::string path = path_of(s, op);
   Forwarded f;
-  f.widths = {s.module->input_width(path), s.module->output_width(path), s.module->input_indices(path)};
+  f.widths = widths_of(*s.module, path);
   const std::string name = op.text("input", "batch");
   if (s.scenario.data.given) PDSIM_TRY(begin_epoch(s, std::max(s.step, 0)));
   const Result<Batch> batch = next_batch(s.scenario, name, s.env.rank, std::max(s.step, 0), f.widths);
@@ -122,7 +126,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   };
   Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode) : s.module->forward(input, path, mode, watch);
   if (!output.ok()) return output.error();
-  s.env.runtime.compute(costs::forward_per_layer * static_cast<std::int64_t>(s.module->layer_count(path)));
+  s.env.runtime.compute(costs::forward_per_layer * static_cast<std::int64_t>(s.module->untimed_layers(path)));
   f.output = *output;
   return f;
 }
@@ -133,10 +137,12 @@ Status make_model(Session& s, const Operation& op) {
   if (s.module != nullptr) return {};
   if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
   const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
-  const nn::ModuleSpec spec = s.scenario.model.spec_of(s.env.rank, s.env.node);
+  nn::ModuleSpec spec = s.scenario.model.spec_of(s.env.rank, s.env.node);
+  spec.sizes_have_memory = s.world == WorldKind::real;
   s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream("parameters", stream));
   s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
   if (s.scenario.ddp.wrap && s.env.world_size > 1) s.module->set_exchange(exchange_over(*s.group));
+  s.module->set_clock([&runtime = s.env.runtime](Time cost) { runtime.compute(cost); });
   charge_backward(*s.module, s.env.runtime);
   note_model(s);
   make_optimizer(s);
@@ -146,10 +152,27 @@ Status make_model(Session& s, const Operation& op) {
 
 void make_optimizer(Session& s) { s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters()); }
 
+namespace {
+
+bool is_timed(const Scenario& scenario, std::int64_t step, std::int64_t steps) {
+  const auto asks = [&](const Expect& e) { return e.step_time && e.timed_step.value_or(steps - 1) == step; };
+  return asks(scenario.expect) || std::any_of(scenario.real.begin(), scenario.real.end(), [&](const auto& world) {
+           return world.second.expect && asks(*world.second.expect);
+         });
+}
+
+}  // namespace
+
 Status train(Session& s, const Operation& op) {
   const std::vector<Operation>& body = op.args.at("do").operations;
-  return run_steps(s, op, op.integer("steps", 0), [&]() -> Status {
+  const std::int64_t steps = op.integer("steps", 0);
+  s.step_times.clear();
+  s.steps_trained = 0;
+  return run_steps(s, op, steps, [&]() -> Status {
+    const Time began = s.env.runtime.now();
     for (const Operation& inner : body) PDSIM_TRY(s.run(inner));
+    if (is_timed(s.scenario, s.step, steps)) s.step_times[s.step] = s.env.runtime.now() - began;
+    ++s.steps_trained;
     return {};
   });
 }
@@ -258,7 +281,7 @@ Status optimizer_step(Session& s, const Operation& op) {
   const bool synchronised = s.env.world_size == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised());
   s.env.recorder.note(note_kind::optimizer_step, {{"synchronised", synchronised ? "yes" : "no"}});
   s.optimizer->step();
-  s.env.runtime.compute(costs::optimizer_step);
+  s.env.runtime.compute(s.scenario.optimizer_time.value_or(costs::optimizer_step));
   return {};
 }
 

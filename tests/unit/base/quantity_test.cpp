@@ -1,5 +1,7 @@
 #include "core/base/quantity.h"
 
+#include "core/base/flops.h"
+
 #include <gtest/gtest.h>
 
 namespace pdsim {
@@ -31,6 +33,14 @@ TEST(Quantity, PrintsTheLargestUnitWithFourDigits) {
 TEST(Quantity, TransferTimeRoundsToThePicosecond) {
   EXPECT_EQ(transfer_time(64_MiB, 25_GB_per_s).ps, 2'684'354'560);
   EXPECT_EQ(transfer_time(64_MiB, Rate{}).ps, 0);
+}
+
+TEST(Quantity, ArithmeticTakesItsTimeOnADevice) {
+  EXPECT_EQ(working_time(parse_flops("8.4GFLOP").value(), parse_flop_rate("1TFLOP/s").value()), Time{8'400'000'000});
+  EXPECT_EQ(working_time(Flops{1}, parse_flop_rate("3PFLOP/s").value()).ps, 0);
+  EXPECT_EQ(working_time(Flops{std::numeric_limits<std::int64_t>::max()}, FlopRate{1}), Time::max());
+  for (const char* bad : {"8", "8 GFLOP", "8GFLOPS", "8GB"}) EXPECT_FALSE(parse_flops(bad).ok()) << bad;
+  for (const char* bad : {"1TFLOP", "1TFLOPS", "TFLOP/s"}) EXPECT_FALSE(parse_flop_rate(bad).ok()) << bad;
 }
 
 }  // namespace
