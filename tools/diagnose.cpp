@@ -1,6 +1,7 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
 #include "scenarios/engine/analyse.h"
+#include "scenarios/engine/launch_record.h"
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/pytorch/files.h"
 #include "scenarios/engine/pytorch/job.h"
@@ -18,6 +19,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -46,17 +48,24 @@ Found found_at(const std::string& argument, Console& console) {
   std::error_code error;
   Found all;
   std::vector<fs::path>& found = all.records;
+  std::set<fs::path> rings;
   const fs::file_status status = fs::status(argument, error);
   if (fs::is_directory(status)) {
     for (fs::recursive_directory_iterator it(argument, fs::directory_options::skip_permission_denied, error), end;
          !error && it != end; it.increment(error))
-      if (it->path().filename() == "events.jsonl") found.push_back(it->path());
+      if (it->path().filename() == "events.jsonl")
+        found.push_back(it->path());
+      else if (scenarios::is_ring_name(it->path().filename().string()))
+        rings.insert(it->path().parent_path());
+    found.insert(found.end(), rings.begin(), rings.end());
     std::sort(found.begin(), found.end());
     all.jobs = scenarios::pytorch::jobs_below(argument);
     if (found.empty() && all.jobs.empty())
-      console.problem(fmt::format(
-          "no events.jsonl below {}, which `pdsim scenario --out {}` writes, and no dump of PyTorch's Flight Recorder",
-          argument, argument));
+      console.problem(
+          fmt::format("no events.jsonl below {}, which `pdsim scenario --out {}` writes, no rank_N.ring of "
+                      "PDSIM_FLIGHT_RECORD, and no "
+                      "dump of PyTorch's Flight Recorder",
+                      argument, argument));
   } else if (fs::exists(status)) {
     found.emplace_back(argument);
   } else {
@@ -138,14 +147,16 @@ std::string library_of(const scenarios::Report& report) {
 }
 
 int diagnose(const fs::path& path, const Writing& writing, Console& console) {
-  const std::optional<std::string> text = read(path, console);
+  const bool is_rings = fs::is_directory(path);
+  const std::optional<std::string> text = is_rings ? "" : read(path, console);
   if (!text) return exit_wrong_input;
-  Result<RunRecord> run = scenarios::run_from_jsonl(*text);
+  Result<RunRecord> run = is_rings ? scenarios::run_of_rings(path.string()) : scenarios::run_from_jsonl(*text);
   if (!run.ok()) {
     console.problem(fmt::format("{}: {}", path.string(), run.error().message));
     return exit_wrong_input;
   }
-  const std::optional<scenarios::RecordOrigin> origin = scenarios::origin_from_jsonl(*text);
+  std::optional<scenarios::RecordOrigin> origin = scenarios::origin_from_jsonl(*text);
+  if (is_rings) origin = scenarios::RecordOrigin{path.filename().string(), "", "", "processes", 0, ""};
   const Source source = source_of(origin, *run, path);
   const scenarios::Report report =
       scenarios::analyse(source.scenario, std::move(*run), origin && !origin->world.empty() ? origin->world : "sim");
@@ -211,9 +222,9 @@ int diagnose_all(const std::vector<std::string>& arguments, const Writing& writi
 
 Action declare_diagnose(CLI::App& app) {
   const auto arguments = std::make_shared<std::vector<std::string>>();
-  app.add_option(
-         "RECORD", *arguments,
-         "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), or folders that hold either")
+  app.add_option("RECORD", *arguments,
+                 "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), or folders that hold "
+                 "either, or rank_N.ring")
       ->required();
   const auto writing = std::make_shared<Writing>();
   app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");

@@ -4,6 +4,10 @@
 
 #include "backends/availability.h"
 #include "backends/launch/guarded.h"
+#include "backends/local/record_file.h"
+#include "scenarios/engine/launch_record.h"
+#include "scenarios/engine/record_json.h"
+#include "scenarios/engine/record_origin.h"
 #include "scenarios/engine/worlds.h"
 #include "tools/command.h"
 #include "tools/trial_flags.h"
@@ -11,8 +15,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <unistd.h>
 #include <vector>
 
 namespace pdsim::tools {
@@ -22,8 +31,53 @@ struct LaunchFlags {
   int ranks = 0;
   std::string on;
   std::string patience = "30s", grace = "5s";
+  std::string records;
   std::vector<std::string> command;
 };
+
+namespace fs = std::filesystem;
+
+constexpr const char* events_name = "events.jsonl";
+
+// Makes the folder, without records of an earlier job; why that cannot be.
+std::string prepare_records(LaunchFlags& flags) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(flags.records, error);
+  fs::create_directories(folder, error);
+  if (!error && access(folder.c_str(), W_OK) != 0) error = std::make_error_code(std::errc::permission_denied);
+  if (error) return fmt::format("cannot write to --records {}: {}", flags.records, error.message());
+  std::vector<fs::path> earlier{folder / events_name};
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (scenarios::is_ring_name(entry.path().filename().string())) earlier.push_back(entry.path());
+  for (const fs::path& path : earlier) fs::remove(path, error);
+  flags.records = folder.string();
+  return {};
+}
+
+// The rings become one file, which holds how the ranks ended as well.
+void keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Console& console) {
+  const bool failed = outcome.status != 0 || !outcome.problem.ok();
+  const bool any =
+      std::any_of(outcome.ranks.begin(), outcome.ranks.end(), [](const auto& r) { return r.ring.has_value(); });
+  if (any) {
+    scenarios::RecordOrigin origin;
+    origin.scenario = fs::path(flags.command.front()).filename().string();
+    origin.world = flags.on.empty() ? "processes" : flags.on;
+    const fs::path path = fs::path(flags.records) / events_name;
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << scenarios::origin_line(origin) << scenarios::events_jsonl(scenarios::run_of_launch(outcome));
+    file.close();
+    if (!file) return console.problem(fmt::format("cannot write {}; the files rank_N.ring stay", path.string()));
+  }
+  std::error_code ignored;
+  for (std::size_t r = 0; r < outcome.ranks.size(); ++r)
+    fs::remove(fs::path(flags.records) / record_file_name(static_cast<Rank>(r)), ignored);
+  if (failed)
+    console.problem(
+        any ? fmt::format("`pdsim diagnose {}` explains the flight records", flags.records)
+            : "no rank has kept a flight record: pdsim's own commands on real worlds do, and programs that use "
+              "RecordFile");
+}
 
 std::string time_problem(const std::string& text) {
   const Result<Time> time = parse_time(text);
@@ -50,19 +104,28 @@ int refuse(const LaunchFlags& flags, Console& console) {
   return exit_not_available;
 }
 
-int run(const LaunchFlags& flags, Console& console) {
+int run(LaunchFlags& flags, Console& console) {
   if (const int refused = refuse(flags, console); refused != exit_held) return refused;
+  if (const std::string problem = flags.records.empty() ? "" : prepare_records(flags); !problem.empty()) {
+    console.problem(problem + "; nothing was run");
+    return exit_wrong_input;
+  }
   LaunchOptions options;
   options.ranks = flags.ranks;
   options.command = flags.command;
   options.patience = parse_time(flags.patience).value();
   options.grace = parse_time(flags.grace).value();
   if (!flags.on.empty()) options.take_seats = real_world_row(flags.on)->take_seats;
-  const Result<int> status = run_guarded([&options, &console]() -> int {
-    const Result<int> launched = launch_ranks(options);
-    if (launched.ok()) return *launched;
-    if (launched.error().code != Code::cancelled) console.problem(launched.error().message);
-    return status_of(launched.error());
+  options.records = flags.records;
+  const Result<int> status = run_guarded([&]() -> int {
+    const auto at_end = [&](const LaunchOutcome& outcome) {
+      if (!flags.records.empty()) keep_records(flags, outcome, console);
+    };
+    const Result<LaunchOutcome> launched = launch_ranks(options, at_end);
+    const Status how = launched.ok() ? launched->problem : launched.status();
+    if (how.ok()) return launched->status;
+    if (how.error().code != Code::cancelled) console.problem(how.error().message);
+    return status_of(how.error());
   });
   if (status.ok()) return *status;
   console.problem(status.error().message);
@@ -81,6 +144,9 @@ Action declare_launch(CLI::App& app) {
   app.add_option("--grace", flags->grace, "from SIGTERM to SIGKILL, when the job ends")
       ->check(time_problem)
       ->capture_default_str();
+  app.add_option("--records", flags->records,
+                 "folder for the flight records of the ranks, which pdsim diagnose explains")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

@@ -1,9 +1,11 @@
 #include "backends/launch/agent.h"
 
 #include "backends/launch/job_link.h"
+#include "backends/launch/packed_ring.h"
 #include "backends/launch/rank_environment.h"
 #include "backends/launch/remote_rank.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/record_file.h"
 #include "backends/local/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -60,7 +62,9 @@ class Agent {
       over_ = true;
     } else if (frame.kind == FrameKind::ask && rank_) {
       rank_->ask();
-      if (rank_->outcome().stopped) send(FrameKind::ask, {});
+      if (!rank_->outcome().stopped) return;
+      send(FrameKind::ask, {});
+      send(FrameKind::ring, packed_ring(rank_->memory()));
     } else if (frame.kind == FrameKind::end && rank_) {
       rank_->end();
       tell_end(true);
@@ -113,7 +117,7 @@ class Agent {
     if (!word.address.empty()) environment.push_back("PDSIM_ADDRESS=" + word.address);
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, nullptr, &mask);
-    Result<RankProcess> process = RankProcess::start(command, word, -1, mask, {}, environment);
+    Result<RankProcess> process = RankProcess::start(command, word, -1, mask, {}, environment, record_path(word.rank));
     if (!process.ok()) return refuse(process.error().message);
     rank_.emplace(std::move(*process));
     rank_->set_observer([this](const Frame& frame) { send(frame.kind, frame.payload); });
@@ -128,6 +132,7 @@ class Agent {
 
   void tell_end(bool by_agent) {
     const RankOutcome& outcome = rank_->outcome();
+    if (!outcome.finished && outcome.ring) send(FrameKind::ring, packed_ring(rank_->memory()));
     send(FrameKind::ended, text_of(AgentEnded{outcome.ended.value_or(Ended{}), by_agent, outcome.output}));
     rank_.reset();
     folder_.reset();

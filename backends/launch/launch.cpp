@@ -1,6 +1,7 @@
 #include "backends/launch/launch.h"
 
 #include "backends/launch/launched_rank.h"
+#include "backends/launch/launched_records.h"
 #include "backends/launch/process_tree.h"
 #include "backends/launch/rank_environment.h"
 #include "backends/launch/reserved_port.h"
@@ -19,16 +20,19 @@ namespace {
 
 using namespace literals;
 
-class Job {
+class LaunchedJob {
  public:
-  explicit Job(const LaunchOptions& options) : options_(options) {}
+  explicit LaunchedJob(const LaunchOptions& options) : options_(options) {}
   // Who still runs when the start fails is ended like everybody else.
-  ~Job() { end_rest(); }
+  ~LaunchedJob() { end_rest(); }
 
   Status start() {
     Result<Listener> port = reserve_port();
     if (!port.ok()) return port.error();
     port_ = std::move(*port);
+    Result<LaunchedRecords> records = LaunchedRecords::make(options_.ranks, options_.records);
+    if (!records.ok()) return records.error();
+    records_ = std::move(*records);
     std::vector<std::string> base = own_environment();
     if (options_.take_seats != nullptr) {
       auto seats = options_.take_seats(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
@@ -38,19 +42,20 @@ class Job {
     for (const ProcessLook& look : processes_below(getpid())) helpers_.push_back(look.pid);
     for (int rank = 0; rank < options_.ranks; ++rank) {
       if (seats_) base = seats_->environment(rank);
-      auto started =
-          LaunchedRank::start(options_.command, rank, signals_.former(),
-                              launched_environment(base, seats_ != nullptr, rank, options_.ranks, port_.port));
+      auto started = LaunchedRank::start(options_.command, rank, signals_.former(),
+                                         launched_environment(base, seats_ != nullptr, rank, options_.ranks, port_.port,
+                                                              records_.path_of(static_cast<std::size_t>(rank))));
       if (!started.ok()) return started.error();
       ranks_.push_back(std::move(*started));
     }
     ended_.resize(ranks_.size());
+    outcomes_.resize(ranks_.size());
     stopped_since_.resize(ranks_.size(), Time::max());
     last_news_ = clock_.now();
     return {};
   }
 
-  Result<int> run() {
+  LaunchOutcome run() {
     while (!all_ended()) {
       wait_a_little();
       if (signals_.arrived() && !ending_) begin_end();
@@ -66,14 +71,20 @@ class Job {
     const auto interrupted = [this] { return signals_.arrived() && ending_by_signal_; };
     out_.drain(interrupted);
     err_.drain(interrupted);
+    LaunchOutcome outcome{status_, problem(), std::move(outcomes_), told_};
+    for (std::size_t r = 0; r < ranks_.size(); ++r) outcome.ranks[r].ring = records_.read(r);
+    return outcome;
+  }
+
+ private:
+  Status problem() const {
     if (!cannot_execute_.empty()) return Error{Code::input_invalid, cannot_execute_, {}};
     if (ending_by_signal_) return Error{Code::cancelled, "the job was interrupted", {}};
     if (out_.error() != 0)
       return Error{Code::io_error, fmt::format("cannot write to standard output: {}", strerror(out_.error())), {}};
-    return status_;
+    return {};
   }
 
- private:
   bool all_ended() const {
     return std::all_of(ended_.begin(), ended_.end(), [](const auto& e) { return e.has_value(); });
   }
@@ -99,6 +110,7 @@ class Job {
       while (!out_.full() && !err_.full() && ranks_[r].read(out_, err_)) {
       }
       ended_[r] = end;
+      if (!ending_) outcomes_[r].ended = end;
       last_news_ = clock_.now();
       if (const int why = ranks_[r].exec_error(); why != 0 && !ending_) {
         cannot_execute_ = fmt::format("cannot execute {}: {}", options_.command.front(), strerror(why));
@@ -109,8 +121,8 @@ class Job {
     if (ending_ || failed.empty()) return;
     // Of those that are found at once, one that a signal has ended is the likelier cause of the others.
     std::stable_partition(failed.begin(), failed.end(), [this](std::size_t r) { return ended_[r]->signal != 0; });
-    for (const std::size_t r : failed) tell(fmt::format("rank {} {}", r, how(*ended_[r])));
-    end_the_others(status_of(*ended_[failed.front()]));
+    for (const std::size_t r : failed) tell(fmt::format("rank {} {}{}", r, how(*ended_[r]), records_.last_call(r)));
+    end_the_others(failed.front(), status_of(*ended_[failed.front()]));
   }
 
   void look_for_stopped() {
@@ -119,8 +131,10 @@ class Job {
       if (!stopped) stopped_since_[r] = Time::max();
       if (stopped && stopped_since_[r] == Time::max()) stopped_since_[r] = clock_.now();
       if (!stopped || clock_.now() - stopped_since_[r] < options_.patience) continue;
-      tell(fmt::format("rank {} has been stopped by a signal for {}", r, to_string(options_.patience)));
-      end_the_others(128 + SIGSTOP);
+      outcomes_[r].stopped = true;
+      tell(fmt::format("rank {} has been stopped by a signal for {}{}", r, to_string(options_.patience),
+                       records_.last_call(r)));
+      end_the_others(r, 128 + SIGSTOP);
     }
   }
 
@@ -131,8 +145,10 @@ class Job {
                            : fmt::format("ended with exit status {}", end.exit_status);
   }
 
-  void end_the_others(int status) {
+  void end_the_others(std::size_t because, int status) {
     status_ = status;
+    for (std::size_t r = 0; r < outcomes_.size(); ++r)
+      if (!ended_[r] && r != because) outcomes_[r].ended_by = static_cast<int>(because);
     std::string left;
     for (std::size_t r = 0; r < ended_.size(); ++r)
       if (!ended_[r]) left += fmt::format("{}{}", left.empty() ? "" : ", ", r);
@@ -202,7 +218,7 @@ class Job {
       const bool stopped = look != below.end() && (look->state == 'T' || look->state == 't');
       const std::string_view state = ended_[r] ? "is done" : stopped ? "is stopped" : "waits";
       text += fmt::format("{}rank {} {}", r == 0 ? "" : ", ", r, state);
-      if (!ended_[r] && look != below.end()) text += fmt::format(" (process {})", look->pid);
+      if (!ended_[r] && look != below.end()) text += fmt::format(" (process {}{})", look->pid, records_.last_call(r));
     }
     return text;
   }
@@ -213,7 +229,9 @@ class Job {
   Listener port_;
   std::unique_ptr<Seats> seats_;
   std::vector<pid_t> helpers_;  // of the seats
+  LaunchedRecords records_;
   std::vector<LaunchedRank> ranks_;
+  std::vector<RankOutcome> outcomes_;
   std::vector<std::optional<Ended>> ended_;
   std::vector<Time> stopped_since_;
   LineSink out_{STDOUT_FILENO}, err_{STDERR_FILENO};
@@ -250,10 +268,13 @@ std::string program_problem(const std::string& program) {
                  : fmt::format("there is no program `{}` in PATH", program);
 }
 
-Result<int> launch_ranks(const LaunchOptions& options) {
-  Job job(options);
+Result<LaunchOutcome> launch_ranks(const LaunchOptions& options,
+                                   const std::function<void(const LaunchOutcome&)>& at_end) {
+  LaunchedJob job(options);
   PDSIM_TRY(job.start());
-  return job.run();
+  LaunchOutcome outcome = job.run();
+  if (at_end) at_end(outcome);
+  return outcome;
 }
 
 }  // namespace pdsim

@@ -2,6 +2,8 @@
 //
 //   ranks     processes in groups of their own, without input, with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR
 //             (127.0.0.1) and MASTER_PORT (reserved_port.h) in their environment, and nothing of a job around the launcher
+//   records   PDSIM_FLIGHT_RECORD names memory for the flight record of each rank (backends/local/record_file.h): a rank that fails is
+//             told with its last call
 //   output    line by line, `[rank 1] ` before each (line_output.h), standard output and standard error apart
 //   death     when a rank exits with another status than 0, is killed by a signal, or has been stopped (SIGSTOP) for `patience`,
 //             that is told, and the job ends. Ranks that exit with 0 are done; the others go on
@@ -12,10 +14,12 @@
 //   threads   one; call it in a process of its own, below a guard (guarded.h), which ends the ranks if this is killed
 #pragma once
 
+#include "backends/local/process_world.h"
 #include "backends/local/seats.h"
 #include "core/base/quantity.h"
 #include "core/base/result.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +31,15 @@ struct LaunchOptions {
   Time patience{30'000'000'000'000};
   Time grace{5'000'000'000'000};
   TakeSeats take_seats = nullptr;  // where the library wants its own launcher
+  std::string records;             // a folder for the record rings while ranks run; empty: they are in memory only
+};
+
+struct LaunchOutcome {
+  // Of the rank that failed first, as a shell tells it (128 + n after signal n); 0 when there is none.
+  int status = 0;
+  Status problem;  // cancelled (a signal; it is raised again), io_error, input_invalid (cannot be executed)
+  std::vector<RankOutcome> ranks;  // each with its ring, and with how it ended if it was not ended by this
+  bool quiet = false;              // none did anything when the job ended
 };
 
 constexpr int most_launched = 256;
@@ -34,9 +47,9 @@ constexpr int most_launched = 256;
 // What is wrong with starting `program`, looked up in PATH where it names no folder; empty: nothing.
 std::string program_problem(const std::string& program);
 
-// The status of the rank that failed first, as a shell tells it (128 + n after signal n); 0 when
-// there is none. Errors: cancelled (a signal; it is raised again), io_error, unavailable (no seats), input_invalid (the
-// program cannot be executed).
-Result<int> launch_ranks(const LaunchOptions& options);
+// `at_end` sees how it came out when all have ended, before a signal is raised again. Errors: nothing was started: io_error,
+// unavailable (no seats), cancelled.
+Result<LaunchOutcome> launch_ranks(const LaunchOptions& options,
+                                   const std::function<void(const LaunchOutcome&)>& at_end = {});
 
 }  // namespace pdsim

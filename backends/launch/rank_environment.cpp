@@ -1,5 +1,7 @@
 #include "backends/launch/rank_environment.h"
 
+#include "backends/local/record_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +13,11 @@ namespace pdsim {
 namespace {
 
 // What tells a process that it is a rank of a job; whole names, or beginnings that end in an underscore.
-constexpr std::array<std::string_view, 19> of_a_job{
+constexpr std::array<std::string_view, 20> of_a_job{
     "RANK",         "WORLD_SIZE",    "LOCAL_RANK",       "LOCAL_WORLD_SIZE", "MASTER_ADDR",     "MASTER_PORT",
     "GROUP_RANK",   "NODE_RANK",     "GROUP_WORLD_SIZE", "ROLE_RANK",        "ROLE_WORLD_SIZE", "TORCHELASTIC_",
     "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS",     "SLURM_NPROCS",     "SLURM_STEP_",     "SLURM_STEPID",
-    "SLURM_NODEID"};
+    "SLURM_NODEID", record_variable};
 constexpr std::array<std::string_view, 9> of_a_library{"OMPI_COMM_WORLD_",   "OMPI_UNIVERSE_SIZE",
                                                        "OMPI_MCA_ess_base_", "OMPI_MCA_orte_",
                                                        "OMPI_MCA_pmix",      "PMIX_",
@@ -33,7 +35,7 @@ bool is_one_of(std::string_view variable, const Names& names) {
 }  // namespace
 
 std::vector<std::string> launched_environment(const std::vector<std::string>& base, bool with_library, int rank,
-                                              int ranks, int port) {
+                                              int ranks, int port, const std::string& record) {
   std::vector<std::string> environment;
   for (const std::string& variable : base)
     if (!is_one_of(variable, of_a_job) && (with_library || !is_one_of(variable, of_a_library)))
@@ -47,6 +49,7 @@ std::vector<std::string> launched_environment(const std::vector<std::string>& ba
   add("LOCAL_WORLD_SIZE", ranks);
   add("MASTER_ADDR", "127.0.0.1");
   add("MASTER_PORT", port);
+  add(record_variable, record);
   return environment;
 }
 

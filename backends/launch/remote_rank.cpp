@@ -1,5 +1,7 @@
 #include "backends/launch/remote_rank.h"
 
+#include "backends/launch/packed_ring.h"
+
 #include <fmt/format.h>
 
 #include <cinttypes>
@@ -71,6 +73,9 @@ bool RemoteRank::service() {
   while (const auto frame = agent_.link.reader.next()) {
     if (frame->kind == FrameKind::ask) {
       outcome_.stopped = true;
+    } else if (frame->kind == FrameKind::ring) {
+      Result<RingRecord> ring = ring_of_packed(frame->payload);
+      if (ring.ok()) outcome_.ring = std::move(*ring);
     } else if (frame->kind == FrameKind::ended) {
       AgentEnded ended = agent_ended_of(frame->payload);
       if (!ended.by_agent) outcome_.ended = ended.how;

@@ -27,6 +27,7 @@ enum class FrameKind : char {
   end = 'E',
   ended = 'X',
   goodbye = 'G',
+  ring = 'M',
 };
 
 struct Frame {

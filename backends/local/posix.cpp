@@ -70,7 +70,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 Error system_error(std::string_view what) {
   const int code = errno;
-  return {Code::io_error, std::string(what) + ": " + std::generic_category().message(code), {{"errno", std::to_string(code)}}};
+  return {Code::io_error,
+          std::string(what) + ": " + std::generic_category().message(code),
+          {{"errno", std::to_string(code)}}};
 }
 
 void Descriptor::reset() {

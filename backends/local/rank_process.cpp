@@ -11,8 +11,9 @@ namespace pdsim {
 
 Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, const RankStart& word, int listener,
                                        const sigset_t& signal_mask, RingShape ring,
-                                       const std::vector<std::string>& environment) {
-  Result<SharedMemory> memory = SharedMemory::make(RecordRing::bytes_for(ring));
+                                       const std::vector<std::string>& environment, const std::string& record_path) {
+  const std::size_t bytes = RecordRing::bytes_for(ring);
+  Result<SharedMemory> memory = record_path.empty() ? SharedMemory::make(bytes) : SharedMemory::at(record_path, bytes);
   if (!memory.ok()) return memory.error();
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)

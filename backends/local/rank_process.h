@@ -43,7 +43,8 @@ class RankProcess final : public WatchedRank {
  public:
   static Result<RankProcess> start(const std::vector<std::string>& command, const RankStart& word, int listener,
                                    const sigset_t& signal_mask, RingShape ring,
-                                   const std::vector<std::string>& environment = {});
+                                   const std::vector<std::string>& environment = {},
+                                   const std::string& record_path = {});  // of its record ring; empty: in memory
 
   bool service() override;
   void add_to(std::vector<pollfd>& waiting) const override;
@@ -56,6 +57,8 @@ class RankProcess final : public WatchedRank {
   // The same process begins the next part.
   void start_again(const RankStart& word);
   void dismiss() { socket_.reset(); }  // there is no next part
+  // Its record ring, as it is now.
+  std::span<const std::byte> memory() const { return memory_.bytes(); }
 
  private:
   RankProcess(Child child, Descriptor socket, Descriptor output, SharedMemory memory, int launch);

@@ -3,7 +3,7 @@
 //   why      an anonymous file (memfd): it has no name, so nothing can be left behind, also when the launcher itself is killed;
 //            the kernel frees it with the last process that holds it. A mapped file would need a folder and somebody to
 //            remove it; pipes and sockets lose what was not yet written when a process is killed.
-//   sealed   its size cannot change, so that no process can make another's access fail
+//   sealed   its size cannot change, so that no process can make another's access fail; files (at) are as safe as their folder
 //   errors   io_error, with the system's reason
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace pdsim {
 
@@ -18,6 +19,11 @@ class SharedMemory {
  public:
   // All zeros. The descriptor is for the rank to inherit; this process only reads.
   static Result<SharedMemory> make(std::size_t bytes);
+  // In the file `path`, for records that outlive the launcher too; it is made where it is not there, and keeps its size where that is
+  // large enough. All zeros; this process may write. The path may be another process's descriptor, /proc/PID/fd/N.
+  static Result<SharedMemory> at(const std::string& path, std::size_t bytes);
+  // The same for reading only, as it is. Errors: io_error.
+  static Result<SharedMemory> look_at(const std::string& path);
   // The rank's side: takes what it inherited, and may write. unavailable when the descriptor is no such memory.
   static Result<SharedMemory> open(Descriptor inherited);
   ~SharedMemory();

@@ -2,6 +2,7 @@
 
 #include "backends/availability.h"
 #include "backends/local/process_world.h"
+#include "scenarios/engine/launch_record.h"
 #include "scenarios/engine/real_faults.h"
 #include "scenarios/engine/record_json.h"
 
@@ -65,13 +66,15 @@ RankResult result_of(Rank rank, const RankOutcome& outcome, Time now) {
     log.ended = now;
     log.error = {
         Code::cancelled, fmt::format("the launcher ended the job because rank {} had ended", *outcome.ended_by), {}};
-  } else if (!outcome.finished && !outcome.answered && !outcome.ended)
+  } else if (!outcome.finished && !outcome.answered && !outcome.ended) {
+    if (outcome.stopped) log.notes.push_back(stopped_note(log));
     log.notes.push_back(
         {-1,
          now,
          std::string(note_kind::watchdog),
          {},
          {{"problem", outcome.stopped ? "its process is stopped and did not answer" : "it did not answer"}}});
+  }
   return result;
 }
 

@@ -1,0 +1,51 @@
+#include "backends/launch/launched_records.h"
+
+#include "backends/local/record_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+
+namespace pdsim {
+
+std::string last_call_text(const RankLog& log) {
+  const auto last =
+      std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& call) { return call.layer != Layer::program; });
+  if (last == log.calls.rend()) return {};
+  std::string text = "its last call was " + last->name;
+  if (!last->purpose.empty()) text += fmt::format(" ({})", last->purpose);
+  if (last->seq >= 0) text += fmt::format(" #{}", last->seq);
+  if (!last->group.empty()) text += fmt::format(" of group {}", last->group);
+  const bool open = last->state == CallState::issued || last->state == CallState::started;
+  const std::string_view how = open ? "was not done" : last->state == CallState::completed ? "was done" : "failed";
+  return fmt::format("{}, which {}", text, how);
+}
+
+Result<LaunchedRecords> LaunchedRecords::make(int ranks, const std::string& folder) {
+  LaunchedRecords records;
+  const std::size_t bytes = RecordRing::bytes_for({});
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const std::string path = fmt::format("{}/{}", folder, record_file_name(rank));
+    Result<SharedMemory> memory = folder.empty() ? SharedMemory::make(bytes) : SharedMemory::at(path, bytes);
+    if (!memory.ok()) return memory.error();
+    records.paths_.push_back(folder.empty() ? fmt::format("/proc/{}/fd/{}", getpid(), memory->fd()) : path);
+    records.memory_.push_back(std::move(*memory));
+  }
+  return records;
+}
+
+std::optional<RingRecord> LaunchedRecords::read(std::size_t rank) const {
+  Result<RingRecord> ring = read_record_ring(memory_[rank].bytes());
+  if (!ring.ok()) return std::nullopt;
+  return std::move(*ring);
+}
+
+std::string LaunchedRecords::last_call(std::size_t rank) const {
+  const std::optional<RingRecord> ring = read(rank);
+  const std::string text = ring ? last_call_text(ring->log) : std::string();
+  return text.empty() ? text : "; " + text;
+}
+
+}  // namespace pdsim
