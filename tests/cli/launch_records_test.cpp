@@ -42,7 +42,7 @@ Left launch_three(const std::vector<std::string>& what) {
   const Folder folder;
   std::vector<std::string> arguments{"launch",  "-n",    "3",         "--patience", "300ms",
                                      "--grace", "500ms", "--records", "records",    "--"};
-  arguments.emplace_back(PDSIM_RECORDED_RANK);
+  arguments.emplace_back(PDSIM_RANK_PROCESS);
   arguments.insert(arguments.end(), what.begin(), what.end());
   Left left{run_pdsim(arguments, folder.path()), {}, {}};
   left.files = folder.names();
@@ -100,7 +100,7 @@ TEST(LaunchRecords, OfAJobThatEndsWellAreKeptToo) {
 TEST(LaunchRecords, WithoutAFolderTheLastCallIsNamedAndNothingIsLeft) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Folder folder;
-  const Ended run = run_pdsim({"launch", "-n", "2", "--", PDSIM_RECORDED_RANK, "kill", "0", "1"}, folder.path());
+  const Ended run = run_pdsim({"launch", "-n", "2", "--", PDSIM_RANK_PROCESS, "kill", "0", "1"}, folder.path());
   EXPECT_TRUE(
       has(run.problems, "rank 0 was ended by signal 9 (Killed); its last call was all_reduce #0 of group world"));
   EXPECT_TRUE(folder.names().empty());
@@ -120,7 +120,7 @@ TEST(LaunchRecords, OfAProgramThatKeepsNoneAreMissedAndAFolderThatCannotBeIsRefu
 void hang_and_strike(int signal, const std::vector<std::string>& expected) {
   const Folder folder;
   const fs::path records = folder.path() / "records";
-  const Running run({"launch", "-n", "3", "--grace", "200ms", "--records", records.string(), "--", PDSIM_RECORDED_RANK,
+  const Running run({"launch", "-n", "3", "--grace", "200ms", "--records", records.string(), "--", PDSIM_RANK_PROCESS,
                      "skip", "1", "3"},
                     folder.path());
   const auto hangs = [&] {

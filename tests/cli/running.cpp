@@ -16,14 +16,13 @@ namespace pdsim::cli_tests {
 namespace {
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const std::filesystem::path& in,
-                         const std::string& output) {
+                         const std::string& output, std::string program) {
   if (chdir(in.c_str()) != 0) _exit(127);
   setenv("TMPDIR", in.c_str(), 1);
   const int nowhere = open("/dev/null", O_RDWR);
   const int where = output.empty() ? nowhere : open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   dup2(nowhere, STDIN_FILENO);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) dup2(where, stream);
-  std::string program = program_path();
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv{program.data()};
   for (std::string& copy : copies) argv.push_back(copy.data());
@@ -36,9 +35,10 @@ namespace {
 
 Running::Running(const std::vector<std::string>& arguments, const std::filesystem::path& in,
                  const std::string& output) {
+  const std::string program = program_path();  // asks a process of its own, so here, not in the child
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   child_ = fork();
-  if (child_ == 0) become(arguments, in, output);
+  if (child_ == 0) become(arguments, in, output, program);
 }
 
 bool Running::ended() const {
