@@ -148,18 +148,21 @@ TEST(LaunchRecords, OutliveTheLauncherItself) {
   hang_and_strike(SIGKILL, {"records", "records/rank_0.ring", "records/rank_1.ring", "records/rank_2.ring"});
 }
 
+bool has_called(const fs::path& records, const Folder& folder) {
+  return run_pdsim({"diagnose", records.string()}, folder.path()).output.find("all_reduce #") != std::string::npos;
+}
+
 // pdsim's own commands in a job: a process that does a rank's work is killed or stopped, and the command of rank 0 reports it.
 std::string report_of_joined(int signal) {
   const Folder folder, told;
   const std::string output = told.path() / "output";
-  const Running run({"launch", "-n", "2", "--", program_path(), "bench", "--on", "gloo", "--min", "4KiB", "--max",
-                     "4KiB", "--iters", "1000000", "--patience", "1s"},
+  const fs::path records = told.path() / "records";
+  const Running run({"launch", "-n", "2", "--records", records.string(), "--", program_path(), "bench", "--on", "gloo",
+                     "--min", "4KiB", "--max", "4KiB", "--iters", "1000000", "--patience", "1s"},
                     folder.path(), output);
-  const auto strike = [signal] {
+  const auto strike = [&] {
     const std::vector<pid_t> ranks = below(getpid(), "--as-rank gloo");
-    if (ranks.size() != 2) return false;
-    poll(nullptr, 0, 200);  // some calls
-    return kill(ranks[1], signal) == 0;
+    return ranks.size() == 2 && has_called(records, told) && kill(ranks[1], signal) == 0;
   };
   EXPECT_TRUE(soon([&] { return run.ended() || strike(); }));
   EXPECT_TRUE(soon([&] { return run.ended(); })) << "it hangs";
@@ -194,11 +197,7 @@ TEST(JoinedRecords, OutliveEveryProcessOfAJobThatAnotherLauncherStarted) {
                              "; for r in 0 1; do RANK=$r WORLD_SIZE=2 " + program_path() +
                              " bench --on gloo --min 4KiB --max 4KiB --iters 1000000 & done; wait";
   const Running run({"launch", "-n", "1", "--", "sh", "-c", script}, folder.path());
-  const auto runs = [&] {
-    return run_pdsim({"diagnose", records.path().string()}, folder.path()).output.find("all_reduce #") !=
-           std::string::npos;
-  };
-  EXPECT_TRUE(soon(runs));
+  EXPECT_TRUE(soon([&] { return has_called(records.path(), folder); }));
   for (const pid_t pid : below(getpid(), "bench")) kill(pid, SIGKILL);
   run.status();
   EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
