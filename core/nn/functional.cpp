@@ -89,6 +89,25 @@ Result<Tensor> scale(const Tensor& a, double factor) {
   return out;
 }
 
+Result<Tensor> concatenate_rows(const Tensor& a, const Tensor& b) {
+  const bool fit =
+      a.dtype() == b.dtype() && a.shape().size() == 2 && b.shape().size() == 2 && a.shape()[1] == b.shape()[1];
+  if (!fit)
+    return Error{Code::shape_mismatch,
+                 fmt::format("rows of [{}] and [{}] do not fit on each other", fmt::join(a.shape(), ", "),
+                             fmt::join(b.shape(), ", ")),
+                 {{"operation", "concatenate_rows"}}};
+  Values values = a.values();
+  const Values below = b.values();
+  values.insert(values.end(), below.begin(), below.end());
+  Tensor out = Tensor::from(values, {a.shape()[0] + b.shape()[0], a.shape()[1]}, a.dtype());
+  const auto rule = [upper = a.shape(), lower = b.shape()](const Tensor& grad, const std::vector<Tensor>&) {
+    return std::vector<Tensor>{grad.slice(0, upper), grad.slice(upper[0] * upper[1], lower)};
+  };
+  if (tracked({a, b})) record(make_function("CatBackward0", {}, rule), {a, b}, out);
+  return out;
+}
+
 Result<Tensor> sum(const Tensor& a) {
   double total = 0;
   for (const double x : a.values()) total += x;

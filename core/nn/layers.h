@@ -20,8 +20,7 @@ class Layer {
   Random noise{0};       // dropout
   RankExchange ranks{};  // sync_batchnorm
 
-  static std::unique_ptr<Layer> make(const LayerSpec& spec, DType dtype, const Random& random,
-                                     bool sizes_have_memory);
+  static std::unique_ptr<Layer> make(const LayerSpec& spec, DType dtype, const Random& random, bool sizes_have_memory);
 };
 
 std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);  // every kind of it

@@ -11,6 +11,17 @@
 
 namespace pdsim::nn {
 
+namespace {
+
+Tensor differentiable_copy(const Tensor& t) {
+  Tensor copy = t.clone().set_name(t.name());
+  const auto pass = [](const Tensor& grad, const std::vector<Tensor>&) { return std::vector<Tensor>{grad}; };
+  if (t.requires_grad()) record(make_function("BroadcastBackward", {}, pass), {t}, copy);
+  return copy;
+}
+
+}  // namespace
+
 Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
   if (spec_.paths.empty()) {
     PathSpec full{"full", {}};
@@ -32,6 +43,24 @@ Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
 }
 
 Module::~Module() = default;
+
+std::unique_ptr<Module> Module::replica(bool keeps_buffers) const {
+  auto made = std::make_unique<Module>(spec_, Random(0));
+  made->parameters_.clear();
+  made->buffers_.clear();
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    Layer& layer = *made->layers_[i];
+    for (std::size_t p = 0; p < layer.parameters.size(); ++p)
+      layer.parameters[p] = differentiable_copy(layers_[i]->parameters[p]);
+    for (std::size_t b = 0; b < layer.buffers.size(); ++b) {
+      const Tensor& from = layers_[i]->buffers[b];
+      layer.buffers[b] = keeps_buffers ? from : from.clone().set_name(from.name());
+    }
+    made->parameters_.insert(made->parameters_.end(), layer.parameters.begin(), layer.parameters.end());
+    made->buffers_.insert(made->buffers_.end(), layer.buffers.begin(), layer.buffers.end());
+  }
+  return made;
+}
 
 void Module::set_noise(Random noise) {
   for (const auto& layer : layers_) layer->noise = noise;
@@ -128,10 +157,12 @@ Result<Tensor> Module::forward(const Tensor& input, std::string_view path, Forwa
         fmt::format("the module computes in {}, and its input is {}", name_of(spec_.dtype), name_of(input.dtype())),
         {}};
   Tensor at = input;
+  activation_bytes_ = 0;
   for (const std::string& layer : way->layers) {
     Result<Tensor> out = run_layer(index_of(layer), at, mode, watch);
     if (!out.ok()) return out;
     at = std::move(out).value();
+    activation_bytes_ += at.view().bytes();
   }
   return at;
 }

@@ -126,6 +126,11 @@ class Module {
   std::vector<Tensor>& buffers() { return buffers_; }
   Tensor find(std::string_view name) const;  // the parameter or buffer; undefined when there is none
   Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode, const TensorWatcher& watch = {});
+  // A module whose parameters are differentiable copies of these: a gradient of the copy is one of the original. Its
+  // buffers are this one's, where it keeps them, or copies.
+  std::unique_ptr<Module> replica(bool keeps_buffers) const;
+  // Of the outputs of all layers in the last forward.
+  std::int64_t activation_bytes() const { return activation_bytes_; }
   void set_noise(Random noise);  // before the first forward; default: Random(0)
   void set_exchange(const RankExchange& ranks);
   // Who is told what layers with a time cost; before the first forward. Default: nobody.
@@ -149,6 +154,7 @@ class Module {
   std::vector<Tensor> parameters_;
   std::vector<Tensor> buffers_;
   std::function<void(Time)> clock_;
+  std::int64_t activation_bytes_ = 0;
 };
 
 }  // namespace pdsim::nn

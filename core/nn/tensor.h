@@ -42,8 +42,8 @@ class Tensor {
   DType dtype() const;
   ConstView view() const;
   MutableView mutable_view();  // does not bump the version: the caller does, when it wrote
-  bool has_values() const;  // not sized
-  bool has_memory() const;  // its views are not null; also where there is no element
+  bool has_values() const;     // not sized
+  bool has_memory() const;     // its views are not null; also where there is no element
   double at(std::int64_t index) const;
   std::vector<double> values() const;
   Tensor clone() const;   // same values, own storage, no history

@@ -31,6 +31,7 @@ class Check {
     time();
     step_time();
     if (expect_.buckets) buckets(*expect_.buckets);
+    if (expect_.device_rows) device_rows(*expect_.device_rows);
   }
 
  private:
@@ -321,6 +322,17 @@ class Check {
         return off("initial_bytes", fmt::format("{}", fmt::join(expected.initial_bytes, ", ")),
                    fmt::format("{}", fmt::join(*initial, ", ")));
     }
+  }
+
+  void device_rows(const Located<std::vector<std::int64_t>>& expected) {
+    const std::vector<double>* got = tensor(0, std::string(device_rows_value));
+    const bool same =
+        got != nullptr && std::equal(expected->begin(), expected->end(), got->begin(), got->end(),
+                                     [](std::int64_t a, double b) { return a == static_cast<std::int64_t>(b); });
+    if (!same)
+      fail(fmt::format("device_rows: {}", fmt::join(*expected, ", ")),
+           got != nullptr ? fmt::format("{}", fmt::join(*got, ", ")) : "no forward was split over devices",
+           expected.mark);
   }
 
   void in_range(const std::string& what, const Expect::TimeRange& range, Time got) {

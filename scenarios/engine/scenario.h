@@ -135,6 +135,7 @@ struct ExpectValue {
 };
 // Values of a rank that expectations of steps and buckets look at: the time of the step in picoseconds, and DDP's logging.
 inline constexpr std::string_view step_time_value = "step_time";
+inline constexpr std::string_view device_rows_value = "device_rows";
 inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
 inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
 
@@ -164,6 +165,7 @@ struct Expect {
     Mark mark{};
   };
   std::optional<Buckets> buckets;
+  std::optional<Located<std::vector<std::int64_t>>> device_rows;  // of each device of DataParallel, in the last forward
   Mark mark{};
 };
 
@@ -201,6 +203,12 @@ struct Scenario {
   World world;
   Model model;
   Ddp ddp;
+  struct DataParallel {  // absent: not asked for, devices 0: compared with it, and reported like it
+    int devices = 0;
+    int output_device = 0;
+    Mark mark{};
+  };
+  std::optional<DataParallel> data_parallel;
   nn::OptimizerSpec optimizer;
   bool optimizer_before_wrapper = false;
   std::optional<Time> optimizer_time;  // of a step

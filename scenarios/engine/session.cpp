@@ -90,6 +90,11 @@ TensorValues values_of(const Session& s) {
     const auto took = s.step_times.find(expect->timed_step.value_or(s.steps_trained - 1));
     if (expect->step_time && took != s.step_times.end())
       values.emplace(step_time_value, std::vector{static_cast<double>(took->second.ps)});
+    if (expect->device_rows && s.data_parallel != nullptr) {
+      std::vector<double>& rows = values[std::string(device_rows_value)];
+      rows.clear();
+      for (const DeviceLoad& load : s.data_parallel->loads()) rows.push_back(static_cast<double>(load.rows));
+    }
     if (!expect->buckets || s.ddp == nullptr) continue;
     for (const std::string_view name : {initial_buckets_value, rebuilt_buckets_value})
       values[std::string(name)] = logged(*s.ddp, std::string(name.substr(logging.size())));
@@ -139,6 +144,7 @@ Result<ProcessGroup*> Session::group_for(const Operation& op) {
 void Session::end(bool orderly) {
   losses.clear();
   optimizer.reset();
+  data_parallel.reset();
   ddp.reset();
   groups.clear();
   maker.reset();

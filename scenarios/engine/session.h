@@ -13,6 +13,7 @@
 #include "core/group/rank_program.h"
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
+#include "core/parallel/data_parallel.h"
 #include "core/parallel/ddp.h"
 #include "scenarios/engine/scenario.h"
 
@@ -59,6 +60,9 @@ struct Session {
   std::set<std::string> devices_compared;  // groups
   bool group_destroyed = false;
   std::unique_ptr<DistributedDataParallel> ddp;
+  std::unique_ptr<DataParallel> data_parallel;
+  Time computing{};       // of the last step, as layers say
+  std::int64_t rows = 0;  // of the last batch
   std::unique_ptr<nn::Optimizer> optimizer;
   std::map<std::string, nn::Tensor> losses;  // by output name
   std::vector<double> last_loss;

@@ -340,8 +340,27 @@ Expect build_expect(const Entry& entry) {
   expect.step_time = build_range(entry_of(map, "step_time"));
   read(section(map, "step_time"), "step", expect.timed_step);
   expect.buckets = build_buckets(entry_of(map, "buckets"));
+  if (const Entry* rows = entry_of(map, "device_rows")) {
+    expect.device_rows = Located<std::vector<std::int64_t>>{{}, span_of(*rows)};
+    for (const Node& item : rows->value.items) expect.device_rows->value.push_back(read_integer(item.text).value_or(0));
+  }
   return expect;
 }
+
+namespace {
+
+void build_data_parallel(const Node& document, Scenario& s) {
+  const Entry* entry = entry_of(document, "data_parallel");
+  if (entry == nullptr) return;
+  Scenario::DataParallel spec;
+  spec.mark = span_of(*entry);
+  read(entry->value, "devices", spec.devices);
+  read(entry->value, "output_device", spec.output_device);
+  if (spec.devices > 0) s.ddp.wrap = false;
+  s.data_parallel = spec;
+}
+
+}  // namespace
 
 Scenario build_scenario(const Node& document) {
   Scenario s;
@@ -354,6 +373,7 @@ Scenario build_scenario(const Node& document) {
   build_world(document, s.world);
   s.world.spec.seed = s.seed;
   build_ddp(document, s.ddp);
+  build_data_parallel(document, s);
   build_optimizer(document, s);
   build_data(document, s.data);
   read(document, "batch", s.batch);

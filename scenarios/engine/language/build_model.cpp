@@ -94,7 +94,7 @@ void set_times(const Node* node, const Scenario& scenario, nn::LayerSpec& layer)
     if (node != nullptr) read(*node, "flops", flops);
     layer.forward_time = working_time(flops, *speed);
   }
-  if (!layer.forward_time && (sized || layer.backward_time))
+  if (!layer.forward_time && (sized || layer.backward_time || scenario.data_parallel))
     layer.forward_time = sized ? Time{} : costs::forward_per_layer;
   if (layer.forward_time && !layer.backward_time) layer.backward_time = *layer.forward_time * 2;
 }

@@ -141,6 +141,10 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
   if (const Entry* time = entry_of(map, "time")) check_time(*time, expect.time, problems);
   if (const Entry* time = entry_of(map, "step_time")) check_step_time(*time, expect, s, problems);
   if (const Entry* buckets = entry_of(map, "buckets")) check_buckets(*buckets, s, problems);
+  if (const Entry* rows = entry_of(map, "device_rows");
+      rows != nullptr && (!s.data_parallel || s.data_parallel->devices == 0))
+    problems.error(rows->mark, "`device_rows` without `data_parallel`",
+                   "only DataParallel splits batches over devices");
 }
 
 class FaultCheck {

@@ -132,6 +132,19 @@ void check_sized(const Node& document, const Scenario& s, Problems& problems) {
                      "there is nothing to write; say what it costs with `compute`");
 }
 
+void check_data_parallel(const Node& document, const Scenario& s, Problems& problems) {
+  if (!s.data_parallel || s.data_parallel->devices == 0) return;
+  const Entry& entry = *entry_of(document, "data_parallel");
+  if (s.world.spec.ranks() != 1)
+    problems.error(entry.mark, fmt::format("`data_parallel` in a world of {} ranks", s.world.spec.ranks()),
+                   "it is one process with several devices: `world: {ranks: 1}`");
+  if (s.data_parallel->output_device >= s.data_parallel->devices)
+    problems.error(entry_of(entry.value, "output_device")->mark,
+                   fmt::format("device {} of {}", s.data_parallel->output_device, s.data_parallel->devices),
+                   fmt::format("devices are 0..{}", s.data_parallel->devices - 1));
+  if (!s.model.given) problems.error(entry.mark, "`data_parallel` without a model", "give the file a model");
+}
+
 void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
   for (const nn::PathSpec& path : s.model.spec.paths)
     for (std::size_t i = 1; i < path.layers.size(); ++i)
@@ -177,6 +190,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
   if (*s.ddp.check_reduction && ddp != nullptr)
     problems.warning(entry_of(*ddp, "check_reduction")->mark, "`check_reduction` does nothing",
                      "it is deprecated in PyTorch; leave it away");
+  check_data_parallel(document, s, problems);
   const Node* model = document.find("model");
   if (model == nullptr) return;
   check_layers(*model, s, problems);

@@ -233,6 +233,23 @@ inline constexpr Key ddp_keys[] = {
 };
 inline constexpr Group ddp{.title = "ddp", .about = "options of DistributedDataParallel", .keys = ddp_keys};
 
+inline constexpr Key data_parallel_keys[] = {
+    {.name = "devices",
+     .shape = Shape::integer,
+     .about = "over which each batch is split",
+     .required = true,
+     .low = 1,
+     .high = 64},
+    {.name = "output_device",
+     .shape = Shape::integer,
+     .about = "where outputs come together and the loss is computed",
+     .otherwise = "0",
+     .high = 63},
+};
+inline constexpr Group data_parallel{.title = "data_parallel",
+                                     .about = "torch.nn.DataParallel: one process, several devices",
+                                     .keys = data_parallel_keys};
+
 inline constexpr Key sgd_keys[] = {
     {.name = "lr", .shape = Shape::decimal, .about = "learning rate", .otherwise = "0.1"},
     {.name = "momentum", .shape = Shape::decimal, .about = "momentum", .otherwise = "0"},

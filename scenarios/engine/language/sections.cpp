@@ -351,6 +351,10 @@ constexpr Key expect_keys[] = {
      .shape = Shape::group,
      .about = "the gradient buckets that DDP has at the end, on every rank",
      .group = &buckets},
+    {.name = "device_rows",
+     .shape = Shape::counts,
+     .about = "rows that each device of `data_parallel` got in the last forward",
+     .high = limits::batch},
 };
 constexpr Group expect{.title = "expect", .about = "what must come out", .keys = expect_keys};
 
@@ -406,6 +410,12 @@ constexpr Key document_keys[] = {
      .about = "options of DistributedDataParallel, or none",
      .words = none_word,
      .group = &ddp},
+    {.name = "data_parallel",
+     .shape = Shape::group,
+     .about = "DataParallel instead of DDP, in a world of one rank, with copies over its `link`; none: with DDP, but "
+              "devices are reported as with it",
+     .words = none_word,
+     .group = &data_parallel},
     {.name = "optimizer",
      .shape = Shape::group,
      .about = "the optimizer",

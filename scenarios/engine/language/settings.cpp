@@ -14,7 +14,7 @@
 namespace pdsim::scenarios::language {
 namespace {
 
-constexpr std::array<std::string_view, 10> settable{"seed", "world", "model", "ddp",     "optimizer",
+constexpr std::array<std::string_view, 11> settable{"seed", "world", "model", "ddp",     "data_parallel", "optimizer",
                                                     "data", "batch", "loss",  "program", "faults"};
 
 // Where a path has come to: a value, and what may stand there.

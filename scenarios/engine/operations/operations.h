@@ -50,6 +50,9 @@ DdpOptions ddp_options(const Scenario& scenario);
 // rank 0's.
 Status make_model(Session& s, const Operation& op);
 
+// Of the last step of a train, which took this long; only where the file has `data_parallel`.
+void note_device_loads(Session& s, Time step);
+
 // Over the parameters as they are now.
 void make_optimizer(Session& s);
 

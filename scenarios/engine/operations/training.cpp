@@ -82,6 +82,11 @@ void note_optimizer(Session& s) {
                         {{"copies", "yes"}, {"wrapped", s.ddp != nullptr || !scenario.ddp.wrap ? "yes" : "no"}});
 }
 
+DataParallelOptions data_parallel_options(const Scenario& scenario) {
+  const sim::Link& link = scenario.world.spec.intra;
+  return {scenario.data_parallel->devices, scenario.data_parallel->output_device, link.latency, link.bandwidth};
+}
+
 struct Forwarded {
   nn::Tensor output;
   Batch batch;
@@ -118,13 +123,17 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   const Result<Batch> batch = next_batch(s.scenario, name, s.env.rank, std::max(s.step, 0), f.widths);
   if (!batch.ok()) return batch.error();
   f.batch = *batch;
+  s.rows = batch->rows;
   const nn::Tensor input = input_tensor(s.scenario, f.batch, f.widths);
   FlightRecorder& recorder = s.env.recorder;
   const nn::TensorWatcher watch = [&recorder](const nn::TensorEvent& e) {
     recorder.note(e.saved ? note_kind::tensor_saved : note_kind::tensor_written,
                   {{"tensor", e.tensor}, {"version", std::to_string(e.version)}, {"by", e.by}});
   };
-  Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode) : s.module->forward(input, path, mode, watch);
+  const bool split = s.data_parallel != nullptr && mode.training;
+  Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode)
+                              : split ? s.data_parallel->forward(input, path, mode, watch)
+                                      : s.module->forward(input, path, mode, watch);
   if (!output.ok()) return output.error();
   s.env.runtime.compute(costs::forward_per_layer * static_cast<std::int64_t>(s.module->untimed_layers(path)));
   f.output = *output;
@@ -142,7 +151,12 @@ Status make_model(Session& s, const Operation& op) {
   s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream("parameters", stream));
   s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
   if (s.scenario.ddp.wrap && s.env.world_size > 1) s.module->set_exchange(exchange_over(*s.group));
-  s.module->set_clock([&runtime = s.env.runtime](Time cost) { runtime.compute(cost); });
+  s.module->set_clock([&s](Time cost) {
+    s.computing += cost;
+    s.env.runtime.compute(cost);
+  });
+  if (const auto& split = s.scenario.data_parallel; split && split->devices > 0)
+    s.data_parallel = std::make_unique<DataParallel>(*s.module, data_parallel_options(s.scenario), s.env.runtime);
   charge_backward(*s.module, s.env.runtime);
   note_model(s);
   make_optimizer(s);
@@ -170,8 +184,11 @@ Status train(Session& s, const Operation& op) {
   s.steps_trained = 0;
   return run_steps(s, op, steps, [&]() -> Status {
     const Time began = s.env.runtime.now();
+    s.computing = {};
     for (const Operation& inner : body) PDSIM_TRY(s.run(inner));
-    if (is_timed(s.scenario, s.step, steps)) s.step_times[s.step] = s.env.runtime.now() - began;
+    const Time took = s.env.runtime.now() - began;
+    if (is_timed(s.scenario, s.step, steps)) s.step_times[s.step] = took;
+    if (s.step + 1 == steps) note_device_loads(s, took);
     ++s.steps_trained;
     return {};
   });
@@ -254,7 +271,9 @@ Status backward(Session& s, const Operation& op) {
   if (named != op.args.end())
     for (const Argument& item : named->second.items) PDSIM_TRY(add(*item.text));
   nn::BackwardPass pass;
-  const Status status = s.ddp != nullptr ? s.ddp->backward(roots) : pass.run(roots);
+  const Status status = s.ddp != nullptr             ? s.ddp->backward(roots)
+                        : s.data_parallel != nullptr ? s.data_parallel->backward(roots)
+                                                     : pass.run(roots);
   if (!status.ok() && status.error().code == Code::saved_tensor_modified)
     s.env.recorder.note(note_kind::version_error, status.error().facts);
   return status;

@@ -67,7 +67,7 @@ error[scenario]: unknown key `timeout` in the file
   --> mine.yaml:15:1
    |
 15 | timeout: 5 us
-   | ^^^^^^^ its keys are `pdsim`, `name`, `summary`, `pitfall`, `seed`, `world`, `model`, `ddp`, `optimizer`, `data`, `batch`, `loss` ...
+   | ^^^^^^^ its keys are `pdsim`, `name`, `summary`, `pitfall`, `seed`, `world`, `model`, `ddp`, `data_parallel`, `optimizer`, `data`, `batch` ...
 )");
 }
 

@@ -1,7 +1,11 @@
 // Times, arithmetic and sizes of layers, and what is expected of steps and buckets: each error as the user sees it.
 #include "tests/unit/language/report_of.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
 
 namespace pdsim::scenarios {
 namespace {
@@ -65,6 +69,20 @@ TEST(TimingError, StepsAndBucketsThatCannotBeThere) {
   std::string text = with("  - train: {steps: 3}\n", "");
   text.replace(text.find("{outcome: ok}"), 13, "{outcome: ok, step_time: {max: 1s}}");
   EXPECT_TRUE(says(report_of(text), "`step_time` without a train"));
+}
+
+TEST(DataParallelError, IsOneProcessWithTheDevicesThatItHas) {
+  const auto splitting = [](std::string_view options, std::string_view ranks = "  ranks: 1") {
+    std::string text = with("  ranks: 2", ranks);
+    return report_of(text.replace(text.find("program:"), 8, fmt::format("data_parallel: {}\nprogram:", options)));
+  };
+  EXPECT_EQ(splitting("{devices: 4, output_device: 3}"), "");
+  EXPECT_EQ(splitting("none", "  ranks: 2"), "");
+  EXPECT_TRUE(says(splitting("{devices: 4}", "  ranks: 2"), "`data_parallel` in a world of 2 ranks"));
+  EXPECT_TRUE(says(splitting("{devices: 4, output_device: 4}"), "device 4 of 4"));
+  EXPECT_TRUE(says(splitting("{output_device: 0}"), "`devices` is missing in data_parallel"));
+  EXPECT_TRUE(says(splitting("{devices: 0}"), "out of range"));
+  EXPECT_TRUE(says(expecting("expect: {outcome: ok, device_rows: [4]}"), "`device_rows` without `data_parallel`"));
 }
 
 }  // namespace
