@@ -63,9 +63,10 @@ Status GatheredJob::wait_for_all(int listener, Time within) {
   std::set<Rank> refused;     // who has heard why the job is off
   Status outcome;
   const auto missing = [this, &refused] {
-    Rank r = 0;
-    return std::count_if(agents_.begin(), agents_.end(),
-                         [&](const auto& agent) { return agent == nullptr && refused.count(r++) == 0; });
+    int count = 0;
+    for (Rank r = 0; r < place_.size; ++r)
+      count += agents_[static_cast<std::size_t>(r)] == nullptr && refused.count(r) == 0 ? 1 : 0;
+    return count;
   };
   while (missing() > 0 && clock.now() < within) {
     std::vector<pollfd> waiting{{listener, POLLIN, 0}};

@@ -110,10 +110,10 @@ TEST(Faults, APortInUseIsToldOnEveryRank) {
   EXPECT_TRUE(ends_with(run, 1, 3));
 }
 
-// The third may come before the job is complete, which is then off for all, or after.
+// The third may come before the job is complete, which is then off for all, or while it runs, or when it is over.
 TEST(Faults, TwoRanksWithOneNumberAreTold) {
   if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
-  const Ended run = ranks(3, "export WORLD_SIZE=2; [ $RANK = 2 ] && export RANK=1");
+  const Ended run = ranks(3, "export WORLD_SIZE=2; [ $RANK = 2 ] && export RANK=1", "2s");
   const bool in_time = run.problems.find("two processes say that they are rank 1 of 2") != std::string::npos;
   if (in_time) {
     for (const int rank : {0, 1, 2}) {
@@ -123,9 +123,10 @@ TEST(Faults, TwoRanksWithOneNumberAreTold) {
     }
   } else {
     const int late = run.problems.find("[rank 1]") == std::string::npos ? 2 : 1;
-    EXPECT_TRUE(
-        says(run, late, "the job at rank 0 has all its 2 ranks, and this process says that it is rank 1 as well"));
-    EXPECT_TRUE(ends_with(run, late, 2));
+    const bool during =
+        bool(says(run, late, "the job at rank 0 has all its 2 ranks, and this process says that it is rank 1"));
+    EXPECT_TRUE(during || says(run, late, "rank 1 of 2 found no rank 0 at 127.0.0.1:"));
+    EXPECT_TRUE(ends_with(run, late, during ? 2 : 3));
     EXPECT_TRUE(ends_with(run, 0, 0));
     EXPECT_TRUE(ends_with(run, 3 - late, 0));
   }
@@ -134,7 +135,7 @@ TEST(Faults, TwoRanksWithOneNumberAreTold) {
 // Rank 1 comes when both zeros have tried to listen: one does, and asks the other who it is.
 TEST(Faults, TwoRankZerosAreTold) {
   if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
-  const Ended run = ranks(3, "export WORLD_SIZE=3; [ $RANK = 2 ] && export RANK=0", "400ms");
+  const Ended run = ranks(3, "export WORLD_SIZE=3; [ $RANK = 2 ] && export RANK=0", "1500ms");
   const std::string told = "two processes say that they are rank 0 of 3: each rank from 0 to 2 is to be started once";
   for (const int rank : {0, 1, 2}) {
     EXPECT_TRUE(says(run, rank, told));
@@ -145,9 +146,9 @@ TEST(Faults, TwoRankZerosAreTold) {
 
 TEST(Faults, AWorldSizeThatNeverFillsIsToldOnEveryRank) {
   if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
-  const Ended run = ranks(2, "export WORLD_SIZE=4", "400ms");
+  const Ended run = ranks(2, "export WORLD_SIZE=4", "1500ms");
   for (const int rank : {0, 1}) {
-    EXPECT_TRUE(says(run, rank, "2 of 4 ranks of the job came within 400ms; missing: 2, 3."));
+    EXPECT_TRUE(says(run, rank, "2 of 4 ranks of the job came within 1.5s; missing: 2, 3."));
     EXPECT_TRUE(ends_with(run, rank, 3));
   }
 }
