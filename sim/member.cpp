@@ -217,26 +217,37 @@ class SimMember final : public Member {
   void timed_out(const OperationPtr& operation) {
     if (operation->finished) return;
     operation->watchdog.reset();
-    const Time limit = operation->call.timeout;
-    const std::string_view name = world_.personality.name;
-    Seat& seat = me();
-    std::string& told = world_.watchdog[static_cast<std::size_t>(seat.rank)];
-    if (world_.personality.on_timeout == OnTimeout::process_ends) {
-      const Error error{Code::watchdog_timeout,
-                        fmt::format("Watchdog caught collective operation timeout: {} #{} ran for {} milliseconds",
-                                    name_of(operation->call.kind), operation->call.seq, limit.ns() / 1'000'000),
-                        {}};
-      if (told.empty()) told = fmt::format("{}: {}; the process ends, after {}", name, error.message, to_string(limit));
-      return world_.kill(seat.rank, error);
-    }
-    const Error error{Code::timeout,
-                      fmt::format("Timed out waiting {}ms for {} operation to complete", limit.ns() / 1'000'000,
-                                  operation->call.kind == CollectiveKind::send ? "send" : "recv"),
+    const bool ends = world_.personality.on_timeout == OnTimeout::process_ends;
+    const Error error = timeout_error(operation->call);
+    tell(ends ? error.message + "; the process ends" : error.message, operation->call.timeout);
+    if (ends) return world_.kill(me().rank, error);
+    unusable_ = Error{Code::group_unusable,
+                      world_.personality.timeout_names_call ? "the communicator was aborted at a timeout"
+                                                            : "Application timeout caused pair closure",
                       {}};
-    if (told.empty()) told = fmt::format("{}: {}, after {}", name, error.message, to_string(limit));
-    unusable_ = Error{Code::group_unusable, "Application timeout caused pair closure", {}};
     finish(operation, error);
     end_all(*unusable_);
+  }
+
+  Error timeout_error(const Collective& call) const {
+    const std::int64_t limit = call.timeout.ns() / 1'000'000;
+    const std::string ran = fmt::format("collective operation timeout: {} #{} ran for {} milliseconds",
+                                        name_of(call.kind), call.seq, limit);
+    if (world_.personality.on_timeout == OnTimeout::process_ends)
+      return {Code::watchdog_timeout, "Watchdog caught " + ran, {}};
+    if (world_.personality.timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
+    return {Code::timeout,
+            fmt::format("Timed out waiting {}ms for {} operation to complete", limit,
+                        call.kind == CollectiveKind::send ? "send" : "recv"),
+            {}};
+  }
+
+  void tell(const std::string& what, Time limit) {
+    const Personality& backend = world_.personality;
+    std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
+    if (!told.empty()) return;
+    told = fmt::format("{}: {}, after {}", backend.name, what, to_string(limit));
+    if (!backend.watchdog_note.empty()) told += fmt::format(" ({})", backend.watchdog_note);
   }
 
   void end_all(const Error& reason) {

@@ -55,6 +55,21 @@ const Profile* profile_named(std::string_view name) {
   return nullptr;
 }
 
+Personality with_variables(Personality personality, const NcclVariables& variables) {
+  const bool blocking = variables.blocking_wait.value_or(false);
+  const bool handled = variables.async_error_handling.value_or(1) != 0;
+  if (blocking) {
+    personality.on_timeout = OnTimeout::work_fails;
+    personality.timeout_names_call = true;
+    if (variables.async_error_handling.value_or(0) != 0)
+      personality.watchdog_note = "both variables are set, so the blocking wait wins and no watchdog runs";
+  } else if (!handled) {
+    personality.on_timeout = OnTimeout::nothing;
+    personality.watchdog_silent = "nothing, ever: neither a blocking wait nor asynchronous error handling is on";
+  }
+  return personality;
+}
+
 Time default_timeout(const Personality& personality, const Profile& profile) {
   return personality.on_timeout == OnTimeout::process_ends ? profile.process_ending_timeout : personality.timeout;
 }

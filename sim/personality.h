@@ -5,6 +5,7 @@
 
 #include "core/base/quantity.h"
 #include "core/parallel/ddp_options.h"
+#include "sim/world_spec.h"
 
 #include <array>
 #include <cstdint>
@@ -38,12 +39,14 @@ struct Personality {
   OnStrided on_strided;
   bool one_rank_per_device;          // two ranks on one GPU are refused at the first call
   std::string_view watchdog_silent;  // what it reports about a hang when it has no timeout
+  std::string_view watchdog_note{};  // added to what it reports about one
+  bool timeout_names_call = false;   // when the work fails; otherwise it names the message that did not come
 };
 
 struct Profile {
   std::string_view name;
   std::string_view explanation;
-  bool store_barrier;  // of all ranks, after init_process_group and new_group
+  bool store_barrier;                // of all ranks, after init_process_group and new_group
   bool file_removed_at_equal_count;  // 1.13; 2.x also counts open handles
   Time process_ending_timeout;       // default timeout of personalities whose timeout ends the process (NCCL's)
   DdpProfile ddp;
@@ -57,6 +60,9 @@ std::span<const Personality> personalities();
 std::span<const Profile> profiles();
 const Personality* personality_named(std::string_view name);  // null: there is none
 const Profile* profile_named(std::string_view name);
+
+// Who watches for timeouts when these variables are set: wait() itself (a blocking wait, which wins), the watchdog, or nobody.
+Personality with_variables(Personality personality, const NcclVariables& variables);
 
 // The group timeout that holds when the user names none.
 Time default_timeout(const Personality& personality, const Profile& profile);

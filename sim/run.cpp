@@ -110,7 +110,8 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
   if (!options.leak.empty() && leak_named(options.leak) == nullptr)
     return Error{Code::invalid_argument, fmt::format("`{}` is no planted leak", options.leak), {}};
 
-  World world(spec, *personality, *profile, std::move(*chooser), options);
+  const Personality behaviour = with_variables(*personality, spec.nccl);
+  World world(spec, behaviour, *profile, std::move(*chooser), options);
   RunRecord record;
   for (world.launch = 1; world.launch <= most_launches; ++world.launch) {
     run_launch(world, program, record);

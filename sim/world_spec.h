@@ -69,6 +69,12 @@ struct FaultSpec {
   std::optional<Time> duration;  // `for`; absent: to the end
 };
 
+// What TORCH_NCCL_BLOCKING_WAIT and TORCH_NCCL_ASYNC_ERROR_HANDLING say (without TORCH_ in 1.13); absent: not set.
+struct NcclVariables {
+  std::optional<bool> blocking_wait;
+  std::optional<std::int64_t> async_error_handling;  // 0: off
+};
+
 struct WorldSpec {
   int nodes = 1;
   int ranks_per_node = 2;
@@ -82,6 +88,7 @@ struct WorldSpec {
   std::string backend = "gloo";  // personality: gloo | nccl | mpi | ideal
   std::string profile = "pytorch-2.6";
   std::optional<Time> timeout;  // operation timeout; absent: the personality's
+  NcclVariables nccl;           // of backend nccl
   Buffering buffering = Buffering::backend;
   bool payload = true;  // payload: real | none
   std::vector<FaultSpec> faults;

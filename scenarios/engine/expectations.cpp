@@ -27,6 +27,7 @@ class Check {
       errors();
     blocked();
     diagnosis();
+    watchdog();
     for (const ExpectValue& value : expect_.values) values(value);
     time();
     step_time();
@@ -192,6 +193,17 @@ class Check {
     if (expect_.says && d.headline.find(**expect_.says) == std::string::npos &&
         d.cause.find(**expect_.says) == std::string::npos)
       fail(fmt::format("says: {}", **expect_.says), fmt::format("{}; {}", d.headline, d.cause), expect_.says->mark);
+  }
+
+  // Real libraries are not waited for that long.
+  void watchdog() {
+    if (!expect_.watchdog || is_real()) return;
+    const std::vector<std::string>& told = report_.run.watchdog;
+    const auto has = [this](const std::string& text) { return text.find(**expect_.watchdog) != std::string::npos; };
+    if (std::any_of(told.begin(), told.end(), has)) return;
+    const auto first = std::find_if(told.begin(), told.end(), [](const std::string& text) { return !text.empty(); });
+    fail(fmt::format("watchdog: {}", **expect_.watchdog), first == told.end() ? "it would report nothing" : *first,
+         expect_.watchdog->mark);
   }
 
   const std::vector<double>* tensor(Rank rank, const std::string& name) const {

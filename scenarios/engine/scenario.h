@@ -149,6 +149,7 @@ struct Expect {
   std::optional<Located<std::string>> diagnosis;  // an id, or `none`
   std::optional<Located<IntSet>> culprits;        // exactly the ranks that the diagnosis names
   std::optional<Located<std::string>> says;       // substring of its headline or its cause: the call, the parameter
+  std::optional<Located<std::string>> watchdog;   // substring of what the backend would report on some rank; simulated
   std::vector<ExpectBlocked> blocked;             // together they must cover exactly the blocked ranks
   std::vector<ExpectValue> values;
   struct TimeRange {

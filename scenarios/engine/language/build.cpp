@@ -91,6 +91,8 @@ void build_world(const Node& document, World& world) {
   read(map, "backend", spec.backend);
   read(map, "profile", spec.profile);
   read(map, "timeout", spec.timeout);
+  read(section(map, "nccl"), "blocking_wait", spec.nccl.blocking_wait);
+  read(section(map, "nccl"), "async_error_handling", spec.nccl.async_error_handling);
   read_word(map, "buffering", bufferings, spec.buffering);
   std::string payload = "real";
   read(map, "payload", payload);
@@ -312,6 +314,7 @@ Expect build_expect(const Entry& entry) {
   read(map, "diagnosis", expect.diagnosis);
   read(map, "culprits", expect.culprits);
   read(map, "says", expect.says);
+  read(map, "watchdog", expect.watchdog);
   if (const Node* blocked = map.find("blocked")) {
     for (const Node& item : blocked->items) {
       ExpectBlocked b;

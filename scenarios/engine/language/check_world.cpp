@@ -124,6 +124,9 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
   if (const Node* speeds = world.find("speeds"))
     for (std::size_t i = 0; i < speeds->items.size() && i < s.world.spec.speeds.size(); ++i)
       check_rank_set(speeds->items[i].find("rank"), s.world.spec.speeds[i].rank, s, problems);
+  if (const Entry* e = entry_of(world, "nccl"); e != nullptr && s.world.spec.backend != "nccl")
+    problems.error(e->mark, fmt::format("`nccl` in a world of {}", s.world.spec.backend),
+                   "only NCCL reads these variables; write `backend: nccl`");
   if (s.world.spec.timeout && s.world.spec.timeout->ps == 0)
     problems.error(entry_of(world, "timeout")->value.mark, "a timeout of nothing",
                    "every operation would time out at once; write a longer one");

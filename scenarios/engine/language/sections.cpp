@@ -139,6 +139,20 @@ constexpr Key speed_keys[] = {
 };
 constexpr Group speed{.title = "world.speeds", .about = "ranks that differ", .keys = speed_keys};
 
+constexpr Key nccl_keys[] = {
+    {.name = "blocking_wait",
+     .shape = Shape::boolean,
+     .about = "TORCH_NCCL_BLOCKING_WAIT: wait() itself raises at the timeout, and no watchdog runs",
+     .otherwise = "false"},
+    {.name = "async_error_handling",
+     .shape = Shape::integer,
+     .about = "TORCH_NCCL_ASYNC_ERROR_HANDLING: the watchdog ends the process at the timeout; 0: nobody watches",
+     .otherwise = "3",
+     .low = 0,
+     .high = 3},
+};
+constexpr Group nccl{.title = "world.nccl", .about = "what NCCL's variables say", .keys = nccl_keys};
+
 constexpr Key world_keys[] = {
     {.name = "ranks",
      .shape = Shape::integer,
@@ -181,6 +195,7 @@ constexpr Key world_keys[] = {
      .otherwise = "pytorch-2.6",
      .words = sim::profile_names},
     {.name = "timeout", .shape = Shape::duration, .about = "of every operation; default: the backend's"},
+    {.name = "nccl", .shape = Shape::group, .about = "what NCCL's variables say, with `backend: nccl`", .group = &nccl},
     {.name = "devices",
      .shape = Shape::integer,
      .about = "GPUs of a node, on the first of which every process starts; default: nobody counts",
@@ -340,6 +355,9 @@ constexpr Key expect_keys[] = {
     {.name = "diagnosis", .shape = Shape::text, .about = "an id of `pdsim list --what diagnoses`, or none"},
     {.name = "culprits", .shape = Shape::int_set, .about = "exactly the ranks that the diagnosis names"},
     {.name = "says", .shape = Shape::text, .about = "a part of the diagnosis' headline or cause"},
+    {.name = "watchdog",
+     .shape = Shape::text,
+     .about = "a part of what the simulated backend itself would report on some rank"},
     {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
     {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
     {.name = "time", .shape = Shape::group, .about = "when the last rank ended", .group = &time_range},
