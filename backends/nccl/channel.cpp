@@ -104,7 +104,7 @@ Status NcclChannel::advance_closing(bool busy) {
 }
 
 NcclLane NcclChannel::lane_of(const InAir& air) const {
-  return {owner_.loaded, communicator_, stream_, air.buffer.device, air.buffer.host};
+  return {owner_.loaded, communicator_, stream_, air.buffer.device, air.buffer.host, air.buffer.works};
 }
 
 // NCCL has taken up what was launched last.

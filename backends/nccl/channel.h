@@ -30,7 +30,8 @@ struct NcclLane {
   ncclComm_t communicator;
   cudaStream_t stream;
   std::byte* device;
-  std::byte* host;  // pinned
+  std::byte* host;             // pinned
+  HostWorks* works = nullptr;  // of the memory
 };
 
 struct NcclFlight {

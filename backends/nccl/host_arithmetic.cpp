@@ -5,26 +5,24 @@
 
 #include <functional>
 #include <initializer_list>
-#include <memory>
+#include <utility>
 
 namespace pdsim {
 namespace {
 
-using Work = std::function<void()>;
-
 // On a thread of CUDA's, which must not call CUDA.
-void work_on_host(void* argument) { (*std::unique_ptr<Work>(static_cast<Work*>(argument)))(); }
+void work_on_host(void* argument) { (*static_cast<const std::function<void()>*>(argument))(); }
 
 // `reads` come to the host, `work` runs, `writes` goes back.
 Status on_host(const NcclLane& lane, std::size_t bytes, std::initializer_list<std::int64_t> reads, std::int64_t writes,
-               Work work) {
+               std::function<void()> work) {
   const CudaCalls& cuda = lane.loaded.cuda;
   for (const std::int64_t at : reads)
     PDSIM_TRY(cuda_status(cuda, cuda.copy(lane.host + at, lane.device + at, bytes, cudaMemcpyDeviceToHost, lane.stream),
                           "cudaMemcpyAsync"));
-  auto owned = std::make_unique<Work>(std::move(work));
-  PDSIM_TRY(cuda_status(cuda, cuda.call_host(lane.stream, work_on_host, owned.get()), "cudaLaunchHostFunc"));
-  (void)owned.release();  // work_on_host() owns it
+  void* kept =
+      &lane.works->emplace_back(std::move(work));  // CUDA does not call it after an error, so it cannot own itself
+  PDSIM_TRY(cuda_status(cuda, cuda.call_host(lane.stream, work_on_host, kept), "cudaLaunchHostFunc"));
   return cuda_status(cuda,
                      cuda.copy(lane.device + writes, lane.host + writes, bytes, cudaMemcpyHostToDevice, lane.stream),
                      "cudaMemcpyAsync");

@@ -36,7 +36,7 @@ class Communicator {
   const NcclLibrary& library() const { return job_->library(); }
   const CudaCalls& cuda() const { return library().cuda; }
   NcclLane lane(const NcclStaging::Buffer& buffer) const {
-    return {library(), communicator_, stream_, buffer.device, buffer.host};
+    return {library(), communicator_, stream_, buffer.device, buffer.host, buffer.works};
   }
 
   // Until NCCL has taken up the last call.
@@ -81,7 +81,7 @@ class PreparedCall {
 
   Status bring_in() const {
     for (const NcclFlight::Copy& c : flight_.in) {
-      std::memcpy(buffer_.host + c.at, c.memory, static_cast<std::size_t>(c.bytes));
+      if (c.bytes > 0) std::memcpy(buffer_.host + c.at, c.memory, static_cast<std::size_t>(c.bytes));
       PDSIM_TRY(move(c, buffer_.device, buffer_.host, cudaMemcpyHostToDevice));
     }
     return {};
@@ -101,7 +101,7 @@ class PreparedCall {
       PDSIM_TRY(move(c, buffer_.host, buffer_.device, cudaMemcpyDeviceToHost));
     PDSIM_TRY(at_->finish());
     for (const NcclFlight::Copy& c : flight_.out)
-      std::memcpy(c.memory, buffer_.host + c.at, static_cast<std::size_t>(c.bytes));
+      if (c.bytes > 0) std::memcpy(c.memory, buffer_.host + c.at, static_cast<std::size_t>(c.bytes));
     return {};
   }
 

@@ -14,6 +14,11 @@ NcclStaging::~NcclStaging() {
   }
 }
 
+void NcclStaging::give_back(Buffer buffer) {
+  buffer.works->clear();
+  free_.push_back(buffer);
+}
+
 Result<NcclStaging::Buffer> NcclStaging::take(std::int64_t bytes) {
   constexpr std::size_t smallest = 4096;
   const auto needed = static_cast<std::size_t>(bytes);
@@ -36,6 +41,7 @@ Result<NcclStaging::Buffer> NcclStaging::take(std::int64_t bytes) {
     return pinned.error();
   }
   made.host = static_cast<std::byte*>(host);
+  made.works = works_.emplace_back(std::make_unique<HostWorks>()).get();
   all_.push_back(made);
   return made;
 }

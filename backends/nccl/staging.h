@@ -8,9 +8,15 @@
 #include "backends/nccl/library.h"
 
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
 #include <vector>
 
 namespace pdsim {
+
+// What a stream calls on the host.
+using HostWorks = std::deque<std::function<void()>>;
 
 class NcclStaging {
  public:
@@ -18,6 +24,8 @@ class NcclStaging {
     std::byte* device = nullptr;
     std::byte* host = nullptr;
     std::size_t bytes = 0;
+    HostWorks* works =
+        nullptr;  // until it is given back, or the memory is freed: a stream that is cut off may still run them
   };
 
   explicit NcclStaging(const CudaCalls& cuda) : cuda_(cuda) {}
@@ -27,10 +35,11 @@ class NcclStaging {
 
   // At least `bytes`, not cleared. Errors: limit_exceeded.
   Result<Buffer> take(std::int64_t bytes);
-  void give_back(Buffer buffer) { free_.push_back(buffer); }
+  void give_back(Buffer buffer);
 
  private:
   CudaCalls cuda_;
+  std::vector<std::unique_ptr<HostWorks>> works_;
   std::vector<Buffer> all_, free_;
 };
 
