@@ -15,6 +15,42 @@ std::int64_t NcclFlight::reserve(std::int64_t wanted) {
   return at;
 }
 
+void NcclFlight::read(const std::byte* memory, std::int64_t wanted, std::int64_t at) {
+  in.push_back({const_cast<std::byte*>(memory), wanted, at});
+}
+
+namespace {
+
+Status enqueue_copy(const NcclLane& lane, std::byte* to, const std::byte* from, const NcclFlight::Copy& copy,
+                    cudaMemcpyKind kind) {
+  const CudaCalls& cuda = lane.loaded.cuda;
+  return cuda_status(cuda,
+                     cuda.copy(to + copy.at, from + copy.at, static_cast<std::size_t>(copy.bytes), kind, lane.stream),
+                     "cudaMemcpyAsync");
+}
+
+}  // namespace
+
+Status NcclFlight::bring_in(const NcclLane& lane) const {
+  for (const Copy& copy : in) {
+    if (copy.bytes == 0) continue;
+    std::memcpy(lane.host + copy.at, copy.memory, static_cast<std::size_t>(copy.bytes));
+    PDSIM_TRY(enqueue_copy(lane, lane.device, lane.host, copy, cudaMemcpyHostToDevice));
+  }
+  return {};
+}
+
+Status NcclFlight::bring_out(const NcclLane& lane) const {
+  for (const Copy& copy : out)
+    if (copy.bytes > 0) PDSIM_TRY(enqueue_copy(lane, lane.host, lane.device, copy, cudaMemcpyDeviceToHost));
+  return {};
+}
+
+void NcclFlight::hand_over(const std::byte* host) const {
+  for (const Copy& copy : out)
+    if (copy.bytes > 0) std::memcpy(copy.memory, host + copy.at, static_cast<std::size_t>(copy.bytes));
+}
+
 // Asks one channel; it keeps the channel alive meanwhile.
 class NcclChannel::Poller final : public PollingEngine::Operation {
  public:
@@ -120,14 +156,7 @@ Status NcclChannel::launch_next() {
   air.buffer = *buffer;
   const CudaCalls& cuda = owner_.loaded.cuda;
   PDSIM_TRY(cuda_status(cuda, cuda.make_event(&air.landed, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
-  for (const NcclFlight::Copy& copy : air.flight.in) {
-    if (copy.bytes == 0) continue;
-    const auto bytes = static_cast<std::size_t>(copy.bytes);
-    std::memcpy(air.buffer.host + copy.at, copy.memory, bytes);
-    PDSIM_TRY(cuda_status(
-        cuda, cuda.copy(air.buffer.device + copy.at, air.buffer.host + copy.at, bytes, cudaMemcpyHostToDevice, stream_),
-        "cudaMemcpyAsync"));
-  }
+  PDSIM_TRY(air.flight.bring_in(lane_of(air)));
   return launch_part();
 }
 
@@ -145,13 +174,7 @@ Status NcclChannel::send_on_its_way() {
   flying_.push_back(std::move(air));
   InAir& flying = flying_.back();
   const CudaCalls& cuda = owner_.loaded.cuda;
-  for (const NcclFlight::Copy& copy : flying.flight.out) {
-    if (copy.bytes == 0) continue;
-    PDSIM_TRY(cuda_status(cuda,
-                          cuda.copy(flying.buffer.host + copy.at, flying.buffer.device + copy.at,
-                                    static_cast<std::size_t>(copy.bytes), cudaMemcpyDeviceToHost, stream_),
-                          "cudaMemcpyAsync"));
-  }
+  PDSIM_TRY(flying.flight.bring_out(lane_of(flying)));
   progressed_ = true;
   return cuda_status(cuda, cuda.record_event(flying.landed, stream_), "cudaEventRecord");
 }
@@ -165,8 +188,7 @@ Status NcclChannel::land() {
     InAir air = std::move(flying_.front());
     flying_.pop_front();
     progressed_ = true;
-    for (const NcclFlight::Copy& copy : air.flight.out)
-      if (copy.bytes > 0) std::memcpy(copy.memory, air.buffer.host + copy.at, static_cast<std::size_t>(copy.bytes));
+    air.flight.hand_over(air.buffer.host);
     finish(air);
     air.flight.done({});
   }

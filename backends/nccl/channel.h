@@ -51,6 +51,14 @@ struct NcclFlight {
 
   // Memory for `bytes`, aligned as NCCL likes it. Returns the offset.
   std::int64_t reserve(std::int64_t wanted);
+  // `wanted` bytes of the caller's, which are only read, go to the offset `at`.
+  void read(const std::byte* memory, std::int64_t wanted, std::int64_t at);
+
+  // The flight's own copies, enqueued: from the caller's memory to the device, and back to pinned memory.
+  Status bring_in(const NcclLane& lane) const;
+  Status bring_out(const NcclLane& lane) const;
+  // What came back, to the caller's memory, when the stream has passed bring_out().
+  void hand_over(const std::byte* host) const;
 };
 
 struct NcclSeat {

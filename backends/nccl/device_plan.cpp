@@ -12,9 +12,6 @@
 namespace pdsim {
 namespace {
 
-// Inputs are read through a pointer to non-const, and not written.
-std::byte* memory(ConstView view) { return const_cast<std::byte*>(view.data); }
-
 class DevicePlan {
  public:
   DevicePlan(const Collective& call, const Algorithm& algorithm, Rank rank, int size)
@@ -38,9 +35,8 @@ class DevicePlan {
     staging_ = flight.reserve(most_staged());
     nothing_ = flight.reserve(1);
     in_place_ = call_.input.data == nullptr;
-    if (in > 0)
-      flight.in.push_back(in_place_ ? NcclFlight::Copy{call_.output.data, out, output_}
-                                    : NcclFlight::Copy{memory(call_.input), in, input_});
+    if (in > 0 && in_place_) flight.read(call_.output.data, out, output_);
+    if (in > 0 && !in_place_) flight.read(call_.input.data, in, input_);
     if (out > 0) flight.out.push_back({call_.output.data, out, output_});
   }
 

@@ -179,9 +179,6 @@ Status combine_gathered(const Native& n, const NcclLane& lane) {
   return {};
 }
 
-// Inputs are read through a pointer to non-const, and not written.
-std::byte* memory(ConstView view) { return const_cast<std::byte*>(view.data); }
-
 void place(Native& n, NcclFlight& flight) {
   const Collective& call = n.call;
   const auto width = static_cast<std::int64_t>(size_of(call.dtype));
@@ -189,11 +186,11 @@ void place(Native& n, NcclFlight& flight) {
   const std::int64_t out = output_elements(call, n.rank, n.size) * width;
   n.out = flight.reserve(out);
   if (call.kind == CollectiveKind::broadcast) {
-    std::byte* from = call.input.data != nullptr ? memory(call.input) : call.output.data;
-    if (n.is_root()) flight.in.push_back({from, in, n.out});
+    const std::byte* from = call.input.data != nullptr ? call.input.data : call.output.data;
+    if (n.is_root()) flight.read(from, in, n.out);
   } else {
     n.in = flight.reserve(in);
-    flight.in.push_back({memory(call.input), in, n.in});
+    flight.read(call.input.data, in, n.in);
   }
   if (n.combines_itself()) n.gathered = flight.reserve(n.bytes() * n.size);
   flight.out.push_back({call.output.data, out, n.combines_itself() ? n.gathered : n.out});

@@ -3,7 +3,6 @@
 #include "backends/nccl/errors.h"
 #include "backends/nccl/native.h"
 
-#include <cstring>
 #include <utility>
 
 namespace pdsim {
@@ -79,13 +78,7 @@ class PreparedCall {
     return {};
   }
 
-  Status bring_in() const {
-    for (const NcclFlight::Copy& c : flight_.in) {
-      if (c.bytes > 0) std::memcpy(buffer_.host + c.at, c.memory, static_cast<std::size_t>(c.bytes));
-      PDSIM_TRY(move(c, buffer_.device, buffer_.host, cudaMemcpyHostToDevice));
-    }
-    return {};
-  }
+  Status bring_in() const { return flight_.bring_in(at_->lane(buffer_)); }
 
   Status call() const {
     while (true) {
@@ -97,25 +90,15 @@ class PreparedCall {
   }
 
   Status bring_out() const {
-    for (const NcclFlight::Copy& c : flight_.out)
-      PDSIM_TRY(move(c, buffer_.host, buffer_.device, cudaMemcpyDeviceToHost));
+    PDSIM_TRY(flight_.bring_out(at_->lane(buffer_)));
     PDSIM_TRY(at_->finish());
-    for (const NcclFlight::Copy& c : flight_.out)
-      if (c.bytes > 0) std::memcpy(c.memory, buffer_.host + c.at, static_cast<std::size_t>(c.bytes));
+    flight_.hand_over(buffer_.host);
     return {};
   }
 
   Status finish() const { return at_->finish(); }
 
  private:
-  Status move(const NcclFlight::Copy& c, std::byte* to, const std::byte* from, cudaMemcpyKind kind) const {
-    if (c.bytes == 0) return {};
-    const cudaStream_t stream = at_->lane(buffer_).stream;
-    return cuda_status(at_->cuda(),
-                       at_->cuda().copy(to + c.at, from + c.at, static_cast<std::size_t>(c.bytes), kind, stream),
-                       "cudaMemcpyAsync");
-  }
-
   std::shared_ptr<Communicator> at_;
   NcclStaging staging_;
   NcclStaging::Buffer buffer_;

@@ -24,10 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const std::string& world) {
-  return run_pdsim({"launch", "-n", "1", "--on", world, "--", "true"}, "/").status == 0;
-}
-
 std::string text_of(const fs::path& file) {
   std::ifstream in(file);
   std::ostringstream all;

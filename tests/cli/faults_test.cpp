@@ -25,8 +25,6 @@ namespace {
 const std::string validate_flags =
     " validate --max-bytes 16B --collective barrier --algorithm linear --on gloo --join-within ";
 
-bool gloo_is_there() { return run_pdsim({"launch", "-n", "1", "--on", "gloo", "--", "true"}, "/").status == 0; }
-
 // Ranks 0 to n-1, each of which runs `before` and then validates; none of them ends the others.
 Ended ranks(int n, const std::string& before, const std::string& join_within = "20s",
             const std::string& program = program_path()) {
@@ -79,7 +77,7 @@ class Stranger {
 };
 
 TEST(Faults, AWrongAddressIsToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "[ $RANK = 1 ] && export MASTER_ADDR=no-such-host.invalid MASTER_PORT=4711", "300ms");
   EXPECT_TRUE(says(run, 0, "1 of 2 ranks of the job came within 300ms; missing: 1"));
   EXPECT_TRUE(says(run, 1, "rank 1 of 2 found no rank 0 at no-such-host.invalid:4711 within 300ms"));
@@ -89,7 +87,7 @@ TEST(Faults, AWrongAddressIsToldOnEveryRank) {
 
 // 192.0.2.0/24 is for documentation; no machine has it.
 TEST(Faults, AnAddressThatIsNotRankZerosIsToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "export MASTER_ADDR=192.0.2.77 MASTER_PORT=4711", "300ms");
   EXPECT_TRUE(says(run, 0, "rank 0 of 2 cannot listen at 192.0.2.77:4711, as MASTER_ADDR and MASTER_PORT say"));
   EXPECT_TRUE(says(run, 0, "the address must be one of its machine"));
@@ -99,7 +97,7 @@ TEST(Faults, AnAddressThatIsNotRankZerosIsToldOnEveryRank) {
 }
 
 TEST(Faults, APortInUseIsToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Stranger stranger;
   const Ended run = ranks(2, "export MASTER_PORT=" + stranger.port(), "300ms");
   EXPECT_TRUE(says(run, 0, "rank 0 of 2 cannot listen at 127.0.0.1:" + stranger.port()));
@@ -112,7 +110,7 @@ TEST(Faults, APortInUseIsToldOnEveryRank) {
 
 // The third may come before the job is complete, which is then off for all, or while it runs, or when it is over.
 TEST(Faults, TwoRanksWithOneNumberAreTold) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(3, "export WORLD_SIZE=2; [ $RANK = 2 ] && export RANK=1", "2s");
   const bool in_time = run.problems.find("two processes say that they are rank 1 of 2") != std::string::npos;
   if (in_time) {
@@ -134,7 +132,7 @@ TEST(Faults, TwoRanksWithOneNumberAreTold) {
 
 // Rank 1 comes when both zeros have tried to listen: one does, and asks the other who it is.
 TEST(Faults, TwoRankZerosAreTold) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(3, "export WORLD_SIZE=3; [ $RANK = 2 ] && export RANK=0", "1500ms");
   const std::string told = "two processes say that they are rank 0 of 3: each rank from 0 to 2 is to be started once";
   for (const int rank : {0, 1, 2}) {
@@ -145,7 +143,7 @@ TEST(Faults, TwoRankZerosAreTold) {
 }
 
 TEST(Faults, AWorldSizeThatNeverFillsIsToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "export WORLD_SIZE=4", "1500ms");
   for (const int rank : {0, 1}) {
     EXPECT_TRUE(says(run, rank, "2 of 4 ranks of the job came within 1.5s; missing: 2, 3."));
@@ -154,7 +152,7 @@ TEST(Faults, AWorldSizeThatNeverFillsIsToldOnEveryRank) {
 }
 
 TEST(Faults, WorldSizesThatDifferAreToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "[ $RANK = 1 ] && export WORLD_SIZE=3");
   for (const int rank : {0, 1}) {
     EXPECT_TRUE(
@@ -178,7 +176,7 @@ std::string with_version(const std::filesystem::path& to, const std::string& fro
 }
 
 TEST(Faults, HalfTheRanksOfAnotherVersionAreToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Folder folder;
   std::string version = run_pdsim({"--version"}, "/").output;
   version = version.substr(6, version.size() - 7);  // "pdsim 1.2.3\n"
@@ -194,7 +192,7 @@ TEST(Faults, HalfTheRanksOfAnotherVersionAreToldOnEveryRank) {
 }
 
 TEST(Faults, AnInterfaceThatDoesNotExistIsToldOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "[ $RANK = 1 ] && export GLOO_SOCKET_IFNAME=no-such0");
   for (const int rank : {0, 1}) {
     EXPECT_TRUE(says(run, rank, "rank 1 could not begin: this machine has no network interface `no-such0`"));
@@ -204,7 +202,7 @@ TEST(Faults, AnInterfaceThatDoesNotExistIsToldOnEveryRank) {
 }
 
 TEST(Faults, DifferentCountsOfInterfacesAreAnErrorOnEveryRank) {
-  if (!gloo_is_there()) GTEST_SKIP() << "there is no gloo here";
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(3, "[ $RANK = 1 ] && export GLOO_SOCKET_IFNAME=lo,lo");
   for (const int rank : {0, 1, 2}) {
     const std::string line = "rank " + std::to_string(rank) + ": invalid-argument\n";

@@ -27,10 +27,6 @@ Ended launch(const std::vector<std::string>& flags, const std::string& script) {
   return run;
 }
 
-bool is_there(const std::string& world) {
-  return run_pdsim({"launch", "-n", "1", "--on", world, "--", "true"}, "/").status == 0;
-}
-
 // What it prints, and its status in the last line.
 std::string output_of(const std::string& command) {
   std::string text;

@@ -22,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const std::string& world) {
-  return run_pdsim({"launch", "-n", "1", "--on", world, "--", "true"}, "/").status == 0;
-}
-
 testing::AssertionResult has(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "no `" << part << "` in:\n" << text;

@@ -1,5 +1,7 @@
 #include "tests/cli/program.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -73,6 +75,14 @@ Ended run_pdsim(const std::vector<std::string>& arguments, const std::filesystem
   waitpid(child, &status, 0);
   run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return run;
+}
+
+bool is_there(const std::string& world) {
+  constexpr int unavailable = 3;
+  const Ended tried = run_pdsim({"launch", "-n", "1", "--on", world, "--", "true"}, "/");
+  if (tried.status == unavailable) return false;
+  EXPECT_EQ(tried.status, 0) << tried.output << tried.problems;
+  return true;
 }
 
 Folder::Folder() {

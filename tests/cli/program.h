@@ -25,6 +25,10 @@ struct RunOptions {
 Ended run_pdsim(const std::vector<std::string>& arguments, const std::filesystem::path& in,
                 const RunOptions& options = {});
 
+// Whether this build and machine have the real world, as `pdsim launch --on WORLD` says. Only its "unavailable" is a no: a launch that
+// fails otherwise fails the test.
+bool is_there(const std::string& world);
+
 // A folder that is gone, with all that is in it, after the test.
 class Folder {
  public:

@@ -113,9 +113,8 @@ std::optional<Diagnosis> parameter_order(const Report& report) {
   d.cause = fmt::format("the same parameters stand in another order on {}", ranks_text(d.ranks));
   d.why =
       "DDP knows parameters by their place in module.parameters(), never by name. Number and shapes agree, so nothing "
-      "is "
-      "refused: the constructor gives each rank rank 0's values by place, and every step averages the gradient of one "
-      "parameter with that of another.";
+      "is refused: the constructor gives each rank rank 0's values by place, and every step averages the gradient of "
+      "one parameter with that of another.";
   d.fix = "register layers in one order on every rank";
   d.fix_lines = {"no set and no dict of unsorted keys between the configuration and the constructor"};
   place(d, report, *found);

@@ -137,8 +137,7 @@ std::optional<Diagnosis> sampler_seed(const Report& report) {
       fmt::format("of {} samples an epoch draws {} and never the others, in {} draws", samples, drawn.size(), all);
   d.why =
       "Every rank makes the whole permutation and takes each n-th of it. The shares are disjoint only if all ranks "
-      "made "
-      "the same permutation. With a seed per rank some samples are drawn by several ranks, and others by none.";
+      "made the same permutation. With a seed per rank some samples are drawn by several ranks, and others by none.";
   d.fix = "data: {seeds: same}, that is, one seed for DistributedSampler on every rank";
   d.fix_lines = {"a seed per rank is right for augmentation and dropout, which come after the sampler"};
   place(d, report, *epochs.front().note, "the sampler's seed differs between ranks");

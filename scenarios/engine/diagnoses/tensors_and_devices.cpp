@@ -69,8 +69,7 @@ std::optional<Diagnosis> device_shared(const Report& report) {
   d.cause = fmt::format("{} GPU {}", who(d.ranks, "is on", "are all on"), device);
   d.why =
       "Every process starts on GPU 0 until it chooses another. NCCL's ranks tell each other their host and GPU when "
-      "the "
-      "communicator is made, which is at the first collective and not in init_process_group; two on one GPU are "
+      "the communicator is made, which is at the first collective and not in init_process_group; two on one GPU are "
       "refused there, or, in older versions, hang.";
   d.fix = "set_device: {index: local_rank} before init, that is, torch.cuda.set_device(int(os.environ['LOCAL_RANK']))";
   d.fix_lines = {"or give each process one GPU with CUDA_VISIBLE_DEVICES"};
