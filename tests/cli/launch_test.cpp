@@ -114,7 +114,8 @@ TEST(Launch, WhereNobodyDoesAnythingThatIsToldAndTheJobGoesOn) {
 }
 
 TEST(Launch, WhoIgnoresSigtermIsKilledAfterTheGrace) {
-  const std::string stubborn = "trap 'echo no' TERM; echo > set; while :; do sleep 1000; done";
+  // Not asleep: a shell that has just begun to wait for a child runs its trap only when that ends.
+  const std::string stubborn = "trap 'echo no' TERM; echo > set; while :; do :; done";
   const Ended run = launch({"-n", "2", "--grace", "200ms"},
                            "[ $RANK = 1 ] && { " + stubborn + "; }; while [ ! -e set ]; do :; done; exit 3", Folder());
   EXPECT_EQ(run.status, 3);
