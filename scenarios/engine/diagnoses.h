@@ -34,6 +34,7 @@ std::optional<Diagnosis> group_cycle(const Report& report);
 std::optional<Diagnosis> parameter_mismatch(const Report& report);
 std::optional<Diagnosis> root_mismatch(const Report& report);
 std::optional<Diagnosis> missing_record(const Report& report);
+std::optional<Diagnosis> connection_lost(const Report& report);
 std::optional<Diagnosis> missing_exit(const Report& report);
 std::optional<Diagnosis> all_stuck(const Report& report);
 std::optional<Diagnosis> sampler_seed(const Report& report);
@@ -78,6 +79,7 @@ extern const std::string_view group_cycle_text;
 extern const std::string_view parameter_mismatch_text;
 extern const std::string_view root_mismatch_text;
 extern const std::string_view missing_record_text;
+extern const std::string_view connection_lost_text;
 extern const std::string_view missing_exit_text;
 extern const std::string_view all_stuck_text;
 extern const std::string_view sampler_seed_text;
@@ -109,7 +111,7 @@ struct DiagnosisRow {
   const std::string_view* text;
 };
 
-inline constexpr std::array<DiagnosisRow, 42> diagnosis_table{{
+inline constexpr std::array<DiagnosisRow, 43> diagnosis_table{{
     {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
      &diagnoses::unused_parameters_text},
     {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
@@ -170,6 +172,8 @@ inline constexpr std::array<DiagnosisRow, 42> diagnosis_table{{
      &diagnoses::root_mismatch_text},
     {"missing-record", "ranks wait in a call that needs a rank of which there is no record", diagnoses::missing_record,
      &diagnoses::missing_record_text},
+    {"connection-lost", "a connection broke between ranks that lived on", diagnoses::connection_lost,
+     &diagnoses::connection_lost_text},
     {"missing-exit", "all ranks entered a call, and some never left it", diagnoses::missing_exit,
      &diagnoses::missing_exit_text},
     {"all-stuck", "every rank is in the same call, nothing differs, and it does not end", diagnoses::all_stuck,

@@ -68,7 +68,8 @@ std::string gallery_page(std::span<const GalleryEntry> entries) {
     for (const GalleryEntry& e : entries)
       if (std::find(e.diagnoses.begin(), e.diagnoses.end(), row.id) != e.diagnoses.end()) files.push_back(e.name);
     page += fmt::format("| {} | {} | {} |\n", row.id, in_cell(row.title),
-                        files.empty() ? "dumps of PyTorch jobs" : fmt::format("{}", fmt::join(files, ", ")));
+                        files.empty() ? "no file; real connections, and dumps of PyTorch jobs"
+                                      : fmt::format("{}", fmt::join(files, ", ")));
   }
   page += "\n| file | what one searches for | cause | diagnosis | cure | real worlds |\n|---|---|---|---|---|---|\n";
   for (const GalleryEntry& e : entries) {

@@ -76,6 +76,7 @@ TEST(BrokenConnection, OfGlooIsAnErrorThatNamesTheOtherRank) {
     const bool one = has(run, "rank 0: peer-closed\n") && has(run, "the connection was closed by rank 1 (gloo:");
     const bool other = has(run, "rank 1: peer-closed\n") && has(run, "the connection was closed by rank 0 (gloo:");
     EXPECT_TRUE(one || other) << run.output;
+    EXPECT_TRUE(has(run, "[connection-lost]: ")) << run.output;
     EXPECT_TRUE(one || has(run, "rank 0 --")) << run.output;
     EXPECT_TRUE(other || has(run, "rank 1 --")) << run.output;
   }
