@@ -2,6 +2,7 @@
 
 #include "core/nn/module.h"
 #include "core/parallel/ddp_options.h"
+#include "scenarios/engine/language/expect_keys.h"
 #include "scenarios/engine/language/model_keys.h"
 #include "scenarios/engine/operations_table.h"
 #include "sim/faults.h"
@@ -25,9 +26,6 @@ constexpr Key loss_rows[] = {
     {.name = loss_words[1], .shape = Shape::word, .about = "mean of the negative log-probabilities of the classes"},
     {.name = loss_words[2], .shape = Shape::word, .about = "sum of the outputs"},
 };
-constexpr std::array<Words, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
-constexpr std::array<Words, 2> across_words{"equal", "differ"};
-constexpr std::array<Words, 1> equals_words{"single_process"};
 
 constexpr Key selector_keys[] = {
     {.name = "rank", .shape = Shape::int_set, .about = "ranks", .otherwise = "all"},
@@ -284,97 +282,6 @@ constexpr Group fault{.title = "a fault",
                       .one_of = fault_rows,
                       .bare = true,
                       .noun = "fault"};
-
-constexpr Key blocked_keys[] = {
-    {.name = "rank", .shape = Shape::int_set, .about = "which ranks", .otherwise = "all"},
-    {.name = "in", .shape = Shape::name, .about = "operation or collective they sit in"},
-    {.name = "site", .shape = Shape::name, .about = "operation of the program that called it"},
-    {.name = "step", .shape = Shape::int_set, .about = "in which step"},
-};
-constexpr Group blocked{
-    .title = "expect.blocked", .about = "who sits where when nothing can happen any more", .keys = blocked_keys};
-constexpr Key value_keys[] = {
-    {.name = "tensor",
-     .shape = Shape::text,
-     .about = "layer.weight, layer.weight.grad, layer.running_mean, loss, grad_norm, logging.bucket_sizes",
-     .required = true},
-    {.name = "across_ranks",
-     .shape = Shape::word,
-     .about = "whether all ranks hold the same bits",
-     .words = across_words},
-    {.name = "rank", .shape = Shape::integer, .about = "whose value `near` means", .otherwise = "0"},
-    {.name = "near",
-     .shape = Shape::decimal,
-     .about = "the value of every element",
-     .low = std::numeric_limits<std::int64_t>::min()},
-    {.name = "tolerance", .shape = Shape::decimal, .about = "how far it may be off", .otherwise = "0"},
-    {.name = "equals",
-     .shape = Shape::word,
-     .about = "what training alone on the joined batch gives",
-     .words = equals_words},
-};
-constexpr Group value{.title = "expect.values", .about = "what tensors must hold at the end", .keys = value_keys};
-constexpr Key time_keys[] = {
-    {.name = "min", .shape = Shape::duration, .about = "at least"},
-    {.name = "max", .shape = Shape::duration, .about = "at most"},
-    {.name = "near", .shape = Shape::duration, .about = "about"},
-    {.name = "within",
-     .shape = Shape::decimal,
-     .about = "how far from `near`, relatively",
-     .otherwise = "0.001",
-     .high = 1},
-};
-constexpr Group time_range{.title = "expect.time", .about = "when the last rank ended", .keys = time_keys};
-constexpr Key step_time_keys[] = {
-    time_keys[0],
-    time_keys[1],
-    time_keys[2],
-    time_keys[3],
-    {.name = "step", .shape = Shape::integer, .about = "which step; default: the last", .high = limits::steps},
-};
-constexpr Group step_time{.title = "expect.step_time",
-                          .about = "how long a step of the last train took its slowest rank",
-                          .keys = step_time_keys};
-constexpr Key buckets_keys[] = {
-    {.name = "count", .shape = Shape::integer, .about = "how many", .low = 1},
-    {.name = "bytes", .shape = Shape::counts, .about = "of each, in the order in which they leave"},
-    {.name = "initial_bytes",
-     .shape = Shape::counts,
-     .about = "of each in the first iteration, before DDP built them anew"},
-};
-constexpr Group buckets{.title = "expect.buckets",
-                        .about = "the gradient buckets that DDP has at the end, on every rank",
-                        .keys = buckets_keys};
-constexpr Key expect_keys[] = {
-    {.name = "outcome", .shape = Shape::word, .about = "how the run ends", .required = true, .words = outcome_words},
-    {.name = "rank", .shape = Shape::int_set, .about = "which ranks raise"},
-    {.name = "step", .shape = Shape::int_set, .about = "in which step"},
-    {.name = "in", .shape = Shape::name, .about = "in which operation"},
-    {.name = "error", .shape = Shape::text, .about = "a code of `pdsim list --what errors`"},
-    {.name = "message", .shape = Shape::text, .about = "a part of the error's text"},
-    {.name = "diagnosis", .shape = Shape::text, .about = "an id of `pdsim list --what diagnoses`, or none"},
-    {.name = "culprits", .shape = Shape::int_set, .about = "exactly the ranks that the diagnosis names"},
-    {.name = "says", .shape = Shape::text, .about = "a part of the diagnosis' headline or cause"},
-    {.name = "watchdog",
-     .shape = Shape::text,
-     .about = "a part of what the simulated backend itself would report on some rank"},
-    {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
-    {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
-    {.name = "time", .shape = Shape::group, .about = "when the last rank ended", .group = &time_range},
-    {.name = "step_time",
-     .shape = Shape::group,
-     .about = "how long a step of the last train took its slowest rank",
-     .group = &step_time},
-    {.name = "buckets",
-     .shape = Shape::group,
-     .about = "the gradient buckets that DDP has at the end, on every rank",
-     .group = &buckets},
-    {.name = "device_rows",
-     .shape = Shape::counts,
-     .about = "rows that each device of `data_parallel` got in the last forward",
-     .high = limits::batch},
-};
-constexpr Group expect{.title = "expect", .about = "what must come out", .keys = expect_keys};
 
 constexpr Key real_keys[] = {
     {.name = "expect", .shape = Shape::group, .about = "what must come out there instead", .group = &expect},
