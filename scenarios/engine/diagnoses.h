@@ -57,6 +57,11 @@ std::optional<Diagnosis> device_without_backend(const Report& report);
 std::optional<Diagnosis> outside_of_group(const Report& report);
 std::optional<Diagnosis> not_initialized(const Report& report);
 std::optional<Diagnosis> root_not_in_group(const Report& report);
+std::optional<Diagnosis> port_in_use(const Report& report);
+std::optional<Diagnosis> rank_claimed_twice(const Report& report);
+std::optional<Diagnosis> store_not_shared(const Report& report);
+std::optional<Diagnosis> initialized_twice(const Report& report);
+std::optional<Diagnosis> call_not_offered(const Report& report);
 
 // The long texts of `pdsim explain`: what happens, how to recognise it, the fix.
 extern const std::string_view unused_parameters_text;
@@ -102,6 +107,11 @@ extern const std::string_view device_without_backend_text;
 extern const std::string_view outside_of_group_text;
 extern const std::string_view not_initialized_text;
 extern const std::string_view root_not_in_group_text;
+extern const std::string_view port_in_use_text;
+extern const std::string_view rank_claimed_twice_text;
+extern const std::string_view store_not_shared_text;
+extern const std::string_view initialized_twice_text;
+extern const std::string_view call_not_offered_text;
 }  // namespace diagnoses
 
 struct DiagnosisRow {
@@ -111,7 +121,7 @@ struct DiagnosisRow {
   const std::string_view* text;
 };
 
-inline constexpr std::array<DiagnosisRow, 43> diagnosis_table{{
+inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
     {"unused-parameters", "a parameter got no gradient, so DDP never reduced its bucket", diagnoses::unused_parameters,
      &diagnoses::unused_parameters_text},
     {"buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
@@ -131,6 +141,11 @@ inline constexpr std::array<DiagnosisRow, 43> diagnosis_table{{
      &diagnoses::model_differs_text},
     {"sampler-length", "sampler and loader have different data sets", diagnoses::sampler_length,
      &diagnoses::sampler_length_text},
+    {"port-in-use", "two jobs use one MASTER_PORT", diagnoses::port_in_use, &diagnoses::port_in_use_text},
+    {"rank-claimed-twice", "two processes say that they are the same rank", diagnoses::rank_claimed_twice,
+     &diagnoses::rank_claimed_twice_text},
+    {"store-not-shared", "ranks opened different store files", diagnoses::store_not_shared,
+     &diagnoses::store_not_shared_text},
     {"interface-counts", "ranks gave Gloo different numbers of interfaces", diagnoses::interface_counts,
      &diagnoses::interface_counts_text},
     {"world-size", "a rank expects more ranks than were started", diagnoses::world_size, &diagnoses::world_size_text},
@@ -144,6 +159,10 @@ inline constexpr std::array<DiagnosisRow, 43> diagnosis_table{{
      &diagnoses::root_not_in_group_text},
     {"not-initialized", "a rank used the process group before it had called init", diagnoses::not_initialized,
      &diagnoses::not_initialized_text},
+    {"initialized-twice", "init was called while the process group existed", diagnoses::initialized_twice,
+     &diagnoses::initialized_twice_text},
+    {"call-not-offered", "the backend does not offer the call", diagnoses::call_not_offered,
+     &diagnoses::call_not_offered_text},
     {"new-group-mismatch", "a process group was not made by all its members, or in different orders",
      diagnoses::new_group_mismatch, &diagnoses::new_group_mismatch_text},
     {"message-lost", "every rank made its call, and a message between them never arrived", diagnoses::message_lost,
@@ -194,7 +213,7 @@ inline constexpr std::array<DiagnosisRow, 43> diagnosis_table{{
     {"sampler-seed", "ranks shuffle with different seeds", diagnoses::sampler_seed, &diagnoses::sampler_seed_text},
     {"outside-of-group", "a rank used the result of a group to which it does not belong", diagnoses::outside_of_group,
      &diagnoses::outside_of_group_text},
-}};
+});
 
 // The first row that speaks; its id is filled in.
 std::optional<Diagnosis> diagnose(const Report& report);

@@ -84,6 +84,19 @@ inline constexpr std::array init_keys{
     Key{.name = "address",
         .shape = Shape::text,
         .about = "method tcp: tcp://host:port; default is the world's own store"},
+    Key{.name = "rank",
+        .shape = Shape::integer,
+        .about =
+            "which rank this process says it is, as RANK does; local_rank: its place in its node. Simulated worlds "
+            "only; default: the one that it is",
+        .words = local_rank_words,
+        .high = limits::ranks},
+    Key{.name = "port",
+        .shape = Shape::integer,
+        .about = "MASTER_PORT: processes meet those of the same port. Simulated worlds only",
+        .otherwise = "29500",
+        .low = 1,
+        .high = 65535},
 };
 inline constexpr std::array train_keys{
     Key{.name = "steps",

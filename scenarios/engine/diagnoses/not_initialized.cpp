@@ -1,4 +1,4 @@
-// A call that needs the default process group, on a rank that has made none.
+// A call that needs the default process group, on a rank that has made none; and one that makes it a second time.
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
@@ -40,6 +40,49 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
                              first->name);
   return d;
 }
+
+std::optional<Diagnosis> initialized_twice(const Report& report) {
+  Diagnosis d;
+  const Call *second = nullptr, *made = nullptr;
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    if (log.end != RankEnd::raised || log.error.code != Code::already_initialized) continue;
+    const Call* call = failed_operation(log, Code::already_initialized);
+    if (call == nullptr) continue;
+    add_once(d.ranks, log.rank);
+    d.evidence.push_back(cite(log.rank, *call, "init with a process group that exists"));
+    if (second != nullptr) continue;
+    second = call;
+    for (const Call& c : log.calls)
+      if (made == nullptr && c.name == "init" && c.state == CallState::completed) made = &c;
+  }
+  if (second == nullptr || made == nullptr) return std::nullopt;
+  d.headline =
+      fmt::format("{} init a second time, and the default process group exists", who(d.ranks, "calls", "call"));
+  d.cause = fmt::format("init has made it at {}", to_string(made->finished));
+  d.why =
+      "There is one default process group in a process, and init_process_group makes it. A library that calls it too, "
+      "a notebook cell that runs again, or a test behind another one in the same process finds it there. The ranks "
+      "that "
+      "went on wait for those that raised.";
+  d.fix = "destroy: before the second init, that is, dist.destroy_process_group()";
+  d.fix_lines = {"or ask first: if not dist.is_initialized()", "for a second group of the same processes: new_group"};
+  add_span(d, report.scenario, second->site.line, second->site.column, "the second init", true);
+  if (made->site.line != second->site.line)
+    add_span(d, report.scenario, made->site.line, made->site.column, "made the group", false);
+  d.inevitable_at = second->issued;
+  d.inevitable = fmt::format("since {}: {} came to the second init", to_string(second->issued), ranks_text(d.ranks));
+  return d;
+}
+
+const std::string_view initialized_twice_text =
+    R"(init_process_group was called while the default process group existed: by the script and by a framework that it uses, by a cell
+of a notebook that ran twice, or by two tests of one process.
+
+How to recognise it: "trying to initialize the default process group twice!", on the ranks that did; the others wait for them in
+their next collective.
+
+Fix: destroy_process_group() in between, or `if not dist.is_initialized()`.)";
 
 const std::string_view not_initialized_text =
     R"(A collective, DistributedDataParallel or a question like get_rank needs the default process group, and this process has

@@ -115,6 +115,35 @@ std::optional<Diagnosis> strided_view(const Report& report) {
   return d;
 }
 
+std::optional<Diagnosis> call_not_offered(const Report& report) {
+  Diagnosis d;
+  const Call* call = refused(report, Code::unsupported, "backend", d, "was refused by the backend");
+  if (call == nullptr) return std::nullopt;
+  const std::string backend = fact_of(report, d.ranks.front(), "backend");
+  const std::string message = log_of(report.run, d.ranks.front()).error.message;
+  d.headline = fmt::format("{} {}, and {} has no such call", who(d.ranks, "makes", "make"), call->name, backend);
+  d.cause = message;
+  d.why =
+      "Backends differ in operations, element types and reductions: what one library has built in, another does not. "
+      "The call is refused on each rank that makes it, before anything is sent; ranks that made another one wait.";
+  const bool mean = message.find(" avg ") != std::string::npos;
+  d.fix = mean ? "op: sum, and divide by the world size afterwards" : "another backend, or cast to a type that it has";
+  d.fix_lines = {"the documentation of torch.distributed has a table of what each backend offers"};
+  add_span(d, report.scenario, call->site.line, call->site.column, "is not offered", true);
+  d.inevitable_at = call->issued;
+  d.inevitable = fmt::format("since {}: {} was refused", to_string(call->issued), call->name);
+  return d;
+}
+
+const std::string_view call_not_offered_text =
+    R"(The backend of the process group does not have this operation, this element type, or this reduction. ReduceOp.AVG is NCCL's
+alone; MPI has neither half nor bfloat16; a receive from any source is not NCCL's.
+
+How to recognise it: "Cannot use ReduceOp.AVG with Gloo", "unsupported data type", "is not supported by", at the first such call,
+on every rank that makes it. Code that was written on GPUs shows it when it is tested on the CPU.
+
+Fix: SUM and a division instead of AVG, a cast, or the backend that has it.)";
+
 const std::string_view device_without_backend_text =
     R"(The tensor of a call is on a device for which the process group has no backend: NCCL moves memory of GPUs only, MPI without
 CUDA support that of the host only.

@@ -1,6 +1,7 @@
 // A call timed out and nothing was wrong but its timeout. delayed-enter: the rank it waited for came later, or was at work and
 // on its way. timeout-too-short: every rank had come, and the call was still at work.
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/diagnoses/late_to_init.h"
 #include "scenarios/engine/diagnoses/messages.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/divergence.h"
@@ -152,7 +153,7 @@ bool loses_messages(const Report& report) {
 std::optional<Diagnosis> delayed_enter(const Report& report) {
   const std::optional<TimedOut> t = timed_out(report);
   const std::optional<Late> late = t ? latest(report, *t->call, t->caller) : std::nullopt;
-  if (!late) return std::nullopt;
+  if (!late) return late_to_init(report);
   Diagnosis d = about(report, *t);
   d.ranks = {late->rank};
   const std::string waited = to_string(t->end - t->issued);

@@ -1,5 +1,6 @@
 // init, new_group, compute, relaunch, destroy.
 #include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/program_notes.h"
 #include "sim/personality.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,10 @@ using namespace literals;
 
 Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time timeout) {
   const std::string method = op.text("method", "tcp");
-  if (method == "file") return s.env.rendezvous.file(op.text("path", ""), timeout);
+  if (method == "file") {
+    s.env.recorder.note(program_note::store_opened, {{"path", op.text("path", "")}});
+    return s.env.rendezvous.file(op.text("path", ""), timeout);
+  }
   if (method == "env") return s.env.rendezvous.env(timeout);
   return s.env.rendezvous.tcp(op.text("address", ""), timeout);
 }
@@ -56,6 +60,19 @@ Status join_further_contexts(Session& s, const Operation& op, Time timeout) {
     if (!member.ok()) return member.error();
     s.more_contexts.push_back(std::move(*member));
   }
+  return {};
+}
+
+// A job of processes that say who they are. Its group is called world, as in each of several jobs; it makes no further ones.
+Status join_as_it_says(Session& s, const Operation& op, int expected, Time timeout) {
+  Result<Identity> identity = claim_identity(s, op, expected, timeout);
+  if (!identity.ok()) return identity.error();
+  Result<std::unique_ptr<Member>> member =
+      s.backend().join(*s.store, {identity->group, identity->rank, static_cast<int>(identity->members.size()), timeout,
+                                  identity->members, "world"});
+  if (!member.ok()) return member.error();
+  s.group = std::make_unique<ProcessGroup>("world", RankList(identity->members), identity->rank, timeout,
+                                           std::move(*member), s.env.recorder);
   return {};
 }
 
@@ -109,14 +126,18 @@ Status init(Session& s, const Operation& op) {
   if (expected != s.env.world_size)
     s.env.recorder.note(note_kind::ranks_expected,
                         {{"count", std::to_string(expected)}, {"started", std::to_string(s.env.world_size)}});
-  Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, expected, timeout});
-  if (!member.ok()) return member.error();
-  PDSIM_TRY(join_further_contexts(s, op, timeout));
-  s.group = std::make_unique<ProcessGroup>("world", RankList::of_world(s.env.world_size), s.env.rank, timeout,
-                                           std::move(*member), s.env.recorder);
+  if (tells_identity(s.scenario)) {
+    PDSIM_TRY(join_as_it_says(s, op, expected, timeout));
+  } else {
+    Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, expected, timeout});
+    if (!member.ok()) return member.error();
+    PDSIM_TRY(join_further_contexts(s, op, timeout));
+    s.group = std::make_unique<ProcessGroup>("world", RankList::of_world(s.env.world_size), s.env.rank, timeout,
+                                             std::move(*member), s.env.recorder);
+    s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, s.env.world_size, s.env.recorder);
+    PDSIM_TRY(store_barrier(s, timeout));
+  }
   s.group_destroyed = false;
-  s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, s.env.world_size, s.env.recorder);
-  PDSIM_TRY(store_barrier(s, timeout));
   if (!s.scenario.model.given) return {};
   PDSIM_TRY(make_model(s, op));
   if (!s.scenario.ddp.wrap) return {};
@@ -129,7 +150,10 @@ Status init(Session& s, const Operation& op) {
 
 Status new_group(Session& s, const Operation& op) {
   if (s.maker == nullptr || s.group_destroyed)
-    return Error{Code::not_initialized, "new_group needs the world's process group: call init before it", {}};
+    return Error{Code::not_initialized,
+                 tells_identity(s.scenario) ? "new_group beside `init: {rank: ...}` is not modelled"
+                                            : "new_group needs the world's process group: call init before it",
+                 {}};
   const std::string name = op.text("name", "");
   const Result<Time> given = parse_time(op.text("timeout", "0s"));
   if (!given.ok()) return given.error();

@@ -37,6 +37,19 @@ Status load_checkpoint(Session& s, const Operation& op);
 Status relaunch(Session& s, const Operation& op);
 Status destroy(Session& s, const Operation& op);
 
+// Who a process says it is, and who the others of its job are. Nobody compares what processes say: the first that says it is
+// rank 0 listens at the port, and of several that say the same others meet the first, while the rest wait for nobody.
+struct Identity {
+  Rank rank = 0;
+  std::vector<Rank> members;  // of its job, as ranks of the scenario's world, by what they say
+  std::string group;          // what tells its job apart from others
+};
+// Whether the file's init speaks of ranks or ports.
+bool tells_identity(const Scenario& scenario);
+// Errors: io_error, with the fact port: another process listens there; timeout: nobody says it is one of the others, or
+// somebody else said first what this one says; unsupported in real worlds.
+Result<Identity> claim_identity(Session& s, const Operation& op, int expected, Time timeout);
+
 // The function of a row; null for a name that is no operation.
 OperationFunction function_of(std::string_view name);
 

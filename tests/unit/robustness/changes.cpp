@@ -112,7 +112,7 @@ std::optional<Changed> one_rank_more(const Scenario& s, const Culprits& culprits
   const Rank original = innocent(s, culprits);
   const bool fixed = any_operation(s, [&](const Operation& op) {
     return op.args.count("counts") > 0 || op.args.count("peer") > 0 || op.args.count("world_size") > 0 ||
-           op.name == "store_set" || op.name == "store_get" ||
+           (op.name == "init" && op.args.count("rank") > 0) || op.name == "store_set" || op.name == "store_get" ||
            op.name == "relaunch";  // who reads a stale record first decides who suffers
   });
   const bool by_message = std::any_of(s.faults.begin(), s.faults.end(), [](const Fault& f) {

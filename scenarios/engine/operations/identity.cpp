@@ -1,0 +1,95 @@
+// Who a process says it is: RANK, WORLD_SIZE and MASTER_PORT, which nobody compares with anything.
+#include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/program_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <string>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+constexpr std::int64_t usual_port = 29500;
+
+std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
+
+// The server of a TCPStore is a socket of the process that says it is rank 0, on its own host.
+Status listen(Session& s, std::int64_t port) {
+  const std::string key = fmt::format("listener/{}/{}", s.env.node, port);
+  const Result<std::string> holder = s.store->compare_set(key, "", std::to_string(s.env.rank));
+  if (!holder.ok()) return holder.error();
+  if (*holder == std::to_string(s.env.rank)) return {};
+  s.env.recorder.note(program_note::port_taken, {{"port", std::to_string(port)}, {"held_by", *holder}});
+  return Error{Code::io_error,
+               fmt::format("init: rank 0 cannot listen on port {}: address already in use on this host", port),
+               {{"port", std::to_string(port)}}};
+}
+
+Error nobody_is(Rank rank, Time timeout) {
+  return {Code::timeout,
+          fmt::format("Timed out waiting {}ms to connect to rank {}", milliseconds(timeout), rank),
+          {{"peer", std::to_string(rank)}}};
+}
+
+Rank number_in(std::string_view text) {
+  Rank rank = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rank);
+  return rank;
+}
+
+}  // namespace
+
+bool tells_identity(const Scenario& scenario) {
+  return std::any_of(scenario.program.begin(), scenario.program.end(), [](const Operation& op) {
+    return op.name == "init" && (op.args.count("rank") > 0 || op.args.count("port") > 0);
+  });
+}
+
+Result<Identity> claim_identity(Session& s, const Operation& op, int expected, Time timeout) {
+  if (s.world == WorldKind::real)
+    return Error{
+        Code::unsupported, "init: `rank` and `port` are of simulated worlds; real ranks have their launcher's", {}};
+  const std::int64_t port = op.integer("port", usual_port);
+  const Rank local_rank = s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node;
+  Identity me;
+  if (s.scenario.world.spec.backend == "mpi") {  // which has them from mpirun, and only warns
+    me = {s.env.rank, {}, "world"};
+    for (Rank rank = 0; rank < s.env.world_size; ++rank) me.members.push_back(rank);
+    s.env.recorder.note(note_kind::warning, {{"text", "MPI ignores the rank that init is told"}});
+    return me;
+  }
+  me.rank = op.text("rank", "") == "local_rank" ? local_rank : static_cast<Rank>(op.integer("rank", s.env.rank));
+  if (me.rank >= expected)
+    return Error{Code::invalid_argument,
+                 fmt::format("init: rank {} in a world of {}: ranks are 0 to {}", me.rank, expected, expected - 1),
+                 {{"rank", std::to_string(me.rank)}}};
+  me.group = fmt::format("world:{}", port);
+  if (me.rank == 0) PDSIM_TRY(listen(s, port));
+  const auto key_of = [port](Rank rank) { return fmt::format("process/{}/{}", port, rank); };
+  const std::string mine = std::to_string(s.env.rank);
+  const Result<std::string> holder = s.store->compare_set(key_of(me.rank), "", mine);
+  if (!holder.ok()) return holder.error();
+  s.env.recorder.note(program_note::identity_claimed, {{"rank", std::to_string(me.rank)},
+                                                       {"of", std::to_string(expected)},
+                                                       {"port", std::to_string(port)},
+                                                       {"taken_by", *holder == mine ? "" : *holder},
+                                                       {"local", me.rank == local_rank ? "yes" : "no"}});
+  if (*holder != mine) {  // the others have met somebody else by this number, and expect nobody more
+    const std::string nobody = fmt::format("process/{}/who meets {}", port, s.env.rank);
+    if (const Status waited = s.store->wait(std::span(&nobody, 1), timeout); waited.error().code != Code::store_timeout)
+      return waited.error();
+    return nobody_is(me.rank == 0 ? 1 : 0, timeout);
+  }
+  for (Rank rank = 0; rank < expected; ++rank) {
+    const Result<std::string> process = s.store->get(key_of(rank));
+    if (!process.ok() && process.error().code == Code::store_timeout) return nobody_is(rank, timeout);
+    if (!process.ok()) return process.error();
+    me.members.push_back(number_in(*process));
+  }
+  return me;
+}
+
+}  // namespace pdsim::scenarios::operations
