@@ -2,6 +2,7 @@
 // rank tells it, the command ends within its patience, and nothing is left. Jobs that cannot begin are in faults_test.cpp.
 
 #include "tests/cli/connections.h"
+#include "tests/cli/leftovers.h"
 #include "tests/cli/program.h"
 #include "tests/cli/program_path.h"
 #include "tests/cli/running.h"
@@ -39,6 +40,7 @@ struct Broken {
 // Runs pdsim, breaks it as soon as that can be done, and waits for its end.
 Broken break_run(const std::vector<std::string>& arguments, const std::function<bool()>& strike) {
   const Folder folder, told;
+  const Leftovers before;
   const std::string output = told.path() / "output";
   const Running run(arguments, folder.path(), output);
   Broken broken;
@@ -48,8 +50,7 @@ Broken break_run(const std::vector<std::string>& arguments, const std::function<
   EXPECT_TRUE(struck && ended) << (struck ? "it hangs" : "there was nothing to break");
   if (!ended) run.signal(SIGKILL);
   broken.status = run.status();
-  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
-  EXPECT_TRUE(soon([&] { return folder.names().empty(); })) << "a file is still there";
+  EXPECT_TRUE(before.none_of(folder));
   broken.output = text_of(output);
   return broken;
 }

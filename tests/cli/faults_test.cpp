@@ -1,6 +1,7 @@
 // Jobs that cannot begin: every rank ends within the stated time and says what is wrong and what would be right, and nothing is
 // left of it. The ranks are real processes, each started as by torchrun; what happens to them later is in faults_running_test.cpp.
 
+#include "tests/cli/leftovers.h"
 #include "tests/cli/program.h"
 #include "tests/cli/program_path.h"
 #include "tests/cli/survivors.h"
@@ -30,12 +31,12 @@ Ended ranks(int n, const std::string& before, const std::string& join_within = "
             const std::string& program = program_path()) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Folder folder;
+  const Leftovers before_it;
   const std::string script =
       before + "; TMPDIR=" + folder.path().string() + " " + program + validate_flags + join_within + "; echo status $?";
   Ended run = run_pdsim({"launch", "-n", std::to_string(n), "--", "sh", "-c", script}, folder.path());
   EXPECT_EQ(run.status, 0) << run.problems;
-  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
-  EXPECT_TRUE(folder.names().empty()) << folder.names().front() << " is still there";
+  EXPECT_TRUE(before_it.none_of(folder));
   return run;
 }
 

@@ -1,5 +1,6 @@
 // What ranks under `pdsim launch`, mpirun or torchrun leave behind when they are killed or hang: pdsim diagnose explains it.
 
+#include "tests/cli/leftovers.h"
 #include "tests/cli/program.h"
 #include "tests/cli/program_path.h"
 #include "tests/cli/running.h"
@@ -115,6 +116,7 @@ TEST(LaunchRecords, OfAProgramThatKeepsNoneAreMissedAndAFolderThatCannotBeIsRefu
 // Ranks hang in calls that do not match; then somebody interrupts the launcher, or kills it and its guard.
 void hang_and_strike(int signal, const std::vector<std::string>& expected) {
   const Folder folder;
+  const Leftovers before;
   const fs::path records = folder.path() / "records";
   const Running run({"launch", "-n", "3", "--grace", "200ms", "--records", records.string(), "--", PDSIM_RANK_PROCESS,
                      "skip", "1", "3"},
@@ -128,7 +130,7 @@ void hang_and_strike(int signal, const std::vector<std::string>& expected) {
     for (const pid_t launcher : run.children()) kill(launcher, signal);
   run.signal(signal);
   run.status();
-  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+  EXPECT_TRUE(before.none_of(folder, expected));
   EXPECT_EQ(folder.names(), expected);
   const std::string after = run_pdsim({"diagnose", records.string()}, folder.path()).output;
   EXPECT_TRUE(has(after, "collective-mismatch]: rank 1 called barrier, ranks 0, 2 called all_reduce"));
@@ -151,6 +153,7 @@ bool has_called(const fs::path& records, const Folder& folder) {
 // pdsim's own commands in a job: a process that does a rank's work is killed or stopped, and the command of rank 0 reports it.
 std::string report_of_joined(int signal) {
   const Folder folder, told;
+  const Leftovers before;
   const std::string output = told.path() / "output";
   const fs::path records = told.path() / "records";
   const Running run({"launch", "-n", "2", "--records", records.string(), "--", program_path(), "bench", "--on", "gloo",
@@ -163,7 +166,7 @@ std::string report_of_joined(int signal) {
   EXPECT_TRUE(soon([&] { return run.ended() || strike(); }));
   EXPECT_TRUE(soon([&] { return run.ended(); })) << "it hangs";
   run.status();
-  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+  EXPECT_TRUE(before.none_of(folder));
   std::ifstream file(output);
   std::ostringstream text;
   text << file.rdbuf();
@@ -189,6 +192,7 @@ TEST(JoinedRecords, ARankThatIsStoppedTellsItsLastCall) {
 TEST(JoinedRecords, OutliveEveryProcessOfAJobThatAnotherLauncherStarted) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Folder folder, records;
+  const Leftovers before;
   const std::string script = "export PDSIM_FLIGHT_RECORD=" + records.path().string() +
                              "; for r in 0 1; do RANK=$r WORLD_SIZE=2 " + program_path() +
                              " bench --on gloo --min 4KiB --max 4KiB --iters 1000000 & done; wait";
@@ -196,7 +200,7 @@ TEST(JoinedRecords, OutliveEveryProcessOfAJobThatAnotherLauncherStarted) {
   EXPECT_TRUE(soon([&] { return has_called(records.path(), folder); }));
   for (const pid_t pid : below(getpid(), "bench")) kill(pid, SIGKILL);
   run.status();
-  EXPECT_TRUE(soon(no_child_left)) << "a process is still there";
+  EXPECT_TRUE(before.none_of(folder));
   EXPECT_EQ(records.names(), (std::vector<std::string>{"rank_0.ring", "rank_1.ring"}));
   const std::string diagnosis = run_pdsim({"diagnose", records.path().string()}, folder.path()).output;
   EXPECT_TRUE(has(diagnosis, "2 ranks, "));

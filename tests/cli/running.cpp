@@ -16,9 +16,11 @@ namespace pdsim::cli_tests {
 namespace {
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const std::filesystem::path& in,
-                         const std::string& output, std::string program) {
+                         const std::string& output, Temporary temporary, std::string program) {
   if (chdir(in.c_str()) != 0) _exit(127);
-  setenv("TMPDIR", in.c_str(), 1);
+  setenv("PDSIM_TEST_FOLDER", in.c_str(), 1);
+  if (temporary == Temporary::in_the_folder) setenv("TMPDIR", in.c_str(), 1);
+  if (temporary == Temporary::anywhere) unsetenv("TMPDIR");
   const int nowhere = open("/dev/null", O_RDWR);
   const int where = output.empty() ? nowhere : open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   dup2(nowhere, STDIN_FILENO);
@@ -33,12 +35,12 @@ namespace {
 
 }  // namespace
 
-Running::Running(const std::vector<std::string>& arguments, const std::filesystem::path& in,
-                 const std::string& output) {
+Running::Running(const std::vector<std::string>& arguments, const std::filesystem::path& in, const std::string& output,
+                 Temporary temporary) {
   const std::string program = program_path();  // asks a process of its own, so here, not in the child
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   child_ = fork();
-  if (child_ == 0) become(arguments, in, output, program);
+  if (child_ == 0) become(arguments, in, output, temporary, program);
 }
 
 bool Running::ended() const {

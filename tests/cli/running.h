@@ -10,11 +10,15 @@
 
 namespace pdsim::cli_tests {
 
-// Runs in the folder `in`, below which its temporary files go too. Whom the command leaves behind becomes a child of the test.
+// Whether temporary files go below the folder as well, or where they go without TMPDIR.
+enum class Temporary : char { in_the_folder, anywhere };
+
+// Runs in the folder `in`, which its environment names. Whom the command leaves behind becomes a child of the test.
 class Running {
  public:
   // Both its streams go to the file `output`; without one, nowhere.
-  Running(const std::vector<std::string>& arguments, const std::filesystem::path& in, const std::string& output = {});
+  Running(const std::vector<std::string>& arguments, const std::filesystem::path& in, const std::string& output = {},
+          Temporary temporary = Temporary::in_the_folder);
 
   // False: it ended before that.
   bool wait_until(const std::function<bool()>& seen) const;
