@@ -169,7 +169,7 @@ class LaunchedJob {
     for (const ProcessLook& look : processes_below(getpid())) {
       const bool is_rank =
           std::any_of(ranks_.begin(), ranks_.end(), [&](auto& rank) { return rank.pid() == look.pid; });
-      if (is_helper(look.pid)) continue;
+      if (is_helper(look.pid) || ends_by_itself(look)) continue;
       if (!is_rank) kill(look.pid, number);
       kill(look.pid, SIGCONT);
     }

@@ -1,5 +1,7 @@
 #include "backends/launch/process_tree.h"
 
+#include "backends/local/temporary_folder.h"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -7,10 +9,10 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <sstream>
 #include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +25,9 @@ std::optional<ProcessLook> look_at(std::string_view number) {
   const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), look.pid);
   if (failed != std::errc() || end != number.data() + number.size()) return std::nullopt;
   std::ifstream file("/proc/" + std::string(number) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream all;
+  all << file.rdbuf();  // iterators would throw when the process ends meanwhile
+  const std::string text = all.str();
   const std::size_t open = text.find('('), close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return std::nullopt;
   look.name = text.substr(open + 1, close - open - 1);
@@ -44,16 +48,17 @@ std::vector<ProcessLook> all_processes() {
   return all;
 }
 
-std::vector<pid_t> to_be_ended(const std::vector<pid_t>& spared) {
-  std::vector<pid_t> pids, kept = spared;
+std::vector<ProcessLook> to_be_ended(const std::vector<pid_t>& spared) {
+  std::vector<ProcessLook> ended;
+  std::vector<pid_t> kept = spared;
   for (const ProcessLook& look : processes_below(getpid())) {
     const auto is_kept = [&kept](pid_t pid) { return std::find(kept.begin(), kept.end(), pid) != kept.end(); };
     if (is_kept(look.pid) || is_kept(look.parent))
       kept.push_back(look.pid);
     else
-      pids.push_back(look.pid);
+      ended.push_back(look);
   }
-  return pids;
+  return ended;
 }
 
 }  // namespace
@@ -70,21 +75,28 @@ std::vector<ProcessLook> processes_below(pid_t top) {
   return below;
 }
 
+bool ends_by_itself(const ProcessLook& look) { return look.name == folder_keeper; }
+
 void end_all_below(int grace_ms, const std::vector<pid_t>& spared) {
   using Clock = std::chrono::steady_clock;
   constexpr int pause_ms = 5;
+  constexpr std::chrono::seconds longer(2);
   const auto until = Clock::now() + std::chrono::milliseconds(grace_ms);
+  auto until_by_itself = until;
   bool asked = false;
   for (;;) {
-    const std::vector<pid_t> pids = to_be_ended(spared);
-    if (pids.empty()) return;
-    const bool kills = Clock::now() >= until;
-    for (const pid_t pid : pids) {
-      if (waitpid(pid, nullptr, WNOHANG) == pid) continue;
-      if (kills) kill(pid, SIGKILL);
+    const std::vector<ProcessLook> left = to_be_ended(spared);
+    if (left.empty()) return;
+    const auto now = Clock::now();
+    if (!std::all_of(left.begin(), left.end(), ends_by_itself)) until_by_itself = now + longer;
+    for (const ProcessLook& look : left) {
+      if (waitpid(look.pid, nullptr, WNOHANG) == look.pid) continue;
+      const bool by_itself = ends_by_itself(look);
+      const bool kills = now >= (by_itself ? until_by_itself : until);
+      if (kills) kill(look.pid, SIGKILL);
       if (kills || asked) continue;
-      kill(pid, SIGTERM);
-      kill(pid, SIGCONT);
+      if (!by_itself) kill(look.pid, SIGTERM);
+      kill(look.pid, SIGCONT);
     }
     asked = true;
     poll(nullptr, 0, pause_ms);

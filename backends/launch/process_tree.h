@@ -22,8 +22,13 @@ struct ProcessLook {
 // Without `top` itself; parents before their children.
 std::vector<ProcessLook> processes_below(pid_t top);
 
+// The keeper of a temporary folder (backends/local/temporary_folder.h): it removes the folder when all who write there have ended, and
+// then ends. Whoever ends it before leaves the folder behind.
+bool ends_by_itself(const ProcessLook& look);
+
 // Ends all processes below this one but `spared` and what lies below those: SIGTERM, and SIGKILL to who is still there after
-// `grace_ms`. Those that are children of this process are reaped, so a caller has no Child of its own left among them.
+// `grace_ms`; those that end by themselves get two seconds more than all others. Those that are children of this process are reaped,
+// so a caller has no Child of its own left among them.
 void end_all_below(int grace_ms, const std::vector<pid_t>& spared = {});
 
 }  // namespace pdsim

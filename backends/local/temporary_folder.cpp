@@ -1,10 +1,12 @@
 #include "backends/local/temporary_folder.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -23,9 +25,14 @@ void remove_with_patience(const std::string& path) {
   }
 }
 
-// In a session of its own: what a terminal sends to the run's processes does not reach it. It holds no stream of the run.
+// In a session of its own: what a terminal sends to the run's processes does not reach it, nor does a request to end that reaches
+// all of a job. It holds no stream of the run.
 [[noreturn]] void keep(const std::string& path, int alive) {
   setsid();
+  prctl(PR_SET_NAME, folder_keeper);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
   if (alive != STDERR_FILENO + 1) dup2(alive, STDERR_FILENO + 1);
   close_range(STDERR_FILENO + 2, ~0U, 0);
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) close(stream);

@@ -7,6 +7,9 @@ namespace pdsim {
 
 // Below the system's temporary folder, or `in`. It is removed with all it holds when this ends. A small process of its own waits
 // beside it and removes the folder if this process is killed, when no destructor runs.
+// Ends by itself, soon after everybody who writes into the folder, and must not be ended before: its name, as the system shows it.
+inline constexpr const char* folder_keeper = "pdsim keeper";
+
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make(const std::string& in = {});

@@ -21,6 +21,8 @@ namespace {
   setenv("PDSIM_TEST_FOLDER", in.c_str(), 1);
   if (temporary == Temporary::in_the_folder) setenv("TMPDIR", in.c_str(), 1);
   if (temporary == Temporary::anywhere) unsetenv("TMPDIR");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    std::signal(signal, SIG_DFL);  // a shell's `&` ignores some
   const int nowhere = open("/dev/null", O_RDWR);
   const int where = output.empty() ? nowhere : open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   dup2(nowhere, STDIN_FILENO);
