@@ -25,14 +25,11 @@ void remove_with_patience(const std::string& path) {
   }
 }
 
-// In a session of its own: what a terminal sends to the run's processes does not reach it, nor does a request to end that reaches
-// all of a job. It holds no stream of the run.
+// In a session of its own: what a terminal sends to the run's processes does not reach it, nor, with its signals
+// blocked, does a request to end that reaches all of a job. It holds no stream of the run.
 [[noreturn]] void keep(const std::string& path, int alive) {
   setsid();
   prctl(PR_SET_NAME, folder_keeper);
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
   if (alive != STDERR_FILENO + 1) dup2(alive, STDERR_FILENO + 1);
   close_range(STDERR_FILENO + 2, ~0U, 0);
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) close(stream);
@@ -55,8 +52,12 @@ Result<TemporaryFolder> TemporaryFolder::make(const std::string& in) {
   Descriptor watched(ends[0]), alive(ends[1]);
   std::string path = (base / "pdsim-XXXXXX").string();
   if (mkdtemp(path.data()) == nullptr) return system_error("cannot make a folder in " + base.string());
+  sigset_t all, former;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &former);  // for the keeper, from its first moment on
   const pid_t keeper = fork();
   if (keeper == 0) keep(path, watched.get());
+  pthread_sigmask(SIG_SETMASK, &former, nullptr);
   if (keeper < 0) {
     const Error why = system_error("cannot start a process");
     rmdir(path.c_str());
