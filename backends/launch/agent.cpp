@@ -39,6 +39,7 @@ class Agent {
       if (closed && !over_) return {exit_failed, rank_zero_is_gone()};
     }
     if (rank_ && !goodbye_.kills) let_it_end();
+    if (rank_) rank_->end();
     return {goodbye_.status, goodbye_.why};
   }
 

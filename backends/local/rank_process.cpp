@@ -31,7 +31,9 @@ Result<RankProcess> RankProcess::start(const std::vector<std::string>& command, 
   Result<Child> child = Child::start(command, inherited, signal_mask, environment);
   if (!child.ok()) return child.error();
   write_frame(ours.get(), FrameKind::start, text_of(word));
-  return RankProcess(std::move(*child), std::move(ours), std::move(output), std::move(*memory), word.launch);
+  RankProcess rank(std::move(*child), std::move(ours), std::move(output), std::move(*memory), word.launch);
+  rank.outlives_ = !record_path.empty();
+  return rank;
 }
 
 RankProcess::RankProcess(Child child, Descriptor socket, Descriptor output, SharedMemory memory, int launch)
@@ -61,6 +63,10 @@ bool RankProcess::service() {
   read_output();
   socket_.reset();
   outcome_.ended = child_.poll();
+  // A program that ran ends with 0 or 1, and its record says why.
+  const Ended& how = *outcome_.ended;
+  if (outlives_ && !outcome_.finished && (how.signal != 0 || how.exit_status > 1))
+    mark_end(memory_.bytes(), {how.signal, how.exit_status, false});
   read_ring();
   gone_ = true;
   return true;
@@ -122,6 +128,7 @@ void RankProcess::ask() {
 void RankProcess::end() {
   if (gone_) return;
   child_.end();
+  if (outlives_ && outcome_.stopped) mark_end(memory_.bytes(), {0, 0, true});
   read_frames();
   read_output();
   socket_.reset();

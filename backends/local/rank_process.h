@@ -44,7 +44,8 @@ class RankProcess final : public WatchedRank {
   static Result<RankProcess> start(const std::vector<std::string>& command, const RankStart& word, int listener,
                                    const sigset_t& signal_mask, RingShape ring,
                                    const std::vector<std::string>& environment = {},
-                                   const std::string& record_path = {});  // of its record ring; empty: in memory
+                                   // Of its record ring, in which its end is marked then; empty: in memory.
+                                   const std::string& record_path = {});
 
   bool service() override;
   void add_to(std::vector<pollfd>& waiting) const override;
@@ -70,6 +71,7 @@ class RankProcess final : public WatchedRank {
   Descriptor socket_;
   Descriptor output_;
   SharedMemory memory_;
+  bool outlives_ = false;  // its memory is a file
   FrameReader reader_;
   std::function<void(const Frame&)> observer_;
 };

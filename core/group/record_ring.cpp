@@ -20,7 +20,7 @@ enum HeaderWord : std::size_t {
   word_magic,
   word_version,
   word_rank,
-  word_launch,
+  word_launch,  // in the lower half; in the upper one how the process ended
   word_call_slots,
   word_note_slots,
   word_calls,  // written so far
@@ -276,6 +276,20 @@ void RecordRing::write(std::int64_t number, const Note& note) {
   atomic(words_[word_notes]).store(n + 1, std::memory_order_release);
 }
 
+// In the upper half of word_launch: known, stopped, then eight bits of the exit status and eight of the signal.
+constexpr std::uint64_t end_known = std::uint64_t{1} << 63, end_stopped = std::uint64_t{1} << 62;
+constexpr int end_exit_shift = 40, end_signal_shift = 32;
+constexpr std::uint64_t end_byte = 0xff;
+
+void mark_end(std::span<std::byte> memory, const RingEnd& end) {
+  auto* words = reinterpret_cast<std::uint64_t*>(memory.data());
+  if (memory.size() < 8 * header_words || load(words + word_magic, std::memory_order_acquire) != magic) return;
+  const std::uint64_t launch = load(words + word_launch, std::memory_order_relaxed) & 0xffffffff;
+  store(words[word_launch], launch | end_known | (end.stopped ? end_stopped : 0) |
+                                (static_cast<std::uint64_t>(end.exit_status) & end_byte) << end_exit_shift |
+                                (static_cast<std::uint64_t>(end.signal) & end_byte) << end_signal_shift);
+}
+
 Result<RingRecord> read_record_ring(std::span<const std::byte> memory) {
   const auto wrong = [](std::string why) { return Error{Code::input_invalid, std::move(why), {}}; };
   if (memory.size() < 8 * header_words) return wrong("the memory is smaller than the header of a record ring");
@@ -290,7 +304,10 @@ Result<RingRecord> read_record_ring(std::span<const std::byte> memory) {
     return wrong("the record ring names more slots than its memory holds");
   RingRecord record;
   record.log.rank = static_cast<Rank>(word(word_rank));
-  record.log.launch = static_cast<int>(word(word_launch));
+  record.log.launch = static_cast<int>(word(word_launch) & 0x7fffffff);
+  if (const std::uint64_t end = word(word_launch); (end & end_known) != 0)
+    record.end = RingEnd{static_cast<int>(end >> end_signal_shift & end_byte),
+                         static_cast<int>(end >> end_exit_shift & end_byte), (end & end_stopped) != 0};
   const std::uint64_t calls_written = word(word_calls), notes_written = word(word_notes);
   for_each_slot(words + header_words, calls, calls_written, [&record](const Slot& slot, bool good) {
     if (good) record.log.calls.push_back(call_of(slot));

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace pdsim {
@@ -47,9 +48,19 @@ class RecordRing {
   RingShape shape_;
 };
 
+// How the rank's process ended, as far as whoever started it could see.
+struct RingEnd {
+  int signal = 0;  // 0: it exited
+  int exit_status = 0;
+  bool stopped = false;  // it was found stopped (SIGSTOP, a debugger), and ended for that
+};
+// Into memory that holds a ring; into other memory, nothing. After the process has ended.
+void mark_end(std::span<std::byte> memory, const RingEnd& end);
+
 struct RingRecord {
   RankLog log;            // `dropped` counts what was overwritten; the rank's end is not in it
   std::int64_t torn = 0;  // slots that were being written
+  std::optional<RingEnd> end;
 };
 // input_invalid when the memory holds no ring (the process did not come that far), or one of another version.
 Result<RingRecord> read_record_ring(std::span<const std::byte> memory);

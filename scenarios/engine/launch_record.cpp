@@ -124,14 +124,21 @@ Result<RunRecord> run_of_rings(const std::string& folder) {
       problem = fmt::format("{}: {}", at->path().string(), ring.error().message);
   }
   if (rings.empty()) return Error{Code::input_invalid, problem, {}};
-  RunRecord run;
-  for (Rank rank = 0; rank <= rings.rbegin()->first; ++rank) {
-    const auto ring = rings.find(rank);
-    run.ranks.push_back({log_of_ring(rank, ring == rings.end() ? std::nullopt : std::optional(ring->second)), {}});
-    run.deadlocked = run.deadlocked || sits_in_something(run.ranks.back().log);
+  LaunchOutcome outcome;
+  outcome.ranks.resize(static_cast<std::size_t>(rings.rbegin()->first) + 1);
+  std::optional<Rank> dead;
+  for (auto& [rank, ring] : rings) {
+    RankOutcome& one = outcome.ranks[static_cast<std::size_t>(rank)];
+    if (ring.end) one.stopped = ring.end->stopped;
+    if (ring.end && !one.stopped) one.ended = Ended{ring.end->exit_status, ring.end->signal};
+    if (one.ended && !dead) dead = rank;
+    outcome.quiet = outcome.quiet || sits_in_something(ring.log);
+    one.ring = std::move(ring);
   }
-  set_end(run);
-  return run;
+  outcome.quiet = outcome.quiet && !dead;
+  for (RankOutcome& one : outcome.ranks)
+    if (dead && one.ring && !one.ended) one.ended_by = *dead;
+  return run_of_launch(outcome);
 }
 
 }  // namespace pdsim::scenarios

@@ -11,8 +11,8 @@ namespace pdsim::scenarios {
 // Of a job that has ended: what each rank recorded last, and how it ended.
 RunRecord run_of_launch(const LaunchOutcome& outcome);
 
-// Of the files rank_N.ring in a folder: a job whose launcher kept no account, or which still runs. How its ranks ended is not known;
-// those that sit in a collective, message or store call are taken for stuck. Errors: input_invalid (there is none, or none is
+// Of the files rank_N.ring in a folder: a job whose launcher kept no account, or which still runs. How its ranks ended is known where it
+// is marked in the ring (core/group/record_ring.h); else those that sit in a collective, message or store call are taken for stuck. Errors: input_invalid (there is none, or none is
 // whole).
 Result<RunRecord> run_of_rings(const std::string& folder);
 

@@ -57,6 +57,24 @@ RingRecord read(std::span<const std::byte> memory) {
   return record.ok() ? std::move(*record) : RingRecord{};
 }
 
+TEST(RecordRing, TellsHowTheProcessEndedAsItsParentHasMarked) {
+  constexpr int launch = 3;
+  Memory memory({2, 1});
+  mark_end(memory.bytes(), {SIGKILL, 0, false});
+  EXPECT_FALSE(read_record_ring(memory.bytes()).ok());  // there is no ring yet, and the mark makes none
+  const RecordRing ring(memory.bytes(), {2, 1}, 5, launch);
+  EXPECT_FALSE(read(memory.bytes()).end.has_value());
+  for (const RingEnd& end : {RingEnd{SIGKILL, 0, false}, RingEnd{0, 255, false}, RingEnd{0, 0, true}}) {
+    mark_end(memory.bytes(), end);
+    const RingRecord seen = read(memory.bytes());
+    ASSERT_TRUE(seen.end.has_value());
+    EXPECT_EQ(seen.end->signal, end.signal);
+    EXPECT_EQ(seen.end->exit_status, end.exit_status);
+    EXPECT_EQ(seen.end->stopped, end.stopped);
+    EXPECT_EQ(seen.log.launch, launch);
+  }
+}
+
 TEST(RecordRing, GivesBackWhatWasWritten) {
   const RingShape shape{8, 4};
   Memory memory(shape);
