@@ -83,6 +83,8 @@ void World::rank_ended(Rank rank, RankEnd how, const Error& error) {
   s.recorder->ended(how, error);
   trace.add(
       {scheduler.now(), RunEvent::Kind::ended, rank, no_rank, static_cast<std::int64_t>(how), digest(error.message)});
+  if (rank == 0)  // the store of tcp:// and env:// lived in its process; clients notice when their sockets close
+    scheduler.at(scheduler.now() + spec.intra.latency, [this] { table->close(); });
   exchange.rank_ended(rank);
   for (auto& [channel, meeting] : meetings) meeting.wake_all();
   if (how == RankEnd::returned || personality.on_peer_end != OnPeerEnd::job_ends) return;

@@ -17,12 +17,17 @@ namespace pdsim {
 
 // What the handles share.
 class HashTable {
+ public:
+  // The process that serves the table is gone: whoever waits in a store on it, or calls one from now on, gets store_closed.
+  void close();
+
  private:
   friend class HashStore;
 
   std::mutex mutex_;  // never held while parked
   KeyTable keys_;
   std::vector<Event*> waiters_;  // in the order in which they came
+  bool closed_ = false;
 };
 
 class HashStore final : public Store {

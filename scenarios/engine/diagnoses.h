@@ -57,6 +57,13 @@ std::optional<Diagnosis> device_without_backend(const Report& report);
 std::optional<Diagnosis> outside_of_group(const Report& report);
 std::optional<Diagnosis> not_initialized(const Report& report);
 std::optional<Diagnosis> root_not_in_group(const Report& report);
+std::optional<Diagnosis> device_imbalance(const Report& report);
+std::optional<Diagnosis> devices_idle(const Report& report);
+std::optional<Diagnosis> barrier_device(const Report& report);
+std::optional<Diagnosis> result_in_copy(const Report& report);
+std::optional<Diagnosis> unfrozen_after_wrapping(const Report& report);
+std::optional<Diagnosis> store_gone(const Report& report);
+std::optional<Diagnosis> checkpoint_race(const Report& report);
 std::optional<Diagnosis> port_in_use(const Report& report);
 std::optional<Diagnosis> rank_claimed_twice(const Report& report);
 std::optional<Diagnosis> store_not_shared(const Report& report);
@@ -107,6 +114,13 @@ extern const std::string_view device_without_backend_text;
 extern const std::string_view outside_of_group_text;
 extern const std::string_view not_initialized_text;
 extern const std::string_view root_not_in_group_text;
+extern const std::string_view device_imbalance_text;
+extern const std::string_view devices_idle_text;
+extern const std::string_view barrier_device_text;
+extern const std::string_view result_in_copy_text;
+extern const std::string_view unfrozen_after_wrapping_text;
+extern const std::string_view store_gone_text;
+extern const std::string_view checkpoint_race_text;
 extern const std::string_view port_in_use_text;
 extern const std::string_view rank_claimed_twice_text;
 extern const std::string_view store_not_shared_text;
@@ -130,6 +144,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      diagnoses::marked_ready_twice, &diagnoses::marked_ready_twice_text},
     {"checkpoint-keys", "the keys or shapes of a checkpoint are not the model's", diagnoses::checkpoint_keys,
      &diagnoses::checkpoint_keys_text},
+    {"checkpoint-race", "several ranks write one file, or one reads it while another writes",
+     diagnoses::checkpoint_race, &diagnoses::checkpoint_race_text},
     {"stale-rendezvous", "a rank read what a run before this one left in the store", diagnoses::stale_rendezvous,
      &diagnoses::stale_rendezvous_text},
     {"device-without-backend", "a call's tensor is on a device that the backend does not serve",
@@ -149,6 +165,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
     {"interface-counts", "ranks gave Gloo different numbers of interfaces", diagnoses::interface_counts,
      &diagnoses::interface_counts_text},
     {"world-size", "a rank expects more ranks than were started", diagnoses::world_size, &diagnoses::world_size_text},
+    {"store-gone", "the process that serves the store ended while others needed it", diagnoses::store_gone,
+     &diagnoses::store_gone_text},
     {"store-key-missing", "a rank waits for a key of the store that nobody has set", diagnoses::store_key_missing,
      &diagnoses::store_key_missing_text},
     {"read-before-wait", "the result of an asynchronous call was used before a wait", diagnoses::read_before_wait,
@@ -213,6 +231,16 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
     {"sampler-seed", "ranks shuffle with different seeds", diagnoses::sampler_seed, &diagnoses::sampler_seed_text},
     {"outside-of-group", "a rank used the result of a group to which it does not belong", diagnoses::outside_of_group,
      &diagnoses::outside_of_group_text},
+    {"unfrozen-after-wrapping", "parameters that DDP does not know were let train", diagnoses::unfrozen_after_wrapping,
+     &diagnoses::unfrozen_after_wrapping_text},
+    {"result-in-copy", "a call worked on a copy, and the tensor itself was used", diagnoses::result_in_copy,
+     &diagnoses::result_in_copy_text},
+    {"barrier-device", "a barrier guessed a GPU that is not the rank's own", diagnoses::barrier_device,
+     &diagnoses::barrier_device_text},
+    {"devices-idle", "DataParallel has fewer pieces than devices", diagnoses::devices_idle,
+     &diagnoses::devices_idle_text},
+    {"device-imbalance", "DataParallel loads one device more than the others", diagnoses::device_imbalance,
+     &diagnoses::device_imbalance_text},
 });
 
 // The first row that speaks; its id is filled in.

@@ -183,14 +183,33 @@ inline constexpr Key stride_key{.name = "stride",
                                 .low = 1,
                                 .high = 64};
 
-inline constexpr std::array all_reduce_keys{count_key, dtype_key,     op_key,     group_key,
-                                            async_key, algorithm_key, device_key, stride_key};
+inline constexpr std::array<std::string_view, 2> contiguous_words{"dropped", "copied_back"};
+inline constexpr Key contiguous_key{.name = "contiguous",
+                                    .shape = Shape::word,
+                                    .about =
+                                        "of a view: the call gets t.contiguous(), a copy; its result is dropped, or "
+                                        "t.copy_(c) follows. default: it gets the view",
+                                    .words = contiguous_words};
+
+inline constexpr std::array all_reduce_keys{count_key,     dtype_key,  op_key,     group_key,     async_key,
+                                            algorithm_key, device_key, stride_key, contiguous_key};
 inline constexpr std::array reduce_like_keys{count_key, dtype_key, op_key, group_key, async_key, algorithm_key};
 inline constexpr std::array rooted_keys{count_key, dtype_key,     root_key,  group_key,
                                         async_key, algorithm_key, device_key};
 inline constexpr std::array reduce_keys{count_key, dtype_key, op_key, root_key, group_key, async_key, algorithm_key};
 inline constexpr std::array gathering_keys{count_key, dtype_key, group_key, async_key, algorithm_key};
-inline constexpr std::array barrier_keys{group_key, async_key, algorithm_key};
+inline constexpr std::array barrier_keys{
+    group_key,
+    async_key,
+    algorithm_key,
+    Key{.name = "device_ids",
+        .shape = Shape::integer,
+        .about =
+            "the GPU that it runs on; local_rank: this rank's place in its node. default: that of earlier calls, and "
+            "of a first one the rank modulo `world.devices`",
+        .words = local_rank_words,
+        .high = 63},
+};
 inline constexpr std::array uneven_keys{counts_key, dtype_key, group_key, async_key, algorithm_key};
 inline constexpr std::array uneven_reduce_keys{counts_key, dtype_key, op_key, group_key, async_key, algorithm_key};
 inline constexpr std::array send_keys{
@@ -281,6 +300,10 @@ inline constexpr std::array compute_keys{
 };
 inline constexpr std::array checkpoint_keys{
     Key{.name = "path", .shape = Shape::text, .about = "the file that gets parameters and buffers", .required = true},
+    Key{.name = "takes",
+        .shape = Shape::duration,
+        .about = "how long it writes; until then the file is cut short, and who else writes it begins anew",
+        .otherwise = "0s"},
     Key{.name = "of",
         .shape = Shape::word,
         .about = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
@@ -298,6 +321,13 @@ inline constexpr std::array load_checkpoint_keys{
         .shape = Shape::boolean,
         .about = "missing and unexpected keys are errors",
         .otherwise = "true"},
+};
+inline constexpr std::array requires_grad_keys{
+    Key{.name = "layers", .shape = Shape::names, .about = "whose parameters", .required = true},
+    Key{.name = "to",
+        .shape = Shape::boolean,
+        .about = "false freezes them; true lets them train again",
+        .required = true},
 };
 inline constexpr std::array clip_keys{
     Key{.name = "max_norm", .shape = Shape::decimal, .about = "of all gradients together", .otherwise = "1"},

@@ -56,6 +56,8 @@ inline constexpr Group checkpoint_options{
 inline constexpr Group load_checkpoint_options{
     .title = "load_checkpoint", .about = "loads a checkpoint", .keys = load_checkpoint_keys};
 inline constexpr Group clip_options{.title = "clip_grad_norm", .about = "clips gradients", .keys = clip_keys};
+inline constexpr Group requires_grad_options{
+    .title = "requires_grad", .about = "parameter.requires_grad_(to)", .keys = requires_grad_keys};
 inline constexpr Group relaunch_options{
     .title = "relaunch", .about = "every process ends; files stay", .keys = relaunch_keys};
 
@@ -121,6 +123,11 @@ inline constexpr std::array operation_table{
         .about = "scales this rank's gradients down where their norm is too large",
         .group = &clip_options,
         .traits = in_train | only_in_train | needs_model},
+    Key{.name = "requires_grad",
+        .shape = Shape::group,
+        .about = "freezes layers, or lets them train again, of which a wrapper learns nothing",
+        .group = &requires_grad_options,
+        .traits = in_train | needs_model},
     Key{.name = "barrier",
         .shape = Shape::group,
         .about = "waits until every rank has come",

@@ -10,4 +10,11 @@ constexpr std::string_view identity_claimed =
 constexpr std::string_view store_opened = "store-opened";  // path: of init's store file
 constexpr std::string_view port_taken = "port-taken";      // port, held_by: of a rank that wanted to listen there
 
+constexpr std::string_view requires_grad_set = "requires-grad-set";  // layers, to (yes|no), wrapped (yes|no)
+constexpr std::string_view barrier_device = "barrier-device";  // node, guess, own: the GPU that a first barrier chose
+constexpr std::string_view file_begun = "file-begun";          // path: a checkpoint that takes time
+constexpr std::string_view file_written = "file-written";      // path
+constexpr std::string_view file_read = "file-read";            // path, whole (yes|no)
+constexpr std::string_view copy_passed = "copy-passed";        // label: the call had a copy, and the result stays there
+
 }  // namespace pdsim::scenarios::program_note

@@ -57,7 +57,7 @@ struct Session {
   std::set<std::string> waited;                                 // labels of calls that are over
   std::set<std::string> outside;           // and of those on groups to which this rank does not belong
   int device = 0;                          // the GPU that set_device chose
-  std::set<std::string> devices_compared;  // groups
+  std::set<std::string> devices_compared;  // group/device: a communicator of NCCL's
   bool group_destroyed = false;
   std::unique_ptr<DistributedDataParallel> ddp;
   std::unique_ptr<DataParallel> data_parallel;

@@ -139,6 +139,7 @@ std::string block(const Report& report, const std::vector<Report>& reports, cons
   out += places_section(report);
   if (!report.diagnosis) out += divergence_section(report);
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
+  out += devices_section(report);
   if (report.diagnosis) out += why_section(*report.diagnosis);
   out += watchdog_section(report);
   if (report.diagnosis) out += fix_section(report, reports);

@@ -183,6 +183,48 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
   return d;
 }
 
+std::optional<Diagnosis> store_gone(const Report& report) {
+  if (report.errors.empty() || first_cause(report.errors).code != Code::store_closed) return std::nullopt;
+  const RankLog& server = log_of(report.run, 0);
+  if (server.end != RankEnd::returned) return std::nullopt;  // its own error is the cause
+  Diagnosis d;
+  d.ranks = {0};
+  std::vector<Rank> left;
+  const Call* call = nullptr;
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    if (log.end != RankEnd::raised || log.error.code != Code::store_closed || log.rank == 0) continue;
+    const Call* failed = failed_operation(log, Code::store_closed);
+    if (failed == nullptr) continue;
+    add_once(left, log.rank);
+    d.evidence.push_back(cite(log.rank, *failed, "found the store gone"));
+    if (call == nullptr || failed->issued < call->issued) call = failed;
+  }
+  if (call == nullptr) return std::nullopt;
+  d.headline = fmt::format("rank 0 ended at {}, and with it the store that {} in {}", to_string(server.ended),
+                           who(left, "needs", "need"), call->name);
+  d.cause = fmt::format("rank 0, whose process serves the store, ended before {}", ranks_text(left));
+  d.why =
+      "With tcp:// and env:// the process of rank 0 is the store's server. When it returns the sockets of all clients "
+      "close. Collectives of an existing group go on without it; a new group, the first call of an NCCL group, a "
+      "monitored barrier or a key of the program's own do not.";
+  d.fix = "a barrier of all ranks before rank 0 ends";
+  d.fix_lines = {"or a store that outlives ranks: torchrun's agent serves it (TORCHELASTIC_USE_AGENT_STORE)"};
+  add_span(d, report.scenario, call->site.line, call->site.column, "needs the store", true);
+  d.inevitable_at = server.ended;
+  d.inevitable = fmt::format("since {}: rank 0 has ended", to_string(server.ended));
+  return d;
+}
+
+const std::string_view store_gone_text =
+    R"(Rank 0 ended first, and the store lived in its process. Others that still set or read a key, make a group, or connect for the
+first time, find its socket closed.
+
+How to recognise it: "Broken pipe", "Connection reset by peer" or "recvValue failed" from TCPStore at the end of a job that went
+well, on any rank but 0; a watchdog that cannot reach the store.
+
+Fix: a barrier before the end, so that rank 0 is not the first; or torchrun, whose agent serves the store.)";
+
 const std::string_view interface_counts_text =
     R"(GLOO_SOCKET_IFNAME names several interfaces, and not as many on every rank. Gloo connects all ranks once per interface, and
 the ranks with more of them wait for the others in a context that those do not have.

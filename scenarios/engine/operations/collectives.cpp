@@ -1,6 +1,7 @@
 // Collectives, send, recv, and waiting for those that were started with `async: true`.
 #include "core/trial/trial.h"
 #include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/program_notes.h"
 
 #include <fmt/format.h>
 
@@ -114,8 +115,10 @@ Status collective(Session& s, const Operation& op) {
   if (!payload.ok()) return payload.error();
   const Payload& p = *payload;
   auto pending = std::make_unique<Pending>();
-  const std::int64_t stride = takes_views_for_packed(s) ? op.integer("stride", 1) : 1;
+  const std::string copy = op.text("contiguous", "");
+  const std::int64_t stride = takes_views_for_packed(s) && copy.empty() ? op.integer("stride", 1) : 1;
   if (s.moves_data() && (*group)->is_member()) stride > 1 ? fill_view(*pending, p, stride) : fill(*pending, p);
+  if (copy == "dropped") s.env.recorder.note(program_note::copy_passed, {{"label", op.label}});
   if (stride > 1) s.env.recorder.note(note_kind::tensor_passed, {{"stride", std::to_string(stride)}});
   CallOptions options;
   const std::string algorithm = op.text("algorithm", "auto");

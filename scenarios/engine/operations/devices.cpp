@@ -1,8 +1,13 @@
 // set_device, and what backends say about the device of a tensor; raise.
 #include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/program_notes.h"
 #include "sim/personality.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
 
 namespace pdsim::scenarios::operations {
 namespace {
@@ -12,18 +17,44 @@ const sim::Personality* personality_of(const Session& s) {
                                                            : std::string_view(s.scenario.world.spec.backend));
 }
 
+int local_rank_of(const Session& s) { return s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node; }
+
 bool takes(const sim::Personality& p, std::string_view device) {
   return p.tensors.find(device) != std::string_view::npos;
+}
+
+std::size_t devices_used(const Session& s, const ProcessGroup& group) {
+  const std::string prefix = group.name() + "/";
+  return static_cast<std::size_t>(std::count_if(s.devices_compared.begin(), s.devices_compared.end(),
+                                                [&](const std::string& used) { return used.starts_with(prefix); }));
+}
+
+// A barrier has no tensor, so it runs where it is told to, or where earlier calls of the group ran. Before there were any it
+// guesses from the rank, whatever set_device said.
+int device_of_barrier(Session& s, const Operation& op, const ProcessGroup& group) {
+  const std::string given = op.text("device_ids", "");
+  if (given == "local_rank") return local_rank_of(s);
+  if (!given.empty()) return static_cast<int>(op.integer("device_ids", 0));
+  if (devices_used(s, group) > 0) return s.device;
+  const int guess = s.env.rank % s.scenario.world.devices;
+  s.env.recorder.note(
+      program_note::barrier_device,
+      {{"node", std::to_string(s.env.node)}, {"guess", std::to_string(guess)}, {"own", std::to_string(s.device)}});
+  return guess;
 }
 
 // What NCCL does when a communicator is made, at a group's first collective: every member tells its host and GPU, and no
 // two may be one.
 Status compare_devices(Session& s, const Operation& op, const ProcessGroup& group) {
-  if (!group.is_member() || s.store == nullptr || !s.devices_compared.insert(group.name()).second) return {};
-  const auto key = [&group](Rank rank) { return fmt::format("nccl_device/{}/{}", group.name(), rank); };
-  const std::string mine = fmt::format("{}:{}", s.env.node, s.device);
+  if (!group.is_member() || s.store == nullptr) return {};
+  const int device = op.name == "barrier" ? device_of_barrier(s, op, group) : s.device;
+  // One communicator for each device that a rank uses in the group, the n-th of every rank together.
+  const std::size_t made = devices_used(s, group);
+  if (!s.devices_compared.insert(fmt::format("{}/{}", group.name(), device)).second) return {};
+  const auto key = [&](Rank rank) { return fmt::format("nccl_device/{}/{}/{}", group.name(), made, rank); };
+  const std::string mine = fmt::format("{}:{}", s.env.node, device);
   s.env.recorder.note(note_kind::device_used,
-                      {{"node", std::to_string(s.env.node)}, {"device", std::to_string(s.device)}});
+                      {{"node", std::to_string(s.env.node)}, {"device", std::to_string(device)}});
   PDSIM_TRY(s.store->set(key(s.env.rank), mine));
   Rank shared = no_rank;
   for (Rank i = 0; i < group.size(); ++i) {
@@ -35,8 +66,8 @@ Status compare_devices(Session& s, const Operation& op, const ProcessGroup& grou
   if (shared == no_rank) return {};
   return Error{Code::invalid_argument,
                fmt::format("{}: Duplicate GPU detected: rank {} and rank {} both on device {} of node {}", op.name,
-                           s.env.rank, shared, s.device, s.env.node),
-               {{"device", std::to_string(s.device)}, {"shared_with", std::to_string(shared)}}};
+                           s.env.rank, shared, device, s.env.node),
+               {{"device", std::to_string(device)}, {"shared_with", std::to_string(shared)}}};
 }
 
 }  // namespace
@@ -50,7 +81,8 @@ Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) 
                  fmt::format("{}: backend {} has no way for tensors on {}; it takes those on {}", op.name,
                              backend->name, device, backend->tensors),
                  {{"device", device}, {"backend", std::string(backend->name)}}};
-  if (op.integer("stride", 1) > 1 && backend->on_strided == sim::OnStrided::refused)
+  if (op.integer("stride", 1) > 1 && op.text("contiguous", "").empty() &&
+      backend->on_strided == sim::OnStrided::refused)
     return Error{Code::invalid_argument,
                  fmt::format("{}: the tensor is a view with stride {}, and {} takes contiguous ones only", op.name,
                              op.integer("stride", 1), backend->name),
@@ -66,8 +98,7 @@ bool takes_views_for_packed(const Session& s) {
 }
 
 Status set_device(Session& s, const Operation& op) {
-  const int local_rank = s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node;
-  const int index = op.text("index", "") == "local_rank" ? local_rank : static_cast<int>(op.integer("index", 0));
+  const int index = op.text("index", "") == "local_rank" ? local_rank_of(s) : static_cast<int>(op.integer("index", 0));
   const int devices = s.scenario.world.devices;
   if (devices > 0 && index >= devices)
     return Error{Code::invalid_argument,

@@ -168,13 +168,17 @@ Status new_group(Session& s, const Operation& op) {
   return store_barrier(s, timeout);
 }
 
+void pass_time(Session& s, Time time) {
+  if (s.world == WorldKind::simulated)
+    s.env.runtime.compute(time);
+  else
+    s.env.runtime.sleep_until(s.env.runtime.now() + time);
+}
+
 Status compute(Session& s, const Operation& op) {
   const Result<Time> time = parse_time(op.text("time", "0s"));
   if (!time.ok()) return time.error();
-  if (s.world == WorldKind::simulated)
-    s.env.runtime.compute(*time);
-  else
-    s.env.runtime.sleep_until(s.env.runtime.now() + *time);
+  pass_time(s, *time);
   return {};
 }
 

@@ -32,6 +32,7 @@ Status store_add(Session& s, const Operation& op);
 Status store_wait(Session& s, const Operation& op);
 Status compute(Session& s, const Operation& op);
 Status clip_grad_norm(Session& s, const Operation& op);
+Status requires_grad(Session& s, const Operation& op);
 Status checkpoint(Session& s, const Operation& op);
 Status load_checkpoint(Session& s, const Operation& op);
 Status relaunch(Session& s, const Operation& op);
@@ -55,6 +56,9 @@ OperationFunction function_of(std::string_view name);
 
 // clip_grad_norm of these parameters, as the operation says; the norm of before.
 Result<double> clip_gradients(const Operation& op, std::span<nn::Tensor> parameters);
+
+// A while that passes on this rank: simulated work, or real sleep.
+void pass_time(Session& s, Time time);
 
 // What the file says about DDP, with the rules of its profile.
 DdpOptions ddp_options(const Scenario& scenario);

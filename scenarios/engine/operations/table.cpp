@@ -23,6 +23,7 @@ constexpr std::array rows{
     Row{"backward", backward},
     Row{"optimizer_step", optimizer_step},
     Row{"clip_grad_norm", clip_grad_norm},
+    Row{"requires_grad", requires_grad},
     Row{"barrier", collective},
     Row{"all_reduce", collective},
     Row{"broadcast", collective},

@@ -63,6 +63,11 @@ std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culp
     for (nn::LayerSpec& layer : change.layers) rename(layer.name);
     for (std::string& layer : change.order) rename(layer);
   }
+  each_operation(c.scenario.program, [](Operation& op) {
+    const auto layers = op.args.find("layers");
+    if (layers == op.args.end()) return;
+    for (Argument& layer : layers->second.items) rename(layer.text.value);
+  });
   c.scenario.expect.values.clear();
   return c;
 }
@@ -71,7 +76,7 @@ std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culp
 std::optional<Changed> other_sizes(const Scenario& s, const Culprits& culprits) {
   Changed c{s, culprits};
   bool changed = false;
-  if (s.model.given && !s.data.given) c.scenario.batch *= 2, changed = true;
+  if (s.model.given && !s.data.given && !s.data_parallel) c.scenario.batch *= 2, changed = true;
   each_operation(c.scenario.program, [&](Operation& op) {
     const std::int64_t count = op.integer("count", 0);
     if (count < 1 || op.args.count("count") == 0) return;

@@ -30,7 +30,7 @@ class Writer {
     const int parts = 2 + below(5);
     for (int i = 0; i < parts; ++i) out += part(i);
     if (trains_) out += training();
-    if (chance(3)) out += "  - barrier\n";
+    if (chance(3)) out += "  - barrier: " + barrier_options() + "\n";
     if (chance(4)) out += "  - destroy\n";
     return out + "expect: {outcome: ok, diagnosis: none}\n";
   }
@@ -89,8 +89,11 @@ class Writer {
     }
   }
 
+  // Where GPUs are counted a first barrier has to be told its own.
+  std::string barrier_options() const { return devices_.empty() ? "{}" : "{device_ids: local_rank}"; }
+
   std::string options(std::string_view kind) {
-    if (kind == "barrier") return "{}";
+    if (kind == "barrier") return barrier_options();
     std::string out = fmt::format("count: {}", 1 + below(3000));
     out += fmt::format(", dtype: {}", pick<4>({"f32", "f64", "i32", "i64"}));
     if (kind == "all_reduce" || kind == "reduce") out += fmt::format(", op: {}", pick<3>({"sum", "max", "min"}));
@@ -194,9 +197,8 @@ class Writer {
     if (chance(3)) out += "  - eval: {through: ddp}\n";
     if (chance(3)) out += "  - eval: {through: module}\n    when: {rank: 0}\n";
     if (chance(3))
-      out +=
-          "  - checkpoint: {path: run/model}\n    when: {rank: 0}\n  - barrier\n"
-          "  - load_checkpoint: {path: run/model}\n";
+      out += "  - checkpoint: {path: run/model}\n    when: {rank: 0}\n  - barrier: " + barrier_options() +
+             "\n  - load_checkpoint: {path: run/model}\n";
     return out;
   }
 
