@@ -5,6 +5,8 @@
 #include "backends/availability.h"
 #include "backends/launch/guarded.h"
 #include "backends/local/record_file.h"
+#include "core/base/int_set.h"
+#include "scenarios/engine/analyse.h"
 #include "scenarios/engine/launch_record.h"
 #include "scenarios/engine/record_json.h"
 #include "scenarios/engine/record_origin.h"
@@ -79,6 +81,24 @@ void keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Consol
               "RecordFile");
 }
 
+// Who waits for whom in a job that runs and gets nowhere; empty: nobody sits in a call.
+std::string who_waits(const LaunchOutcome& now) {
+  scenarios::Scenario nothing;
+  const scenarios::Report report = scenarios::analyse(nothing, scenarios::run_of_launch(now), "processes");
+  if (report.blocked.empty()) return {};
+  // Of calls that are only missing so far, the ranks that wait tell it all.
+  if (report.diagnosis && report.diagnosis->id != "missing-call") return report.diagnosis->headline;
+  const scenarios::BlockedRank& first = report.blocked.front();
+  std::vector<Rank> alike;
+  for (const scenarios::BlockedRank& b : report.blocked)
+    if (b.in == first.in && b.seq == first.seq && b.group == first.group && b.waits_for == first.waits_for)
+      alike.push_back(b.rank);
+  std::string text = fmt::format("{} {} in {}", ranks_text(alike), alike.size() == 1 ? "waits" : "wait", first.in);
+  if (first.seq >= 0) text += fmt::format(" #{} of group {}", first.seq, first.group);
+  if (!first.waits_for.empty()) text += " for " + ranks_text(first.waits_for);
+  return first.why.empty() ? text : text + ", " + first.why;
+}
+
 std::string time_problem(const std::string& text) {
   const Result<Time> time = parse_time(text);
   return time.ok() ? "" : fmt::format("{}; write a time with its unit, such as 10s", time.error().message);
@@ -117,6 +137,7 @@ int run(LaunchFlags& flags, Console& console) {
   options.grace = parse_time(flags.grace).value();
   if (!flags.on.empty()) options.take_seats = real_world_row(flags.on)->take_seats;
   options.records = flags.records;
+  options.explain = who_waits;
   const Result<int> status = run_guarded([&]() -> int {
     const auto at_end = [&](const LaunchOutcome& outcome) {
       if (!flags.records.empty()) keep_records(flags, outcome, console);

@@ -201,13 +201,34 @@ class LaunchedJob {
       if (!is_helper(look.pid)) ticks += look.ticks;
     if (ticks != ticks_) last_news_ = now;
     ticks_ = ticks;
-    if (now - last_news_ < options_.patience) {
-      told_ = false;
-    } else if (!told_) {
-      told_ = true;
-      tell(fmt::format("no rank has computed or printed anything for {}: {}", to_string(options_.patience),
-                       states(below)));
+    const bool still = records_stand_still(now), idle = now - last_news_ >= options_.patience;
+    if (!idle && !still) told_ = false;
+    if (told_ || (!idle && (!still || looked_for_waits_))) return;
+    looked_for_waits_ = true;
+    const std::string waits = recorded_ > 0 ? who_waits() : std::string();
+    if (!idle && waits.empty()) return;
+    told_ = true;
+    tell(fmt::format("no rank has {} for {}: {}", idle ? "computed or printed anything" : "begun or ended a call",
+                     to_string(options_.patience), states(below)));
+    if (!waits.empty()) tell(waits);
+  }
+
+  bool records_stand_still(Time now) {
+    std::uint64_t recorded = 0;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) recorded += records_.progress(r);
+    if (recorded != recorded_) {
+      last_record_ = now;
+      looked_for_waits_ = false;
     }
+    recorded_ = recorded;
+    return recorded > 0 && now - last_record_ >= options_.patience;
+  }
+
+  std::string who_waits() const {
+    if (!options_.explain) return {};
+    LaunchOutcome now{0, {}, outcomes_, true};
+    for (std::size_t r = 0; r < now.ranks.size(); ++r) now.ranks[r].ring = records_.read(r);
+    return options_.explain(now);
   }
 
   std::string states(const std::vector<ProcessLook>& below) {
@@ -216,7 +237,10 @@ class LaunchedJob {
       const auto look =
           std::find_if(below.begin(), below.end(), [&](const ProcessLook& l) { return l.pid == ranks_[r].pid(); });
       const bool stopped = look != below.end() && (look->state == 'T' || look->state == 't');
-      const std::string_view state = ended_[r] ? "is done" : stopped ? "is stopped" : "waits";
+      const std::string_view state = ended_[r]                      ? "is done"
+                                     : stopped                      ? "is stopped"
+                                     : records_.is_between_calls(r) ? "is in code of its own"
+                                                                    : "waits";
       text += fmt::format("{}rank {} {}", r == 0 ? "" : ", ", r, state);
       if (!ended_[r] && look != below.end()) text += fmt::format(" (process {}{})", look->pid, records_.last_call(r));
     }
@@ -241,6 +265,9 @@ class LaunchedJob {
   Time ends_by_{};
   Time last_news_{}, last_look_{};
   std::int64_t ticks_ = 0;
+  Time last_record_{};
+  std::uint64_t recorded_ = 0;
+  bool looked_for_waits_ = false;  // and nobody was found, or it is told
   bool told_ = false;
 };
 

@@ -8,7 +8,8 @@
 //   death     when a rank exits with another status than 0, is killed by a signal, or has been stopped (SIGSTOP) for `patience`,
 //             that is told, and the job ends. Ranks that exit with 0 are done; the others go on
 //   quiet     when no process of the job has computed or printed anything for `patience`, that is told, with what each rank is
-//             doing, once until something happens again; the job goes on
+//             doing, once until something happens again; the job goes on. So also when ranks keep records and no call has begun or
+//             ended for as long, though somebody computes (MPI does while it waits), if `explain` finds one who waits
 //   end       all processes of the job, daemons too, get SIGTERM, and SIGKILL when they are still there after `grace`. So also
 //             at SIGINT, SIGTERM and SIGHUP of the launcher, and when every rank is done
 //   threads   one; call it in a process of its own, below a guard (guarded.h), which ends the ranks if this is killed
@@ -25,6 +26,8 @@
 
 namespace pdsim {
 
+struct LaunchOutcome;
+
 struct LaunchOptions {
   int ranks = 1;
   std::vector<std::string> command;
@@ -32,6 +35,8 @@ struct LaunchOptions {
   Time grace{5'000'000'000'000};
   TakeSeats take_seats = nullptr;  // where the library wants its own launcher
   std::string records;             // a folder for the record rings while ranks run; empty: they are in memory only
+  // One sentence on who waits for whom in a job that gets nowhere, out of its rings; empty: nobody waits.
+  std::function<std::string(const LaunchOutcome&)> explain;
 };
 
 struct LaunchOutcome {

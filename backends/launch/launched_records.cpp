@@ -10,6 +10,14 @@
 
 namespace pdsim {
 
+namespace {
+
+bool is_open(const Call& call) {
+  return call.layer != Layer::program && (call.state == CallState::issued || call.state == CallState::started);
+}
+
+}  // namespace
+
 std::string last_call_text(const RankLog& log) {
   const auto last =
       std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& call) { return call.layer != Layer::program; });
@@ -18,8 +26,9 @@ std::string last_call_text(const RankLog& log) {
   if (!last->purpose.empty()) text += fmt::format(" ({})", last->purpose);
   if (last->seq >= 0) text += fmt::format(" #{}", last->seq);
   if (!last->group.empty()) text += fmt::format(" of group {}", last->group);
-  const bool open = last->state == CallState::issued || last->state == CallState::started;
-  const std::string_view how = open ? "was not done" : last->state == CallState::completed ? "was done" : "failed";
+  const std::string_view how = is_open(*last)                        ? "was not done"
+                               : last->state == CallState::completed ? "was done"
+                                                                     : "failed";
   return fmt::format("{}, which {}", text, how);
 }
 
@@ -40,6 +49,13 @@ std::optional<RingRecord> LaunchedRecords::read(std::size_t rank) const {
   Result<RingRecord> ring = read_record_ring(memory_[rank].bytes());
   if (!ring.ok()) return std::nullopt;
   return std::move(*ring);
+}
+
+std::uint64_t LaunchedRecords::progress(std::size_t rank) const { return ring_progress(memory_[rank].bytes()); }
+
+bool LaunchedRecords::is_between_calls(std::size_t rank) const {
+  const std::optional<RingRecord> ring = read(rank);
+  return ring && !ring->log.calls.empty() && std::none_of(ring->log.calls.begin(), ring->log.calls.end(), is_open);
 }
 
 std::string LaunchedRecords::last_call(std::size_t rank) const {

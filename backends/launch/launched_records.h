@@ -8,6 +8,7 @@
 #include "backends/local/shared_memory.h"
 #include "core/group/record_ring.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,11 @@ class LaunchedRecords {
   std::string path_of(std::size_t rank) const { return paths_[rank]; }
   // Nothing when the rank has recorded nothing.
   std::optional<RingRecord> read(std::size_t rank) const;
-  // ", " and last_call_text, or nothing.
+  // Grows with everything that the rank records; 0: nothing yet.
+  std::uint64_t progress(std::size_t rank) const;
+  // It has made calls, and all are done: if others wait, then for this one, though it may sleep as well.
+  bool is_between_calls(std::size_t rank) const;
+  // "; " and last_call_text, or nothing.
   std::string last_call(std::size_t rank) const;
 
  private:

@@ -290,6 +290,15 @@ void mark_end(std::span<std::byte> memory, const RingEnd& end) {
                                 (static_cast<std::uint64_t>(end.signal) & end_byte) << end_signal_shift);
 }
 
+std::uint64_t ring_progress(std::span<const std::byte> memory) {
+  const auto* words = reinterpret_cast<const std::uint64_t*>(memory.data());
+  if (memory.size() < 8 * header_words || load(words + word_magic, std::memory_order_acquire) != magic) return 0;
+  std::uint64_t progress = 1;
+  for (std::size_t slot = header_words; slot + slot_words <= memory.size() / 8; slot += slot_words)
+    progress += load(words + slot, std::memory_order_relaxed);
+  return progress;
+}
+
 Result<RingRecord> read_record_ring(std::span<const std::byte> memory) {
   const auto wrong = [](std::string why) { return Error{Code::input_invalid, std::move(why), {}}; };
   if (memory.size() < 8 * header_words) return wrong("the memory is smaller than the header of a record ring");

@@ -62,6 +62,9 @@ struct RingRecord {
   std::int64_t torn = 0;  // slots that were being written
   std::optional<RingEnd> end;
 };
+// Grows with everything that is written, for who watches whether a rank gets on; 0: there is no ring. Cost: one word of each slot.
+std::uint64_t ring_progress(std::span<const std::byte> memory);
+
 // input_invalid when the memory holds no ring (the process did not come that far), or one of another version.
 Result<RingRecord> read_record_ring(std::span<const std::byte> memory);
 

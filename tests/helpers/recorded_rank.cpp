@@ -1,7 +1,8 @@
 // A program of a user, as `pdsim launch` starts it: joins the others through the store of rank 0 and Gloo, keeps its flight record,
 // and adds up for ever; or `WHAT RANK CALL`: that rank does it to itself before that call.
 //
-//   WHAT   kill | stop (signals) | exit | raise | skip (goes on to the next call) | end (all end well there)
+//   WHAT   kill | stop (signals) | exit | raise | sleep | compute (for ever) | skip (goes on to the next call) | end (all end well
+//          there)
 
 #include "backends/gloo/gloo_backend.h"
 #include "backends/local/real_runtime.h"
@@ -16,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 namespace pdsim {
 namespace {
@@ -31,6 +33,8 @@ Status strike(std::string_view what) {
   if (what == "kill") std::raise(SIGKILL);
   if (what == "stop") std::raise(SIGSTOP);
   if (what == "exit") std::_Exit(7);
+  while (what == "sleep") pause();
+  for (volatile int turns = 0; what == "compute";) turns = turns ^ 1;
   if (what == "raise") throw std::runtime_error("the program gave up");
   return {};
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace pdsim {
@@ -55,6 +56,26 @@ RingRecord read(std::span<const std::byte> memory) {
   Result<RingRecord> record = read_record_ring(memory);
   EXPECT_TRUE(record.ok()) << record.error().message;
   return record.ok() ? std::move(*record) : RingRecord{};
+}
+
+TEST(RecordRing, ItsProgressGrowsWithEverythingThatIsWritten) {
+  Memory memory({2, 1});
+  EXPECT_EQ(ring_progress(memory.bytes()), 0U);
+  RecordRing ring(memory.bytes(), {2, 1}, 0, 1);
+  std::uint64_t last = 0;
+  const auto grows = [&] {
+    const std::uint64_t now = ring_progress(memory.bytes());
+    return std::exchange(last, now) < now && ring_progress(memory.bytes()) == now;
+  };
+  EXPECT_TRUE(grows());
+  for (std::int64_t id = 0; id < 5; ++id) {
+    ring.write(call_number(id));
+    EXPECT_TRUE(grows());
+    ring.update(call_number(id));
+    EXPECT_TRUE(grows());
+    ring.write(id, Note{});
+    EXPECT_TRUE(grows());
+  }
 }
 
 TEST(RecordRing, TellsHowTheProcessEndedAsItsParentHasMarked) {
