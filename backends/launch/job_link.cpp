@@ -158,7 +158,7 @@ Result<Listener> listen_for_job(const JobPlace& place) {
   if (fact(listener.error().facts, "errno") == std::to_string(EADDRINUSE)) why = who_listens(place);
   return Error{Code::invalid_argument,
                fmt::format("rank 0 of {} cannot listen {}{}: {}", place.size, place_of(place),
-                           place.host.empty() ? "" : ", as MASTER_ADDR and MASTER_PORT say", why),
+                           place.host.empty() ? "" : fmt::format(", as {} say", place.source), why),
                {}};
 }
 

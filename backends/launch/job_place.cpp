@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -40,7 +41,7 @@ class Variables {
   const std::function<const char*(const char*)>& lookup_;
 };
 
-constexpr int most_ranks = 1 << 20, highest_port = 65535;
+constexpr int most_ranks = 1 << 20, highest_port = 65535, ports_to_try = 16;
 
 using Names = std::initializer_list<const char*>;
 
@@ -64,10 +65,35 @@ Status meet_at_master(const Variables& v, JobPlace& place) {
   place.port = *port;
   place.name = v.text({"TORCHELASTIC_RUN_ID"});
   if (v.text({"TORCHELASTIC_USE_AGENT_STORE"}) != "True") return {};
-  constexpr int behind = 16;
   place.port += 1;
-  place.ports = behind;
+  place.ports = ports_to_try;
   return {};
+}
+
+// The first name of a list of Slurm's: node08 of "node[08-11,14],login".
+std::string first_machine(std::string_view list) {
+  std::string name;
+  bool in_brackets = false, has_number = false;
+  for (const char c : list) {
+    if (c == ',' && !in_brackets) break;
+    if (in_brackets && (c == ',' || c == '-')) has_number = true;
+    if (c == '[' || c == ']') {
+      in_brackets = c == '[';
+      has_number = false;
+    } else if (!has_number) {
+      name += c;
+    }
+  }
+  return name;
+}
+
+// Ports that are this step's own, as far as numbers of jobs tell: several jobs may run on one machine.
+int port_of_step(const std::string& job, const std::string& step) {
+  constexpr unsigned long lowest = 15000, places = 1000;
+  std::uint64_t job_number = 0, step_number = 0;
+  std::from_chars(job.data(), job.data() + job.size(), job_number);
+  std::from_chars(step.data(), step.data() + step.size(), step_number);
+  return static_cast<int>(lowest + (job_number * 7 + step_number) % places * ports_to_try);
 }
 
 Status meet(const Variables& v, JobPlace& place, bool one_machine, const std::string& name) {
@@ -111,7 +137,17 @@ Result<std::optional<JobPlace>> job_place(const std::function<const char*(const 
     const std::string machines = v.text({"SLURM_STEP_NUM_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
     const std::string job = v.text({"SLURM_JOB_ID", "SLURM_JOBID"});
     const std::string step = v.text({"SLURM_STEP_ID", "SLURM_STEPID"});
-    if (place.ok()) met = meet(v, *place, machines == "1", job.empty() ? "" : fmt::format("slurm-{}.{}", job, step));
+    const std::string name = job.empty() ? "" : fmt::format("slurm-{}.{}", job, step);
+    const std::string first = first_machine(v.text({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}));
+    const bool is_alone_there = machines == "1" || name.empty() || first.empty() || !v.text({"MASTER_ADDR"}).empty();
+    if (place.ok() && is_alone_there) met = meet(v, *place, machines == "1", name);
+    if (place.ok() && !is_alone_there) {
+      place->host = first;
+      place->port = port_of_step(job, step);
+      place->ports = ports_to_try;
+      place->name = name;
+      place->source = "Slurm's list of nodes and number of the job";
+    }
   } else {
     return std::optional<JobPlace>();
   }

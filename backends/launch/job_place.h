@@ -6,7 +6,9 @@
 //   srun      SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS; not the batch script itself, which is no step, and not a step of
 //             one task, which is somebody's shell
 //   where     rank 0 listens: at MASTER_ADDR and MASTER_PORT. Without them, for a job of mpirun or srun on one machine, at a
-//             name in that machine's memory which is made of the job's own name
+//             name in that machine's memory which is made of the job's own name; of srun on several, on the first machine of
+//             SLURM_STEP_NODELIST or SLURM_JOB_NODELIST, where it puts rank 0 unless it is told otherwise, at one of sixteen ports
+//             from 15000 to 30999 that are made of the numbers of job and step
 #pragma once
 
 #include "core/base/result.h"
@@ -21,12 +23,13 @@ namespace pdsim {
 struct JobPlace {
   Rank rank = 0;
   int size = 1;
-  std::string by;       // what started it, in words
-  std::string host;     // empty: this machine's memory
-  int port = 0;         // the first that rank 0 may listen on
-  int ports = 1;        // and how many
-  std::string name;     // tells this job from others
-  bool is_mpi = false;  // an mpirun has started it, whoever else did
+  std::string by;                                      // what started it, in words
+  std::string host;                                    // empty: this machine's memory
+  int port = 0;                                        // the first that rank 0 may listen on
+  int ports = 1;                                       // and how many
+  std::string source = "MASTER_ADDR and MASTER_PORT";  // what names host and port
+  std::string name;                                    // tells this job from others
+  bool is_mpi = false;                                 // an mpirun has started it, whoever else did
   std::string version;  // of pdsim, which is the same on all ranks; for the caller to say
 };
 

@@ -2,7 +2,7 @@
 //
 //   memory    callers' buffers lie in the CPU's memory; the backend copies them to the device and back, through pinned memory, on
 //             the stream of the communicator
-//   device    LOCAL_RANK (or Open MPI's), else the rank, modulo the number of devices. Where ranks outnumber devices, each process
+//   device    LOCAL_RANK (or an MPI's, or srun's), else the rank, modulo the number of devices. Where ranks outnumber devices, each process
 //             gets an environment of its own before it uses NCCL, which lets them share one (probe.h)
 //   join      the group's first rank makes NCCL's unique ids and puts them into the store; all wait there for each other, and then
 //             make communicators that do not block. `store` must outlive the member. Errors: store_timeout, timeout, and NCCL's

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace pdsim {
 namespace {
@@ -57,6 +60,24 @@ NcclFacts nccl_facts(const NcclLibrary& library, int ranks_here) {
   return facts;
 }
 
+namespace {
+
+// How many tasks Slurm has put on a node, out of "4(x2),3": four on each of two nodes, three on the next. 0: it does not say.
+int tasks_on(std::string_view counts, int node) {
+  while (!counts.empty() && node >= 0) {
+    int tasks = 0, nodes = 1;
+    const std::size_t comma = std::min(counts.find(','), counts.size());
+    const std::string part(counts.substr(0, comma));
+    if (std::sscanf(part.c_str(), "%d(x%d)", &tasks, &nodes) < 1) return 0;
+    if (node < nodes) return tasks;
+    node -= nodes;
+    counts.remove_prefix(std::min(comma + 1, counts.size()));
+  }
+  return 0;
+}
+
+}  // namespace
+
 LocalSeat local_seat(int rank, int size, const std::function<const char*(const char*)>& variable) {
   struct Names {
     const char *rank, *size, *local_rank, *local_size;
@@ -64,6 +85,7 @@ LocalSeat local_seat(int rank, int size, const std::function<const char*(const c
   constexpr std::array launchers{
       Names{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
       Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+      Names{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
   };
   const auto number = [&variable](const char* name) {
     const char* text = variable(name);
@@ -72,6 +94,14 @@ LocalSeat local_seat(int rank, int size, const std::function<const char*(const c
   for (const Names& names : launchers) {
     if (number(names.rank) != rank || number(names.size) != size) continue;
     const LocalSeat seat{number(names.local_rank), number(names.local_size)};
+    if (seat.rank >= 0 && seat.rank < seat.ranks) return seat;
+  }
+  const bool is_step =
+      number("SLURM_PROCID") == rank && (number("SLURM_STEP_NUM_TASKS") == size || number("SLURM_NTASKS") == size);
+  const char* counts = variable("SLURM_STEP_TASKS_PER_NODE");
+  if (counts == nullptr) counts = variable("SLURM_TASKS_PER_NODE");
+  if (is_step && counts != nullptr) {
+    const LocalSeat seat{number("SLURM_LOCALID"), tasks_on(counts, number("SLURM_NODEID"))};
     if (seat.rank >= 0 && seat.rank < seat.ranks) return seat;
   }
   return {rank, size};

@@ -37,7 +37,7 @@ struct LocalSeat {
   int rank = 0;
   int ranks = 1;
 };
-// From LOCAL_RANK and LOCAL_WORLD_SIZE, or Open MPI's names for them, of an environment that says it is this rank's; otherwise all
+// From LOCAL_RANK and LOCAL_WORLD_SIZE, or the names of Open MPI, other MPIs and srun, of an environment that says it is this rank's; otherwise all
 // ranks are taken to be here. `variable` gives null for one that is not set.
 LocalSeat local_seat(int rank, int size, const std::function<const char*(const char*)>& variable);
 

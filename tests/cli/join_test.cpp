@@ -8,7 +8,10 @@
 
 #include <array>
 #include <cstdio>
+#include <netinet/in.h>
 #include <string>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 namespace pdsim::cli_tests {
@@ -91,11 +94,33 @@ TEST(Join, TakesTheRanksOfSrun) {
   expect_one_report(launch({}, srun + forget + program_path() + validate + "gloo"), "gloo");
 }
 
+// On several machines srun says who they are, and nobody sets MASTER_ADDR; here the first of them is this one.
+TEST(Join, TakesTheRanksOfSrunOnSeveralMachines) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const std::string srun =
+      "export SLURM_PROCID=$RANK SLURM_LOCALID=0 SLURM_NODEID=$RANK SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 "
+      "SLURM_JOB_ID=$PPID SLURM_STEP_ID=0 SLURM_NNODES=2 SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE='1(x2)' "
+      "SLURM_STEP_NODELIST=localhost,node2 SLURM_JOB_NODELIST=localhost,node[2-9]; ";
+  expect_one_report(launch({}, srun + forget + "unset MASTER_PORT; " + program_path() + validate + "gloo"), "gloo");
+}
+
+// The agent of torchrun listens at MASTER_PORT; its store is not ours, and does not answer us.
 TEST(Join, GoesBehindThePortWhereTorchrunServesItsOwnStore) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
-  expect_one_report(launch({}, "export TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=r$PPID; " +
-                                   program_path() + validate + "gloo"),
-                    "gloo");
+  const int agent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  address.sin_family = AF_INET;
+  ASSERT_EQ(bind(agent, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(listen(agent, 1), 0);
+  getsockname(agent, reinterpret_cast<sockaddr*>(&address), &length);
+  const std::string torchrun =
+      "export MASTER_ADDR=localhost MASTER_PORT=" + std::to_string(ntohs(address.sin_port)) +
+      " GROUP_RANK=0 ROLE_RANK=$RANK ROLE_NAME=default ROLE_WORLD_SIZE=2 GROUP_WORLD_SIZE=1 "
+      "TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RESTART_COUNT=0 TORCHELASTIC_MAX_RESTARTS=0 "
+      "TORCHELASTIC_RUN_ID=r$PPID; ";
+  expect_one_report(launch({}, torchrun + program_path() + validate + "gloo"), "gloo");
+  close(agent);
 }
 
 TEST(Join, AVerdictThatDoesNotHoldIsTheStatusOfEveryRank) {

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pdsim {
 namespace {
@@ -106,6 +108,32 @@ TEST(JobPlace, OfSrunIsTheStepsAndABatchScriptIsNone) {
   EXPECT_FALSE(place(with(without(slurm, "SLURM_STEP_ID"), {{"ENVIRONMENT", "BATCH"}}))->has_value());
   EXPECT_TRUE(place(with(slurm, {{"ENVIRONMENT", "BATCH"}}))->has_value());
   EXPECT_NE(problem(with(slurm, {{"SLURM_NNODES", "2"}})), "none");
+}
+
+// Nobody sets MASTER_ADDR there.
+TEST(JobPlace, OfSrunOnSeveralMachinesIsOnTheFirstOfThem) {
+  const Variables several = with(slurm, {{"SLURM_NNODES", "2"}});
+  const std::vector<std::pair<std::string, std::string>> lists{
+      {"node7", "node7"},       {"node[08-11,14],login", "node08"},
+      {"node[3,5-6]", "node3"}, {"rack[1-2]n[03-4]", "rack1n03"},
+      {"gpu-a,gpu-b", "gpu-a"}, {"n[1-2]-ib", "n1-ib"}};
+  for (const auto& [list, first] : lists)
+    for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"})
+      EXPECT_EQ(joined(with(several, {{name, list}})).host, first) << list;
+  const JobPlace p = joined(with(several, {{"SLURM_STEP_NODELIST", "b[1-2]"}, {"SLURM_JOB_NODELIST", "a1,b[1-2]"}}));
+  EXPECT_EQ(p.host, "b1");
+  EXPECT_EQ(p.name, "slurm-77.0");
+  EXPECT_EQ(p.port, 15000 + 77 * 7 * 16);
+  EXPECT_EQ(p.ports, 16);
+  const JobPlace next = joined(with(several, {{"SLURM_STEP_NODELIST", "b[1-2]"}, {"SLURM_STEP_ID", "1"}}));
+  EXPECT_EQ(next.port, p.port + 16);
+  const JobPlace huge = joined(with(several, {{"SLURM_STEP_NODELIST", "b"}, {"SLURM_JOB_ID", "4294967294"}}));
+  EXPECT_GE(huge.port, 15000);
+  EXPECT_LT(huge.port, 31000);
+  const JobPlace told =
+      joined(with(several, {{"SLURM_STEP_NODELIST", "b"}, {"MASTER_ADDR", "m"}, {"MASTER_PORT", "9"}}));
+  EXPECT_EQ(told.host, "m");
+  EXPECT_EQ(told.ports, 1);
 }
 
 TEST(JobPlace, IsNoneInAShellThatSrunHasStarted) {

@@ -100,6 +100,24 @@ TEST(NcclProbe, BelievesALaunchersPlaceOnlyWhereItSpeaksOfThisRank) {
          {"OMPI_COMM_WORLD_LOCAL_RANK", "3"},
          {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
   EXPECT_EQ(local_seat(5, 8, variable).rank, 3);
+  set = {{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "4"}};
+  EXPECT_EQ(local_seat(5, 8, variable).rank, 2);
+}
+
+TEST(NcclProbe, TakesThePlaceThatSrunGives) {
+  std::map<std::string, std::string> set{
+      {"SLURM_PROCID", "9"}, {"SLURM_NTASKS", "11"}, {"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "2"}};
+  const auto variable = [&set](const char* name) {
+    const auto found = set.find(name);
+    return found == set.end() ? nullptr : found->second.c_str();
+  };
+  EXPECT_EQ(local_seat(9, 11, variable).ranks, 11);  // it does not say how many are here
+  const std::map<std::string, int> ranks_here{{"4(x2),3", 3}, {"4,4,3", 3}, {"4,4(x2)", 4}, {"8(x1),1", 11}, {"x", 11}};
+  for (const auto& [counts, ranks] : ranks_here) {
+    set["SLURM_STEP_TASKS_PER_NODE"] = counts;
+    EXPECT_EQ(local_seat(9, 11, variable).ranks, ranks) << counts;
+    EXPECT_EQ(local_seat(9, 11, variable).rank, ranks == 11 ? 9 : 1) << counts;
+  }
 }
 
 TEST(NcclMappings, EveryDTypeTravelsAsOneOfItsSize) {
