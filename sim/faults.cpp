@@ -86,12 +86,12 @@ PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, T
   return verdict;
 }
 
-double Faults::slowness(Rank rank, Time now) const {
+Time Faults::stretched(Time usual, Rank rank, Time now) const {
   double factor = world_.work_of(rank);
   for (const Rule& rule : rules_)
     if (rule.spec.kind == "slow" && rule.spec.match.rank.contains(rank) && holds(rule, rank, now))
       factor *= rule.spec.factor;
-  return factor;
+  return factor == 1.0 ? usual : Time{std::llround(static_cast<double>(usual.ps) * factor)};
 }
 
 Time Faults::start_delay(Rank rank) const {

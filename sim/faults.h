@@ -68,8 +68,8 @@ class Faults {
 
   MessageVerdict on_message(Rank from, Rank to, std::string_view op, Time now);
   PointVerdict on_reach(Rank rank, int step, std::string_view operation, Time now);
-  // What multiplies a rank's local work at `now`.
-  double slowness(Rank rank, Time now) const;
+  // How long work of this length takes the rank now.
+  Time stretched(Time usual, Rank rank, Time now) const;
   // How late the rank starts in this launch: a rank that runs `factor` times slower `for` a while is that much behind after it.
   Time start_delay(Rank rank) const;
   // A rank's clock: real time to what its now() shows, and back.

@@ -144,7 +144,10 @@ class SimMember final : public Member {
     arm_watchdog(operation);
     const std::vector<OperationPtr> earlier = running_;
     running_.push_back(operation);
-    if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier && !earlier.empty()) {
+    if (SimDevice* device = me().device.get(); device != nullptr && world_.personality.waits_on_stream) {
+      start_in_stream(*device, operation);
+    } else if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier &&
+               !earlier.empty()) {
       start_after(earlier, operation);
     } else {
       run(operation);
@@ -198,6 +201,20 @@ class SimMember final : public Member {
     if (operation->finished) return;
     if (!world_.ahead.takes(operation->call)) return operation->post();
     world_.ahead.add(channel_, ranks_, operation);
+  }
+
+  // When the program's stream has come here; collectives of a group also one after the other.
+  void start_in_stream(SimDevice& device, const OperationPtr& operation) {
+    device.runs(operation->work);
+    const bool alone = pdsim::row(operation->call.kind).point_to_point;
+    const OperationPtr before = alone ? nullptr : std::exchange(in_stream_, operation);
+    device.here([this, before, operation] {
+      if (operation->finished) return;
+      if (before == nullptr) return run(operation);
+      before->work->on_done([this, operation](const Status& status) {
+        if (status.ok() && !operation->finished) run(operation);
+      });
+    });
   }
 
   void start_after(const std::vector<OperationPtr>& earlier, const OperationPtr& operation) {
@@ -263,6 +280,7 @@ class SimMember final : public Member {
   Operation idle_;
   std::unique_ptr<Transport> transport_;
   std::vector<OperationPtr> running_;
+  OperationPtr in_stream_;  // the newest that was put there
   std::optional<Error> unusable_;
 };
 

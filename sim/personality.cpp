@@ -12,7 +12,8 @@ constexpr std::array<Personality, 4> personality_rows{{
      AddressExchange::full_mesh, "auto:gloo", "cpu, cuda", OnStrided::taken_for_packed, false, ""},
     {"nccl", "calls pair by order alone, messages without tags, a dead peer is silence, the watchdog ends the process",
      10_min, 0_B, Pairing::by_order, false, true, OnTimeout::process_ends, OnPeerEnd::nothing,
-     OnLongMessage::never_completes, AddressExchange::root_publishes, "auto", "cuda", OnStrided::refused, true, ""},
+     OnLongMessage::never_completes, AddressExchange::root_publishes, "auto", "cuda", OnStrided::refused, true, "", "",
+     false, true},
     {"mpi",
      "small sends are eager, calls pair by kind and count, no timeout, the launcher ends the job when a rank dies",
      Time::max(), 4_KiB, Pairing::by_kind, true, false, OnTimeout::nothing, OnPeerEnd::job_ends,
@@ -61,6 +62,7 @@ Personality with_variables(Personality personality, const NcclVariables& variabl
   if (blocking) {
     personality.on_timeout = OnTimeout::work_fails;
     personality.timeout_names_call = true;
+    personality.waits_on_stream = false;
     if (variables.async_error_handling.value_or(0) != 0)
       personality.watchdog_note = "both variables are set, so the blocking wait wins and no watchdog runs";
   } else if (!handled) {

@@ -41,6 +41,7 @@ struct Personality {
   std::string_view watchdog_silent;  // what it reports about a hang when it has no timeout
   std::string_view watchdog_note{};  // added to what it reports about one
   bool timeout_names_call = false;   // when the work fails; otherwise it names the message that did not come
+  bool waits_on_stream = false;      // wait() makes the current stream wait, and the program goes on
 };
 
 struct Profile {

@@ -44,7 +44,9 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
       rendezvous,
       files,
       *seat.recorder,
-      [&world, rank](int step, std::string_view operation) { befall(world, rank, step, operation); }};
+      [&world, rank](int step, std::string_view operation) { befall(world, rank, step, operation); },
+      seat.device.get(),
+      seat.device != nullptr && world.personality.waits_on_stream};
   ProgramResult result = program(environment);
   if (seat.ended) return;
   seat.relaunch = result.relaunch;

@@ -1,7 +1,5 @@
 #include "sim/runtime.h"
 
-#include <cmath>
-
 namespace pdsim::sim {
 namespace {
 
@@ -55,8 +53,7 @@ void SimRuntime::sleep_until(Time t) {
 }
 
 void SimRuntime::compute(Time cost) {
-  const double factor = faults_.slowness(rank_, scheduler_.now());
-  const Time real = factor == 1.0 ? cost : Time{std::llround(static_cast<double>(cost.ps) * factor)};
+  const Time real = faults_.stretched(cost, rank_, scheduler_.now());
   if (real.ps <= 0 || scheduler_.unwinding(rank_)) return;
   const Timer timer(scheduler_, scheduler_.now() + real, rank_);
   while (!timer.fired()) scheduler_.park();

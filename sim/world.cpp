@@ -60,6 +60,7 @@ void World::begin_launch() {
     Seat& s = seat(r);
     s.rank = r;
     s.runtime = std::make_unique<SimRuntime>(scheduler, faults, r);
+    if (spec.streams) s.device = std::make_unique<SimDevice>(scheduler, faults, *s.runtime, r);
     s.recorder = std::make_unique<FlightRecorder>(r, *s.runtime, records_of_a_rank(spec.ranks()));
     s.recorder->set_launch(launch);
   }

@@ -4,6 +4,7 @@
 #include "core/group/rank_program.h"
 #include "core/store/hash_store.h"
 #include "sim/ahead.h"
+#include "sim/device.h"
 #include "sim/exchange.h"
 #include "sim/files.h"
 #include "sim/flows.h"
@@ -26,6 +27,7 @@ namespace pdsim::sim {
 struct Seat {
   Rank rank = 0;
   std::unique_ptr<SimRuntime> runtime;
+  std::unique_ptr<SimDevice> device;  // with `streams`
   std::unique_ptr<FlightRecorder> recorder;
   bool ended = false;
   bool relaunch = false;

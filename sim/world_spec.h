@@ -88,6 +88,7 @@ struct WorldSpec {
   std::string backend = "gloo";  // personality: gloo | nccl | mpi | ideal
   std::string profile = "pytorch-2.6";
   std::optional<Time> timeout;  // operation timeout; absent: the personality's
+  bool streams = false;         // programs run ahead of their devices
   NcclVariables nccl;           // of backend nccl
   Buffering buffering = Buffering::backend;
   bool payload = true;  // payload: real | none

@@ -85,7 +85,7 @@ constexpr std::string_view store_wrote = "store-wrote";    // key, launch
 constexpr std::string_view group_made = "group-made";      // by a call of new_group: group, number (from 1), ranks
 constexpr std::string_view not_a_member = "not-a-member";  // group, operation: called by a rank outside the group
 constexpr std::string_view no_record = "no-record";        // nothing is known of this rank, not even that it ran
-// label, waited (yes|no), member (yes|no): used a call's result
+// label, waited (yes|no|by the stream), member (yes|no): used a call's result
 constexpr std::string_view result_read = "result-read";
 constexpr std::string_view buffer_written = "buffer-written";  // label, waited (yes|no): overwrote the call's tensor
 constexpr std::string_view model_built = "model-built";        // parameters: "name [shape]", in order of registration

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/group/backend.h"
+#include "core/group/device.h"
 #include "core/group/flight_record.h"
 #include "core/store/log_file.h"
 #include "core/store/rendezvous.h"
@@ -30,6 +31,10 @@ struct RankEnvironment {
   // Faults that sit at points of the program: called before each operation; may sleep, hang for ever, or not return
   // (crash).
   std::function<void(int step, std::string_view operation)> reach;
+  // The rank's GPU, where the program runs ahead of it; null: everything waits for the program and it for everything.
+  Device* device = nullptr;
+  // Whether waiting for a collective makes the device's stream wait, and the program goes on.
+  bool waits_on_stream = false;
 };
 
 // Tensors a rank ends with, by name (only those an expectation names).

@@ -44,6 +44,7 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report);
 std::optional<Diagnosis> loss_times_world(const Report& report);
 std::optional<Diagnosis> gradients_not_reduced(const Report& report);
 std::optional<Diagnosis> parameter_order(const Report& report);
+std::optional<Diagnosis> read_before_synchronize(const Report& report);
 std::optional<Diagnosis> write_before_wait(const Report& report);
 std::optional<Diagnosis> read_before_wait(const Report& report);
 std::optional<Diagnosis> store_key_missing(const Report& report);
@@ -101,6 +102,7 @@ extern const std::string_view optimizer_before_wrapper_text;
 extern const std::string_view loss_times_world_text;
 extern const std::string_view gradients_not_reduced_text;
 extern const std::string_view parameter_order_text;
+extern const std::string_view read_before_synchronize_text;
 extern const std::string_view write_before_wait_text;
 extern const std::string_view read_before_wait_text;
 extern const std::string_view store_key_missing_text;
@@ -171,6 +173,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      &diagnoses::store_key_missing_text},
     {"read-before-wait", "the result of an asynchronous call was used before a wait", diagnoses::read_before_wait,
      &diagnoses::read_before_wait_text},
+    {"read-before-synchronize", "the host used a result for which only a stream had waited",
+     diagnoses::read_before_synchronize, &diagnoses::read_before_synchronize_text},
     {"write-before-wait", "the tensor of an asynchronous call was overwritten before a wait",
      diagnoses::write_before_wait, &diagnoses::write_before_wait_text},
     {"root-not-in-group", "a call on a group names a rank that is not in it", diagnoses::root_not_in_group,

@@ -1,5 +1,6 @@
 // check_expectations (analyse.h): what was expected, what came, and where in the file it was said.
 #include "scenarios/engine/analyse.h"
+#include "scenarios/engine/expected_operations.h"
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/outcome.h"
 #include "scenarios/engine/worlds.h"
@@ -29,6 +30,7 @@ class Check {
     diagnosis();
     watchdog();
     for (const ExpectValue& value : expect_.values) values(value);
+    check_operations(report_, expect_, !is_real());
     time();
     step_time();
     if (expect_.buckets) buckets(*expect_.buckets);
@@ -348,17 +350,7 @@ class Check {
   }
 
   void in_range(const std::string& what, const Expect::TimeRange& range, Time got) {
-    const auto off = [&](const char* key, Time bound) {
-      const bool alike = to_string(bound) == to_string(got);  // four digits may not tell them apart
-      const auto text = [alike](Time t) { return alike ? fmt::format("{}ps", t.ps) : to_string(t); };
-      fail(fmt::format("{}: {} {}", what, key, text(bound)), text(got), range.mark);
-    };
-    if (range.min && got < *range.min) off("min", *range.min);
-    if (range.max && got > *range.max) off("max", *range.max);
-    if (range.near && !is_real()) {
-      const double gap = std::abs(got.seconds() - range.near->seconds());
-      if (gap > range.within * range.near->seconds()) off("near", *range.near);
-    }
+    for (Failure& failure : misses(what, range, got, !is_real())) report_.failures.push_back(std::move(failure));
   }
 
   Report& report_;
@@ -371,6 +363,7 @@ void check_expectations(Report& report) {
   if (report.scenario == nullptr) return;
   report.failures.clear();
   report.values.clear();
+  report.operations.clear();
   const auto real = report.scenario->real.find(report.world);
   if (report.verdict == "skip") return;
   if (real != report.scenario->real.end() && real->second.skip) {

@@ -86,6 +86,10 @@ Json variant_json(const Report& report, const std::vector<Report>& reports) {
     }
   }
   for (const ValueCheck& v : report.values) json["values"][v.tensor] = v.result;
+  for (const OperationCheck& o : report.operations) {
+    Json took = o.took ? Json(o.took->ns()) : Json();
+    json["operations"].push_back({{"of", o.of}, {"rank", o.rank}, {"took_ns", took}, {"collectives", o.collectives}});
+  }
   for (const Failure& f : report.failures) {
     Json failure{{"expected", f.expected}, {"got", f.got}};
     if (f.mark.line > 0) failure.update({{"line", f.mark.line}, {"column", f.mark.column}});

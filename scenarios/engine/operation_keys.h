@@ -263,6 +263,10 @@ inline constexpr std::array wait_keys{
 };
 inline constexpr std::array read_keys{
     Key{.name = "of", .shape = Shape::name, .about = "label of an earlier collective or recv", .required = true},
+    Key{.name = "non_blocking",
+        .shape = Shape::boolean,
+        .about = "as a copy to the host that does not wait for the stream; false: as `.item()`, which does",
+        .otherwise = "false"},
 };
 inline constexpr std::array write_keys{
     Key{.name = "to",
@@ -297,6 +301,11 @@ inline constexpr std::array store_add_keys{
 };
 inline constexpr std::array compute_keys{
     Key{.name = "time", .shape = Shape::duration, .about = "how long the rank computes", .required = true},
+    Key{.name = "device",
+        .shape = Shape::word,
+        .about = "cuda: a kernel, behind which the program does not wait where the world has `streams`",
+        .otherwise = "cpu",
+        .words = device_words},
 };
 inline constexpr std::array checkpoint_keys{
     Key{.name = "path", .shape = Shape::text, .about = "the file that gets parameters and buffers", .required = true},

@@ -81,6 +81,13 @@ struct ValueCheck {
   std::string result;  // equal | differ | the value
 };
 
+struct OperationCheck {  // the newest run of an operation that the file speaks of
+  std::string of;
+  Rank rank = 0;
+  std::optional<Time> took;  // absent: the rank is still in it
+  std::vector<std::string> collectives;
+};
+
 struct Failure {  // an expectation that did not hold
   std::string expected;
   std::string got;
@@ -104,6 +111,7 @@ struct Report {
   std::optional<Divergence> divergence;
   std::optional<Diagnosis> diagnosis;
   std::vector<ValueCheck> values;
+  std::vector<OperationCheck> operations;
   std::vector<Failure> failures;
 };
 

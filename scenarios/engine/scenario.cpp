@@ -49,6 +49,20 @@ bool Operation::flag(const std::string& option, bool otherwise) const {
   return text(option, otherwise ? "true" : "false") == "true";
 }
 
+namespace {
+const Operation* labelled_in(const std::vector<Operation>& program, std::string_view label) {
+  for (const Operation& op : program) {
+    if (op.label == label) return &op;
+    const auto body = op.args.find("do");
+    if (body == op.args.end()) continue;
+    if (const Operation* found = labelled_in(body->second.operations, label)) return found;
+  }
+  return nullptr;
+}
+}  // namespace
+
+const Operation* Scenario::labelled(std::string_view label) const { return labelled_in(program, label); }
+
 nn::ModuleSpec Model::spec_of(int rank, int node) const {
   nn::ModuleSpec built = spec;
   for (const ModelChange& change : differs) {

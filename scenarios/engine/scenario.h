@@ -167,6 +167,14 @@ struct Expect {
   };
   std::optional<Buckets> buckets;
   std::optional<Located<std::vector<std::int64_t>>> device_rows;  // of each device of DataParallel, in the last forward
+  struct OperationRun {  // of the newest run of an operation of the program, on each of these ranks
+    std::string of;      // its label or name
+    IntSet rank = IntSet::all();
+    std::optional<TimeRange> took;                                 // until the program went on
+    std::optional<Located<std::vector<std::string>>> collectives;  // that it called, in order; empty: none
+    Mark mark{};
+  };
+  std::vector<OperationRun> operations;
   Mark mark{};
 };
 
@@ -223,6 +231,9 @@ struct Scenario {
   std::vector<Setting> settings;
   Expect expect;
   std::map<std::string, RealWorld> real;
+
+  // The operation of the program with this label, also inside of others; null: there is none.
+  const Operation* labelled(std::string_view label) const;
 };
 
 }  // namespace pdsim::scenarios

@@ -110,7 +110,7 @@ Status run_launch(Session& s) {
   const auto& program = s.scenario.program;
   for (std::size_t i = first_operation(s.scenario, s.env.launch); i < program.size() && !s.relaunch; ++i)
     PDSIM_TRY(s.run(program[i]));
-  return {};
+  return operations::synchronize(s);  // a process that ends, or destroys its communicators, waits for its device
 }
 
 }  // namespace
@@ -151,6 +151,7 @@ void Session::end(bool orderly) {
   more_contexts.clear();
   group.reset();
   pending.clear();
+  on_stream.clear();
   // A store that does not close in order is told by the launch that finds its file, not by the one that leaves.
   if (orderly && store != nullptr) (void)store->close();
   store.reset();

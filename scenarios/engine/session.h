@@ -22,6 +22,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -36,6 +37,8 @@ struct Pending {
   std::vector<std::byte> input, output;
   WorkPtr work;
   std::function<Status()> check;  // what must be in `output` afterwards
+  bool synchronised = false;      // the device was, since it was started
+  bool blocks_host = false;       // also where waiting is the stream's business: a barrier
 };
 
 struct Session {
@@ -55,6 +58,8 @@ struct Session {
   std::unique_ptr<ProcessGroup> group;
   std::map<std::string, std::unique_ptr<ProcessGroup>> groups;  // of new_group, by name
   std::set<std::string> waited;                                 // labels of calls that are over
+  std::vector<std::pair<std::string, std::unique_ptr<Pending>>>
+      on_stream;                           // with labels: only the stream waited for them
   std::set<std::string> outside;           // and of those on groups to which this rank does not belong
   int device = 0;                          // the GPU that set_device chose
   std::set<std::string> devices_compared;  // group/device: a communicator of NCCL's

@@ -2,6 +2,7 @@
 
 #include "core/base/fingerprint.h"
 #include "scenarios/engine/device_table.h"
+#include "scenarios/engine/expected_operations.h"
 #include "scenarios/engine/fix_proof.h"
 #include "scenarios/engine/text_layout.h"
 #include "scenarios/engine/text_parts.h"
@@ -207,7 +208,7 @@ std::string render_text(const std::vector<Report>& reports, const TextOptions& o
   const Report* worst = explained(reports);
   for (const Report& r : reports) {
     out += verdict_line(r, std::min<std::size_t>(width, 40));
-    if (!options.quiet && worst == nullptr) out += values_line(r) + devices_section(r);
+    if (!options.quiet && worst == nullptr) out += values_line(r) + devices_section(r) + operations_section(r);
   }
   if (!options.quiet && worst != nullptr) out += block(*worst, reports, options);
   out += last_line(reports);

@@ -9,10 +9,13 @@ namespace pdsim::scenarios::diagnoses {
 namespace {
 
 // The asynchronous call that a note with its label speaks of: the newest before it.
-const Call* started_before(const RankLog& log, const Note& note) {
+const Call* started_before(const Report& report, const RankLog& log, const Note& note) {
+  const Operation* op = report.scenario != nullptr ? report.scenario->labelled(fact_text(note, "label")) : nullptr;
   const Call* found = nullptr;
   for (const Call& call : log.calls)
-    if (call.layer != Layer::program && call.async && call.issued <= note.at) found = &call;
+    if (call.layer != Layer::program && call.async && call.issued <= note.at &&
+        (op == nullptr || (call.site.line == op->mark.line && call.site.column == op->mark.column)))
+      found = &call;
   return found;
 }
 
@@ -21,18 +24,23 @@ struct Found {
   const Call* call = nullptr;
 };
 
-// The ranks whose notes of this kind say that nobody waited; the first by time.
-Found first_without_wait(const Report& report, std::string_view kind, std::string_view verb, Diagnosis& d) {
+// Who waited, as notes say it.
+constexpr std::string_view nobody = "no", the_stream = "by the stream";
+
+// The ranks whose notes of this kind say that it waited, or nobody; the first by time.
+Found first_without_wait(const Report& report, std::string_view kind, std::string_view waited, std::string_view verb,
+                         Diagnosis& d) {
   Found first;
   for (const RankResult& result : report.run.ranks)
     for (const Note* note : notes_of(result.log, kind)) {
-      if (fact_yes(*note, "waited")) continue;
-      const Call* call = started_before(result.log, *note);
+      if (fact_text(*note, "waited") != waited) continue;
+      const Call* call = started_before(report, result.log, *note);
       if (call == nullptr) continue;
       add_once(d.ranks, result.log.rank);
       if (d.evidence.size() < 4) {
         d.evidence.push_back(cite(result.log.rank, *call, fmt::format("{} was started here", call->name)));
-        d.evidence.push_back(cite(result.log.rank, *note, fmt::format("{} its tensor without a wait", verb)));
+        d.evidence.push_back(cite(result.log.rank, *note,
+                                  fmt::format("{} its tensor without a {}", verb, waited == nobody ? "wait" : "synchronize")));
       }
       if (first.note == nullptr || note->at < first.note->at) first = {note, call};
     }
@@ -50,7 +58,7 @@ void place(Diagnosis& d, const Report& report, const Found& found, std::string l
 
 std::optional<Diagnosis> read_before_wait(const Report& report) {
   Diagnosis d;
-  const Found found = first_without_wait(report, note_kind::result_read, "read", d);
+  const Found found = first_without_wait(report, note_kind::result_read, nobody, "read", d);
   if (found.note == nullptr) return std::nullopt;
   const std::string label = fact_text(*found.note, "label");
   d.headline = fmt::format("{} the result of {} `{}` before waiting for it", who(d.ranks, "reads", "read"),
@@ -68,9 +76,29 @@ std::optional<Diagnosis> read_before_wait(const Report& report) {
   return d;
 }
 
+std::optional<Diagnosis> read_before_synchronize(const Report& report) {
+  Diagnosis d;
+  const Found found = first_without_wait(report, note_kind::result_read, the_stream, "read", d);
+  if (found.note == nullptr) return std::nullopt;
+  const std::string label = fact_text(*found.note, "label");
+  d.headline = fmt::format("{} the result of {} `{}` on the host, where only the stream waited for it",
+                           who(d.ranks, "reads", "read"), found.call->name, label);
+  d.cause = fmt::format("no synchronize stands between the wait for `{}` and what the host reads", label);
+  d.why = fmt::format(
+      "wait() of a tensor on a GPU makes the current stream wait and returns at once: kernels that are launched later see "
+      "the result, the program does not. {} looked at it {} after the call was started, while {} still ran; a copy with "
+      "non_blocking=True, pinned memory or a clock around the call all have this.",
+      capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}), found.call->name);
+  d.fix = "put `synchronize` before it (torch.cuda.synchronize(), or the synchronize() of the stream or of an event)";
+  d.fix_lines = {"or read without `non_blocking` (.item(), .cpu()), which waits for the stream"};
+  place(d, report, found, "reads it here");
+  d.inevitable = fmt::format("since {}: the host used `{}`", to_string(found.note->at), label);
+  return d;
+}
+
 std::optional<Diagnosis> write_before_wait(const Report& report) {
   Diagnosis d;
-  const Found found = first_without_wait(report, note_kind::buffer_written, "wrote", d);
+  const Found found = first_without_wait(report, note_kind::buffer_written, nobody, "wrote", d);
   if (found.note == nullptr) return std::nullopt;
   const std::string label = fact_text(*found.note, "label");
   d.headline = fmt::format("{} the tensor of {} `{}` while it is on its way", who(d.ranks, "overwrites", "overwrite"),
@@ -96,6 +124,16 @@ How to recognise it: results that are sometimes right, and right with a print or
 
 Fix: wait() before the first use. With NCCL, wait() orders the GPU's streams only; a value on the host needs a synchronize or a
 .item() on the same stream.)";
+
+const std::string_view read_before_synchronize_text =
+    R"(With tensors on a GPU, wait() orders streams: what is launched afterwards sees the result, and the program goes on at once. What
+the host itself looks at, a copy made with non_blocking=True, pinned memory, or the time, is not ordered by it.
+
+How to recognise it: values on the host that are old or half new, right with CUDA_LAUNCH_BLOCKING=1 or a print before; collectives
+that seem to take no time, and a loss.item() that seems to take all of it.
+
+Fix: torch.cuda.synchronize(), or the synchronize() of the stream or of an event recorded behind the call, before the host looks;
+or .item() and .cpu(), which wait by themselves. A barrier is not needed: it waits for other ranks too.)";
 
 const std::string_view write_before_wait_text =
     R"(isend and asynchronous collectives send from the tensor itself. A program that fills the same tensor for the next message

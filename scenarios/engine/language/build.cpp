@@ -91,6 +91,7 @@ void build_world(const Node& document, World& world) {
   read(map, "backend", spec.backend);
   read(map, "profile", spec.profile);
   read(map, "timeout", spec.timeout);
+  read(map, "streams", spec.streams);
   read(section(map, "nccl"), "blocking_wait", spec.nccl.blocking_wait);
   read(section(map, "nccl"), "async_error_handling", spec.nccl.async_error_handling);
   read_word(map, "buffering", bufferings, spec.buffering);
@@ -299,6 +300,20 @@ std::optional<Expect::Buckets> build_buckets(const Entry* entry) {
   return buckets;
 }
 
+Expect::OperationRun build_operation_run(const Node& item) {
+  Expect::OperationRun run;
+  run.mark = item.mark;
+  read(item, "of", run.of);
+  read(item, "rank", run.rank);
+  run.took = build_range(entry_of(item, "took"));
+  if (const Entry* names = entry_of(item, "collectives")) {
+    run.collectives = Located<std::vector<std::string>>{{}, span_of(*names)};
+    for (const Node& name : names->value.items)
+      if (name.text != "none") run.collectives->value.push_back(name.text);
+  }
+  return run;
+}
+
 }  // namespace
 
 Expect build_expect(const Entry& entry) {
@@ -339,6 +354,8 @@ Expect build_expect(const Entry& entry) {
       expect.values.push_back(std::move(v));
     }
   }
+  if (const Node* operations = map.find("operations"))
+    for (const Node& item : operations->items) expect.operations.push_back(build_operation_run(item));
   expect.time = build_range(entry_of(map, "time"));
   expect.step_time = build_range(entry_of(map, "step_time"));
   read(section(map, "step_time"), "step", expect.timed_step);

@@ -88,6 +88,35 @@ void check_step_time(const Entry& entry, const Expect& expect, const Scenario& s
                    fmt::format("steps are 0..{}", last));
 }
 
+bool is_collective(std::string_view name) {
+  return std::any_of(collective_table.begin(), collective_table.end(),
+                     [&](const CollectiveRow& row) { return row.name == name && !row.point_to_point; });
+}
+
+bool is_in_program(const std::vector<Operation>& program, const std::string& label_or_name) {
+  return std::any_of(program.begin(), program.end(), [&](const Operation& op) {
+    const auto body = op.args.find("do");
+    return op.label == label_or_name || op.name == label_or_name ||
+           (body != op.args.end() && is_in_program(body->second.operations, label_or_name));
+  });
+}
+
+void check_operation_run(const Node& item, const Expect::OperationRun& run, const Scenario& s, Problems& problems) {
+  check_rank_set(item.find("rank"), run.rank, s, problems);
+  if (!is_in_program(s.program, run.of))
+    problems.error(item.find("of")->mark, fmt::format("no operation of the program is called `{}`", run.of),
+                   "give the label or the name of one");
+  if (!run.took && !run.collectives)
+    problems.error(item.mark, "an operation of which nothing is expected", "give `took` or `collectives`");
+  if (const Entry* took = entry_of(item, "took")) check_time(*took, run.took, problems);
+  const Node* names = item.find("collectives");
+  if (names == nullptr) return;
+  for (const Node& name : names->items)
+    if (name.text == "none" ? names->items.size() > 1 : !is_collective(name.text))
+      problems.error(name.mark, fmt::format("`{}` is no collective", name.text),
+                     "those of `pdsim list --what collectives`, or [none]");
+}
+
 void check_buckets(const Entry& entry, const Scenario& s, Problems& problems) {
   const auto has = [&entry](const char* key) { return entry.value.find(key) != nullptr; };
   if (!has("count") && !has("bytes") && !has("initial_bytes"))
@@ -138,6 +167,9 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
     const std::vector<std::string> tensors = tensor_names(s);
     for (const Node& item : values->items) check_value(item, s, tensors, problems);
   }
+  if (const Node* runs = map.find("operations"))
+    for (std::size_t i = 0; i < runs->items.size() && i < expect.operations.size(); ++i)
+      check_operation_run(runs->items[i], expect.operations[i], s, problems);
   if (const Entry* time = entry_of(map, "time")) check_time(*time, expect.time, problems);
   if (const Entry* time = entry_of(map, "step_time")) check_step_time(*time, expect, s, problems);
   if (const Entry* buckets = entry_of(map, "buckets")) check_buckets(*buckets, s, problems);

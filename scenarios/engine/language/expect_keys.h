@@ -75,6 +75,15 @@ inline constexpr Key buckets_keys[] = {
 inline constexpr Group buckets{.title = "expect.buckets",
                                .about = "the gradient buckets that DDP has at the end, on every rank",
                                .keys = buckets_keys};
+inline constexpr Group operation_took{.title = "took", .about = "how long the program was in it", .keys = time_keys};
+inline constexpr Key operation_run_keys[] = {
+    {.name = "of", .shape = Shape::name, .about = "label or name of an operation of the program", .required = true},
+    {.name = "rank", .shape = Shape::int_set, .about = "on which ranks", .otherwise = "all"},
+    {.name = "took", .shape = Shape::group, .about = "how long the program was in it", .group = &operation_took},
+    {.name = "collectives", .shape = Shape::names, .about = "that it called, in order; [none] for none"},
+};
+inline constexpr Group operation_run{
+    .title = "expect.operations", .about = "the newest run of operations of the program", .keys = operation_run_keys};
 inline constexpr Key expect_keys[] = {
     {.name = "outcome", .shape = Shape::word, .about = "how the run ends", .required = true, .words = outcome_words},
     {.name = "rank", .shape = Shape::int_set, .about = "which ranks raise"},
@@ -90,6 +99,10 @@ inline constexpr Key expect_keys[] = {
      .about = "a part of what the simulated backend itself would report on some rank"},
     {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
     {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
+    {.name = "operations",
+     .shape = Shape::groups,
+     .about = "how long the newest run of an operation took, and which collectives it called",
+     .group = &operation_run},
     {.name = "time", .shape = Shape::group, .about = "when the last rank ended", .group = &time_range},
     {.name = "step_time",
      .shape = Shape::group,

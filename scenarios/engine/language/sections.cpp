@@ -199,6 +199,11 @@ constexpr Key world_keys[] = {
      .about = "GPUs of a node, on the first of which every process starts; default: nobody counts",
      .low = 1,
      .high = 64},
+    {.name = "streams",
+     .shape = Shape::boolean,
+     .about =
+         "programs run ahead of their devices: kernels, and nccl's collectives, are launched and waited for on streams",
+     .otherwise = "false"},
     {.name = "buffering",
      .shape = Shape::word,
      .about = "whether sends wait for their receives",

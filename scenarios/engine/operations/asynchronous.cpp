@@ -1,15 +1,43 @@
-// read, write: what a program does with the tensor of an asynchronous operation before, or after, it waited for it.
+// What a program does with an asynchronous operation, and with the tensor of one: wait, synchronize, read, write.
 #include "scenarios/engine/operations/operations.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pdsim::scenarios::operations {
 namespace {
 
-// The operation that the label stands for; null when it was waited for, whose tensor is the program's again.
-Result<Pending*> started_as(Session& s, const std::string& label, std::string_view what) {
-  if (const auto found = s.pending.find(label); found != s.pending.end()) return found->second.get();
-  if (s.waited.count(label) != 0) return static_cast<Pending*>(nullptr);
+Status finish(Pending& pending) {
+  PDSIM_TRY(pending.work->wait());
+  return pending.check ? pending.check() : Status{};
+}
+
+// Looks at what arrived behind the program's back.
+Status look(Session& s) {
+  const auto done = [](const auto& entry) { return entry.second->work->done(); };
+  Status first;
+  for (const auto& entry : s.on_stream)
+    if (Status status = done(entry) ? finish(*entry.second) : Status{}; !status.ok() && first.ok())
+      first = std::move(status);
+  s.on_stream.erase(std::remove_if(s.on_stream.begin(), s.on_stream.end(), done), s.on_stream.end());
+  return first;
+}
+
+enum class Waited : std::uint8_t { no, by_the_stream, yes };
+
+struct Started {
+  Waited waited = Waited::no;
+  Pending* pending = nullptr;  // while nobody waited for it
+};
+
+// The operation that the label stands for.
+Result<Started> started_as(Session& s, const std::string& label, std::string_view what) {
+  if (const auto found = s.pending.find(label); found != s.pending.end())
+    return found->second->synchronised ? Started{Waited::yes, nullptr} : Started{Waited::no, found->second.get()};
+  for (const auto& [name, pending] : s.on_stream)
+    if (name == label && !pending->work->done()) return Started{Waited::by_the_stream, nullptr};
+  if (s.waited.count(label) != 0) return Started{Waited::yes, nullptr};
   return Error{Code::invalid_argument,
                fmt::format("{}: rank {} has started nothing that is labelled `{}`", what, s.env.rank, label),
                {{"label", label}}};
@@ -17,23 +45,60 @@ Result<Pending*> started_as(Session& s, const std::string& label, std::string_vi
 
 }  // namespace
 
+Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending) {
+  s.waited.insert(label);
+  if (!s.env.waits_on_stream || pending->blocks_host) {
+    PDSIM_TRY(finish(*pending));
+    return look(s);
+  }
+  s.env.device->wait_for(pending->work);
+  PDSIM_TRY(look(s));
+  s.on_stream.emplace_back(label, std::move(pending));
+  return {};
+}
+
+Status synchronize(Session& s) {
+  if (s.env.device == nullptr) return {};
+  s.env.device->synchronize();
+  for (auto& [label, pending] : s.pending) pending->synchronised = s.env.waits_on_stream;
+  return look(s);
+}
+
+Status synchronize(Session& s, const Operation&) { return synchronize(s); }
+
+Status wait(Session& s, const Operation& op) {
+  const std::string label = op.text("for", "");
+  const auto found = s.pending.find(label);
+  if (found == s.pending.end())
+    return Error{Code::invalid_argument,
+                 fmt::format("wait: rank {} has started nothing that is labelled `{}`", s.env.rank, label),
+                 {{"label", label}}};
+  std::unique_ptr<Pending> pending = std::move(found->second);
+  s.pending.erase(found);
+  return wait_on(s, label, std::move(pending));
+}
+
 Status read(Session& s, const Operation& op) {
   const std::string label = op.text("of", "");
-  const Result<Pending*> pending = started_as(s, label, op.name);
-  if (!pending.ok()) return pending.error();
+  const bool copies_behind = op.flag("non_blocking", false);
+  if (s.env.device != nullptr && !copies_behind) s.env.device->synchronize_stream();
+  const Result<Started> started = started_as(s, label, op.name);
+  if (!started.ok()) return started.error();
+  constexpr std::string_view answers[] = {"no", "by the stream", "yes"};
   s.env.recorder.note(note_kind::result_read, {{"label", label},
-                                               {"waited", *pending == nullptr ? "yes" : "no"},
+                                               {"waited", std::string(answers[static_cast<int>(started->waited)])},
                                                {"member", s.outside.count(label) == 0 ? "yes" : "no"}});
-  return {};
+  return look(s);
 }
 
 Status write(Session& s, const Operation& op) {
   const std::string label = op.text("to", "");
-  const Result<Pending*> pending = started_as(s, label, op.name);
-  if (!pending.ok()) return pending.error();
-  s.env.recorder.note(note_kind::buffer_written, {{"label", label}, {"waited", *pending == nullptr ? "yes" : "no"}});
-  if (*pending == nullptr) return {};
-  for (std::byte& byte : (*pending)->input) byte ^= std::byte{1};  // t += 1, or the next batch
+  const Result<Started> started = started_as(s, label, op.name);
+  if (!started.ok()) return started.error();
+  const bool waited = started->waited != Waited::no;  // what writes is launched behind what the stream waits for
+  s.env.recorder.note(note_kind::buffer_written, {{"label", label}, {"waited", waited ? "yes" : "no"}});
+  if (started->pending == nullptr) return {};
+  for (std::byte& byte : started->pending->input) byte ^= std::byte{1};  // t += 1, or the next batch
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Collectives, send, recv, and waiting for those that were started with `async: true`.
+// Collectives, send and recv.
 #include "core/trial/trial.h"
 #include "scenarios/engine/operations/operations.h"
 #include "scenarios/engine/program_notes.h"
@@ -100,11 +100,6 @@ Collective call_of(Pending& pending, const Payload& p, const Operation& op, bool
   return call;
 }
 
-Status finish(Pending& pending) {
-  PDSIM_TRY(pending.work->wait());
-  return pending.check ? pending.check() : Status{};
-}
-
 }  // namespace
 
 Status collective(Session& s, const Operation& op) {
@@ -123,19 +118,17 @@ Status collective(Session& s, const Operation& op) {
   CallOptions options;
   const std::string algorithm = op.text("algorithm", "auto");
   options.algorithm = algorithm;
-  options.async = op.flag("async", false);
-  const bool async = options.async;
+  const bool async = op.flag("async", false);
+  options.async = async || s.env.waits_on_stream;
   Result<WorkPtr> work = (*group)->start(call_of(*pending, p, op, s.moves_data()), std::move(options));
   if (!work.ok()) return work.error();
   pending->work = std::move(*work);
+  pending->blocks_host = p.kind == CollectiveKind::barrier;
   if (!(*group)->is_member()) s.outside.insert(op.label);
-  if (!async) {
-    s.waited.insert(op.label);
-    return finish(*pending);
-  }
+  if (!async) return wait_on(s, op.label, std::move(pending));
   // A label that comes again, in the next step, waits for what it stood for: its memory is about to be reused.
   std::unique_ptr<Pending>& slot = s.pending[op.label.empty() ? fmt::format("#{}", s.pending.size()) : op.label];
-  if (slot != nullptr) PDSIM_TRY(finish(*slot));
+  if (slot != nullptr) PDSIM_TRY(wait_on(s, op.label, std::move(slot)));
   slot = std::move(pending);
   return {};
 }
@@ -171,23 +164,9 @@ Status batch_isend_irecv(Session& s, const Operation& op) {
   if (!works.ok()) return works.error();
   for (std::size_t i = 0; i < works->size(); ++i) pending[i]->work = std::move((*works)[i]);
   Status first;
-  for (const auto& one : pending)
-    if (Status status = finish(*one); !status.ok() && first.ok()) first = std::move(status);
+  for (auto& one : pending)
+    if (Status status = wait_on(s, op.label, std::move(one)); !status.ok() && first.ok()) first = std::move(status);
   return first;
-}
-
-Status wait(Session& s, const Operation& op) {
-  const std::string label = op.text("for", "");
-  const auto found = s.pending.find(label);
-  if (found == s.pending.end())
-    return Error{Code::invalid_argument,
-                 fmt::format("wait: rank {} has started nothing that is labelled `{}`", s.env.rank, label),
-                 {{"label", label}}};
-  const std::unique_ptr<Pending> pending = std::move(found->second);
-  s.pending.erase(found);
-  s.waited.insert(label);
-  Status status = finish(*pending);
-  return status;
 }
 
 }  // namespace pdsim::scenarios::operations

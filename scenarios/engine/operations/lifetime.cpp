@@ -178,6 +178,10 @@ void pass_time(Session& s, Time time) {
 Status compute(Session& s, const Operation& op) {
   const Result<Time> time = parse_time(op.text("time", "0s"));
   if (!time.ok()) return time.error();
+  if (s.env.device != nullptr && op.text("device", "cpu") == "cuda") {
+    s.env.device->launch(*time);
+    return {};
+  }
   pass_time(s, *time);
   return {};
 }

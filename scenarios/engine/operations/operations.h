@@ -22,6 +22,7 @@ Status monitored_barrier(Session& s, const Operation& op);
 Status batch_isend_irecv(Session& s, const Operation& op);
 Status new_group(Session& s, const Operation& op);
 Status wait(Session& s, const Operation& op);
+Status synchronize(Session& s, const Operation& op);
 Status read(Session& s, const Operation& op);
 Status write(Session& s, const Operation& op);
 Status set_device(Session& s, const Operation& op);
@@ -72,6 +73,11 @@ void note_device_loads(Session& s, Time step);
 
 // Over the parameters as they are now.
 void make_optimizer(Session& s);
+
+// wait() on a started call: the program waits, or its device's stream alone, and what arrived is looked at later.
+Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending);
+// The program waits for its device, which exchanges nothing, and looks at what arrived in the meantime.
+Status synchronize(Session& s);
 
 // What the backend whose semantics hold has to say about the tensor of a call before it is started: on which device it is,
 // and whether two ranks have one GPU. Errors: unsupported, with the fact device; invalid_argument, with the fact device.

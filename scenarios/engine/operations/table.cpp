@@ -44,6 +44,7 @@ constexpr std::array rows{
     Row{"batch_isend_irecv", batch_isend_irecv},
     Row{"new_group", new_group},
     Row{"wait", wait},
+    Row{"synchronize", synchronize},
     Row{"read", read},
     Row{"write", write},
     Row{"compute", compute},
