@@ -109,15 +109,16 @@ constexpr std::array predicted_kinds{CollectiveKind::all_reduce, CollectiveKind:
 
 constexpr int repeats = 5;  // of each size, of which the fastest counts
 
-std::vector<TimingRequest> predicted_requests(int ranks) {
+std::vector<TimingRequest> predicted_requests(const TrialFlags& flags) {
   std::vector<TimingRequest> requests;
   for (const CollectiveKind kind : predicted_kinds) {
+    if (flags.collective != "all" && flags.collective != name_of(kind)) continue;
     TimingRequest request;
     request.kind = kind;
     request.algorithm = std::string(find_algorithm(kind, "auto").value()->name);
     request.in_place_too = false;
     for (const std::int64_t bytes : {4 << 10, 64 << 10, 1 << 20})
-      request.counts.push_back(count_of_total(kind, bytes / 4, ranks));
+      request.counts.push_back(count_of_total(kind, bytes / 4, flags.ranks));
     requests.push_back(request);
   }
   return requests;
@@ -145,7 +146,7 @@ std::vector<Time> least_times(const std::vector<TimedRound>& rounds, std::size_t
 Result<bool> compare(const TrialFlags& flags, TrialWorld& world, const LinkFit& link, double expect, Writer& writer) {
   bool all_held = true;
   writer.begin_predictions(expect);
-  for (const TimingRequest& request : predicted_requests(flags.ranks)) {
+  for (const TimingRequest& request : predicted_requests(flags)) {
     const TimingRequest measured_request = repeated(request);
     world.scenario.name = fmt::format("bench {} {}", name_of(request.kind), request.algorithm);
     world.options.rank_command = timing_command(measured_request, *world.row);
@@ -176,7 +177,7 @@ Result<bool> compare(const TrialFlags& flags, TrialWorld& world, const LinkFit& 
 int be_rank_of_pairs(const TrialFlags& flags, Console& console) {
   const PairRequest pairs;
   std::vector<TimingRequest> requests;
-  for (const TimingRequest& request : predicted_requests(flags.ranks)) requests.push_back(repeated(request));
+  for (const TimingRequest& request : predicted_requests(flags)) requests.push_back(repeated(request));
   const auto program = [&](int part) {
     return part == 0 ? pair_program(pairs) : timing_program(requests.at(static_cast<std::size_t>(part - 1)));
   };
@@ -186,6 +187,14 @@ int be_rank_of_pairs(const TrialFlags& flags, Console& console) {
 int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> expect, Console& console) {
   if (flags.ranks < 2) {
     console.problem("--pairs and --expect need two ranks at least");
+    return exit_wrong_input;
+  }
+  const bool names_what_is_none = flags.collective != "all" && (!expect || predicted_requests(flags).empty());
+  if (names_what_is_none || flags.algorithm != "all" || !flags.dtype.empty() || !flags.op.empty()) {
+    console.problem(
+        "--pairs times messages, and --expect all_reduce, broadcast, all_gather and all_to_all of f32 by the plans "
+        "that "
+        "auto takes: with --expect, --collective may name one of these; --algorithm, --dtype and --op do not apply");
     return exit_wrong_input;
   }
   const PairRequest request;

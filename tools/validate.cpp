@@ -97,7 +97,7 @@ class Writer {
   }
 
   int end() {
-    const bool held = totals_.wrong == 0 && totals_.failed == 0;
+    const bool held = totals_.wrong == 0 && totals_.failed == 0, nothing = held && totals_.cases == 0;
     if (options_.trial.json) {
       const Json summary{{"summary", true},
                          {"world", world_.row->name},
@@ -113,9 +113,12 @@ class Writer {
       for (const auto& [reason, times] : totals_.skip_reasons)
         console_.print(fmt::format("{:>8}  {}\n", times, reason));
       console_.print(fmt::format("\n{} cases, {} wrong elements, {} skipped, {} did not finish: {}\n", totals_.cases,
-                                 totals_.wrong, totals_.skipped, totals_.failed, held ? "ok" : "NOT ok"));
+                                 totals_.wrong, totals_.skipped, totals_.failed,
+                                 nothing ? "nothing was checked"
+                                 : held  ? "ok"
+                                         : "NOT ok"));
     }
-    return held ? exit_held : exit_did_not_hold;
+    return nothing ? exit_not_available : held ? exit_held : exit_did_not_hold;
   }
 
  private:

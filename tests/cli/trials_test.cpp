@@ -50,7 +50,7 @@ TEST(ValidateCommand, SkipsWithTheReasonWhatABackendLacks) {
   const Ended run = run_pdsim({"validate", "--backend", "gloo", "--collective", "all_reduce", "--algorithm", "ring",
                                "--op", "avg", "--max-bytes", "4B", "--json"},
                               folder.path());
-  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_EQ(run.status, 3) << run.problems;
   const nlohmann::json summary = lines(run.output).back();
   EXPECT_EQ(summary["cases"], 0);
   EXPECT_GT(summary["skipped"], 0);
@@ -78,6 +78,26 @@ TEST(ValidateCommand, PredictsTheSimulatedWorldFromItsOwnLinks) {
     EXPECT_NEAR(rows[i]["ratio"].get<double>(), 1.0, 0.01) << rows[i];
     EXPECT_EQ(rows[i]["held"], true);
   }
+}
+
+TEST(ValidateCommand, ExpectsOneCollectiveWhereItIsNamed) {
+  const Folder folder;
+  const auto rows = lines(
+      run_pdsim({"validate", "--expect", "0.9", "--ranks", "2", "--collective", "broadcast", "--json"}, folder.path())
+          .output);
+  ASSERT_EQ(rows.size(), 1U + 1U + 3U);  // a pair; the link; one collective at three sizes
+  for (std::size_t i = 2; i < rows.size(); ++i) EXPECT_EQ(rows[i]["collective"], "broadcast");
+}
+
+TEST(ValidateCommand, ThatCouldCheckNothingDoesNotSayOk) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const Folder folder;
+  const Ended run = run_pdsim({"validate", "--on", "gloo", "--ranks", "2", "--max-bytes", "8B", "--collective", "scan",
+                               "--algorithm", "native"},
+                              folder.path());
+  EXPECT_EQ(run.status, 3) << run.output;
+  EXPECT_NE(run.output.find("gloo has no native scan"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find(": nothing was checked\n"), std::string::npos) << run.output;
 }
 
 TEST(ValidateCommand, SaysWhatIsSlowerThanExpected) {
@@ -224,6 +244,9 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"validate", "--max-bytes", "16x"}, "`16x` is not a size; write one such as 64KiB"},
       {{"validate", "--pairs", "--ranks", "1"}, "need two ranks at least"},
       {{"validate", "--expect", "2"}, "--expect"},
+      {{"validate", "--pairs", "--collective", "broadcast"}, "--pairs times messages"},
+      {{"validate", "--expect", "0.5", "--collective", "scan"}, "--collective may name one of these"},
+      {{"validate", "--expect", "0.5", "--dtype", "f64"}, "--algorithm, --dtype and --op do not apply"},
       {{"validate", "--dtype", "f32", "--op", "band"}, "band does not exist for f32"},
       {{"bench", "--min", "2KiB", "--max", "1KiB"}, "--min 2KiB is more than --max 1KiB"},
       {{"bench", "--latency", "5"}, "write it with its unit, such as 5us"},
