@@ -124,7 +124,9 @@ int main(int argc, char** argv) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
-  Console console(dumb || (no_color != nullptr && *no_color != '\0'));
+  // mpirun gives its ranks a terminal of its own, whatever their output goes to.
+  const bool below_mpirun = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
+  Console console(dumb || below_mpirun || (no_color != nullptr && *no_color != '\0'));
   handle_signals();
   if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
     console.problem("standard output is closed; nothing was run");

@@ -76,6 +76,16 @@ TEST(Join, TakesTheRanksOfMpirun) {
   }
 }
 
+// mpirun gives its ranks a terminal, and then writes into a pipe.
+TEST(Join, WhatRanksOfMpirunPrintHasNoColour) {
+  if (!is_there("mpi") || !is_there("gloo")) GTEST_SKIP() << "there is no mpi or no gloo here";
+  const std::string text = output_of(
+      "TERM=xterm OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 " +
+      program_path() + " scenario " PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml --variant fixed --quiet --on gloo");
+  EXPECT_EQ(text.find("PASS  fixed"), 0U) << text;
+  EXPECT_EQ(text.find('\033'), std::string::npos) << text;
+}
+
 // Pairs, then one part after the other for each collective that is compared, all in the same processes. How fast they are is
 // this machine's affair.
 TEST(Join, TimesThePairsOfTheRanksThatAreThere) {
