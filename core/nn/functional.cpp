@@ -140,7 +140,7 @@ Result<Tensor> mse_loss(const Tensor& output, const Tensor& target) {
 
 Result<Tensor> cross_entropy_loss(const Tensor& logits, const std::vector<std::int64_t>& classes) {
   const bool fits = logits.shape().size() == 2 && logits.shape()[0] == static_cast<std::int64_t>(classes.size());
-  if (!fits || logits.numel() == 0)
+  if (!fits || logits.shape()[1] == 0)
     return Error{Code::shape_mismatch,
                  fmt::format("cross_entropy_loss takes logits [rows, classes] and one class per row; these are logits "
                              "[{}] and {} classes",

@@ -88,6 +88,13 @@ void Reducer::arm(const nn::Tensor& output) {
     const auto is_it = [&parameter](const nn::Tensor& leaf) { return leaf.same_storage(parameter); };
     if (std::none_of(used.begin(), used.end(), is_it)) unused_.push_back(i);
   }
+  if (unused_.empty() && options_.find_unused_parameters && !std::exchange(warned_, true))
+    group_.recorder().note(
+        note_kind::warning,
+        {{"text",
+          "find_unused_parameters is on, and this forward left no parameter unused: each iteration "
+          "walks the graph and reduces a map of used parameters for nothing, unless a later one does "
+          "leave some out"}});
 }
 
 Status Reducer::backward(std::span<const nn::Tensor> losses) {

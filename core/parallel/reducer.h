@@ -95,6 +95,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::int64_t iterations_ = 0;       // synchronised forwards with gradients
   bool armed_ = false;                // the last such forward waits for its backward
   bool unfinished_ = false;           // a gradient became ready and finalize has not run since
+  bool warned_ = false;               // that no parameter was unused
   bool local_ = false;                // a backward that was not synchronised accumulated, and none has reduced since
   Agreement<float> ranks_left_;       // join: how many have inputs, in flight; else without work
   bool unused_marked_ = false;

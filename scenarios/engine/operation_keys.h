@@ -156,6 +156,7 @@ inline constexpr std::array forward_keys{
         .otherwise = "batch"},
     Key{.name = "output", .shape = Shape::name, .about = "name of its loss, for backward", .otherwise = "loss"},
     Key{.name = "path", .shape = Shape::name, .about = "path of the model; default is what `takes` says"},
+    Key{.name = "rows", .shape = Shape::integer, .about = "of this batch, 0 too; default: `batch`", .high = 65536},
     Key{.name = "through",
         .shape = Shape::word,
         .about = "whose forward: the wrapper's, or the module's, of which DDP learns nothing",

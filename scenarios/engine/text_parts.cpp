@@ -277,6 +277,17 @@ std::string places_section(const Report& report) {
   return out + more_rows(groups.groups.size(), "places") + "\n";
 }
 
+std::string warnings_section(const Report& report) {
+  Grouped<std::string> groups;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of(result.log, note_kind::warning))
+      groups.add(fact_text(*note, "text"), result.log.rank);
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(groups.groups.size(), 3); ++i)
+    out += wrapped(fmt::format("{}: {}", ranks_text(groups.groups[i].second), groups.groups[i].first), 2);
+  return out.empty() ? out : "warnings\n" + out + "\n";
+}
+
 std::string watchdog_section(const Report& report) {
   Grouped<std::string> groups;
   for (std::size_t r = 0; r < report.run.watchdog.size(); ++r)

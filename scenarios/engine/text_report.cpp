@@ -142,6 +142,7 @@ std::string block(const Report& report, const std::vector<Report>& reports, cons
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
   out += devices_section(report);
   if (report.diagnosis) out += why_section(*report.diagnosis);
+  out += warnings_section(report);
   out += watchdog_section(report);
   if (report.diagnosis) out += fix_section(report, reports);
   return out + pointers(report, options);
@@ -208,7 +209,8 @@ std::string render_text(const std::vector<Report>& reports, const TextOptions& o
   const Report* worst = explained(reports);
   for (const Report& r : reports) {
     out += verdict_line(r, std::min<std::size_t>(width, 40));
-    if (!options.quiet && worst == nullptr) out += values_line(r) + devices_section(r) + operations_section(r);
+    if (!options.quiet && worst == nullptr)
+      out += values_line(r) + devices_section(r) + operations_section(r) + warnings_section(r);
   }
   if (!options.quiet && worst != nullptr) out += block(*worst, reports, options);
   out += last_line(reports);

@@ -71,6 +71,12 @@ Result<Drawn> draw(const Scenario& scenario, int rank, int step) {
                                           {data.shuffle, data.drop_last, drawn.seed});
   if (!sampler.ok()) return sampler.error();
   const std::int64_t steps = std::max<std::int64_t>((sampler->length() + scenario.batch - 1) / scenario.batch, 1);
+  if (sampler->length() == 0)
+    return Error{
+        Code::invalid_argument,
+        fmt::format("an epoch has no step: with drop_last the sampler gives each of {} ranks none of {} samples", ranks,
+                    data.over),
+        {{"samples", std::to_string(data.over)}}};
   drawn.epoch = step / steps;
   drawn.first_row = step % steps * scenario.batch;
   if (data.set_epoch) sampler->set_epoch(static_cast<std::uint64_t>(drawn.epoch));
@@ -78,10 +84,11 @@ Result<Drawn> draw(const Scenario& scenario, int rank, int step) {
   return drawn;
 }
 
-Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths) {
+Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths,
+                         std::optional<std::int64_t> rows) {
   if (!scenario.data.given)
     return make_rows(scenario, name, static_cast<std::uint64_t>(rank) * ranks_apart + static_cast<std::uint64_t>(step),
-                     scenario.batch, widths);
+                     rows.value_or(scenario.batch), widths);
   const Result<Drawn> drawn = draw(scenario, rank, step);
   if (!drawn.ok()) return drawn.error();
   Batch batch;

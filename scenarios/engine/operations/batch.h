@@ -8,6 +8,7 @@
 #include "scenarios/engine/scenario.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,10 @@ struct Drawn {
 Result<Drawn> draw(const Scenario& scenario, int rank, int step);
 
 // With a data set its samples, the same for every rank that draws them, else a batch of its own for each rank and step.
-// Error: invalid_argument for an index that the data set does not have (facts index, samples).
-Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths);
+// `rows` instead of the file's, not of samples. Error: invalid_argument for an index that the data set does not have (facts
+// index, samples), and for an epoch without steps.
+Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int rank, int step, Widths widths,
+                         std::optional<std::int64_t> rows);
 nn::Tensor input_tensor(const Scenario& scenario, const Batch& batch, Widths widths);
 Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, const Batch& batch, Widths widths);
 

@@ -55,7 +55,7 @@ class Alone {
     const int ranks = scenario_.world.spec.ranks();
     Batch batch;
     for (int rank = 0; rank < ranks; ++rank) {
-      const Result<Batch> part = next_batch(scenario_, name, rank, step, widths);
+      const Result<Batch> part = next_batch(scenario_, name, rank, step, widths, {});
       if (!part.ok()) return part.error();
       batch.append(*part);
     }

@@ -87,6 +87,11 @@ DataParallelOptions data_parallel_options(const Scenario& scenario) {
   return {scenario.data_parallel->devices, scenario.data_parallel->output_device, link.latency, link.bandwidth};
 }
 
+std::optional<std::int64_t> rows_of(const Operation& op) {
+  if (op.args.count("rows") == 0) return std::nullopt;
+  return op.integer("rows", 0);
+}
+
 struct Forwarded {
   nn::Tensor output;
   Batch batch;
@@ -120,7 +125,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   f.widths = widths_of(*s.module, path);
   const std::string name = op.text("input", "batch");
   if (s.scenario.data.given) PDSIM_TRY(begin_epoch(s, std::max(s.step, 0)));
-  const Result<Batch> batch = next_batch(s.scenario, name, s.env.rank, std::max(s.step, 0), f.widths);
+  const Result<Batch> batch = next_batch(s.scenario, name, s.env.rank, std::max(s.step, 0), f.widths, rows_of(op));
   if (!batch.ok()) return batch.error();
   f.batch = *batch;
   s.rows = batch->rows;
