@@ -69,6 +69,7 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
     if (aborted_) return unusable(*aborted_);
     forget_finished();
     unfinished_.push_back(work);
+    ++at_work_;
   }
   for (auto w = waiters_.begin(); w != waiters_.end();) {
     if (*w->ended) w->thread.join();
@@ -81,6 +82,7 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
     return Status{};
   });
   if (!status.ok()) {
+    leave();
     work->complete(std::move(status));
     return work;
   }
@@ -89,6 +91,7 @@ Result<WorkPtr> GlooMember::start_message(const Collective& call) {
   waiters_.push_back({std::thread([this, posted, work, ended, timeout, source = call.source]() mutable {
                         Status outcome = guarded([&] { return posted->wait(timeout); });
                         posted.reset();
+                        leave();
                         const bool explained = !outcome.ok() && is_aborted();  // by abort(), as in work_loop
                         if (!explained) work->complete(peers_.name_in(std::move(outcome)));
                         *ended = true;
@@ -156,10 +159,26 @@ bool GlooMember::wait_for_task(std::unique_lock<std::mutex>& lock) {
 
 void GlooMember::run_to_end(const Task& task) {
   for (const WorkPtr& earlier : task.earlier) (void)earlier->wait();
-  Status outcome = guarded([&] { return run(task); });
+  Status outcome = run_unless_aborted(task);
   // What an abort breaks, abort() explains. Completing runs callbacks, which may start more, so not under the lock.
   const bool explained = !outcome.ok() && is_aborted();
   if (!explained) task.work->complete(peers_.name_in(std::move(outcome)));
+}
+
+Status GlooMember::run_unless_aborted(const Task& task) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) return unusable(*aborted_);
+    ++at_work_;
+  }
+  Status outcome = guarded([&] { return run(task); });
+  leave();
+  return outcome;
+}
+
+void GlooMember::leave() {
+  const std::lock_guard lock(mutex_);
+  if (--at_work_ == 0 && aborted_) changed_.notify_all();
 }
 
 Status GlooMember::run(const Task& task) {
@@ -187,6 +206,10 @@ void GlooMember::abort(const Error& reason) {
   std::erase_if(running, [](const WorkPtr& w) { return w->done(); });
   if (running.empty()) return close_connections(*context_);
   break_connections(*context_);
+  {
+    std::unique_lock lock(mutex_);  // what waits for the works may give their memory back
+    changed_.wait(lock, [this] { return at_work_ == 0; });
+  }
   for (const WorkPtr& work : running) work->complete(reason);
 }
 

@@ -48,6 +48,8 @@ class GlooMember final : public Member {
   void work_loop();
   bool wait_for_task(std::unique_lock<std::mutex>& lock);  // false: aborted
   void run_to_end(const Task& task);
+  Status run_unless_aborted(const Task& task);
+  void leave();  // Gloo
   Status run(const Task& task);
   bool is_aborted();
   void forget_finished();
@@ -61,6 +63,7 @@ class GlooMember final : public Member {
   std::deque<Task> queue_;
   std::uint64_t started_ = 0;
   bool somebody_looks_ = false;  // a worker, now and then, into the queue
+  int at_work_ = 0;              // threads in Gloo, with the memory of a call
   std::vector<WorkPtr> unfinished_;
   std::optional<Error> aborted_;
   std::list<Waiter> waiters_;           // of single messages; touched by the rank's thread only

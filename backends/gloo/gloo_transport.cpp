@@ -115,14 +115,15 @@ void close_connections(::gloo::Context& context) {
 void break_connections(::gloo::Context& context) {
   for (int peer = 0; peer < context.size; ++peer) {
     if (peer == context.rank) continue;
-    (void)guarded([&] {
+    const Status waited = guarded([&] {
       char never = 0;
       auto buffer = context.createUnboundBuffer(&never, 1);
       buffer->recv(peer, slot_of(SlotSpace::nobody, 0));
       buffer->waitRecv(nullptr, milliseconds(1));
       return Status{};
     });
-    break;  // one timeout breaks the connections to all
+    // One timeout breaks the connections to all; a connection that is broken already cannot time out.
+    if (!waited.ok() && waited.error().code == Code::timeout) break;
   }
   close_connections(context);
 }
