@@ -11,9 +11,18 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-bool is_own(const RankError& e) {
+// A process that ended because a call of its told it that somebody else was gone.
+bool followed_a_peer(const Report& report, const RankError& e) {
+  if (e.code != Code::rank_crashed) return false;
+  const RankLog& log = log_of(report.run, e.rank);
+  const auto last =
+      std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& c) { return c.layer != Layer::program; });
+  return last != log.calls.rend() && last->state == CallState::failed && is_consequence(last->error);
+}
+
+bool is_own(const Report& report, const RankError& e) {
   return !is_timeout(e.code) && !is_consequence(e.code) && e.code != Code::collective_mismatch &&
-         e.code != Code::size_mismatch && e.code != Code::connection_refused;
+         e.code != Code::size_mismatch && e.code != Code::connection_refused && !followed_a_peer(report, e);
 }
 
 // Ranks that are blocked or failed only because somebody was gone.
@@ -23,7 +32,8 @@ std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culp
     if (std::any_of(b.waits_for.begin(), b.waits_for.end(), [&](Rank r) { return contains(culprits, r); }))
       add_once(victims, b.rank);
   for (const RankError& e : report.errors)
-    if (!contains(culprits, e.rank) && (is_timeout(e.code) || is_consequence(e.code))) add_once(victims, e.rank);
+    if (!contains(culprits, e.rank) && (is_timeout(e.code) || is_consequence(e.code) || followed_a_peer(report, e)))
+      add_once(victims, e.rank);
   std::sort(victims.begin(), victims.end());
   return victims;
 }
@@ -43,7 +53,8 @@ std::string last_call(const RankLog& log) {
 }  // namespace
 
 std::optional<Diagnosis> rank_died(const Report& report) {
-  const auto own = std::find_if(report.errors.begin(), report.errors.end(), is_own);
+  const auto own = std::find_if(report.errors.begin(), report.errors.end(),
+                                [&report](const RankError& e) { return is_own(report, e); });
   if (own == report.errors.end()) return std::nullopt;
   // Wrong data after calls that did not fit together is their consequence.
   const bool after_mismatch =
@@ -51,7 +62,7 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   if (own->code == Code::wrong_data && after_mismatch) return std::nullopt;
   Diagnosis d;
   for (const RankError& e : report.errors)
-    if (is_own(e) && e.code == own->code) add_once(d.ranks, e.rank);
+    if (is_own(report, e) && e.code == own->code) add_once(d.ranks, e.rank);
   const std::vector<Rank> victims = victims_of(report, d.ranks);
   if (victims.empty()) return std::nullopt;  // nobody waited: the error itself says everything
 

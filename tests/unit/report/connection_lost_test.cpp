@@ -70,5 +70,22 @@ TEST(ConnectionLost, IsNotSaidWhereARankHadEndedOrCalledSomethingElse) {
   EXPECT_NE(id_of({loses_it(0), late}), "connection-lost");
 }
 
+// Told of at one moment, as by a launcher: which of them went first is in their records alone.
+TEST(RankDied, IsTheOneThatSawNobodyGoAmongThoseThatEndedTogether) {
+  RankScript killed = after_one_call(1);
+  killed.dies();
+  const auto follows = [](Rank rank) {
+    RankScript script = loses_it(rank);
+    script.dies();  // an exit status of its own, after the error
+    script.last().error = Code::peer_closed;
+    return script;
+  };
+  const Scenario scenario = scenario_of(3);
+  const Report report = analyse(scenario, run_of({follows(0), killed, follows(2)}));
+  ASSERT_TRUE(report.diagnosis);
+  EXPECT_EQ(report.diagnosis->id, "rank-died");
+  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios
