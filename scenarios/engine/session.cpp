@@ -152,9 +152,25 @@ void Session::end(bool orderly) {
   group.reset();
   pending.clear();
   on_stream.clear();
-  // A store that does not close in order is told by the launch that finds its file, not by the one that leaves.
-  if (orderly && store != nullptr) (void)store->close();
-  store.reset();
+  let_go_of_the_store(orderly);
+}
+
+void Session::use_store(std::unique_ptr<Store> newly_opened, bool of_a_file) {
+  let_go_of_the_store(true);
+  opened = std::move(newly_opened);
+  ++inits;
+  store = opened.get();
+  if (inits == 1 || of_a_file) return;
+  init_keys = std::make_unique<PrefixStore>(fmt::format("init_{}", inits), *opened);
+  store = init_keys.get();
+}
+
+// A store that does not close in order is told by the launch that finds its file, not by the one that leaves.
+void Session::let_go_of_the_store(bool orderly) {
+  store = nullptr;
+  init_keys.reset();
+  if (orderly && opened != nullptr) (void)opened->close();
+  opened.reset();
 }
 
 RankProgram rank_program(const Scenario& scenario, WorldKind world) {

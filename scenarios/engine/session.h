@@ -15,6 +15,7 @@
 #include "core/nn/optimizer.h"
 #include "core/parallel/data_parallel.h"
 #include "core/parallel/ddp.h"
+#include "core/store/prefix_store.h"
 #include "scenarios/engine/scenario.h"
 
 #include <cstddef>
@@ -49,7 +50,10 @@ struct Session {
   RankEnvironment& env;
   WorldKind world;
 
-  std::unique_ptr<Store> store;
+  std::unique_ptr<Store> opened;           // by init
+  std::unique_ptr<PrefixStore> init_keys;  // of an init that is not the first
+  Store* store = nullptr;                  // what the process group sees: one of these
+  int inits = 0;
   std::map<std::string, std::unique_ptr<Pending>> pending;  // by label; their memory outlives the group
   std::unique_ptr<nn::Module> module;
   CheckedBackend checked;
@@ -87,6 +91,9 @@ struct Session {
   Backend& backend() { return scenario.world.checked ? static_cast<Backend&>(checked) : env.backend; }
   // The group that the operation names. Errors: not_initialized before init; invalid_argument before its new_group.
   Result<ProcessGroup*> group_for(const Operation& op);
+  // Every init but the first finds none of the keys of the one before it; a file that is used again is the user's business.
+  void use_store(std::unique_ptr<Store> newly_opened, bool of_a_file);
+  void let_go_of_the_store(bool orderly);
   // Ends groups before the store, and the store in order when `orderly`.
   void end(bool orderly);
 };

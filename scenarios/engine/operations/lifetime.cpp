@@ -121,7 +121,7 @@ Status init(Session& s, const Operation& op) {
   const Time timeout = s.scenario.world.spec.timeout.value_or(s.env.backend.default_timeout());
   Result<std::unique_ptr<Store>> store = open_store(s, op, timeout);
   if (!store.ok()) return store.error();
-  s.store = std::move(*store);
+  s.use_store(std::move(*store), op.text("method", "tcp") == "file");
   const int expected = static_cast<int>(op.integer("world_size", s.env.world_size));
   if (expected != s.env.world_size)
     s.env.recorder.note(note_kind::ranks_expected,
@@ -199,6 +199,7 @@ Status destroy(Session& s, const Operation& op) {
   if (*group != s.group.get()) return {};
   for (const auto& [name, made] : s.groups) made->destroy();
   s.group_destroyed = true;
+  s.let_go_of_the_store(true);
   return {};
 }
 

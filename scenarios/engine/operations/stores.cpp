@@ -11,6 +11,10 @@ namespace {
 
 Status needs_store(const Session& s, const Operation& op) {
   if (s.store != nullptr) return {};
+  if (s.group_destroyed)
+    return Error{Code::group_destroyed,
+                 fmt::format("{}: the store was let go when the process group was destroyed", op.name),
+                 {{"in", op.name}}};
   return Error{Code::not_initialized,
                fmt::format("{} needs the store of init, and this rank has called no init before it", op.name),
                {{"in", op.name}}};
