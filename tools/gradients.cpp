@@ -33,7 +33,7 @@ Result<Gradients> of_scenario(const scenarios::Scenario& scenario) {
     if (!parameter.requires_grad()) continue;  // DDP leaves those out
     const std::size_t i = g.tensors.size();
     g.names.push_back(parameter.name());
-    g.tensors.push_back({parameter.numel(), parameter.dtype()});
+    g.tensors.push_back({parameter.numel(), parameter.dtype(), parameter.device()});
     nn::register_post_accumulate_hook(parameter, [&g, i](nn::Tensor&) {
       g.ready_order.push_back(i);
       return Status{};

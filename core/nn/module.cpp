@@ -36,10 +36,14 @@ Module::Module(const ModuleSpec& spec, Random random) : spec_(spec) {
     Layer& made = *layers_.back();
     if (layer.frozen)
       for (Tensor& p : made.parameters) p.set_requires_grad(false);
+    for (Tensor& p : made.parameters) p.set_device(layer.device);
+    for (Tensor& b : made.buffers) b.set_device(layer.device);
     parameters_.insert(parameters_.end(), made.parameters.begin(), made.parameters.end());
     buffers_.insert(buffers_.end(), made.buffers.begin(), made.buffers.end());
   }
   share_tape(parameters_);
+  device_times_.resize(static_cast<std::size_t>(devices_of(spec_)));
+  device_activations_.resize(device_times_.size());
 }
 
 Module::~Module() = default;
@@ -115,6 +119,12 @@ std::int64_t stored_elements(const LayerSpec& layer) {
   return 0;
 }
 
+int devices_of(const ModuleSpec& spec) {
+  int devices = 1;
+  for (const LayerSpec& layer : spec.layers) devices = std::max(devices, layer.device + 1);
+  return devices;
+}
+
 double products_per_row(const LayerSpec& layer) {
   const auto out = static_cast<double>(layer.out);
   if (layer.kind == LayerKind::linear) return static_cast<double>(layer.in) * out;
@@ -158,13 +168,34 @@ Result<Tensor> Module::forward(const Tensor& input, std::string_view path, Forwa
         {}};
   Tensor at = input;
   activation_bytes_ = 0;
+  device_times_.assign(device_times_.size(), {});
+  device_activations_.assign(device_activations_.size(), 0);
+  int device = way->layers.empty() ? 0 : spec_.layers[index_of(way->layers.front())].device;
   for (const std::string& layer : way->layers) {
+    const int wanted = spec_.layers[index_of(layer)].device;
+    if (std::exchange(device, wanted) != wanted) at = moved(at, mode.grad);
     Result<Tensor> out = run_layer(index_of(layer), at, mode, watch);
     if (!out.ok()) return out;
     at = std::move(out).value();
     activation_bytes_ += at.view().bytes();
+    device_activations_[static_cast<std::size_t>(device)] += at.view().bytes();
   }
   return at;
+}
+
+// The same numbers on another device; their gradients take as long to come back.
+Tensor Module::moved(const Tensor& at, bool grad) {
+  if (!copier_ || !clock_) return at;
+  const Time cost = copier_(at.view().bytes());
+  clock_(cost);
+  return grad ? timed(at, cost, clock_) : at;
+}
+
+std::function<void(Time)> Module::clock_of(int device) {
+  return [this, device](Time cost) {
+    device_times_[static_cast<std::size_t>(device)] += cost;
+    clock_(cost);
+  };
 }
 
 Result<Tensor> Module::run_layer(std::size_t index, Tensor at, ForwardMode mode, const TensorWatcher& watch) {
@@ -174,10 +205,11 @@ Result<Tensor> Module::run_layer(std::size_t index, Tensor at, ForwardMode mode,
   const bool recompute = mode.grad && std::find(again.begin(), again.end(), spec.name) != again.end();
   if (spec.kind != LayerKind::sized) at = cast(at, spec.dtype.value_or(spec_.dtype), mode.grad);
   const bool told = spec.forward_time.has_value() && clock_;
-  if (told) clock_(*spec.forward_time);
+  const std::function<void(Time)> clock = told ? clock_of(spec.device) : nullptr;
+  if (told) clock(*spec.forward_time);
   Result<Tensor> out = recompute ? recomputed(here, at, mode, watch) : here.forward(at, mode, watch);
   if (!out.ok() || !told || !mode.grad) return out;
-  return timed(*out, *spec.backward_time + (recompute ? *spec.forward_time : Time{}), clock_);
+  return timed(*out, *spec.backward_time + (recompute ? *spec.forward_time : Time{}), clock);
 }
 
 std::int64_t Module::input_width(std::string_view path) const {

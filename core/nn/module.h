@@ -18,6 +18,8 @@
 //             ready together, the last first; what it takes it gives. It stands for a layer of which only the size counts
 //   cost      a layer's time is told to the clock: that of its forward before it, that of its backward (and, recomputed, of
 //             its forward again) before its gradients become ready; also of layers without parameters
+//   devices   a layer computes on its device; between layers of two devices the activation is copied, and its gradient back,
+//             for as long as the copier says. The input is on device 0, or comes from the host to wherever it is wanted
 //   dtypes    a layer may have its own; what it takes is cast to it, and the gradient back
 //   recompute layers that PyTorch's reentrant checkpoint() runs: forward keeps their input only, and backward runs them
 //             again, with a backward of its own for each. No gradient reaches them where their input needs none
@@ -67,6 +69,7 @@ struct LayerSpec {
   std::optional<DType> dtype{};                                   // default: the module's
   bool frozen = false;                                            // its parameters require no gradient
   std::vector<Shape> shapes{};                                    // sized: of its parameters
+  int device = 0;                                                 // of the rank, where it computes
   std::optional<Time> forward_time{}, backward_time{};            // told to the clock; both or none
 };
 
@@ -93,6 +96,8 @@ struct ModuleSpec {
   std::vector<std::string> recompute{};  // layers
   bool sizes_have_memory = false;        // sized layers: zeros stand behind them, for worlds that move bytes
 };
+// Devices that the layers name, at least one.
+int devices_of(const ModuleSpec& spec);
 
 struct ForwardMode {
   bool training = true;  // module.train() or module.eval()
@@ -135,6 +140,11 @@ class Module {
   void set_exchange(const RankExchange& ranks);
   // Who is told what layers with a time cost; before the first forward. Default: nobody.
   void set_clock(std::function<void(Time)> clock) { clock_ = std::move(clock); }
+  // How long a copy of so many bytes takes from device to device; before the first forward. Default: no time.
+  void set_copier(std::function<Time(std::int64_t bytes)> copier) { copier_ = std::move(copier); }
+  // Of the last forward and its backward, by device: what layers cost, and bytes of their outputs.
+  const std::vector<Time>& device_times() const { return device_times_; }
+  const std::vector<std::int64_t>& device_activations() const { return device_activations_; }
   // Rows of the table, where the path begins with an embedding, whose input are indices; else 0.
   std::int64_t input_indices(std::string_view path) const;
   // Columns that the path's first layer with a width takes and its last gives; 0 when it has none. The path exists.
@@ -148,12 +158,17 @@ class Module {
   std::size_t index_of(std::string_view layer) const;
   const PathSpec* path_named(std::string_view path) const;
   Result<Tensor> run_layer(std::size_t index, Tensor at, ForwardMode mode, const TensorWatcher& watch);
+  Tensor moved(const Tensor& at, bool grad);
+  std::function<void(Time)> clock_of(int device);
 
   ModuleSpec spec_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<Tensor> parameters_;
   std::vector<Tensor> buffers_;
   std::function<void(Time)> clock_;
+  std::function<Time(std::int64_t)> copier_;
+  std::vector<Time> device_times_;
+  std::vector<std::int64_t> device_activations_;
   std::int64_t activation_bytes_ = 0;
 };
 

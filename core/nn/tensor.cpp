@@ -181,6 +181,13 @@ void Tensor::set_grad(Tensor grad) {
 
 const std::string& Tensor::name() const { return TensorState::of(*this).name; }
 
+int Tensor::device() const { return TensorState::of(*this).device; }
+
+Tensor& Tensor::set_device(int device) {
+  TensorState::of(*this).device = device;
+  return *this;
+}
+
 Tensor& Tensor::set_name(std::string name) {
   TensorState::of(*this).name = std::move(name);
   return *this;

@@ -62,6 +62,8 @@ class Tensor {
   Tensor& set_requires_grad(bool on);
   Tensor grad() const;  // undefined when there is none
   void set_grad(Tensor grad);
+  int device() const;  // of this rank; 0 unless it was set
+  Tensor& set_device(int device);
   const std::string& name() const;
   Tensor& set_name(std::string name);
   // The node that made it; for a leaf that requires a gradient its AccumulateGrad; null otherwise.

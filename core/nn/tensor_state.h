@@ -29,6 +29,7 @@ struct TensorState {
   Shape shape;
   std::int64_t numel = 0;
   DType dtype = DType::f32;
+  int device = 0;
   std::string name;
   bool requires_grad = false;
   bool sized = false;  // holds no values

@@ -9,18 +9,21 @@
 namespace pdsim {
 namespace {
 
-// What is filled for one dtype: the open bucket and how far its limits have moved on.
+// What is filled for one dtype on one device: the open bucket and how far its limits have moved on.
 struct Filling {
   DType dtype;
+  int device;
   std::vector<std::size_t> open;
   std::int64_t bytes = 0;
   std::size_t limit = 0;
 };
 
-Filling& filling_of(std::vector<Filling>& all, DType dtype) {
-  const auto it = std::find_if(all.begin(), all.end(), [dtype](const Filling& f) { return f.dtype == dtype; });
+Filling& filling_of(std::vector<Filling>& all, const BucketTensor& tensor) {
+  const auto it = std::find_if(all.begin(), all.end(), [&tensor](const Filling& f) {
+    return f.dtype == tensor.dtype && f.device == tensor.device;
+  });
   if (it != all.end()) return *it;
-  all.push_back({dtype, {}, 0, 0});
+  all.push_back({tensor.dtype, tensor.device, {}, 0, 0});
   return all.back();
 }
 
@@ -55,7 +58,7 @@ BucketAssignment assign_buckets(std::span<const BucketTensor> tensors, std::span
   BucketAssignment assignment;
   std::vector<Filling> fillings;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    Filling& filling = filling_of(fillings, tensors[i].dtype);
+    Filling& filling = filling_of(fillings, tensors[i]);
     filling.open.push_back(i);
     filling.bytes += tensors[i].elements * static_cast<std::int64_t>(size_of(tensors[i].dtype));
     if (filling.bytes >= limits[filling.limit].count) close(filling, limits, assignment);

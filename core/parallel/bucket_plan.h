@@ -1,6 +1,6 @@
 // DDP's assignment of parameters to buckets by size (SEMANTICS 1.2, NUMBERS 2).
 //
-//   rule    walk in the given order; append to the open bucket of the tensor's dtype; close it when its bytes reach the
+//   rule    walk in the given order; append to the open bucket of the tensor's dtype and device; close it when its bytes reach the
 //           current limit, and move that dtype's limit on (the last one stays). Left-over buckets come last, in order
 //           of dtype's first appearance. A limit of 0 closes at every tensor.
 //   source  torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size
@@ -19,6 +19,7 @@ namespace pdsim {
 struct BucketTensor {
   std::int64_t elements = 0;
   DType dtype = DType::f32;
+  int device = 0;
 };
 
 struct BucketAssignment {

@@ -56,7 +56,7 @@ Status finish(InFlight& broadcast, const CoalescedOptions& options) {
 
 Status broadcast_coalesced(ProcessGroup& group, std::span<const nn::Tensor> tensors, const CoalescedOptions& options) {
   std::vector<BucketTensor> sizes;
-  for (const nn::Tensor& t : tensors) sizes.push_back({t.numel(), t.dtype()});
+  for (const nn::Tensor& t : tensors) sizes.push_back({t.numel(), t.dtype(), t.device()});
   constexpr std::size_t most_in_flight = 2;
   std::deque<InFlight> in_flight;
   for (const auto& indices : assign_buckets(sizes, std::span(&options.limit, 1), true).buckets) {

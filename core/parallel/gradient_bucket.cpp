@@ -34,7 +34,7 @@ void divide_by(nn::Tensor& t, int divisor) {
 
 std::vector<BucketTensor> sizes_of(const std::vector<nn::Tensor>& parameters) {
   std::vector<BucketTensor> sizes;
-  for (const nn::Tensor& p : parameters) sizes.push_back({p.numel(), p.dtype()});
+  for (const nn::Tensor& p : parameters) sizes.push_back({p.numel(), p.dtype(), p.device()});
   return sizes;
 }
 

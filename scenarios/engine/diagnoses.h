@@ -58,6 +58,7 @@ std::optional<Diagnosis> device_without_backend(const Report& report);
 std::optional<Diagnosis> outside_of_group(const Report& report);
 std::optional<Diagnosis> not_initialized(const Report& report);
 std::optional<Diagnosis> root_not_in_group(const Report& report);
+std::optional<Diagnosis> nothing_to_train(const Report& report);
 std::optional<Diagnosis> device_imbalance(const Report& report);
 std::optional<Diagnosis> devices_idle(const Report& report);
 std::optional<Diagnosis> barrier_device(const Report& report);
@@ -116,6 +117,7 @@ extern const std::string_view device_without_backend_text;
 extern const std::string_view outside_of_group_text;
 extern const std::string_view not_initialized_text;
 extern const std::string_view root_not_in_group_text;
+extern const std::string_view nothing_to_train_text;
 extern const std::string_view device_imbalance_text;
 extern const std::string_view devices_idle_text;
 extern const std::string_view barrier_device_text;
@@ -155,6 +157,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
     {"device-shared", "two ranks of a node use one GPU", diagnoses::device_shared, &diagnoses::device_shared_text},
     {"strided-view", "a tensor that is not contiguous was passed to a collective", diagnoses::strided_view,
      &diagnoses::strided_view_text},
+    {"nothing-to-train", "DDP was given a model of which nothing trains", diagnoses::nothing_to_train,
+     &diagnoses::nothing_to_train_text},
     {"model-differs", "ranks wrapped models with other parameters", diagnoses::model_differs,
      &diagnoses::model_differs_text},
     {"sampler-length", "sampler and loader have different data sets", diagnoses::sampler_length,

@@ -29,6 +29,7 @@ class Check {
     blocked();
     diagnosis();
     watchdog();
+    if (expect_.warning) warning(*expect_.warning);
     for (const ExpectValue& value : expect_.values) values(value);
     check_operations(report_, expect_, !is_real());
     time();
@@ -195,6 +196,16 @@ class Check {
     if (expect_.says && d.headline.find(**expect_.says) == std::string::npos &&
         d.cause.find(**expect_.says) == std::string::npos)
       fail(fmt::format("says: {}", **expect_.says), fmt::format("{}; {}", d.headline, d.cause), expect_.says->mark);
+  }
+
+  void warning(const Located<std::string>& expected) {
+    std::string got = "nobody was warned of anything";
+    for (const RankResult& result : report_.run.ranks)
+      for (const Note* note : notes_of(result.log, note_kind::warning)) {
+        got = fact_text(*note, "text");
+        if (got.find(*expected) != std::string::npos) return;
+      }
+    fail(fmt::format("warning: {}", *expected), got, expected.mark);
   }
 
   // Real libraries are not waited for that long.

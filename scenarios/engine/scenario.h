@@ -150,6 +150,7 @@ struct Expect {
   std::optional<Located<IntSet>> culprits;        // exactly the ranks that the diagnosis names
   std::optional<Located<std::string>> says;       // substring of its headline or its cause: the call, the parameter
   std::optional<Located<std::string>> watchdog;   // substring of what the backend would report on some rank; simulated
+  std::optional<Located<std::string>> warning;    // substring of what some rank was warned of
   std::vector<ExpectBlocked> blocked;             // together they must cover exactly the blocked ranks
   std::vector<ExpectValue> values;
   struct TimeRange {

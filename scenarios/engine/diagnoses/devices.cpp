@@ -33,6 +33,7 @@ struct Devices {
 
 // Of the process that has several; without any there is no such process.
 Devices devices_of(const Report& report) {
+  if (report.scenario == nullptr || !report.scenario->data_parallel) return {};  // layers on devices, not rows
   for (const RankResult& result : report.run.ranks)
     if (auto loads = notes_of(result.log, device_load_note); loads.size() > 1)
       return {result.log.rank, std::move(loads)};

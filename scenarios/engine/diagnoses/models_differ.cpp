@@ -121,6 +121,43 @@ std::optional<Diagnosis> parameter_order(const Report& report) {
   return d;
 }
 
+std::optional<Diagnosis> nothing_to_train(const Report& report) {
+  Diagnosis d;
+  const Call* first = nullptr;
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    if (log.end != RankEnd::raised || log.error.code != Code::ddp_not_needed) continue;
+    const Call* call = failed_operation(log, Code::ddp_not_needed);
+    if (call == nullptr) continue;
+    add_once(d.ranks, log.rank);
+    d.evidence.push_back(cite(log.rank, *call, "wraps a model of which nothing requires a gradient"));
+    if (first == nullptr) first = call;
+  }
+  if (first == nullptr) return std::nullopt;
+  d.headline = fmt::format("{} a model of which no parameter requires a gradient", who(d.ranks, "wraps", "wrap"));
+  d.cause = d.ranks.size() == report.run.ranks.size()
+                ? "the model is frozen, or has no parameters, on every rank"
+                : fmt::format("only the model of {} is frozen, or has no parameters", ranks_text(d.ranks));
+  d.why =
+      "DistributedDataParallel exists to average gradients, and refuses a module that has none, before it sends "
+      "anything. Ranks whose module has some go on to the constructor's collectives and wait there.";
+  d.fix = "use the module as it is, without the wrapper, or let something of it train before it is wrapped";
+  d.fix_lines = {"a frozen teacher or encoder beside a trained model needs no wrapper of its own"};
+  add_span(d, report.scenario, first->site.line, first->site.column, "wraps it", true);
+  if (report.scenario != nullptr) add_span(d, report.scenario->model.mark, "requires no gradient", false);
+  d.inevitable_at = first->issued;
+  d.inevitable = fmt::format("since {}: nothing to synchronise on {}", to_string(first->issued), ranks_text(d.ranks));
+  return d;
+}
+
+const std::string_view nothing_to_train_text =
+    R"(DistributedDataParallel was given a module without parameters, or one in which all of them are frozen.
+
+How to recognise it: "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient", on
+the ranks whose module it is; others hang in the constructor.
+
+Fix: do not wrap it; or set requires_grad before wrapping, the same on every rank.)";
+
 const std::string_view model_differs_text =
     R"(The ranks wrapped different models: another width, another number of layers, or other layers frozen, because a
 configuration, a data set's vocabulary or an `if rank == 0` differs between them. DDP's constructor compares numbers and

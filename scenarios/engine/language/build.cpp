@@ -330,6 +330,7 @@ Expect build_expect(const Entry& entry) {
   read(map, "culprits", expect.culprits);
   read(map, "says", expect.says);
   read(map, "watchdog", expect.watchdog);
+  read(map, "warning", expect.warning);
   if (const Node* blocked = map.find("blocked")) {
     for (const Node& item : blocked->items) {
       ExpectBlocked b;

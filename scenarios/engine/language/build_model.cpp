@@ -73,6 +73,7 @@ nn::LayerSpec build_layer(const Entry& entry) {
   read(entry.value, "dtype", dtype);
   layer.dtype = dtype_named(dtype);
   read(entry.value, "frozen", layer.frozen);
+  read(entry.value, "device", layer.device);
   read(entry.value, "compute", layer.forward_time);
   read(entry.value, "backward", layer.backward_time);
   read_sizes(value, layer);
@@ -94,7 +95,8 @@ void set_times(const Node* node, const Scenario& scenario, nn::LayerSpec& layer)
     if (node != nullptr) read(*node, "flops", flops);
     layer.forward_time = working_time(flops, *speed);
   }
-  if (!layer.forward_time && (sized || layer.backward_time || scenario.data_parallel))
+  if (!layer.forward_time &&
+      (sized || layer.backward_time || scenario.data_parallel || nn::devices_of(scenario.model.spec) > 1))
     layer.forward_time = sized ? Time{} : costs::forward_per_layer;
   if (layer.forward_time && !layer.backward_time) layer.backward_time = *layer.forward_time * 2;
 }

@@ -143,6 +143,9 @@ void check_data_parallel(const Node& document, const Scenario& s, Problems& prob
                    fmt::format("device {} of {}", s.data_parallel->output_device, s.data_parallel->devices),
                    fmt::format("devices are 0..{}", s.data_parallel->devices - 1));
   if (!s.model.given) problems.error(entry.mark, "`data_parallel` without a model", "give the file a model");
+  if (nn::devices_of(s.model.spec) > 1)
+    problems.error(entry.mark, "`data_parallel` of a model whose layers are on several devices",
+                   "a replica is on one device: leave `device` of the layers away");
 }
 
 void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {

@@ -97,6 +97,7 @@ inline constexpr Key expect_keys[] = {
     {.name = "watchdog",
      .shape = Shape::text,
      .about = "a part of what the simulated backend itself would report on some rank"},
+    {.name = "warning", .shape = Shape::text, .about = "a part of what some rank was warned of, without an error"},
     {.name = "blocked", .shape = Shape::groups, .about = "together exactly the blocked ranks", .group = &blocked},
     {.name = "values", .shape = Shape::groups, .about = "what tensors must hold at the end", .group = &value},
     {.name = "operations",

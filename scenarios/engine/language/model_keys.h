@@ -106,6 +106,11 @@ inline constexpr Key layer_keys[] = {
      .shape = Shape::flops,
      .about = "of a forward of the whole batch, with `world.device_speed`; default: what the shapes of the layer and "
               "the rows of the batch come to; 0 where it has none"},
+    {.name = "device",
+     .shape = Shape::integer,
+     .about = "of the rank, on which it computes; activations are copied from device to device over the world's link",
+     .otherwise = "0",
+     .high = 63},
     {.name = "frozen", .shape = Shape::boolean, .about = "its parameters require no gradient", .otherwise = "false"},
 };
 inline constexpr Group layer{.title = "a layer",

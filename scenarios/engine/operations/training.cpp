@@ -160,6 +160,9 @@ Status make_model(Session& s, const Operation& op) {
     s.computing += cost;
     s.env.runtime.compute(cost);
   });
+  const sim::Link link = s.scenario.world.spec.intra;
+  s.module->set_copier(
+      [link](std::int64_t bytes) { return link.latency + transfer_time(Bytes{bytes}, link.bandwidth); });
   if (const auto& split = s.scenario.data_parallel; split && split->devices > 0)
     s.data_parallel = std::make_unique<DataParallel>(*s.module, data_parallel_options(s.scenario), s.env.runtime);
   charge_backward(*s.module, s.env.runtime);

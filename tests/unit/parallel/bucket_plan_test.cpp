@@ -115,5 +115,12 @@ TEST(BucketPlan, UnfilledBucketsComeLastInOrderOfTheirDtype) {
   EXPECT_EQ(got.buckets, (std::vector<std::vector<std::size_t>>{{1}, {0}, {2}}));
 }
 
+TEST(BucketPlan, TensorsOfTwoDevicesShareNoBucket) {
+  const std::vector<BucketTensor> tensors{
+      {1, DType::f32, 0}, {1, DType::f32, 1}, {1, DType::f32, 0}, {1, DType::f64, 1}};
+  const auto got = assign_buckets(tensors, std::vector<Bytes>{{1000}}, false);
+  EXPECT_EQ(got.buckets, (std::vector<std::vector<std::size_t>>{{0, 2}, {1}, {3}}));
+}
+
 }  // namespace
 }  // namespace pdsim

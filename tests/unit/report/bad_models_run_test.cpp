@@ -60,6 +60,8 @@ TEST(BadModel, WithoutParametersIsRefusedByTheWrapper) {
       run("model: {layers: {head: {linear: [4, 1], frozen: true}, act: {relu: null}}}\nprogram: [init, {train: {steps: "
           "1}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, ddp-not-needed; rank 1, ddp-not-needed");
+  ASSERT_TRUE(report.diagnosis.has_value());
+  EXPECT_EQ(report.diagnosis->id, "nothing-to-train");
 }
 
 TEST(BadModel, FrozenOnOneRankRaisesThereAlone) {
@@ -155,7 +157,7 @@ TEST(BadCheckpoint, ThatIsNotThereSaysSo) {
 TEST(DdpWarnings, TellOnceThatNothingWasUnused) {
   const auto [file, report] =
       run(std::string(linear) + "ddp: {find_unused_parameters: true}\nprogram: [init, {train: {steps: 3}}]\n",
-          "{outcome: ok}");
+          "{outcome: ok, warning: left no parameter unused}");
   EXPECT_EQ(report.verdict, "pass");
   EXPECT_EQ(notes_of(log_of(report.run, 0), note_kind::warning).size(), 1U);
   EXPECT_NE(warnings_of(report, 1).find("find_unused_parameters is on"), std::string::npos);
@@ -168,10 +170,14 @@ TEST(DdpWarnings, AreSilentWhereSomethingIsUnused) {
   EXPECT_EQ(warnings_of(report, 0), "");
 }
 
-TEST(DdpWarnings, TellThatCheckReductionIsDeprecated) {
+TEST(DdpWarnings, ThatAreExpectedAndDoNotComeAreAFailure) {
   const auto [file, report] =
-      run(std::string(linear) + "ddp: {check_reduction: true}\nprogram: [init, {train: {steps: 1}}]\n");
-  EXPECT_NE(warnings_of(report, 0).find("check_reduction is deprecated"), std::string::npos);
+      run(std::string(linear) + "program: [init, {train: {steps: 1}}]\n", "{outcome: ok, warning: deprecated}");
+  EXPECT_EQ(report.verdict, "fail");
+  const auto [other, told] =
+      run(std::string(linear) + "ddp: {check_reduction: true}\nprogram: [init, {train: {steps: 1}}]\n",
+          "{outcome: ok, warning: check_reduction is deprecated}");
+  EXPECT_EQ(told.verdict, "pass");
 }
 
 }  // namespace
