@@ -26,11 +26,14 @@ class Writer {
     std::string out = fmt::format("pdsim: 1\nname: healthy\nsummary: Nothing is wrong here.\nseed: {}\n", seed_);
     out += world();
     if (trains_) out += model();
-    out += "program:\n" + devices_ + "  - init: {method: " + std::string(pick<2>({"tcp", "env"})) + "}\n" + groups();
+    const std::string_view method = pick<2>({"tcp", "env"});
+    out += fmt::format("program:\n{}  - init: {{method: {}}}\n", devices_, method);
+    out += groups();
     const int parts = 2 + below(5);
     for (int i = 0; i < parts; ++i) out += part(i);
     if (trains_) out += training();
-    if (chance(3)) out += "  - barrier: " + barrier_options() + "\n";
+    // Rank 0 serves the store, and must not end before the others are done with it.
+    out += "  - barrier: " + barrier_options() + "\n";
     if (chance(4)) out += "  - destroy\n";
     return out + "expect: {outcome: ok, diagnosis: none}\n";
   }
@@ -45,7 +48,8 @@ class Writer {
   int rank() { return below(ranks_); }
 
   std::string world() {
-    const std::string link = fmt::format("latency: {}us, bandwidth: 25GB/s, jitter: {}us", 1 + below(20), below(8));
+    const int latency = 1 + below(20), jitter = below(8);
+    const std::string link = fmt::format("latency: {}us, bandwidth: 25GB/s, jitter: {}us", latency, jitter);
     std::string out = two_level_ ? fmt::format(
                                        "world:\n  nodes: 2\n  ranks_per_node: 2\n  intra: {{{}}}\n  inter: "
                                        "{{{}}}\n",
@@ -161,12 +165,16 @@ class Writer {
       const int skips = rank();
       out += fmt::format("  takes: [{{path: short, when: {{rank: {}, step: {}}}}}]\n", skips, below(3));
     }
+    const std::string_view cap = pick<3>({"64B", "1KiB", "25MiB"});
+    const std::string_view buffers = pick<2>({"true", "false"});
+    const std::string_view views = pick<2>({"true", "false"});
     out += fmt::format(
         "ddp: {{bucket_cap: {}, find_unused_parameters: {}, broadcast_buffers: {}, "
         "gradient_as_bucket_view: {}}}\n",
-        pick<3>({"64B", "1KiB", "25MiB"}), unused_ ? "true" : "false", pick<2>({"true", "false"}),
-        pick<2>({"true", "false"}));
-    out += fmt::format("optimizer: {{{}: {{}}, copies: {}}}\n", pick<2>({"sgd", "adam"}), pick<2>({"true", "false"}));
+        cap, unused_ ? "true" : "false", buffers, views);
+    const std::string_view optimizer = pick<2>({"sgd", "adam"});
+    const std::string_view copies = pick<2>({"true", "false"});
+    out += fmt::format("optimizer: {{{}: {{}}, copies: {}}}\n", optimizer, copies);
     if (samples_) out += "data: {samples: 24, set_epoch: true}\n";
     return out;
   }
