@@ -116,13 +116,11 @@ std::optional<Diagnosis> barrier_device(const Report& report) {
                         fact_text(*first, "guess"), d.ranks.front(), fact_text(*first, "own"));
   d.why =
       "A barrier has no tensor that tells its GPU, so NCCL's takes that of earlier calls of the group, and before "
-      "there "
-      "are any, the rank modulo the number of GPUs. Where ranks and GPUs are numbered otherwise it makes a "
-      "communicator, "
-      "and a context, on the GPU of another process. The next call has a tensor and needs a communicator on the right "
-      "GPU. Ranks that guessed right have theirs and make none; those that guessed wrong wait for the id of theirs, "
-      "and "
-      "the others for them in the call. If all guessed wrong it works, at the price of memory on two GPUs.";
+      "there are any, the rank modulo the number of GPUs. Where ranks and GPUs are numbered otherwise it makes a "
+      "communicator, and a context, on the GPU of another process. The next call has a tensor and needs a "
+      "communicator on the right GPU. Ranks that guessed right have theirs and make none; those that guessed wrong "
+      "wait for the id of theirs, and the others for them in the call. If all guessed wrong it works, at the price "
+      "of memory on two GPUs.";
   d.fix = "barrier: {device_ids: local_rank}, that is, dist.barrier(device_ids=[local_rank])";
   d.fix_lines = {"or init_process_group(device_id=torch.device(\"cuda\", local_rank))"};
   add_span(d, report.scenario, first->site.line, first->site.column, "guesses its GPU", true);
