@@ -90,7 +90,7 @@ constexpr std::string_view result_read = "result-read";
 constexpr std::string_view buffer_written = "buffer-written";  // label, waited (yes|no): overwrote the call's tensor
 constexpr std::string_view model_built = "model-built";        // parameters: "name [shape]", in order of registration
 constexpr std::string_view wrapper_bypassed = "wrapper-bypassed";  // a forward with gradients through the module itself
-constexpr std::string_view loss_scaled = "loss-scaled";            // by, ranks, loss
+constexpr std::string_view loss_scaled = "loss-scaled";            // by, divided_by, ranks, loss
 constexpr std::string_view optimizer_made = "optimizer-made";      // copies (yes|no), wrapped (yes|no): DDP was there
 // epoch, sampler, samples, over, shuffled (yes|no), seed, indices: what this rank draws in an epoch
 constexpr std::string_view samples_drawn = "samples-drawn";

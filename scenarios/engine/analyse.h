@@ -11,7 +11,7 @@ namespace pdsim::scenarios {
 Report analyse(const Scenario& scenario, RunRecord run, std::string world = "sim");
 
 // Compares the report with what the scenario expects of this world, fills `values` and `failures` and sets the verdict.
-// Values that equal single-process training are looked up as "single_process/<tensor>" of rank 0.
+// Values that equal a reference are looked up as "<reference>/<tensor>" of rank 0: single_process, one_batch.
 void check_expectations(Report& report);
 
 // What the scenario expects in this world: the variant's, or what `real` says for a real one.

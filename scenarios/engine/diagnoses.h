@@ -71,6 +71,10 @@ std::optional<Diagnosis> rank_claimed_twice(const Report& report);
 std::optional<Diagnosis> store_not_shared(const Report& report);
 std::optional<Diagnosis> initialized_twice(const Report& report);
 std::optional<Diagnosis> call_not_offered(const Report& report);
+std::optional<Diagnosis> ddp_on_some_ranks(const Report& report);
+std::optional<Diagnosis> accumulation_not_divided(const Report& report);
+std::optional<Diagnosis> batch_sizes_differ(const Report& report);
+std::optional<Diagnosis> result_elsewhere(const Report& report);
 
 // The long texts of `pdsim explain`: what happens, how to recognise it, the fix.
 extern const std::string_view unused_parameters_text;
@@ -130,6 +134,10 @@ extern const std::string_view rank_claimed_twice_text;
 extern const std::string_view store_not_shared_text;
 extern const std::string_view initialized_twice_text;
 extern const std::string_view call_not_offered_text;
+extern const std::string_view ddp_on_some_ranks_text;
+extern const std::string_view accumulation_not_divided_text;
+extern const std::string_view batch_sizes_differ_text;
+extern const std::string_view result_elsewhere_text;
 }  // namespace diagnoses
 
 struct DiagnosisRow {
@@ -159,6 +167,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      &diagnoses::strided_view_text},
     {"nothing-to-train", "DDP was given a model of which nothing trains", diagnoses::nothing_to_train,
      &diagnoses::nothing_to_train_text},
+    {"ddp-on-some-ranks", "some ranks constructed DDP and others have the bare model", diagnoses::ddp_on_some_ranks,
+     &diagnoses::ddp_on_some_ranks_text},
     {"model-differs", "ranks wrapped models with other parameters", diagnoses::model_differs,
      &diagnoses::model_differs_text},
     {"sampler-length", "sampler and loader have different data sets", diagnoses::sampler_length,
@@ -231,6 +241,10 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      diagnoses::gradients_not_reduced, &diagnoses::gradients_not_reduced_text},
     {"loss-times-world", "a mean loss was multiplied by the world size", diagnoses::loss_times_world,
      &diagnoses::loss_times_world_text},
+    {"accumulation-not-divided", "gradients of several batches were added up and not averaged over them",
+     diagnoses::accumulation_not_divided, &diagnoses::accumulation_not_divided_text},
+    {"batch-sizes-differ", "ranks have batches of different sizes, and DDP weighs the ranks alike",
+     diagnoses::batch_sizes_differ, &diagnoses::batch_sizes_differ_text},
     {"optimizer-before-wrapper", "the optimizer copied parameters before DDP shared them",
      diagnoses::optimizer_before_wrapper, &diagnoses::optimizer_before_wrapper_text},
     {"sampler-missing", "every rank draws the same samples", diagnoses::sampler_missing,
@@ -243,6 +257,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      &diagnoses::unfrozen_after_wrapping_text},
     {"result-in-copy", "a call worked on a copy, and the tensor itself was used", diagnoses::result_in_copy,
      &diagnoses::result_in_copy_text},
+    {"result-elsewhere", "a rank used the tensor of a reduce whose result another rank has",
+     diagnoses::result_elsewhere, &diagnoses::result_elsewhere_text},
     {"barrier-device", "a barrier guessed a GPU that is not the rank's own", diagnoses::barrier_device,
      &diagnoses::barrier_device_text},
     {"devices-idle", "DataParallel has fewer pieces than devices", diagnoses::devices_idle,

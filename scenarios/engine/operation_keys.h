@@ -172,6 +172,12 @@ inline constexpr std::array backward_keys{
         .words = times_words,
         .low = 1,
         .high = limits::ranks},
+    Key{.name = "divided_by",
+        .shape = Shape::integer,
+        .about = "what the losses are divided by, as in (loss / k).backward()",
+        .otherwise = "1",
+        .low = 1,
+        .high = limits::steps},
 };
 inline constexpr Key device_key{.name = "device",
                                 .shape = Shape::word,
@@ -192,8 +198,12 @@ inline constexpr Key contiguous_key{.name = "contiguous",
                                         "t.copy_(c) follows. default: it gets the view",
                                     .words = contiguous_words};
 
-inline constexpr std::array all_reduce_keys{count_key,     dtype_key,  op_key,     group_key,     async_key,
-                                            algorithm_key, device_key, stride_key, contiguous_key};
+inline constexpr Key tensor_key{.name = "tensor",
+                                .shape = Shape::name,
+                                .about = "what it holds, for reports: ranks that pass different ones to one call mix them"};
+
+inline constexpr std::array all_reduce_keys{count_key,     dtype_key,  op_key,     group_key,      async_key,
+                                            algorithm_key, device_key, stride_key, contiguous_key, tensor_key};
 inline constexpr std::array reduce_like_keys{count_key, dtype_key, op_key, group_key, async_key, algorithm_key};
 inline constexpr std::array rooted_keys{count_key, dtype_key,     root_key,  group_key,
                                         async_key, algorithm_key, device_key};

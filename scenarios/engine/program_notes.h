@@ -15,6 +15,10 @@ constexpr std::string_view barrier_device = "barrier-device";  // node, guess, o
 constexpr std::string_view file_begun = "file-begun";          // path: a checkpoint that takes time
 constexpr std::string_view file_written = "file-written";      // path
 constexpr std::string_view file_read = "file-read";            // path, whole (yes|no)
+constexpr std::string_view not_wrapped = "not-wrapped";        // this rank has the process group and the bare model
+constexpr std::string_view rows_taken = "rows-taken";          // rows: of a forward that says how many it takes
+// label, root: of a reduce, whose result this rank does not get
+constexpr std::string_view result_elsewhere = "result-elsewhere";
 constexpr std::string_view copy_passed = "copy-passed";        // label: the call had a copy, and the result stays there
 
 }  // namespace pdsim::scenarios::program_note

@@ -79,6 +79,8 @@ struct Data {
 
 struct Ddp {
   bool wrap = true;  // false: ddp: none
+  IntSet ranks = IntSet::all();
+  bool wraps(int rank) const { return wrap && ranks.contains(rank); }
   Mark mark{};
   Located<Bytes> bucket_cap{Bytes{25LL << 20}, {}};
   Located<Bytes> first_bucket{Bytes{1LL << 20}, {}};
@@ -131,7 +133,7 @@ struct ExpectValue {
   std::optional<int> rank;
   std::optional<double> near;
   double tolerance = 0.0;
-  std::string equals;  // "single_process": training alone on the joined batch; or empty
+  std::string equals;  // a row of references (language/expect_keys.h): whose value it must be; or empty
 };
 // Values of a rank that expectations of steps and buckets look at: the time of the step in picoseconds, and DDP's logging.
 inline constexpr std::string_view step_time_value = "step_time";

@@ -15,7 +15,12 @@
 namespace pdsim::scenarios {
 namespace {
 
-constexpr std::string_view single_process = "single_process";
+struct Reference {
+  std::string_view name;  // as `equals` says it
+  operations::Batches batches;
+};
+constexpr Reference references[] = {{"single_process", operations::Batches::as_they_come},
+                                    {"one_batch", operations::Batches::joined}};
 
 // Where the operations of a launch begin: behind the relaunch that ended the one before.
 std::size_t first_operation(const Scenario& scenario, int launch) {
@@ -75,16 +80,24 @@ void add_value(TensorValues& values, const std::string& key, const Ended& ended,
   if (const nn::Tensor tensor = tensor_named(*ended.module, name); tensor.defined()) values[key] = tensor.values();
 }
 
+void add_reference(TensorValues& values, const Scenario& scenario, const Reference& reference) {
+  std::set<std::string> asked;
+  for (const ExpectValue* expected : expected_values(scenario))
+    if (expected->equals == reference.name) asked.insert(expected->tensor);
+  if (asked.empty()) return;
+  const operations::TrainedAlone alone = operations::train_alone(scenario, reference.batches);
+  for (const std::string& name : asked)
+    add_value(values, fmt::format("{}/{}", reference.name, name), {alone.module.get(), alone.last_loss}, name);
+}
+
 TensorValues values_of(const Session& s) {
   constexpr std::string_view logging = "logging.";
   TensorValues values;
-  std::set<std::string> alone;
   for (const ExpectValue* expected : expected_values(s.scenario)) {
     const std::string& name = expected->tensor;
     if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));
     if (name == "grad_norm" && !s.grad_norm.empty()) values[name] = s.grad_norm;
     add_value(values, name, {s.module.get(), s.last_loss}, name);
-    if (expected->equals == single_process) alone.insert(name);
   }
   for (const Expect* expect : all_expected(s.scenario)) {
     const auto took = s.step_times.find(expect->timed_step.value_or(s.steps_trained - 1));
@@ -99,10 +112,8 @@ TensorValues values_of(const Session& s) {
     for (const std::string_view name : {initial_buckets_value, rebuilt_buckets_value})
       values[std::string(name)] = logged(*s.ddp, std::string(name.substr(logging.size())));
   }
-  if (alone.empty() || s.env.rank != 0) return values;
-  const operations::TrainedAlone reference = operations::train_alone(s.scenario);
-  for (const std::string& name : alone)
-    add_value(values, fmt::format("{}/{}", single_process, name), {reference.module.get(), reference.last_loss}, name);
+  if (s.env.rank == 0)
+    for (const Reference& reference : references) add_reference(values, s.scenario, reference);
   return values;
 }
 

@@ -4,7 +4,7 @@
 //            names the loop, with its step; everywhere the line and column of the operation
 //   faults   RankEnvironment::reach is called before each operation
 //   values   the tensors that expectations name, when the rank is done, also after an error; on rank 0 also
-//            single_process/<tensor>
+//            single_process/<tensor> and one_batch/<tensor>
 //   threads  the rank's own
 #pragma once
 

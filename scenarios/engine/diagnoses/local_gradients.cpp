@@ -77,6 +77,7 @@ std::optional<Diagnosis> loss_times_world(const Report& report) {
     if (notes_of(result.log, note_kind::ddp_options).empty()) continue;
     for (const Note* note : notes_of(result.log, note_kind::loss_scaled)) {
       if (fact_text(*note, "by") != fact_text(*note, "ranks") || fact_text(*note, "loss") == "sum") continue;
+      if (fact_number(*note, "divided_by", 1) != 1) continue;  // weights, of batches that are not of one size
       add_once(d.ranks, result.log.rank);
       if (first == nullptr) first = note;
       d.evidence.push_back(cite(result.log.rank, *note, "multiplied the loss by the world size"));

@@ -1,5 +1,5 @@
-// What a wrapper, a backend or the rest of the program does not learn of: parameters unfrozen later, results in a copy, the
-// device of a barrier.
+// What a wrapper, a backend or the rest of the program does not learn of: parameters unfrozen later, results in a copy or on
+// another rank, the device of a barrier.
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
@@ -96,6 +96,37 @@ std::optional<Diagnosis> result_in_copy(const Report& report) {
   return d;
 }
 
+std::optional<Diagnosis> result_elsewhere(const Report& report) {
+  if (report.outcome != "ok") return std::nullopt;
+  Diagnosis d;
+  const Note *call = nullptr, *used = nullptr;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of(result.log, program_note::result_elsewhere)) {
+      const Note* read = fact_text(*note, "label").empty() ? nullptr : read_of(result.log, fact_text(*note, "label"));
+      if (read == nullptr || contains(d.ranks, result.log.rank)) continue;
+      d.ranks.push_back(result.log.rank);
+      d.evidence.push_back(cite(result.log.rank, *note, "gave its part, and gets no result"));
+      d.evidence.push_back(cite(result.log.rank, *read, "used the tensor"));
+      if (call == nullptr) call = note, used = read;
+    }
+  if (call == nullptr) return std::nullopt;
+  const std::string root = fact_text(*call, "root");
+  d.headline = fmt::format("{} the tensor of a reduce whose result is on rank {}", who(d.ranks, "uses", "use"), root);
+  d.cause = fmt::format("reduce gives its result to rank {}, and to nobody else", root);
+  d.why =
+      "After a reduce only the root's tensor is defined. What the others find in theirs is the library's business: NCCL "
+      "and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some of the "
+      "ranks, in some of its elements. Both look like values, and nothing fails.";
+  d.fix = "all_reduce, where every rank uses the result";
+  d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};
+  add_span(d, report.scenario, call->site.line, call->site.column, fmt::format("its result is on rank {}", root), true);
+  add_span(d, report.scenario, used->site.line, used->site.column, fmt::format("{} it", who(d.ranks, "uses", "use")),
+           false);
+  d.inevitable_at = used->at;
+  d.inevitable = fmt::format("since {}: the tensor was used on {}", to_string(used->at), ranks_text(d.ranks));
+  return d;
+}
+
 std::optional<Diagnosis> barrier_device(const Report& report) {
   Diagnosis d;
   const Note* first = nullptr;
@@ -145,6 +176,15 @@ and the view is as it was.
 How to recognise it: values differ between ranks after an all_reduce that did not fail; only for slices and transposed tensors.
 
 Fix: keep the copy: c = t.contiguous(); all_reduce(c); t.copy_(c).)";
+
+const std::string_view result_elsewhere_text =
+    R"(The tensor that a rank gave to a reduce was used afterwards, and the rank is not the one that gets the result. NCCL and MPI leave
+the tensor as it was; Gloo leaves partial sums in it, another one in each part of the tensor.
+
+How to recognise it: printed totals differ between ranks, and only that of dst is right; with Gloo a loss or a batch changes by
+being reduced for the log.
+
+Fix: all_reduce, or use the result behind `if rank == dst`; on Gloo reduce a clone of what is needed afterwards.)";
 
 const std::string_view barrier_device_text =
     R"(NCCL's barrier guessed its GPU: no call of the group had used one yet, and nobody told it. The guess is the rank modulo the

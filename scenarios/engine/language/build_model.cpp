@@ -178,6 +178,7 @@ void build_ddp(const Node& document, Ddp& ddp) {
   ddp.mark = span_of(*entry);
   ddp.wrap = !entry->value.is_scalar();
   const Node& map = section(document, "ddp");
+  read(map, "ranks", ddp.ranks);
   read(map, "bucket_cap", ddp.bucket_cap);
   read(map, "first_bucket", ddp.first_bucket);
   read(map, "find_unused_parameters", ddp.find_unused_parameters);

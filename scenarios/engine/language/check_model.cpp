@@ -186,10 +186,25 @@ void check_changes(const Node& model, const Scenario& s, Problems& problems) {
                        fmt::format("widths are 1..{}", limits::width));
 }
 
+// Ranks that do not construct DDP leave the others waiting in the constructor. A file may mean that.
+void check_wrapped_ranks(const Node& ddp, const Scenario& s, Problems& problems) {
+  const Entry* ranks = entry_of(ddp, "ranks");
+  if (ranks == nullptr) return;
+  check_rank_set(&ranks->value, s.ddp.ranks, s, problems);
+  std::vector<int> some;
+  for (int r = 0; r < s.world.spec.ranks(); ++r)
+    if (s.ddp.wraps(r)) some.push_back(r);
+  if (some.empty() || static_cast<int>(some.size()) == s.world.spec.ranks()) return;
+  problems.warning(ranks->mark,
+                   fmt::format("only {} {} DDP", ranks_text(some), some.size() == 1 ? "constructs" : "construct"),
+                   "every rank must, or those that do wait for the others in its constructor");
+}
+
 }  // namespace
 
 void check_model(const Node& document, const Scenario& s, Problems& problems) {
   const Node* ddp = document.find("ddp");
+  if (ddp != nullptr && s.ddp.wrap) check_wrapped_ranks(*ddp, s, problems);
   if (*s.ddp.check_reduction && ddp != nullptr)
     problems.warning(entry_of(*ddp, "check_reduction")->mark, "`check_reduction` does nothing",
                      "it is deprecated in PyTorch; leave it away");

@@ -12,7 +12,7 @@ namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
 inline constexpr std::array<std::string_view, 2> across_words{"equal", "differ"};
-inline constexpr std::array<std::string_view, 1> equals_words{"single_process"};
+inline constexpr std::array<std::string_view, 2> equals_words{"single_process", "one_batch"};
 
 inline constexpr Key blocked_keys[] = {
     {.name = "rank", .shape = Shape::int_set, .about = "which ranks", .otherwise = "all"},
@@ -39,7 +39,9 @@ inline constexpr Key value_keys[] = {
     {.name = "tolerance", .shape = Shape::decimal, .about = "how far it may be off", .otherwise = "0"},
     {.name = "equals",
      .shape = Shape::word,
-     .about = "what training alone on the joined batch gives",
+     .about =
+         "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps joined "
+         "to one, too",
      .words = equals_words},
 };
 inline constexpr Group value{

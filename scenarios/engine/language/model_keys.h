@@ -212,6 +212,10 @@ inline constexpr Group comm_hook{.title = "ddp.comm_hook",
                                  .noun = "communication hook"};
 
 inline constexpr Key ddp_keys[] = {
+    {.name = "ranks",
+     .shape = Shape::int_set,
+     .about = "that construct it; the others have the model as it is",
+     .otherwise = "all"},
     {.name = "bucket_cap", .shape = Shape::size, .about = "bucket_cap_mb", .otherwise = "25MiB"},
     {.name = "first_bucket", .shape = Shape::size, .about = "size of the first bucket", .otherwise = "1MiB"},
     {.name = "find_unused_parameters",

@@ -114,10 +114,14 @@ Status collective(Session& s, const Operation& op) {
   const std::int64_t stride = takes_views_for_packed(s) && copy.empty() ? op.integer("stride", 1) : 1;
   if (s.moves_data() && (*group)->is_member()) stride > 1 ? fill_view(*pending, p, stride) : fill(*pending, p);
   if (copy == "dropped") s.env.recorder.note(program_note::copy_passed, {{"label", op.label}});
+  if (p.kind == CollectiveKind::reduce && (*group)->is_member() && p.rank != p.root)
+    s.env.recorder.note(program_note::result_elsewhere,
+                        {{"label", op.label}, {"root", std::to_string((*group)->global_rank(p.root))}});
   if (stride > 1) s.env.recorder.note(note_kind::tensor_passed, {{"stride", std::to_string(stride)}});
   CallOptions options;
   const std::string algorithm = op.text("algorithm", "auto");
   options.algorithm = algorithm;
+  options.purpose = op.text("tensor", "");
   const bool async = op.flag("async", false);
   options.async = async || s.env.waits_on_stream;
   Result<WorkPtr> work = (*group)->start(call_of(*pending, p, op, s.moves_data()), std::move(options));

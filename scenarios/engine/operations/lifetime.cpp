@@ -141,6 +141,10 @@ Status init(Session& s, const Operation& op) {
   if (!s.scenario.model.given) return {};
   PDSIM_TRY(make_model(s, op));
   if (!s.scenario.ddp.wrap) return {};
+  if (!s.scenario.ddp.wraps(s.env.rank)) {
+    s.env.recorder.note(program_note::not_wrapped, {});
+    return {};
+  }
   auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
   if (!wrapped.ok()) return wrapped.error();
   s.ddp = std::move(*wrapped);

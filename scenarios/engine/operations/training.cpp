@@ -6,6 +6,7 @@
 #include "scenarios/engine/costs.h"
 #include "scenarios/engine/operations/batch.h"
 #include "scenarios/engine/operations/operations.h"
+#include "scenarios/engine/program_notes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -79,7 +80,7 @@ void note_optimizer(Session& s) {
   const Scenario& scenario = s.scenario;
   if (scenario.optimizer.copies)
     s.env.recorder.note(note_kind::optimizer_made,
-                        {{"copies", "yes"}, {"wrapped", s.ddp != nullptr || !scenario.ddp.wrap ? "yes" : "no"}});
+                        {{"copies", "yes"}, {"wrapped", s.ddp != nullptr || !scenario.ddp.wraps(s.env.rank) ? "yes" : "no"}});
 }
 
 DataParallelOptions data_parallel_options(const Scenario& scenario) {
@@ -129,6 +130,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   if (!batch.ok()) return batch.error();
   f.batch = *batch;
   s.rows = batch->rows;
+  if (rows_of(op)) s.env.recorder.note(program_note::rows_taken, {{"rows", std::to_string(batch->rows)}});
   const nn::Tensor input = input_tensor(s.scenario, f.batch, f.widths);
   FlightRecorder& recorder = s.env.recorder;
   const nn::TensorWatcher watch = [&recorder](const nn::TensorEvent& e) {
@@ -215,7 +217,7 @@ Status no_sync(Session& s, const Operation& op) {
 }
 
 Status join(Session& s, const Operation& op) {
-  if (s.scenario.ddp.wrap && s.ddp == nullptr)
+  if (s.scenario.ddp.wraps(s.env.rank) && s.ddp == nullptr)
     return Error{Code::not_initialized, "join needs the wrapped model, and this rank has called no init before it", {}};
   const bool joins = s.ddp != nullptr && op.flag("enable", true);
   if (joins)
@@ -226,7 +228,7 @@ Status join(Session& s, const Operation& op) {
 }
 
 Status eval(Session& s, const Operation& op) {
-  const bool wrapped = s.scenario.ddp.wrap && op.text("through", "ddp") == "ddp";
+  const bool wrapped = s.scenario.ddp.wraps(s.env.rank) && op.text("through", "ddp") == "ddp";
   const bool loop = op.args.count("steps") > 0;
   return run_steps(s, op, op.integer("steps", 1), [&]() -> Status {
     if (!loop) s.step = -1;
@@ -245,8 +247,9 @@ Status zero_grad(Session& s, const Operation& op) {
 }
 
 Status forward(Session& s, const Operation& op) {
-  const bool wrapped = s.scenario.ddp.wrap && op.text("through", "ddp") == "ddp";
-  if (s.scenario.ddp.wrap && !wrapped) s.env.recorder.note(note_kind::wrapper_bypassed, {});
+  const bool wraps = s.scenario.ddp.wraps(s.env.rank);
+  const bool wrapped = wraps && op.text("through", "ddp") == "ddp";
+  if (wraps && !wrapped) s.env.recorder.note(note_kind::wrapper_bypassed, {});
   const Result<Forwarded> f = run_forward(s, op, {true, true}, wrapped);
   if (!f.ok()) return f.error();
   const Result<nn::Tensor> loss = loss_of(s.scenario, f->output, f->batch, f->widths);
@@ -259,17 +262,20 @@ Status forward(Session& s, const Operation& op) {
 Status backward(Session& s, const Operation& op) {
   std::vector<nn::Tensor> roots;
   const std::int64_t times = op.text("times", "") == "world_size" ? s.env.world_size : op.integer("times", 1);
-  if (times != 1)
-    s.env.recorder.note(
-        note_kind::loss_scaled,
-        {{"by", std::to_string(times)}, {"ranks", std::to_string(s.env.world_size)}, {"loss", s.scenario.loss}});
+  const std::int64_t parts = op.integer("divided_by", 1);
+  if (times != 1 || parts != 1)
+    s.env.recorder.note(note_kind::loss_scaled, {{"by", std::to_string(times)},
+                                                 {"divided_by", std::to_string(parts)},
+                                                 {"ranks", std::to_string(s.env.world_size)},
+                                                 {"loss", s.scenario.loss}});
+  const double factor = static_cast<double>(times) / static_cast<double>(parts);
   const auto add = [&](const std::string& name) -> Status {
     const auto found = s.losses.find(name);
     if (found == s.losses.end())
       return Error{Code::autograd_misuse,
                    fmt::format("backward of `{}`, which no forward of this rank has made", name),
                    {{"output", name}}};
-    const Result<nn::Tensor> root = times == 1 ? found->second : nn::scale(found->second, static_cast<double>(times));
+    const Result<nn::Tensor> root = times == parts ? found->second : nn::scale(found->second, factor);
     if (!root.ok()) return root.error();
     roots.push_back(*root);
     return {};

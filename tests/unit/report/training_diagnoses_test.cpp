@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace pdsim::scenarios {
 namespace {
@@ -82,6 +83,51 @@ TEST(TrainingDiagnoses, TellOnWhichSideTheModulePrefixIs) {
     EXPECT_NE(module.diagnosis->headline.find("saved from the module itself"), std::string::npos);
     EXPECT_EQ(id_of(loaded("ddp", "ddp")), "none");
     EXPECT_EQ(id_of(loaded("module", "module")), "none");
+  }
+}
+
+// Micro-batches of one line of the program, `window` to a step, the last step with as many as are left.
+std::string accumulating(const World& w, int window, int micro_batches, const std::string& divided) {
+  std::string steps;
+  for (int i = 0; i < micro_batches; ++i)
+    if (i % window == window - 1 || i + 1 == micro_batches) steps += (steps.empty() ? "" : ", ") + std::to_string(i);
+  std::string begins;
+  for (int i = 0; i < micro_batches; i += window) begins += (begins.empty() ? "" : ", ") + std::to_string(i);
+  return w.with("", "",
+                fmt::format("  - train:\n      steps: {}\n      do:\n        - zero_grad:\n          when: {{step: [{}]}}\n"
+                            "        - forward\n        - backward: {{divided_by: {}}}\n        - optimizer_step:\n"
+                            "          when: {{step: [{}]}}\n",
+                            micro_batches, begins, divided, steps));
+}
+
+TEST(TrainingDiagnoses, TellHowManyTimesTooLargeAnAccumulatedStepIs) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const World w(seed);
+    const int window = 2 + static_cast<int>(seed % 4);
+    const Report undivided = run(accumulating(w, window, 2 * window, "1"));
+    ASSERT_EQ(id_of(undivided), "accumulation-not-divided") << seed;
+    EXPECT_EQ(undivided.diagnosis->ranks.size(), static_cast<std::size_t>(w.ranks));
+    EXPECT_NE(undivided.diagnosis->headline.find(fmt::format("the update is {} times", window)), std::string::npos)
+        << undivided.diagnosis->headline;
+    EXPECT_EQ(id_of(run(accumulating(w, window, 2 * window, std::to_string(window)))), "none") << seed;
+    const char* two_losses =
+        "  - train: {steps: 2, do: [zero_grad, {forward: {input: real}}, backward, {forward: {input: fake}}, backward, "
+        "optimizer_step]}\n";
+    EXPECT_EQ(id_of(run(w.with("", "", two_losses))), "none") << "no accumulation: each backward has a loss of its own";
+    const Report short_window = run(accumulating(w, window, 2 * window + 1, std::to_string(window)));
+    ASSERT_EQ(id_of(short_window), "accumulation-not-divided") << seed;
+    EXPECT_NE(short_window.diagnosis->cause.find("has 1 batch"), std::string::npos) << short_window.diagnosis->cause;
+  }
+}
+
+TEST(TrainingDiagnoses, NameTheRanksThatDidNotConstructTheWrapper) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const World w(seed);
+    const int without = static_cast<int>(seed) % w.ranks;
+    const Report partly = run(w.with("", fmt::format("ddp: {{ranks: not {}}}\n", without), "  - barrier\n"));
+    ASSERT_EQ(id_of(partly), "ddp-on-some-ranks") << seed;
+    EXPECT_EQ(partly.diagnosis->ranks, std::vector<Rank>{without}) << seed;
+    EXPECT_EQ(id_of(run(w.with("", "ddp: {ranks: all}\n", "  - barrier\n"))), "none") << seed;
   }
 }
 

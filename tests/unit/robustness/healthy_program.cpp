@@ -182,7 +182,8 @@ class Writer {
   std::string step() {
     constexpr std::string_view usual = "zero_grad, forward, backward";
     if (chance(4) && !samples_)
-      return "zero_grad, {no_sync: {do: [{forward: {input: first}}, backward]}}, {forward: {input: second}}, backward";
+      return "zero_grad, {no_sync: {do: [{forward: {input: first}}, {backward: {divided_by: 2}}]}}, "
+             "{forward: {input: second}}, {backward: {divided_by: 2}}";
     return std::string(usual);
   }
 
