@@ -72,6 +72,7 @@ std::optional<Diagnosis> store_not_shared(const Report& report);
 std::optional<Diagnosis> initialized_twice(const Report& report);
 std::optional<Diagnosis> call_not_offered(const Report& report);
 std::optional<Diagnosis> ddp_on_some_ranks(const Report& report);
+std::optional<Diagnosis> models_in_two_orders(const Report& report);
 std::optional<Diagnosis> accumulation_not_divided(const Report& report);
 std::optional<Diagnosis> batch_sizes_differ(const Report& report);
 std::optional<Diagnosis> result_elsewhere(const Report& report);
@@ -135,6 +136,7 @@ extern const std::string_view store_not_shared_text;
 extern const std::string_view initialized_twice_text;
 extern const std::string_view call_not_offered_text;
 extern const std::string_view ddp_on_some_ranks_text;
+extern const std::string_view models_in_two_orders_text;
 extern const std::string_view accumulation_not_divided_text;
 extern const std::string_view batch_sizes_differ_text;
 extern const std::string_view result_elsewhere_text;
@@ -169,6 +171,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      &diagnoses::nothing_to_train_text},
     {"ddp-on-some-ranks", "some ranks constructed DDP and others have the bare model", diagnoses::ddp_on_some_ranks,
      &diagnoses::ddp_on_some_ranks_text},
+    {"models-in-two-orders", "ranks work on the models of one group in different orders",
+     diagnoses::models_in_two_orders, &diagnoses::models_in_two_orders_text},
     {"model-differs", "ranks wrapped models with other parameters", diagnoses::model_differs,
      &diagnoses::model_differs_text},
     {"sampler-length", "sampler and loader have different data sets", diagnoses::sampler_length,

@@ -63,6 +63,17 @@ const Operation* labelled_in(const std::vector<Operation>& program, std::string_
 
 const Operation* Scenario::labelled(std::string_view label) const { return labelled_in(program, label); }
 
+bool ModelPart::has(const std::string& layer) const {
+  return std::find(layers.begin(), layers.end(), layer) != layers.end();
+}
+
+const ModelPart& Model::part_of(const std::string& path) const {
+  for (const nn::PathSpec& known : spec.paths)
+    for (const ModelPart& part : parts)
+      if (known.name == path && part.has(known.layers.front())) return part;
+  return parts.front();
+}
+
 nn::ModuleSpec Model::spec_of(int rank, int node) const {
   nn::ModuleSpec built = spec;
   for (const ModelChange& change : differs) {

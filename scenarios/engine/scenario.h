@@ -53,13 +53,23 @@ struct ModelChange {
   Mark mark{};
 };
 
+// One of several models in a file, each with a wrapper and an optimizer of its own.
+struct ModelPart {
+  std::string name;
+  std::vector<std::string> layers;
+  bool has(const std::string& layer) const;
+};
+
 struct Model {
   bool given = false;
   nn::ModuleSpec spec;
+  std::vector<ModelPart> parts;  // empty: all layers are one model
   std::vector<Take> takes;
   std::vector<ModelChange> differs;
   // The model that this rank builds.
   nn::ModuleSpec spec_of(int rank, int node) const;
+  // The part in which a path is, of a model that has parts; the first for a path that the model does not have.
+  const ModelPart& part_of(const std::string& path) const;
   bool same_noise = false;  // dropout draws the same masks on every rank
   Mark mark{};
 };

@@ -98,6 +98,7 @@ TensorValues values_of(const Session& s) {
     if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));
     if (name == "grad_norm" && !s.grad_norm.empty()) values[name] = s.grad_norm;
     add_value(values, name, {s.module.get(), s.last_loss}, name);
+    for (const auto& [part, other] : s.other_parts) add_value(values, name, {other.module.get(), s.last_loss}, name);
   }
   for (const Expect* expect : all_expected(s.scenario)) {
     const auto took = s.step_times.find(expect->timed_step.value_or(s.steps_trained - 1));
@@ -152,8 +153,31 @@ Result<ProcessGroup*> Session::group_for(const Operation& op) {
                {{"in", op.name}}};
 }
 
+void Session::work_on(const std::string& the_part) {
+  if (the_part == part) return;
+  TrainedPart& mine = other_parts[part];
+  mine = {std::move(module), std::move(ddp), std::move(optimizer)};
+  TrainedPart& theirs = other_parts[the_part];
+  module = std::move(theirs.module);
+  ddp = std::move(theirs.ddp);
+  optimizer = std::move(theirs.optimizer);
+  other_parts.erase(the_part);
+  if (part.empty()) other_parts.erase(part);
+  part = the_part;
+}
+
+Status Session::for_each_part(const std::function<Status()>& what) {
+  if (scenario.model.parts.empty()) return what();
+  for (const ModelPart& each : scenario.model.parts) {
+    work_on(each.name);
+    PDSIM_TRY(what());
+  }
+  return {};
+}
+
 void Session::end(bool orderly) {
   losses.clear();
+  for (auto& [name, other] : other_parts) other.ddp.reset();
   optimizer.reset();
   data_parallel.reset();
   ddp.reset();

@@ -19,6 +19,7 @@
 #include "scenarios/engine/scenario.h"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,6 +41,13 @@ struct Pending {
   std::function<Status()> check;  // what must be in `output` afterwards
   bool synchronised = false;      // the device was, since it was started
   bool blocks_host = false;       // also where waiting is the stream's business: a barrier
+};
+
+// What is made of each part of a model.
+struct TrainedPart {
+  std::unique_ptr<nn::Module> module;
+  std::unique_ptr<DistributedDataParallel> ddp;
+  std::unique_ptr<nn::Optimizer> optimizer;
 };
 
 struct Session {
@@ -73,7 +81,10 @@ struct Session {
   Time computing{};       // of the last step, as layers say
   std::int64_t rows = 0;  // of the last batch
   std::unique_ptr<nn::Optimizer> optimizer;
-  std::map<std::string, nn::Tensor> losses;  // by output name
+  std::map<std::string, nn::Tensor> losses;        // by output name
+  std::string part;                                // whose module, ddp and optimizer those above are; empty: no parts
+  std::map<std::string, TrainedPart> other_parts;  // those of the others
+  std::map<std::string, std::string> part_of_loss;
   std::vector<double> last_loss;
   std::vector<double> grad_norm;  // of the last clip_grad_norm
 
@@ -84,6 +95,10 @@ struct Session {
   bool relaunch = false;
   bool clean = false;
 
+  // From here on module, ddp and optimizer are those of this part.
+  void work_on(const std::string& the_part);
+  // Does it for every part of the model, or once where it has none.
+  Status for_each_part(const std::function<Status()>& what);
   bool moves_data() const { return world == WorldKind::real || scenario.world.spec.payload; }
   // Runs one operation if its `when` selects this rank and step.
   Status run(const Operation& op);

@@ -142,6 +142,11 @@ void build_model(const Node& document, Model& model) {
     for (const Node& layer : path.value.items) spec.layers.push_back(layer.text);
     model.spec.paths.push_back(std::move(spec));
   }
+  for (const Entry& part : section(map, "parts").entries) {
+    ModelPart spec{part.key, {}};
+    for (const Node& layer : part.value.items) spec.layers.push_back(layer.text);
+    model.parts.push_back(std::move(spec));
+  }
   if (const Node* differs = map.find("differs"); differs != nullptr)
     for (const Node& item : differs->items) {
       ModelChange change;

@@ -94,6 +94,50 @@ void check_layers(const Node& model, const Scenario& s, Problems& problems) {
                        suggestion(item.text, layer_names(s), "layers are"));
 }
 
+// A file with several models has no operation that would have to say which of them it means.
+void only_of_parts(const std::vector<Operation>& program, Problems& problems) {
+  for (const Operation& op : program) {
+    for (const char* of_one : {"checkpoint", "load_checkpoint", "clip_grad_norm", "requires_grad", "join"})
+      if (op.name == of_one)
+        problems.error(op.mark, fmt::format("`{}` beside `parts`", op.name), "it is about one model");
+    if (const auto body = op.args.find("do"); body != op.args.end()) only_of_parts(body->second.operations, problems);
+  }
+}
+
+// Every layer is in one part, and every path stays in one.
+void check_parts(const Node& model, const Scenario& s, Problems& problems) {
+  const Entry* parts = entry_of(model, "parts");
+  if (parts == nullptr) return;
+  const auto parts_with = [&s](const std::string& layer) {
+    return std::count_if(s.model.parts.begin(), s.model.parts.end(), [&](const ModelPart& p) { return p.has(layer); });
+  };
+  for (const nn::LayerSpec& layer : s.model.spec.layers)
+    if (parts_with(layer.name) != 1)
+      return problems.error(parts->mark, fmt::format("layer `{}` is in {} parts", layer.name, parts_with(layer.name)),
+                            "every layer of the model is in one of them");
+  for (const Entry& part : parts->value.entries)
+    for (const Node& item : part.value.items)
+      if (layer_named(s, item.text) == nullptr)
+        return problems.error(item.mark, fmt::format("part `{}` names an unknown layer `{}`", part.key, item.text),
+                              suggestion(item.text, layer_names(s), "layers are"));
+  for (const ModelPart& part : s.model.parts)
+    if (std::none_of(s.model.spec.paths.begin(), s.model.spec.paths.end(),
+                     [&](const nn::PathSpec& p) { return part.has(p.layers.front()); }))
+      return problems.error(parts->mark, fmt::format("no path goes through part `{}`", part.name),
+                            "`paths` says in which order its layers run");
+  for (const nn::PathSpec& path : s.model.spec.paths)
+    if (std::any_of(path.layers.begin(), path.layers.end(),
+                    [&](const std::string& layer) { return !s.model.part_of(path.name).has(layer); }))
+      return problems.error(parts->mark, fmt::format("path `{}` leaves its part", path.name),
+                            "a forward is of one model; give each part paths of its own");
+  const bool compared = std::any_of(s.expect.values.begin(), s.expect.values.end(),
+                                    [](const ExpectValue& v) { return !v.equals.empty(); });
+  if (!s.model.differs.empty() || !s.model.takes.empty() || s.data_parallel || s.optimizer.copies || compared)
+    problems.error(parts->mark, "`parts` beside `differs`, `takes`, `data_parallel`, copies of an optimizer or `equals`",
+                   "these are about one model");
+  only_of_parts(s.program, problems);
+}
+
 // What stands beside the kind of a layer.
 void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, const Scenario& s, Problems& problems) {
   for (const nn::LayerSpec& layer : specs) {
@@ -212,6 +256,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
   const Node* model = document.find("model");
   if (model == nullptr) return;
   check_layers(*model, s, problems);
+  check_parts(*model, s, problems);
   check_changes(*model, s, problems);
   if (const Node* layers = model->find("layers")) check_options(*layers, s.model.spec.layers, s, problems);
   if (const Node* differs = model->find("differs"))

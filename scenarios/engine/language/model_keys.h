@@ -120,6 +120,7 @@ inline constexpr Group layer{.title = "a layer",
                              .bare = true,
                              .noun = "kind of layer"};
 inline constexpr Key layer_key{.name = "layer", .shape = Shape::group, .about = "a layer", .group = &layer};
+inline constexpr Key part_key{.name = "part", .shape = Shape::names, .about = "its layers"};
 inline constexpr Key path_key{.name = "path", .shape = Shape::names, .about = "layers, in order"};
 inline constexpr Key take_keys[] = {
     {.name = "path", .shape = Shape::name, .about = "the path that is taken", .required = true},
@@ -145,6 +146,10 @@ inline constexpr Key model_keys[] = {
      .shape = Shape::named,
      .about = "ways through the layers; the first is the default",
      .element = &path_key},
+    {.name = "parts",
+     .shape = Shape::named,
+     .about = "models of their own, as generator and critic: each has a wrapper and an optimizer; a path stays in one",
+     .element = &part_key},
     {.name = "takes", .shape = Shape::groups, .about = "who takes which path when", .group = &take},
     {.name = "differs",
      .shape = Shape::groups,

@@ -110,10 +110,30 @@ DdpOptions ddp_options(const Scenario& scenario) {
   return options;
 }
 
+namespace {
+
+// Makes the model, or the part that is worked on, and its wrapper.
+Status wrap(Session& s, const Operation& op) {
+  PDSIM_TRY(make_model(s, op));
+  if (!s.scenario.ddp.wrap) return {};
+  if (!s.scenario.ddp.wraps(s.env.rank)) {
+    s.env.recorder.note(program_note::not_wrapped, {});
+    return {};
+  }
+  auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
+  if (!wrapped.ok()) return wrapped.error();
+  s.ddp = std::move(*wrapped);
+  if (!s.scenario.optimizer_before_wrapper) make_optimizer(s);
+  return {};
+}
+
+}  // namespace
+
 Status init(Session& s, const Operation& op) {
   if (s.group != nullptr && !s.group_destroyed)
     return Error{Code::already_initialized, "init was called while the world's process group exists", {}};
   s.ddp.reset();
+  for (auto& [name, other] : s.other_parts) other.ddp.reset();
   s.groups.clear();
   s.maker.reset();
   s.more_contexts.clear();
@@ -139,17 +159,8 @@ Status init(Session& s, const Operation& op) {
   }
   s.group_destroyed = false;
   if (!s.scenario.model.given) return {};
-  PDSIM_TRY(make_model(s, op));
-  if (!s.scenario.ddp.wrap) return {};
-  if (!s.scenario.ddp.wraps(s.env.rank)) {
-    s.env.recorder.note(program_note::not_wrapped, {});
-    return {};
-  }
-  auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
-  if (!wrapped.ok()) return wrapped.error();
-  s.ddp = std::move(*wrapped);
-  if (!s.scenario.optimizer_before_wrapper) make_optimizer(s);
-  return refuse_sync_batchnorm_on_cpu(s);
+  PDSIM_TRY(s.for_each_part([&] { return wrap(s, op); }));
+  return s.scenario.ddp.wraps(s.env.rank) ? refuse_sync_batchnorm_on_cpu(s) : Status{};
 }
 
 Status new_group(Session& s, const Operation& op) {

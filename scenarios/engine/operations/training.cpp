@@ -93,6 +93,11 @@ std::optional<std::int64_t> rows_of(const Operation& op) {
   return op.integer("rows", 0);
 }
 
+// Which of several models this forward or backward is of.
+void note_part(Session& s) {
+  if (!s.part.empty()) s.env.recorder.note(program_note::model_used, {{"model", s.part}});
+}
+
 struct Forwarded {
   nn::Tensor output;
   Batch batch;
@@ -116,6 +121,10 @@ Status begin_epoch(Session& s, int step) {
 }
 
 Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode mode, bool wrapped) {
+  if (const Model& model = s.scenario.model; !model.parts.empty()) {
+    s.work_on(model.part_of(op.text("path", model.spec.paths.front().name)).name);
+    note_part(s);
+  }
   PDSIM_TRY(make_model(s, op));
   if (wrapped && s.ddp == nullptr)
     return Error{Code::not_initialized,
@@ -147,6 +156,18 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
   return f;
 }
 
+// Leaves away what is of other parts.
+void keep_part(nn::ModuleSpec& spec, const Model& model, const std::string& name) {
+  const auto part = std::find_if(model.parts.begin(), model.parts.end(), [&](const auto& p) { return p.name == name; });
+  const auto is_foreign = [&](const std::string& layer) { return !part->has(layer); };
+  spec.layers.erase(std::remove_if(spec.layers.begin(), spec.layers.end(), [&](const auto& l) { return is_foreign(l.name); }),
+                    spec.layers.end());
+  spec.paths.erase(std::remove_if(spec.paths.begin(), spec.paths.end(),
+                                  [&](const auto& p) { return is_foreign(p.layers.front()); }),
+                   spec.paths.end());
+  spec.recompute.erase(std::remove_if(spec.recompute.begin(), spec.recompute.end(), is_foreign), spec.recompute.end());
+}
+
 }  // namespace
 
 Status make_model(Session& s, const Operation& op) {
@@ -154,8 +175,10 @@ Status make_model(Session& s, const Operation& op) {
   if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
   const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
   nn::ModuleSpec spec = s.scenario.model.spec_of(s.env.rank, s.env.node);
+  if (!s.part.empty()) keep_part(spec, s.scenario.model, s.part);
   spec.sizes_have_memory = s.world == WorldKind::real;
-  s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream("parameters", stream));
+  const std::string of = s.part.empty() ? "parameters" : "parameters/" + s.part;
+  s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream(of, stream));
   s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
   if (s.scenario.ddp.wrap && s.env.world_size > 1) s.module->set_exchange(exchange_over(*s.group));
   s.module->set_clock([&s](Time cost) {
@@ -206,13 +229,18 @@ Status train(Session& s, const Operation& op) {
 
 // Read by forwards only: a forward inside makes the backward that follows it stay local, wherever that stands.
 Status no_sync(Session& s, const Operation& op) {
-  DistributedDataParallel* ddp = s.ddp.get();
-  const bool before = ddp != nullptr && ddp->require_backward_grad_sync();
-  if (ddp != nullptr) ddp->set_require_backward_grad_sync(false);
+  const bool before = s.ddp != nullptr && s.ddp->require_backward_grad_sync();
+  const auto set = [&s](bool on) {
+    return s.for_each_part([&] {
+      if (s.ddp != nullptr) s.ddp->set_require_backward_grad_sync(on);
+      return Status{};
+    });
+  };
+  PDSIM_TRY(set(false));
   Status status;
   for (const Operation& inner : op.args.at("do").operations)
     if (status.ok()) status = s.run(inner);
-  if (ddp != nullptr) ddp->set_require_backward_grad_sync(before);
+  PDSIM_TRY(set(before));
   return status;
 }
 
@@ -241,9 +269,11 @@ Status eval(Session& s, const Operation& op) {
 }
 
 Status zero_grad(Session& s, const Operation& op) {
-  PDSIM_TRY(make_model(s, op));
-  s.optimizer->zero_grad();
-  return {};
+  return s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
+    s.optimizer->zero_grad();
+    return {};
+  });
 }
 
 Status forward(Session& s, const Operation& op) {
@@ -256,6 +286,7 @@ Status forward(Session& s, const Operation& op) {
   if (!loss.ok()) return loss.error();
   s.last_loss = loss->values();
   s.losses[op.text("output", "loss")] = *loss;
+  s.part_of_loss[op.text("output", "loss")] = s.part;
   return {};
 }
 
@@ -278,12 +309,14 @@ Status backward(Session& s, const Operation& op) {
     const Result<nn::Tensor> root = times == parts ? found->second : nn::scale(found->second, factor);
     if (!root.ok()) return root.error();
     roots.push_back(*root);
+    s.work_on(s.part_of_loss[name]);
     return {};
   };
   const auto named = op.args.find("losses");
   if (named == op.args.end()) PDSIM_TRY(add("loss"));
   if (named != op.args.end())
     for (const Argument& item : named->second.items) PDSIM_TRY(add(*item.text));
+  note_part(s);
   nn::BackwardPass pass;
   const Status status = s.ddp != nullptr             ? s.ddp->backward(roots)
                         : s.data_parallel != nullptr ? s.data_parallel->backward(roots)
@@ -310,10 +343,15 @@ Status clip_grad_norm(Session& s, const Operation& op) {
 }
 
 Status optimizer_step(Session& s, const Operation& op) {
-  PDSIM_TRY(make_model(s, op));
-  const bool synchronised = s.env.world_size == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised());
+  bool synchronised = true;
+  const Status stepped = s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
+    synchronised = synchronised && (s.env.world_size == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
+    s.optimizer->step();
+    return {};
+  });
+  PDSIM_TRY(stepped);
   s.env.recorder.note(note_kind::optimizer_step, {{"synchronised", synchronised ? "yes" : "no"}});
-  s.optimizer->step();
   s.env.runtime.compute(s.scenario.optimizer_time.value_or(costs::optimizer_step));
   return {};
 }

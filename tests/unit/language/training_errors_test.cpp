@@ -61,6 +61,39 @@ TEST(TrainingWarning, TellsThatCheckReductionDoesNothing) {
 )");
 }
 
+TEST(TrainingError, KeepsEveryLayerInOnePartAndEveryPathInside) {
+  const auto parts = [](const std::string& text) {
+    return report_of(with("  paths: {full: [trunk, norm, head], short: [trunk, head]}\n", text));
+  };
+  const std::string paths = "  paths: {up: [trunk, norm], down: [head]}\n";
+  EXPECT_EQ(parts(paths + "  parts: {encoder: [trunk, norm], decoder: [head]}\n"), "");
+  EXPECT_EQ(parts(paths + "  parts: {encoder: [trunk, norm]}\n"), R"(error[scenario]: layer `head` is in 0 parts
+  --> mine.yaml:10:3
+   |
+10 |   parts: {encoder: [trunk, norm]}
+   |   ^^^^^ every layer of the model is in one of them
+)");
+  EXPECT_NE(parts(paths + "  parts: {encoder: [trunk], decoder: [norm, head]}\n").find("path `up` leaves its part"),
+            std::string::npos);
+  EXPECT_NE(parts("  paths: {up: [trunk, norm]}\n  parts: {encoder: [trunk, norm], decoder: [head]}\n")
+                .find("no path goes through part `decoder`"),
+            std::string::npos);
+  EXPECT_NE(parts(paths + "  parts: {encoder: [trunk, norm], decoder: [head]}\n  takes: [{path: down}]\n")
+                .find("`parts` beside"),
+            std::string::npos);
+}
+
+TEST(TrainingWarning, TellsWhichRanksAloneConstructTheWrapper) {
+  EXPECT_EQ(report_of(with("program:\n", "ddp: {ranks: 1}\nprogram:\n")), R"(warning[scenario]: only rank 1 constructs DDP
+  --> mine.yaml:10:7
+   |
+10 | ddp: {ranks: 1}
+   |       ^^^^^ every rank must, or those that do wait for the others in its constructor
+)");
+  EXPECT_EQ(report_of(with("program:\n", "ddp: {ranks: 0..1}\nprogram:\n")), "");
+  EXPECT_NE(report_of(with("program:\n", "ddp: {ranks: 2}\nprogram:\n")).find("error"), std::string::npos);
+}
+
 TEST(TrainingError, KnowsTheHooks) {
   EXPECT_NE(report_of(with("program:\n", "ddp: {comm_hook: fp8}\nprogram:\n")).find("unknown communication hook `fp8`"),
             std::string::npos);

@@ -131,5 +131,28 @@ TEST(TrainingDiagnoses, NameTheRanksThatDidNotConstructTheWrapper) {
   }
 }
 
+TEST(TrainingDiagnoses, NameTheRankThatWorksOnTwoModelsInAnotherOrder) {
+  const auto text = [](int other, int width) {
+    return fmt::format(
+        "pdsim: 1\nname: generated\nsummary: A planted mistake.\nworld: {{ranks: 3}}\nmodel:\n"
+        "  layers: {{make: {{linear: [4, 8]}}, look: {{linear: [{1}, 8]}}}}\n  paths: {{a: [make], b: [look]}}\n"
+        "  parts: {{generator: [make], critic: [look]}}\nprogram:\n  - init\n  - train:\n      steps: 1\n      do:\n"
+        "        - forward: {{path: a, output: made}}\n        - forward: {{path: b, output: seen}}\n"
+        "        - backward: {{losses: [seen]}}\n          when: {{rank: {0}}}\n        - backward: {{losses: [made]}}\n"
+        "        - backward: {{losses: [seen]}}\n          when: {{rank: not {0}}}\n"
+        "expect: {{outcome: ok}}\n",
+        other, width);
+  };
+  for (int other = 0; other < 3; ++other) {
+    const Report silent = run(text(other, 4)), loud = run(text(other, 5));
+    ASSERT_EQ(id_of(silent), "models-in-two-orders");
+    EXPECT_EQ(silent.diagnosis->ranks, std::vector<Rank>{other});
+    EXPECT_EQ(silent.outcome, "ok");
+    ASSERT_EQ(id_of(loud), "models-in-two-orders");
+    EXPECT_EQ(loud.diagnosis->ranks, std::vector<Rank>{other});
+    EXPECT_NE(loud.outcome, "ok");
+  }
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios

@@ -59,6 +59,8 @@ std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culp
   for (nn::PathSpec& path : model.spec.paths)
     for (std::string& layer : path.layers) rename(layer);
   for (std::string& layer : model.spec.recompute) rename(layer);
+  for (ModelPart& part : model.parts)
+    for (std::string& layer : part.layers) rename(layer);
   for (ModelChange& change : model.differs) {
     for (nn::LayerSpec& layer : change.layers) rename(layer.name);
     for (std::string& layer : change.order) rename(layer);
