@@ -108,8 +108,10 @@ std::vector<std::int64_t> even(std::int64_t count, int size) {
 }
 
 void place_parts(NativeCall& c) {
-  const bool sends = c.call.kind != CollectiveKind::all_gather_v,
-             receives = c.call.kind != CollectiveKind::reduce_scatter_v;
+  const bool exchanges = c.call.kind == CollectiveKind::all_to_all_v;
+  const bool sends = exchanges || c.call.kind == CollectiveKind::reduce_scatter_v,
+             receives = exchanges || c.call.kind == CollectiveKind::all_gather_v;
+  if (!sends && !receives) return;
   const std::vector<std::int64_t> parts = even(c.call.count, c.group.size);
   const Splits none{parts, parts};
   const Splits& splits = c.call.splits ? *c.call.splits : none;
