@@ -64,9 +64,9 @@ void MpiMember::start_plan(const Collective& call, const Algorithm& plan, const 
 }
 
 void MpiMember::start_native(const Collective& call, const WorkPtr& work) {
-  job_->engine().enqueue([job = job_.get(), group = group_, call, work] {
-    pdsim::start_native(job->engine(), job->reductions(), group, call,
-                        [work](Status status) { work->complete(std::move(status)); });
+  job_->engine().enqueue([job = job_.get(), group = group_, call, work]() mutable {
+    pdsim::start_native(job->engine(), job->reductions(), group, std::move(call),
+                        [work = std::move(work)](Status status) { work->complete(std::move(status)); });
   });
 }
 

@@ -17,14 +17,23 @@ namespace {
 
 class NativeOperation final : public MpiEngine::Operation {
  public:
-  NativeOperation(MpiEngine& engine, std::unique_ptr<NativeCall> call, std::string_view function, Callback<Status> done)
-      : engine_(engine), call_(std::move(call)), function_(function), done_(std::move(done)) {}
+  NativeOperation(MpiEngine& engine, const NativeRow& row, const MpiGroup& group, Collective call, Callback<Status> done)
+      : engine_(engine), row_(row), done_(std::move(done)) {
+    call_.call = std::move(call);
+    call_.group = group;
+  }
+
+  // After an error there is nothing to poll.
+  Status start(MpiReductions& reductions) {
+    PDSIM_TRY(prepare(call_, reductions));
+    return mpi_status(row_.start(call_), row_.function);
+  }
 
   bool poll() override {
     int over = 0;
-    const int code = MPI_Test(&call_->request, &over, MPI_STATUS_IGNORE);
+    const int code = MPI_Test(&call_.request, &over, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS)
-      fail(mpi_collective_status(code, function_).error());
+      fail(mpi_collective_status(code, row_.function).error());
     else if (over != 0)
       finish({});
     return !done_;
@@ -45,33 +54,27 @@ class NativeOperation final : public MpiEngine::Operation {
     done(std::move(status));
   }
   void divide_average() {
-    const Collective& call = call_->call;
+    const Collective& call = call_.call;
     const bool averages = row(call.kind).reduces && call.op == ReduceOp::avg && !row(call.dtype).floating;
-    if (averages && call.output.data != nullptr && output_elements(call, call_->group.rank, call_->group.size) > 0)
-      divide(call.output, call_->group.size);
+    if (averages && call.output.data != nullptr && output_elements(call, call_.group.rank, call_.group.size) > 0)
+      divide(call.output, call_.group.size);
   }
 
   MpiEngine& engine_;
-  std::unique_ptr<NativeCall> call_;
-  std::string_view function_;
+  const NativeRow& row_;
+  NativeCall call_;
   Callback<Status> done_;
 };
 
 }  // namespace
 
-void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
+void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, Collective call,
                   Callback<Status> done) {
   const NativeRow* native = native_row(call.kind);
   PDSIM_CHECK(native != nullptr, "a collective that MPI does not have was handed to MPI");
   if (Status health = engine.health(); !health.ok()) return done(std::move(health));
-  auto prepared = std::make_unique<NativeCall>();
-  prepared->call = call;
-  prepared->group = group;
-  if (Status status = prepare(*prepared, reductions); !status.ok()) return done(std::move(status));
-  NativeCall& started = *prepared;
-  auto operation = std::make_unique<NativeOperation>(engine, std::move(prepared), native->function, done);
-  if (Status status = mpi_status(native->start(started), native->function); !status.ok())
-    return done(std::move(status));
+  auto operation = std::make_unique<NativeOperation>(engine, *native, group, std::move(call), std::move(done));
+  if (Status status = operation->start(reductions); !status.ok()) return operation->give_up(status.error());
   if (!operation->poll()) engine.add(std::move(operation));
 }
 

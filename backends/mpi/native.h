@@ -14,7 +14,7 @@
 namespace pdsim {
 
 // `call` is of a kind that MPI has (capabilities.h). On the engine's thread. `done` is called once, there, perhaps before this returns.
-void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, const Collective& call,
+void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, Collective call,
                   Callback<Status> done);
 
 }  // namespace pdsim
