@@ -66,19 +66,13 @@ Status MpiEngine::health() const {
   return Error{Code::group_unusable, "this rank has given up MPI, which cannot cancel what it has begun", {}};
 }
 
-bool MpiEngine::take_over() {
-  if (!mpi_.try_lock()) return false;
-  driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  return true;
-}
-
 // A task that came while this thread drove is run by it: whoever pushed it could not.
 void MpiEngine::hand_back() {
   do {
     run_tasks();
-    in_flight_ = !broken_ && (!operations_.empty() || !added_.empty());
-    driver_.store({}, std::memory_order_relaxed);
-    mpi_.unlock();
+    const bool in_flight = !broken_ && (!operations_.empty() || !added_.empty());
+    if (in_flight != in_flight_.load(std::memory_order_relaxed)) in_flight_ = in_flight;
+    driver_ = std::thread::id();
   } while (has_tasks_ && take_over());
 }
 
@@ -106,14 +100,14 @@ bool MpiEngine::run_tasks() {
   return any;
 }
 
-bool MpiEngine::drive() {
+bool MpiEngine::drive(int polls) {
   if (!take_over()) return false;
-  constexpr int polls_at_once = 4;
   const bool ran = run_tasks();
-  bool news = poll_all() || ran;
-  for (int i = 1; i < polls_at_once && !news && !has_tasks_; ++i) news = poll_all();
+  const bool begun = ran || !added_.empty();
+  bool ended = poll_all();
+  for (int i = 1; i < polls && !ended && !has_tasks_; ++i) ended = poll_all();
   hand_back();
-  return news;
+  return begun || ended;
 }
 
 void MpiEngine::run_and_wait(const std::function<void()>& f) {
@@ -124,7 +118,7 @@ void MpiEngine::run_and_wait(const std::function<void()>& f) {
     done = true;
   });
   while (!done)
-    if (!drive()) std::this_thread::yield();
+    if (!drive(1)) std::this_thread::yield();
 }
 
 Status MpiEngine::call(std::function<Status()> f) {
@@ -136,12 +130,15 @@ Status MpiEngine::call(std::function<Status()> f) {
 void MpiEngine::help(const std::atomic<bool>& is_over, Clock::time_point deadline) {
   if (drives()) return;
   constexpr std::chrono::milliseconds patience(200);
-  constexpr int drives_between_looks = 8;  // at the clock
+  constexpr int polls_at_once = 32, drives_between_looks = 8;  // at the clock
+  (void)drive(polls_at_once);
+  if (is_over) return;  // as short calls are; the engine's thread need not be kept away for them
   ++helpers_;
   std::optional<Clock::time_point> give_up;
   for (int drives = 1; !is_over; ++drives) {
-    if (drive()) give_up.reset();
-    if (is_over || drives % drives_between_looks != 0) continue;
+    const bool news = drive(polls_at_once);
+    if (news) give_up.reset();
+    if (is_over || (news && drives % drives_between_looks != 0)) continue;
     const Clock::time_point now = Clock::now();
     if (!give_up) give_up = now + patience;
     if (now > deadline || now > *give_up) break;
@@ -150,7 +147,10 @@ void MpiEngine::help(const std::atomic<bool>& is_over, Clock::time_point deadlin
   --helpers_;
 }
 
-void MpiEngine::add(std::unique_ptr<Operation> operation) { added_.push_back(std::move(operation)); }
+void MpiEngine::add(std::unique_ptr<Operation> operation) {
+  added_.push_back(std::move(operation));
+  starts_.store(starts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // who drives is alone
+}
 
 void MpiEngine::break_off(const Error& reason) {
   run_and_wait([&] {  // behind what was begun before, which ends with this reason too
@@ -162,22 +162,21 @@ void MpiEngine::break_off(const Error& reason) {
 }
 
 bool MpiEngine::poll_all() {
-  bool news = !added_.empty();
+  bool ended = false;
   for (auto& operation : added_) operations_.push_back(std::move(operation));
   added_.clear();
   for (auto& operation : operations_) {
     if (broken_) return false;
     if (!operation->poll()) continue;
     operation.reset();
-    news = true;
+    ended = true;
   }
-  std::erase(operations_, nullptr);
-  return news;
+  if (ended) std::erase(operations_, nullptr);
+  return ended;
 }
 
 // What was started may have nobody who waits for it.
 void MpiEngine::watch() {
-  ++starts_;
   if (!in_flight_ || !sleeps_) return;
   const std::lock_guard lock(mutex_);
   sleeps_ = false;
@@ -208,7 +207,8 @@ void MpiEngine::drive_for_nobody() {
   constexpr std::chrono::microseconds nap(200);
   Clock::time_point last_news = Clock::now();
   while ((in_flight_ || has_tasks_) && helpers_ == 0) {
-    if (drive()) {
+    constexpr int polls_at_once = 4;
+    if (drive(polls_at_once)) {
       last_news = Clock::now();
       continue;
     }
@@ -235,7 +235,7 @@ void MpiEngine::loop() {
     sleep_until_wanted();
     drive_for_nobody();
   }
-  if (well) drive();
+  if (well) (void)drive(1);
   end_mpi();
 }
 

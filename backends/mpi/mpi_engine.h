@@ -78,12 +78,15 @@ class MpiEngine {
   void loop();
   Status initialize();
   bool drives() const { return driver_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  bool take_over();  // false: another thread drives
+  bool take_over() {  // false: another thread drives
+    std::thread::id nobody;
+    return driver_.compare_exchange_strong(nobody, std::this_thread::get_id());
+  }
   void hand_back();
   void push(std::function<void()> task);
   bool run_tasks();
   bool poll_all();
-  bool drive();  // true: something happened
+  bool drive(int polls);  // so often, or until something happens; true: it did
   void run_and_wait(const std::function<void()>& f);
   void watch();
   void sleep_until_wanted();
@@ -100,8 +103,7 @@ class MpiEngine {
   std::atomic<std::uint64_t> starts_ = 0;
   bool up_ = false;
   std::optional<Status> initialized_;
-  std::mutex mpi_;  // held by the thread that drives
-  std::atomic<std::thread::id> driver_{};
+  std::atomic<std::thread::id> driver_{};  // of all that may call MPI; a lock that nobody waits for
   // Of the thread that drives only.
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<std::unique_ptr<Operation>> added_;
