@@ -1,4 +1,6 @@
 // An Event whose waiter may do itself what it waits for, before it parks: no other thread is woken then, nor this one.
+//
+//   parking  an event of the runtime is made only for who must park: nearly all that is helped is over before
 #pragma once
 
 #include "core/base/callback.h"
@@ -16,21 +18,37 @@ class HelpedEvent final : public Event {
   // there until the event is set.
   using Help = Callback<const std::atomic<bool>&, Time>;
 
-  HelpedEvent(std::unique_ptr<Event> parked, Help help) : parked_(std::move(parked)), help_(std::move(help)) {}
+  // `runtime` outlives the event. Who sets it must keep it until set() has returned.
+  HelpedEvent(Runtime& runtime, Help help) : runtime_(runtime), help_(std::move(help)) {}
+  ~HelpedEvent() override { delete parked_.load(); }
+  HelpedEvent(const HelpedEvent&) = delete;
+  HelpedEvent& operator=(const HelpedEvent&) = delete;
+
   void set() override {
     set_ = true;
-    parked_->set();
+    if (Event* parked = parked_; parked != nullptr) parked->set();
   }
   bool is_set() const override { return set_; }
   bool wait(Time deadline) override {
     if (!set_) help_(set_, deadline);
-    return set_ || parked_->wait(deadline);
+    return set_ || park(deadline);
   }
 
  private:
-  std::unique_ptr<Event> parked_;
+  // Either set() sees the event that is parked on, or this sees that set() was there before.
+  bool park(Time deadline) {
+    Event* parked = parked_;
+    if (parked == nullptr) {
+      std::unique_ptr<Event> made = runtime_.make_event();
+      if (parked_.compare_exchange_strong(parked, made.get())) parked = made.release();
+    }
+    return set_ || parked->wait(deadline);
+  }
+
+  Runtime& runtime_;
   const Help help_;
   std::atomic<bool> set_ = false;
+  std::atomic<Event*> parked_ = nullptr;  // owned
 };
 
 }  // namespace pdsim

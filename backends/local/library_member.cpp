@@ -1,16 +1,13 @@
 #include "backends/local/library_member.h"
 
-#include "backends/capabilities.h"
-
 #include <fmt/format.h>
 
 namespace pdsim {
 
 Result<WorkPtr> LibraryMember::start(const Collective& call) {
   const bool is_message = row(call.kind).point_to_point;
-  const Capabilities& own = capabilities_of(world_);
   Result<const Algorithm*> plan = static_cast<const Algorithm*>(nullptr);
-  if (!is_message) plan = find_plan(call, size_, own.has(call.kind), own.title);
+  if (!is_message) plan = find_plan(call, size_, own_.has(call.kind), own_.title);
   if (!plan.ok()) return plan.error();
   Result<WorkPtr> work = begin_work();
   if (!work.ok()) return work;

@@ -5,6 +5,7 @@
 //   after    an abort nothing can be started
 #pragma once
 
+#include "backends/capabilities.h"
 #include "core/collectives/algorithms.h"
 #include "core/group/backend.h"
 #include "core/runtime/runtime.h"
@@ -24,7 +25,8 @@ class LibraryMember : public Member {
 
  protected:
   // `world` has a row of capabilities. `runtime` outlives the member.
-  LibraryMember(Runtime& runtime, std::string_view world, int size) : runtime_(runtime), world_(world), size_(size) {}
+  LibraryMember(Runtime& runtime, std::string_view world, int size)
+      : runtime_(runtime), own_(capabilities_of(world)), size_(size) {}
 
   // Of a new work.
   virtual std::unique_ptr<Event> make_event() { return runtime_.make_event(); }
@@ -41,7 +43,7 @@ class LibraryMember : public Member {
   Result<WorkPtr> begin_work();
 
   Runtime& runtime_;
-  std::string_view world_;
+  const Capabilities& own_;
   int size_;
   std::mutex mutex_;
   std::vector<WorkPtr> unfinished_;

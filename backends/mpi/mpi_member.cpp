@@ -44,7 +44,7 @@ std::unique_ptr<Event> MpiMember::make_event() {
     const auto left = ends ? std::chrono::nanoseconds((deadline - runtime().now()).ns()) : std::chrono::nanoseconds(0);
     job_->engine().help(is_over, ends ? Clock::now() + left : Clock::time_point::max());
   };
-  return std::make_unique<HelpedEvent>(runtime().make_event(), help);
+  return std::make_unique<HelpedEvent>(runtime(), help);
 }
 
 void MpiMember::start_message(const Collective& call, const WorkPtr& work) {
