@@ -121,30 +121,55 @@ struct RankLog {
 
 class RecordRing;
 
-// The newest of many, from the oldest that is kept on. As std::deque, but small when there are few.
+// The newest of many, from the oldest that is kept on. As std::deque, but small when there are few: in blocks, of which the first
+// grows, so that nothing moves again later and the memory of what is dropped is what comes next.
 template <class T>
 class Newest {
  public:
-  bool empty() const { return size() == 0; }
-  std::size_t size() const { return items_.size() - first_; }
-  T& operator[](std::size_t i) { return items_[first_ + i]; }
-  T& back() { return items_.back(); }
-  void push_back(T&& item) { items_.push_back(std::move(item)); }
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return blocks_[(first_ + i) / per_block][(first_ + i) % per_block]; }
+  T& back() { return blocks_.back().back(); }
+  void push_back(T&& item) {
+    if (blocks_.empty() || blocks_.back().size() == per_block) {
+      blocks_.emplace_back();
+      if (blocks_.size() > 1) blocks_.back().reserve(per_block);
+    }
+    blocks_.back().push_back(std::move(item));
+    ++size_;
+  }
   void drop_oldest() {
-    items_[first_++] = T();
-    if (2 * first_ < items_.size()) return;
-    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+    --size_;
+    if (++first_ % per_block != 0) return;
+    const std::size_t dropped = first_ / per_block;
+    blocks_[dropped - 1] = std::vector<T>();
+    if (2 * dropped < blocks_.size()) return;
+    blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(dropped));
     first_ = 0;
   }
-  std::vector<T> all() const { return {items_.begin() + static_cast<std::ptrdiff_t>(first_), items_.end()}; }
+  std::vector<T> all() const {
+    std::vector<T> items;
+    items.reserve(size_);
+    for (std::size_t i = 0; i < size_; ++i)
+      items.push_back(blocks_[(first_ + i) / per_block][(first_ + i) % per_block]);
+    return items;
+  }
   std::vector<T> take_all() {
-    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(std::exchange(first_, 0)));
-    return std::move(items_);
+    std::vector<T> items;
+    if (blocks_.size() == 1 && first_ == 0) {
+      items = std::move(blocks_.front());
+    } else {
+      items.reserve(size_);
+      for (std::size_t i = 0; i < size_; ++i) items.push_back(std::move((*this)[i]));
+    }
+    *this = {};
+    return items;
   }
 
  private:
-  std::vector<T> items_;
-  std::size_t first_ = 0;
+  static constexpr std::size_t per_block = 64;
+  std::vector<std::vector<T>> blocks_;
+  std::size_t first_ = 0, size_ = 0;
 };
 
 class FlightRecorder {

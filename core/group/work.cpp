@@ -1,11 +1,13 @@
 #include "core/group/work.h"
 
+#include <utility>
+
 namespace pdsim {
 
 Status Work::wait(Time deadline) {
   if (!event_->wait(deadline))
     return Error{Code::timeout, "the operation was not finished within the wait's timeout", {}};
-  return status();
+  return status_;  // which nobody changes after the event is set
 }
 
 Status Work::status() const {
@@ -19,23 +21,29 @@ std::optional<Error> Work::exception() const {
 }
 
 void Work::complete(Status status) {
-  std::vector<std::function<void(const Status&)>> callbacks;
+  OnDone first;
+  std::vector<OnDone> further;
   {
     const std::lock_guard lock(mutex_);
     if (completed_) return;
     completed_ = true;
     status_ = std::move(status);
-    callbacks.swap(callbacks_);
+    first = std::exchange(first_, nullptr);
+    further.swap(further_);
   }
-  for (const auto& f : callbacks) f(status_);
+  if (first) first(status_);
+  for (const OnDone& f : further) f(status_);
   event_->set();
 }
 
-void Work::on_done(std::function<void(const Status&)> f) {
+void Work::on_done(OnDone f) {
   {
     const std::lock_guard lock(mutex_);
     if (!completed_) {
-      callbacks_.push_back(std::move(f));
+      if (!first_ && further_.empty())
+        first_ = std::move(f);
+      else
+        further_.push_back(std::move(f));
       return;
     }
   }

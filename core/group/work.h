@@ -6,11 +6,11 @@
 //   threads  complete() from any thread of the world, once; the rest from the rank's own fiber or thread
 #pragma once
 
+#include "core/base/callback.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
 #include "core/runtime/runtime.h"
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,7 +33,8 @@ class Work {
   // The first call wins; later ones are ignored (a completion may race with an abort).
   void complete(Status status);
   // Runs `f` on completion, at once if done. At most a few per work.
-  void on_done(std::function<void(const Status&)> f);
+  using OnDone = Callback<const Status&>;
+  void on_done(OnDone f);
 
  private:
   std::unique_ptr<Event> event_;
@@ -41,7 +42,8 @@ class Work {
   bool completed_ = false;
   std::shared_ptr<const Rank> source_;
   Status status_;
-  std::vector<std::function<void(const Status&)>> callbacks_;
+  OnDone first_;  // nearly every work has one, the flight record's, and no other
+  std::vector<OnDone> further_;
 };
 
 using WorkPtr = std::shared_ptr<Work>;
