@@ -10,14 +10,17 @@ FlightRecorder::FlightRecorder(Rank rank, const Runtime& clock, std::size_t capa
     : rank_(rank), clock_(clock), capacity_(capacity) {}
 
 std::int64_t FlightRecorder::begin(Call&& call) {
-  const std::lock_guard lock(mutex_);
+  return begin_filled([&call](Call& kept) { kept = std::move(call); });
+}
+
+std::int64_t FlightRecorder::begun() {
+  Call& call = calls_.back();
   ++progress_;
   call.id = next_id_++;
   call.issued = clock_.now();
   if (call.parent < 0 && !open_.empty()) call.parent = open_.back();
   if (call.site.op.empty()) call.site = site_;
-  calls_.push_back(std::move(call));
-  if (ring_ != nullptr) ring_->write(calls_.back());
+  if (ring_ != nullptr) ring_->write(call);
   if (calls_.size() > capacity_) {
     calls_.drop_oldest();
     ++dropped_;
@@ -31,8 +34,8 @@ void FlightRecorder::mirror(RecordRing* ring) {
 }
 
 Call* FlightRecorder::find(std::int64_t id) {
-  if (calls_.empty() || id < calls_[0].id) return nullptr;
-  return &calls_[static_cast<std::size_t>(id - calls_[0].id)];
+  const std::int64_t oldest = next_id_ - static_cast<std::int64_t>(calls_.size());
+  return id < oldest || id >= next_id_ ? nullptr : &calls_[static_cast<std::size_t>(id - oldest)];
 }
 
 void FlightRecorder::started(std::int64_t id) {

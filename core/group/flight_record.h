@@ -130,13 +130,14 @@ class Newest {
   std::size_t size() const { return size_; }
   T& operator[](std::size_t i) { return blocks_[(first_ + i) / per_block][(first_ + i) % per_block]; }
   T& back() { return blocks_.back().back(); }
-  void push_back(T&& item) {
+  void push_back(T&& item) { emplace_back() = std::move(item); }
+  T& emplace_back() {
     if (blocks_.empty() || blocks_.back().size() == per_block) {
       blocks_.emplace_back();
       if (blocks_.size() > 1) blocks_.back().reserve(per_block);
     }
-    blocks_.back().push_back(std::move(item));
     ++size_;
+    return blocks_.back().emplace_back();
   }
   void drop_oldest() {
     --size_;
@@ -178,6 +179,13 @@ class FlightRecorder {
 
   // Begins a call now; id, parent, issued and (when empty) site are filled in.
   std::int64_t begin(Call&& call);
+  // The same; `fill(Call&)` fills the call in where it is kept. It calls nothing of the recorder, whose lock is held.
+  template <class Fill>
+  std::int64_t begin_filled(const Fill& fill) {
+    const std::lock_guard lock(mutex_);
+    fill(calls_.emplace_back());
+    return begun();
+  }
   void started(std::int64_t id);
   void finish(std::int64_t id, const Status& status);
   void add_fact(std::int64_t id, std::string_view key, std::string value);
@@ -200,6 +208,7 @@ class FlightRecorder {
   std::int64_t progress() const;
 
  private:
+  std::int64_t begun();  // the newest call, and with the lock held
   Call* find(std::int64_t id);
   Rank rank_;
   const Runtime& clock_;

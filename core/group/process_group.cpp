@@ -131,25 +131,24 @@ Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   return work;
 }
 
-// Never inlined: the entry is large, and a simulated rank that waits keeps each page of its stack that it ever touched.
-[[gnu::noinline]] std::int64_t ProcessGroup::record(const Collective& call, CallOptions options) {
-  const CollectiveRow& r = row(call.kind);
-  Call entry;
-  entry.layer = r.point_to_point ? Layer::point_to_point : Layer::collective;
-  entry.name = std::string(r.name);
-  entry.group = name_;
-  entry.seq = r.point_to_point ? -1 : call.seq;
-  entry.purpose = std::move(options.purpose);
-  entry.dtype = call.dtype;
-  entry.op = call.op;
-  entry.count = call.kind == CollectiveKind::barrier ? -1 : call.count;
-  if (r.rooted) entry.root = global_rank(call.root);
-  if (r.point_to_point) entry.peer = call.root == any_source ? any_source : global_rank(call.root);
-  entry.async = options.async;
-  entry.facts = std::move(options.facts);
-  if (r.point_to_point && call.user_tag != 0) entry.facts.push_back({"tag", fmt::format("{}", call.user_tag)});
-  add_sizes(entry.facts, call);
-  return recorder_.begin(std::move(entry));
+std::int64_t ProcessGroup::record(const Collective& call, CallOptions options) {
+  return recorder_.begin_filled([&](Call& entry) {
+    const CollectiveRow& r = row(call.kind);
+    entry.layer = r.point_to_point ? Layer::point_to_point : Layer::collective;
+    entry.name = r.name;
+    entry.group = name_;
+    entry.seq = r.point_to_point ? -1 : call.seq;
+    entry.purpose = std::move(options.purpose);
+    entry.dtype = call.dtype;
+    entry.op = call.op;
+    entry.count = call.kind == CollectiveKind::barrier ? -1 : call.count;
+    if (r.rooted) entry.root = global_rank(call.root);
+    if (r.point_to_point) entry.peer = call.root == any_source ? any_source : global_rank(call.root);
+    entry.async = options.async;
+    entry.facts = std::move(options.facts);
+    if (r.point_to_point && call.user_tag != 0) entry.facts.push_back({"tag", fmt::format("{}", call.user_tag)});
+    add_sizes(entry.facts, call);
+  });
 }
 
 Result<WorkPtr> ProcessGroup::not_a_member(const Collective& call) {

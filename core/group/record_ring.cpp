@@ -34,7 +34,7 @@ struct Progress {
   std::uint8_t state, error, layer, dtype;
 };
 
-// What a slot holds after its counter; all of it is copied word by word.
+// What a slot holds after its counter; stored word by word, up to the end of its facts.
 struct Slot {
   std::int64_t number, parent, seq, issued, started, finished, count;
   Progress progress;
@@ -51,8 +51,10 @@ constexpr std::size_t payload_words = sizeof(Slot) / 8;
 constexpr std::size_t slot_words = payload_words + 1;  // the counter is first
 using Words = std::array<std::uint64_t, payload_words>;
 
+// Cleared piece by piece: clearing a whole slot, and copying it, is a slow instruction of the processor.
 template <std::size_t N>
 void put(std::array<char, N>& to, std::string_view text) {
+  to = {};
   std::memcpy(to.data(), text.data(), std::min(text.size(), N - 1));
 }
 
@@ -61,15 +63,20 @@ std::string text_of(const std::array<char, N>& from) {
   return {from.data(), static_cast<std::size_t>(std::find(from.begin(), from.end() - 1, '\0') - from.begin())};
 }
 
-void put_facts(std::array<char, 136>& to, const Facts& facts) {
+// How many bytes of it count, the 0 after the last fact included.
+std::size_t put_facts(std::array<char, 136>& to, const Facts& facts) {
   std::size_t at = 0;
   for (const Fact& f : facts) {
     const std::size_t size = f.key.size() + f.value.size() + 2;
     if (f.key.empty() || at + size >= to.size()) continue;
     std::memcpy(to.data() + at, f.key.data(), f.key.size());
+    to[at + f.key.size()] = '\0';
     std::memcpy(to.data() + at + f.key.size() + 1, f.value.data(), f.value.size());
+    to[at + size - 1] = '\0';
     at += size;
   }
+  std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(at), std::min<std::size_t>(8, to.size() - at), '\0');
+  return at + 1;
 }
 
 Facts facts_of(const std::array<char, 136>& from) {
@@ -107,11 +114,16 @@ void change_slot(std::uint64_t* slot, PutWords put_words) {
   atomic(slot[0]).store(odd + 1, std::memory_order_release);
 }
 
-void write_slot(std::uint64_t* slot, const Slot& content) {
-  Words words;
-  std::memcpy(words.data(), &content, sizeof content);
+// `facts`: how many bytes of those count. Nobody reads what an earlier, longer text left behind the end of this one.
+void write_slot(std::uint64_t* slot, const Slot& content, std::size_t facts) {
+  const auto* from = reinterpret_cast<const std::byte*>(&content);
+  const std::size_t words = (offsetof(Slot, facts) + facts + 7) / 8;
   change_slot(slot, [&] {
-    for (std::size_t i = 0; i < words.size(); ++i) store(slot[1 + i], words[i]);
+    for (std::size_t i = 0; i < words; ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, from + 8 * i, sizeof word);
+      store(slot[1 + i], word);
+    }
   });
 }
 
@@ -227,11 +239,18 @@ RecordRing::RecordRing(std::span<std::byte> memory, RingShape shape, Rank rank, 
   atomic(words_[word_magic]).store(magic, std::memory_order_release);
 }
 
+// Where the number of slots is a power of two, as it is by default, without a division.
+std::uint64_t* RecordRing::slot_of(std::int64_t call) const {
+  const auto id = static_cast<std::uint64_t>(call);
+  const std::uint64_t slots = shape_.calls;
+  return words_ + header_words + ((slots & (slots - 1)) == 0 ? id & (slots - 1) : id % slots) * slot_words;
+}
+
 void RecordRing::write(const Call& call) {
   const auto id = static_cast<std::uint64_t>(call.id);
   const std::uint64_t written = atomic(words_[word_calls]).load(std::memory_order_relaxed);
   if (id + shape_.calls < written) return;
-  Slot slot{};
+  Slot slot;  // NOLINT: each member is set below
   slot.number = call.id;
   slot.parent = call.parent;
   slot.seq = call.seq;
@@ -247,13 +266,13 @@ void RecordRing::write(const Call& call) {
   put(slot.name, call.name);
   put(slot.group, call.group);
   put(slot.purpose, call.purpose);
-  put_facts(slot.facts, call.facts);
-  write_slot(words_ + header_words + (id % shape_.calls) * slot_words, slot);
+  const std::size_t facts = put_facts(slot.facts, call.facts);
+  write_slot(slot_of(call.id), slot, facts);
   if (id >= written) atomic(words_[word_calls]).store(id + 1, std::memory_order_release);
 }
 
 void RecordRing::update(const Call& call) {
-  std::uint64_t* slot = words_ + header_words + (static_cast<std::uint64_t>(call.id) % shape_.calls) * slot_words;
+  std::uint64_t* slot = slot_of(call.id);
   if (atomic(slot[PDSIM_WORD_OF(number)]).load(std::memory_order_relaxed) != static_cast<std::uint64_t>(call.id))
     return;
   change_slot(slot, [&] {
@@ -271,8 +290,8 @@ void RecordRing::write(std::int64_t number, const Note& note) {
   slot.issued = note.at.ps;
   put_site(slot, note.site);
   put(slot.name, note.kind);
-  put_facts(slot.facts, note.facts);
-  write_slot(words_ + header_words + (shape_.calls + n % shape_.notes) * slot_words, slot);
+  const std::size_t facts = put_facts(slot.facts, note.facts);
+  write_slot(words_ + header_words + (shape_.calls + n % shape_.notes) * slot_words, slot, facts);
   atomic(words_[word_notes]).store(n + 1, std::memory_order_release);
 }
 

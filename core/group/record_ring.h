@@ -44,6 +44,8 @@ class RecordRing {
   void write(std::int64_t number, const Note& note);
 
  private:
+  std::uint64_t* slot_of(std::int64_t call) const;
+
   std::uint64_t* words_;  // of the header; slots follow
   RingShape shape_;
 };
