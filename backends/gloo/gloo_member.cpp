@@ -51,7 +51,7 @@ Result<WorkPtr> GlooMember::start(const Collective& call) {
   const auto help = [this, number](const std::atomic<bool>&, Time deadline) {
     if (deadline == Time::max()) run_if_next(number);  // Gloo knows no other end
   };
-  auto work = std::make_shared<Work>(std::make_unique<HelpedEvent>(runtime_, help));
+  auto work = make_helped_work(runtime_, help);
   Task task{number, call, *plan, work, {}};
   if (call.kind == CollectiveKind::barrier) task.earlier = unfinished_;
   unfinished_.push_back(work);

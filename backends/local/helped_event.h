@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/callback.h"
+#include "core/group/work.h"
 #include "core/runtime/runtime.h"
 
 #include <atomic>
@@ -50,5 +51,16 @@ class HelpedEvent final : public Event {
   std::atomic<bool> set_ = false;
   std::atomic<Event*> parked_ = nullptr;  // owned
 };
+
+// A work with such an event, in one piece of memory.
+inline WorkPtr make_helped_work(Runtime& runtime, HelpedEvent::Help help) {
+  struct Both {
+    Both(Runtime& of, HelpedEvent::Help with) : event(of, std::move(with)), work(event) {}
+    HelpedEvent event;
+    Work work;
+  };
+  const auto both = std::make_shared<Both>(runtime, std::move(help));
+  return {both, &both->work};
+}
 
 }  // namespace pdsim

@@ -19,6 +19,7 @@ Result<WorkPtr> LibraryMember::start(const Collective& call) {
     start_plan(call, **plan, *work);
   else
     start_native(call, *work);
+  forget_finished();  // now, when the other ranks can go on already
   return work;
 }
 
@@ -26,9 +27,13 @@ Result<WorkPtr> LibraryMember::begin_work() {
   const std::lock_guard lock(mutex_);
   if (aborted_) return Error{Code::group_unusable, fmt::format("the group was given up: {}", aborted_->message), {}};
   if (Status now = health(); !now.ok()) return now.error();
-  std::erase_if(unfinished_, [](const WorkPtr& w) { return w->done(); });
-  unfinished_.push_back(std::make_shared<Work>(make_event()));
+  unfinished_.push_back(make_work());
   return unfinished_.back();
+}
+
+void LibraryMember::forget_finished() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(unfinished_, [](const WorkPtr& w) { return w->done(); });
 }
 
 void LibraryMember::abort(const Error& reason) {

@@ -28,8 +28,7 @@ class LibraryMember : public Member {
   LibraryMember(Runtime& runtime, std::string_view world, int size)
       : runtime_(runtime), own_(capabilities_of(world)), size_(size) {}
 
-  // Of a new work.
-  virtual std::unique_ptr<Event> make_event() { return runtime_.make_event(); }
+  virtual WorkPtr make_work() { return std::make_shared<Work>(runtime_.make_event()); }
   Runtime& runtime() { return runtime_; }
   // Each completes the work, now or later, on any thread. `native` and `plan` are handed calls that are not empty.
   virtual void start_message(const Collective& call, const WorkPtr& work) = 0;
@@ -41,6 +40,7 @@ class LibraryMember : public Member {
 
  private:
   Result<WorkPtr> begin_work();
+  void forget_finished();
 
   Runtime& runtime_;
   const Capabilities& own_;

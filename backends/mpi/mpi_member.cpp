@@ -37,14 +37,14 @@ MpiMember::~MpiMember() {
   });
 }
 
-std::unique_ptr<Event> MpiMember::make_event() {
+WorkPtr MpiMember::make_work() {
   const auto help = [this](const std::atomic<bool>& is_over, Time deadline) {
     using Clock = MpiEngine::Clock;
     const bool ends = deadline < Time::max();
     const auto left = ends ? std::chrono::nanoseconds((deadline - runtime().now()).ns()) : std::chrono::nanoseconds(0);
     job_->engine().help(is_over, ends ? Clock::now() + left : Clock::time_point::max());
   };
-  return std::make_unique<HelpedEvent>(runtime(), help);
+  return make_helped_work(runtime(), help);
 }
 
 void MpiMember::start_message(const Collective& call, const WorkPtr& work) {

@@ -32,7 +32,7 @@ class MpiMember final : public LibraryMember {
   Transport& transport() override { return transport_; }
 
  private:
-  std::unique_ptr<Event> make_event() override;  // who waits for the work drives MPI meanwhile
+  WorkPtr make_work() override;  // who waits for the work drives MPI meanwhile
   void start_message(const Collective& call, const WorkPtr& work) override;
   void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) override;
   void start_native(const Collective& call, const WorkPtr& work) override;

@@ -1,6 +1,5 @@
 #include "backends/mpi/reductions.h"
 
-#include "backends/capabilities.h"
 #include "backends/mpi/errors.h"
 #include "core/collectives/reduce.h"
 
@@ -95,7 +94,7 @@ Result<ompi_datatype_t*> MpiReductions::type(DType dtype) {
 
 Result<ompi_op_t*> MpiReductions::op(ReduceOp op, DType dtype) {
   op = without_scale(op);
-  if (capabilities_of("mpi").combines(op, dtype)) return own_op(op);
+  if (own_.combines(op, dtype)) return own_op(op);
   const auto found = ops_.find({op, dtype});
   if (found != ops_.end()) return found->second;
   MPI_Op made = MPI_OP_NULL;

@@ -1,6 +1,7 @@
 // dtypes and reduce operations in MPI's terms: its own where it has them, ours through MPI_Op_create where it does not.
 #pragma once
 
+#include "backends/capabilities.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
 
@@ -26,6 +27,7 @@ class MpiReductions {
   void release();
 
  private:
+  const Capabilities& own_ = capabilities_of("mpi");
   std::map<DType, ompi_datatype_t*> types_;
   std::map<std::pair<ReduceOp, DType>, ompi_op_t*> ops_;
 };

@@ -5,7 +5,7 @@
 namespace pdsim {
 
 Status Work::wait(Time deadline) {
-  if (!event_->wait(deadline))
+  if (!event_.wait(deadline))
     return Error{Code::timeout, "the operation was not finished within the wait's timeout", {}};
   return status_;  // which nobody changes after the event is set
 }
@@ -33,7 +33,7 @@ void Work::complete(Status status) {
   }
   if (first) first(status_);
   for (const OnDone& f : further) f(status_);
-  event_->set();
+  event_.set();
 }
 
 void Work::on_done(OnDone f) {

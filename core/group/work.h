@@ -20,8 +20,10 @@ namespace pdsim {
 
 class Work {
  public:
-  explicit Work(std::unique_ptr<Event> event) : event_(std::move(event)) {}
-  bool done() const { return event_->is_set(); }
+  explicit Work(std::unique_ptr<Event> event) : owned_(std::move(event)), event_(*owned_) {}
+  // `event` is in one piece of memory with the work.
+  explicit Work(Event& event) : event_(event) {}
+  bool done() const { return event_.is_set(); }
   Status wait(Time deadline = Time::max());
   // The outcome once done(); ok while it is still running.
   Status status() const;
@@ -37,7 +39,8 @@ class Work {
   void on_done(OnDone f);
 
  private:
-  std::unique_ptr<Event> event_;
+  std::unique_ptr<Event> owned_;
+  Event& event_;
   mutable std::mutex mutex_;
   bool completed_ = false;
   std::shared_ptr<const Rank> source_;
