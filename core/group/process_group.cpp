@@ -171,20 +171,20 @@ Result<Rank> ProcessGroup::group_rank(Rank global_rank) const {
 Result<WorkPtr> ProcessGroup::broadcast(MutableView data, Rank root, CallOptions options) {
   Collective call{CollectiveKind::broadcast, data, data, data.dtype, data.count};
   call.root = root;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::all_reduce(MutableView data, ReduceOp op, CallOptions options) {
   Collective call{CollectiveKind::all_reduce, data, data, data.dtype, data.count};
   call.op = op;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::reduce(ConstView input, MutableView output, ReduceOp op, Rank root, CallOptions options) {
   Collective call{CollectiveKind::reduce, input, output, input.dtype, input.count};
   call.op = op;
   call.root = root;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::all_gather(ConstView input, MutableView output, CallOptions options) {
@@ -194,19 +194,19 @@ Result<WorkPtr> ProcessGroup::all_gather(ConstView input, MutableView output, Ca
 Result<WorkPtr> ProcessGroup::gather(ConstView input, MutableView output, Rank root, CallOptions options) {
   Collective call{CollectiveKind::gather, input, output, input.dtype, input.count};
   call.root = root;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::scatter(ConstView input, MutableView output, Rank root, CallOptions options) {
   Collective call{CollectiveKind::scatter, input, output, output.dtype, output.count};
   call.root = root;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::reduce_scatter(ConstView input, MutableView output, ReduceOp op, CallOptions options) {
   Collective call{CollectiveKind::reduce_scatter, input, output, output.dtype, output.count};
   call.op = op;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::all_to_all(ConstView input, MutableView output, CallOptions options) {
@@ -235,14 +235,14 @@ Result<WorkPtr> ProcessGroup::send(ConstView data, Rank to, Tag tag, CallOptions
   Collective call{CollectiveKind::send, data, {}, data.dtype, data.count};
   call.root = to;
   call.user_tag = tag;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<WorkPtr> ProcessGroup::recv(MutableView data, Rank from, Tag tag, CallOptions options) {
   Collective call{CollectiveKind::recv, {}, data, data.dtype, data.count};
   call.root = from;
   call.user_tag = tag;
-  return start(call, std::move(options));
+  return start(std::move(call), std::move(options));
 }
 
 Result<std::vector<WorkPtr>> ProcessGroup::batch(std::span<const Message> messages, const CallOptions& options) {

@@ -5,7 +5,7 @@
 //            again in place when it starts and when it ends
 //   bounded  the oldest are overwritten; how many is known from the counts in the header
 //   writer   one at a time, in one process (the flight recorder writes under its own lock); never waits, never allocates, calls
-//            nothing of the system. A call costs one write of 384 bytes and two of 32; figures: docs/benchmarks.md
+//            nothing of the system. A call costs one write of 232 bytes, up to 384 with facts, and two of 32; figures: docs/benchmarks.md
 //   reader   any process, at any time. A slot's counter is odd while it is written and differs before and after: a reader that
 //            meets it takes the slot for torn, tries again while the writer may live, and leaves it out at last.
 //   texts    are cut: names and groups at 31 bytes, purposes at 47, operations at 23, facts at 135 (whole facts only)

@@ -139,6 +139,25 @@ TEST(RecordRing, KeepsTheNewestAndTellsHowManyWereOverwritten) {
   EXPECT_EQ(record.log.dropped, 92 + 5);
 }
 
+TEST(RecordRing, ShowsNothingOfTheLongerCallWhoseSlotACallTakes) {
+  const RingShape shape{1, 1};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 0, 1);
+  for (std::size_t size = 0; size < 140; ++size) {
+    Call longer = call_number(static_cast<std::int64_t>(2 * size));
+    longer.name = longer.group = longer.purpose = longer.site.op = std::string(20, 'x');
+    longer.facts = {{"first", std::string(60, 'y')}, {"second", std::string(50, 'z')}};
+    ring.write(longer);
+    Call shorter = call_number(longer.id + 1);
+    shorter.facts.clear();
+    if (size > 0) shorter.facts = {{"k", std::string(size - 1, 'v')}};
+    const bool fits = size + 2 < 136;
+    ring.write(shorter);
+    if (!fits) shorter.facts.clear();
+    expect_same(read(memory.bytes()).log.calls.at(0), shorter);
+  }
+}
+
 TEST(RecordRing, CutsTextsThatAreTooLongAndWholeFactsThatDoNotFit) {
   const RingShape shape{2, 1};
   Memory memory(shape);
