@@ -2,6 +2,7 @@
 
 #include "core/group/recorded_store.h"
 #include "core/store/file_store.h"
+#include "core/store/gloo_file_store.h"
 
 #include <charconv>
 
@@ -43,6 +44,11 @@ Result<std::unique_ptr<Store>> SimRendezvous::file(std::string_view path, Time t
   auto store = FileStore::open(std::move(*log), std::move(options));
   if (!store.ok()) return store.error();
   return recorded(std::move(*store), timeout);
+}
+
+Result<std::unique_ptr<Store>> SimRendezvous::folder(std::string_view path, Time timeout) {
+  auto files = std::make_unique<SimFiles>(world_.disk, *world_.seat(rank_).runtime);
+  return recorded(std::make_unique<GlooFileStore>(std::move(files), std::string(path)), timeout);
 }
 
 }  // namespace pdsim::sim

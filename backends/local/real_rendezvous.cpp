@@ -2,6 +2,7 @@
 
 #include "core/group/recorded_store.h"
 #include "core/store/file_store.h"
+#include "core/store/gloo_file_store.h"
 #include "core/store/log_records.h"
 
 #include <algorithm>
@@ -42,6 +43,19 @@ Result<std::unique_ptr<Store>> RealRendezvous::file(std::string_view path, Time 
       std::move(*store), recorder_, options_.launch,
       [&files = files_, name, launch = options_.launch](std::string_view key, std::string_view value) {
         return written_in(files, name, launch, key, value);
+      });
+}
+
+Result<std::unique_ptr<Store>> RealRendezvous::folder(std::string_view path, Time timeout) {
+  std::string name(path);
+  auto store = std::make_unique<GlooFileStore>(std::make_unique<FilesBelow>(files_), name);
+  store->set_timeout(timeout);
+  // Nothing is written twice, so what lay there before this launch is of an earlier one.
+  return recorded_store(
+      std::move(store), recorder_, options_.launch,
+      [&files = files_, name = std::move(name), launch = options_.launch](std::string_view key, std::string_view) {
+        const bool is_old = files.size_before_launch(GlooFileStore::place_of(name, key)) > 0;
+        return is_old ? launch - 1 : launch;
       });
 }
 

@@ -1,6 +1,7 @@
 // The rendezvous of a world of real processes on this machine.
 //
 //   file     a FileStore on a real file of the world's folder, which outlives a relaunch
+//   folder   a GlooFileStore on several
 //   tcp, env a TcpStore at the port that the launcher chose and rank 0 serves, whatever address the program names: ranks
 //            of this machine must not meet strangers. The server ends with rank 0's rendezvous
 //   records  every store call goes into the flight record, and reads of what an earlier launch left are noted
@@ -30,6 +31,7 @@ class RealRendezvous final : public Rendezvous {
   Result<std::unique_ptr<Store>> tcp(std::string_view address, Time timeout) override;
   Result<std::unique_ptr<Store>> env(Time timeout) override;
   Result<std::unique_ptr<Store>> file(std::string_view path, Time timeout) override;
+  Result<std::unique_ptr<Store>> folder(std::string_view path, Time timeout) override;
 
  private:
   Result<std::unique_ptr<Store>> world_store(Time timeout);

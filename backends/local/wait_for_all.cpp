@@ -8,11 +8,11 @@
 namespace pdsim {
 
 Status wait_for_all(Store& store, const JoinOptions& options, std::string_view point, Time timeout) {
-  const std::vector<std::string> all{fmt::format("{}/all_{}", options.group, point)};
-  const auto here = store.add(fmt::format("{}/{}", options.group, point), 1);
-  if (!here.ok()) return here.error();
-  if (*here < options.size) return store.wait(all, timeout);
-  return store.set(all[0], "yes");
+  std::vector<std::string> all;
+  for (Rank rank = 0; rank < options.size; ++rank)
+    all.push_back(fmt::format("{}/{}/{}", options.group, point, rank));
+  PDSIM_TRY(store.set(all[static_cast<std::size_t>(options.rank)], "here"));
+  return store.wait(all, timeout);
 }
 
 }  // namespace pdsim

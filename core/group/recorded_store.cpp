@@ -17,6 +17,7 @@ class RecordedStore final : public Store {
   Status set(std::string_view key, std::string_view value) override {
     const Status status = recorded("store_set", key, [&] { return store_->set(key, value); });
     if (status.ok()) note_written(key);
+    if (!status.ok() && fact(status.error().facts, "file") == "exists") note_refused(key);
     return status;
   }
   Result<std::string> get(std::string_view key) override {
@@ -62,9 +63,15 @@ class RecordedStore final : public Store {
   [[gnu::noinline]] void note_written(std::string_view key) {
     recorder_.note(note_kind::store_wrote, {{"key", std::string(key)}, {"launch", std::to_string(launch_)}});
   }
-  [[gnu::noinline]] void note_read(std::string_view key, int written) {
-    recorder_.note(note_kind::store_read,
-                   {{"key", std::string(key)}, {"launch", std::to_string(written)}, {"now", std::to_string(launch_)}});
+  [[gnu::noinline]] void note_read(std::string_view key, int written, Facts more = {}) {
+    Facts facts{{"key", std::string(key)}, {"launch", std::to_string(written)}, {"now", std::to_string(launch_)}};
+    facts.insert(facts.end(), more.begin(), more.end());
+    recorder_.note(note_kind::store_read, std::move(facts));
+  }
+  // Somebody's value is there already, and may not be replaced.
+  [[gnu::noinline]] void note_refused(std::string_view key) {
+    const Result<std::string> present = store_->get(key);
+    if (present.ok() && written_in_) note_read(key, written_in_(key, *present), {{"refused", "yes"}});
   }
   [[gnu::noinline]] std::int64_t begin(std::string_view name, std::string_view key) {
     Call call;

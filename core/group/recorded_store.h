@@ -1,7 +1,8 @@
 // A store whose calls are in the flight record: what a rank waits for in it, and what an earlier launch had left there.
 //
 //   calls    store_set, store_get, store_wait ... at layer store; the key (or the first of several) is the purpose
-//   notes    store-read and store-wrote, with the launch in which the value was written, as far as `written_in` knows
+//   notes    store-read and store-wrote, with the launch in which the value was written, as far as `written_in` knows; also what
+//            kept this rank from writing (`refused`), in a store that writes each key once
 //   threads  as the store below it
 #pragma once
 

@@ -9,7 +9,6 @@
 
 namespace pdsim {
 namespace {
-constexpr Time second{1'000'000'000'000};
 std::string normal(std::string_view key) { return fmt::format("/{}", key); }
 }  // namespace
 
@@ -95,12 +94,7 @@ Status FileStore::close() {
   return remove ? log_->remove() : Status{};
 }
 
-Time FileStore::give_up_at(Time timeout) const {
-  if (timeout.ps <= 0) return Time::max();
-  const std::int64_t whole = timeout.ps / second.ps + 1;
-  const Time now = log_->now();
-  return whole > (Time::max() - now).ps / second.ps ? Time::max() : now + second * whole;
-}
+Time FileStore::give_up_at(Time timeout) const { return end_of_polling(log_->now(), timeout); }
 
 Status FileStore::read_new_records(std::span<const std::string> wanted) {
   if (closed_) return file_error({Code::store_closed, "it was closed by this rank", {}});

@@ -17,6 +17,15 @@
 
 namespace pdsim {
 
+// When polling that begins now gives up: c10d and Gloo cut the elapsed time to whole seconds before they compare it, so 1 s and 1.5 s
+// both end after 2 s. A timeout of zero never ends.
+constexpr Time end_of_polling(Time now, Time timeout) {
+  constexpr Time second{1'000'000'000'000};
+  if (timeout.ps <= 0) return Time::max();
+  const std::int64_t whole = timeout.ps / second.ps + 1;
+  return whole > (Time::max() - now).ps / second.ps ? Time::max() : now + second * whole;
+}
+
 class LogFile {
  public:
   virtual ~LogFile() = default;

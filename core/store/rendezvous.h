@@ -14,7 +14,8 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
   virtual Result<std::unique_ptr<Store>> tcp(std::string_view address, Time timeout) = 0;  // "" : the world's own
   virtual Result<std::unique_ptr<Store>> env(Time timeout) = 0;
-  virtual Result<std::unique_ptr<Store>> file(std::string_view path, Time timeout) = 0;
+  virtual Result<std::unique_ptr<Store>> file(std::string_view path, Time timeout) = 0;    // c10d's FileStore
+  virtual Result<std::unique_ptr<Store>> folder(std::string_view path, Time timeout) = 0;  // Gloo's
 };
 
 }  // namespace pdsim

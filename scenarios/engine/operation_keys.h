@@ -11,6 +11,7 @@
 namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 3> init_methods{"tcp", "env", "file"};
+inline constexpr std::array<std::string_view, 2> file_stores{"c10d", "gloo"};
 inline constexpr std::array<std::string_view, 2> eval_targets{"ddp", "module"};
 inline constexpr std::array<std::string_view, 2> norm_types{"2", "inf"};
 inline constexpr std::array<std::string_view, 1> any_peer{"any"};
@@ -69,7 +70,12 @@ inline constexpr std::array init_keys{
         .about = "how the ranks find each other",
         .otherwise = "tcp",
         .words = init_methods},
-    Key{.name = "path", .shape = Shape::text, .about = "method file: the store's file"},
+    Key{.name = "path", .shape = Shape::text, .about = "method file: the store's file, or the folder of gloo's"},
+    Key{.name = "file_store",
+        .shape = Shape::word,
+        .about = "method file: c10d's, one file that is appended to, or Gloo's own, a folder with a file per key",
+        .otherwise = "c10d",
+        .words = file_stores},
     Key{.name = "world_size",
         .shape = Shape::integer,
         .about = "how many ranks it waits for; default: as many as there are",

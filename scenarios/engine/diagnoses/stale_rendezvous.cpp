@@ -1,4 +1,5 @@
-// A rank read from the store what an earlier launch had written there, and its init failed or never came back.
+// A rank read from the store what an earlier launch had written there, or could not write what was already there, and its init
+// failed or never came back.
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
@@ -19,11 +20,13 @@ const Note* stale_read(const RankLog& log) {
   return nullptr;
 }
 
-bool suffers(const Report& report, Rank rank) {
+bool is_refusal(const Note& note) { return fact_text(note, "refused") == "yes"; }
+
+bool suffers(const Report& report, Rank rank, const Note& stale) {
   const auto in_init = [](const BlockedRank& b) { return b.in == "init" || b.site == "init"; };
-  const auto about_peers = [](const RankError& e) {
+  const auto about_peers = [&stale](const RankError& e) {
     return is_timeout(e.code) || is_consequence(e.code) || e.code == Code::connection_refused ||
-           e.code == Code::store_corrupt;
+           e.code == Code::store_corrupt || (is_refusal(stale) && e.code == Code::io_error);
   };
   return std::any_of(report.blocked.begin(), report.blocked.end(),
                      [&](const BlockedRank& b) { return b.rank == rank && in_init(b); }) ||
@@ -43,6 +46,31 @@ std::string option(const Operation& op, const std::string& name, std::string oth
   return it == op.args.end() ? otherwise : *it->second.text;
 }
 
+void tell_read(Diagnosis& d, const Note& note, std::string_view path, Rank reader) {
+  const std::string key = fact_text(note, "key");
+  d.headline = fmt::format("{} rendezvoused with what an earlier run left in {}", ranks_text(d.ranks), path);
+  d.cause = fmt::format("rank {} read the key {}, written by launch {}, before its owner rewrote it in launch {}",
+                        reader, key, fact_text(note, "launch"), fact_text(note, "now"));
+  d.why = fmt::format(
+      "The earlier run ended without its clean-up, so {} still holds its records, and old records look exactly like "
+      "new ones. Rank {} read {} before the rank that owns it had rewritten it, and now waits for a process that is "
+      "gone. It did not read a damaged file and it did nothing wrong by itself: who reads first decides, so the next "
+      "start may work.",
+      path, reader, key);
+}
+
+void tell_refusal(Diagnosis& d, const Note& note, std::string_view path, Rank writer) {
+  const std::string key = fact_text(note, "key");
+  d.headline = fmt::format("{} found what an earlier run left in {}", ranks_text(d.ranks), path);
+  d.cause = fmt::format("rank {} could not write the key {}, which launch {} had written", writer, key,
+                        fact_text(note, "launch"));
+  d.why = fmt::format(
+      "Gloo's FileStore keeps a file for each key in the folder {}, removes none of them, also not at a clean end, and "
+      "refuses to write one that exists. Rank {} met the file of {} and gave up at once: better than c10d's FileStore, "
+      "which would have gone on with the old value.",
+      path, writer, key);
+}
+
 }  // namespace
 
 std::optional<Diagnosis> stale_rendezvous(const Report& report) {
@@ -54,10 +82,11 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
     const Note* note = stale_read(result.log);
     if (note == nullptr) continue;
     add_once(d.ranks, result.log.rank);
-    anybody_suffers = anybody_suffers || suffers(report, result.log.rank);
-    d.evidence.push_back(cite(result.log.rank, *note,
-                              fmt::format("read {} as launch {} had written it, in launch {}", fact_text(*note, "key"),
-                                          fact_text(*note, "launch"), fact_text(*note, "now"))));
+    anybody_suffers = anybody_suffers || suffers(report, result.log.rank, *note);
+    d.evidence.push_back(cite(
+        result.log.rank, *note,
+        fmt::format("{} {}, which launch {} had written, in launch {}", is_refusal(*note) ? "could not write" : "read",
+                    fact_text(*note, "key"), fact_text(*note, "launch"), fact_text(*note, "now"))));
     if (first == nullptr || note->at < first->at) {
       first = note;
       reader = result.log.rank;
@@ -68,17 +97,7 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
   const Operation* init = operation_at(report, first->site);
   const std::string path = init != nullptr ? option(*init, "path", "the store") : "the store";
   const std::string key = fact_text(*first, "key");
-  d.headline = fmt::format("{} rendezvoused with what an earlier run left in {}", ranks_text(d.ranks), path);
-  d.cause = fmt::format("rank {} read the key {}, written by launch {}, before its owner rewrote it in launch {}",
-                        reader, key, fact_text(*first, "launch"), fact_text(*first, "now"));
-  d.why = fmt::format(
-      "The earlier run ended without its clean-up, so {} still holds its records, and old records look exactly like "
-      "new "
-      "ones. Rank {} read {} before the rank that owns it had rewritten it, and now waits for a process that is gone. "
-      "It did "
-      "not read a damaged file and it did nothing wrong by itself: who reads first decides, so the next start may "
-      "work.",
-      path, reader, key);
+  is_refusal(*first) ? tell_refusal(d, *first, path, reader) : tell_read(d, *first, path, reader);
   d.fix = "give every run its own path, for example  init: {method: file, path: run/store.2}";
   d.fix_lines = {"or remove the file before the start, or use init: {method: tcp}, whose store dies with rank 0"};
   add_span(d, report.scenario, first->site.line, first->site.column,
@@ -88,7 +107,8 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
       if (op.name == "relaunch" && option(op, "clean", "false") != "true")
         add_span(d, op.mark, "the processes died here and did not clean up", false);
   d.inevitable_at = first->at;
-  d.inevitable = fmt::format("since {}: rank {} read the old {}", to_string(first->at), reader, key);
+  d.inevitable = fmt::format("since {}: rank {} {} the old {}", to_string(first->at), reader,
+                             is_refusal(*first) ? "met" : "read", key);
   return d;
 }
 

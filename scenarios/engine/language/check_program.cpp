@@ -74,6 +74,9 @@ class ProgramCheck {
       problems_.error(mark, "`init` by file without a path", "add `path: run/store`");
     if (is != "file" && path != nullptr)
       problems_.error(path->mark, fmt::format("`path` with `method: {}`", is), "only `method: file` has a path");
+    if (const Entry* kind = entry_of(options, "file_store"); is != "file" && kind != nullptr)
+      problems_.error(kind->mark, fmt::format("`file_store` with `method: {}`", is),
+                      "only `method: file` has a file store");
     if (is != "tcp" && address != nullptr)
       problems_.error(address->mark, fmt::format("`address` with `method: {}`", is),
                       "only `method: tcp` has an address");

@@ -17,7 +17,8 @@ Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time 
   const std::string method = op.text("method", "tcp");
   if (method == "file") {
     s.env.recorder.note(program_note::store_opened, {{"path", op.text("path", "")}});
-    return s.env.rendezvous.file(op.text("path", ""), timeout);
+    return op.text("file_store", "c10d") == "gloo" ? s.env.rendezvous.folder(op.text("path", ""), timeout)
+                                                   : s.env.rendezvous.file(op.text("path", ""), timeout);
   }
   if (method == "env") return s.env.rendezvous.env(timeout);
   return s.env.rendezvous.tcp(op.text("address", ""), timeout);
