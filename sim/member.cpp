@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <utility>
+#include <vector>
 
 namespace pdsim::sim {
 namespace {
@@ -30,6 +32,8 @@ struct Operation final : PlannedCall {
   const SimEvent* event = nullptr;       // of the work
   std::unique_ptr<Transport> transport;  // of messages in the exchange
   std::optional<Scheduler::Key> watchdog;
+  std::vector<std::shared_ptr<Operation>> earlier;  // that it waits for once it is its turn
+  bool holds_executor = false;
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
@@ -142,15 +146,14 @@ class SimMember final : public Member {
     operation->event = event.get();
     operation->work = std::make_shared<Work>(std::move(event));
     arm_watchdog(operation);
-    const std::vector<OperationPtr> earlier = running_;
+    if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier)
+      operation->earlier = running_;
     running_.push_back(operation);
     if (SimDevice* device = me().device.get(); device != nullptr && world_.personality.waits_on_stream) {
-      start_in_stream(*device, operation);
-    } else if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier &&
-               !earlier.empty()) {
-      start_after(earlier, operation);
+      device->runs(operation->work);
+      device->here([this, operation] { queue(operation); });  // when the program's stream has come here
     } else {
-      run(operation);
+      queue(operation);
     }
     return operation->work;
   }
@@ -178,11 +181,13 @@ class SimMember final : public Member {
     if (operation->flow != nullptr) world_.flows.leave(*operation);
     world_.exchange.withdraw(std::exchange(operation->batch, {}));
     running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
+    if (std::exchange(operation->holds_executor, false)) --executors_at_work_;
     std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
     if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)
       told = fmt::format("{}: {}, after {}", world_.personality.name, status.error().message,
                          to_string(world_.scheduler.now()));
     operation->work->complete(std::move(status));
+    run_queued();
   }
 
  private:
@@ -203,21 +208,29 @@ class SimMember final : public Member {
     world_.ahead.add(channel_, ranks_, operation);
   }
 
-  // When the program's stream has come here; collectives of a group also one after the other.
-  void start_in_stream(SimDevice& device, const OperationPtr& operation) {
-    device.runs(operation->work);
-    const bool alone = pdsim::row(operation->call.kind).point_to_point;
-    const OperationPtr before = alone ? nullptr : std::exchange(in_stream_, operation);
-    device.here([this, before, operation] {
-      if (operation->finished) return;
-      if (before == nullptr) return run(operation);
-      before->work->on_done([this, operation](const Status& status) {
-        if (status.ok() && !operation->finished) run(operation);
-      });
-    });
+  // Sends and receives are nobody's turn; of collectives only so many run at once.
+  void queue(const OperationPtr& operation) {
+    if (operation->finished) return;
+    if (world_.personality.executors == 0 || pdsim::row(operation->call.kind).point_to_point)
+      return run_after_earlier(operation);
+    queued_.push_back(operation);
+    run_queued();
   }
 
-  void start_after(const std::vector<OperationPtr>& earlier, const OperationPtr& operation) {
+  void run_queued() {
+    while (!queued_.empty() && executors_at_work_ < world_.personality.executors) {
+      const OperationPtr operation = queued_.front();
+      queued_.pop_front();
+      if (operation->finished) continue;
+      operation->holds_executor = true;
+      ++executors_at_work_;
+      run_after_earlier(operation);
+    }
+  }
+
+  void run_after_earlier(const OperationPtr& operation) {
+    const std::vector<OperationPtr> earlier = std::exchange(operation->earlier, {});
+    if (earlier.empty()) return run(operation);
     auto left = std::make_shared<std::size_t>(earlier.size());
     for (const OperationPtr& before : earlier)
       before->work->on_done([this, left, operation](const Status&) {
@@ -270,6 +283,7 @@ class SimMember final : public Member {
   void end_all(const Error& reason) {
     const std::vector<OperationPtr> all = std::move(running_);
     running_.clear();
+    queued_.clear();
     for (const OperationPtr& operation : all) finish(operation, reason);
   }
 
@@ -280,7 +294,8 @@ class SimMember final : public Member {
   Operation idle_;
   std::unique_ptr<Transport> transport_;
   std::vector<OperationPtr> running_;
-  OperationPtr in_stream_;  // the newest that was put there
+  std::list<OperationPtr> queued_;  // until an executor is free; a list, for empty ones are a million times there
+  int executors_at_work_ = 0;
   std::optional<Error> unusable_;
 };
 

@@ -34,6 +34,7 @@ struct Personality {
   OnPeerEnd on_peer_end;
   OnLongMessage on_long_message;
   AddressExchange address_exchange;
+  int executors;               // collectives of a group that run at once, begun in the order of their calls; 0: all
   std::string_view algorithm;  // that a call which names none gets
   std::string_view tensors;    // devices whose tensors it takes: "cpu", "cuda", "cpu, cuda"
   OnStrided on_strided;
