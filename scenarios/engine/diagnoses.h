@@ -67,6 +67,7 @@ std::optional<Diagnosis> unfrozen_after_wrapping(const Report& report);
 std::optional<Diagnosis> store_gone(const Report& report);
 std::optional<Diagnosis> checkpoint_race(const Report& report);
 std::optional<Diagnosis> port_in_use(const Report& report);
+std::optional<Diagnosis> variable_missing(const Report& report);
 std::optional<Diagnosis> rank_claimed_twice(const Report& report);
 std::optional<Diagnosis> store_not_shared(const Report& report);
 std::optional<Diagnosis> initialized_twice(const Report& report);
@@ -131,6 +132,7 @@ extern const std::string_view unfrozen_after_wrapping_text;
 extern const std::string_view store_gone_text;
 extern const std::string_view checkpoint_race_text;
 extern const std::string_view port_in_use_text;
+extern const std::string_view variable_missing_text;
 extern const std::string_view rank_claimed_twice_text;
 extern const std::string_view store_not_shared_text;
 extern const std::string_view initialized_twice_text;
@@ -178,6 +180,8 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
     {"sampler-length", "sampler and loader have different data sets", diagnoses::sampler_length,
      &diagnoses::sampler_length_text},
     {"port-in-use", "two jobs use one MASTER_PORT", diagnoses::port_in_use, &diagnoses::port_in_use_text},
+    {"variable-missing", "init by env:// lacks a variable of the launcher's", diagnoses::variable_missing,
+     &diagnoses::variable_missing_text},
     {"rank-claimed-twice", "two processes say that they are the same rank", diagnoses::rank_claimed_twice,
      &diagnoses::rank_claimed_twice_text},
     {"store-not-shared", "ranks opened different store files", diagnoses::store_not_shared,

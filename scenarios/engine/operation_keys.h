@@ -12,6 +12,7 @@ namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 3> init_methods{"tcp", "env", "file"};
 inline constexpr std::array<std::string_view, 2> file_stores{"c10d", "gloo"};
+inline constexpr std::array<std::string_view, 4> launcher_variables{"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
 inline constexpr std::array<std::string_view, 2> eval_targets{"ddp", "module"};
 inline constexpr std::array<std::string_view, 2> norm_types{"2", "inf"};
 inline constexpr std::array<std::string_view, 1> any_peer{"any"};
@@ -76,6 +77,10 @@ inline constexpr std::array init_keys{
         .about = "method file: c10d's, one file that is appended to, or Gloo's own, a folder with a file per key",
         .otherwise = "c10d",
         .words = file_stores},
+    Key{.name = "unset",
+        .shape = Shape::word,
+        .about = "method env: the variable that nobody has set for this process",
+        .words = launcher_variables},
     Key{.name = "world_size",
         .shape = Shape::integer,
         .about = "how many ranks it waits for; default: as many as there are",

@@ -9,6 +9,7 @@ constexpr std::string_view identity_claimed =
     "identity-claimed";                                    // rank, of, port, taken_by (empty: nobody), local (yes|no)
 constexpr std::string_view store_opened = "store-opened";  // path: of init's store file
 constexpr std::string_view port_taken = "port-taken";      // port, held_by: of a rank that wanted to listen there
+constexpr std::string_view variable_missing = "variable-missing";  // variable: of the environment, for env://
 
 constexpr std::string_view requires_grad_set = "requires-grad-set";  // layers, to (yes|no), wrapped (yes|no)
 constexpr std::string_view barrier_device = "barrier-device";  // node, guess, own: the GPU that a first barrier chose

@@ -77,6 +77,8 @@ class ProgramCheck {
     if (const Entry* kind = entry_of(options, "file_store"); is != "file" && kind != nullptr)
       problems_.error(kind->mark, fmt::format("`file_store` with `method: {}`", is),
                       "only `method: file` has a file store");
+    if (const Entry* unset = entry_of(options, "unset"); is != "env" && unset != nullptr)
+      problems_.error(unset->mark, fmt::format("`unset` with `method: {}`", is), "only `method: env` reads variables");
     if (is != "tcp" && address != nullptr)
       problems_.error(address->mark, fmt::format("`address` with `method: {}`", is),
                       "only `method: tcp` has an address");

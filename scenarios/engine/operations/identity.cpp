@@ -29,8 +29,8 @@ Status listen(Session& s, std::int64_t port) {
 }
 
 Error nobody_is(Rank rank, Time timeout) {
-  return {Code::timeout,
-          fmt::format("Timed out waiting {}ms to connect to rank {}", milliseconds(timeout), rank),
+  return {Code::store_timeout,
+          fmt::format("Wait timeout: rank {} had set no address in the store after {}ms", rank, milliseconds(timeout)),
           {{"peer", std::to_string(rank)}}};
 }
 
@@ -67,7 +67,7 @@ Result<Identity> claim_identity(Session& s, const Operation& op, int expected, T
                  fmt::format("init: rank {} in a world of {}: ranks are 0 to {}", me.rank, expected, expected - 1),
                  {{"rank", std::to_string(me.rank)}}};
   me.group = fmt::format("world:{}", port);
-  if (me.rank == 0) PDSIM_TRY(listen(s, port));
+  if (me.rank == 0 && op.text("method", "tcp") != "file") PDSIM_TRY(listen(s, port));
   const auto key_of = [port](Rank rank) { return fmt::format("process/{}/{}", port, rank); };
   const std::string mine = std::to_string(s.env.rank);
   const Result<std::string> holder = s.store->compare_set(key_of(me.rank), "", mine);

@@ -1,4 +1,5 @@
 // init, new_group, compute, relaunch, destroy.
+#include "core/store/rendezvous_url.h"
 #include "scenarios/engine/operations/operations.h"
 #include "scenarios/engine/program_notes.h"
 #include "sim/personality.h"
@@ -13,6 +14,20 @@ namespace {
 
 using namespace literals;
 
+// What the launcher sets, less what this process lacks. MPI asks for none of it.
+Status find_variables(Session& s, const Operation& op) {
+  const std::string unset = op.text("unset", "");
+  if (unset.empty() || s.env.backend.name() == "mpi") return {};
+  Environment variables{{"RANK", std::to_string(s.env.rank)},
+                        {"WORLD_SIZE", std::to_string(s.env.world_size)},
+                        {"MASTER_ADDR", "localhost"},
+                        {"MASTER_PORT", "29500"}};
+  variables.erase(unset);
+  const Status found = parse_init_method({}, variables).status();
+  if (!found.ok()) s.env.recorder.note(program_note::variable_missing, {{"variable", unset}});
+  return found;
+}
+
 Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time timeout) {
   const std::string method = op.text("method", "tcp");
   if (method == "file") {
@@ -20,7 +35,10 @@ Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time 
     return op.text("file_store", "c10d") == "gloo" ? s.env.rendezvous.folder(op.text("path", ""), timeout)
                                                    : s.env.rendezvous.file(op.text("path", ""), timeout);
   }
-  if (method == "env") return s.env.rendezvous.env(timeout);
+  if (method == "env") {
+    PDSIM_TRY(find_variables(s, op));
+    return s.env.rendezvous.env(timeout);
+  }
   return s.env.rendezvous.tcp(op.text("address", ""), timeout);
 }
 

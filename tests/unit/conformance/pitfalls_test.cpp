@@ -31,8 +31,6 @@ struct Reason {
 
 // Recorded runs for which there is no scenario.
 constexpr std::array not_expressed{
-    Reason{"missing_env", "the simulated launcher always sets its variables"},
-    Reason{"duplicate_rank", "a scenario's ranks know who they are"},
     Reason{"reused_store_same_world_first", "its program is mismatched_op"},
     Reason{"reused_store_other_world_first", "its program is mismatched_op"},
     Reason{"reused_store_other_world_second", "a relaunch has as many ranks as before"},
@@ -66,6 +64,7 @@ const std::vector<ErrorText>& error_texts() {
       {"failed to pass monitoredBarrier", {Code::timeout}},
       {"successfully reached monitoredBarrier", {Code::timeout, Code::peer_closed}},
       {"has not been initialized", {Code::not_initialized}},
+      {"environment variable RANK expected, but not set", {Code::invalid_argument}},
       {"initialize the default process group twice", {Code::already_initialized}},
       {"appears not to match sizes", {Code::model_differs}},
       {"user bug", {Code::program_raised}},
