@@ -37,7 +37,7 @@ constexpr std::array libraries{
     Library{"immintrin.h", {"core/collectives/"}, true},
     Library{"sys/mman.h", {"sim/stacks.cpp", "backends/local/shared_memory.cpp"}, true},
     Library{"sanitizer/", {"sim/stacks.cpp"}, true},
-    Library{"gloo/", {"backends/gloo/"}, false},
+    Library{"gloo/", {"backends/gloo/", "tests/unit/gloo/"}, false},
     Library{"mpi.h", {"backends/mpi/"}, false},
     Library{"nccl.h", {"backends/nccl/"}, false},
     Library{"cuda", {"backends/nccl/"}, false},
