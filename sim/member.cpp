@@ -208,7 +208,7 @@ class SimMember final : public Member {
     world_.ahead.add(channel_, ranks_, operation);
   }
 
-  // Sends and receives are nobody's turn; of collectives only so many run at once.
+  // Collectives wait for an executor; sends and receives need none.
   void queue(const OperationPtr& operation) {
     if (operation->finished) return;
     if (world_.personality.executors == 0 || pdsim::row(operation->call.kind).point_to_point)

@@ -17,7 +17,8 @@ namespace {
 
 class NativeOperation final : public MpiEngine::Operation {
  public:
-  NativeOperation(MpiEngine& engine, const NativeRow& row, const MpiGroup& group, Collective call, Callback<Status> done)
+  NativeOperation(MpiEngine& engine, const NativeRow& row, const MpiGroup& group, Collective call,
+                  Callback<Status> done)
       : engine_(engine), row_(row), done_(std::move(done)) {
     call_.call = std::move(call);
     call_.group = group;

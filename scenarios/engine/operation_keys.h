@@ -209,9 +209,10 @@ inline constexpr Key contiguous_key{.name = "contiguous",
                                         "t.copy_(c) follows. default: it gets the view",
                                     .words = contiguous_words};
 
-inline constexpr Key tensor_key{.name = "tensor",
-                                .shape = Shape::name,
-                                .about = "what it holds, for reports: ranks that pass different ones to one call mix them"};
+inline constexpr Key tensor_key{
+    .name = "tensor",
+    .shape = Shape::name,
+    .about = "what it holds, for reports: ranks that pass different ones to one call mix them"};
 
 inline constexpr std::array all_reduce_keys{count_key,     dtype_key,  op_key,     group_key,      async_key,
                                             algorithm_key, device_key, stride_key, contiguous_key, tensor_key};

@@ -21,6 +21,6 @@ constexpr std::string_view model_used = "model-used";          // model: the par
 constexpr std::string_view rows_taken = "rows-taken";          // rows: of a forward that says how many it takes
 // label, root: of a reduce, whose result this rank does not get
 constexpr std::string_view result_elsewhere = "result-elsewhere";
-constexpr std::string_view copy_passed = "copy-passed";        // label: the call had a copy, and the result stays there
+constexpr std::string_view copy_passed = "copy-passed";  // label: the call had a copy, and the result stays there
 
 }  // namespace pdsim::scenarios::program_note

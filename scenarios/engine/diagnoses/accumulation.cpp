@@ -97,16 +97,17 @@ std::optional<Accumulation> accumulation(const RankLog& log) {
 std::string batches_text(int batches) { return batches == 1 ? "1 batch" : fmt::format("{} batches", batches); }
 
 void explain_short_window(Diagnosis& d, const Accumulation& found) {
-  d.headline = fmt::format("{} the gradient of {} by the {} of a full window: the update is {:.4g} of what it should be",
-                           who(d.ranks, "divides", "divide"), batches_text(found.wrong.batches), found.usual,
-                           found.wrong.weight);
+  d.headline = fmt::format(
+      "{} the gradient of {} by the {} of a full window: the update is {:.4g} of what it should be",
+      who(d.ranks, "divides", "divide"), batches_text(found.wrong.batches), found.usual, found.wrong.weight);
   d.cause = fmt::format("the optimizer step {} has {}, and each was divided as if there were {}",
                         site_text(found.wrong.step->site), batches_text(found.wrong.batches), found.usual);
   d.why =
       "Full windows are averages: as many batches as they are divided by. The end of an epoch leaves a window with "
       "fewer, its losses were divided by the same number, and its step is too small. Nothing fails; an epoch with few "
       "batches has such a step often.";
-  d.fix = fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches);
+  d.fix =
+      fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches);
   d.fix_lines = {"or drop what does not fill a window"};
 }
 
@@ -115,9 +116,10 @@ void explain_all_windows(Diagnosis& d, const Accumulation& found) {
   const bool undivided = std::abs(wrong.weight - wrong.batches) < exact;
   d.headline = fmt::format("{} up the gradients of {} for one step: the update is {:.4g} times that of their average",
                            who(d.ranks, "adds", "add"), batches_text(wrong.batches), wrong.weight);
-  d.cause = undivided ? fmt::format("each backward of a mean loss adds to the gradients, and nobody divides by {}",
-                                    wrong.batches)
-                      : fmt::format("the losses of a step weigh {:.4g} together, and an average weighs 1", wrong.weight);
+  d.cause =
+      undivided
+          ? fmt::format("each backward of a mean loss adds to the gradients, and nobody divides by {}", wrong.batches)
+          : fmt::format("the losses of a step weigh {:.4g} together, and an average weighs 1", wrong.weight);
   d.why =
       "backward() adds to .grad. The mean over several batches of one size is the sum of their means divided by their "
       "number; DDP divides by the number of ranks, and by nothing else. The optimizer steps as if the learning rate "
@@ -153,7 +155,8 @@ std::optional<Diagnosis> accumulation_not_divided(const Report& report) {
   add_span(d, report.scenario, wrong.step->site.line, wrong.step->site.column,
            fmt::format("steps on {}", batches_text(wrong.batches)), false);
   d.inevitable_at = wrong.step->issued;
-  d.inevitable = fmt::format("since {}: a step that is {:.4g} times the right one", to_string(d.inevitable_at), wrong.weight);
+  d.inevitable =
+      fmt::format("since {}: a step that is {:.4g} times the right one", to_string(d.inevitable_at), wrong.weight);
   return d;
 }
 

@@ -75,7 +75,8 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
       d.ranks.push_back(w.rank);
       if (other == nullptr) other = &w;
     }
-    d.evidence.push_back(cite(w.rank, *w.call, fmt::format("{} of {} as #{}", call_text(*w.call), w.model, w.call->seq)));
+    d.evidence.push_back(
+        cite(w.rank, *w.call, fmt::format("{} of {} as #{}", call_text(*w.call), w.model, w.call->seq)));
   }
   const bool tie = 2 * d.ranks.size() == first->size();
   if (tie)
@@ -86,9 +87,11 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
   d.cause = fmt::format("at #{} of group {} the ranks work on different models: {} on rank {}, {} on rank {}",
                         right.call->seq, right.call->group, other->model, other->rank, right.model, right.rank);
   d.why = fmt::format(
-      "Two wrappers in one process group share its numbering: the n-th call of a rank meets the n-th call of every other, "
+      "Two wrappers in one process group share its numbering: the n-th call of a rank meets the n-th call of every "
+      "other, "
       "whosever bucket it carries. {} Nothing in DDP tells one model's calls from another's.",
-      same_size ? "These have as many elements, so gradients of one model were added to those of the other, and no call failed."
+      same_size ? "These have as many elements, so gradients of one model were added to those of the other, and no "
+                  "call failed."
                 : "These have different numbers of elements, and the backend fails, hangs or cuts one off.");
   d.fix = "the same order of forwards and backwards of all models on every rank";
   d.fix_lines = {"or a process group for each: DistributedDataParallel(model, process_group=dist.new_group())"};

@@ -64,7 +64,8 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
       "seems to stand still in a constructor; an all_gather of the others' own would even be read as a number of "
       "parameters.",
       capitalised(who(d.ranks, "uses", "use")),
-      met != nullptr ? "went on to a call of the program, which the constructor's met" : "made no call that it could meet");
+      met != nullptr ? "went on to a call of the program, which the constructor's met"
+                     : "made no call that it could meet");
   d.fix = "wrap the model on every rank:  ddp: {ranks: all}";
   d.fix_lines = {"behind `if rank == 0` stand printing and saving, not the constructor",
                  "a rank that must not synchronise uses model.module of the wrapped model"};
@@ -75,8 +76,8 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
     add_span(d, report.scenario, met->site.line, met->site.column,
              fmt::format("{} {} here", who(d.ranks, "goes on to", "go on to"), call_text(*met)), false);
   d.inevitable_at = std::max(found->waits->issued, found->bare->at);
-  d.inevitable = fmt::format("since {}: {} without the wrapper", to_string(d.inevitable_at),
-                             who(d.ranks, "went on", "went on"));
+  d.inevitable =
+      fmt::format("since {}: {} without the wrapper", to_string(d.inevitable_at), who(d.ranks, "went on", "went on"));
   return d;
 }
 

@@ -114,8 +114,10 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
   d.headline = fmt::format("{} the tensor of a reduce whose result is on rank {}", who(d.ranks, "uses", "use"), root);
   d.cause = fmt::format("reduce gives its result to rank {}, and to nobody else", root);
   d.why =
-      "After a reduce only the root's tensor is defined. What the others find in theirs is the library's business: NCCL "
-      "and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some of the "
+      "After a reduce only the root's tensor is defined. What the others find in theirs is the library's business: "
+      "NCCL "
+      "and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some of "
+      "the "
       "ranks, in some of its elements. Both look like values, and nothing fails.";
   d.fix = "all_reduce, where every rank uses the result";
   d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};

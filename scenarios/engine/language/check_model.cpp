@@ -133,7 +133,8 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
   const bool compared = std::any_of(s.expect.values.begin(), s.expect.values.end(),
                                     [](const ExpectValue& v) { return !v.equals.empty(); });
   if (!s.model.differs.empty() || !s.model.takes.empty() || s.data_parallel || s.optimizer.copies || compared)
-    problems.error(parts->mark, "`parts` beside `differs`, `takes`, `data_parallel`, copies of an optimizer or `equals`",
+    problems.error(parts->mark,
+                   "`parts` beside `differs`, `takes`, `data_parallel`, copies of an optimizer or `equals`",
                    "these are about one model");
   only_of_parts(s.program, problems);
 }

@@ -39,9 +39,9 @@ inline constexpr Key value_keys[] = {
     {.name = "tolerance", .shape = Shape::decimal, .about = "how far it may be off", .otherwise = "0"},
     {.name = "equals",
      .shape = Shape::word,
-     .about =
-         "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps joined "
-         "to one, too",
+     .about = "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps "
+              "joined "
+              "to one, too",
      .words = equals_words},
 };
 inline constexpr Group value{

@@ -55,13 +55,17 @@ class Alone {
     return {};
   }
 
-  // Of the forward that this rank has in the place of `op`.
-  std::optional<std::int64_t> rows_of(const Operation& op, int rank, int step) const {
+  // Of the forward that this rank has in the place of `op`, which may be inside no_sync.
+  std::optional<std::int64_t> rows_of(const Operation& op, const std::vector<Operation>& body, int rank,
+                                      int step) const {
     const std::string input = op.text("input", "batch");
-    for (const Operation& other : *body_)
-      if (other.name == "forward" && other.text("input", "batch") == input &&
-          other.when.selects(rank, scenario_.world.spec.node_of(rank), step) && other.args.count("rows") > 0)
+    for (const Operation& other : body) {
+      if (!other.when.selects(rank, scenario_.world.spec.node_of(rank), step)) continue;
+      if (other.name == "no_sync")
+        if (const auto inside = rows_of(op, other.args.at("do").operations, rank, step)) return inside;
+      if (other.name == "forward" && other.text("input", "batch") == input && other.args.count("rows") > 0)
         return other.integer("rows", 0);
+    }
     return {};
   }
 
@@ -72,7 +76,7 @@ class Alone {
     const std::string name = op.text("input", "batch"), output = op.text("output", "loss");
     Batch batch;
     for (int rank = 0; rank < scenario_.world.spec.ranks(); ++rank) {
-      const Result<Batch> part = next_batch(scenario_, name, rank, step, widths, rows_of(op, rank, step));
+      const Result<Batch> part = next_batch(scenario_, name, rank, step, widths, rows_of(op, *body_, rank, step));
       if (!part.ok()) return part.error();
       batch.append(*part);
     }

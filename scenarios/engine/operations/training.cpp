@@ -79,8 +79,9 @@ void note_model(Session& s) {
 void note_optimizer(Session& s) {
   const Scenario& scenario = s.scenario;
   if (scenario.optimizer.copies)
-    s.env.recorder.note(note_kind::optimizer_made,
-                        {{"copies", "yes"}, {"wrapped", s.ddp != nullptr || !scenario.ddp.wraps(s.env.rank) ? "yes" : "no"}});
+    s.env.recorder.note(
+        note_kind::optimizer_made,
+        {{"copies", "yes"}, {"wrapped", s.ddp != nullptr || !scenario.ddp.wraps(s.env.rank) ? "yes" : "no"}});
 }
 
 DataParallelOptions data_parallel_options(const Scenario& scenario) {
@@ -160,11 +161,12 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, nn::ForwardMode m
 void keep_part(nn::ModuleSpec& spec, const Model& model, const std::string& name) {
   const auto part = std::find_if(model.parts.begin(), model.parts.end(), [&](const auto& p) { return p.name == name; });
   const auto is_foreign = [&](const std::string& layer) { return !part->has(layer); };
-  spec.layers.erase(std::remove_if(spec.layers.begin(), spec.layers.end(), [&](const auto& l) { return is_foreign(l.name); }),
-                    spec.layers.end());
-  spec.paths.erase(std::remove_if(spec.paths.begin(), spec.paths.end(),
-                                  [&](const auto& p) { return is_foreign(p.layers.front()); }),
-                   spec.paths.end());
+  spec.layers.erase(
+      std::remove_if(spec.layers.begin(), spec.layers.end(), [&](const auto& l) { return is_foreign(l.name); }),
+      spec.layers.end());
+  spec.paths.erase(
+      std::remove_if(spec.paths.begin(), spec.paths.end(), [&](const auto& p) { return is_foreign(p.layers.front()); }),
+      spec.paths.end());
   spec.recompute.erase(std::remove_if(spec.recompute.begin(), spec.recompute.end(), is_foreign), spec.recompute.end());
 }
 

@@ -50,7 +50,8 @@ TEST(HelpedWork, RunsEveryCallbackAndKeepsItsFirstOutcome) {
   RealRuntime runtime;
   const WorkPtr work = make_helped_work(runtime, no_help);
   int before = 0, after = 0;
-  for (int i = 0; i < 3; ++i) work->on_done([&before, i](const Status& status) { before += status.ok() ? 100 : 1 << i; });
+  for (int i = 0; i < 3; ++i)
+    work->on_done([&before, i](const Status& status) { before += status.ok() ? 100 : 1 << i; });
   EXPECT_FALSE(work->done());
   std::thread other([&work] { work->complete(Error{Code::cancelled, "given up", {}}); });
   EXPECT_EQ(work->wait().error().message, "given up");

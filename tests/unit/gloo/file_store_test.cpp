@@ -91,6 +91,7 @@ TEST_F(GloosFileStore, StillHoldsWhatWasSetWhenARunIsOver) {
   next.set("k", "w", "File already exists");
 }
 
+// Gloo reads the real clock, so this waits for it: what is compared is a lower bound, which no busy machine breaks.
 TEST_F(GloosFileStore, GivesUpOnTheSecondThatOursComputes) {
   Both both(folder);
   const auto began = std::chrono::steady_clock::now();

@@ -84,7 +84,8 @@ TEST(TrainingError, KeepsEveryLayerInOnePartAndEveryPathInside) {
 }
 
 TEST(TrainingWarning, TellsWhichRanksAloneConstructTheWrapper) {
-  EXPECT_EQ(report_of(with("program:\n", "ddp: {ranks: 1}\nprogram:\n")), R"(warning[scenario]: only rank 1 constructs DDP
+  EXPECT_EQ(report_of(with("program:\n", "ddp: {ranks: 1}\nprogram:\n")),
+            R"(warning[scenario]: only rank 1 constructs DDP
   --> mine.yaml:10:7
    |
 10 | ddp: {ranks: 1}

@@ -93,11 +93,12 @@ std::string accumulating(const World& w, int window, int micro_batches, const st
     if (i % window == window - 1 || i + 1 == micro_batches) steps += (steps.empty() ? "" : ", ") + std::to_string(i);
   std::string begins;
   for (int i = 0; i < micro_batches; i += window) begins += (begins.empty() ? "" : ", ") + std::to_string(i);
-  return w.with("", "",
-                fmt::format("  - train:\n      steps: {}\n      do:\n        - zero_grad:\n          when: {{step: [{}]}}\n"
-                            "        - forward\n        - backward: {{divided_by: {}}}\n        - optimizer_step:\n"
-                            "          when: {{step: [{}]}}\n",
-                            micro_batches, begins, divided, steps));
+  return w.with(
+      "", "",
+      fmt::format("  - train:\n      steps: {}\n      do:\n        - zero_grad:\n          when: {{step: [{}]}}\n"
+                  "        - forward\n        - backward: {{divided_by: {}}}\n        - optimizer_step:\n"
+                  "          when: {{step: [{}]}}\n",
+                  micro_batches, begins, divided, steps));
 }
 
 TEST(TrainingDiagnoses, TellHowManyTimesTooLargeAnAccumulatedStepIs) {
@@ -138,7 +139,8 @@ TEST(TrainingDiagnoses, NameTheRankThatWorksOnTwoModelsInAnotherOrder) {
         "  layers: {{make: {{linear: [4, 8]}}, look: {{linear: [{1}, 8]}}}}\n  paths: {{a: [make], b: [look]}}\n"
         "  parts: {{generator: [make], critic: [look]}}\nprogram:\n  - init\n  - train:\n      steps: 1\n      do:\n"
         "        - forward: {{path: a, output: made}}\n        - forward: {{path: b, output: seen}}\n"
-        "        - backward: {{losses: [seen]}}\n          when: {{rank: {0}}}\n        - backward: {{losses: [made]}}\n"
+        "        - backward: {{losses: [seen]}}\n          when: {{rank: {0}}}\n        - backward: {{losses: "
+        "[made]}}\n"
         "        - backward: {{losses: [seen]}}\n          when: {{rank: not {0}}}\n"
         "expect: {{outcome: ok}}\n",
         other, width);
