@@ -23,16 +23,16 @@ Result<std::unique_ptr<Backend>> make_gloo(Runtime& runtime) { return make_gloo_
 
 Result<std::unique_ptr<Backend>> make_nccl(Runtime& runtime) { return make_nccl_backend(runtime); }
 
-constexpr std::array rows{RealWorldRow{"gloo", gloo_availability, make_gloo},
-                          RealWorldRow{"mpi", mpi_availability, make_mpi_backend, take_mpi_seats, true},
-                          RealWorldRow{"nccl", nccl_availability, make_nccl}};
+constexpr std::array real_world_rows{RealWorldRow{"gloo", gloo_availability, make_gloo},
+                                     RealWorldRow{"mpi", mpi_availability, make_mpi_backend, take_mpi_seats, true},
+                                     RealWorldRow{"nccl", nccl_availability, make_nccl}};
 
 }  // namespace
 
-std::span<const RealWorldRow> real_worlds() { return rows; }
+std::span<const RealWorldRow> real_worlds() { return real_world_rows; }
 
 const RealWorldRow* real_world_row(std::string_view name) {
-  for (const RealWorldRow& row : rows)
+  for (const RealWorldRow& row : real_world_rows)
     if (row.name == name) return &row;
   return nullptr;
 }

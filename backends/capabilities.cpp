@@ -12,7 +12,7 @@ using O = ReduceOp;
 using D = DType;
 
 // Gloo reduces through a function that it is handed, which is pdsim's kernel.
-constexpr std::array rows{
+constexpr std::array worlds{
     Capabilities{
         "gloo",
         "gloo",
@@ -44,13 +44,13 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Capabilities> capabilities() { return rows; }
+std::span<const Capabilities> capabilities() { return worlds; }
 
 const Capabilities& capabilities_of(std::string_view world) {
-  for (const Capabilities& row : rows)
+  for (const Capabilities& row : worlds)
     if (row.world == world) return row;
   PDSIM_CHECK(false, "a world without a row of capabilities was asked for them");
-  return rows[0];
+  return worlds[0];
 }
 
 }  // namespace pdsim

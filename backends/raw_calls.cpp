@@ -11,7 +11,7 @@ namespace {
 
 using K = CollectiveKind;
 
-constexpr std::array rows{
+constexpr std::array raw_call_rows{
     RawCall{"gloo", K::all_reduce, "gloo::allreduce"},
     RawCall{"gloo", K::reduce, "gloo::reduce"},
     RawCall{"gloo", K::broadcast, "gloo::broadcast"},
@@ -66,11 +66,11 @@ constexpr EnumSet<DType> dtypes_reduced{DType::f32, DType::f64, DType::i8, DType
 
 }  // namespace
 
-std::span<const RawCall> raw_calls() { return rows; }
+std::span<const RawCall> raw_calls() { return raw_call_rows; }
 
 std::vector<std::string_view> raw_functions(std::string_view world, CollectiveKind kind) {
   std::vector<std::string_view> found;
-  for (const RawCall& r : rows)
+  for (const RawCall& r : raw_call_rows)
     if (r.world == world && r.kind == kind) found.push_back(r.function);
   return found;
 }

@@ -69,7 +69,7 @@ std::int64_t two_draws_in_one_call(Random& random) { return difference(random.be
 
 std::int64_t process_identity(Random&) { return ten_bits(static_cast<std::uint64_t>(getpid())); }
 
-constexpr std::array rows{
+constexpr std::array leak_rows{
     LeakRow{"pointer-order", "the address of an object", CaughtBy::rerun, pointer_order},
     LeakRow{"unordered-iteration", "the order of a hash set of pointers", CaughtBy::rerun, unordered_iteration},
     LeakRow{"clock", "the wall clock", CaughtBy::rerun, clock_read},
@@ -85,10 +85,10 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const LeakRow> leaks() { return rows; }
+std::span<const LeakRow> leaks() { return leak_rows; }
 
 const LeakRow* leak_named(std::string_view name) {
-  for (const LeakRow& row : rows)
+  for (const LeakRow& row : leak_rows)
     if (row.name == name) return &row;
   return nullptr;
 }

@@ -15,7 +15,7 @@ using Ops = EnumSet<ReduceOp>;
 using DTypes = EnumSet<DType>;
 
 // What a library refuses. The first row that names the library and, if it says one, the profile holds.
-struct Row {
+struct Offer {
   std::string_view backend;
   std::string_view profile;  // empty: any
   DTypes dtypes;
@@ -26,21 +26,21 @@ struct Row {
 
 constexpr Ops scaled{ReduceOp::avg, ReduceOp::premul_sum};
 
-constexpr std::array rows{
-    Row{"gloo", "pytorch-1.13", {DType::bf16, DType::boolean}, {CollectiveKind::reduce_scatter}, scaled, {}},
-    Row{"gloo", "", {}, {}, scaled, {}},
-    Row{"nccl",
-        "",
-        {},
-        {},
-        {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
-        DTypes{DType::f16, DType::f32, DType::f64}.but()},
-    Row{"mpi",
-        "",
-        {DType::f16, DType::bf16, DType::boolean},
-        {CollectiveKind::reduce_scatter},
-        {ReduceOp::avg, ReduceOp::premul_sum, ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
-        {}},
+constexpr std::array offer_rows{
+    Offer{"gloo", "pytorch-1.13", {DType::bf16, DType::boolean}, {CollectiveKind::reduce_scatter}, scaled, {}},
+    Offer{"gloo", "", {}, {}, scaled, {}},
+    Offer{"nccl",
+          "",
+          {},
+          {},
+          {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
+          DTypes{DType::f16, DType::f32, DType::f64}.but()},
+    Offer{"mpi",
+          "",
+          {DType::f16, DType::bf16, DType::boolean},
+          {CollectiveKind::reduce_scatter},
+          {ReduceOp::avg, ReduceOp::premul_sum, ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
+          {}},
 };
 
 Error refused(const Personality& personality, const Profile& profile, const Collective& call, std::string_view what) {
@@ -60,7 +60,7 @@ Status offers(const Personality& personality, const Profile& profile, const Coll
   if (call.kind == CollectiveKind::recv && call.root == any_source && personality.name == "nccl")
     return refused(personality, profile, call, "a receive from any source");
   if (kind.point_to_point || monitored || call.kind == CollectiveKind::barrier) return {};
-  for (const Row& r : rows) {
+  for (const Offer& r : offer_rows) {
     if (r.backend != personality.name || !(r.profile.empty() || r.profile == profile.name)) continue;
     if (r.kinds.has(call.kind)) return refused(personality, profile, call, "this operation");
     if (r.dtypes.has(call.dtype))

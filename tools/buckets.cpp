@@ -145,7 +145,7 @@ int run(const BucketsOptions& options, Console& console) {
   return exit_held;
 }
 
-std::string size_problem(const std::string& text) {
+std::string cap_problem(const std::string& text) {
   const Result<Bytes> size = parse_bytes(text);
   return size.ok() ? "" : fmt::format("{}; write a size with its unit, such as 25MiB", size.error().message);
 }
@@ -164,12 +164,12 @@ Action declare_buckets(CLI::App& app) {
       ->required();
   app.add_option("--variant", options->variant, "of the scenario; default: the first");
   app.add_option("--bucket-cap", options->bucket_cap, "instead of the file's, as if the user had given it")
-      ->check(size_problem);
+      ->check(cap_problem);
   app.add_option("--profile", options->profile, "whose DDP: pytorch-2.6 or pytorch-1.13")->check(profile_problem);
   app.add_option("--sweep", options->sweep,
                  "run the scenario with each of these caps, as 1MiB,4MiB,25MiB, and show the time of its last step")
       ->delimiter(',')
-      ->check(size_problem);
+      ->check(cap_problem);
   app.add_option("--svg", options->svg, "with --sweep: a file for the picture of step time against cap");
   app.add_flag("--json", options->json, "one JSON object; with --sweep one for each cap");
   return [options](Console& console) { return run(*options, console); };

@@ -118,8 +118,8 @@ std::vector<std::string> series_of(const ScenarioOptions& options) {
 }
 
 // A job that was started from outside has the ranks it has; empty: every file wants as many.
-std::string size_problem(const std::optional<JobPlace>& place,
-                         const std::vector<std::vector<scenarios::Scenario>>& files) {
+std::string job_size_problem(const std::optional<JobPlace>& place,
+                             const std::vector<std::vector<scenarios::Scenario>>& files) {
   for (const auto& variants : files)
     for (const scenarios::Scenario& s : variants)
       if (place && s.world.spec.ranks() != place->size)
@@ -235,7 +235,7 @@ int run(const ScenarioOptions& options, Console& console) {
     variants.push_back(chosen(*selected, options.seed));
   }
   const auto place = job_of(options.on);
-  problem = place.ok() ? size_problem(*place, variants) : place.error().message;
+  problem = place.ok() ? job_size_problem(*place, variants) : place.error().message;
   if (!problem.empty()) {
     console.problem(problem);
     return exit_wrong_input;

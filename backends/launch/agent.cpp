@@ -22,8 +22,6 @@ namespace {
 
 using namespace literals;
 
-constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
-
 class Agent {
  public:
   Agent(const JobPlace& place, JobLink link, const std::string& executable, Descriptor listener)

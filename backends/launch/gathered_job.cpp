@@ -24,8 +24,6 @@ namespace {
 
 using namespace literals;
 
-constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
-
 void say_goodbye(int fd, const JobGoodbye& goodbye) { write_frame(fd, FrameKind::goodbye, text_of(goodbye)); }
 
 }  // namespace

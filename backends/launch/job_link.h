@@ -34,6 +34,9 @@ struct JobHello {
 std::string text_of(const JobHello& hello);
 Result<JobHello> job_hello_of(std::string_view text);
 
+// Exit statuses of a rank that never came to run.
+constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
+
 // The last word of a job: the exit status of all ranks, whether processes are to be killed, and why (may be empty).
 struct JobGoodbye {
   int status = 0;

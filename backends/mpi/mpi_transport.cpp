@@ -24,9 +24,9 @@ Result<int> tag_of(const MpiEngine& engine, MessageOf whom, Tag tag) {
   return Error{Code::unsupported, fmt::format("MPI takes tags up to {} here; this is {}", highest, tag), {}};
 }
 
-class Round final : public MpiEngine::Operation {
+class RoundInFlight final : public MpiEngine::Operation {
  public:
-  Round(MpiEngine& engine, Clock::time_point deadline, Transport::Done done)
+  RoundInFlight(MpiEngine& engine, Clock::time_point deadline, Transport::Done done)
       : engine_(engine), deadline_(deadline), done_(std::move(done)) {}
 
   Status start(const MpiGroup& group, std::span<const Message> round, MessageOf whom) {
@@ -142,7 +142,7 @@ class Round final : public MpiEngine::Operation {
 void start_messages(MpiEngine& engine, const MpiGroup& group, std::span<const Message> round, MessageOf whom,
                     Clock::time_point deadline, Transport::Done done) {
   if (Status health = engine.health(); !health.ok()) return done(std::move(health));
-  auto operation = std::make_unique<Round>(engine, deadline, std::move(done));
+  auto operation = std::make_unique<RoundInFlight>(engine, deadline, std::move(done));
   const Status status = operation->start(group, round, whom);
   if (!status.ok()) return operation->fail(status.error());
   if (!operation->poll()) engine.add(std::move(operation));

@@ -13,7 +13,7 @@
 namespace pdsim {
 namespace {
 
-constexpr CudaCalls cuda{
+constexpr CudaCalls linked_cuda{
     cudaDriverGetVersion,
     cudaRuntimeGetVersion,
     cudaGetDeviceCount,
@@ -35,7 +35,7 @@ constexpr CudaCalls cuda{
 };
 
 #if PDSIM_HAVE_NVCC
-Status kernel_status(cudaError_t launched) { return cuda_status(cuda, launched, "a kernel of pdsim"); }
+Status kernel_status(cudaError_t launched) { return cuda_status(linked_cuda, launched, "a kernel of pdsim"); }
 
 Status reduce(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype, ReduceOp op) {
   return kernel_status(reduce_on_device(lane.device + inout, lane.device + in, count, dtype, op, lane.stream));
@@ -110,7 +110,7 @@ Result<NcclLibrary> load_nccl() {
     return Error{Code::unavailable,
                  fmt::format("NCCL cannot be loaded ({}); install it, or add its folder to LD_LIBRARY_PATH", problem),
                  {}};
-  NcclLibrary library{cuda, {}, arithmetic};
+  NcclLibrary library{linked_cuda, {}, arithmetic};
   Symbols symbols(handle);
   take_all(symbols, library.nccl);
   if (symbols.missing().empty()) return library;

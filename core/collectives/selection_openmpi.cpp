@@ -9,8 +9,6 @@ namespace {
 
 using K = CollectiveKind;
 using When = SelectionRule::When;
-constexpr int any_ranks = SelectionRule::any_ranks;
-constexpr std::int64_t any_size = SelectionRule::any_size;
 
 // clang-format off
 constexpr SelectionRule rules[] = {

@@ -5,8 +5,6 @@ namespace {
 
 using K = CollectiveKind;
 using When = SelectionRule::When;
-constexpr int any_ranks = SelectionRule::any_ranks;
-constexpr std::int64_t any_size = SelectionRule::any_size;
 constexpr std::int64_t KiB = 1024;
 
 constexpr SelectionRule mpich[] = {

@@ -5,6 +5,9 @@
 
 namespace pdsim {
 
+constexpr int any_ranks = SelectionRule::any_ranks;
+constexpr std::int64_t any_size = SelectionRule::any_size;
+
 std::span<const SelectionRule> mpich_rules();
 std::span<const SelectionRule> openmpi_rules();
 std::span<const SelectionRule> nccl_rules();

@@ -13,7 +13,7 @@ namespace {
 
 using Values = std::vector<double>;
 constexpr double momentum = 0.1;
-constexpr double eps = 1e-5;
+constexpr double batch_norm_eps = 1e-5;
 
 // Which feature a column belongs to.
 struct Columns {
@@ -177,7 +177,7 @@ class BatchNorm final : public Layer {
 
   static void set_deviations(Statistics& s) {
     for (std::size_t f = 0; f < s.squares.size(); ++f)
-      s.inverse_deviation[f] = 1.0 / std::sqrt(s.squares[f] / s.count + eps);
+      s.inverse_deviation[f] = 1.0 / std::sqrt(s.squares[f] / s.count + batch_norm_eps);
   }
 
   // As torch's SyncBatchNorm: every rank's mean, inverse deviation and count in one all_gather, then merged.
@@ -198,7 +198,8 @@ class BatchNorm final : public Layer {
         const double inverse = all[at + n + f];
         const double distance = all[at + f] - mean[f];
         mean[f] += distance * more / (count + more);
-        squares[f] += (1.0 / (inverse * inverse) - eps) * more + distance * distance * count * more / (count + more);
+        squares[f] +=
+            (1.0 / (inverse * inverse) - batch_norm_eps) * more + distance * distance * count * more / (count + more);
       }
       count += more;
     }
@@ -227,7 +228,7 @@ class BatchNorm final : public Layer {
 
   Statistics running_statistics(std::int64_t elements) const {
     Statistics s{buffers[0].values(), buffers[1].values(), columns_.per_feature(static_cast<std::size_t>(elements))};
-    for (double& v : s.inverse_deviation) v = 1.0 / std::sqrt(v + eps);
+    for (double& v : s.inverse_deviation) v = 1.0 / std::sqrt(v + batch_norm_eps);
     return s;
   }
 

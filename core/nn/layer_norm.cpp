@@ -9,7 +9,7 @@ namespace pdsim::nn {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double eps = 1e-5;
+constexpr double layer_norm_eps = 1e-5;
 
 // Per row.
 struct Statistics {
@@ -24,7 +24,7 @@ Statistics statistics_of(const Values& x, std::size_t width) {
     mean /= static_cast<double>(width);
     for (std::size_t c = 0; c < width; ++c) squares += (x[row + c] - mean) * (x[row + c] - mean);
     s.mean.push_back(mean);
-    s.inverse_deviation.push_back(1.0 / std::sqrt(squares / static_cast<double>(width) + eps));
+    s.inverse_deviation.push_back(1.0 / std::sqrt(squares / static_cast<double>(width) + layer_norm_eps));
   }
   return s;
 }

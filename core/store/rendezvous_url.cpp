@@ -71,12 +71,12 @@ Result<std::string_view> variable(const Environment& environment, std::string_vi
   return error;
 }
 
-struct Wanted {
+struct WantedNumber {
   std::string_view argument, variable, words;
 };
-constexpr std::array<Wanted, 2> wanted{{{"rank", "RANK", "rank"}, {"world_size", "WORLD_SIZE", "world size"}}};
+constexpr std::array<WantedNumber, 2> wanted{{{"rank", "RANK", "rank"}, {"world_size", "WORLD_SIZE", "world size"}}};
 
-Result<int> rank_or_size(const Wanted& name, std::optional<int> argument, const Url& url,
+Result<int> rank_or_size(const WantedNumber& name, std::optional<int> argument, const Url& url,
                          const Environment& environment) {
   const auto in_url = query_value(url.query, name.argument);
   if (argument && in_url)

@@ -12,13 +12,13 @@
 namespace pdsim {
 namespace {
 
-struct Round {
+struct SizeInPlace {
   std::int64_t count;
   bool in_place;
 };
 
-std::vector<Round> rounds_of(const TimingRequest& request) {
-  std::vector<Round> rounds;
+std::vector<SizeInPlace> rounds_of(const TimingRequest& request) {
+  std::vector<SizeInPlace> rounds;
   for (const std::int64_t count : request.counts) {
     rounds.push_back({count, false});
     if (request.in_place_too && request.moves_data && has_in_place(request.kind)) rounds.push_back({count, true});
@@ -81,7 +81,7 @@ struct Parties {
 };
 
 // Leaves began, ended (ps) and wrong elements under `key`.
-Status time_round(RankEnvironment& env, const Parties& parties, const TimingRequest& request, const Round& round,
+Status time_round(RankEnvironment& env, const Parties& parties, const TimingRequest& request, const SizeInPlace& round,
                   const std::string& key, TensorValues& values) {
   const Payload payload = payload_of(request, round.count, parties.group);
   const Result<std::int64_t> wrong = wrong_elements(parties.group, request, payload, round.in_place);
@@ -118,7 +118,7 @@ RankProgram timing_program(const TimingRequest& request) {
     const Result<std::unique_ptr<RawCaller>> raw = join_raw(env, request, *world->store);
     if (!raw.ok()) return {raw.error(), {}};
     TensorValues values;
-    const std::vector<Round> rounds = rounds_of(request);
+    const std::vector<SizeInPlace> rounds = rounds_of(request);
     for (std::size_t i = 0; i < rounds.size(); ++i) {
       const Status timed = time_round(env, {*world->group, raw->get()}, request, rounds[i], key_of(i), values);
       if (!timed.ok()) return {timed, std::move(values)};
@@ -129,7 +129,7 @@ RankProgram timing_program(const TimingRequest& request) {
 
 std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::vector<RankResult>& ranks) {
   std::vector<TimedRound> timed;
-  const std::vector<Round> rounds = rounds_of(request);
+  const std::vector<SizeInPlace> rounds = rounds_of(request);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     TimedRound sum{rounds[i].count, rounds[i].in_place, {}, {}, 0, {}, {}};
     double total = 0.0, last_began = 0.0, last_ended = 0.0;

@@ -1,5 +1,6 @@
 // render (loader.h): a diagnostic with its line of the file and a caret.
 #include "scenarios/engine/loader.h"
+#include "scenarios/engine/text_layout.h"
 
 #include <fmt/format.h>
 
@@ -11,15 +12,6 @@ namespace pdsim::scenarios {
 namespace {
 
 constexpr std::size_t most_shown = 90;  // bytes of a source line
-
-std::string_view line_of(std::string_view text, int number) {
-  for (int n = 1; n < number; ++n) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  return text.substr(0, std::min(text.size(), text.find_first_of("\r\n")));
-}
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 

@@ -60,15 +60,19 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
+std::string_view line_of(std::string_view text, int number) {
+  for (int n = 1; n < number; ++n) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, std::min(text.size(), text.find_first_of("\r\n")));
+}
+
 namespace {
 
-std::string line_of(std::string_view source, int number) {
-  for (int i = 1; i < number; ++i) {
-    const std::size_t end = source.find('\n');
-    if (end == std::string_view::npos) return {};
-    source.remove_prefix(end + 1);
-  }
-  std::string line(source.substr(0, source.find('\n')));
+std::string shown_line(std::string_view source, int number) {
+  std::string line(line_of(source, number));
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   return line;
@@ -102,7 +106,7 @@ std::string excerpt(std::string_view file, std::string_view source, std::vector<
   int shown = 0;
   out += std::string(digits, ' ') + " |\n";
   for (const Span& span : spans) {
-    const std::string text = line_of(source, span.line);
+    const std::string text = shown_line(source, span.line);
     if (text.empty()) {
       out += cut(fmt::format("{:>{}} | {}", span.line, digits, span.label), text_width) + "\n";
       continue;

@@ -9,14 +9,6 @@
 namespace pdsim::cli_tests {
 namespace {
 
-const std::string good = R"(pdsim: 1
-name: mine
-summary: two ranks meet at a barrier
-world: {ranks: 2}
-program: [init, barrier]
-expect: {outcome: ok}
-)";
-
 std::string with(std::string from, const std::string& what, const std::string& instead) {
   return from.replace(from.find(what), what.size(), instead);
 }
@@ -36,7 +28,7 @@ void expect_refused(const std::string& content) {
 
 TEST(BadInput, AGoodFileIsAccepted) {
   const Folder folder;
-  folder.write("mine.yaml", good);
+  folder.write("mine.yaml", good_scenario);
   const Ended run = run_pdsim({"check", "mine.yaml"}, folder.path());
   EXPECT_EQ(run.status, 0) << run.problems;
 }
@@ -59,27 +51,27 @@ TEST(BadInput, BinaryJunkIsRefused) {
       "\x7f"
       "ELF\x02\x01\x01\xff\xfe\x80\x00\x01\n\xc3\x28");
 }
-TEST(BadInput, ANulIsRefused) { expect_refused(with(good, "barrier", std::string("bar\0ier", 7))); }
-TEST(BadInput, AHugeFileIsRefused) { expect_refused(good + std::string(100'000'000, '#') + "\n"); }
-TEST(BadInput, NoRanksAreRefused) { expect_refused(with(good, "ranks: 2", "ranks: 0")); }
-TEST(BadInput, AnUnknownKeyIsRefused) { expect_refused(with(good, "world", "wrold")); }
-TEST(BadInput, ATabIsRefused) { expect_refused(good + "\tseed: 7\n"); }
-TEST(BadInput, ASecondDocumentIsRefused) { expect_refused(good + "---\n" + good); }
+TEST(BadInput, ANulIsRefused) { expect_refused(with(good_scenario, "barrier", std::string("bar\0ier", 7))); }
+TEST(BadInput, AHugeFileIsRefused) { expect_refused(good_scenario + std::string(100'000'000, '#') + "\n"); }
+TEST(BadInput, NoRanksAreRefused) { expect_refused(with(good_scenario, "ranks: 2", "ranks: 0")); }
+TEST(BadInput, AnUnknownKeyIsRefused) { expect_refused(with(good_scenario, "world", "wrold")); }
+TEST(BadInput, ATabIsRefused) { expect_refused(good_scenario + "\tseed: 7\n"); }
+TEST(BadInput, ASecondDocumentIsRefused) { expect_refused(good_scenario + "---\n" + good_scenario); }
 TEST(BadInput, AnAliasIsRefused) {
-  expect_refused(with(with(good, "{ranks: 2}", "&w {ranks: 2}"), "[init, barrier]", "*w"));
+  expect_refused(with(with(good_scenario, "{ranks: 2}", "&w {ranks: 2}"), "[init, barrier]", "*w"));
 }
-TEST(BadInput, DeepNestingIsRefused) { expect_refused(good + "model: " + std::string(100'000, '[') + "\n"); }
+TEST(BadInput, DeepNestingIsRefused) { expect_refused(good_scenario + "model: " + std::string(100'000, '[') + "\n"); }
 
 TEST(BadInput, AbsurdlyManyRanksAreRefused) {
   for (const char* ranks :
        {"ranks: 1000000000", "ranks: 99999999999999999999", "ranks: -1", "ranks: 2.5", "ranks: two"})
-    expect_refused(with(good, "ranks: 2", ranks));
+    expect_refused(with(good_scenario, "ranks: 2", ranks));
 }
 
 TEST(BadInput, EveryTruncationIsRefusedOrAccepted) {
-  for (std::size_t length = 0; length < good.size(); length += 7) {
+  for (std::size_t length = 0; length < good_scenario.size(); length += 7) {
     const Folder folder;
-    folder.write("mine.yaml", good.substr(0, length));
+    folder.write("mine.yaml", good_scenario.substr(0, length));
     const int status = run_pdsim({"check", "mine.yaml"}, folder.path()).status;
     EXPECT_TRUE(status == 2 || status == 0) << length << " bytes: " << status;
   }
@@ -87,7 +79,7 @@ TEST(BadInput, EveryTruncationIsRefusedOrAccepted) {
 
 TEST(BadInput, AnUnwritableFolderIsToldBeforeAnythingRuns) {
   const Folder folder;
-  folder.write("mine.yaml", good);
+  folder.write("mine.yaml", good_scenario);
   folder.write("file", "");
   const Ended run = run_pdsim({"scenario", "mine.yaml", "--out", "file/below"}, folder.path());
   EXPECT_EQ(run.status, 2);
@@ -102,7 +94,7 @@ TEST(BadInput, WrongOptionsAreRefused) {
                                                     {"--seed", "-1"},       {"--variant", "nope"}};
   for (const auto& option : wrong) {
     const Folder folder;
-    folder.write("mine.yaml", good);
+    folder.write("mine.yaml", good_scenario);
     const Ended run = run_pdsim({"scenario", "mine.yaml", option[0], option[1]}, folder.path());
     EXPECT_EQ(run.status, 2) << option[0] << " " << option[1];
     EXPECT_EQ(folder.names(), std::vector<std::string>{"mine.yaml"});
@@ -111,8 +103,8 @@ TEST(BadInput, WrongOptionsAreRefused) {
 
 TEST(BadInput, OneBadFileAmongGoodOnesStopsAll) {
   const Folder folder;
-  folder.write("mine.yaml", good);
-  folder.write("bad.yaml", with(good, "init, barrier", "init, barier"));
+  folder.write("mine.yaml", good_scenario);
+  folder.write("bad.yaml", with(good_scenario, "init, barrier", "init, barier"));
   for (const char* form : {"--json", "--quiet"}) {
     const Ended run = run_pdsim({"scenario", "mine.yaml", "bad.yaml", "missing.yaml", form}, folder.path());
     EXPECT_EQ(run.status, 2);

@@ -136,10 +136,6 @@ TEST(Buckets, ASweepRunsTheScenarioWithEachCapAndDrawsIt) {
   }
   EXPECT_EQ(points[2]["buckets"], 26);
   EXPECT_EQ(points[5]["buckets"], 10);
-  const auto text_of = [](const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
   EXPECT_TRUE(text_of(folder.path() / "caps.svg") == text_of(PDSIM_SOURCE_DIR "/docs/pictures/bucket_cap.svg"))
       << "run: pdsim buckets backward_overlap --sweep 1MiB,2MiB,4MiB,8MiB,16MiB,25MiB,50MiB,100MiB,200MiB,400MiB --svg "
          "docs/pictures/bucket_cap.svg";

@@ -16,7 +16,6 @@ namespace pdsim::cli_tests {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path source{PDSIM_SOURCE_DIR};
 
 // From the headline to the fix, which only the live run can prove by other variants.
 std::string explanation(const std::string& report, const std::string& headline) {
@@ -37,8 +36,9 @@ TEST(Diagnose, SaysTheSameOfTheSavedRecordAsOfTheRun) {
   for (const auto& [name, headline] : cases) {
     const std::string file = "scenarios/" + name.substr(0, name.find('/')) + ".yaml";
     const std::string variant = name.substr(name.find('/') + 1);
-    const Ended live = run_pdsim({"scenario", file, "--variant", variant, "--out", folder.path().string()}, source);
-    const Ended saved = run_pdsim({"diagnose", (folder.path() / name / "events.jsonl").string()}, source);
+    const Ended live =
+        run_pdsim({"scenario", file, "--variant", variant, "--out", folder.path().string()}, source_tree);
+    const Ended saved = run_pdsim({"diagnose", (folder.path() / name / "events.jsonl").string()}, source_tree);
     EXPECT_EQ(saved.status, 0) << saved.problems;
     EXPECT_EQ(explanation(saved.output, headline), explanation(live.output, headline)) << name;
   }
@@ -49,7 +49,7 @@ TEST(Diagnose, SaysTheSameOfTheSavedRecordAsOfTheRun) {
 
 TEST(Diagnose, OfARunThatEndedWellSaysSo) {
   const Folder folder;
-  run_pdsim({"scenario", "unused_params", "--variant", "fixed", "--out", folder.path().string()}, source);
+  run_pdsim({"scenario", "unused_params", "--variant", "fixed", "--out", folder.path().string()}, source_tree);
   const Ended saved = run_pdsim({"diagnose", folder.path().string()}, folder.path());
   EXPECT_EQ(saved.status, 0);
   EXPECT_NE(saved.output.find("nothing to explain"), std::string::npos) << saved.output;
@@ -57,7 +57,7 @@ TEST(Diagnose, OfARunThatEndedWellSaysSo) {
 
 TEST(Diagnose, ReadsRecordsThatDoNotTellWhereTheyComeFrom) {
   const Folder folder;
-  run_pdsim({"scenario", "unused_params", "--variant", "broken", "--out", folder.path().string()}, source);
+  run_pdsim({"scenario", "unused_params", "--variant", "broken", "--out", folder.path().string()}, source_tree);
   std::ifstream file(folder.path() / "unused_params" / "broken" / "events.jsonl");
   std::ostringstream text;
   text << file.rdbuf();

@@ -18,17 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string good = R"(pdsim: 1
-name: mine
-summary: two ranks meet at a barrier
-world: {ranks: 2}
-program: [init, barrier]
-expect: {outcome: ok}
-)";
-
 Ended run_good(const std::vector<std::string>& more, const RunOptions& options) {
   const Folder folder;
-  folder.write("mine.yaml", good);
+  folder.write("mine.yaml", good_scenario);
   std::vector<std::string> arguments{"scenario", "mine.yaml"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   Ended run = run_pdsim(arguments, folder.path(), options);
@@ -106,7 +98,7 @@ expect: {outcome: deadlock}
 
 TEST(Endings, WhatWasWrittenBeforeTheDiskWasFullIsWhole) {
   const Folder folder;
-  folder.write("mine.yaml", good);
+  folder.write("mine.yaml", good_scenario);
   fs::create_directories(folder.path() / "out/mine/report.html");  // a folder stands where the file should be
   const Ended run = run_pdsim({"scenario", "mine.yaml", "--out", "out"}, folder.path());
   EXPECT_EQ(run.status, 4);

@@ -25,13 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
-
 struct Broken {
   int status = -1;
   std::string output;

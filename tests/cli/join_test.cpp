@@ -20,7 +20,7 @@ namespace {
 const std::string validate = " validate --max-bytes 16B --collective barrier --algorithm linear --on ";
 const std::string forget = "unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR; ";
 
-Ended launch(const std::vector<std::string>& flags, const std::string& script) {
+Ended launch_two(const std::vector<std::string>& flags, const std::string& script) {
   const Folder folder;
   std::vector<std::string> arguments{"launch", "-n", "2"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -55,12 +55,12 @@ void expect_one_report(const Ended& run, const std::string& world) {
 
 TEST(Join, ValidateOnGlooTakesTheRanksOfALaunch) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
-  expect_one_report(launch({}, program_path() + validate + "gloo"), "gloo");
+  expect_one_report(launch_two({}, program_path() + validate + "gloo"), "gloo");
 }
 
 TEST(Join, ValidateOnMpiTakesTheRanksOfALaunchWithSeats) {
   if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
-  expect_one_report(launch({"--on", "mpi"}, program_path() + validate + "mpi"), "mpi");
+  expect_one_report(launch_two({"--on", "mpi"}, program_path() + validate + "mpi"), "mpi");
 }
 
 TEST(Join, TakesTheRanksOfMpirun) {
@@ -90,7 +90,7 @@ TEST(Join, WhatRanksOfMpirunPrintHasNoColour) {
 // this machine's affair.
 TEST(Join, TimesThePairsOfTheRanksThatAreThere) {
   if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
-  const Ended run = launch({"--on", "mpi"}, program_path() + " validate --expect 0.01 --on mpi");
+  const Ended run = launch_two({"--on", "mpi"}, program_path() + " validate --expect 0.01 --on mpi");
   EXPECT_EQ(run.problems, "");
   EXPECT_NE(run.output.find("\n[rank 0] 0 1 "), std::string::npos) << run.output;
   EXPECT_NE(run.output.find("\n[rank 0] all_to_all "), std::string::npos) << run.output;
@@ -101,7 +101,7 @@ TEST(Join, TakesTheRanksOfSrun) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const std::string srun =
       "export SLURM_PROCID=$RANK SLURM_NTASKS=2 SLURM_JOB_ID=$PPID SLURM_STEP_ID=0 SLURM_NNODES=1; ";
-  expect_one_report(launch({}, srun + forget + program_path() + validate + "gloo"), "gloo");
+  expect_one_report(launch_two({}, srun + forget + program_path() + validate + "gloo"), "gloo");
 }
 
 // On several machines srun says who they are, and nobody sets MASTER_ADDR; here the first of them is this one.
@@ -111,7 +111,7 @@ TEST(Join, TakesTheRanksOfSrunOnSeveralMachines) {
       "export SLURM_PROCID=$RANK SLURM_LOCALID=0 SLURM_NODEID=$RANK SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 "
       "SLURM_JOB_ID=$PPID SLURM_STEP_ID=0 SLURM_NNODES=2 SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE='1(x2)' "
       "SLURM_STEP_NODELIST=localhost,node2 SLURM_JOB_NODELIST=localhost,node[2-9]; ";
-  expect_one_report(launch({}, srun + forget + "unset MASTER_PORT; " + program_path() + validate + "gloo"), "gloo");
+  expect_one_report(launch_two({}, srun + forget + "unset MASTER_PORT; " + program_path() + validate + "gloo"), "gloo");
 }
 
 // The agent of torchrun listens at MASTER_PORT; its store is not ours, and does not answer us.
@@ -129,7 +129,7 @@ TEST(Join, GoesBehindThePortWhereTorchrunServesItsOwnStore) {
       " GROUP_RANK=0 ROLE_RANK=$RANK ROLE_NAME=default ROLE_WORLD_SIZE=2 GROUP_WORLD_SIZE=1 "
       "TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RESTART_COUNT=0 TORCHELASTIC_MAX_RESTARTS=0 "
       "TORCHELASTIC_RUN_ID=r$PPID; ";
-  expect_one_report(launch({}, torchrun + program_path() + validate + "gloo"), "gloo");
+  expect_one_report(launch_two({}, torchrun + program_path() + validate + "gloo"), "gloo");
   close(agent);
 }
 
@@ -147,21 +147,21 @@ TEST(Join, AVerdictThatDoesNotHoldIsTheStatusOfEveryRank) {
 
 TEST(Join, RanksMayDieAndHangWithoutEndingTheJob) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
-  const Ended run = launch({}, program_path() + " scenario " PDSIM_SOURCE_DIR
-                                                "/scenarios/unused_params.yaml --on gloo --quiet --patience 500ms");
+  const Ended run = launch_two({}, program_path() + " scenario " PDSIM_SOURCE_DIR
+                                                    "/scenarios/unused_params.yaml --on gloo --quiet --patience 500ms");
   EXPECT_EQ(run.status, 0) << run.problems;
   EXPECT_NE(run.output.find("[rank 0] 5 of 5 variants as expected"), std::string::npos) << run.output;
 }
 
 TEST(Join, TheSimulatedWorldHasItsRanksToItself) {
   const Ended run =
-      launch({}, program_path() + " validate --ranks 3 --max-bytes 16B --collective barrier --algorithm linear");
+      launch_two({}, program_path() + " validate --ranks 3 --max-bytes 16B --collective barrier --algorithm linear");
   EXPECT_EQ(run.status, 0) << run.problems;
   for (const char* line : {"[rank 0] validate on sim, 3 ranks", "[rank 1] validate on sim, 3 ranks"})
     EXPECT_NE(run.output.find(line), std::string::npos) << run.output;
 }
 
-struct Wrong {
+struct WrongScript {
   std::string script;
   std::string problem;
 };
@@ -169,7 +169,7 @@ struct Wrong {
 TEST(Join, WhatDoesNotGoTogetherIsToldOnEveryRank) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const std::string other_ranks = "--ranks asks for 3, and the job that torchrun has started has 2; leave --ranks out";
-  const std::vector<Wrong> wrongs{
+  const std::vector<WrongScript> wrongs{
       {program_path() + validate + "gloo --ranks 3", other_ranks},
       {"unset MASTER_ADDR; " + program_path() + validate + "gloo",
        "RANK and WORLD_SIZE are in the environment, but not"},
@@ -178,8 +178,8 @@ TEST(Join, WhatDoesNotGoTogetherIsToldOnEveryRank) {
       {program_path() + " scenario " PDSIM_SOURCE_DIR "/scenarios/all_reduce_closed_form.yaml --on gloo",
        "all_reduce_closed_form has 8 ranks, and the job that torchrun has started 2"},
   };
-  for (const Wrong& wrong : wrongs) {
-    const Ended run = launch({}, wrong.script + "; [ $? = 2 ]");
+  for (const WrongScript& wrong : wrongs) {
+    const Ended run = launch_two({}, wrong.script + "; [ $? = 2 ]");
     if (wrong.problem.find("mpirun") != std::string::npos && !is_there("mpi")) continue;
     EXPECT_EQ(run.status, 0) << run.problems;
     for (const char* rank : {"[rank 0] pdsim: ", "[rank 1] pdsim: "})

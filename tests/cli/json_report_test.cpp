@@ -16,12 +16,11 @@ namespace pdsim::cli_tests {
 namespace {
 
 using Json = nlohmann::json;
-const std::filesystem::path source{PDSIM_SOURCE_DIR};
 
 std::vector<Json> json_of(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "scenario");
   arguments.emplace_back("--json");
-  const Ended run = run_pdsim(arguments, source);
+  const Ended run = run_pdsim(arguments, source_tree);
   std::vector<Json> objects;
   std::istringstream lines(run.output);
   for (std::string line; std::getline(lines, line);) objects.push_back(Json::parse(line));
@@ -88,7 +87,7 @@ void check_parts(const Json& v) {
 
 TEST(JsonReport, IsOneObjectPerFileWithTheContractsKeys) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source / "scenarios"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_tree / "scenarios"))
     if (entry.path().extension() == ".yaml") files.push_back("scenarios/" + entry.path().filename().string());
   const std::vector<Json> objects = json_of(files);
   ASSERT_EQ(objects.size(), files.size());
@@ -138,7 +137,7 @@ TEST(JsonReport, TellsTheDeadlockOfUnusedParameters) {
 
 TEST(JsonReport, OfARealWorldHasWallTimeAndNoFingerprint) {
   const Ended run = run_pdsim(
-      {"scenario", "unused_params", "--variant", "broken", "--on", "gloo", "--patience", "2s", "--json"}, source);
+      {"scenario", "unused_params", "--variant", "broken", "--on", "gloo", "--patience", "2s", "--json"}, source_tree);
   if (run.status == 3) GTEST_SKIP() << run.problems;
   const Json object = Json::parse(run.output);
   EXPECT_EQ(object["world"], "gloo");

@@ -29,13 +29,13 @@ namespace {
 
 enum class Victim : char { guard, launcher, rank };
 
-struct Blow {
+struct LaunchBlow {
   std::string_view what;
   Victim victim;
   int signal;
 };
 
-const std::array<Blow, 7> blows{{
+const std::array<LaunchBlow, 7> launch_blows{{
     {"SIGINT to the guard", Victim::guard, SIGINT},
     {"SIGTERM to the guard", Victim::guard, SIGTERM},
     {"SIGKILL to the guard", Victim::guard, SIGKILL},
@@ -49,7 +49,7 @@ const std::array<Blow, 7> blows{{
 constexpr const char* program = "sleep 1000 & setsid sleep 1000 & (sleep 1000 & exit 0); wait";
 
 // True when the blow met somebody.
-bool strike(const Running& run, const Blow& blow, std::uint64_t which) {
+bool strike(const Running& run, const LaunchBlow& blow, std::uint64_t which) {
   if (blow.victim == Victim::guard) {
     run.signal(blow.signal);
     return true;
@@ -64,7 +64,7 @@ bool strike(const Running& run, const Blow& blow, std::uint64_t which) {
 }
 
 void strike_once(Random& random, Tally& tally) {
-  const Blow& blow = blows[random.below(blows.size())];
+  const LaunchBlow& blow = launch_blows[random.below(launch_blows.size())];
   tally.add(blow.what);
   const std::uint64_t moment = random.below(60);
   const std::uint64_t which = random.next();

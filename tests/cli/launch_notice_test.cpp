@@ -16,13 +16,6 @@
 namespace pdsim::cli_tests {
 namespace {
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
-
 // The last rank but one does `what` to itself before call 3. Runs until launch has told `waits`, and then each of `more`.
 void expect_told(const std::string& what, const std::string& waits, const std::vector<std::string>& more) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";

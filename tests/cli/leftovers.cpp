@@ -20,13 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* memory_folder = "/dev/shm";
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream all;
-  all << in.rdbuf();  // not by iterators, which throw when the process ends while it is read
-  return all.str();
-}
-
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code gone;

@@ -1,6 +1,7 @@
 // What `pdsim check --print` prints is a scenario of its own that runs as the variant it shows.
 #include "scenarios/engine/loader.h"
 #include "tests/cli/program.h"
+#include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>
 
@@ -37,11 +38,10 @@ void expect_same_run(const std::string& file, const std::string& variant) {
 }
 
 TEST(Print, EveryVariantOfTheCatalogRunsAsItsPrintedDocument) {
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios")) {
-    if (entry.path().extension() != ".yaml") continue;
-    const auto file = scenarios::load_file(entry.path().string());
+  for (const std::filesystem::path& path : scenarios::catalog_files()) {
+    const auto file = scenarios::load_file(path.string());
     ASSERT_TRUE(file.ok());
-    for (const scenarios::Scenario& scenario : file->variants) expect_same_run(entry.path().string(), scenario.variant);
+    for (const scenarios::Scenario& scenario : file->variants) expect_same_run(path.string(), scenario.variant);
   }
 }
 

@@ -25,6 +25,20 @@ struct RunOptions {
 Ended run_pdsim(const std::vector<std::string>& arguments, const std::filesystem::path& in,
                 const RunOptions& options = {});
 
+inline const std::filesystem::path source_tree{PDSIM_SOURCE_DIR};
+
+// What a file holds; a process may end while its files are read.
+std::string text_of(const std::filesystem::path& file);
+
+// A scenario without a flaw.
+inline const std::string good_scenario = R"(pdsim: 1
+name: mine
+summary: two ranks meet at a barrier
+world: {ranks: 2}
+program: [init, barrier]
+expect: {outcome: ok}
+)";
+
 // Whether this build and machine have the real world, as `pdsim launch --on WORLD` says. Only its "unavailable" is a no: a launch that
 // fails otherwise fails the test.
 bool is_there(const std::string& world);

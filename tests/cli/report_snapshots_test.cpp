@@ -22,12 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path source{PDSIM_SOURCE_DIR};
-const fs::path snapshots = source / "tests" / "cli" / "snapshots";
+const fs::path snapshots = source_tree / "tests" / "cli" / "snapshots";
 
 std::vector<std::string> catalog() {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(source / "scenarios"))
+  for (const auto& entry : fs::directory_iterator(source_tree / "scenarios"))
     if (entry.path().extension() == ".yaml") files.push_back("scenarios/" + entry.path().filename().string());
   std::sort(files.begin(), files.end());
   return files;
@@ -57,15 +56,15 @@ void expect_snapshot(const std::string& name, const std::string& text) {
 TEST(ReportSnapshots, OfEveryFileAndEveryVariantThatDoesNotEndWell) {
   for (const std::string& file : catalog()) {
     const std::string name = fs::path(file).stem().string();
-    const Ended all = run_pdsim({"scenario", file}, source);
+    const Ended all = run_pdsim({"scenario", file}, source_tree);
     EXPECT_EQ(all.status, 0) << all.output << all.problems;
     expect_snapshot(name, steady(all.output));
-    const Ended json = run_pdsim({"scenario", file, "--json"}, source);
+    const Ended json = run_pdsim({"scenario", file, "--json"}, source_tree);
     const nlohmann::json object = nlohmann::json::parse(json.output);
     for (const auto& variant : object["variants"]) {
       const std::string variant_name = variant["name"];
       if (variant["outcome"] == "ok") continue;
-      const Ended one = run_pdsim({"scenario", file, "--variant", variant_name}, source);
+      const Ended one = run_pdsim({"scenario", file, "--variant", variant_name}, source_tree);
       EXPECT_EQ(one.status, 0) << one.output << one.problems;
       expect_snapshot(name + "." + variant_name, steady(one.output));
     }
@@ -74,7 +73,7 @@ TEST(ReportSnapshots, OfEveryFileAndEveryVariantThatDoesNotEndWell) {
 
 TEST(ReportSnapshots, LinesAreAtMostHundredColumnsAndReportsAtMostSixtyFiveLines) {
   for (const std::string& file : catalog()) {
-    std::istringstream lines(run_pdsim({"scenario", file}, source).output);
+    std::istringstream lines(run_pdsim({"scenario", file}, source_tree).output);
     int count = 0;
     for (std::string line; std::getline(lines, line); ++count) {
       const auto is_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };

@@ -90,11 +90,10 @@ void check(const Json& trace, const std::string& name, Open open) {
 
 TEST(Trace, OfTheCatalogIsWhatViewersExpect) {
   const Folder folder;
-  const fs::path source{PDSIM_SOURCE_DIR};
   std::vector<std::string> arguments{"scenario", "--json", "--out", folder.path().string()};
-  for (const auto& entry : fs::directory_iterator(source / "scenarios"))
+  for (const auto& entry : fs::directory_iterator(source_tree / "scenarios"))
     if (entry.path().extension() == ".yaml") arguments.push_back(entry.path().string());
-  const Ended run = run_pdsim(arguments, source);
+  const Ended run = run_pdsim(arguments, source_tree);
   std::map<std::string, Open> left;
   std::istringstream lines(run.output);
   for (std::string line; std::getline(lines, line);) {

@@ -4,6 +4,7 @@
 #include "sim/personality.h"
 #include "sim/run.h"
 #include "tests/fingerprints/fingerprints.h"
+#include "tests/helpers/catalog_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -35,12 +36,9 @@ void add_runs(const scenarios::Scenario& scenario, const std::string& leak, std:
 }  // namespace
 
 std::vector<Line> simulations(const std::string& leak) {
-  std::set<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
-    if (entry.path().extension() == ".yaml") files.insert(entry.path().string());
   std::vector<Line> lines;
-  for (const std::string& file : files) {
-    const auto loaded = scenarios::load_file(file);
+  for (const std::filesystem::path& file : scenarios::catalog_files()) {
+    const auto loaded = scenarios::load_file(file.string());
     PDSIM_CHECK(loaded.ok(), "a file of the catalog cannot be read");
     for (const scenarios::Scenario& variant : loaded->variants) add_runs(variant, leak, lines);
   }

@@ -10,7 +10,6 @@
 namespace pdsim::property {
 namespace {
 
-bool any_collective(const Algorithm& a) { return !row(a.kind).point_to_point; }
 bool moves_data(const Algorithm& a) { return any_collective(a) && a.kind != CollectiveKind::barrier; }
 bool all_have_the_same(const Algorithm& a) {
   return a.kind == CollectiveKind::all_reduce || a.kind == CollectiveKind::all_gather ||

@@ -9,7 +9,7 @@
 namespace pdsim::property {
 namespace {
 
-class Collectives : public testing::TestWithParam<Property> {};
+class Collectives : public ::testing::TestWithParam<Property> {};
 
 TEST_P(Collectives, HoldsForEveryAlgorithm) {
   const Property& property = GetParam();
@@ -30,12 +30,13 @@ TEST_P(Collectives, HoldsForEveryAlgorithm) {
   EXPECT_GT(ran, 0);
 }
 
-std::string name_of_row(const testing::TestParamInfo<Property>& row) { return std::string(row.param.name); }
+std::string name_of_row(const ::testing::TestParamInfo<Property>& row) { return std::string(row.param.name); }
 
-INSTANTIATE_TEST_SUITE_P(sim, Collectives, testing::ValuesIn(properties().begin(), properties().end()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(sim, Collectives, ::testing::ValuesIn(properties().begin(), properties().end()), name_of_row);
 
 INSTANTIATE_TEST_SUITE_P(simulated, Collectives,
-                         testing::ValuesIn(simulated_properties().begin(), simulated_properties().end()), name_of_row);
+                         ::testing::ValuesIn(simulated_properties().begin(), simulated_properties().end()),
+                         name_of_row);
 
 }  // namespace
 }  // namespace pdsim::property

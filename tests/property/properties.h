@@ -24,6 +24,8 @@ struct Property {
   friend void PrintTo(const Property& p, std::ostream* out) { *out << p.name; }
 };
 
+inline bool any_collective(const Algorithm& a) { return !row(a.kind).point_to_point; }
+
 std::span<const Property> properties();
 // Of time and of death, which only the simulated world has: `world` is not asked.
 std::span<const Property> simulated_properties();

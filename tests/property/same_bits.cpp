@@ -8,7 +8,6 @@
 namespace pdsim::property {
 namespace {
 
-bool any_collective(const Algorithm& a) { return !row(a.kind).point_to_point; }
 CollectiveCase small(CollectiveCase c) {
   c.nodes = 1;
   c.ranks = 1 + (c.ranks - 1) % 4;

@@ -14,8 +14,6 @@ namespace {
 
 using namespace literals;
 
-bool any_collective(const Algorithm& a) { return !row(a.kind).point_to_point; }
-
 CollectiveCase on_ideal(CollectiveCase c) {
   c.personality = "ideal";
   return c;

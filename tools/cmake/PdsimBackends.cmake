@@ -141,6 +141,10 @@ endif()
 file(GLOB of_nccl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/nccl/*.h)
 list(REMOVE_ITEM of_nccl ${PROJECT_SOURCE_DIR}/backends/nccl/nccl_backend.h)
 pdsim_library(backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries} NOT_INSTALLED ${of_nccl})
+# The libraries' tables of calls use the same names.
+foreach(library IN ITEMS gloo mpi nccl)
+  set_source_files_properties(backends/${library}/native.cpp backends/${library}/raw.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endforeach()
 if(PDSIM_HAVE_NCCL)
   target_include_directories(pdsim_backends SYSTEM PRIVATE ${PDSIM_NCCL_INCLUDE_DIR})
   target_compile_definitions(pdsim_backends PRIVATE PDSIM_HAVE_NVCC=$<BOOL:${PDSIM_NVCC}>

@@ -4,6 +4,9 @@ add_library(pdsim_flags INTERFACE)
 target_compile_options(pdsim_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
   -ffp-contract=off)  # compilers must agree on every bit of a sum
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(pdsim_flags INTERFACE -Wno-subobject-linkage)  # takes an included .cpp for a header
+endif()
 if(PDSIM_SANITIZE)
   target_compile_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE})

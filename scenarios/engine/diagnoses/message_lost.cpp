@@ -42,10 +42,6 @@ const Call* sufferer(const Report& report, Rank rank, Time since) {
   return nullptr;
 }
 
-std::string name_and_number(const Call& call) {
-  return call.seq >= 0 ? fmt::format("{} #{}", call_text(call), call.seq) : call_text(call);
-}
-
 void add_fix(Diagnosis& d) {
   d.fix = "repair the network between these ranks; no change of the program helps";
   d.fix_lines = {"collectives do not send again: a lost message is lost until the group is built anew"};

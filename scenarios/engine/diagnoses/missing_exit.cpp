@@ -13,10 +13,6 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-std::string name_and_number(const Call& call) {
-  return call.seq >= 0 ? fmt::format("{} #{}", call_text(call), call.seq) : call_text(call);
-}
-
 // An asynchronous call that was still running when its rank returned.
 const Call* abandoned(const RankLog& log) {
   if (log.end != RankEnd::returned) return nullptr;

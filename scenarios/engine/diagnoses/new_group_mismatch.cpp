@@ -83,7 +83,7 @@ std::string group_text(const Note& note) {
   return fmt::format("{} of ranks {}", fact_text(note, "group"), fact_text(note, "ranks"));
 }
 
-std::string whereabouts(const Report& report, Rank rank) {
+std::string what_it_did_instead(const Report& report, Rank rank) {
   const RankLog& log = log_of(report.run, rank);
   if (!is_running_at(log, moment_of(report.run)) && log.end == RankEnd::returned) return "finished its program";
   const Call* call = nullptr;
@@ -97,7 +97,7 @@ std::string whereabouts(const Report& report, Rank rank) {
 
 void explain_missing(Diagnosis& d, const Report& report, const Found& found, int number) {
   const std::string who_is_missing = ranks_text(found.missing);
-  const std::string place = whereabouts(report, found.missing.front());
+  const std::string place = what_it_did_instead(report, found.missing.front());
   d.ranks = found.missing;
   d.headline = fmt::format("rank {} makes the group {}, and {} did not call new_group for it", found.made.rank,
                            group_text(*found.made.note), who_is_missing);

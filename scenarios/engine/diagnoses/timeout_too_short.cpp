@@ -105,7 +105,7 @@ std::optional<TimedOut> timed_out(const Report& report) {
     return std::nullopt;
   t.issued = t.call->issued;
   t.end = gave_up(log_of(report.run, t.caller), *t.call);
-  t.what = t.call->seq >= 0 ? fmt::format("{} #{}", call_text(*t.call), t.call->seq) : call_text(*t.call);
+  t.what = name_and_number(*t.call);
   return t;
 }
 

@@ -37,7 +37,7 @@ std::optional<Unmatched> first_unmatched(const Report& report) {
 }
 
 // What the peer did instead; empty when it may still come.
-std::string whereabouts(const Report& report, Rank peer) {
+std::string what_the_peer_did(const Report& report, Rank peer) {
   const RankLog& log = log_of(report.run, peer);
   const Time moment = moment_of(report.run);
   if (!is_running_at(log, moment))
@@ -102,7 +102,7 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
   if (report.divergence && report.divergence->field != "missing" && report.divergence->at < u->call->issued)
     return std::nullopt;
   const bool met = u->other.call != nullptr || u->other.other_tag != nullptr;
-  const std::string place = whereabouts(report, u->call->peer);
+  const std::string place = what_the_peer_did(report, u->call->peer);
   if (!met && place.empty()) return std::nullopt;
   Diagnosis d;
   d.ranks = {u->rank, u->call->peer};

@@ -41,6 +41,10 @@ std::vector<Rank> others(const Report& report, const std::vector<Rank>& ranks) {
   return rest;
 }
 
+std::string name_and_number(const Call& call) {
+  return call.seq >= 0 ? fmt::format("{} #{}", call_text(call), call.seq) : call_text(call);
+}
+
 Evidence cite(Rank rank, const Call& call, std::string what) { return {rank, call.id, std::move(what)}; }
 Evidence cite(Rank rank, const Note& note, std::string what) { return {rank, note.call, std::move(what)}; }
 

@@ -19,6 +19,9 @@ bool contains(const std::vector<Rank>& ranks, Rank rank);
 // All ranks of the run that are not in `ranks`.
 std::vector<Rank> others(const Report& report, const std::vector<Rank>& ranks);
 
+// "all_reduce #3"; without the number where the call has none
+std::string name_and_number(const Call& call);
+
 Evidence cite(Rank rank, const Call& call, std::string what);
 Evidence cite(Rank rank, const Note& note, std::string what);
 

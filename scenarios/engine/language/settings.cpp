@@ -198,8 +198,8 @@ class Walk {
   Key entry_key_{};
 };
 
-void replace(Node& root, const Node& variant, std::string_view key) {
-  for (const Entry& entry : variant.entries)
+void replace(Node& root, const Node& with, std::string_view key) {
+  for (const Entry& entry : with.entries)
     if (entry.key == key) root.entries.push_back(entry);
 }
 

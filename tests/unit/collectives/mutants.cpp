@@ -9,8 +9,6 @@
 namespace pdsim::mutants {
 namespace {
 
-bool is_message(const Step& s) { return s.kind != Step::Kind::copy && s.kind != Step::Kind::reduce; }
-
 // Spoil one step of one rank; false: it does not apply there.
 using SpoilStep = bool (*)(Steps& round, std::size_t step, Rank rank, const PlanCase& at);
 // Spoil one round; applied to one rank, or to all.

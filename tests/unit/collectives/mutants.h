@@ -13,6 +13,8 @@ using Steps = std::vector<Step>;
 using RankRounds = std::vector<Steps>;
 using Schedule = std::vector<RankRounds>;  // by rank
 
+inline bool is_message(const Step& s) { return s.kind != Step::Kind::copy && s.kind != Step::Kind::reduce; }
+
 Schedule schedule_of(const Algorithm& algorithm, const PlanCase& at);
 PlanSource plans_of(const Schedule& schedule);
 

@@ -27,7 +27,6 @@ struct RankNumbers {
 };
 
 bool sends(const Step& s) { return s.kind == Step::Kind::send; }
-bool is_message(const Step& s) { return s.kind != Step::Kind::copy && s.kind != Step::Kind::reduce; }
 
 Numbers read(RankNumbers& rank, const Slice& s) {
   const Numbers& all = rank.buffers[s.buffer];

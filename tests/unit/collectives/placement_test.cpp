@@ -10,8 +10,6 @@
 namespace pdsim {
 namespace {
 
-const Algorithm& named(CollectiveKind kind, std::string_view name) { return *find_algorithm(kind, name).value(); }
-
 int children_of(const TreePlace& place) {
   return static_cast<int>(std::count_if(place.children.begin(), place.children.end(), [](Rank c) { return c >= 0; }));
 }
@@ -60,7 +58,7 @@ TEST(TreePair, IsNcclsOverEightAndFiveRanks) {
 }
 
 TEST(TwoLevelAllReduce, IsProvenForNodesOfEverySizeAndCostsItsClosedForm) {
-  const Algorithm& two_level = named(CollectiveKind::all_reduce, "two_level");
+  const Algorithm& two_level = *find_algorithm(CollectiveKind::all_reduce, "two_level").value();
   for (int p = 1; p <= 16; ++p)
     for (int local = 1; local <= p + 1; ++local)
       for (const std::int64_t n : {0, 1, p - 1, p, 2 * p + 3}) {
@@ -75,7 +73,7 @@ TEST(TwoLevelAllReduce, IsProvenForNodesOfEverySizeAndCostsItsClosedForm) {
 
 // 2n(g-1)/g inside a node and 2(n/g)(N-1)/N between nodes.
 TEST(TwoLevelAllReduce, SendsLessBetweenNodesTheMoreRanksShareOne) {
-  const Algorithm& two_level = named(CollectiveKind::all_reduce, "two_level");
+  const Algorithm& two_level = *find_algorithm(CollectiveKind::all_reduce, "two_level").value();
   EXPECT_EQ(two_level.cost(32, 3200, 8).elements_sent, 2 * 3200 * 7 / 8 + 2 * 400 * 3 / 4);
   EXPECT_EQ(two_level.cost(32, 3200, 8).rounds, 2 * 7 + 2 * 3);
 }

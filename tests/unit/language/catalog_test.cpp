@@ -1,6 +1,7 @@
 // The catalog's own files load.
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/parity_page.h"
+#include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>
 
@@ -16,35 +17,30 @@ namespace {
 
 TEST(Catalog, EveryFileLoadsWithoutAnError) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios")) {
-    if (entry.path().extension() != ".yaml") continue;
-    const Result<LoadedFile> loaded = load_file(entry.path().string());
+  for (const std::filesystem::path& path : catalog_files()) {
+    const Result<LoadedFile> loaded = load_file(path.string());
     ASSERT_TRUE(loaded.ok());
     for (const Diagnostic& d : loaded->diagnostics) EXPECT_TRUE(d.warning) << render(*loaded, d);
-    EXPECT_FALSE(loaded->variants.empty()) << entry.path();
+    EXPECT_FALSE(loaded->variants.empty()) << path;
     ++files;
   }
   EXPECT_GE(files, 4);
 }
 
-std::vector<LoadedFile> catalog() {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
-  std::sort(paths.begin(), paths.end());
+std::vector<LoadedFile> loaded_catalog() {
   std::vector<LoadedFile> files;
-  for (const std::string& path : paths) files.push_back(load_file(path).value());
+  for (const std::filesystem::path& path : catalog_files()) files.push_back(load_file(path.string()).value());
   return files;
 }
 
 TEST(ParityPage, IsTheCommittedFile) {
   std::ifstream in(PDSIM_SOURCE_DIR "/docs/parity.md", std::ios::binary);
   const std::string committed{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  EXPECT_TRUE(committed == parity_page(catalog())) << "run: pdsim list --what parity > docs/parity.md";
+  EXPECT_TRUE(committed == parity_page(loaded_catalog())) << "run: pdsim list --what parity > docs/parity.md";
 }
 
 TEST(ParityPage, SaysWhyOfEveryVariantThatAWorldSkipsOrEndsOtherwise) {
-  for (const ParityRow& row : parity_rows(catalog()))
+  for (const ParityRow& row : parity_rows(loaded_catalog()))
     for (const ParityCell& cell : row.cells)
       if (cell.parity == Parity::skipped || cell.parity == Parity::otherwise) {
         EXPECT_FALSE(cell.why.empty()) << row.scenario << ", " << row.variant << " on " << cell.world;

@@ -1,6 +1,7 @@
 // No text, however broken, does more than produce errors with places that exist.
 #include "core/base/random.h"
 #include "scenarios/engine/limits.h"
+#include "tests/helpers/catalog_files.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>
@@ -16,13 +17,9 @@
 namespace pdsim::scenarios {
 namespace {
 
-std::vector<std::string> catalog() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
+std::vector<std::string> texts_of_catalog() {
   std::vector<std::string> texts{valid};
-  for (const auto& path : paths) {
+  for (const std::filesystem::path& path : catalog_files()) {
     std::ifstream in(path, std::ios::binary);
     texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   }
@@ -89,7 +86,7 @@ std::string mutated(std::string text, Random& random) {
 
 TEST(AnyText, GivesErrorsWithPlacesThatExist) {
   Random random(2);
-  const std::vector<std::string> texts = catalog();
+  const std::vector<std::string> texts = texts_of_catalog();
   const std::size_t each = 1600 / texts.size();
   for (const std::string& text : texts)
     for (std::size_t i = 0; i < each; ++i) expect_places(mutated(text, random));

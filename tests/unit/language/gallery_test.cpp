@@ -1,6 +1,8 @@
 // The gallery of pitfalls: what the catalog's files say of themselves, and the page that is made of it.
 #include "scenarios/engine/gallery.h"
 
+#include "tests/helpers/catalog_files.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +15,11 @@
 namespace pdsim::scenarios {
 namespace {
 
-std::vector<GalleryEntry> catalog() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
-    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
+std::vector<GalleryEntry> entries_of_catalog() {
   std::vector<GalleryEntry> entries;
-  for (const std::string& file : files)
-    if (const Result<LoadedFile> loaded = load_file(file); loaded.ok()) entries.push_back(gallery_entry(*loaded));
+  for (const std::filesystem::path& file : catalog_files())
+    if (const Result<LoadedFile> loaded = load_file(file.string()); loaded.ok())
+      entries.push_back(gallery_entry(*loaded));
   return entries;
 }
 
@@ -31,25 +30,24 @@ TEST(Gallery, PageIsTheOneOfTheFiles) {
   const std::size_t from = text.find(begin), to = text.find(end);
   ASSERT_NE(from, std::string::npos);
   ASSERT_NE(to, std::string::npos);
-  EXPECT_TRUE(text.substr(from + begin.size(), to - from - begin.size()) == gallery_page(catalog()))
+  EXPECT_TRUE(text.substr(from + begin.size(), to - from - begin.size()) == gallery_page(entries_of_catalog()))
       << "put what `pdsim explain pitfalls` prints between the two marks of docs/pitfalls.md";
 }
 
 TEST(Gallery, EveryFileWithADiagnosisIsAPitfallWithACure) {
   int pitfalls = 0;
-  for (const GalleryEntry& e : catalog()) {
+  for (const GalleryEntry& e : entries_of_catalog()) {
     if (!e.pitfall.given) continue;
     ++pitfalls;
     EXPECT_FALSE(e.broken.empty()) << e.name << " has no variant that is broken";
     EXPECT_FALSE(e.cures.empty()) << e.name << " has no variant that proves the cure";
   }
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios")) {
-    if (entry.path().extension() != ".yaml") continue;
-    const Result<LoadedFile> loaded = load_file(entry.path().string());
+  for (const std::filesystem::path& path : catalog_files()) {
+    const Result<LoadedFile> loaded = load_file(path.string());
     ASSERT_TRUE(loaded.ok());
     for (const Scenario& variant : loaded->variants)
       if (variant.expect.diagnosis && **variant.expect.diagnosis != "none") {
-        EXPECT_TRUE(variant.pitfall.given) << entry.path() << " expects a diagnosis and has no `pitfall`";
+        EXPECT_TRUE(variant.pitfall.given) << path << " expects a diagnosis and has no `pitfall`";
       }
   }
   EXPECT_GE(pitfalls, 30);

@@ -1,4 +1,5 @@
 // Variants: what `set` changes, and that the document it gives is a scenario of its own.
+#include "tests/helpers/catalog_files.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>
@@ -65,13 +66,12 @@ TEST(Settings, AreKeptWithTheirPlaces) {
 
 TEST(EffectiveDocument, LoadsToTheSameScenario) {
   int variants = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios")) {
-    if (entry.path().extension() != ".yaml") continue;
-    const Result<LoadedFile> file = load_file(entry.path().string());
+  for (const std::filesystem::path& path : catalog_files()) {
+    const Result<LoadedFile> file = load_file(path.string());
     ASSERT_TRUE(file.ok());
     for (const Scenario& s : file->variants) {
       const std::string document = effective_document(*file, s.variant);
-      const LoadedFile again = load_text(entry.path().string(), document);
+      const LoadedFile again = load_text(path.string(), document);
       for (const Diagnostic& d : again.diagnostics) EXPECT_TRUE(d.warning) << render(again, d);
       ASSERT_EQ(again.variants.size(), 1u) << document;
       Scenario unnamed = s;

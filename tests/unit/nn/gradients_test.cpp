@@ -8,11 +8,11 @@
 namespace pdsim::nn {
 namespace {
 
-const std::vector<Shape> shapes{{1}, {5}, {2, 3}, {4, 1}, {1, 6}};
+const std::vector<Shape> small_shapes{{1}, {5}, {2, 3}, {4, 1}, {1, 6}};
 
 TEST(Gradients, AddMulScaleAndSum) {
   Random random(1);
-  for (const Shape& shape : shapes) {
+  for (const Shape& shape : small_shapes) {
     Tensor a = random_tensor(random, shape).set_requires_grad(true);
     Tensor b = random_tensor(random, shape).set_requires_grad(true);
     expect_gradients(
@@ -32,7 +32,7 @@ TEST(Gradients, AProductWithAConstantReachesOnlyTheVariable) {
 
 TEST(Gradients, MseLossOfOutputAndTarget) {
   Random random(2);
-  for (const Shape& shape : shapes) {
+  for (const Shape& shape : small_shapes) {
     Tensor output = random_tensor(random, shape).set_requires_grad(true);
     Tensor target = random_tensor(random, shape).set_requires_grad(true);
     expect_gradients(

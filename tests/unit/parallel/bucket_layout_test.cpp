@@ -7,11 +7,11 @@ namespace {
 
 using namespace literals;
 
-const std::vector<BucketTensor> parameters{
+const std::vector<BucketTensor> four_tensors{
     {1 << 20, DType::f32}, {16, DType::f32}, {1 << 20, DType::f32}, {16, DType::f32}};
 
 TEST(BucketLayout, TheFirstIterationHasOneBucketPerDtype) {
-  EXPECT_EQ(initial_layout(parameters, {}), (BucketLayout{{0, 1, 2, 3}}));
+  EXPECT_EQ(initial_layout(four_tensors, {}), (BucketLayout{{0, 1, 2, 3}}));
   EXPECT_EQ(initial_layout(std::vector<BucketTensor>{{1, DType::f32}, {1, DType::f64}}, {}), (BucketLayout{{1}, {0}}));
 }
 
@@ -19,19 +19,19 @@ TEST(BucketLayout, WithUnusedParametersTheLimitsHoldAtOnceAndTheListIsReversed) 
   DdpOptions options;
   options.find_unused_parameters = true;
   EXPECT_FALSE(will_rebuild(options));
-  EXPECT_EQ(initial_layout(parameters, options), (BucketLayout{{1, 2, 3}, {0}}));
+  EXPECT_EQ(initial_layout(four_tensors, options), (BucketLayout{{1, 2, 3}, {0}}));
 }
 
 TEST(BucketLayout, StaticGraphRebuildsAlthoughItLooksForUnusedParameters) {
   DdpOptions options;
   options.find_unused_parameters = options.static_graph = true;
   EXPECT_TRUE(will_rebuild(options));
-  EXPECT_EQ(initial_layout(parameters, options).size(), 1u);
+  EXPECT_EQ(initial_layout(four_tensors, options).size(), 1u);
 }
 
 TEST(BucketLayout, TheRebuiltOneFollowsTheReadyOrder) {
   const std::vector<std::size_t> ready{3, 2, 1, 0};
-  EXPECT_EQ(rebuilt_layout(parameters, ready, {}), (BucketLayout{{3, 2}, {1, 0}}));
+  EXPECT_EQ(rebuilt_layout(four_tensors, ready, {}), (BucketLayout{{3, 2}, {1, 0}}));
 }
 
 TEST(BucketLayout, AnExplicitCapIsTheFirstLimitTooInRecentVersionsOnly) {

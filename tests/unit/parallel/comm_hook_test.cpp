@@ -11,8 +11,6 @@ namespace pdsim {
 namespace {
 
 using Kind = CommHookSpec::Kind;
-using Texts = std::vector<std::string>;
-using Values = std::vector<double>;
 
 DdpOptions with(Kind kind) {
   DdpOptions options;

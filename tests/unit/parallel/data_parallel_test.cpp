@@ -3,6 +3,7 @@
 #include "core/parallel/data_parallel.h"
 
 #include "core/nn/functional.h"
+#include "tests/unit/parallel/ddp_world.h"
 
 #include <gtest/gtest.h>
 
@@ -63,11 +64,6 @@ std::vector<std::int64_t> rows_of(const DataParallel& split) {
 // Mean of squares, as a loss on the gathered output.
 Tensor loss_of(const Tensor& output) { return *nn::mse_loss(output, Tensor::zeros(output.shape(), output.dtype())); }
 
-void expect_near(const std::vector<double>& a, const std::vector<double>& b, const std::string& what) {
-  ASSERT_EQ(a.size(), b.size()) << what;
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12) << what;
-}
-
 TEST(DataParallel, GivesTheGradientsOfTheWholeBatchForEveryBatchAndNumberOfDevices) {
   for (std::int64_t rows = 1; rows <= 7; ++rows)
     for (int devices = 1; devices <= 5; ++devices) {
@@ -77,13 +73,13 @@ TEST(DataParallel, GivesTheGradientsOfTheWholeBatchForEveryBatchAndNumberOfDevic
       const Result<Tensor> expected = whole.forward(batch_of(rows), "", {});
       const Result<Tensor> output = split.forward(batch_of(rows), "", {});
       ASSERT_TRUE(expected.ok() && output.ok());
-      expect_near(output->values(), expected->values(), "output");
+      expect_near(output->values(), expected->values(), 1e-12, "output");
       const Tensor one = loss_of(*expected), other = loss_of(*output);
       nn::BackwardPass pass;
       ASSERT_TRUE(pass.run(std::span(&one, 1)).ok());
       ASSERT_TRUE(split.backward(std::span(&other, 1)).ok());
       for (std::size_t p = 0; p < whole.parameters().size(); ++p)
-        expect_near(parts.parameters()[p].grad().values(), whole.parameters()[p].grad().values(),
+        expect_near(parts.parameters()[p].grad().values(), whole.parameters()[p].grad().values(), 1e-12,
                     whole.parameters()[p].name());
     }
 }
@@ -108,7 +104,7 @@ TEST(DataParallel, KeepsTheStatisticsOfTheFirstDeviceOnly) {
   ASSERT_TRUE(split.forward(batch_of(6), "", {}).ok());
   ASSERT_TRUE(alone.forward(batch_of(6).slice(0, {3, 3}), "", {}).ok());  // the rows of the first device
   for (const char* buffer : {"m.running_mean", "m.running_var", "m.num_batches_tracked"})
-    expect_near(module.find(buffer).values(), alone.find(buffer).values(), buffer);
+    expect_near(module.find(buffer).values(), alone.find(buffer).values(), 1e-12, buffer);
 }
 
 TEST(DataParallel, CountsTheCopiesThroughThePortsOfItsFirstDevice) {

@@ -6,8 +6,6 @@
 namespace pdsim {
 namespace {
 
-using Values = std::vector<double>;
-
 Values all_gradients(nn::Module& module) {
   Values values;
   for (const nn::Tensor& p : module.parameters())
@@ -39,11 +37,6 @@ Values mean(const std::vector<Values>& of) {
   return sum;
 }
 
-void expect_near(const Values& a, const Values& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6) << i;
-}
-
 Status synchronised_step(Training& t) { return t.step(0); }
 Status local_step(Training& t) {
   t.ddp.set_require_backward_grad_sync(false);
@@ -55,7 +48,7 @@ TEST(DdpGradients, AreTheMeanOfTheRanksGradients) {
     const auto synced = gradients_after(ranks, mlp(), {}, synchronised_step);
     const auto local = gradients_after(ranks, mlp(), {}, local_step);
     for (const Values& v : synced) EXPECT_EQ(v, synced[0]);
-    expect_near(synced[0], mean(local));
+    expect_near(synced[0], mean(local), 1e-6);
   }
 }
 
@@ -95,7 +88,7 @@ TEST(DdpGradients, AccumulatedUnderNoSyncAreReducedAsTheirSum) {
   };
   const auto synced = gradients_after(3, mlp(), {}, accumulate(true));
   EXPECT_EQ(synced[0], synced[2]);
-  expect_near(synced[0], mean(gradients_after(3, mlp(), {}, accumulate(false))));
+  expect_near(synced[0], mean(gradients_after(3, mlp(), {}, accumulate(false))), 1e-6);
 }
 
 TEST(DdpGradients, NoSyncIsReadInForwardOnly) {

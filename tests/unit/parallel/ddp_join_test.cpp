@@ -8,11 +8,6 @@
 namespace pdsim {
 namespace {
 
-using Texts = std::vector<std::string>;
-using Values = std::vector<double>;
-
-const Texts construction{"all_gather parameter count", "broadcast parameter sizes", "broadcast parameters"};
-const Texts rebuild{"broadcast rebuild order", "broadcast rebuild sizes"};
 const Texts one_step{"all_reduce active ranks", "all_reduce backward sync", "all_reduce bucket 0"};
 const Texts end{"all_reduce active ranks", "all_reduce last rank", "broadcast parameters"};
 

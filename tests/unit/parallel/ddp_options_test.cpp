@@ -7,9 +7,6 @@
 namespace pdsim {
 namespace {
 
-using Values = std::vector<double>;
-using Texts = std::vector<std::string>;
-
 nn::ModuleSpec normalised(nn::LayerKind kind) {
   nn::ModuleSpec spec = with_batchnorm();
   spec.layers[1].kind = kind;
@@ -40,11 +37,6 @@ Status run_normalised(nn::Module& module, const Values& rows, double weight, Nor
   return {};
 }
 
-void expect_near(const Values& a, const Values& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-9) << i;
-}
-
 TEST(SyncBatchNorm, IsBatchNormOverTheRowsOfAllRanks) {
   constexpr int ranks = 3;
   std::vector<Normalised> parts(ranks);
@@ -67,11 +59,11 @@ TEST(SyncBatchNorm, IsBatchNormOverTheRowsOfAllRanks) {
   nn::Module whole(normalised(nn::LayerKind::batchnorm), Random(1));
   Normalised together;
   ASSERT_TRUE(run_normalised(whole, rows, 1.0, together).ok());
-  expect_near(outputs, together.output);
-  expect_near(gradient, together.weight_gradient);
+  expect_near(outputs, together.output, 1e-9);
+  expect_near(gradient, together.weight_gradient, 1e-9);
   for (const Normalised& part : parts) {
-    expect_near(part.running_mean, together.running_mean);
-    expect_near(part.running_var, together.running_var);
+    expect_near(part.running_mean, together.running_mean, 1e-9);
+    expect_near(part.running_var, together.running_var, 1e-9);
   }
 }
 

@@ -8,11 +8,6 @@
 namespace pdsim {
 namespace {
 
-using Texts = std::vector<std::string>;
-
-const Texts construction{"all_gather parameter count", "broadcast parameter sizes", "broadcast parameters"};
-const Texts rebuild{"broadcast rebuild order", "broadcast rebuild sizes"};
-
 Status train(InGroup& in, const nn::ModuleSpec& spec, const DdpOptions& options, int steps) {
   auto wrapped = wrap(in, spec, options);
   if (!wrapped.ok()) return wrapped.error();

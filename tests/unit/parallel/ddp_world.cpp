@@ -81,6 +81,11 @@ nn::ModuleSpec branched() {
   return spec;
 }
 
+void expect_near(const Values& a, const Values& b, double tolerance, const std::string& what) {
+  ASSERT_EQ(a.size(), b.size()) << what;
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance) << what << i;
+}
+
 Result<nn::Tensor> Training::loss(int step, std::string_view path, nn::ForwardMode mode) {
   constexpr std::int64_t batch = 4;
   const std::int64_t width = module.input_width(path);

@@ -22,9 +22,16 @@ struct InGroup {
 // Every rank joins the default group and runs `program`; a flat world of `ranks` with gloo's personality.
 RunRecord run_ranks(int ranks, const std::function<Status(InGroup&)>& program);
 
+using Texts = std::vector<std::string>;
+using Values = std::vector<double>;
+
 // "all_gather parameter count", "all_reduce bucket 0" ... in order of issue.
-std::vector<std::string> collectives(const RankLog& log);
-std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
+Texts collectives(const RankLog& log);
+Texts operator+(Texts a, const Texts& b);
+// Those of the constructor, and of the rebuilding of the buckets after the first iteration.
+inline const Texts construction{"all_gather parameter count", "broadcast parameter sizes", "broadcast parameters"};
+inline const Texts rebuild{"broadcast rebuild order", "broadcast rebuild sizes"};
+void expect_near(const Values& a, const Values& b, double tolerance, const std::string& what = "");
 
 std::vector<Note> notes(const RankLog& log, std::string_view kind);
 int count(const RankLog& log, std::string_view purpose);

@@ -19,7 +19,7 @@ struct Said {
   std::string text;
 };
 
-Said run(const std::string& before, int size) {
+Said run_process(const std::string& before, int size) {
   const auto folder = TemporaryFolder::make();
   if (!folder.ok()) return {};
   const std::string printed = folder->path() + "/printed";
@@ -42,19 +42,19 @@ class MpiProcess : public ::testing::Test {
 };
 
 TEST_F(MpiProcess, IsAWorldOfItsOwnWhenNobodyElseIsThere) {
-  const Said said = run("", 1);
+  const Said said = run_process("", 1);
   EXPECT_EQ(said.text, "rank 0 of 1: 1\n");
   EXPECT_EQ(said.status, 0);
 }
 
 TEST_F(MpiProcess, IsToldThatItIsAloneWhenItWantsAGroupOfTwo) {
-  const Said said = run("", 2);
+  const Said said = run_process("", 2);
   EXPECT_EQ(said.text, "the group has rank 1, but mpirun started 1 process\n");
   EXPECT_EQ(said.status, 1);
 }
 
 TEST_F(MpiProcess, SumsWithTheOthersUnderMpirun) {
-  const Said said = run("mpirun -n 3", 3);
+  const Said said = run_process("mpirun -n 3", 3);
   EXPECT_EQ(said.status, 0) << said.text;
   for (const char* line : {"rank 0 of 3: 3\n", "rank 1 of 3: 3\n", "rank 2 of 3: 3\n"})
     EXPECT_NE(said.text.find(line), std::string::npos) << said.text;

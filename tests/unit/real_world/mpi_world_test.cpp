@@ -9,7 +9,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-RunRecord run(std::string_view what, int ranks = 2) { return run_in("mpi", what, ranks); }
+RunRecord run_on_mpi(std::string_view what, int ranks = 2) { return run_in("mpi", what, ranks); }
 
 class MpiWorld : public ::testing::Test {
  protected:
@@ -24,17 +24,19 @@ void expect_that_all_return(const RunRecord& record) {
     EXPECT_EQ(rank.log.end, RankEnd::returned) << "rank " << rank.log.rank << ": " << rank.log.error.message;
 }
 
-TEST_F(MpiWorld, ReceivesFromWhoeverComesFirst) { expect_that_all_return(run("any_source", 3)); }
-TEST_F(MpiWorld, MatchesMessagesByTag) { expect_that_all_return(run("tags")); }
-TEST_F(MpiWorld, KeepsOverlappingGroupsApart) { expect_that_all_return(run("subgroups", 3)); }
-TEST_F(MpiWorld, HasGroupsOfOneRank) { expect_that_all_return(run("alone")); }
-TEST_F(MpiWorld, AMessageLongerThanItsReceiveIsASizeMismatch) { expect_that_all_return(run("long_message")); }
-TEST_F(MpiWorld, APlanThatWaitsInVainTimesOutAndTheNextOneToo) { expect_that_all_return(run("plan_timeout")); }
-TEST_F(MpiWorld, MpiIsGivenUpWhereATimeoutLeavesASendUndone) { expect_that_all_return(run("large_plan_timeout")); }
-TEST_F(MpiWorld, ADestroyedGroupCancelsWhatRuns) { expect_that_all_return(run("destroyed")); }
+TEST_F(MpiWorld, ReceivesFromWhoeverComesFirst) { expect_that_all_return(run_on_mpi("any_source", 3)); }
+TEST_F(MpiWorld, MatchesMessagesByTag) { expect_that_all_return(run_on_mpi("tags")); }
+TEST_F(MpiWorld, KeepsOverlappingGroupsApart) { expect_that_all_return(run_on_mpi("subgroups", 3)); }
+TEST_F(MpiWorld, HasGroupsOfOneRank) { expect_that_all_return(run_on_mpi("alone")); }
+TEST_F(MpiWorld, AMessageLongerThanItsReceiveIsASizeMismatch) { expect_that_all_return(run_on_mpi("long_message")); }
+TEST_F(MpiWorld, APlanThatWaitsInVainTimesOutAndTheNextOneToo) { expect_that_all_return(run_on_mpi("plan_timeout")); }
+TEST_F(MpiWorld, MpiIsGivenUpWhereATimeoutLeavesASendUndone) {
+  expect_that_all_return(run_on_mpi("large_plan_timeout"));
+}
+TEST_F(MpiWorld, ADestroyedGroupCancelsWhatRuns) { expect_that_all_return(run_on_mpi("destroyed")); }
 
 TEST_F(MpiWorld, ItsOwnCollectiveWaitsForEverSoItIsADeadlock) {
-  const RunRecord record = run("native_alone");
+  const RunRecord record = run_on_mpi("native_alone");
   EXPECT_TRUE(record.deadlocked);
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(record.ranks[0].log.calls.back().name, "all_reduce");
@@ -42,7 +44,7 @@ TEST_F(MpiWorld, ItsOwnCollectiveWaitsForEverSoItIsADeadlock) {
 }
 
 TEST_F(MpiWorld, ARankThatHangsIsADeadlock) {
-  const RunRecord record = run("hangs", 3);
+  const RunRecord record = run_on_mpi("hangs", 3);
   EXPECT_TRUE(record.deadlocked);
   ASSERT_EQ(record.ranks.size(), 3U);
   for (const Rank waits : {0, 2})
@@ -51,7 +53,7 @@ TEST_F(MpiWorld, ARankThatHangsIsADeadlock) {
 }
 
 TEST_F(MpiWorld, ARankThatDiesEndsTheJob) {
-  const RunRecord record = run("dies", 3);
+  const RunRecord record = run_on_mpi("dies", 3);
   EXPECT_FALSE(record.deadlocked);
   ASSERT_EQ(record.ranks.size(), 3U);
   EXPECT_EQ(record.ranks[1].log.error.code, Code::rank_crashed) << record.ranks[1].log.error.message;
@@ -64,7 +66,7 @@ TEST_F(MpiWorld, ARankThatDiesEndsTheJob) {
 }
 
 TEST_F(MpiWorld, WhoRaisesEndsTheJob) {
-  const RunRecord record = run("raise");
+  const RunRecord record = run_on_mpi("raise");
   EXPECT_FALSE(record.deadlocked);
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(record.ranks[1].log.end, RankEnd::raised);
@@ -73,13 +75,13 @@ TEST_F(MpiWorld, WhoRaisesEndsTheJob) {
 }
 
 TEST_F(MpiWorld, ABarrierThatMeetsAnAllReduceReceivesTooMuch) {
-  const RunRecord record = run("barrier_against_all_reduce");
+  const RunRecord record = run_on_mpi("barrier_against_all_reduce");
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(record.ranks[1].log.error.code, Code::size_mismatch) << record.ranks[1].log.error.message;
 }
 
 TEST_F(MpiWorld, DifferentCountsAreAnErrorWhereTheBufferIsTooSmall) {
-  const RunRecord record = run("different_counts");
+  const RunRecord record = run_on_mpi("different_counts");
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(record.ranks[0].log.error.code, Code::size_mismatch) << record.ranks[0].log.error.message;
 }
@@ -100,8 +102,8 @@ TEST_F(MpiWorld, LeavesNoSharedMemoryBehind) {
     return names;
   };
   const std::set<std::string> before = ours();
-  (void)run("all_reduce");
-  (void)run("dies");
+  (void)run_on_mpi("all_reduce");
+  (void)run_on_mpi("dies");
   EXPECT_EQ(ours(), before);
 }
 

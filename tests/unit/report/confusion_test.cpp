@@ -239,12 +239,12 @@ class Case {
   std::size_t at_ = 0;
 };
 
-struct Ran {
+struct Verdict {
   std::string diagnosis = "none", outcome, headline;
   std::vector<Rank> ranks;
 };
 
-Ran run(const std::string& text) {
+Verdict run_generated(const std::string& text) {
   const LoadedFile file = load_text("generated.yaml", text);
   if (file.errors > 0) {
     ADD_FAILURE() << render(file, file.diagnostics.front()) << text;
@@ -256,7 +256,7 @@ Ran run(const std::string& text) {
     ADD_FAILURE() << report.error().message << "\n" << text;
     return {};
   }
-  Ran ran;
+  Verdict ran;
   ran.outcome = report->outcome;
   if (report->diagnosis) {
     ran.diagnosis = report->diagnosis->id;
@@ -273,7 +273,7 @@ TEST(Confusion, EveryPlantedDefectIsExplainedAndNothingElseIs) {
     for (std::uint64_t seed = 0; seed < each; ++seed) {
       Case the_case(1000 + seed, row.defect);
       const std::string text = the_case.text();
-      const Ran ran = run(text);
+      const Verdict ran = run_generated(text);
       const bool harmless = ran.outcome == "ok" && ran.diagnosis == "none";
       ++table[row.name][harmless && !row.right.empty() ? "no harm" : ran.diagnosis];
       if (harmless) continue;

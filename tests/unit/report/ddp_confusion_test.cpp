@@ -20,8 +20,8 @@ namespace pdsim::scenarios {
 namespace {
 
 // A trunk, layers in between that a path may leave out, with or without batch norm, and a head.
-struct Training {
-  explicit Training(std::uint64_t seed) : random(seed) {
+struct RandomTraining {
+  explicit RandomTraining(std::uint64_t seed) : random(seed) {
     constexpr const char* names[] = {"gloo", "nccl", "mpi", "ideal"};
     constexpr const char* caps[] = {"25MiB", "256B", "64B"};
     backend = names[random.below(4)];
@@ -64,13 +64,13 @@ Report run(const LoadedFile& file) {
 
 class DdpConfusion : public testing::Test {
  protected:
-  Report report_of(const Training& training) {
+  Report report_of(const RandomTraining& training) {
     file_ = load_text("generated.yaml", training.text());
     EXPECT_EQ(file_.errors, 0) << (file_.errors > 0 ? render(file_, file_.diagnostics.front()) : "") << training.text();
     return file_.errors == 0 ? run(file_) : Report{};
   }
 
-  void expect_healthy(const Training& training) {
+  void expect_healthy(const RandomTraining& training) {
     const Report report = report_of(training);
     EXPECT_EQ(report.outcome, "ok") << training.text();
     EXPECT_FALSE(report.diagnosis) << report.diagnosis->headline << "\n" << training.text();
@@ -83,7 +83,7 @@ constexpr std::uint64_t each = 25;
 
 TEST_F(DdpConfusion, ASkippedLayerIsNamedWithItsRankStepAndParameters) {
   for (std::uint64_t seed = 0; seed < each; ++seed) {
-    Training training(seed);
+    RandomTraining training(seed);
     training.skips = true;
     const Report report = report_of(training);
     ASSERT_TRUE(report.diagnosis) << report.outcome << "\n" << training.text();
@@ -101,7 +101,7 @@ TEST_F(DdpConfusion, ASkippedLayerIsNamedWithItsRankStepAndParameters) {
 
 TEST_F(DdpConfusion, AnEvaluationThroughTheWrapperIsNamedAndThroughTheModuleHealthy) {
   for (std::uint64_t seed = 0; seed < each; ++seed) {
-    Training training(100 + seed);
+    RandomTraining training(100 + seed);
     training.has_norm = true;
     const auto through = [&](std::string_view what) {
       return fmt::format("  - eval: {{through: {}}}\n    when: {{rank: {}}}\n", what, training.culprit);
@@ -118,7 +118,7 @@ TEST_F(DdpConfusion, AnEvaluationThroughTheWrapperIsNamedAndThroughTheModuleHeal
 
 TEST_F(DdpConfusion, TwoForwardsBeforeABackwardAreNamedAndHealthyWithoutTheBroadcast) {
   for (std::uint64_t seed = 0; seed < each; ++seed) {
-    Training training(200 + seed);
+    RandomTraining training(200 + seed);
     training.has_norm = true;
     training.body =
         "      do:\n        - zero_grad\n        - forward: {input: real, output: a}\n"
@@ -138,7 +138,7 @@ TEST_F(DdpConfusion, TwoForwardsBeforeABackwardAreNamedAndHealthyWithoutTheBroad
 
 TEST_F(DdpConfusion, HealthyTrainingsAreNeverDiagnosed) {
   for (std::uint64_t seed = 0; seed < 2 * each; ++seed) {
-    Training training(300 + seed);
+    RandomTraining training(300 + seed);
     training.finds = training.random.below(2) == 0;
     training.broadcasts = training.random.below(2) == 0;
     expect_healthy(training);

@@ -104,9 +104,9 @@ TEST(TimeScale, FoldsWhatIsLongerThanEverythingElse) {
   EXPECT_NEAR(folded.x({30'000'000}) - folded.x({20}), TimeScale::gap_width, 1e-6);
   EXPECT_NEAR(folded.x({30'000'010}), 600.0, 1e-6);
   EXPECT_NEAR(folded.x({0}), 100.0, 1e-6);
-  const TimeScale linear(moments, 100.0, 500.0, false);
-  EXPECT_TRUE(linear.gaps().empty());
-  EXPECT_LT(linear.x({20}), 100.1);
+  const TimeScale straight(moments, 100.0, 500.0, false);
+  EXPECT_TRUE(straight.gaps().empty());
+  EXPECT_LT(straight.x({20}), 100.1);
 }
 
 TEST(TimeScale, StandsASingleMomentAndNone) {

@@ -2,6 +2,7 @@
 // names, other sizes, one rank more, a straggler among the innocent, and other links.
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/run_scenarios.h"
+#include "tests/helpers/catalog_files.h"
 #include "tests/unit/robustness/changes.h"
 
 #include <fmt/format.h>
@@ -19,9 +20,7 @@ namespace {
 
 std::vector<std::string> catalog() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
+  for (const std::filesystem::path& file : catalog_files()) names.push_back(file.stem().string());
   return names;
 }
 

@@ -10,11 +10,6 @@
 namespace pdsim::sim {
 namespace {
 
-using Floats = std::vector<float>;
-MutableView view(Floats& v, std::int64_t count = -1) {
-  return {reinterpret_cast<std::byte*>(v.data()), DType::f32, count < 0 ? static_cast<std::int64_t>(v.size()) : count};
-}
-
 struct BadCall {
   const char* name;
   std::function<Status(ProcessGroup&)> make;

@@ -26,20 +26,15 @@ RunRecord in_checked_group(int ranks, const std::string& backend, const GroupBod
       .value();
 }
 
-using Floats = std::vector<float>;
-MutableView view(Floats& v) {
-  return {reinterpret_cast<std::byte*>(v.data()), DType::f32, static_cast<std::int64_t>(v.size())};
-}
+constexpr const char* all_backends[] = {"gloo", "nccl", "mpi", "ideal"};
 
-constexpr const char* backends[] = {"gloo", "nccl", "mpi", "ideal"};
-
-struct Mismatch {
+struct MismatchedCall {
   Status (*make)(ProcessGroup&, bool odd);
   const char* verdict;
   const char* says;
 };
 
-const Mismatch mismatches[] = {
+const MismatchedCall mismatches[] = {
     {[](ProcessGroup& g, bool odd) {
        Floats x(4);
        return odd ? wait(g.broadcast(view(x), 0)) : wait(g.all_reduce(view(x), ReduceOp::sum));
@@ -75,8 +70,8 @@ const Mismatch mismatches[] = {
 };
 
 TEST(CheckedGroup, ReportsWhoCallsWhatOnEveryRankAndGoesOn) {
-  for (const char* backend : backends)
-    for (const Mismatch& m : mismatches) {
+  for (const char* backend : all_backends)
+    for (const MismatchedCall& m : mismatches) {
       const RunRecord record = in_checked_group(3, backend, [&](RankEnvironment& env, ProcessGroup& group) -> Status {
         const Status status = m.make(group, env.rank == 1);
         EXPECT_EQ(status.ok() ? "ok" : status.error().message,
@@ -91,7 +86,7 @@ TEST(CheckedGroup, ReportsWhoCallsWhatOnEveryRankAndGoesOn) {
 }
 
 TEST(CheckedGroup, LetsEqualCallsPass) {
-  for (const char* backend : backends) {
+  for (const char* backend : all_backends) {
     const RunRecord record = in_checked_group(4, backend, [](RankEnvironment& env, ProcessGroup& group) -> Status {
       for (const std::int64_t n : {0, 1, 9}) PDSIM_TRY(sum_ones(group, n));
       Floats in(static_cast<std::size_t>(env.rank), 1.0F), out(6);

@@ -59,11 +59,7 @@ TEST(Executors, SendsAndReceivesTakeNone) {
 }
 
 TEST(Executors, CallsBehindOneThatFailedEndWithIt) {
-  const RunRecord r = with_group(world(2), [](RankEnvironment& env, ProcessGroup& g) -> Status {
-    if (env.rank == 1) {
-      env.runtime.sleep_until(env.runtime.now() + 10_s);
-      return Status{};
-    }
+  const RunRecord r = with_rank_1_away([](RankEnvironment& env, ProcessGroup& g) -> Status {
     CallOptions options;
     options.timeout = 1_s;
     std::vector<Result<WorkPtr>> works;

@@ -22,14 +22,14 @@ WorldSpec pair_of_ranks(std::vector<FaultSpec> faults) {
   return spec;
 }
 
-struct Seen {
+struct Messages {
   RunRecord run;
   std::vector<Time> took;  // by rank 1, of each message
   std::vector<int> first;  // its first byte
 };
 
-Seen send_to_rank_1(const WorldSpec& spec, int times = 1) {
-  Seen seen;
+Messages send_to_rank_1(const WorldSpec& spec, int times = 1) {
+  Messages seen;
   seen.run = with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
     PDSIM_TRY(wait(g.barrier()));
     for (int i = 0; i < times; ++i) {
@@ -56,7 +56,7 @@ FaultSpec fault(std::string kind, std::string op = "send") {
 }
 
 TEST(Faults, WithoutOneAMessageTakesLatencyAndTransfer) {
-  const Seen seen = send_to_rank_1(pair_of_ranks({}), 2);
+  const Messages seen = send_to_rank_1(pair_of_ranks({}), 2);
   EXPECT_EQ(seen.took, (std::vector<Time>{6_us, 6_us}));
   EXPECT_EQ(seen.first, (std::vector<int>{7, 7}));
 }
@@ -71,7 +71,7 @@ TEST(Faults, DelayAddsItsTimeToTheMessagesItMatchesAndDelaysAddUp) {
 }
 
 TEST(Faults, ADroppedMessageHangsBothSides) {
-  const Seen seen = send_to_rank_1(pair_of_ranks({fault("drop")}));
+  const Messages seen = send_to_rank_1(pair_of_ranks({fault("drop")}));
   EXPECT_TRUE(seen.run.deadlocked);
   for (const RankResult& r : seen.run.ranks) EXPECT_EQ(r.log.end, RankEnd::running);
 }
@@ -81,7 +81,7 @@ TEST(Faults, ACorruptMessageHasItsFirstByteFlipped) {
 }
 
 TEST(Faults, ADuplicateTakesThePortOnceMoreAndDeliversOnce) {
-  const Seen seen = send_to_rank_1(pair_of_ranks({fault("duplicate")}), 2);
+  const Messages seen = send_to_rank_1(pair_of_ranks({fault("duplicate")}), 2);
   EXPECT_EQ(seen.first, (std::vector<int>{7, 7}));
   EXPECT_EQ(seen.took[0], 6_us);
   EXPECT_EQ(seen.run.deadlocked, false);
@@ -95,7 +95,7 @@ TEST(Faults, OneThatMatchesNothingChangesNothing) {
   for (const char* kind : {"delay", "drop", "duplicate", "corrupt", "reorder"}) {
     FaultSpec f = fault(kind, "all_to_all");
     f.by = 1_ms;
-    const Seen seen = send_to_rank_1(pair_of_ranks({f}));
+    const Messages seen = send_to_rank_1(pair_of_ranks({f}));
     EXPECT_EQ(seen.took, std::vector<Time>{6_us}) << kind;
     EXPECT_EQ(seen.first, std::vector<int>{7}) << kind;
     for (const Note& note : seen.run.ranks[0].log.notes) EXPECT_NE(note.kind, note_kind::fault) << kind;

@@ -26,6 +26,22 @@ RunRecord with_group(const WorldSpec& spec, GroupBody body, const RunOptions& op
   return run(spec, options, in_group(std::move(body))).value();
 }
 
+RunRecord with_rank_1_away(GroupBody body) {
+  return with_group(world(2), [body = std::move(body)](RankEnvironment& env, ProcessGroup& g) -> Status {
+    if (env.rank == 0) return body(env, g);
+    env.runtime.sleep_until(env.runtime.now() + 10_s);
+    return Status{};
+  });
+}
+
+MutableView view(Floats& v, std::int64_t count, DType dtype) {
+  return {reinterpret_cast<std::byte*>(v.data()), dtype, count < 0 ? static_cast<std::int64_t>(v.size()) : count};
+}
+
+MutableView view(Ints& v) {
+  return {reinterpret_cast<std::byte*>(v.data()), DType::i32, static_cast<std::int64_t>(v.size())};
+}
+
 Status sum_ones(ProcessGroup& group, std::int64_t count) {
   std::vector<float> data(static_cast<std::size_t>(count), 1.0F);
   PDSIM_TRY(wait(group.all_reduce({reinterpret_cast<std::byte*>(data.data()), DType::f32, count}, ReduceOp::sum)));

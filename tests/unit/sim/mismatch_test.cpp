@@ -12,12 +12,6 @@
 namespace pdsim::sim {
 namespace {
 
-using Floats = std::vector<float>;
-
-MutableView view(Floats& v, std::int64_t count, DType dtype = DType::f32) {
-  return {reinterpret_cast<std::byte*>(v.data()), dtype, count};
-}
-
 using Act = Status (*)(ProcessGroup&, Floats&, bool odd);
 
 struct Row {

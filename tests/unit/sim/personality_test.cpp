@@ -98,11 +98,7 @@ TEST(Personality, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
 }
 
 TEST(Personality, OnlyGlooRefusesAGroupAfterATimeout) {
-  const RunRecord r = with_group(world(2), [](RankEnvironment& env, ProcessGroup& g) -> Status {
-    if (env.rank == 1) {
-      env.runtime.sleep_until(env.runtime.now() + 10_s);
-      return Status{};
-    }
+  const RunRecord r = with_rank_1_away([](RankEnvironment&, ProcessGroup& g) -> Status {
     CallOptions options;
     options.timeout = 1_s;
     const Status first = wait(g.barrier(options));

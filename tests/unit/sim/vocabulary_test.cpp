@@ -13,15 +13,10 @@ namespace pdsim::sim {
 namespace {
 
 using namespace literals;
-using Ints = std::vector<std::int32_t>;
-MutableView view(Ints& v) {
-  return {reinterpret_cast<std::byte*>(v.data()), DType::i32, static_cast<std::int64_t>(v.size())};
-}
-
 constexpr std::array personalities_tested{"gloo", "nccl", "ideal"};
 
-void in_every_world(const GroupBody& body, std::span<const char* const> backends = personalities_tested) {
-  for (const char* backend : backends)
+void in_every_world(const GroupBody& body, std::span<const char* const> on = personalities_tested) {
+  for (const char* backend : on)
     for (int p = 1; p <= 6; ++p) {
       const RunRecord record = with_group(world(p, backend), body);
       for (const RankResult& r : record.ranks)
