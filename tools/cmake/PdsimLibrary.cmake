@@ -4,8 +4,9 @@ add_library(pdsim_flags INTERFACE)
 target_compile_options(pdsim_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
   -ffp-contract=off)  # compilers must agree on every bit of a sum
-if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  target_compile_options(pdsim_flags INTERFACE -Wno-subobject-linkage)  # takes an included .cpp for a header
+if(CMAKE_UNITY_BUILD)  # what one file keeps to itself is no header's, and shadows nothing of the next
+  target_compile_options(pdsim_flags INTERFACE
+    $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local;-Wno-subobject-linkage,-Wno-shadow>)
 endif()
 if(PDSIM_SANITIZE)
   target_compile_options(pdsim_flags INTERFACE -fsanitize=${PDSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
