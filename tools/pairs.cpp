@@ -193,8 +193,8 @@ int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> 
   if (names_what_is_none || flags.algorithm != "all" || !flags.dtype.empty() || !flags.op.empty()) {
     console.problem(
         "--pairs times messages, and --expect all_reduce, broadcast, all_gather and all_to_all of f32 by the plans "
-        "that "
-        "auto takes: with --expect, --collective may name one of these; --algorithm, --dtype and --op do not apply");
+        "that auto takes: with --expect, --collective may name one of these; --algorithm, --dtype and --op do not "
+        "apply");
     return exit_wrong_input;
   }
   const PairRequest request;

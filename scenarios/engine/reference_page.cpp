@@ -98,8 +98,7 @@ std::string reference_page() {
   page.add(language::document_group);
   return "# Every key of the scenario language\n\n"
          "Printed by `pdsim schema --markdown` from the tables that the loader reads. [language.md](language.md) "
-         "explains "
-         "them.\n" +
+         "explains them.\n" +
          std::move(page).text() + limits_section();
 }
 

@@ -90,11 +90,9 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
                         first->tensor, first->saved_version, writer, first->saved_version + 1);
   d.why = fmt::format(
       "With broadcast_buffers on, every forward of the wrapper first copies rank 0's buffers into this rank's, in "
-      "place, "
-      "on rank 0 too; that raises each buffer's version. {} saved {} for backward, then {} began and its broadcast "
-      "wrote the "
-      "buffer before any backward had run. Autograd compares versions, not values, and refuses. The module alone does "
-      "not do this, which is why the same code works on one device.",
+      "place, on rank 0 too; that raises each buffer's version. {} saved {} for backward, then {} began and its "
+      "broadcast wrote the buffer before any backward had run. Autograd compares versions, not values, and refuses. "
+      "The module alone does not do this, which is why the same code works on one device.",
       capitalised(saver), first->tensor, writer);
   d.fix = "ddp: {broadcast_buffers: false}";
   d.fix_lines = {"or run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))",

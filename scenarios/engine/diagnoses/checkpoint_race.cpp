@@ -106,9 +106,8 @@ std::optional<Diagnosis> checkpoint_race(const Report& report) {
     }
     d.why =
         "torch.save opens the file anew and writes it piece by piece; nothing locks it. Until it is done the file is "
-        "cut "
-        "short, and a rank that is a little behind cuts it short again after another has finished. It works in tests, "
-        "where all are equally fast and files are small.";
+        "cut short, and a rank that is a little behind cuts it short again after another has finished. It works in "
+        "tests, where all are equally fast and files are small.";
     finish(d, report, path, torn ? read : nullptr);
     return d;
   }

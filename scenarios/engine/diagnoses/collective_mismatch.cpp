@@ -126,8 +126,7 @@ void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Ca
   d.why = fmt::format(
       "A forward through the DDP wrapper first broadcasts the module's buffers from rank 0, in evaluation and under "
       "no_grad too. Only {} evaluated, so this broadcast #{} met {} #{} of {}: neither can finish. No line of the "
-      "program "
-      "says broadcast, and the checkpoint or print that follows was never reached.",
+      "program says broadcast, and the checkpoint or print that follows was never reached.",
       ranks, seq, call_text(*other.call), seq, rest);
   d.fix = "evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)";
   d.fix_lines = {"or ddp: {broadcast_buffers: false}, which lets running statistics differ per rank",

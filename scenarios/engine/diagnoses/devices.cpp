@@ -106,8 +106,8 @@ std::optional<Diagnosis> device_imbalance(const Report& report) {
   d.why =
       "DataParallel is one process: parameters, their gradients and the optimizer's state live on the first device, "
       "outputs come together on the output device, and in every step parameters are copied to all devices and "
-      "gradients "
-      "back. The first device runs out of memory while the others are half empty, and all wait for its copies.";
+      "gradients back. The first device runs out of memory while the others are half empty, and all wait for its "
+      "copies.";
   d.fix = "data_parallel: none, in a world with a rank for each device: DistributedDataParallel";
   d.fix_lines = {"data_parallel: {output_device: 1} moves the outputs away, not the rest",
                  "a loss that is computed inside the module makes what is gathered small"};

@@ -121,11 +121,9 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
   d.cause = "the optimizer was made before the wrapper, and keeps values and not only references";
   d.why =
       "DDP's constructor writes rank 0's parameters into those of every rank, in place. An optimizer that only refers "
-      "to "
-      "them does not notice. One that copied them (master weights, an average, a trust ratio) still has this rank's "
-      "own "
-      "initial values, and writes them back at its first step: gradients are the same on every rank, parameters are "
-      "not.";
+      "to them does not notice. One that copied them (master weights, an average, a trust ratio) still has this rank's "
+      "own initial values, and writes them back at its first step: gradients are the same on every rank, parameters "
+      "are not.";
   d.fix = "optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel";
   d.fix_lines = {"or seed every rank alike before the model is built"};
   add_span(d, report.scenario, first->site.line, first->site.column, "the copies are taken here, before the wrapper",

@@ -26,9 +26,8 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
       fmt::format("{} {} no init before {}", ranks_text(d.ranks), d.ranks.size() == 1 ? "makes" : "make", first->name);
   d.why =
       "A collective without `group` takes the default process group, and DistributedDataParallel does so too. It "
-      "exists "
-      "from init_process_group on, in each process for itself: that another rank has called it, or the process that "
-      "spawned this one, does not count.";
+      "exists from init_process_group on, in each process for itself: that another rank has called it, or the process "
+      "that spawned this one, does not count.";
   if (!joined.empty())
     d.why +=
         fmt::format(" {} called it, and waited there for {}.", capitalised(ranks_text(joined)), ranks_text(d.ranks));
@@ -63,8 +62,7 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
   d.why =
       "There is one default process group in a process, and init_process_group makes it. A library that calls it too, "
       "a notebook cell that runs again, or a test behind another one in the same process finds it there. The ranks "
-      "that "
-      "went on wait for those that raised.";
+      "that went on wait for those that raised.";
   d.fix = "destroy: before the second init, that is, dist.destroy_process_group()";
   d.fix_lines = {"or ask first: if not dist.is_initialized()", "for a second group of the same processes: new_group"};
   add_span(d, report.scenario, second->site.line, second->site.column, "the second init", true);

@@ -137,8 +137,7 @@ std::optional<Diagnosis> world_size(const Report& report) {
   d.cause = fmt::format("nobody is rank {}", started);
   d.why = fmt::format(
       "init_process_group returns when world_size ranks have met. The number is what the caller says, and nobody "
-      "counts "
-      "the processes: {} looks for the address of rank {}, which no process will publish.",
+      "counts the processes: {} looks for the address of rank {}, which no process will publish.",
       ranks_text(ranks), started);
   d.fix = fmt::format("init: {{world_size: {}}}, or leave it to the launcher", started);
   d.fix_lines = {"nodes x processes per node, and every node must be started"};

@@ -42,8 +42,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
       sends
           ? "A blocking send returns when its receiver has posted the matching receive (large messages on any backend, "
             "all messages on Gloo). Here every rank of the circle is still in its send, so no receive is ever posted. "
-            "With "
-            "buffered sends the same program passes, which is why it may have worked with smaller messages."
+            "With buffered sends the same program passes, which is why it may have worked with smaller messages."
           : "Every rank of the circle waits for a message that its peer would send only after its own receive. No "
             "buffering helps: nothing was sent at all.";
   d.fix = "order the calls: even ranks send first, odd ranks receive first";

@@ -115,10 +115,8 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
   d.cause = fmt::format("reduce gives its result to rank {}, and to nobody else", root);
   d.why =
       "After a reduce only the root's tensor is defined. What the others find in theirs is the library's business: "
-      "NCCL "
-      "and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some of "
-      "the "
-      "ranks, in some of its elements. Both look like values, and nothing fails.";
+      "NCCL and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some "
+      "of the ranks, in some of its elements. Both look like values, and nothing fails.";
   d.fix = "all_reduce, where every rank uses the result";
   d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};
   add_span(d, report.scenario, call->site.line, call->site.column, fmt::format("its result is on rank {}", root), true);

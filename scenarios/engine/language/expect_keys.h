@@ -40,8 +40,7 @@ inline constexpr Key value_keys[] = {
     {.name = "equals",
      .shape = Shape::word,
      .about = "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps "
-              "joined "
-              "to one, too",
+              "joined to one, too",
      .words = equals_words},
 };
 inline constexpr Group value{

@@ -164,8 +164,7 @@ TEST(NcclErrors, WhatNcclSaidLastIsAddedOnOneLine) {
   nccl.last_error = [](ncclComm_t) { return "Duplicate GPU detected\nrank 0 and rank 1\n"; };
   EXPECT_EQ(nccl_status(nccl, ncclInvalidUsage, "ncclCommInitRankConfig", nullptr).error().message,
             "the call does not fit what NCCL is doing (ncclCommInitRankConfig: an error of the double: Duplicate GPU "
-            "detected "
-            "rank 0 and rank 1)");
+            "detected rank 0 and rank 1)");
 }
 
 TEST(NcclErrors, CudaHasItsNameAndText) {
