@@ -18,7 +18,7 @@ namespace {
 
 constexpr Time poll_interval{10'000'000'000};
 
-Error system_error(std::string_view what, std::string_view path) {
+Error file_error(std::string_view what, std::string_view path) {
   const int number = errno;
   return {Code::io_error,
           fmt::format("cannot {} `{}`: {}", what, path, std::generic_category().message(number)),
@@ -85,10 +85,10 @@ class RealLogFile final : public LogFile {
       OpenFile file(path_, O_RDONLY);
       if (file.ok()) {
         std::string bytes;
-        if (!file.lock(LOCK_SH) || !file.read_from(offset, bytes)) return system_error("read", path_);
+        if (!file.lock(LOCK_SH) || !file.read_from(offset, bytes)) return file_error("read", path_);
         return bytes;
       }
-      if (errno != ENOENT) return system_error("open", path_);
+      if (errno != ENOENT) return file_error("open", path_);
       if (!wait_for_change(deadline))
         return Error{Code::store_timeout, fmt::format("`{}` does not exist", path_), {{"path", path_}}};
     }
@@ -96,10 +96,10 @@ class RealLogFile final : public LogFile {
 
   Status append(std::int64_t offset, const std::function<std::string(std::string_view)>& with_tail) override {
     OpenFile file(path_, O_RDWR | O_CREAT);
-    if (!file.ok()) return system_error("open for writing", path_);
+    if (!file.ok()) return file_error("open for writing", path_);
     std::string tail;
-    if (!file.lock(LOCK_EX) || !file.read_from(offset, tail)) return system_error("read", path_);
-    if (!file.write_at_end(with_tail(tail))) return system_error("write", path_);
+    if (!file.lock(LOCK_EX) || !file.read_from(offset, tail)) return file_error("read", path_);
+    if (!file.write_at_end(with_tail(tail))) return file_error("write", path_);
     return {};
   }
 
@@ -116,7 +116,7 @@ class RealLogFile final : public LogFile {
   }
 
   Status remove() override {
-    if (::unlink(path_.c_str()) != 0 && errno != ENOENT) return system_error("remove", path_);
+    if (::unlink(path_.c_str()) != 0 && errno != ENOENT) return file_error("remove", path_);
     return {};
   }
 
@@ -139,15 +139,15 @@ Status RealFiles::write_whole(std::string_view path, std::string_view content) {
   const std::string draft = fmt::format("{}.{}.tmp", target, ::getpid());
   {
     OpenFile file(draft, O_RDWR | O_CREAT | O_TRUNC);
-    if (!file.ok()) return system_error("open for writing", path);
+    if (!file.ok()) return file_error("open for writing", path);
     if (!file.write_at_end(content)) {
-      const Error error = system_error("write", path);
+      const Error error = file_error("write", path);
       ::unlink(draft.c_str());
       return error;
     }
   }
   if (::rename(draft.c_str(), target.c_str()) != 0) {
-    const Error error = system_error("write", path);
+    const Error error = file_error("write", path);
     ::unlink(draft.c_str());
     return error;
   }
@@ -156,9 +156,9 @@ Status RealFiles::write_whole(std::string_view path, std::string_view content) {
 
 Result<std::string> RealFiles::read_whole(std::string_view path) {
   OpenFile file(std::string(path), O_RDONLY);
-  if (!file.ok()) return system_error("open", path);
+  if (!file.ok()) return file_error("open", path);
   std::string bytes;
-  if (!file.read_from(0, bytes)) return system_error("read", path);
+  if (!file.read_from(0, bytes)) return file_error("read", path);
   return bytes;
 }
 

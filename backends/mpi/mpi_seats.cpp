@@ -84,7 +84,7 @@ Environment environment_for_mpirun(const std::string& folder) {
   return all;
 }
 
-std::string text_of(const std::string& path) {
+std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -122,8 +122,8 @@ class MpiSeats final : public Seats {
     end_ = Descriptor(open(end.c_str(), O_RDWR | O_CLOEXEC));
     const Descriptor output(open(printed.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!end_ || !output) return system_error("cannot write in " + folder_.path());
-    const std::vector<std::string> command{
-        "mpirun", "-n", std::to_string(ranks), "sh", "-c", std::string(keeper), folder_.path()};
+    const std::vector<std::string> command{"mpirun",      "-n", std::to_string(ranks), "sh", "-c", std::string(keeper),
+                                           folder_.path()};
     const Child::Inherited inherited[] = {
         {output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}, {folder_.alive(), STDERR_FILENO + 1}};
     Result<Child> child = Child::start(command, inherited, signal_mask, environment_for_mpirun(folder_.path()));
@@ -153,7 +153,7 @@ class MpiSeats final : public Seats {
     bool all = true;
     for (std::size_t rank = 0; rank < environments_.size(); ++rank) {
       if (!environments_[rank].empty()) continue;
-      const std::string text = text_of(folder_.path() + "/" + std::to_string(rank));
+      const std::string text = content_of(folder_.path() + "/" + std::to_string(rank));
       for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\0', at), text.size());
         environments_[rank].push_back(text.substr(at, end - at));
@@ -166,7 +166,7 @@ class MpiSeats final : public Seats {
 
   Error failed(std::string_view how) const {
     return {
-        Code::unavailable, fmt::format("mpirun {}: {}", how, first_words(text_of(folder_.path() + "/printed"))), {}};
+        Code::unavailable, fmt::format("mpirun {}: {}", how, first_words(content_of(folder_.path() + "/printed"))), {}};
   }
 
   // It ends when its keepers have; SIGKILL where it does not.
