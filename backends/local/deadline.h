@@ -10,10 +10,9 @@ namespace pdsim {
 
 // max(): none, and so is a timeout of more than a year.
 inline std::chrono::steady_clock::time_point deadline_after(Time timeout) {
-  using Clock = std::chrono::steady_clock;
   constexpr std::int64_t year_ns = 365LL * 24 * 3600 * 1'000'000'000;
-  if (timeout.ns() > year_ns) return Clock::time_point::max();
-  return Clock::now() + std::chrono::nanoseconds(timeout.ns());
+  if (timeout.ns() > year_ns) return std::chrono::steady_clock::time_point::max();
+  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(timeout.ns());
 }
 
 }  // namespace pdsim

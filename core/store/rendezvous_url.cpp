@@ -74,7 +74,8 @@ Result<std::string_view> variable(const Environment& environment, std::string_vi
 struct WantedNumber {
   std::string_view argument, variable, words;
 };
-constexpr std::array<WantedNumber, 2> wanted{{{"rank", "RANK", "rank"}, {"world_size", "WORLD_SIZE", "world size"}}};
+constexpr std::array<WantedNumber, 2> wanted_numbers{
+    {{"rank", "RANK", "rank"}, {"world_size", "WORLD_SIZE", "world size"}}};
 
 Result<int> rank_or_size(const WantedNumber& name, std::optional<int> argument, const Url& url,
                          const Environment& environment) {
@@ -135,9 +136,9 @@ Result<InitMethod> parse_init_method(const InitArguments& arguments, const Envir
         fmt::format("no rendezvous handler for {}://; there are env://, tcp:// and file://", shown(url->scheme, 40)));
   if (method.kind == InitMethod::Kind::file) PDSIM_TRY(read_path(*url, method));
   if (method.kind == InitMethod::Kind::tcp) PDSIM_TRY(read_address(*url, environment, method));
-  const auto rank = rank_or_size(wanted[0], arguments.rank, *url, environment);
+  const auto rank = rank_or_size(wanted_numbers[0], arguments.rank, *url, environment);
   if (!rank) return rank.error();
-  const auto size = rank_or_size(wanted[1], arguments.world_size, *url, environment);
+  const auto size = rank_or_size(wanted_numbers[1], arguments.world_size, *url, environment);
   if (!size) return size.error();
   if (*size < 1) return wrong(fmt::format("the world size is {}, and must be at least 1", *size));
   if (*rank < 0 || *rank >= *size)
