@@ -3,11 +3,11 @@
 #include "backends/gloo/errors.h"
 #include "backends/gloo/gloo_member.h"
 #include "backends/gloo/raw.h"
+#include "backends/gloo/watched_context.h"
 #include "backends/local/interfaces.h"
 #include "backends/local/wait_for_all.h"
 
 #include <fmt/format.h>
-#include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
@@ -126,6 +126,7 @@ class GlooBackend final : public Backend {
     GlooPeers peers;
     const auto context = connected(store, options, peers);
     if (!context.ok()) return peers.name_in(context.error());
+    (*context)->watch();
     return std::unique_ptr<Member>(
         std::make_unique<GlooMember>(runtime_, *context, std::move(peers), timeout_of(options)));
   }
@@ -140,11 +141,10 @@ class GlooBackend final : public Backend {
   Time timeout_of(const JoinOptions& options) const {
     return options.timeout > Time{} ? options.timeout : default_timeout();
   }
-  Result<std::shared_ptr<::gloo::Context>> connected(pdsim::Store& store, const JoinOptions& options,
-                                                     GlooPeers& peers) {
+  Result<std::shared_ptr<WatchedContext>> connected(pdsim::Store& store, const JoinOptions& options, GlooPeers& peers) {
     const Time timeout = timeout_of(options);
     if (options.size == 2) peers.set_only(options.members()[1 - options.rank]);
-    auto context = std::make_shared<::gloo::rendezvous::Context>(options.rank, options.size);
+    auto context = std::make_shared<WatchedContext>(options.rank, options.size);
     context->setTimeout(gloo_timeout(timeout.ps));
     Status status = guarded([&] {
       connect(*context, std::make_shared<RendezvousStore>(store, options, interfaces_, peers), device_);
@@ -153,7 +153,7 @@ class GlooBackend final : public Backend {
     if (!status.ok()) return status.error();
     // A rank that is connected may end before the other end of a pair is, which then finds its connection closed.
     PDSIM_TRY(wait_for_all(store, options, "connected", timeout));
-    return std::shared_ptr<::gloo::Context>(std::move(context));
+    return context;
   }
 
   Runtime& runtime_;

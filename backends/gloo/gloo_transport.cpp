@@ -13,11 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::uint64_t slot_of(SlotSpace space, Tag tag) {
-  constexpr Tag below_top_byte = (Tag{1} << 56) - 1;
-  return (static_cast<std::uint64_t>(space) << 56) | (tag & below_top_byte);
-}
-
 // Copies each message to oneself into its receive, and takes both out of the round.
 Status short_cut_self(std::vector<Message>& round, Rank self) {
   const auto to_self = [self](const Message& m) { return m.peer == self; };
@@ -44,6 +39,11 @@ Status short_cut_self(std::vector<Message>& round, Rank self) {
 }
 
 }  // namespace
+
+std::uint64_t slot_of(SlotSpace space, Tag tag) {
+  constexpr Tag below_top_byte = (Tag{1} << 56) - 1;
+  return (static_cast<std::uint64_t>(space) << 56) | (tag & below_top_byte);
+}
 
 GlooMessage::GlooMessage(::gloo::Context& context, const Message& message, SlotSpace space)
     : message_(message), buffer_(context.createUnboundBuffer(message.data, static_cast<std::size_t>(message.bytes))) {

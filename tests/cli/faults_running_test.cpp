@@ -60,19 +60,18 @@ bool cut(const std::string& world) {
   return cut_a_connection(below(getpid(), "--as-rank " + world), some_calls);
 }
 
-// Gloo sometimes forgets a send that waits while its connection breaks; that rank is then shown as the one that waits.
-TEST(BrokenConnection, OfGlooIsAnErrorThatNamesTheOtherRank) {
+// Gloo itself forgets the message that it is moving; backends/gloo/watched_context.h.
+TEST(BrokenConnection, OfGlooIsAnErrorOnBothRanksThatNamesTheOther) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   if (!can_cut()) GTEST_SKIP() << "this system lends no descriptors of other processes";
   for (const std::string algorithm : {"native", "ring"}) {
     const Broken run = break_run(endless_bench("gloo", algorithm), [] { return cut("gloo"); });
     EXPECT_EQ(run.status, 1) << run.output;
-    const bool one = has(run, "rank 0: peer-closed\n") && has(run, "the connection was closed by rank 1 (gloo:");
-    const bool other = has(run, "rank 1: peer-closed\n") && has(run, "the connection was closed by rank 0 (gloo:");
-    EXPECT_TRUE(one || other) << run.output;
+    EXPECT_TRUE(has(run, "rank 0: peer-closed\n")) << run.output;
+    EXPECT_TRUE(has(run, "the connection was closed by rank 1 (gloo:")) << run.output;
+    EXPECT_TRUE(has(run, "rank 1: peer-closed\n")) << run.output;
+    EXPECT_TRUE(has(run, "the connection was closed by rank 0 (gloo:")) << run.output;
     EXPECT_TRUE(has(run, "[connection-lost]: ")) << run.output;
-    EXPECT_TRUE(one || has(run, "rank 0 --")) << run.output;
-    EXPECT_TRUE(other || has(run, "rank 1 --")) << run.output;
   }
 }
 

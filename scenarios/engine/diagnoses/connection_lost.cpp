@@ -18,13 +18,24 @@ const Call* broken_call(const RankLog& log) {
   return found == log.calls.rend() ? nullptr : &*found;
 }
 
+// What the rank was in that had come furthest.
+const Call* newest_broken_call(const Report& report) {
+  const Call* newest = nullptr;
+  for (const RankError& e : report.errors) {
+    const Call* call = broken_call(log_of(report.run, e.rank));
+    if (call == nullptr || (newest != nullptr && call->group != newest->group)) return nullptr;
+    if (newest == nullptr || call->seq > newest->seq) newest = call;
+  }
+  return newest;
+}
+
 // A rank that had ended closes its connections, and so does one that calls something else and gives up. One that is in an
-// earlier call of the group is there for want of what the connection carried.
-bool lives_in(const RankLog& log, const Call& call, Time moment) {
+// earlier call of the group is there for want of what the connection carried; one that came to the call later had lived too.
+bool lives_in(const RankLog& log, const Call& call) {
   if (log.end == RankEnd::died || log.end == RankEnd::returned) return false;
   const auto in = std::find_if(log.calls.rbegin(), log.calls.rend(),
                                [&](const Call& c) { return c.layer == Layer::collective && c.group == call.group; });
-  if (in == log.calls.rend() || in->seq > call.seq || in->issued > moment) return false;
+  if (in == log.calls.rend() || in->seq > call.seq) return false;
   return is_broken(*in) || is_open_at(*in, Time::max());
 }
 
@@ -36,16 +47,16 @@ std::optional<Diagnosis> connection_lost(const Report& report) {
     if (e.code != Code::peer_closed) return std::nullopt;
   const RankError& first = *std::min_element(report.errors.begin(), report.errors.end(),
                                              [](const RankError& a, const RankError& b) { return a.at < b.at; });
-  const Call* call = broken_call(log_of(report.run, first.rank));
+  const Call* call = newest_broken_call(report);
   if (call == nullptr) return std::nullopt;
   for (const RankResult& rank : report.run.ranks)
-    if (!lives_in(rank.log, *call, first.at)) return std::nullopt;
+    if (!lives_in(rank.log, *call)) return std::nullopt;
 
   Diagnosis d;
   for (const RankError& e : report.errors) add_once(d.ranks, e.rank);
   const std::string what = fmt::format("{} #{}", call_text(*call), call->seq);
   d.headline = fmt::format("{} a connection in {}, and no rank had ended", who(d.ranks, "lost", "lost"), what);
-  d.cause = fmt::format("no rank had ended when the connection of rank {} broke in {}", first.rank, what);
+  d.cause = fmt::format("no rank had ended when the connection of rank {} broke", first.rank);
   d.why = fmt::format(
       "Every rank was in {} or still in a call before it, and all of them lived on when rank {} was told "
       "at {} that its connection was closed. So it was not a rank that closed it but what lies between: the network, a "

@@ -55,6 +55,20 @@ TEST(ConnectionLost, IsSaidWhereTheOtherEndIsStillInTheCallBefore) {
   EXPECT_EQ(id_of({hangs(0), ahead}), "connection-lost");
 }
 
+TEST(ConnectionLost, IsSaidWhereTheFirstToBeToldWasACallBehind) {
+  RankScript ahead = after_one_call(1);
+  ahead.collective("all_reduce", "bucket 1");
+  ahead.collective("all_reduce", "bucket 2", true).raises(Code::peer_closed, "the connection was closed by rank 0");
+  EXPECT_EQ(id_of({loses_it(0), ahead}), "connection-lost");
+}
+
+TEST(ConnectionLost, IsSaidWhereARankCameToTheCallAfterAnotherWasTold) {
+  RankScript late = after_one_call(1);
+  late.wait(Time{1'000'000'000'000});
+  late.collective("all_reduce", "bucket 1", true).raises(Code::peer_closed, "the connection was closed by rank 0");
+  EXPECT_EQ(id_of({loses_it(0), late}), "connection-lost");
+}
+
 TEST(ConnectionLost, IsNotSaidWhereARankHadEndedOrCalledSomethingElse) {
   RankScript returned = after_one_call(1);
   returned.leave().returns();
