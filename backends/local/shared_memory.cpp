@@ -56,7 +56,7 @@ Result<SharedMemory> SharedMemory::open(Descriptor inherited) {
   if (access != O_RDWR || fstat(inherited.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0)
     return not_ours;
   const auto size = static_cast<std::size_t>(about.st_size);
-  void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, inherited.get(), 0);
+  void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inherited.get(), 0);
   if (data == MAP_FAILED) return system_error("cannot map the memory of the flight record");
   inherited.reset();
   return SharedMemory(Descriptor(), static_cast<std::byte*>(data), size);

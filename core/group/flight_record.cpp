@@ -9,6 +9,11 @@ namespace pdsim {
 FlightRecorder::FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity)
     : rank_(rank), clock_(clock), capacity_(capacity) {}
 
+void FlightRecorder::reserve(std::size_t calls) {
+  const std::lock_guard lock(mutex_);
+  calls_.reserve(calls);
+}
+
 std::int64_t FlightRecorder::begin(Call&& call) {
   return begin_filled([&call](Call& kept) { kept = std::move(call); });
 }

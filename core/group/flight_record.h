@@ -132,18 +132,20 @@ class Newest {
   T& back() { return blocks_.back().back(); }
   void push_back(T&& item) { emplace_back() = std::move(item); }
   T& emplace_back() {
-    if (blocks_.empty() || blocks_.back().size() == per_block) {
-      blocks_.emplace_back();
-      if (blocks_.size() > 1) blocks_.back().reserve(per_block);
-    }
+    if (blocks_.empty() || blocks_.back().size() == per_block) add_block();
     ++size_;
     return blocks_.back().emplace_back();
+  }
+  // Takes the memory of so many now, and touches it.
+  void reserve(std::size_t count) {
+    for (std::size_t i = 0; i < count; i += per_block) spare_.emplace_back(per_block).clear();
   }
   void drop_oldest() {
     --size_;
     if (++first_ % per_block != 0) return;
     const std::size_t dropped = first_ / per_block;
-    blocks_[dropped - 1] = std::vector<T>();
+    blocks_[dropped - 1].clear();
+    spare_.push_back(std::move(blocks_[dropped - 1]));
     if (2 * dropped < blocks_.size()) return;
     blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(dropped));
     first_ = 0;
@@ -169,7 +171,17 @@ class Newest {
 
  private:
   static constexpr std::size_t per_block = 64;
-  std::vector<std::vector<T>> blocks_;
+  void add_block() {
+    if (!spare_.empty()) {
+      blocks_.push_back(std::move(spare_.back()));
+      spare_.pop_back();
+      return;
+    }
+    blocks_.emplace_back();
+    if (blocks_.size() > 1) blocks_.back().reserve(per_block);
+  }
+
+  std::vector<std::vector<T>> blocks_, spare_;  // spare ones are empty, and have memory for a block
   std::size_t first_ = 0, size_ = 0;
 };
 
@@ -177,6 +189,8 @@ class FlightRecorder {
  public:
   FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity = 1 << 16);
 
+  // Takes the memory of the next `calls` now: the system's pages cost the first call in each a microsecond.
+  void reserve(std::size_t calls);
   // Begins a call now; id, parent, issued and (when empty) site are filled in.
   std::int64_t begin(Call&& call);
   // The same; `fill(Call&)` fills the call in where it is kept. It calls nothing of the recorder, whose lock is held.

@@ -54,7 +54,9 @@ ProgramResult run_part(RankChannel& channel, RankLife& life, const Scenario& sce
   FlightRecorder recorder(start.rank, life.runtime);
   recorder.set_launch(start.launch);
   if (const std::span<std::byte> memory = channel.ring_memory(); !memory.empty()) {
-    ring.emplace(memory, RecordRing::shape_of(memory.size()), start.rank, start.launch);
+    const RingShape shape = RecordRing::shape_of(memory.size());
+    recorder.reserve(shape.calls);
+    ring.emplace(memory, shape, start.rank, start.launch);
     recorder.mirror(&*ring);
   }
   FilesBelow files(start.work_dir);

@@ -33,9 +33,13 @@ void expect_newest(const RankLog& log, std::int64_t recorded) {
   }
 }
 
-TEST(FlightRecorder, KeepsTheNewestCallsInOrderHoweverManyFellOff) {
+class FlightRecorderTest : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(CallsReserved, FlightRecorderTest, testing::Values(0, 1, 70, 2000));
+
+TEST_P(FlightRecorderTest, KeepsTheNewestCallsInOrderHoweverManyFellOff) {
   const RealRuntime clock;
   FlightRecorder recorder(0, clock, capacity);
+  recorder.reserve(GetParam());
   expect_newest(recorder.log(), 0);
   for (std::int64_t number = 0; number < 700; ++number) {
     record(recorder, number);
