@@ -21,6 +21,9 @@ using scenarios::TrialWorld;
 
 std::string line_of(std::string text) { return text.substr(0, text.find_last_not_of(' ') + 1) + "\n"; }
 
+bool has_bandwidth(const LinkFit& fit) { return fit.bandwidth.bytes_per_s > 0; }
+std::string bandwidth_text(const LinkFit& fit) { return has_bandwidth(fit) ? to_string(fit.bandwidth) : "not seen"; }
+
 class Writer {
  public:
   Writer(const TrialFlags& flags, const TrialWorld& world, Console& console)
@@ -36,7 +39,7 @@ class Writer {
     for (const PairTimes& pair : pairs) {
       std::string line = fmt::format("{:<10}", fmt::format("{} {}", pair.a, pair.b));
       for (const Time time : pair.one_way) line += fmt::format("{:>10}", to_string(time));
-      line += fmt::format("{:>12}{:>14}", to_string(pair.fit.latency), to_string(pair.fit.bandwidth));
+      line += fmt::format("{:>12}{:>14}", to_string(pair.fit.latency), bandwidth_text(pair.fit));
       if (pair.slowness >= slow_link) line += fmt::format("  slow: {:.1f} times the median", pair.slowness);
       text += line_of(line);
     }
@@ -87,12 +90,14 @@ class Writer {
       Json times = Json::array();
       for (std::size_t i = 0; i < pair.one_way.size(); ++i)
         times.push_back({{"bytes", request.bytes[i]}, {"one_way_us", pair.one_way[i].us()}});
-      const Json line{{"pair", {pair.a, pair.b}},
-                      {"latency_us", pair.fit.latency.us()},
-                      {"bandwidth_GBps", static_cast<double>(pair.fit.bandwidth.bytes_per_s) / 1e9},
-                      {"slowness", pair.slowness},
-                      {"slow", pair.slowness >= slow_link},
-                      {"times", std::move(times)}};
+      const Json line{
+          {"pair", {pair.a, pair.b}},
+          {"latency_us", pair.fit.latency.us()},
+          {"bandwidth_GBps",
+           has_bandwidth(pair.fit) ? Json(static_cast<double>(pair.fit.bandwidth.bytes_per_s) / 1e9) : Json()},
+          {"slowness", pair.slowness},
+          {"slow", pair.slowness >= slow_link},
+          {"times", std::move(times)}};
       console_.print(line.dump() + "\n");
     }
   }
@@ -217,6 +222,14 @@ int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> 
   bool held = true;
   for (const PairTimes& pair : timed->pairs) held = held && pair.slowness < slow_link;
   const LinkFit link = median_link(request, timed->pairs);
+  if (!has_bandwidth(link)) {
+    writer.failure(
+        fmt::format("no bandwidth can be told: messages of {} took no longer than those of {}. If other work disturbed "
+                    "the machine, "
+                    "time the links again when it is idle",
+                    to_string(Bytes{request.bytes.back()}), to_string(Bytes{request.bytes.front()})));
+    return exit_did_not_hold;
+  }
   writer.link(link);
   if (expect) {
     const Result<bool> compared = compare(flags, trial.world, link, *expect, writer);

@@ -103,7 +103,8 @@ std::vector<PairTimes> pair_times(const PairRequest& request, const std::vector<
   return pairs;
 }
 
-LinkFit fit_link(const std::vector<std::int64_t>& bytes, const std::vector<Time>& times) {
+LinkFit fit_link(const std::vector<std::int64_t>& bytes, std::vector<Time> times) {
+  for (std::size_t i = times.size(); i-- > 1;) times[i - 1] = std::min(times[i - 1], times[i]);
   // Minimises the sum of (latency w + slope n w - 1)^2 with w = 1 / time.
   double ww = 0.0, wn = 0.0, nn = 0.0, w1 = 0.0, n1 = 0.0;
   for (std::size_t i = 0; i < times.size(); ++i) {

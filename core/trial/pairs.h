@@ -21,7 +21,7 @@ struct PairRequest {
   Time timeout{60'000'000'000'000};
 };
 
-// A message of n bytes takes latency + n / bandwidth.
+// A message of n bytes takes latency + n / bandwidth. No bandwidth (0): long messages took no longer than short ones.
 struct LinkFit {
   Time latency{};
   Rate bandwidth{};
@@ -41,8 +41,9 @@ RankProgram pair_program(const PairRequest& request);
 // All pairs, by a and then b; those that some rank did not end are left out.
 std::vector<PairTimes> pair_times(const PairRequest& request, const std::vector<RankResult>& ranks);
 
-// Least squares of the relative errors, so that small sizes count as much as large ones; neither part is negative.
-LinkFit fit_link(const std::vector<std::int64_t>& bytes, const std::vector<Time>& times);
+// Least squares of the relative errors, so that small sizes count as much as large ones; neither part is negative. `bytes` ascend. What
+// disturbs a machine only adds, so a message counts as no slower than any longer one.
+LinkFit fit_link(const std::vector<std::int64_t>& bytes, std::vector<Time> times);
 
 // The link of the median pair: its median time at each size, fitted.
 LinkFit median_link(const PairRequest& request, const std::vector<PairTimes>& pairs);

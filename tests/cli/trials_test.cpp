@@ -70,6 +70,20 @@ TEST(ValidateCommand, TimesEveryPairAndGivesTheLinkForAScenario) {
   EXPECT_EQ(pairs[2]["slow"], false);
 }
 
+TEST(ValidateCommand, GivesNoLinkForAScenarioWhereTimesDoNotGrowWithTheSize) {
+  const Folder folder;
+  for (const char* then : {"--pairs", "--expect"}) {
+    std::vector<std::string> arguments{"validate", then, "--ranks", "2", "--bandwidth", "0GB/s"};
+    if (then == std::string("--expect")) arguments.insert(arguments.begin() + 2, "0.8");
+    const Ended run = run_pdsim(arguments, folder.path());
+    EXPECT_EQ(run.status, 1) << run.output << run.problems;
+    EXPECT_NE(run.output.find("no bandwidth can be told: messages of 1MiB took no longer than those of 8B"),
+              std::string::npos)
+        << run.output;
+    EXPECT_EQ(run.output.find("for a scenario"), std::string::npos) << run.output;
+  }
+}
+
 TEST(ValidateCommand, PredictsTheSimulatedWorldFromItsOwnLinks) {
   const Folder folder;
   const auto rows = lines(run_pdsim({"validate", "--expect", "0.95", "--ranks", "4", "--json"}, folder.path()).output);

@@ -40,10 +40,23 @@ TEST(FitLink, GivesBackTheLinkThatMadeTheTimes) {
 TEST(FitLink, NeverGivesANegativePart) {
   const LinkFit falling = fit_link({8, 1 << 20}, {9_us, 3_us});
   EXPECT_GT(falling.latency.ps, 0);
-  EXPECT_EQ(falling.bandwidth.bytes_per_s, 0);  // infinitely fast
+  EXPECT_EQ(falling.bandwidth.bytes_per_s, 0);  // none seen
   const LinkFit steep = fit_link({1 << 10, 1 << 20}, {1_ns, 1_s});
   EXPECT_EQ(steep.latency.ps, 0);
   EXPECT_GT(steep.bandwidth.bytes_per_s, 0);
+}
+
+TEST(FitLink, TakesNoMessageForSlowerThanALongerOne) {
+  const std::vector<std::int64_t> bytes{8, 1024, 64 << 10, 1 << 20};
+  const LinkFit link{5_us, 1_GB_per_s};
+  std::vector<Time> times;
+  for (const std::int64_t n : bytes) times.push_back(link.of(n));
+  times[0] = 3_ms;
+  times[1] = 2_ms;
+  const LinkFit fit = fit_link(bytes, times);
+  EXPECT_LT(fit.of(8).us(), 80.0);
+  EXPECT_GT(fit.of(1 << 20).us(), 500.0);
+  EXPECT_LT(fit.of(1 << 20).us(), link.of(1 << 20).us());
 }
 
 TEST(Pairs, HaveTheLatencyAndBandwidthOfTheirLinks) {
