@@ -330,6 +330,8 @@ inline constexpr std::array compute_keys{
         .otherwise = "cpu",
         .words = device_words},
 };
+inline constexpr Key model_part_key{
+    .name = "part", .shape = Shape::name, .about = "which of the model's `parts`; needed where there are some"};
 inline constexpr std::array checkpoint_keys{
     Key{.name = "path", .shape = Shape::text, .about = "the file that gets parameters and buffers", .required = true},
     Key{.name = "takes",
@@ -341,6 +343,7 @@ inline constexpr std::array checkpoint_keys{
         .about = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
         .otherwise = "module",
         .words = eval_targets},
+    model_part_key,
 };
 inline constexpr std::array load_checkpoint_keys{
     Key{.name = "path", .shape = Shape::text, .about = "the file that checkpoint wrote", .required = true},
@@ -353,6 +356,7 @@ inline constexpr std::array load_checkpoint_keys{
         .shape = Shape::boolean,
         .about = "missing and unexpected keys are errors",
         .otherwise = "true"},
+    model_part_key,
 };
 inline constexpr std::array requires_grad_keys{
     Key{.name = "layers", .shape = Shape::names, .about = "whose parameters", .required = true},
@@ -372,6 +376,7 @@ inline constexpr std::array clip_keys{
         .shape = Shape::boolean,
         .about = "a norm that is NaN or infinite is an error",
         .otherwise = "false"},
+    model_part_key,
 };
 inline constexpr std::array relaunch_keys{
     Key{.name = "clean",

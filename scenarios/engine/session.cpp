@@ -166,6 +166,10 @@ void Session::work_on(const std::string& the_part) {
   part = the_part;
 }
 
+void Session::work_on_part_of(const Operation& op) {
+  if (!scenario.model.parts.empty()) work_on(op.text("part", part));
+}
+
 Status Session::for_each_part(const std::function<Status()>& what) {
   if (scenario.model.parts.empty()) return what();
   for (const ModelPart& each : scenario.model.parts) {

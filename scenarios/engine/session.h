@@ -97,6 +97,7 @@ struct Session {
 
   // From here on module, ddp and optimizer are those of this part.
   void work_on(const std::string& the_part);
+  void work_on_part_of(const Operation& op);
   // Does it for every part of the model, or once where it has none.
   Status for_each_part(const std::function<Status()>& what);
   bool moves_data() const { return world == WorldKind::real || scenario.world.spec.payload; }

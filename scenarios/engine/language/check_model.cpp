@@ -94,13 +94,33 @@ void check_layers(const Node& model, const Scenario& s, Problems& problems) {
                        suggestion(item.text, layer_names(s), "layers are"));
 }
 
-// A file with several models has no operation that would have to say which of them it means.
-void only_of_parts(const std::vector<Operation>& program, Problems& problems) {
+// Of several models an operation says which it means, and of one it does not.
+void check_part(const Operation& op, const Scenario& s, Problems& problems) {
+  std::vector<std::string_view> names;
+  for (const ModelPart& part : s.model.parts) names.push_back(part.name);
+  const auto given = op.args.find("part");
+  if (given == op.args.end()) {
+    if (names.empty()) return;
+    return problems.error(op.mark, fmt::format("`{}` without a part", op.name),
+                          fmt::format("of several models it says which: `part: {}`", fmt::join(names, "` or `part: ")));
+  }
+  const Located<std::string>& part = given->second.text;
+  if (names.empty())
+    problems.error(part.mark, fmt::format("`part` of `{}` in a file of one model", op.name),
+                   "`parts` of the model makes several");
+  else if (std::find(names.begin(), names.end(), *part) == names.end())
+    problems.error(part.mark, fmt::format("no part of the model is called `{}`", *part),
+                   suggestion(*part, names, "parts are"));
+}
+
+void check_part_users(const std::vector<Operation>& program, const Scenario& s, Problems& problems) {
   for (const Operation& op : program) {
-    for (const char* of_one : {"checkpoint", "load_checkpoint", "clip_grad_norm", "requires_grad", "join"})
-      if (op.name == of_one)
-        problems.error(op.mark, fmt::format("`{}` beside `parts`", op.name), "it is about one model");
-    if (const auto body = op.args.find("do"); body != op.args.end()) only_of_parts(body->second.operations, problems);
+    for (const char* of_a_part : {"checkpoint", "load_checkpoint", "clip_grad_norm"})
+      if (op.name == of_a_part) check_part(op, s, problems);
+    if (op.name == "join" && !s.model.parts.empty())
+      problems.error(op.mark, "`join` beside `parts`", "it is about one model");
+    if (const auto body = op.args.find("do"); body != op.args.end())
+      check_part_users(body->second.operations, s, problems);
   }
 }
 
@@ -136,7 +156,6 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
     problems.error(parts->mark,
                    "`parts` beside `differs`, `takes`, `data_parallel`, copies of an optimizer or `equals`",
                    "these are about one model");
-  only_of_parts(s.program, problems);
 }
 
 // What stands beside the kind of a layer.
@@ -254,6 +273,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
     problems.warning(entry_of(*ddp, "check_reduction")->mark, "`check_reduction` does nothing",
                      "it is deprecated in PyTorch; leave it away");
   check_data_parallel(document, s, problems);
+  check_part_users(s.program, s, problems);
   const Node* model = document.find("model");
   if (model == nullptr) return;
   check_layers(*model, s, problems);

@@ -1,9 +1,13 @@
-// checkpoint, load_checkpoint.
+// checkpoint, load_checkpoint, requires_grad.
 #include "core/nn/state_dict.h"
 #include "scenarios/engine/operations/operations.h"
 #include "scenarios/engine/program_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
 
 namespace pdsim::scenarios::operations {
 namespace {
@@ -34,6 +38,7 @@ std::string_view prefix(bool wrapper) { return wrapper ? nn::wrapper_prefix : st
 }  // namespace
 
 Status checkpoint(Session& s, const Operation& op) {
+  s.work_on_part_of(op);
   PDSIM_TRY(make_model(s, op));
   const Result<bool> wrapper = is_wrapper(s, op, "of");
   if (!wrapper.ok()) return wrapper.error();
@@ -44,6 +49,7 @@ Status checkpoint(Session& s, const Operation& op) {
 }
 
 Status load_checkpoint(Session& s, const Operation& op) {
+  s.work_on_part_of(op);
   PDSIM_TRY(make_model(s, op));
   const Result<bool> wrapper = is_wrapper(s, op, "into");
   if (!wrapper.ok()) return wrapper.error();
@@ -58,16 +64,24 @@ Status load_checkpoint(Session& s, const Operation& op) {
 }
 
 Status requires_grad(Session& s, const Operation& op) {
-  PDSIM_TRY(make_model(s, op));
   const bool to = op.flag("to", true);
-  std::string layers;
-  for (const Argument& layer : op.args.at("layers").items) {
-    layers += (layers.empty() ? "" : ", ") + *layer.text;
+  std::vector<std::string> layers;
+  for (const Argument& layer : op.args.at("layers").items) layers.push_back(*layer.text);
+  bool wrapped = false;
+  const Status set = s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
     for (nn::Tensor& parameter : s.module->parameters())
-      if (parameter.name().starts_with(*layer.text + ".")) parameter.set_requires_grad(to);
-  }
-  s.env.recorder.note(program_note::requires_grad_set,
-                      {{"layers", layers}, {"to", to ? "yes" : "no"}, {"wrapped", s.ddp != nullptr ? "yes" : "no"}});
+      for (const std::string& layer : layers)
+        if (parameter.name().starts_with(layer + ".")) {
+          parameter.set_requires_grad(to);
+          wrapped = s.ddp != nullptr;
+        }
+    return {};
+  });
+  PDSIM_TRY(set);
+  s.env.recorder.note(program_note::requires_grad_set, {{"layers", fmt::format("{}", fmt::join(layers, ", "))},
+                                                        {"to", to ? "yes" : "no"},
+                                                        {"wrapped", wrapped ? "yes" : "no"}});
   return {};
 }
 

@@ -337,6 +337,7 @@ Result<double> clip_gradients(const Operation& op, std::span<nn::Tensor> paramet
 }
 
 Status clip_grad_norm(Session& s, const Operation& op) {
+  s.work_on_part_of(op);
   PDSIM_TRY(make_model(s, op));
   const Result<double> norm = clip_gradients(op, s.module->parameters());
   if (!norm.ok()) return norm.error();

@@ -88,8 +88,8 @@ TEST(WatchedContext, StillGivesWhatCameBeforeTheConnectionBroke) {
   char out[2] = {3, 4}, in[2] = {};
   const std::unique_ptr<Buffer> sender = (*ranks)[1].createUnboundBuffer(out, 2);
   const std::unique_ptr<Buffer> receiver = (*ranks)[0].createUnboundBuffer(in, 2);
-  for (const std::size_t place : {0, 1}) receiver->recv(1, 7 + place, place, 1);
-  for (const std::size_t place : {0, 1}) sender->send(0, 7 + place, place, 1);
+  for (const std::size_t place : {0U, 1U}) receiver->recv(1, 7 + place, place, 1);
+  for (const std::size_t place : {0U, 1U}) sender->send(0, 7 + place, place, 1);
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(sender->waitSend());
   (*ranks)[1].closeConnections();
   int from = -1;

@@ -83,6 +83,38 @@ TEST(TrainingError, KeepsEveryLayerInOnePartAndEveryPathInside) {
             std::string::npos);
 }
 
+TEST(TrainingError, WantsToKnowWhichOfSeveralModelsIsMeant) {
+  const std::string one = "  paths: {full: [trunk, norm, head], short: [trunk, head]}\n";
+  const std::string two =
+      "  paths: {up: [trunk, norm], down: [head]}\n  parts: {encoder: [trunk, norm], decoder: [head]}\n";
+  const std::string steps = "  - train: {steps: 3}\n";
+  const auto report = [&](const std::string& model, const std::string& operation) {
+    std::string text = with(one, model);
+    return report_of(text.replace(text.find(steps), steps.size(), "  - " + operation + "\n"));
+  };
+  for (const char* in_a_part :
+       {"checkpoint: {path: a, part: encoder}", "load_checkpoint: {path: a, part: decoder}",
+        "train: {steps: 1, do: [{forward: {path: up}}, backward, {clip_grad_norm: {part: encoder}}]}",
+        "requires_grad: {layers: [head, trunk], to: false}"})
+    EXPECT_EQ(report(two, in_a_part), "") << in_a_part;
+  EXPECT_EQ(report(two, "checkpoint: {path: a}"), R"(error[scenario]: `checkpoint` without a part
+  --> mine.yaml:13:5
+   |
+13 |   - checkpoint: {path: a}
+   |     ^^^^^^^^^^ of several models it says which: `part: encoder` or `part: decoder`
+)");
+  EXPECT_EQ(report(two, "checkpoint: {path: a, part: decoded}"),
+            R"(error[scenario]: no part of the model is called `decoded`
+  --> mine.yaml:13:33
+   |
+13 |   - checkpoint: {path: a, part: decoded}
+   |                                 ^^^^^^^ did you mean `decoder`?
+)");
+  EXPECT_NE(report(one, "checkpoint: {path: a, part: trunk}").find("`part` of `checkpoint` in a file of one model"),
+            std::string::npos);
+  EXPECT_NE(report(two, "join: {do: [{train: {steps: 1}}]}").find("`join` beside `parts`"), std::string::npos);
+}
+
 TEST(TrainingWarning, TellsWhichRanksAloneConstructTheWrapper) {
   EXPECT_EQ(report_of(with("program:\n", "ddp: {ranks: 1}\nprogram:\n")),
             R"(warning[scenario]: only rank 1 constructs DDP
