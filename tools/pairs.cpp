@@ -223,11 +223,11 @@ int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> 
   for (const PairTimes& pair : timed->pairs) held = held && pair.slowness < slow_link;
   const LinkFit link = median_link(request, timed->pairs);
   if (!has_bandwidth(link)) {
+    const std::string shortest = to_string(Bytes{request.bytes.front()}),
+                      longest = to_string(Bytes{request.bytes.back()});
     writer.failure(
-        fmt::format("no bandwidth can be told: messages of {} took no longer than those of {}. If other work disturbed "
-                    "the machine, "
-                    "time the links again when it is idle",
-                    to_string(Bytes{request.bytes.back()}), to_string(Bytes{request.bytes.front()})));
+        fmt::format("no bandwidth can be told: messages of {} took no longer than those of {}. ", longest, shortest) +
+        "If other work disturbed the machine, time the links again when it is idle");
     return exit_did_not_hold;
   }
   writer.link(link);

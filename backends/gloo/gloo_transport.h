@@ -22,7 +22,7 @@ class UnboundBuffer;
 namespace pdsim {
 
 // Slots: Gloo's own collectives use the top bytes 0x01 to 0x08.
-enum class SlotSpace : std::uint8_t { plan = 0x40, user = 0x41, nobody = 0x42, sentinel = 0x43 };
+enum class SlotSpace : std::uint8_t { plan = 0x40, user = 0x41, nobody = 0x42 };
 std::uint64_t slot_of(SlotSpace space, Tag tag);
 
 // One posted message. wait() blocks until it has ended, and throws what Gloo throws.

@@ -30,7 +30,8 @@ bool wait_for(UnboundBuffer& buffer, Way way, int* rank, milliseconds timeout) {
   return way == Way::send ? buffer.waitSend(rank, timeout) : buffer.waitRecv(rank, timeout);
 }
 
-// The other ends of what is posted on one buffer, and not yet waited for.
+// The other ends of what is posted on one buffer, and not yet waited for. Changed by who posts and waits, and read by the watch while
+// that waits.
 class Pending {
  public:
   void add(int peer) { peers_.push_back(peer); }
@@ -63,20 +64,12 @@ class ConnectionWatch {
   ConnectionWatch(const ConnectionWatch&) = delete;
   ConnectionWatch& operator=(const ConnectionWatch&) = delete;
 
-  void add(Pending& to, int peer) {
-    const std::lock_guard lock(mutex_);
-    to.add(peer);
-  }
   // What broke a connection that `pending` waits for; then there is nothing to wait for but what came before.
   std::exception_ptr broken(const Pending& pending) {
     const std::lock_guard lock(mutex_);
     for (const auto& [peer, why] : broken_)
       if (pending.has(peer)) return why;
     return nullptr;
-  }
-  void done(Pending& pending, int peer) {
-    const std::lock_guard lock(mutex_);
-    pending.done(peer);
   }
 
   // For as long as it lives, the wait is interrupted when a connection breaks that it waits for.
@@ -133,7 +126,7 @@ class ConnectionWatch {
     for (int peer = 0; peer < context_->size; ++peer) {
       if (peer == context_->rank || broken_.count(peer) != 0) continue;
       try {
-        sentinel_->recv(peer, slot_of(SlotSpace::sentinel, 0));
+        sentinel_->recv(peer, slot_of(SlotSpace::nobody, 0));
         any = true;
       } catch (...) {
         broken_[peer] = std::current_exception();
@@ -171,11 +164,11 @@ class WatchedBuffer final : public UnboundBuffer {
     buffer_->abortWaitSend();
   }
   void send(int to, std::uint64_t slot, std::size_t offset, std::size_t bytes) override {
-    watch_.add(sends_, to);
+    sends_.add(to);
     buffer_->send(to, slot, offset, bytes);
   }
   void recv(int from, std::uint64_t slot, std::size_t offset, std::size_t bytes) override {
-    watch_.add(receives_, from);
+    receives_.add(from);
     buffer_->recv(from, slot, offset, bytes);
   }
   void recv(std::vector<int> from, std::uint64_t slot, std::size_t offset, std::size_t bytes) override {
@@ -191,9 +184,9 @@ class WatchedBuffer final : public UnboundBuffer {
         take_what_came(way, &peer, why);
         break;
       }
-      if (given_up_) return false;  // else the interruption was for a wait before this one
+      if (given_up_.exchange(false)) return false;  // else the interruption was for a wait before this one
     }
-    watch_.done(pending, peer);
+    pending.done(peer);
     if (rank != nullptr) *rank = peer;
     return true;
   }

@@ -31,14 +31,23 @@ std::string end_of(int fd, Ask ask) {
   return std::to_string(address.sin_addr.s_addr) + ":" + std::to_string(ntohs(address.sin_port));
 }
 
-void add_connections_of(pid_t process, std::vector<Connection>& all) {
-  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+// All of them before the first is taken: what a process takes of itself is in its own list.
+std::vector<int> sockets_of(pid_t process) {
+  std::vector<int> sockets;
   std::error_code gone;
   for (std::filesystem::directory_iterator at("/proc/" + std::to_string(process) + "/fd", gone), end;
        !gone && at != end; at.increment(gone)) {
     std::error_code closed;
-    if (std::filesystem::read_symlink(at->path(), closed).string().rfind("socket:", 0) != 0) continue;
-    const int fd = static_cast<int>(syscall(get_descriptor, pidfd, std::atoi(at->path().filename().c_str()), 0));
+    if (std::filesystem::read_symlink(at->path(), closed).string().rfind("socket:", 0) == 0)
+      sockets.push_back(std::atoi(at->path().filename().c_str()));
+  }
+  return sockets;
+}
+
+void add_connections_of(pid_t process, std::vector<Connection>& all) {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  for (const int number : sockets_of(process)) {
+    const int fd = process == getpid() ? dup(number) : static_cast<int>(syscall(get_descriptor, pidfd, number, 0));
     Connection c{fd, end_of(fd, getsockname), end_of(fd, getpeername), 0};
     tcp_info info{};
     socklen_t length = sizeof info;

@@ -9,7 +9,8 @@
 namespace pdsim::cli_tests {
 
 // Shuts down the first established TCP connection between two of `processes` over which more than `bytes` have gone, as a network
-// that breaks would: both ends find it closed. False: there is none yet, or this system forbids it.
+// that breaks would: both ends find it closed. False: there is none yet, or this system forbids it, which of
+// this process alone it never does.
 bool cut_a_connection(const std::vector<pid_t>& processes, std::uint64_t bytes);
 
 // Whether this process may take a descriptor of a child of its own (pidfd_getfd: Linux 5.6, ptrace).

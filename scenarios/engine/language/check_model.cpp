@@ -1,6 +1,7 @@
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
 #include "scenarios/engine/limits.h"
+#include "scenarios/engine/operations_table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -115,8 +116,8 @@ void check_part(const Operation& op, const Scenario& s, Problems& problems) {
 
 void check_part_users(const std::vector<Operation>& program, const Scenario& s, Problems& problems) {
   for (const Operation& op : program) {
-    for (const char* of_a_part : {"checkpoint", "load_checkpoint", "clip_grad_norm"})
-      if (op.name == of_a_part) check_part(op, s, problems);
+    if (const Key* row = find(operation_table, op.name); row != nullptr && find(row->group->keys, "part") != nullptr)
+      check_part(op, s, problems);
     if (op.name == "join" && !s.model.parts.empty())
       problems.error(op.mark, "`join` beside `parts`", "it is about one model");
     if (const auto body = op.args.find("do"); body != op.args.end())

@@ -306,7 +306,8 @@ constexpr Key variant_keys[] = {
     {.name = "expect", .shape = Shape::group, .about = "what must come out", .required = true, .group = &expect},
     {.name = "real", .shape = Shape::group, .about = "what differs in real worlds", .group = &real},
 };
-constexpr Group variant_group{.title = "a variant", .about = "the document with some values replaced", .keys = variant_keys};
+constexpr Group variant_group{
+    .title = "a variant", .about = "the document with some values replaced", .keys = variant_keys};
 constexpr Key variant_key{.name = "variant", .shape = Shape::group, .about = "a variant", .group = &variant_group};
 
 constexpr Key pitfall_keys[] = {
