@@ -1,18 +1,19 @@
 // pdsim buckets: how DistributedDataParallel lays gradients out in buckets, in the first iteration and afterwards.
 
+#include "backends/local/whole_file.h"
 #include "core/parallel/bucket_layout.h"
 #include "sim/personality.h"
 #include "tools/command.h"
 #include "tools/gradients.h"
 #include "tools/load.h"
 #include "tools/sweep.h"
+#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -98,11 +99,10 @@ int sweep(const BucketsOptions& options, Console& console) {
     console.print(sweep_text(scenario.name, *points));
   }
   if (options.svg.empty()) return exit_held;
-  std::ofstream file(options.svg);
-  file << sweep_svg(scenario.name, *points) << std::flush;
-  if (file) return exit_held;
-  console.problem(fmt::format("--svg: cannot write {}", options.svg));
-  return exit_wrong_input;
+  const Status written = write_whole_file(options.svg, sweep_svg(scenario.name, *points));
+  if (written.ok()) return exit_held;
+  console.problem(written.error().message);
+  return status_of(written.error());
 }
 
 int run(const BucketsOptions& options, Console& console) {
@@ -170,7 +170,8 @@ Action declare_buckets(CLI::App& app) {
                  "run the scenario with each of these caps, as 1MiB,4MiB,25MiB, and show the time of its last step")
       ->delimiter(',')
       ->check(cap_problem);
-  app.add_option("--svg", options->svg, "with --sweep: a file for the picture of step time against cap");
+  app.add_option("--svg", options->svg, "with --sweep: a file for the picture of step time against cap")
+      ->check(place_problem);
   app.add_flag("--json", options->json, "one JSON object; with --sweep one for each cap");
   return [options](Console& console) { return run(*options, console); };
 }

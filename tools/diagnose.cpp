@@ -1,5 +1,6 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
+#include "backends/local/whole_file.h"
 #include "scenarios/engine/analyse.h"
 #include "scenarios/engine/launch_record.h"
 #include "scenarios/engine/loader.h"
@@ -10,6 +11,8 @@
 #include "scenarios/engine/record_origin.h"
 #include "scenarios/engine/text_report.h"
 #include "tools/command.h"
+#include "tools/output_folder.h"
+#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -125,16 +128,13 @@ int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const std::s
   const bool as_json = writing.form == "json";
   std::error_code error;
   fs::create_directories(folder, error);
-  for (const scenarios::pytorch::Dump& dump : dumps) {
-    const fs::path path = folder / fmt::format("rank_{}{}", dump.rank, as_json ? ".json" : "");
-    const std::string text = as_json ? scenarios::pytorch::json_text(dump) : scenarios::pytorch::pickle_text(dump);
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.close();
-    if (!file) {
-      console.problem(fmt::format("cannot write {}", path.string()));
-      return exit_wrong_input;
-    }
+  std::vector<WholeFile> files;
+  for (const scenarios::pytorch::Dump& dump : dumps)
+    files.push_back({(folder / fmt::format("rank_{}{}", dump.rank, as_json ? ".json" : "")).string(),
+                     as_json ? scenarios::pytorch::json_text(dump) : scenarios::pytorch::pickle_text(dump)});
+  if (const Status written = write_whole_files(files); !written.ok()) {
+    console.problem(written.error().message);
+    return status_of(written.error());
   }
   console.print(fmt::format("written  {}, {} file{}\n", (folder / "rank_N").string() + (as_json ? ".json" : ""),
                             dumps.size(), dumps.size() == 1 ? "" : "s"));
@@ -235,6 +235,11 @@ Action declare_diagnose(CLI::App& app) {
       console.problem(fmt::format("--form {}: there are pickle and json", writing->form));
       return exit_wrong_input;
     }
+    if (!writing->folder.empty())
+      if (const Status folder = prepare_output_folder("--out", writing->folder); !folder.ok()) {
+        console.problem(folder.error().message);
+        return status_of(folder.error());
+      }
     return diagnose_all(*arguments, *writing, console);
   };
 }

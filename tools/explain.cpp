@@ -1,5 +1,6 @@
 // pdsim explain: the long text of a diagnosis or an error code, a pitfall of the catalog, and the picture of an algorithm.
 
+#include "backends/local/whole_file.h"
 #include "core/base/errors.h"
 #include "core/base/nearest.h"
 #include "core/base/quantity.h"
@@ -10,6 +11,7 @@
 #include "scenarios/engine/gallery.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
+#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,7 +19,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -113,11 +114,10 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
   for (std::size_t i = 1; i < found.size(); ++i) others.push_back(qualified(*found[i]));
   if (!others.empty()) console.print(fmt::format("\nthe same name elsewhere: {}\n", fmt::join(others, ", ")));
   if (options.svg.empty()) return exit_held;
-  std::ofstream file(options.svg);
-  file << draw_plan_svg(row, at) << std::flush;
-  if (file) return exit_held;
-  console.problem(fmt::format("--svg: cannot write {}", options.svg));
-  return exit_wrong_input;
+  const Status written = write_whole_file(options.svg, draw_plan_svg(row, at));
+  if (written.ok()) return exit_held;
+  console.problem(written.error().message);
+  return status_of(written.error());
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ Action declare_explain(CLI::App& app) {
   app.add_option("--nodes", options->nodes, "over which the ranks are spread evenly")
       ->check(CLI::Range(1, ranks_drawn))
       ->capture_default_str();
-  app.add_option("--svg", options->svg, "a file for the picture");
+  app.add_option("--svg", options->svg, "a file for the picture")->check(place_problem);
   return [options](Console& console) -> int {
     const std::string& id = options->id;
     if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id)) {

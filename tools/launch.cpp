@@ -5,6 +5,7 @@
 #include "backends/availability.h"
 #include "backends/launch/guarded.h"
 #include "backends/local/record_file.h"
+#include "backends/local/whole_file.h"
 #include "core/base/int_set.h"
 #include "scenarios/engine/analyse.h"
 #include "scenarios/engine/launch_record.h"
@@ -12,6 +13,7 @@
 #include "scenarios/engine/record_origin.h"
 #include "scenarios/engine/worlds.h"
 #include "tools/command.h"
+#include "tools/output_folder.h"
 #include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -19,11 +21,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <system_error>
-#include <unistd.h>
 #include <vector>
 
 namespace pdsim::tools {
@@ -41,13 +41,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* events_name = "events.jsonl";
 
-// Makes the folder, without records of an earlier job; why that cannot be.
-std::string prepare_records(LaunchFlags& flags) {
+// Makes the folder, without records of an earlier job.
+Status prepare_records(LaunchFlags& flags) {
+  PDSIM_TRY(prepare_output_folder("--records", flags.records));
   std::error_code error;
   const fs::path folder = fs::absolute(flags.records, error);
-  fs::create_directories(folder, error);
-  if (!error && access(folder.c_str(), W_OK) != 0) error = std::make_error_code(std::errc::permission_denied);
-  if (error) return fmt::format("cannot write to --records {}: {}", flags.records, error.message());
   std::vector<fs::path> earlier{folder / events_name};
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     if (scenarios::is_ring_name(entry.path().filename().string())) earlier.push_back(entry.path());
@@ -56,8 +54,8 @@ std::string prepare_records(LaunchFlags& flags) {
   return {};
 }
 
-// The rings become one file, which holds how the ranks ended as well.
-void keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Console& console) {
+// The rings become one file, which holds how the ranks ended as well. io_error: the rings stay.
+Status keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Console& console) {
   const bool failed = outcome.status != 0 || !outcome.problem.ok();
   const bool any =
       std::any_of(outcome.ranks.begin(), outcome.ranks.end(), [](const auto& r) { return r.ring.has_value(); });
@@ -66,10 +64,9 @@ void keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Consol
     origin.scenario = fs::path(flags.command.front()).filename().string();
     origin.world = flags.on.empty() ? "processes" : flags.on;
     const fs::path path = fs::path(flags.records) / events_name;
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << scenarios::origin_line(origin) << scenarios::events_jsonl(scenarios::run_of_launch(outcome));
-    file.close();
-    if (!file) return console.problem(fmt::format("cannot write {}; the files rank_N.ring stay", path.string()));
+    const Status written = write_whole_file(
+        path.string(), scenarios::origin_line(origin) + scenarios::events_jsonl(scenarios::run_of_launch(outcome)));
+    if (!written.ok()) return written;
   }
   std::error_code ignored;
   for (std::size_t r = 0; r < outcome.ranks.size(); ++r)
@@ -79,6 +76,7 @@ void keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Consol
         any ? fmt::format("`pdsim diagnose {}` explains the flight records", flags.records)
             : "no rank has kept a flight record: pdsim's own commands on real worlds do, and programs that use "
               "RecordFile");
+  return {};
 }
 
 // Who waits for whom in a job that runs and gets nowhere; empty: nobody sits in a call.
@@ -126,9 +124,9 @@ int refuse(const LaunchFlags& flags, Console& console) {
 
 int run(LaunchFlags& flags, Console& console) {
   if (const int refused = refuse(flags, console); refused != exit_held) return refused;
-  if (const std::string problem = flags.records.empty() ? "" : prepare_records(flags); !problem.empty()) {
-    console.problem(problem + "; nothing was run");
-    return exit_wrong_input;
+  if (const Status records = flags.records.empty() ? Status{} : prepare_records(flags); !records.ok()) {
+    console.problem(records.error().message + "; nothing was run");
+    return status_of(records.error());
   }
   LaunchOptions options;
   options.ranks = flags.ranks;
@@ -139,10 +137,13 @@ int run(LaunchFlags& flags, Console& console) {
   options.records = flags.records;
   options.explain = who_waits;
   const Result<int> status = run_guarded([&]() -> int {
+    Status kept;
     const auto at_end = [&](const LaunchOutcome& outcome) {
-      if (!flags.records.empty()) keep_records(flags, outcome, console);
+      if (!flags.records.empty()) kept = keep_records(flags, outcome, console);
+      if (!kept.ok()) console.problem(kept.error().message + "; the files rank_N.ring stay");
     };
     const Result<LaunchOutcome> launched = launch_ranks(options, at_end);
+    if (launched.ok() && !kept.ok()) return exit_failed;
     const Status how = launched.ok() ? launched->problem : launched.status();
     if (how.ok()) return launched->status;
     if (how.error().code != Code::cancelled) console.problem(how.error().message);

@@ -59,6 +59,7 @@ void handle_signals() {
   sigaction(SIGTERM, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);  // writing says EPIPE instead
+  sigaction(SIGXFSZ, &action, nullptr);  // and EFBIG
 }
 
 std::string unknown_command(const std::string& word) {

@@ -9,6 +9,7 @@
 #include "tools/command.h"
 #include "tools/join.h"
 #include "tools/load.h"
+#include "tools/output_folder.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,7 +19,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -69,18 +69,6 @@ std::string seed_problem(const std::string& text) {
   if (code == std::errc() && end == text.data() + text.size()) return "";
   return fmt::format("`{}` is no seed; write a whole number from 0 to {}", text,
                      std::numeric_limits<std::uint64_t>::max());
-}
-
-// Creates the folder; tells why it cannot be written to.
-std::string folder_problem(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  const fs::path probe = folder / ".pdsim-writable";
-  const bool written = !error && std::ofstream(probe).put('\n').flush().good();
-  std::error_code ignored;
-  fs::remove(probe, ignored);
-  if (written) return "";
-  return fmt::format("cannot write to --out {}{}", folder.string(), error ? ": " + error.message() : "");
 }
 
 scenarios::RunOptions run_options(const ScenarioOptions& options) {
@@ -241,9 +229,9 @@ int run(const ScenarioOptions& options, Console& console) {
     return exit_wrong_input;
   }
   if (!options.out.empty())
-    if (const std::string unwritable = folder_problem(options.out); !unwritable.empty()) {
-      console.problem(unwritable);
-      return exit_wrong_input;
+    if (const Status folder = prepare_output_folder("--out", options.out); !folder.ok()) {
+      console.problem(folder.error().message + "; nothing was run");
+      return status_of(folder.error());
     }
   if (const Availability here = world->make(world->name)->available(); !here.yes) {
     console.problem(fmt::format("the world {} is not available here: {}", world->name, here.reason));

@@ -38,7 +38,11 @@ Result<LaunchedRecords> LaunchedRecords::make(int ranks, const std::string& fold
   for (Rank rank = 0; rank < ranks; ++rank) {
     const std::string path = fmt::format("{}/{}", folder, record_file_name(rank));
     Result<SharedMemory> memory = folder.empty() ? SharedMemory::make(bytes) : SharedMemory::at(path, bytes);
-    if (!memory.ok()) return memory.error();
+    if (!memory.ok()) {
+      if (!folder.empty())
+        for (const std::string& made : records.paths_) unlink(made.c_str());
+      return memory.error();
+    }
     records.paths_.push_back(folder.empty() ? fmt::format("/proc/{}/fd/{}", getpid(), memory->fd()) : path);
     records.memory_.push_back(std::move(*memory));
   }

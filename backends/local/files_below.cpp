@@ -1,5 +1,7 @@
 #include "backends/local/files_below.h"
 
+#include "backends/local/whole_file.h"
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -33,12 +35,12 @@ Status FilesBelow::write_whole(std::string_view path, std::string_view content) 
 
 Result<std::string> FilesBelow::read_whole(std::string_view path) { return files_.read_whole(place_of(path)); }
 
-void FilesBelow::note_sizes(const std::string& folder) {
+Status FilesBelow::note_sizes(const std::string& folder) {
   std::ostringstream lines;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     if (entry.is_regular_file(ignored)) lines << entry.file_size(ignored) << ' ' << entry.path().string() << '\n';
-  std::ofstream(std::filesystem::path(folder) / sizes_name) << lines.str();
+  return write_whole_file((std::filesystem::path(folder) / sizes_name).string(), lines.str());
 }
 
 std::int64_t FilesBelow::size_before_launch(std::string_view path) const {

@@ -24,8 +24,8 @@ class FilesBelow final : public Files {
   std::string place_of(std::string_view path) const;
   // The bytes that earlier launches left in `path`.
   std::int64_t size_before_launch(std::string_view path) const;
-  // By the launcher, while no rank runs.
-  static void note_sizes(const std::string& folder);
+  // By the launcher, while no rank runs. io_error.
+  static Status note_sizes(const std::string& folder);
 
  private:
   std::string folder_;

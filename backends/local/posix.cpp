@@ -51,6 +51,7 @@ sigset_t ending_signals() {
   close_range(static_cast<unsigned>(highest) + 1, ~0U, 0);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
   execvpe(argv[0], argv, environment);
   const int why = errno;
   for (const Child::Inherited& i : inherited)

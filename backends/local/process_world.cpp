@@ -193,7 +193,7 @@ Result<ProcessWorldResult> run_process_world(const ProcessWorldOptions& options)
   const RealRuntime clock;
   ProcessWorldResult result;
   for (int number = 1; number <= options.most_launches; ++number) {
-    FilesBelow::note_sizes(folder->path());
+    PDSIM_TRY(FilesBelow::note_sizes(folder->path()));
     Launch launch(options, clock, signals);
     PDSIM_TRY(launch.start(number, folder->path()));
     PDSIM_TRY(launch.run());

@@ -1,5 +1,7 @@
 #include "backends/local/real_files.h"
 
+#include "backends/local/whole_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,24 +136,7 @@ Result<std::unique_ptr<LogFile>> RealFiles::open_log(std::string_view path) {
 }
 
 Status RealFiles::write_whole(std::string_view path, std::string_view content) {
-  // Beside the target first, so that no reader and no crash ever sees half of it.
-  const std::string target(path);
-  const std::string draft = fmt::format("{}.{}.tmp", target, ::getpid());
-  {
-    OpenFile file(draft, O_RDWR | O_CREAT | O_TRUNC);
-    if (!file.ok()) return file_error("open for writing", path);
-    if (!file.write_at_end(content)) {
-      const Error error = file_error("write", path);
-      ::unlink(draft.c_str());
-      return error;
-    }
-  }
-  if (::rename(draft.c_str(), target.c_str()) != 0) {
-    const Error error = file_error("write", path);
-    ::unlink(draft.c_str());
-    return error;
-  }
-  return {};
+  return write_whole_file(std::string(path), content);
 }
 
 Result<std::string> RealFiles::read_whole(std::string_view path) {

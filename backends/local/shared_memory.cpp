@@ -29,8 +29,11 @@ Result<SharedMemory> SharedMemory::at(const std::string& path, std::size_t bytes
     return Error{Code::io_error, "cannot keep the flight record in " + path + ": it is no file", {}};
   const auto there = static_cast<std::size_t>(about.st_size);
   if (there < bytes)  // all of it now: a disk that is full later would cost the process
-    if (errno = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes)); errno != 0)
+    if (const int failed = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes)); failed != 0) {
+      if (there == 0) unlink(path.c_str());
+      errno = failed;
       return system_error("cannot keep the flight record in " + path);
+    }
   const std::size_t size = std::max(there, bytes);
   void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) return system_error("cannot map the flight record " + path);

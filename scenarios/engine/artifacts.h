@@ -9,8 +9,8 @@
 
 namespace pdsim::scenarios {
 
-// Makes `dir` if need be. All three files are written beside their places first and then renamed, so that an error
-// (io_error) leaves what was there before. `text` is the text report, shown in report.html;
+// Makes `dir` if need be. All three files are whole or not there: an error (io_error) leaves what was
+// there before (backends/local/whole_file.h). `text` is the text report, shown in report.html;
 // `source` is the scenario file's, kept in events.jsonl for `pdsim diagnose`.
 Status write_artifacts(const Report& report, const std::string& dir, std::string_view text,
                        std::string_view source = {});

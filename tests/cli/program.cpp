@@ -10,6 +10,7 @@
 #include <fstream>
 #include <poll.h>
 #include <sstream>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ namespace {
   dup2(output, STDOUT_FILENO);
   dup2(problems, STDERR_FILENO);
   if (options.close_output) close(STDOUT_FILENO);
+  const auto limit = [](__rlimit_resource what, const std::optional<std::uint64_t>& most) {
+    const rlimit bytes{most.value_or(0), most.value_or(0)};
+    if (most) setrlimit(what, &bytes);
+  };
+  limit(RLIMIT_AS, options.most_memory);
+  limit(RLIMIT_FSIZE, options.most_file);
   std::vector<char*> argv;
   std::string program = PDSIM_PROGRAM;
   argv.push_back(program.data());

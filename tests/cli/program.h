@@ -1,7 +1,9 @@
 // Runs the built pdsim command as a user's shell would, and catches what it prints.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +17,11 @@ struct Ended {
 };
 
 struct RunOptions {
-  std::string output_to;           // a file for standard output; empty: caught
-  bool close_output = false;       // start it without a standard output
-  bool leave_output = false;       // the reader of its standard output leaves before it writes
-  int interrupt_after_bytes = -1;  // SIGINT once standard error has brought this many bytes
+  std::string output_to;                                // a file for standard output; empty: caught
+  bool close_output = false;                            // start it without a standard output
+  bool leave_output = false;                            // the reader of its standard output leaves before it writes
+  int interrupt_after_bytes = -1;                       // SIGINT once standard error has brought this many bytes
+  std::optional<std::uint64_t> most_memory, most_file;  // bytes: RLIMIT_AS and RLIMIT_FSIZE
 };
 
 // In the folder `in`; argument 0 is the command itself.
