@@ -13,6 +13,16 @@
 #include <system_error>
 
 namespace pdsim::scenarios {
+namespace {
+
+RecordOrigin origin_of(const Report& report, std::string_view source) {
+  if (report.scenario == nullptr) return {};
+  const Scenario& s = *report.scenario;
+  return {s.name, s.variant, s.file, report.world, s.seed, std::string(source)};
+}
+
+}  // namespace
+
 Status write_artifacts(const Report& report, const std::string& dir, std::string_view text, std::string_view source) {
   namespace fs = std::filesystem;
   std::error_code failed;

@@ -1,4 +1,5 @@
 #include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/language/diagnosis_ids.h"
 
 #include <algorithm>
 #include <string>
@@ -15,6 +16,12 @@ std::optional<Diagnosis> diagnose(const Report& report) {
     return found;
   }
   return std::nullopt;
+}
+
+std::vector<std::string_view> language::diagnosis_ids() {
+  std::vector<std::string_view> ids;
+  for (const DiagnosisRow& row : diagnosis_table) ids.push_back(row.id);
+  return ids;
 }
 
 const DiagnosisRow* diagnosis_named(std::string_view id) {

@@ -20,15 +20,6 @@ struct GroupTable {
   std::map<Seq, Row> rows;
 };
 
-// Whom a call of new_group named.
-void add_members(std::vector<char>& members, const Note& made) {
-  for (const std::string& text : fact_list(made, "ranks")) {
-    std::size_t rank = 0;
-    std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (rank < members.size()) members[rank] = 1;
-  }
-}
-
 std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
   const std::size_t ranks = run.ranks.size();
   std::map<std::string, GroupTable> tables;
@@ -37,7 +28,8 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
       GroupTable& table = tables[fact_text(*made, "group")];
       table.members.resize(ranks, 0);
       table.oldest.resize(ranks, 0);
-      add_members(table.members, *made);
+      for (const std::size_t rank : ranks_named(*made))
+        if (rank < ranks) table.members[rank] = 1;
     }
   for (std::size_t r = 0; r < ranks; ++r) {
     for (const Call& call : run.ranks[r].log.calls) {
@@ -187,19 +179,6 @@ Divergence describe(const std::string& group, const GroupTable& table, Seq seq, 
 bool same_call(const Call& a, const Call& b) {
   return fact(a.facts, "sends") == fact(b.facts, "sends") &&
          std::all_of(std::begin(fields), std::end(fields), [&](const Field& f) { return f.same(a, b); });
-}
-
-std::vector<char> group_members(const RunRecord& run, std::string_view group) {
-  std::vector<char> members(run.ranks.size(), group == "world" || group.empty() ? 1 : 0);
-  if (group == "world" || group.empty()) return members;
-  for (std::size_t r = 0; r < members.size(); ++r) {
-    for (const Note* made : notes_of(run.ranks[r].log, note_kind::group_made))
-      if (fact_text(*made, "group") == group) add_members(members, *made);
-    const auto& calls = run.ranks[r].log.calls;
-    if (members[r] == 0 && std::any_of(calls.begin(), calls.end(), [&](const Call& c) { return c.group == group; }))
-      members[r] = 1;
-  }
-  return members;
 }
 
 std::optional<Divergence> first_divergence(const RunRecord& run) {

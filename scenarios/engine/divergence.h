@@ -21,7 +21,4 @@ std::optional<Divergence> first_divergence(const RunRecord& run);
 // Whether two ranks called the same: everything that is compared, and what each sends in an all_to_all_v.
 bool same_call(const Call& a, const Call& b);
 
-// By rank, true for members of the group.
-std::vector<char> group_members(const RunRecord& run, std::string_view group);
-
 }  // namespace pdsim::scenarios

@@ -95,19 +95,4 @@ void check_operations(Report& report, const Expect& expect, bool exact) {
     }
 }
 
-std::string operations_section(const Report& report) {
-  std::vector<std::vector<std::string>> rows{{"operation", "ranks", "program in it for", "collectives"}};
-  for (std::size_t i = 0; i < report.operations.size();) {
-    const OperationCheck& first = report.operations[i];
-    std::vector<Rank> ranks;
-    const auto alike = [&first](const OperationCheck& other) {
-      return other.of == first.of && other.took == first.took && other.collectives == first.collectives;
-    };
-    for (; i < report.operations.size() && alike(report.operations[i]); ++i) ranks.push_back(report.operations[i].rank);
-    rows.push_back({first.of, fmt::format("{}", fmt::join(ranks, ", ")),
-                    first.took ? to_string(*first.took) : "for ever", list(first.collectives)});
-  }
-  return rows.size() == 1 ? std::string() : table(rows) + "\n";
-}
-
 }  // namespace pdsim::scenarios

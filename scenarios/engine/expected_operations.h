@@ -15,7 +15,4 @@ std::vector<Failure> misses(const std::string& what, const Expect::TimeRange& ra
 // it, fails what is expected of it.
 void check_operations(Report& report, const Expect& expect, bool exact);
 
-// The report's table of `operations`; empty without any.
-std::string operations_section(const Report& report);
-
 }  // namespace pdsim::scenarios

@@ -1,6 +1,5 @@
 // json_schema (loader.h): the tables of the language as a JSON Schema (draft 2020-12), for editors.
 #include "core/base/errors.h"
-#include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/limits.h"
 #include "scenarios/engine/loader.h"

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "scenarios/engine/diagnostic.h"
 #include "scenarios/engine/scenario.h"
 
 #include <string>
@@ -15,13 +16,6 @@
 #include <vector>
 
 namespace pdsim::scenarios {
-
-struct Diagnostic {
-  bool warning = false;
-  std::string what;  // "unknown key `bandwith` in world.link"
-  Mark mark{};
-  std::string label;  // beside the caret: "did you mean `bandwidth`?"
-};
 
 struct LoadedFile {
   std::string file;
@@ -41,8 +35,9 @@ std::string effective_document(const LoadedFile& file, std::string_view variant)
 // The rank x step table (`pdsim check --table`).
 std::string program_table(const Scenario& scenario);
 
-// `error[scenario]: ...` with the source line and the caret, as REPORTS shows it.
-std::string render(const LoadedFile& file, const Diagnostic& diagnostic);
+inline std::string render(const LoadedFile& file, const Diagnostic& diagnostic) {
+  return render(file.file, file.text, diagnostic);
+}
 
 // The JSON schema for editors, generated from the tables the loader uses.
 std::string json_schema();

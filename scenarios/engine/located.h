@@ -12,6 +12,13 @@ struct Mark {
   int width = 1;   // of the caret
 };
 
+// A place that an explanation points to, with a label beside its caret.
+struct Span {
+  int line = 0, column = 0, width = 1;
+  std::string label;
+  bool primary = false;
+};
+
 template <class T>
 struct Located {
   T value{};

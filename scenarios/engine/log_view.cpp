@@ -134,6 +134,30 @@ std::vector<std::string> fact_list(const Facts& facts, std::string_view key) {
   return items;
 }
 
+std::vector<std::size_t> ranks_named(const Note& made) {
+  std::vector<std::size_t> ranks;
+  for (const std::string& text : fact_list(made, "ranks")) {
+    std::size_t rank = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), rank).ec == std::errc{}) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::vector<char> group_members(const RunRecord& run, std::string_view group) {
+  std::vector<char> members(run.ranks.size(), group == "world" || group.empty() ? 1 : 0);
+  if (group == "world" || group.empty()) return members;
+  for (std::size_t r = 0; r < members.size(); ++r) {
+    for (const Note* made : notes_of(run.ranks[r].log, note_kind::group_made))
+      if (fact_text(*made, "group") == group)
+        for (const std::size_t rank : ranks_named(*made))
+          if (rank < members.size()) members[rank] = 1;
+    const auto& calls = run.ranks[r].log.calls;
+    if (members[r] == 0 && std::any_of(calls.begin(), calls.end(), [&](const Call& c) { return c.group == group; }))
+      members[r] = 1;
+  }
+  return members;
+}
+
 const RankLog& log_of(const RunRecord& run, Rank rank) {
   PDSIM_CHECK(rank >= 0 && static_cast<std::size_t>(rank) < run.ranks.size(), "a rank of the run");
   return run.ranks[static_cast<std::size_t>(rank)].log;

@@ -48,6 +48,11 @@ bool fact_yes(const Note& note, std::string_view key);
 std::vector<std::string> fact_list(const Note& note, std::string_view key);
 std::vector<std::string> fact_list(const Facts& facts, std::string_view key);
 
+// The global ranks that a note of new_group names.
+std::vector<std::size_t> ranks_named(const Note& made);
+// By rank, true for members of the group: all ranks for `world`, else those that new_group named and those that ever called in it.
+std::vector<char> group_members(const RunRecord& run, std::string_view group);
+
 // The logs of the last launch, by rank.
 const RankLog& log_of(const RunRecord& run, Rank rank);
 

@@ -18,6 +18,9 @@ constexpr std::string_view file_written = "file-written";      // path
 constexpr std::string_view file_read = "file-read";            // path, whole (yes|no)
 constexpr std::string_view not_wrapped = "not-wrapped";        // this rank has the process group and the bare model
 constexpr std::string_view model_used = "model-used";          // model: the part that a forward or backward is of
+// Of the last step of a train, for each device: device, rows, parameters, gradients, optimizer, activations (bytes), computing, step
+// (picoseconds).
+constexpr std::string_view device_load = "device-load";
 constexpr std::string_view rows_taken = "rows-taken";          // rows: of a forward that says how many it takes
 // label, root: of a reduce, whose result this rank does not get
 constexpr std::string_view result_elsewhere = "result-elsewhere";

@@ -14,12 +14,6 @@ std::string text_at(const Json& json, const char* key) {
 
 }  // namespace
 
-RecordOrigin origin_of(const Report& report, std::string_view source) {
-  if (report.scenario == nullptr) return {};
-  const Scenario& s = *report.scenario;
-  return {s.name, s.variant, s.file, report.world, s.seed, std::string(source)};
-}
-
 std::string origin_line(const RecordOrigin& origin) {
   const Json json{{"event", "origin"},      {"scenario", origin.scenario}, {"variant", origin.variant},
                   {"file", origin.file},    {"world", origin.world},       {"seed", origin.seed},

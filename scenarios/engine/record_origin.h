@@ -2,8 +2,6 @@
 // explained, with the places in the file, after that file has changed or is gone.
 #pragma once
 
-#include "scenarios/engine/report.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +18,6 @@ struct RecordOrigin {
   bool operator==(const RecordOrigin&) const = default;
 };
 
-RecordOrigin origin_of(const Report& report, std::string_view source);
 // One line, with its end.
 std::string origin_line(const RecordOrigin& origin);
 // From the text of an events.jsonl; nothing when it has no such line.

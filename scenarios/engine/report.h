@@ -2,7 +2,9 @@
 // decide nothing.
 #pragma once
 
-#include "scenarios/engine/world.h"
+#include "core/group/rank_program.h"
+#include "scenarios/engine/located.h"
+#include "scenarios/engine/scenario.h"
 
 #include <optional>
 #include <string>
@@ -47,12 +49,6 @@ struct Divergence {  // the first sequence number at which ranks disagree
   std::string field;           // what differs: operation, root, reduce operation, dtype, count, purpose, missing
   std::vector<Rank> minority;  // by majority; empty in a tie
   Time at{};
-};
-
-struct Span {  // a marked place in the scenario file
-  int line = 0, column = 0, width = 1;
-  std::string label;
-  bool primary = false;
 };
 
 struct Evidence {  // the recorded events a diagnosis cites

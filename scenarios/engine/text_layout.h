@@ -1,7 +1,7 @@
 // Laying out plain text: wrapping, columns, excerpts of the scenario file with carets. Widths count code points.
 #pragma once
 
-#include "scenarios/engine/report.h"
+#include "scenarios/engine/located.h"
 
 #include <string>
 #include <string_view>

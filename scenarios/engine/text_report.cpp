@@ -1,9 +1,8 @@
 #include "scenarios/engine/text_report.h"
 
 #include "core/base/fingerprint.h"
-#include "scenarios/engine/device_table.h"
-#include "scenarios/engine/expected_operations.h"
 #include "scenarios/engine/fix_proof.h"
+#include "scenarios/engine/report_tables.h"
 #include "scenarios/engine/text_layout.h"
 #include "scenarios/engine/text_parts.h"
 #include "scenarios/engine/text_timeline.h"

@@ -1,5 +1,5 @@
 // DataParallel's devices: some without rows, or one with more than the others.
-#include "scenarios/engine/device_table.h"
+#include "scenarios/engine/program_notes.h"
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/diagnoses/wording.h"
 #include "scenarios/engine/log_view.h"
@@ -35,7 +35,7 @@ struct Devices {
 Devices devices_of(const Report& report) {
   if (report.scenario == nullptr || !report.scenario->data_parallel) return {};  // layers on devices, not rows
   for (const RankResult& result : report.run.ranks)
-    if (auto loads = notes_of(result.log, device_load_note); loads.size() > 1)
+    if (auto loads = notes_of(result.log, program_note::device_load); loads.size() > 1)
       return {result.log.rank, std::move(loads)};
   return {};
 }

@@ -1,6 +1,6 @@
 #include "core/base/errors.h"
 #include "core/parallel/ddp_logging.h"
-#include "scenarios/engine/diagnoses.h"
+#include "scenarios/engine/language/diagnosis_ids.h"
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
 #include "scenarios/engine/language/sections.h"
@@ -137,11 +137,11 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
     problems.error(error->mark, fmt::format("unknown error code `{}`", error->text),
                    suggestion(error->text, codes, "there are"));
   }
-  if (const Node* id = map.find("diagnosis");
-      id != nullptr && id->text != "none" && diagnosis_named(id->text) == nullptr) {
-    std::vector<std::string_view> ids{"none"};
-    for (const DiagnosisRow& row : diagnosis_table) ids.push_back(row.id);
-    problems.error(id->mark, fmt::format("unknown diagnosis `{}`", id->text), suggestion(id->text, ids, "there are"));
+  if (const Node* id = map.find("diagnosis")) {
+    std::vector<std::string_view> ids = diagnosis_ids();
+    ids.insert(ids.begin(), "none");
+    if (std::find(ids.begin(), ids.end(), id->text) == ids.end())
+      problems.error(id->mark, fmt::format("unknown diagnosis `{}`", id->text), suggestion(id->text, ids, "there are"));
   }
   if (expect.culprits) check_rank_set(map.find("culprits"), **expect.culprits, s, problems);
   for (const char* key : {"culprits", "says"})

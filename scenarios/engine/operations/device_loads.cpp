@@ -1,5 +1,5 @@
 // What the last step of a train asked of the devices, as notes.
-#include "scenarios/engine/device_table.h"
+#include "scenarios/engine/program_notes.h"
 #include "scenarios/engine/operations/batch.h"
 #include "scenarios/engine/operations/operations.h"
 
@@ -77,7 +77,7 @@ void note_device_loads(Session& s, Time step) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const DeviceLoad& load = loads[i];
     const std::int64_t moments = of_layers ? optimizer_bytes(s, static_cast<int>(i)) : i == 0 ? optimizer_bytes(s) : 0;
-    s.env.recorder.note(std::string(device_load_note), {{"device", name_of_device(s, i, of_layers)},
+    s.env.recorder.note(std::string(program_note::device_load), {{"device", name_of_device(s, i, of_layers)},
                                                         {"rows", std::to_string(load.rows)},
                                                         {"parameters", std::to_string(load.parameter_bytes)},
                                                         {"gradients", std::to_string(load.gradient_bytes)},

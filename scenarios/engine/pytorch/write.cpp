@@ -1,7 +1,6 @@
 #include "scenarios/engine/pytorch/write.h"
 
 #include "core/collectives/collective.h"
-#include "scenarios/engine/divergence.h"
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/pytorch/calls.h"
 

@@ -1,5 +1,5 @@
-// render (loader.h): a diagnostic with its line of the file and a caret.
-#include "scenarios/engine/loader.h"
+#include "scenarios/engine/diagnostic.h"
+
 #include "scenarios/engine/text_layout.h"
 
 #include <fmt/format.h>
@@ -44,11 +44,11 @@ std::size_t characters(std::string_view text) {
 
 }  // namespace
 
-std::string render(const LoadedFile& file, const Diagnostic& d) {
+std::string render(std::string_view file, std::string_view text, const Diagnostic& d) {
   std::string out = fmt::format("{}[scenario]: {}\n", d.warning ? "warning" : "error", d.what);
-  if (d.mark.line <= 0) return out + fmt::format("  --> {}\n  = {}\n", file.file, d.label);
-  out += fmt::format("  --> {}:{}:{}\n", file.file, d.mark.line, d.mark.column);
-  std::string_view line = line_of(file.text, d.mark.line);
+  if (d.mark.line <= 0) return out + fmt::format("  --> {}\n  = {}\n", file, d.label);
+  out += fmt::format("  --> {}:{}:{}\n", file, d.mark.line, d.mark.column);
+  std::string_view line = line_of(text, d.mark.line);
   std::size_t before = std::min(static_cast<std::size_t>(std::max(d.mark.column - 1, 0)), line.size());
   std::string cut;
   if (line.size() > most_shown && before > most_shown / 2) {  // a long line: the part around the caret

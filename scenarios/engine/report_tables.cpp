@@ -1,9 +1,11 @@
-#include "scenarios/engine/device_table.h"
+#include "scenarios/engine/report_tables.h"
 
 #include "scenarios/engine/log_view.h"
+#include "scenarios/engine/program_notes.h"
 #include "scenarios/engine/text_layout.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +24,7 @@ std::string devices_section(const Report& report) {
   constexpr std::size_t shown = 16;
   std::vector<const Note*> loads;
   for (const RankResult& result : report.run.ranks)
-    for (const Note* note : notes_of(result.log, device_load_note)) loads.push_back(note);
+    for (const Note* note : notes_of(result.log, program_note::device_load)) loads.push_back(note);
   if (loads.empty()) return {};
   Time step{};
   for (const Note* load : loads) step = std::max(step, Time{number(*load, "step")});
@@ -49,6 +51,22 @@ std::string devices_section(const Report& report) {
   text += table(rows);
   if (loads.size() > shown) text += fmt::format("  ... and {} more\n", loads.size() - shown);
   return text + "\n";
+}
+
+std::string operations_section(const Report& report) {
+  std::vector<std::vector<std::string>> rows{{"operation", "ranks", "program in it for", "collectives"}};
+  for (std::size_t i = 0; i < report.operations.size();) {
+    const OperationCheck& first = report.operations[i];
+    std::vector<Rank> ranks;
+    const auto alike = [&first](const OperationCheck& other) {
+      return other.of == first.of && other.took == first.took && other.collectives == first.collectives;
+    };
+    for (; i < report.operations.size() && alike(report.operations[i]); ++i) ranks.push_back(report.operations[i].rank);
+    rows.push_back({first.of, fmt::format("{}", fmt::join(ranks, ", ")),
+                    first.took ? to_string(*first.took) : "for ever",
+                    first.collectives.empty() ? "none" : fmt::format("{}", fmt::join(first.collectives, ", "))});
+  }
+  return rows.size() == 1 ? std::string() : table(rows) + "\n";
 }
 
 }  // namespace pdsim::scenarios
