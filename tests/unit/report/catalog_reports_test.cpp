@@ -1,0 +1,147 @@
+// What the catalog's reports say, as facts: the files state every verdict and diagnosis themselves, and the
+// table beside this file what else a diagnosis establishes. How a report is laid out is in tests/cli/snapshots.
+//
+//   rewrite   PDSIM_UPDATE_SNAPSHOTS=1 test_report --gtest_filter=CatalogReports.* ; then read the difference like code
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/fix_proof.h"
+#include "scenarios/engine/html_report.h"
+#include "scenarios/engine/loader.h"
+#include "scenarios/engine/outcome.h"
+#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/engine/text_layout.h"
+#include "scenarios/engine/text_report.h"
+#include "tests/helpers/catalog_files.h"
+#include "tests/unit/report/well_formed.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+const char* const table_file = PDSIM_TESTS_DIR "/unit/report/catalog_diagnoses.txt";
+
+struct FileRun {
+  LoadedFile file;
+  std::vector<Report> reports;
+};
+
+// Each file is run once for all tests of this suite.
+class CatalogReports : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string problem;
+    const WorldRow& world = *world_named("sim", problem);
+    for (const std::filesystem::path& path : catalog_files()) {
+      FileRun& run = runs().emplace_back(FileRun{load_file(path.string()).value(), {}});
+      for (const Scenario& variant : run.file.variants)
+        run.reports.push_back(run_scenario(variant, world, {}).value());
+    }
+  }
+  static void TearDownTestSuite() { runs().clear(); }
+
+  static std::vector<FileRun>& runs() {
+    static std::vector<FileRun> all = [] {
+      std::vector<FileRun> room;
+      room.reserve(catalog_files().size());  // reports point at the variants of their file
+      return room;
+    }();
+    return all;
+  }
+};
+
+std::string variant_of(const Report& report) {
+  const Scenario& s = *report.scenario;
+  return s.variant.empty() ? s.name : s.name + "/" + s.variant;
+}
+
+TEST_F(CatalogReports, EveryVariantEndsAsItsFileSays) {
+  ASSERT_FALSE(runs().empty());
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports)
+      EXPECT_EQ(report.verdict, "pass") << variant_of(report) << ": "
+                                        << (report.failures.empty() ? "" : report.failures.front().got);
+}
+
+TEST_F(CatalogReports, EveryFileStatesTheDiagnosisOfWhatGoesWrong) {
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports) {
+      const Expect& expect = report.scenario->expect;
+      if (report.outcome == "ok" && !report.diagnosis) continue;
+      EXPECT_TRUE(expect.diagnosis) << variant_of(report) << " does not state its diagnosis";
+      if (!expect.diagnosis) continue;
+      EXPECT_EQ(**expect.diagnosis, report.diagnosis ? report.diagnosis->id : "none") << variant_of(report);
+    }
+}
+
+// "unused_params/broken  unused-parameters  culprits 1  lines 21 23  from 1.14ms  cured by fixed"
+std::string row_of(const Report& report, const std::vector<Report>& reports) {
+  const Diagnosis& d = *report.diagnosis;
+  std::string row = fmt::format("{}  {}  culprits {}", variant_of(report), d.id, fmt::join(d.ranks, " "));
+  if (!d.parameters.empty()) row += fmt::format("  parameters {}", fmt::join(d.parameters, " "));
+  if (!d.spans.empty()) row += "  lines";
+  for (const Span& span : d.spans) row += fmt::format(" {}{}", span.line, span.primary ? "*" : "");
+  if (!d.inevitable.empty()) row += fmt::format("  from {}", to_string(d.inevitable_at));
+  const std::vector<FixProof> proofs = fix_proofs(report, reports);
+  if (!proofs.empty()) row += "  cured by";
+  for (const FixProof& proof : proofs) row += " " + proof.report->scenario->variant;
+  return row + "\n";
+}
+
+TEST_F(CatalogReports, EveryDiagnosisNamesTheCulpritsPlacesAndCuresOfTheTable) {
+  std::string rows;
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports)
+      if (report.diagnosis) rows += row_of(report, run.reports);
+  if (std::getenv("PDSIM_UPDATE_SNAPSHOTS") != nullptr) std::ofstream(table_file) << rows;
+  std::ifstream table(table_file);
+  std::istringstream got(rows);
+  for (std::string expected, line; std::getline(table, expected);) {
+    std::getline(got, line);
+    EXPECT_EQ(line, expected);
+  }
+  std::string rest;
+  EXPECT_FALSE(std::getline(got, rest)) << "the table lacks: " << rest;
+}
+
+TEST_F(CatalogReports, EveryDiagnosisMarksWhatTheFileHasThere) {
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports) {
+      if (!report.diagnosis) continue;
+      const auto lines = std::count(run.file.text.begin(), run.file.text.end(), '\n');
+      for (const Span& span : report.diagnosis->spans) {
+        EXPECT_GE(span.line, 1) << variant_of(report);
+        EXPECT_LE(span.line, lines) << variant_of(report);
+        EXPECT_FALSE(span.label.empty()) << variant_of(report);
+      }
+    }
+}
+
+TEST_F(CatalogReports, EveryVariantFitsAPageAlone) {
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports) {
+      const std::string text = render_text({report}, {});
+      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 65) << variant_of(report);
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);) {
+        const bool has_a_path_of_this_checkout = line.rfind("replay", 0) == 0 || line.rfind("  --> ", 0) == 0;
+        EXPECT_TRUE(width_of(line) <= text_width || has_a_path_of_this_checkout) << variant_of(report) << ": " << line;
+      }
+    }
+}
+
+TEST_F(CatalogReports, EveryHtmlPageIsWellFormed) {
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports)
+      EXPECT_EQ(first_problem(render_html(report, render_text({report}, {}))), "") << variant_of(report);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
