@@ -18,13 +18,13 @@ bool alike(const PlannedCall& a, const PlannedCall& b) {
 }  // namespace
 
 Ahead::Ahead(Scheduler& scheduler, Exchange& exchange, Trace& trace, const WorldSpec& spec,
-             const Personality& personality, bool disturbed)
+             const LibrarySemantics& library, bool disturbed)
     : scheduler_(scheduler), exchange_(exchange), trace_(trace), spec_(spec) {
   eager_limit_ = exchange.eager_limit();
   // Between zero and unbounded buffering, sends of both kinds mix.
   possible_ = !disturbed && spec.sharing == Sharing::none && spec.is_uniform() && spec.faults.empty() &&
               is_steady(spec.intra) && is_steady(spec.inter) && eager_limit_ <= 0 &&
-              personality.on_peer_end != OnPeerEnd::job_ends;
+              library.on_peer_end != OnPeerEnd::job_ends;
 }
 
 bool Ahead::takes(const Collective& call) const {

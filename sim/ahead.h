@@ -22,7 +22,7 @@ namespace pdsim::sim {
 
 class Ahead {
  public:
-  Ahead(Scheduler& scheduler, Exchange& exchange, Trace& trace, const WorldSpec& spec, const Personality& personality,
+  Ahead(Scheduler& scheduler, Exchange& exchange, Trace& trace, const WorldSpec& spec, const LibrarySemantics& library,
         bool disturbed);
 
   bool takes(const Collective& call) const;

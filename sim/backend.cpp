@@ -47,7 +47,7 @@ std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
 
 }  // namespace
 
-Time SimBackend::default_timeout() const { return sim::default_timeout(world_.personality, world_.profile); }
+Time SimBackend::default_timeout() const { return pdsim::default_timeout(world_.library, world_.profile); }
 
 Status SimBackend::read_address(Store& store, const std::string& key, Rank peer, std::vector<Rank>& ghosts) {
   const Result<std::string> address = store.get(key);
@@ -57,7 +57,7 @@ Status SimBackend::read_address(Store& store, const std::string& key, Rank peer,
 }
 
 Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, int, std::vector<Rank>& ghosts) {
-  if (world_.personality.address_exchange == AddressExchange::root_publishes) {
+  if (world_.library.address_exchange == AddressExchange::root_publishes) {
     if (options.rank == 0) return store.set(options.group + "/0", address_of(world_.launch, rank_));
     return read_address(store, options.group + "/0", 0, ghosts);
   }
@@ -71,7 +71,7 @@ Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, 
 Status SimBackend::connect(const JoinOptions& options, int channel, const std::vector<Rank>& ghosts, Time deadline) {
   Meeting& meeting = world_.meetings.try_emplace(channel, options.size).first->second;
   meeting.arrive(options.rank, ghosts);
-  const bool peers_fail = world_.personality.on_peer_end == OnPeerEnd::peers_fail;
+  const bool peers_fail = world_.library.on_peer_end == OnPeerEnd::peers_fail;
   while (!ghosts.empty() || !meeting.complete_for(options.rank)) {
     if (peers_fail && ghosts.empty() && world_.ended_ranks > 0)
       if (const auto gone = first_ended(global(options, meeting.missing_for(options.rank)))) return closed_by(*gone);

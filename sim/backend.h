@@ -1,4 +1,4 @@
-// The simulated Backend: the personality's rendezvous, pairing, timeouts and failures over the plan runner and the Exchange.
+// The simulated Backend: the library's rendezvous, pairing, timeouts and failures over the plan runner and the Exchange.
 #pragma once
 
 #include "core/group/backend.h"
@@ -9,7 +9,7 @@ namespace pdsim::sim {
 class SimBackend final : public Backend {
  public:
   SimBackend(World& world, Rank rank) : world_(world), rank_(rank) {}
-  std::string_view name() const override { return world_.personality.name; }
+  std::string_view name() const override { return world_.library.name; }
   Time default_timeout() const override;
   // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of
   // an earlier launch waits for it until the timeout.

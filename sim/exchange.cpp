@@ -7,11 +7,11 @@
 
 namespace pdsim::sim {
 
-Exchange::Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults,
+Exchange::Exchange(Scheduler& scheduler, const WorldSpec& spec, const LibrarySemantics& library, Faults& faults,
                    Trace& trace, std::size_t message_records)
     : scheduler_(scheduler),
       spec_(spec),
-      personality_(personality),
+      library_(library),
       faults_(faults),
       trace_(trace),
       network_(spec),
@@ -166,7 +166,7 @@ void Exchange::post_receive(Id receive) {
 
 std::int64_t Exchange::eager_limit() const {
   if (spec_.buffering == Buffering::zero) return 0;
-  return spec_.buffering == Buffering::unbounded ? -1 : personality_.eager_limit.count;
+  return spec_.buffering == Buffering::unbounded ? -1 : library_.eager_limit.count;
 }
 
 void Exchange::record(Rank from, Rank to, std::int64_t bytes, Time sent, std::optional<Time> arrived) {
@@ -294,7 +294,7 @@ void Exchange::arrive(Id send, Id receive, bool corrupt) {
 }
 
 void Exchange::deliver(const Posted& send, const Posted& receive, bool corrupt) {
-  const bool fails = personality_.on_peer_end == OnPeerEnd::peers_fail;
+  const bool fails = library_.on_peer_end == OnPeerEnd::peers_fail;
   if (is_over(receive.batch)) {
     if (fails && !send.eager && ended_[static_cast<std::size_t>(receive.rank)]) fail(send.batch, closed(receive.rank));
     return;
@@ -302,18 +302,18 @@ void Exchange::deliver(const Posted& send, const Posted& receive, bool corrupt) 
   const std::int64_t bytes = send.bytes;
   if (bytes > receive.bytes) {
     const Error error{
-        personality_.on_long_message == OnLongMessage::receiver_aborts ? Code::process_aborted : Code::size_mismatch,
+        library_.on_long_message == OnLongMessage::receiver_aborts ? Code::process_aborted : Code::size_mismatch,
         fmt::format("rank {} received {} bytes from rank {} where it expected {}", receive.rank, bytes, send.rank,
                     receive.bytes),
         {{"peer", std::to_string(send.rank)}}};
-    if (personality_.on_long_message == OnLongMessage::receiver_aborts) {
+    if (library_.on_long_message == OnLongMessage::receiver_aborts) {
       abort_rank(receive.rank, error);
       if (fails && !send.eager)  // the sender learns of it when the connection closes
         scheduler_.at(scheduler_.now() + spec_.intra.latency,
                       [this, batch = send.batch, peer = receive.rank] { fail(batch, closed(peer)); });
       return;
     }
-    if (personality_.on_long_message == OnLongMessage::receiver_fails) {
+    if (library_.on_long_message == OnLongMessage::receiver_fails) {
       fail(receive.batch, error);
       if (!send.eager) one_done(send.batch);
     }
@@ -344,7 +344,7 @@ void Exchange::rank_ended(Rank rank) {
   if (before_end) before_end(rank);
   ended_[static_cast<std::size_t>(rank)] = true;
   forget_posted([rank](const Posted& p) { return p.rank == rank; });
-  if (personality_.on_peer_end != OnPeerEnd::peers_fail) return;
+  if (library_.on_peer_end != OnPeerEnd::peers_fail) return;
   // What had left the rank still arrives; then its connections close.
   const Time closes = std::max(scheduler_.now() + spec_.intra.latency, last_arrival_[static_cast<std::size_t>(rank)]);
   scheduler_.at(closes, [this, rank, launch = launch_] {

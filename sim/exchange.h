@@ -5,7 +5,7 @@
 //              senders (a choice) or the first to come
 //   buffering  a send up to the eager limit completes when its last byte has left; a longer one when it was received, and
 //              its transfer starts when both sides are there
-//   ends       rank_ended() gives up what the rank had posted, and lets its peers fail as the personality says
+//   ends       rank_ended() gives up what the rank had posted, and lets its peers fail as the library says
 //   payload    copied when the message arrives (eager ones when they are sent); null data moves sizes only
 #pragma once
 
@@ -13,10 +13,10 @@
 #include "core/collectives/collective.h"
 #include "core/group/rank_program.h"
 #include "core/runtime/transport.h"
+#include "core/semantics/library.h"
 #include "sim/faults.h"
 #include "sim/match_table.h"
 #include "sim/network.h"
-#include "sim/personality.h"
 #include "sim/pool.h"
 #include "sim/scheduler.h"
 #include "sim/trace.h"
@@ -41,7 +41,7 @@ struct Batch {
 
 class Exchange {
  public:
-  Exchange(Scheduler& scheduler, const WorldSpec& spec, const Personality& personality, Faults& faults, Trace& trace,
+  Exchange(Scheduler& scheduler, const WorldSpec& spec, const LibrarySemantics& library, Faults& faults, Trace& trace,
            std::size_t message_records);
 
   // `op` is for faults and records.
@@ -65,7 +65,7 @@ class Exchange {
   bool is_closed(Rank rank) const { return closed_[static_cast<std::size_t>(rank)]; }
   void rank_ended(Rank rank);
   void begin_launch();
-  // Called when a message is longer than its receive and the personality aborts the receiver.
+  // Called when a message is longer than its receive and the library aborts the receiver.
   std::function<void(Rank, const Error&)> abort_rank;
   std::function<void(Rank from, Rank to, const MessageVerdict&)> on_fault;
   std::function<void(Rank)> before_end;  // of a rank, and before its connections close
@@ -133,7 +133,7 @@ class Exchange {
 
   Scheduler& scheduler_;
   const WorldSpec& spec_;
-  const Personality& personality_;
+  const LibrarySemantics& library_;
   Faults& faults_;
   Trace& trace_;
   Network network_;

@@ -1,6 +1,6 @@
 #include "core/collectives/plan_runner.h"
+#include "core/semantics/capabilities.h"
 #include "sim/backend.h"
-#include "sim/offers.h"
 #include "sim/planned_call.h"
 
 #include <fmt/format.h>
@@ -127,7 +127,7 @@ class SimMember final : public Member {
     unusable_ = reason;
   }
 
-  Status offers(const Collective& call) const override { return sim::offers(world_.personality, world_.profile, call); }
+  Status offers(const Collective& call) const override { return pdsim::offers(world_.library, world_.profile, call); }
 
   Result<WorkPtr> start(const Collective& call) override {
     if (unusable_)
@@ -135,7 +135,7 @@ class SimMember final : public Member {
           Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
     auto operation = std::make_shared<Operation>(*this);
     operation->call = call;
-    if (call.algorithm == "auto") operation->call.algorithm = world_.personality.algorithm;
+    if (call.algorithm == "auto") operation->call.algorithm = world_.library.algorithm;
     const auto algorithm = find_algorithm(operation->call, transport_->size(), transport_->ranks_per_node());
     if (!algorithm.ok()) return algorithm.error();
     operation->tag = tag_of(call);
@@ -146,10 +146,9 @@ class SimMember final : public Member {
     operation->event = event.get();
     operation->work = std::make_shared<Work>(std::move(event));
     arm_watchdog(operation);
-    if (call.kind == CollectiveKind::barrier && world_.personality.barrier_waits_for_earlier)
-      operation->earlier = running_;
+    if (call.kind == CollectiveKind::barrier && world_.library.barrier_waits_for_earlier) operation->earlier = running_;
     running_.push_back(operation);
-    if (SimDevice* device = me().device.get(); device != nullptr && world_.personality.waits_on_stream) {
+    if (SimDevice* device = me().device.get(); device != nullptr && world_.library.waits_on_stream) {
       device->runs(operation->work);
       device->here([this, operation] { queue(operation); });  // when the program's stream has come here
     } else {
@@ -184,7 +183,7 @@ class SimMember final : public Member {
     if (std::exchange(operation->holds_executor, false)) --executors_at_work_;
     std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
     if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)
-      told = fmt::format("{}: {}, after {}", world_.personality.name, status.error().message,
+      told = fmt::format("{}: {}, after {}", world_.library.name, status.error().message,
                          to_string(world_.scheduler.now()));
     operation->work->complete(std::move(status));
     run_queued();
@@ -195,9 +194,9 @@ class SimMember final : public Member {
 
   Tag tag_of(const Collective& call) const {
     constexpr Tag p2p = Tag{0xff} << 56;
-    const bool by_kind = world_.personality.pairing == Pairing::by_kind;
+    const bool by_kind = world_.library.pairing == Pairing::by_kind;
     if (pdsim::row(call.kind).point_to_point)
-      return p2p | (world_.personality.tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
+      return p2p | (world_.library.tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
     const Tag kind = by_kind ? (static_cast<Tag>(call.kind) + 1) << 56 : 0;
     return kind | static_cast<Tag>(call.seq);
   }
@@ -211,14 +210,14 @@ class SimMember final : public Member {
   // Collectives wait for an executor; sends and receives need none.
   void queue(const OperationPtr& operation) {
     if (operation->finished) return;
-    if (world_.personality.executors == 0 || pdsim::row(operation->call.kind).point_to_point)
+    if (world_.library.executors == 0 || pdsim::row(operation->call.kind).point_to_point)
       return run_after_earlier(operation);
     queued_.push_back(operation);
     run_queued();
   }
 
   void run_queued() {
-    while (!queued_.empty() && executors_at_work_ < world_.personality.executors) {
+    while (!queued_.empty() && executors_at_work_ < world_.library.executors) {
       const OperationPtr operation = queued_.front();
       queued_.pop_front();
       if (operation->finished) continue;
@@ -239,7 +238,7 @@ class SimMember final : public Member {
   }
 
   void arm_watchdog(const OperationPtr& operation) {
-    if (world_.personality.on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
+    if (world_.library.on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
     operation->watchdog = world_.scheduler.at_watchdog(world_.scheduler.now() + operation->call.timeout,
                                                        [this, operation] { timed_out(operation); });
   }
@@ -247,13 +246,13 @@ class SimMember final : public Member {
   void timed_out(const OperationPtr& operation) {
     if (operation->finished) return;
     operation->watchdog.reset();
-    const bool ends = world_.personality.on_timeout == OnTimeout::process_ends;
+    const bool ends = world_.library.on_timeout == OnTimeout::process_ends;
     const Error error = timeout_error(operation->call);
     tell(ends ? error.message + "; the process ends" : error.message, operation->call.timeout);
     if (ends) return world_.kill(me().rank, error);
     unusable_ = Error{Code::group_unusable,
-                      world_.personality.timeout_names_call ? "the communicator was aborted at a timeout"
-                                                            : "Application timeout caused pair closure",
+                      world_.library.timeout_names_call ? "the communicator was aborted at a timeout"
+                                                        : "Application timeout caused pair closure",
                       {}};
     finish(operation, error);
     end_all(*unusable_);
@@ -263,9 +262,9 @@ class SimMember final : public Member {
     const std::int64_t limit = call.timeout.ns() / 1'000'000;
     const std::string ran = fmt::format("collective operation timeout: {} #{} ran for {} milliseconds",
                                         name_of(call.kind), call.seq, limit);
-    if (world_.personality.on_timeout == OnTimeout::process_ends)
+    if (world_.library.on_timeout == OnTimeout::process_ends)
       return {Code::watchdog_timeout, "Watchdog caught " + ran, {}};
-    if (world_.personality.timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
+    if (world_.library.timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
     return {Code::timeout,
             fmt::format("Timed out waiting {}ms for {} operation to complete", limit,
                         call.kind == CollectiveKind::send ? "send" : "recv"),
@@ -273,7 +272,7 @@ class SimMember final : public Member {
   }
 
   void tell(const std::string& what, Time limit) {
-    const Personality& backend = world_.personality;
+    const LibrarySemantics& backend = world_.library;
     std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
     if (!told.empty()) return;
     told = fmt::format("{}: {}, after {}", backend.name, what, to_string(limit));

@@ -46,7 +46,7 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
       *seat.recorder,
       [&world, rank](int step, std::string_view operation) { befall(world, rank, step, operation); },
       seat.device.get(),
-      seat.device != nullptr && world.personality.waits_on_stream};
+      seat.device != nullptr && world.library.waits_on_stream};
   ProgramResult result = program(environment);
   if (seat.ended) return;
   seat.relaunch = result.relaunch;
@@ -89,17 +89,17 @@ void tell_watchdogs(World& world) {
   for (Rank r = 0; r < world.spec.ranks(); ++r) {
     std::string& told = world.watchdog[static_cast<std::size_t>(r)];
     if (told.empty() && world.seat(r).log && world.seat(r).log->end == RankEnd::running)
-      told = world.personality.watchdog_silent.empty()
-                 ? fmt::format("{}: nothing", world.personality.name)
-                 : fmt::format("{}: {}", world.personality.name, world.personality.watchdog_silent);
+      told = world.library.watchdog_silent.empty()
+                 ? fmt::format("{}: nothing", world.library.name)
+                 : fmt::format("{}: {}", world.library.name, world.library.watchdog_silent);
   }
 }
 
 }  // namespace
 
 Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const RankProgram& program) {
-  const Personality* personality = personality_named(spec.backend);
-  if (personality == nullptr)
+  const LibrarySemantics* library = library_named(spec.backend);
+  if (library == nullptr)
     return Error{
         Code::invalid_argument, fmt::format("`{}` is not a backend: gloo, nccl, mpi or ideal", spec.backend), {}};
   const Profile* profile = profile_named(spec.profile);
@@ -112,7 +112,7 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
   if (!options.leak.empty() && leak_named(options.leak) == nullptr)
     return Error{Code::invalid_argument, fmt::format("`{}` is no planted leak", options.leak), {}};
 
-  const Personality behaviour = with_variables(*personality, spec.nccl);
+  const LibrarySemantics behaviour = with_variables(*library, spec.nccl);
   World world(spec, behaviour, *profile, std::move(*chooser), options);
   RunRecord record;
   for (world.launch = 1; world.launch <= most_launches; ++world.launch) {

@@ -2,7 +2,7 @@
 //
 //   result   flight records of every rank; at a deadlock as they were at that moment, after which the run went on so that
 //            RunRecord::watchdog can say what the backend itself would have reported, and when
-//   errors   invalid_argument (strategy, personality, profile, leak), limit_exceeded (ranks)
+//   errors   invalid_argument (strategy, library, profile, leak), limit_exceeded (ranks)
 //   repeats  same spec, strategy, seed and program: same fingerprint, on every compiler
 //   throws   nothing; leaves nothing behind
 #pragma once

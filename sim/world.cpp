@@ -18,9 +18,10 @@ std::size_t records_of_a_rank(int ranks) {
 }
 }  // namespace
 
-World::World(const WorldSpec& s, const Personality& p, const Profile& version, Chooser c, const RunOptions& options)
+World::World(const WorldSpec& s, const LibrarySemantics& p, const Profile& version, Chooser c,
+             const RunOptions& options)
     : spec(s),
-      personality(p),
+      library(p),
       profile(version),
       chooser(std::move(c)),
       trace(options.trace_limit),
@@ -88,7 +89,7 @@ void World::rank_ended(Rank rank, RankEnd how, const Error& error) {
     scheduler.at(scheduler.now() + spec.intra.latency, [this] { table->close(); });
   exchange.rank_ended(rank);
   for (auto& [channel, meeting] : meetings) meeting.wake_all();
-  if (how == RankEnd::returned || personality.on_peer_end != OnPeerEnd::job_ends) return;
+  if (how == RankEnd::returned || library.on_peer_end != OnPeerEnd::job_ends) return;
   const Error ends{Code::cancelled, fmt::format("the launcher ended the job because rank {} had ended", rank), {}};
   scheduler.at(scheduler.now() + spec.intra.latency, [this, ends] {
     for (Rank r = 0; r < spec.ranks(); ++r) kill(r, ends);

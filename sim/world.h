@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
+#include "core/semantics/profile.h"
 #include "core/store/hash_store.h"
 #include "sim/ahead.h"
 #include "sim/device.h"
@@ -9,7 +10,6 @@
 #include "sim/files.h"
 #include "sim/flows.h"
 #include "sim/meeting.h"
-#include "sim/personality.h"
 #include "sim/run.h"
 #include "sim/runtime.h"
 #include "sim/scheduler.h"
@@ -38,11 +38,11 @@ struct Seat {
 
 class World {
  public:
-  World(const WorldSpec& spec, const Personality& personality, const Profile& profile, Chooser chooser,
+  World(const WorldSpec& spec, const LibrarySemantics& library, const Profile& profile, Chooser chooser,
         const RunOptions& options);
 
   const WorldSpec& spec;
-  const Personality& personality;
+  const LibrarySemantics& library;
   const Profile& profile;
   Chooser chooser;
   Trace trace;
@@ -65,7 +65,7 @@ class World {
   int channel(const std::string& group);
   std::map<int, Meeting> meetings;  // by channel
 
-  // The rank's program is over. Peers see what the personality shows them.
+  // The rank's program is over. Peers see what the library shows them.
   void rank_ended(Rank rank, RankEnd how, const Error& error);
   // Ends a rank from outside its fiber (or from inside: then it does not return).
   void kill(Rank rank, const Error& error);

@@ -1,9 +1,10 @@
-// What a simulated world is made of, as data: ranks and nodes, links, personality, faults. Scenario files map onto it.
+// What a simulated world is made of, as data: ranks and nodes, links, library, faults. Scenario files map onto it.
 #pragma once
 
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
+#include "core/semantics/library.h"
 
 #include <array>
 #include <cmath>
@@ -15,7 +16,7 @@
 namespace pdsim::sim {
 
 enum class Sharing : std::uint8_t { none, ports, links };
-enum class Buffering : std::uint8_t { backend, zero, unbounded };  // backend: as the personality has it
+enum class Buffering : std::uint8_t { backend, zero, unbounded };  // backend: as the library has it
 
 struct Link {
   Time latency{5'000'000};         // 5us
@@ -69,12 +70,6 @@ struct FaultSpec {
   std::optional<Time> duration;  // `for`; absent: to the end
 };
 
-// What TORCH_NCCL_BLOCKING_WAIT and TORCH_NCCL_ASYNC_ERROR_HANDLING say (without TORCH_ in 1.13); absent: not set.
-struct NcclVariables {
-  std::optional<bool> blocking_wait;
-  std::optional<std::int64_t> async_error_handling;  // 0: off
-};
-
 struct WorldSpec {
   int nodes = 1;
   int ranks_per_node = 2;
@@ -85,9 +80,9 @@ struct WorldSpec {
   Topology topology{};
   std::vector<Speed> speeds;
   Rate reduce_bandwidth{};       // 0: combining is free
-  std::string backend = "gloo";  // personality: gloo | nccl | mpi | ideal
+  std::string backend = "gloo";  // library: gloo | nccl | mpi | ideal
   std::string profile = "pytorch-2.6";
-  std::optional<Time> timeout;  // operation timeout; absent: the personality's
+  std::optional<Time> timeout;  // operation timeout; absent: the library's
   bool streams = false;         // programs run ahead of their devices
   NcclVariables nccl;           // of backend nccl
   Buffering buffering = Buffering::backend;

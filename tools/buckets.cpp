@@ -2,7 +2,7 @@
 
 #include "backends/local/whole_file.h"
 #include "core/parallel/bucket_layout.h"
-#include "sim/personality.h"
+#include "core/semantics/profile.h"
 #include "tools/command.h"
 #include "tools/gradients.h"
 #include "tools/load.h"
@@ -121,7 +121,7 @@ int run(const BucketsOptions& options, Console& console) {
     ddp.bucket_cap = parse_bytes(options.bucket_cap).value();
     ddp.explicit_cap = true;
   }
-  if (!options.profile.empty()) ddp.profile = sim::profile_named(options.profile)->ddp;
+  if (!options.profile.empty()) ddp.profile = profile_named(options.profile)->ddp;
   const BucketLayout initial = initial_layout(gradients->tensors, ddp);
   const BucketLayout rebuilt =
       will_rebuild(ddp) ? rebuilt_layout(gradients->tensors, gradients->ready_order, ddp) : initial;
@@ -151,8 +151,8 @@ std::string cap_problem(const std::string& text) {
 }
 
 std::string profile_problem(const std::string& text) {
-  if (sim::profile_named(text) != nullptr) return "";
-  return fmt::format("`{}` is no profile; there are {}", text, fmt::join(sim::profile_names, ", "));
+  if (profile_named(text) != nullptr) return "";
+  return fmt::format("`{}` is no profile; there are {}", text, fmt::join(profile_names, ", "));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "tools/capability_tables.h"
 
-#include "backends/capabilities.h"
 #include "core/collectives/reduce.h"
+#include "core/semantics/capabilities.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,6 +6,7 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
 #include "core/collectives/tuning.h"
+#include "core/semantics/profile.h"
 #include "scenarios/engine/diagnoses.h"
 #include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/loader.h"
@@ -13,7 +14,6 @@
 #include "scenarios/engine/parity_page.h"
 #include "scenarios/engine/worlds.h"
 #include "sim/faults.h"
-#include "sim/personality.h"
 #include "tools/capability_tables.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
@@ -121,8 +121,8 @@ Items explained(const Rows& rows) {
   return items;
 }
 
-Items personalities() { return explained(sim::personalities()); }
-Items profiles() { return explained(sim::profiles()); }
+Items libraries() { return explained(pdsim::library_semantics()); }
+Items profiles() { return explained(pdsim::profiles()); }
 Items faults() { return explained(sim::fault_kinds); }
 
 std::string shape_of(const CollectiveRow& row) {
@@ -169,7 +169,7 @@ constexpr std::array kinds{
     Kind{"operations", operations},
     Kind{"optimizers", optimizers},
     Kind{"parity", parity_items, nullptr, parity_page},
-    Kind{"personalities", personalities},
+    Kind{"personalities", libraries},
     Kind{"profiles", profiles},
     Kind{"tunings", tuning_items},
     Kind{"worlds", world_items, capability_tables},

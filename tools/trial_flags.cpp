@@ -4,9 +4,9 @@
 #include "core/base/quantity.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/tuning.h"
+#include "core/semantics/library.h"
 #include "scenarios/engine/limits.h"
 #include "scenarios/engine/real_world.h"
-#include "sim/personality.h"
 #include "tools/topology_flag.h"
 
 #include <CLI/CLI.hpp>
@@ -99,8 +99,7 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   add("--buffering", sim.buffering,
       "a send ends when it was received (zero), at once (unbounded), or as the backend has it")
       ->check(one_of("buffering", bufferings));
-  add("--backend", sim.backend, "the personality: gloo, nccl, mpi or ideal")
-      ->check(one_of("backend", sim::personality_names));
+  add("--backend", sim.backend, "the personality: gloo, nccl, mpi or ideal")->check(one_of("backend", library_names));
   add("--seed", sim.seed, "of everything that is drawn");
 }
 

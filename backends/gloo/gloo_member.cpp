@@ -1,10 +1,10 @@
 #include "backends/gloo/gloo_member.h"
 
-#include "backends/capabilities.h"
 #include "backends/gloo/errors.h"
 #include "backends/gloo/native.h"
 #include "backends/local/helped_event.h"
 #include "core/collectives/plan_runner.h"
+#include "core/semantics/capabilities.h"
 
 #include <fmt/format.h>
 

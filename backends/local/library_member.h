@@ -5,10 +5,10 @@
 //   after    an abort nothing can be started
 #pragma once
 
-#include "backends/capabilities.h"
 #include "core/collectives/algorithms.h"
 #include "core/group/backend.h"
 #include "core/runtime/runtime.h"
+#include "core/semantics/capabilities.h"
 
 #include <memory>
 #include <mutex>

@@ -1,9 +1,9 @@
 // dtypes and reduce operations in MPI's terms: its own where it has them, ours through MPI_Op_create where it does not.
 #pragma once
 
-#include "backends/capabilities.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
+#include "core/semantics/capabilities.h"
 
 #include <map>
 #include <utility>

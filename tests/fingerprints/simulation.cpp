@@ -1,7 +1,7 @@
 #include "core/base/check.h"
+#include "core/semantics/library.h"
 #include "scenarios/engine/loader.h"
 #include "scenarios/engine/session.h"
-#include "sim/personality.h"
 #include "sim/run.h"
 #include "tests/fingerprints/fingerprints.h"
 #include "tests/helpers/catalog_files.h"
@@ -19,7 +19,7 @@ constexpr const char* strategies[] = {"fifo", "random", "replay:1.0.2.1.3"};
 void add_runs(const scenarios::Scenario& scenario, const std::string& leak, std::vector<Line>& lines) {
   sim::WorldSpec spec = scenario.world.spec;
   if (spec.intra.jitter.ps == 0) spec.intra.jitter = Time{3'000'000};
-  for (const sim::Personality& personality : sim::personalities()) {
+  for (const LibrarySemantics& personality : library_semantics()) {
     spec.backend = personality.name;
     for (const char* strategy : strategies) {
       sim::RunOptions options;

@@ -1,8 +1,8 @@
 #include "tests/helpers/capability_program.h"
 
-#include "backends/capabilities.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reduce.h"
+#include "core/semantics/capabilities.h"
 #include "core/trial/element.h"
 
 #include <fmt/format.h>

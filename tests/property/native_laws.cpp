@@ -1,6 +1,6 @@
 #include "tests/property/native_laws.h"
 
-#include "backends/capabilities.h"
+#include "core/semantics/capabilities.h"
 
 namespace pdsim::property {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "core/base/int_set.h"
 #include "core/group/join_world.h"
-#include "sim/offers.h"
-#include "sim/personality.h"
+#include "core/semantics/capabilities.h"
+#include "core/semantics/profile.h"
 
 #include <algorithm>
 
@@ -48,9 +48,9 @@ std::string SimWorld::refuses(const CollectiveCase& c) const {
   call.kind = c.kind;
   call.dtype = c.dtype;
   call.op = c.op;
-  const sim::Personality* personality = sim::personality_named(c.personality);
+  const LibrarySemantics* personality = library_named(c.personality);
   if (personality == nullptr) return "no such personality";
-  const Status offered = sim::offers(*personality, sim::profiles().front(), call);
+  const Status offered = pdsim::offers(*personality, profiles().front(), call);
   return offered.ok() ? "" : offered.error().message;
 }
 

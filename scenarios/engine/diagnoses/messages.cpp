@@ -1,9 +1,9 @@
 #include "scenarios/engine/diagnoses/messages.h"
 
 #include "core/base/result.h"
+#include "core/semantics/library.h"
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/outcome.h"
-#include "sim/personality.h"
 
 namespace pdsim::scenarios::diagnoses {
 
@@ -14,9 +14,9 @@ std::string tag_of(const Call& call) {
 
 bool has_tags(const Report& report) {
   if (report.scenario == nullptr) return true;
-  const sim::Personality* personality =
-      sim::personality_named(report.world == "sim" ? report.scenario->world.spec.backend : report.world);
-  return personality == nullptr || personality->tags;
+  const LibrarySemantics* library =
+      library_named(report.world == "sim" ? report.scenario->world.spec.backend : report.world);
+  return library == nullptr || library->tags;
 }
 
 namespace {

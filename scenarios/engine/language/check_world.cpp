@@ -1,3 +1,4 @@
+#include "core/semantics/library.h"
 #include "scenarios/engine/language/build.h"
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
@@ -16,6 +17,11 @@ namespace {
 
 std::int64_t option(const Operation& op, const char* name, std::int64_t otherwise) {
   return op.integer(name, otherwise);
+}
+
+bool reads_nccl_variables(std::string_view backend) {
+  const LibrarySemantics* library = library_named(backend);
+  return library != nullptr && library->reads_nccl_variables;
 }
 
 // What one rank runs at most, loops included.
@@ -124,7 +130,7 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
   if (const Node* speeds = world.find("speeds"))
     for (std::size_t i = 0; i < speeds->items.size() && i < s.world.spec.speeds.size(); ++i)
       check_rank_set(speeds->items[i].find("rank"), s.world.spec.speeds[i].rank, s, problems);
-  if (const Entry* e = entry_of(world, "nccl"); e != nullptr && s.world.spec.backend != "nccl")
+  if (const Entry* e = entry_of(world, "nccl"); e != nullptr && !reads_nccl_variables(s.world.spec.backend))
     problems.error(e->mark, fmt::format("`nccl` in a world of {}", s.world.spec.backend),
                    "only NCCL reads these variables; write `backend: nccl`");
   if (s.world.spec.timeout && s.world.spec.timeout->ps == 0)

@@ -2,11 +2,11 @@
 
 #include "core/nn/module.h"
 #include "core/parallel/ddp_options.h"
+#include "core/semantics/profile.h"
 #include "scenarios/engine/language/expect_keys.h"
 #include "scenarios/engine/language/model_keys.h"
 #include "scenarios/engine/operations_table.h"
 #include "sim/faults.h"
-#include "sim/personality.h"
 
 #include <array>
 
@@ -186,12 +186,12 @@ constexpr Key world_keys[] = {
      .shape = Shape::word,
      .about = "whose semantics the simulated world obeys",
      .otherwise = "gloo",
-     .words = sim::personality_names},
+     .words = library_names},
     {.name = "profile",
      .shape = Shape::word,
      .about = "whose DistributedDataParallel",
      .otherwise = "pytorch-2.6",
-     .words = sim::profile_names},
+     .words = profile_names},
     {.name = "timeout", .shape = Shape::duration, .about = "of every operation; default: the backend's"},
     {.name = "nccl", .shape = Shape::group, .about = "what NCCL's variables say, with `backend: nccl`", .group = &nccl},
     {.name = "devices",
@@ -389,7 +389,7 @@ std::span<const Key> layer_kinds() { return layer_rows; }
 std::span<const Key> hook_kinds() { return hook_rows; }
 std::span<const Key> optimizer_kinds() { return optimizer_rows; }
 std::span<const Key> loss_kinds() { return loss_rows; }
-std::span<const std::string_view> backends() { return sim::personality_names; }
-std::span<const std::string_view> profiles() { return sim::profile_names; }
+std::span<const std::string_view> backends() { return library_names; }
+std::span<const std::string_view> profiles() { return profile_names; }
 
 }  // namespace pdsim::scenarios::language

@@ -1,7 +1,7 @@
 #include "scenarios/engine/language/work_estimate.h"
 
 #include "core/collectives/algorithms.h"
-#include "sim/personality.h"
+#include "core/semantics/library.h"
 
 #include <algorithm>
 #include <vector>
@@ -45,8 +45,8 @@ class Estimator {
   }
 
   double join_messages() const {
-    const sim::Personality* personality = sim::personality_named(s_.world.spec.backend);
-    const bool mesh = personality != nullptr && personality->address_exchange == sim::AddressExchange::full_mesh;
+    const LibrarySemantics* library = library_named(s_.world.spec.backend);
+    const bool mesh = library != nullptr && library->address_exchange == AddressExchange::full_mesh;
     return reads_an_address * ranks_ * (mesh ? ranks_ : 1);
   }
 

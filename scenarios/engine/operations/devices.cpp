@@ -1,7 +1,7 @@
 // set_device, and what backends say about the device of a tensor; raise.
+#include "core/semantics/library.h"
 #include "scenarios/engine/operations/operations.h"
 #include "scenarios/engine/program_notes.h"
-#include "sim/personality.h"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,14 @@
 namespace pdsim::scenarios::operations {
 namespace {
 
-const sim::Personality* personality_of(const Session& s) {
-  return sim::personality_named(s.world == WorldKind::real ? s.env.backend.name()
-                                                           : std::string_view(s.scenario.world.spec.backend));
+const LibrarySemantics* library_of(const Session& s) {
+  return library_named(s.world == WorldKind::real ? s.env.backend.name()
+                                                  : std::string_view(s.scenario.world.spec.backend));
 }
 
 int local_rank_of(const Session& s) { return s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node; }
 
-bool takes(const sim::Personality& p, std::string_view device) {
+bool takes(const LibrarySemantics& p, std::string_view device) {
   return p.tensors.find(device) != std::string_view::npos;
 }
 
@@ -73,7 +73,7 @@ Status compare_devices(Session& s, const Operation& op, const ProcessGroup& grou
 }  // namespace
 
 Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) {
-  const sim::Personality* backend = personality_of(s);
+  const LibrarySemantics* backend = library_of(s);
   if (backend == nullptr) return {};
   const std::string device = op.text("device", "");
   if (!device.empty() && !takes(*backend, device))
@@ -81,8 +81,7 @@ Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) 
                  fmt::format("{}: backend {} has no way for tensors on {}; it takes those on {}", op.name,
                              backend->name, device, backend->tensors),
                  {{"device", device}, {"backend", std::string(backend->name)}}};
-  if (op.integer("stride", 1) > 1 && op.text("contiguous", "").empty() &&
-      backend->on_strided == sim::OnStrided::refused)
+  if (op.integer("stride", 1) > 1 && op.text("contiguous", "").empty() && backend->on_strided == OnStrided::refused)
     return Error{Code::invalid_argument,
                  fmt::format("{}: the tensor is a view with stride {}, and {} takes contiguous ones only", op.name,
                              op.integer("stride", 1), backend->name),
@@ -93,8 +92,8 @@ Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) 
 }
 
 bool takes_views_for_packed(const Session& s) {
-  const sim::Personality* backend = personality_of(s);
-  return backend == nullptr || backend->on_strided == sim::OnStrided::taken_for_packed;
+  const LibrarySemantics* backend = library_of(s);
+  return backend == nullptr || backend->on_strided == OnStrided::taken_for_packed;
 }
 
 Status set_device(Session& s, const Operation& op) {

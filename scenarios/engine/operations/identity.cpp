@@ -1,4 +1,5 @@
 // Who a process says it is: RANK, WORLD_SIZE and MASTER_PORT, which nobody compares with anything.
+#include "core/semantics/library.h"
 #include "scenarios/engine/operations/operations.h"
 #include "scenarios/engine/program_notes.h"
 
@@ -55,7 +56,8 @@ Result<Identity> claim_identity(Session& s, const Operation& op, int expected, T
   const std::int64_t port = op.integer("port", usual_port);
   const Rank local_rank = s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node;
   Identity me;
-  if (s.scenario.world.spec.backend == "mpi") {  // which has them from mpirun, and only warns
+  const LibrarySemantics* library = library_named(s.scenario.world.spec.backend);
+  if (library != nullptr && library->ranks_from_launcher) {  // and it only warns
     me = {s.env.rank, {}, "world"};
     for (Rank rank = 0; rank < s.env.world_size; ++rank) me.members.push_back(rank);
     s.env.recorder.note(note_kind::warning, {{"text", "MPI ignores the rank that init is told"}});

@@ -1,8 +1,8 @@
 // init, new_group, compute, relaunch, destroy.
+#include "core/semantics/profile.h"
 #include "core/store/rendezvous_url.h"
 #include "scenarios/engine/operations/operations.h"
 #include "scenarios/engine/program_notes.h"
-#include "sim/personality.h"
 
 #include <fmt/format.h>
 
@@ -14,10 +14,15 @@ namespace {
 
 using namespace literals;
 
-// What the launcher sets, less what this process lacks. MPI asks for none of it.
+bool ranks_from_launcher(const Session& s) {
+  const LibrarySemantics* library = library_named(s.env.backend.name());
+  return library != nullptr && library->ranks_from_launcher;
+}
+
+// What the launcher sets, less what this process lacks. A launcher that says the ranks itself asks for none of it.
 Status find_variables(Session& s, const Operation& op) {
   const std::string unset = op.text("unset", "");
-  if (unset.empty() || s.env.backend.name() == "mpi") return {};
+  if (unset.empty() || ranks_from_launcher(s)) return {};
   Environment variables{{"RANK", std::to_string(s.env.rank)},
                         {"WORLD_SIZE", std::to_string(s.env.world_size)},
                         {"MASTER_ADDR", "localhost"},
@@ -47,7 +52,7 @@ Result<std::unique_ptr<Store>> open_store(Session& s, const Operation& op, Time 
 // after a second we are content with every hundredth of the time waited, or half an hour of it would push the rank's calls off
 // its record.
 Status store_barrier(Session& s, Time timeout) {
-  const sim::Profile* profile = sim::profile_named(s.scenario.world.spec.profile);
+  const Profile* profile = profile_named(s.scenario.world.spec.profile);
   if (profile == nullptr || !profile->store_barrier) return {};
   const std::string key = fmt::format("store_based_barrier_key:{}", 1 + s.maker->made());
   constexpr Time poll = 10_ms;
@@ -71,7 +76,7 @@ Status store_barrier(Session& s, Time timeout) {
 Status join_further_contexts(Session& s, const Operation& op, Time timeout) {
   const std::int64_t interfaces = op.integer("interfaces", 1);
   const bool told = op.args.count("interfaces") > 0;
-  if (!told || s.env.backend.name() == "mpi") return {};
+  if (!told || ranks_from_launcher(s)) return {};
   s.env.recorder.note(note_kind::interfaces_used, {{"count", std::to_string(interfaces)}});
   for (std::int64_t i = 1; i < interfaces; ++i) {
     Result<std::unique_ptr<Member>> member =
@@ -97,15 +102,15 @@ Status join_as_it_says(Session& s, const Operation& op, int expected, Time timeo
 
 // The end of DDP's constructor in PyTorch: SyncBatchNorm has no kernels for the CPU, where these backends' tensors are.
 Status refuse_sync_batchnorm_on_cpu(Session& s) {
-  const std::string_view backend = s.env.backend.name();
-  if (backend != "gloo" && backend != "mpi") return {};
+  const LibrarySemantics* library = library_named(s.env.backend.name());
+  if (library == nullptr || library->sync_batchnorm) return {};
   for (const nn::LayerSpec& layer : s.scenario.model.spec.layers)
     if (layer.kind == nn::LayerKind::sync_batchnorm)
       return Error{
           Code::unsupported,
           fmt::format("layer {}: SyncBatchNorm layers only work on GPUs, and {} is run with tensors on the CPU; "
                       "use backend nccl, or batchnorm",
-                      layer.name, backend),
+                      layer.name, library->name),
           {{"layer", layer.name}}};
   return {};
 }
@@ -125,7 +130,7 @@ DdpOptions ddp_options(const Scenario& scenario) {
   options.gradient_as_bucket_view = *ddp.gradient_as_bucket_view;
   options.check_reduction = *ddp.check_reduction;
   options.comm_hook = ddp.comm_hook;
-  if (const sim::Profile* profile = sim::profile_named(scenario.world.spec.profile)) options.profile = profile->ddp;
+  if (const Profile* profile = profile_named(scenario.world.spec.profile)) options.profile = profile->ddp;
   return options;
 }
 

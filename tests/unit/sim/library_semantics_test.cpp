@@ -1,6 +1,5 @@
 // What each library shows of a hang, of a dead peer and of a mismatch, and when.
-#include "sim/personality.h"
-
+#include "core/semantics/profile.h"
 #include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ RunRecord hang(const std::string& backend, const std::string& profile = "pytorch
   });
 }
 
-TEST(Personality, TellsWhatItsWatchdogWouldHaveSaidAboutADeadlock) {
+TEST(LibrarySemantics, TellsWhatItsWatchdogWouldHaveSaidAboutADeadlock) {
   EXPECT_EQ(hang("gloo").watchdog[0], "gloo: Timed out waiting 1800000ms for recv operation to complete, after 30min");
   EXPECT_EQ(
       hang("nccl").watchdog[0],
@@ -35,19 +34,19 @@ TEST(Personality, TellsWhatItsWatchdogWouldHaveSaidAboutADeadlock) {
   EXPECT_EQ(hang("ideal").watchdog[0], "ideal: nothing, ever: the ideal backend has no timeout");
 }
 
-TEST(Personality, NcclWaitedThirtyMinutesInTheTimeOf113) {
+TEST(LibrarySemantics, NcclWaitedThirtyMinutesInTheTimeOf113) {
   EXPECT_NE(hang("nccl", "pytorch-1.13").watchdog[0].find("1800000 milliseconds"), std::string::npos);
-  EXPECT_EQ(default_timeout(*personality_named("nccl"), *profile_named("pytorch-1.13")), 30_min);
-  EXPECT_EQ(default_timeout(*personality_named("nccl"), *profile_named("pytorch-2.6")), 10_min);
-  for (const Profile& profile : profiles()) EXPECT_EQ(default_timeout(*personality_named("gloo"), profile), 30_min);
+  EXPECT_EQ(default_timeout(*library_named("nccl"), *profile_named("pytorch-1.13")), 30_min);
+  EXPECT_EQ(default_timeout(*library_named("nccl"), *profile_named("pytorch-2.6")), 10_min);
+  for (const Profile& profile : profiles()) EXPECT_EQ(default_timeout(*library_named("gloo"), profile), 30_min);
 }
 
-TEST(Personality, ACallsOwnTimeoutHolds) {
+TEST(LibrarySemantics, ACallsOwnTimeoutHolds) {
   EXPECT_EQ(hang("gloo", "pytorch-2.6", 2_s).watchdog[0],
             "gloo: Timed out waiting 2000ms for recv operation to complete, after 2s");
 }
 
-TEST(Personality, ADeadlockIsTheSameInstantWhateverTheWatchdog) {
+TEST(LibrarySemantics, ADeadlockIsTheSameInstantWhateverTheWatchdog) {
   const Time at = hang("gloo").deadlock_at;
   EXPECT_EQ(hang("gloo", "pytorch-2.6", 2_s).deadlock_at, at);
   for (const char* backend : {"gloo", "nccl", "mpi", "ideal"}) {
@@ -67,7 +66,7 @@ RunRecord mismatch(const std::string& backend) {
   });
 }
 
-TEST(Personality, CallsPairByKindOnGlooAndByOrderAloneOnNccl) {
+TEST(LibrarySemantics, CallsPairByKindOnGlooAndByOrderAloneOnNccl) {
   EXPECT_TRUE(mismatch("gloo").deadlocked);
   EXPECT_TRUE(mismatch("ideal").deadlocked);
   // On nccl the broadcast of rank 1 takes what rank 0 sends for its all-reduce; who still waits is rank 0.
@@ -85,7 +84,7 @@ RunRecord longer_than_its_receive(const std::string& backend) {
   });
 }
 
-TEST(Personality, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
+TEST(LibrarySemantics, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
   const RunRecord gloo = longer_than_its_receive("gloo");
   EXPECT_EQ(gloo.ranks[1].log.end, RankEnd::died);
   EXPECT_EQ(gloo.ranks[1].log.error.code, Code::process_aborted);
@@ -97,7 +96,7 @@ TEST(Personality, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
   EXPECT_EQ(longer_than_its_receive("nccl").ranks[1].log.end, RankEnd::running);
 }
 
-TEST(Personality, OnlyGlooRefusesAGroupAfterATimeout) {
+TEST(LibrarySemantics, OnlyGlooRefusesAGroupAfterATimeout) {
   const RunRecord r = with_rank_1_away([](RankEnvironment&, ProcessGroup& g) -> Status {
     CallOptions options;
     options.timeout = 1_s;
@@ -108,7 +107,7 @@ TEST(Personality, OnlyGlooRefusesAGroupAfterATimeout) {
   EXPECT_EQ(r.ranks[0].log.error.code, Code::group_unusable);
 }
 
-TEST(Personality, SmallSendsAreEagerOnMpiAndNotOnGloo) {
+TEST(LibrarySemantics, SmallSendsAreEagerOnMpiAndNotOnGloo) {
   for (const auto& [backend, count, deadlocks] :
        {std::tuple("mpi", 16, false), std::tuple("mpi", 64 * 1024, true), std::tuple("gloo", 16, true),
         std::tuple("ideal", 64 * 1024, false)}) {
@@ -120,10 +119,10 @@ TEST(Personality, SmallSendsAreEagerOnMpiAndNotOnGloo) {
   }
 }
 
-TEST(Personality, EveryNameOfTheTablesIsFoundAndOthersAreNot) {
-  for (const Personality& p : personalities()) EXPECT_EQ(personality_named(p.name), &p);
+TEST(LibrarySemantics, EveryNameOfTheTablesIsFoundAndOthersAreNot) {
+  for (const LibrarySemantics& p : library_semantics()) EXPECT_EQ(library_named(p.name), &p);
   for (const Profile& p : profiles()) EXPECT_EQ(profile_named(p.name), &p);
-  EXPECT_EQ(personality_named("ucc"), nullptr);
+  EXPECT_EQ(library_named("ucc"), nullptr);
   EXPECT_EQ(profile_named("pytorch-3"), nullptr);
 }
 

@@ -1,0 +1,27 @@
+// THE table of PyTorch versions: what differs between them where users can see it. Source: SEMANTICS section 7.
+#pragma once
+
+#include "core/parallel/ddp_options.h"
+#include "core/semantics/library.h"
+
+namespace pdsim {
+
+struct Profile {
+  std::string_view name;
+  std::string_view explanation;
+  bool store_barrier = false;                // of all ranks, after init_process_group and new_group
+  bool file_removed_at_equal_count = false;  // 1.13; 2.x also counts open handles
+  Time process_ending_timeout{};             // default timeout of libraries whose timeout ends the process (NCCL's)
+  DdpProfile ddp{};
+};
+
+// In the order of the table.
+inline constexpr std::array<std::string_view, 2> profile_names{"pytorch-2.6", "pytorch-1.13"};
+
+std::span<const Profile> profiles();
+const Profile* profile_named(std::string_view name);  // null: there is none
+
+// The group timeout that holds when the user names none.
+Time default_timeout(const LibrarySemantics& library, const Profile& profile);
+
+}  // namespace pdsim
