@@ -1,71 +1,132 @@
 // TcpServer: the process-wide server behind TcpStore handles; one thread that polls all connections.
 //
-//   clients   any number the descriptors allow; each has bounded buffers and one request outstanding, so that garbage, slow,
-//             silent and half-open connections harm nobody else. Who has not said hello in 30 s is dropped
-//   waiting   waits are kept here and ended here at their timeout, with the keys that were missing
+//   trust     whoever reaches the port may read and write every key, as with PyTorch's TCPStore. With a secret only those who
+//             send it; it travels as it is, so whoever can read the network's traffic can read it
+//   before    a connection that has not been admitted holds at most tcp::most_before_admission bytes and is dropped after
+//             `hello_within`. At most `strangers` of them are kept: the next one takes the place of the oldest
+//   clients   at most `clients`; further ones hear that the store is full. Each holds at most `small` bytes that it sent and
+//             `small` that it has not read; it gets one answer a turn, and none before it has read the last one
+//   large     a request or value over `small` takes its size out of `large_in_all`, in the order in which they come up. When
+//             nothing is left the others wait for it, and one that has not got through in `large_within` is dropped
+//   waiting   a wait is at most tcp::max_wait bytes, all together `waiting_in_all`; it ends here at its timeout, with the keys
+//             that were missing
+//   stored    keys and values take at most `stored` bytes. What goes beyond this or waiting_in_all gets limit_exceeded
+//   work      linear in the bytes that come and go; a turn serves every connection once, so no client holds up another for
+//             longer than one request takes
 //   end       the destructor closes every connection: clients get store_closed at once
-//   threads   start and destroy from any thread; its own thread blocks all signals
+//   threads   start, load and destroy from any thread; its own thread blocks all signals
 #pragma once
 
 #include "backends/local/posix.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/receive_buffer.h"
+#include "backends/local/secret.h"
+#include "backends/local/store_service.h"
 #include "backends/local/tcp_wire.h"
-#include "core/store/key_table.h"
 
+#include <cstddef>
+#include <functional>
 #include <list>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
+
+struct pollfd;
 
 namespace pdsim {
+
+struct StoreLimits {
+  std::size_t strangers = 256;
+  std::size_t clients = 8192;
+  std::size_t small = std::size_t{16} << 10;
+  std::size_t large_in_all = std::size_t{256} << 20;  // at least one frame
+  std::size_t waiting_in_all = std::size_t{256} << 20;
+  std::size_t stored = std::size_t{1} << 30;
+  Time hello_within{30'000'000'000'000};
+  Time large_within{30'000'000'000'000};
+};
+
+struct TcpServerOptions {
+  Secret secret{};
+  StoreLimits limits{};
+  // Called on the server's thread with the address of each connection that offered another secret, or none.
+  std::function<void(const std::string& address)> refused{};
+};
 
 class TcpServer {
  public:
   // On `host`:`port` (0: a free one). io_error: the port is taken, the address is not of this machine ...
-  static Result<std::shared_ptr<TcpServer>> start(const std::string& host, int port);
+  static Result<std::shared_ptr<TcpServer>> start(const std::string& host, int port, TcpServerOptions options = {});
   // On a socket that already listens; takes it over, also when it fails.
-  static Result<std::shared_ptr<TcpServer>> adopt(int listening_fd);
+  static Result<std::shared_ptr<TcpServer>> adopt(int listening_fd, TcpServerOptions options = {});
   ~TcpServer();
   TcpServer(const TcpServer&) = delete;
   TcpServer& operator=(const TcpServer&) = delete;
   int port() const { return port_; }
 
+  // As it was after the last turn.
+  struct Load {
+    std::size_t strangers = 0, clients = 0;
+    std::size_t held = 0;     // bytes that came and were not used, that wait, or that were not read yet
+    std::size_t refused = 0;  // connections, since the start: their secret was wrong, or the store was full
+  };
+  Load load() const;
+
  private:
   struct Connection {
     Descriptor fd;
-    std::string in, out;
+    ReceiveBuffer in;
+    std::string out;
+    std::size_t sent = 0;  // of `out`
     bool greeted = false;
+    bool admitted = false;
+    bool ended = false;  // it sends no more
     bool dead = false;
-    bool last_words = false;                // close when `out` is sent
-    Time deadline{};                        // of the hello, or of `waiting`
-    std::optional<tcp::Request> waiting{};  // get, wait or wait_count that is not yet fulfilled
+    bool last_words = false;  // close when `out` is sent
+    bool lacks_room = false;  // for its request, or for the answer
+    std::size_t room = 0;     // its part of large_in_all
+    Time deadline{};          // of the hello, or of `waiting`
+    Time large_deadline{};    // of what has `room`
+    std::unique_ptr<StoreWait> waiting{};
   };
 
-  TcpServer(Listener listener, Descriptor wake_read, Descriptor wake_write);
-  static Result<std::shared_ptr<TcpServer>> run(Listener listener);
+  TcpServer(Listener listener, Descriptor wake_read, Descriptor wake_write, TcpServerOptions options);
+  static Result<std::shared_ptr<TcpServer>> run(Listener listener, TcpServerOptions options);
   void loop();
+  void gather(std::vector<pollfd>& polled, bool accepting);
+  void turn(Connection& c, short events);
   Time next_deadline() const;
-  void accept_all();
-  void read(Connection& c);
+  bool has_request(const Connection& c) const;
+  std::size_t readable(const Connection& c) const;
+  bool take_room(Connection& c, std::size_t bytes);
+  void give_room_back(Connection& c);
+  void accept_some();
+  void drop_oldest_stranger();
+  void read(Connection& c, bool hung_up);
   void flush(Connection& c);
   void greet(Connection& c);
+  void admit(Connection& c);
   void serve(Connection& c);
+  void wait(Connection& c, tcp::Request request);
   void answer(Connection& c, const Result<tcp::Response>& response);
-  // The response; nullopt: it waits.
-  std::optional<Result<tcp::Response>> handle(const tcp::Request& request);
-  std::optional<Result<tcp::Response>> try_waiting(const tcp::Request& request);
-  Error wait_timed_out(const tcp::Request& request) const;
-  void settle();
+  void settle(Connection& c);
+  void sweep();
 
+  const TcpServerOptions options_;
   Descriptor listener_;
   int port_;
   Descriptor wake_read_, wake_write_;
   RealRuntime clock_;
-  KeyTable keys_;
+  StoreService service_;
   std::list<Connection> connections_;
-  bool changed_ = false;  // a key was set since the waits were last looked at
-  Time accept_after_{};   // no descriptors were left: not before then
+  std::size_t strangers_ = 0, large_ = 0, refused_ = 0;
+  bool some_lack_room_ = false;
+  Time accept_after_{};  // no descriptors were left: not before then
+  mutable std::mutex reading_load_;
+  Load load_;
   std::thread thread_;
 };
 

@@ -34,7 +34,7 @@ Result<Addresses> resolve(const std::string& host, int port, int flags) {
 Descriptor make_socket(const addrinfo& address) {
   Descriptor fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
   const int on = 1;
-  if (fd) ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  if (fd) notice_lost_peer(fd.get());
   if (fd) ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return fd;
 }
@@ -148,19 +148,35 @@ Io send_all(int fd, std::string_view bytes, Time deadline, const Runtime& clock)
   return Io::done;
 }
 
-Io receive_exactly(int fd, std::size_t count, std::string& out, Time deadline, const Runtime& clock) {
-  out.resize(count);
-  std::size_t have = 0;
-  while (have < count) {
-    const ssize_t n = ::recv(fd, out.data() + have, count - have, 0);
-    if (n > 0)
-      have += static_cast<std::size_t>(n);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-      return Io::closed;
-    else if (!ready(fd, POLLIN, deadline, clock))
-      return Io::late;
+Io receive(int fd, ReceiveBuffer& in, std::size_t count, Time deadline, const Runtime& clock) {
+  while (in.size() < count) {
+    const ReceiveBuffer::State state = in.fill(fd, count - in.size());
+    if (in.size() >= count) break;
+    if (state == ReceiveBuffer::State::closed) return Io::closed;
+    if (!ready(fd, POLLIN, deadline, clock)) return Io::late;
   }
   return Io::done;
+}
+
+std::string address_of_peer(int fd) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "";
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (::getpeername(fd, generic, &length) != 0 || address.ss_family == AF_UNIX ||
+      ::getnameinfo(generic, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return "this machine";
+  const bool six = address.ss_family == AF_INET6;
+  return fmt::format("{}{}{}:{}", six ? "[" : "", host, six ? "]" : "", port);
+}
+
+void notice_lost_peer(int fd) {
+  const int on = 1, idle_s = 10, every_s = 5, times = 4, unanswered_ms = 30'000;
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
 }
 
 }  // namespace pdsim::tcp

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/local/posix.h"
+#include "backends/local/receive_buffer.h"
 #include "core/runtime/runtime.h"
 
 #include <string>
@@ -23,6 +24,13 @@ Result<Descriptor> connect_to(const std::string& host, int port, Time deadline, 
 
 enum class Io : std::uint8_t { done, closed, late };
 Io send_all(int fd, std::string_view bytes, Time deadline, const Runtime& clock);
-Io receive_exactly(int fd, std::size_t count, std::string& out, Time deadline, const Runtime& clock);
+// Until `in` holds `count` bytes; it may hold more then.
+Io receive(int fd, ReceiveBuffer& in, std::size_t count, Time deadline, const Runtime& clock);
+
+// "10.0.0.7:41234", for people; "this machine" where the socket has no address.
+std::string address_of_peer(int fd);
+
+// A peer that is gone without a word (its machine, or the way to it) ends the connection after half a minute.
+void notice_lost_peer(int fd);
 
 }  // namespace pdsim::tcp

@@ -36,8 +36,8 @@ Result<std::unique_ptr<TcpStore>> TcpStore::open(TcpStoreOptions options) {
   if (options.port < 0 || options.port > 65535)
     return Error{Code::invalid_argument, fmt::format("the port is {}, and must be in 0..65535", options.port), {}};
   if (options.serve && !options.server) {
-    auto server = options.listening_fd >= 0 ? TcpServer::adopt(options.listening_fd)
-                                            : TcpServer::start(options.host, options.port);
+    auto server = options.listening_fd >= 0 ? TcpServer::adopt(options.listening_fd, {options.secret, {}, {}})
+                                            : TcpServer::start(options.host, options.port, {options.secret, {}, {}});
     if (!server) return server.error();
     options.server = std::move(server).value();
   }
@@ -53,6 +53,7 @@ TcpStore::TcpStore(TcpStoreOptions options) : options_(std::move(options)) { set
 Status TcpStore::connect() {
   const Time deadline = after(clock_.now(), options_.timeout);
   Time pause = first_pause;
+  std::string why;
   for (int attempt = 1;; ++attempt) {
     auto fd = tcp::connect_to(options_.host, options_.port, deadline, clock_);
     Status outcome = fd.status();
@@ -61,14 +62,15 @@ Status TcpStore::connect() {
       fd_ = std::move(*fd);
       return {};
     }
-    if (outcome.error().code == Code::unsupported) return outcome;
+    if (outcome.error().code == Code::unsupported || outcome.error().code == Code::invalid_argument) return outcome;
     const Time now = clock_.now();
+    if (why.empty() || now < deadline) why = outcome.error().message;  // not that the last attempt had no time left
     if (now >= deadline)
       return Error{
           Code::rendezvous_timeout,
           fmt::format("no store served at {}:{} within {}, after {} attempts; the last one: {}. Does rank 0 run, "
                       "and with the same address and port?",
-                      options_.host, options_.port, to_string(options_.timeout), attempt, outcome.error().message),
+                      options_.host, options_.port, to_string(options_.timeout), attempt, why),
           {{"host", options_.host}, {"port", std::to_string(options_.port)}}};
     clock_.sleep_until(std::min(deadline, now + pause));
     pause = std::min(longest_pause, pause * 2);
@@ -76,30 +78,47 @@ Status TcpStore::connect() {
 }
 
 Status TcpStore::greet(Descriptor& fd, Time deadline) {
-  std::string bytes;
+  in_ = {};
   Io io = tcp::send_all(fd.get(), tcp::hello(), deadline, clock_);
   // Byte by byte, for a foreign server may say less than a hello, and then wait.
-  while (io == Io::done && bytes.size() < tcp::hello_size) {
-    std::string byte;
-    io = tcp::receive_exactly(fd.get(), 1, byte, deadline, clock_);
-    if (io != Io::done) break;
-    bytes += byte;
-    if (!tcp::magic.starts_with(bytes.substr(0, tcp::magic.size())))
+  for (std::size_t size = 1; io == Io::done && size <= tcp::hello_size; ++size) {
+    io = tcp::receive(fd.get(), in_, size, deadline, clock_);
+    if (!tcp::magic.starts_with(in_.bytes().substr(0, tcp::magic.size())))
       return Error{Code::unsupported,
                    fmt::format("something other than pdsim's store answers at {}:{}: another program holds the port",
                                options_.host, options_.port),
                    {{"port", std::to_string(options_.port)}}};
   }
-  if (io != Io::done)
-    return Error{Code::io_error, io == Io::closed ? "the connection was closed at once" : "it did not answer", {}};
-  const auto version = tcp::hello_version(bytes);
-  if (version == tcp::protocol_version) return {};
+  if (io != Io::done) return no_hello(io);
+  const auto version = tcp::hello_version(in_.bytes());
+  in_.skip(tcp::hello_size);
+  if (version == tcp::protocol_version) return be_admitted(fd.get(), deadline);
   return Error{
       Code::unsupported,
       fmt::format("the store at {}:{} speaks version {} of the store protocol and this rank version {}: all "
                   "ranks must run the same pdsim",
                   options_.host, options_.port, *version, tcp::protocol_version),
       {{"server_version", std::to_string(*version)}, {"client_version", std::to_string(tcp::protocol_version)}}};
+}
+
+Status TcpStore::be_admitted(int fd, Time deadline) {
+  Io io = tcp::send_all(fd, tcp::offer(options_.secret.for_the_wire()), deadline, clock_);
+  if (io == Io::done) io = tcp::receive(fd, in_, 1, deadline, clock_);
+  if (io != Io::done) return no_hello(io);
+  const auto how = static_cast<tcp::Admission>(in_.bytes().front());
+  in_.skip(1);
+  if (how == tcp::Admission::welcome) return {};
+  if (how == tcp::Admission::full) return Error{Code::io_error, "it has as many clients as it takes", {}};
+  return Error{Code::invalid_argument,
+               fmt::format("the store at {}:{} refused this rank: {}; all ranks need the same secret, or none",
+                           options_.host, options_.port,
+                           options_.secret.empty() ? "it asks for a secret, and this rank has none"
+                                                   : "its secret is not this rank's, or it has none"),
+               {{"port", std::to_string(options_.port)}}};
+}
+
+Error TcpStore::no_hello(Io io) const {
+  return {Code::io_error, io == Io::closed ? "the connection was closed at once" : "it did not answer", {}};
 }
 
 Status TcpStore::join() {
@@ -173,16 +192,21 @@ Result<Response> TcpStore::exchange(const Request& request, bool waits) {
     return Error{Code::limit_exceeded,
                  fmt::format("a store request of {} bytes; the limit is {}", frame.size(), tcp::max_frame),
                  {}};
+  if (request.texts.size() > tcp::max_texts)
+    return Error{Code::limit_exceeded,
+                 fmt::format("a store request with {} keys; the limit is {}", request.texts.size(), tcp::max_texts),
+                 {}};
   Time deadline = after(clock_.now(), waits ? request.timeout : timeout());
   if (deadline != Time::max()) deadline += grace;
-  std::string length, body;
   Io io = tcp::send_all(fd_.get(), frame, deadline, clock_);
-  if (io == Io::done) io = tcp::receive_exactly(fd_.get(), 4, length, deadline, clock_);
-  if (io == Io::done && *tcp::frame_size(length) > tcp::max_frame) return lost("it answered nonsense");
-  if (io == Io::done) io = tcp::receive_exactly(fd_.get(), *tcp::frame_size(length), body, deadline, clock_);
+  if (io == Io::done) io = tcp::receive(fd_.get(), in_, tcp::length_size, deadline, clock_);
+  const std::size_t size = io == Io::done ? *tcp::frame_size(in_.bytes()) : 0;
+  if (size > tcp::max_frame) return lost("it answered nonsense");
+  if (io == Io::done) io = tcp::receive(fd_.get(), in_, tcp::length_size + size, deadline, clock_);
   if (io == Io::closed) return lost("the process that serves it ended, or closed the connection");
   if (io == Io::late) return lost("it does not answer");
-  auto response = tcp::decode_response(body);
+  auto response = tcp::decode_response(in_.bytes().substr(tcp::length_size, size));
+  in_.skip(tcp::length_size + size);
   return response ? std::move(*response) : lost("it answered nonsense");
 }
 

@@ -3,16 +3,21 @@
 //   opening   the rank that serves starts the server and then is a client like all others. Connecting is retried, with
 //             back-off, until the timeout. With a world size and wait_for_workers every handle counts itself in the key
 //             "init/" (which num_keys counts too), and the serving rank waits until all have
+//   trust     see TcpServer: nobody is authenticated, but with `secret` only who has the same is let in
 //   server    lives as long as the handle that serves, or whoever shares `server`; without it all calls give store_closed
 //   waiting   a blocked call blocks this handle only
-//   errors    rendezvous_timeout: nobody served, or k of n clients joined; io_error: the port is taken; unsupported: the
-//             other side is another version of pdsim, or no pdsim; limit_exceeded: a request over 16 MiB
+//   errors    rendezvous_timeout: nobody served, k of n clients joined, or the store was full; io_error: the port is taken;
+//             unsupported: the other side is another version of pdsim, or no pdsim; invalid_argument: the secrets differ;
+//             limit_exceeded: a request over 16 MiB or 65536 keys, or one for which the server has no room
 //   threads   one thread per handle
 #pragma once
 
 #include "backends/local/posix.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/receive_buffer.h"
+#include "backends/local/secret.h"
 #include "backends/local/tcp_server.h"
+#include "backends/local/tcp_socket.h"
 #include "backends/local/tcp_wire.h"
 #include "core/store/store.h"
 
@@ -29,6 +34,7 @@ struct TcpStoreOptions {
   std::shared_ptr<TcpServer> server{};  // serve with a server that this process already has
   int world_size = 0;                   // 0: unknown
   bool wait_for_workers = true;
+  Secret secret{};  // the same on all ranks, or none on all
   Time timeout{300'000'000'000'000};
 };
 
@@ -59,8 +65,12 @@ class TcpStore final : public Store {
   Result<tcp::Response> exchange(const tcp::Request& request, bool waits = false);
   Error lost(std::string_view why);
 
+  Status be_admitted(int fd, Time deadline);
+  Error no_hello(tcp::Io io) const;
+
   RealRuntime clock_;
   TcpStoreOptions options_;
+  ReceiveBuffer in_;
   Descriptor fd_;
 };
 

@@ -5,8 +5,6 @@
 namespace pdsim::tcp {
 namespace {
 
-constexpr std::size_t length_bytes = 4;
-
 void put_texts(std::string& out, const std::vector<std::string>& texts) {
   put_number(out, static_cast<std::uint32_t>(texts.size()));
   for (const std::string& text : texts) put_text(out, text);
@@ -15,7 +13,7 @@ void put_texts(std::string& out, const std::vector<std::string>& texts) {
 // The texts, which must end where the frame ends.
 std::optional<std::vector<std::string>> take_texts(std::string_view& bytes) {
   const auto count = take_number<std::uint32_t>(bytes);
-  if (!count || *count > bytes.size() / length_bytes) return std::nullopt;
+  if (!count || *count > bytes.size() / length_size || *count > max_texts) return std::nullopt;
   std::vector<std::string> texts;
   texts.reserve(*count);
   for (std::uint32_t i = 0; i < *count; ++i) {
@@ -74,6 +72,12 @@ std::optional<std::uint32_t> hello_version(std::string_view bytes) {
   if (!bytes.starts_with(magic)) return std::nullopt;
   bytes.remove_prefix(magic.size());
   return take_number<std::uint32_t>(bytes);
+}
+
+std::string offer(std::string_view secret) {
+  std::string bytes;
+  put_text(bytes, secret);
+  return bytes;
 }
 
 std::string encode(const Request& request) {

@@ -1,6 +1,8 @@
 // What TcpStore's clients and server say to each other.
 //
-//   hello     both sides first send 8 bytes: "PDST" and the protocol's version; whoever sees another version says so and closes
+//   hello     both sides first send 8 bytes, in every version: "PDST" and the protocol's version; whoever sees another version
+//             says so and closes
+//   admission then the client sends its secret, a length of 32 bits and the bytes (none: length 0), and the server one byte
 //   frames    a length of 32 bits, then that many bytes, at most max_frame. A client has one request outstanding
 //   request   op, timeout in picoseconds (0: none), a number, a list of texts
 //   response  ok or not, a number, a list of texts: the values, or an error as code, message, key, value, key, value ...
@@ -18,10 +20,18 @@
 namespace pdsim::tcp {
 
 constexpr std::string_view magic = "PDST";
-constexpr std::uint32_t protocol_version = 1;
+constexpr std::uint32_t protocol_version = 2;
 constexpr std::size_t hello_size = 8;
+constexpr std::size_t most_before_admission = 512;  // a hello and a secret
 constexpr std::size_t max_frame = std::size_t{16} << 20;
-constexpr std::size_t max_value = max_frame - 1024;  // so that every value fits into an answer
+constexpr std::size_t length_size = 4;
+constexpr std::size_t max_value = max_frame - 1024;      // so that every value fits into an answer
+constexpr std::size_t max_texts = std::size_t{1} << 16;  // of a request: the keys of a wait or check
+constexpr std::size_t max_wait = std::size_t{4}
+                                 << 20;  // what a request that waits may take, with 32 bytes for each text
+
+// What the server answers to the secret; all but welcome end the connection.
+enum class Admission : std::uint8_t { welcome, wrong_secret, full, count_ };
 
 // wait_count waits until the counter texts[0] is at least `number`.
 enum class Op : std::uint8_t {
@@ -53,6 +63,9 @@ struct Response {
 std::string hello(std::uint32_t version = protocol_version);
 // The version in a hello of hello_size bytes; nullopt: no pdsim is speaking.
 std::optional<std::uint32_t> hello_version(std::string_view bytes);
+
+// The client's secret as it is sent.
+std::string offer(std::string_view secret);
 
 // Whole frames, with their length.
 std::string encode(const Request& request);

@@ -5,7 +5,14 @@
 namespace pdsim {
 
 void KeyTable::set(std::string_view key, std::string_view value) {
-  values_.insert_or_assign(std::string(key), std::string(value));
+  const auto it = values_.find(key);
+  if (it == values_.end()) {
+    values_.emplace(key, value);
+    texts_ += key.size() + value.size();
+  } else {
+    texts_ = texts_ - it->second.size() + value.size();
+    it->second = value;
+  }
 }
 
 const std::string* KeyTable::find(std::string_view key) const {
@@ -28,13 +35,16 @@ std::string KeyTable::compare_set(std::string_view key, std::string_view expecte
 }
 
 void KeyTable::append(std::string_view key, std::string_view value) {
-  const std::string* now = find(key);
-  set(key, (now ? *now : std::string()) + std::string(value));
+  const auto it = values_.find(key);
+  if (it == values_.end()) return set(key, value);
+  it->second += value;
+  texts_ += value.size();
 }
 
 bool KeyTable::erase(std::string_view key) {
   const auto it = values_.find(key);
   if (it == values_.end()) return false;
+  texts_ -= it->first.size() + it->second.size();
   values_.erase(it);
   return true;
 }
@@ -46,11 +56,11 @@ std::vector<std::string> KeyTable::missing(std::span<const std::string> keys) co
   return absent;
 }
 
-std::vector<std::string> KeyTable::keys(std::string_view prefix, std::size_t most) const {
+std::vector<std::string> KeyTable::keys(std::string_view prefix, std::size_t most, std::size_t longest) const {
   std::vector<std::string> found;
   for (auto it = values_.lower_bound(prefix); it != values_.end() && found.size() < most; ++it) {
     if (!it->first.starts_with(prefix)) break;
-    found.push_back(it->first.substr(prefix.size()));
+    if (it->first.size() <= longest) found.push_back(it->first.substr(prefix.size()));
   }
   return found;
 }

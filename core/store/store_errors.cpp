@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 namespace pdsim {
 namespace {
@@ -16,11 +18,16 @@ std::string_view last_part(std::string_view key) {
   return slash == std::string_view::npos ? key : key.substr(slash + 1);
 }
 
-// A key that differs only in its prefix is what people most often meant; else the nearest spelling.
+// A key that differs only in its prefix is what people most often meant; else the nearest spelling, of keys that people write.
 std::optional<std::string_view> meant(std::string_view key, std::span<const std::string> present) {
   for (const std::string& other : present)
     if (!last_part(key).empty() && last_part(other) == last_part(key)) return other;
-  return nearest(key, present);
+  constexpr std::size_t longest = 128;
+  if (key.size() > longest) return std::nullopt;
+  std::vector<std::string_view> short_enough;
+  for (const std::string& other : present)
+    if (other.size() <= longest) short_enough.push_back(other);
+  return nearest(key, short_enough);
 }
 
 std::string listed(std::span<const std::string> keys) {

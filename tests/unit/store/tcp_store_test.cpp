@@ -223,8 +223,8 @@ TEST(TcpServer, DropsWellFramedNonsense) {
   const std::string wrong_count = tcp::encode(tcp::Request{tcp::Op::set, {}, 0, {"only a key"}});
   for (const std::string& bytes : {huge, empty, unknown_op, many_texts, wrong_count}) {
     RawClient raw(server->port());
-    raw.send(tcp::hello() + bytes);
-    EXPECT_EQ(raw.receive(tcp::hello_size), tcp::hello());
+    raw.enter();
+    raw.send(bytes);
     EXPECT_EQ(raw.receive(1), "closed");
   }
   expect_it_serves(server->port());
@@ -236,13 +236,13 @@ TEST(TcpServer, SilentSlowAndGreedyClientsHoldUpNobody) {
   RawClient half_a_hello(server->port());
   half_a_hello.send("PD");
   RawClient gone_while_waiting(server->port());
-  gone_while_waiting.send(tcp::hello() + tcp::encode(tcp::Request{tcp::Op::get, {}, 0, {"/never"}}));
+  gone_while_waiting.send(tcp::hello() + tcp::offer("") + tcp::encode(tcp::Request{tcp::Op::get, {}, 0, {"/never"}}));
   gone_while_waiting.close();
 
   // Asks for far more than the sockets hold, and reads none of it.
   ASSERT_TRUE(client(server->port())->set("large", std::string(std::size_t{1} << 20, 'x')));
   RawClient greedy(server->port());
-  std::string requests = tcp::hello();
+  std::string requests = tcp::hello() + tcp::offer("");
   for (int i = 0; i < 64; ++i) requests += tcp::encode(tcp::Request{tcp::Op::get, {}, 0, {"/large"}});
   greedy.send(requests);
   EXPECT_EQ(greedy.receive(tcp::hello_size), tcp::hello());
@@ -250,11 +250,11 @@ TEST(TcpServer, SilentSlowAndGreedyClientsHoldUpNobody) {
   // One byte at a time, with others being served in between.
   RawClient slow(server->port());
   const auto other = client(server->port());
-  for (const char c : tcp::hello() + tcp::encode(tcp::Request{tcp::Op::add, {}, 5, {"/n"}})) {
+  for (const char c : tcp::hello() + tcp::offer("") + tcp::encode(tcp::Request{tcp::Op::add, {}, 5, {"/n"}})) {
     slow.send(std::string(1, c));
     ASSERT_TRUE(other->add("m", 1));
   }
-  EXPECT_EQ(slow.receive(tcp::hello_size), tcp::hello());
+  EXPECT_EQ(slow.receive(tcp::hello_size + 1), tcp::hello() + '\0');
   ASSERT_NE(slow.receive(4), "closed");
   EXPECT_EQ(other->get("n").value(), "5");
   expect_it_serves(server->port());
