@@ -12,7 +12,7 @@ namespace pdsim::nn {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double momentum = 0.1;
+constexpr double running_momentum = 0.1;
 constexpr double batch_norm_eps = 1e-5;
 
 // Which feature a column belongs to.
@@ -26,7 +26,7 @@ struct Columns {
 };
 
 // What one forward normalises with, per feature, and over how many elements.
-struct Statistics {
+struct BatchStatistics {
   Values mean, inverse_deviation;
   double count = 0.0;
   Values squares{};  // of distances from the mean, in training
@@ -37,7 +37,7 @@ struct Sums {
   Values product;   // of gradient and centred input
 };
 
-Sums sums_of(const Values& g, const Values& x, const Statistics& s, const Columns& columns) {
+Sums sums_of(const Values& g, const Values& x, const BatchStatistics& s, const Columns& columns) {
   Sums sums{Values(columns.features, 0.0), Values(columns.features, 0.0)};
   for (std::size_t i = 0; i < g.size(); ++i) {
     const std::size_t f = columns.feature(i);
@@ -48,8 +48,8 @@ Sums sums_of(const Values& g, const Values& x, const Statistics& s, const Column
 }
 
 // Batch statistics depend on the input, running statistics do not.
-Values input_gradient(const Values& g, const Values& x, const Values& weight, const Statistics& s, const Sums& sums,
-                      const Columns& columns, bool training) {
+Values input_gradient(const Values& g, const Values& x, const Values& weight, const BatchStatistics& s,
+                      const Sums& sums, const Columns& columns, bool training) {
   Values out(g.size());
   for (std::size_t i = 0; i < g.size(); ++i) {
     const std::size_t f = columns.feature(i);
@@ -66,7 +66,7 @@ Values input_gradient(const Values& g, const Values& x, const Values& weight, co
 class BatchNormNode final : public Node {
  public:
   // Saved, in order: input, running_mean, running_var, weight.
-  BatchNormNode(const char* name, std::vector<SavedTensor> saved, Statistics s, Columns columns, bool training,
+  BatchNormNode(const char* name, std::vector<SavedTensor> saved, BatchStatistics s, Columns columns, bool training,
                 const RankExchange* ranks)
       : Node(name), saved_(std::move(saved)), s_(std::move(s)), columns_(columns), training_(training), ranks_(ranks) {}
 
@@ -110,7 +110,7 @@ class BatchNormNode final : public Node {
   }
 
   std::vector<SavedTensor> saved_;
-  Statistics s_;
+  BatchStatistics s_;
   Columns columns_;
   bool training_;
   const RankExchange* ranks_;
@@ -138,7 +138,7 @@ class BatchNorm final : public Layer {
     const bool over_ranks = spec_.kind == LayerKind::sync_batchnorm && mode.training && ranks.gather != nullptr;
     if (mode.training && !over_ranks && columns_.per_feature(static_cast<std::size_t>(input.numel())) < 2.0)
       return too_few(input);
-    Statistics s = mode.training ? batch_statistics(input.values()) : running_statistics(input.numel());
+    BatchStatistics s = mode.training ? batch_statistics(input.values()) : running_statistics(input.numel());
     if (over_ranks) PDSIM_TRY(gather_statistics(s, input.dtype()));
     if (over_ranks && s.count < 2.0) return too_few(input);
     if (mode.training) move_running(s, watch);
@@ -161,8 +161,8 @@ class BatchNorm final : public Layer {
             {{"layer", spec_.name}}};
   }
 
-  Statistics batch_statistics(const Values& x) const {
-    Statistics s{Values(columns_.features, 0.0), Values(columns_.features, 0.0), columns_.per_feature(x.size())};
+  BatchStatistics batch_statistics(const Values& x) const {
+    BatchStatistics s{Values(columns_.features, 0.0), Values(columns_.features, 0.0), columns_.per_feature(x.size())};
     if (x.empty()) return s;
     for (std::size_t i = 0; i < x.size(); ++i) s.mean[columns_.feature(i)] += x[i];
     for (double& m : s.mean) m /= s.count;
@@ -175,13 +175,13 @@ class BatchNorm final : public Layer {
     return s;
   }
 
-  static void set_deviations(Statistics& s) {
+  static void set_deviations(BatchStatistics& s) {
     for (std::size_t f = 0; f < s.squares.size(); ++f)
       s.inverse_deviation[f] = 1.0 / std::sqrt(s.squares[f] / s.count + batch_norm_eps);
   }
 
   // As torch's SyncBatchNorm: every rank's mean, inverse deviation and count in one all_gather, then merged.
-  Status gather_statistics(Statistics& s, DType dtype) const {
+  Status gather_statistics(BatchStatistics& s, DType dtype) const {
     const std::size_t n = columns_.features;
     Values mine = s.mean;
     mine.insert(mine.end(), s.inverse_deviation.begin(), s.inverse_deviation.end());
@@ -209,7 +209,7 @@ class BatchNorm final : public Layer {
   }
 
   // Without raising their versions: PyTorch's kernel writes the running statistics unseen by autograd.
-  void move_running(const Statistics& s, const TensorWatcher& watch) {
+  void move_running(const BatchStatistics& s, const TensorWatcher& watch) {
     Values unbiased(columns_.features);
     for (std::size_t f = 0; f < unbiased.size(); ++f) unbiased[f] = s.squares[f] / (s.count - 1.0);
     move_towards(buffers[0], s.mean);
@@ -220,19 +220,21 @@ class BatchNorm final : public Layer {
 
   static void move_towards(Tensor& running, const Values& current) {
     Values values = running.values();
-    for (std::size_t f = 0; f < values.size(); ++f) values[f] = momentum * current[f] + (1.0 - momentum) * values[f];
+    for (std::size_t f = 0; f < values.size(); ++f)
+      values[f] = running_momentum * current[f] + (1.0 - running_momentum) * values[f];
     const Tensor moved = Tensor::from(values, running.shape(), running.dtype());
     const std::byte* from = moved.view().data;
     std::copy(from, from + moved.view().bytes(), running.mutable_view().data);
   }
 
-  Statistics running_statistics(std::int64_t elements) const {
-    Statistics s{buffers[0].values(), buffers[1].values(), columns_.per_feature(static_cast<std::size_t>(elements))};
+  BatchStatistics running_statistics(std::int64_t elements) const {
+    BatchStatistics s{buffers[0].values(), buffers[1].values(),
+                      columns_.per_feature(static_cast<std::size_t>(elements))};
     for (double& v : s.inverse_deviation) v = 1.0 / std::sqrt(v + batch_norm_eps);
     return s;
   }
 
-  Tensor normalise(const Tensor& input, const Statistics& s) const {
+  Tensor normalise(const Tensor& input, const BatchStatistics& s) const {
     const Values weight = parameters[0].values();
     const Values bias = parameters[1].values();
     Values y = input.values();

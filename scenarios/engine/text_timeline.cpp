@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t columns = 72;
 constexpr std::size_t waiting_columns = 12;
-constexpr std::size_t most_rows = 6;
+constexpr std::size_t most_kinds_of_rows = 6;
 
 struct Letter {
   std::string_view call;
@@ -174,7 +174,7 @@ std::string timeline(const Report& report) {
   }
   std::vector<std::string> texts;
   std::size_t name_width = 0;
-  const std::size_t shown = std::min(rows.size(), most_rows);
+  const std::size_t shown = std::min(rows.size(), most_kinds_of_rows);
   for (std::size_t i = 0; i < shown; ++i) {
     texts.push_back(rows[i].first);
     name_width = std::max(name_width, std::min<std::size_t>(ranks_text(rows[i].second).size(), 16));

@@ -8,10 +8,10 @@
 namespace pdsim::scenarios::pytorch {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 // Takes what the parser finds, one piece after the other.
-class Builder final : public nlohmann::json_sax<Json> {
+class Builder final : public nlohmann::json_sax<PlainJson> {
  public:
   bool null() override { return add({}); }
   bool boolean(bool value) override { return add(value); }
@@ -82,7 +82,7 @@ Result<Tree> read_json(std::string_view text) {
   if (text.size() > most_pickle_bytes)
     return Error{Code::input_invalid, fmt::format("a text of {} bytes is larger than 256MiB", text.size()), {}};
   Builder builder;
-  if (!Json::sax_parse(text.begin(), text.end(), &builder))
+  if (!PlainJson::sax_parse(text.begin(), text.end(), &builder))
     return Error{Code::input_invalid, builder.problem.empty() ? "it is not JSON" : builder.problem, {}};
   return std::move(builder.tree);
 }
