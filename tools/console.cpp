@@ -1,5 +1,7 @@
 #include "tools/console.h"
 
+#include "core/base/printable.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -12,7 +14,9 @@ namespace pdsim::tools {
 
 Console::Console(bool no_color) : terminal_(isatty(STDOUT_FILENO) == 1), color_(terminal_ && !no_color) {}
 
-void Console::print(std::string_view text) {
+void Console::print(std::string_view text) { print_coloured(printable_lines(text)); }
+
+void Console::print_coloured(std::string_view text) {
   if (reader_left_ || write_error_ != 0) return;
   errno = 0;
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -28,7 +32,10 @@ void Console::problem(std::string_view line) {
   say(fmt::format("pdsim: {}\n", line));
 }
 
-void Console::say(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+void Console::say(std::string_view text) {
+  const std::string shown = printable_lines(text);
+  (void)std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
 
 bool Console::finish() {
   errno = 0;

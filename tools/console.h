@@ -3,6 +3,7 @@
 //   closed reader  the rest of the output is dropped in silence (`pdsim list | head -1`), and the command's status
 //                  stands
 //   full disk      one line on standard error; finish() says so
+//   texts          become printable (core/base/printable.h): a name in a file of somebody else's moves no cursor
 #pragma once
 
 #include <string>
@@ -17,9 +18,11 @@ class Console {
   bool color() const { return color_; }        // for standard output
   bool terminal() const { return terminal_; }  // is standard output one?
   void print(std::string_view text);
+  // The same with the colours that a report put in, after it has made its texts printable.
+  void print_coloured(std::string_view text);
   void problem(std::string_view line);  // "pdsim: line" on standard error
   const std::string& last_problem() const { return last_problem_; }
-  void say(std::string_view text);  // to standard error as it is: diagnostics, progress
+  void say(std::string_view text);  // to standard error: diagnostics
   // Flushes; false when standard output could not take everything, for another reason than that its reader left.
   bool finish();
 

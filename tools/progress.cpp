@@ -1,5 +1,7 @@
 #include "tools/progress.h"
 
+#include "core/base/printable.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -20,7 +22,8 @@ void Progress::at(std::int64_t done, std::string_view doing) {
   std::string line = fmt::format("{} of {} {}", done, total_, unit_);
   if (done > 0 && rate > 0.0)
     line += fmt::format(", {:.0f}/s, {:.0f} s left", rate, static_cast<double>(total_ - done) / rate);
-  (void)std::fprintf(stderr, "\r\033[K%s: %.*s", line.c_str(), static_cast<int>(doing.size()), doing.data());
+  const std::string shown = printable(doing);
+  (void)std::fprintf(stderr, "\r\033[K%s: %.*s", line.c_str(), static_cast<int>(shown.size()), shown.data());
   (void)std::fflush(stderr);
   shown_ = true;
 }

@@ -179,7 +179,10 @@ class FileRun {
     text.out_dir = options_.out;
     text.source = file_.text;
     text.strategy = options_.strategy;
-    console_.print(options_.json ? scenarios::render_json(reports_) : scenarios::render_text(reports_, text));
+    if (options_.json)
+      console_.print(scenarios::render_json(reports_));
+    else
+      console_.print_coloured(scenarios::render_text(reports_, text));
     text.quiet = text.colour = false;
     for (scenarios::Report& report : reports_) {
       if (report.world == "sim") report.run.wall_ns = 0;  // what is written is the same on every machine

@@ -1,5 +1,6 @@
 #include "scenarios/engine/diagnostic.h"
 
+#include "core/base/printable.h"
 #include "scenarios/engine/text_layout.h"
 
 #include <fmt/format.h>
@@ -14,29 +15,6 @@ namespace {
 constexpr std::size_t most_shown = 90;  // bytes of a source line
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-// As a terminal may show it: what is no printable text becomes a question mark, a tab a space.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const std::size_t length = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-    bool good = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; good && k < length; ++k) good = continues(text[i + k]);
-    if (!good || c == 0x7f || (c < 0x20 && c != '\t')) {
-      out += '?';
-      ++i;
-    } else {
-      if (c == '\t') {
-        out += ' ';
-      } else {
-        out += text.substr(i, length);
-      }
-      i += length;
-    }
-  }
-  return out;
-}
 
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));

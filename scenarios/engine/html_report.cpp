@@ -1,6 +1,7 @@
 #include "scenarios/engine/html_report.h"
 
 #include "scenarios/engine/html_timeline.h"
+#include "scenarios/engine/printable_json.h"
 #include "scenarios/engine/text_parts.h"
 
 #include <fmt/format.h>
@@ -141,7 +142,7 @@ std::string events_json(const TimelineEvents& events) {
     if (!e.blocked) event["to_ns"] = e.end.ns();
     list.push_back(std::move(event));
   }
-  std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = printable_json(list.dump(-1, ' ', false, Json::error_handler_t::replace));
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
   return text;
 }

@@ -1,5 +1,6 @@
 #include "scenarios/engine/html_timeline.h"
 
+#include "core/base/printable.h"
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/outcome.h"
 #include "scenarios/engine/time_scale.h"
@@ -15,7 +16,7 @@ namespace pdsim::scenarios {
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : printable_lines(text)) {
     if (c == '&')
       out += "&amp;";
     else if (c == '<')
@@ -24,8 +25,6 @@ std::string escaped(std::string_view text) {
       out += "&gt;";
     else if (c == '"')
       out += "&quot;";
-    else if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t')
-      out += ' ';
     else
       out += c;
   }

@@ -2,6 +2,7 @@
 
 #include "core/base/fingerprint.h"
 #include "scenarios/engine/fix_proof.h"
+#include "scenarios/engine/printable_json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -110,7 +111,7 @@ std::string render_json(const std::vector<Report>& reports) {
             {"seed", s.seed}};
   json["variants"] = Json::array();
   for (const Report& report : reports) json["variants"].push_back(variant_json(report, reports));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return printable_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace pdsim::scenarios

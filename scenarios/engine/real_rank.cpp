@@ -4,6 +4,7 @@
 #include "backends/local/files_below.h"
 #include "backends/local/real_rendezvous.h"
 #include "backends/local/real_runtime.h"
+#include "core/base/printable.h"
 #include "core/group/record_ring.h"
 #include "scenarios/engine/real_faults.h"
 #include "scenarios/engine/real_world.h"
@@ -90,7 +91,7 @@ ProgramResult run_part(RankChannel& channel, RankLife& life, const Scenario& sce
 }
 
 int refuse(const Error& error) {
-  std::fprintf(stderr, "%s\n", error.message.c_str());
+  std::fprintf(stderr, "%s\n", printable_lines(error.message).c_str());
   return exit_refused;
 }
 

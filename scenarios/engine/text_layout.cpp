@@ -1,5 +1,7 @@
 #include "scenarios/engine/text_layout.h"
 
+#include "core/base/printable.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,17 +73,13 @@ std::string_view line_of(std::string_view text, int number) {
 
 namespace {
 
-std::string shown_line(std::string_view source, int number) {
-  std::string line(line_of(source, number));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  return line;
-}
+std::string shown_line(std::string_view source, int number) { return printable(line_of(source, number)); }
 
-// The caret line of a span. The label goes beside the caret, or to a line of its own when there is no room.
-std::string caret(const Span& span, std::string_view gutter) {
-  const auto before = static_cast<std::size_t>(std::max(span.column - 1, 0));
-  const std::string mark(static_cast<std::size_t>(std::max(span.width, 1)), span.primary ? '^' : '-');
+// The caret line of a span, within the text or at its end. The label goes beside the caret, or to a line of its own when there is no room.
+std::string caret(const Span& span, std::string_view gutter, std::size_t line_width) {
+  const std::size_t before = std::min(static_cast<std::size_t>(std::max(span.column - 1, 0)), line_width);
+  const std::size_t width = std::min(static_cast<std::size_t>(std::max(span.width, 1)), line_width - before);
+  const std::string mark(std::max<std::size_t>(width, 1), span.primary ? '^' : '-');
   const std::string line = fmt::format("{}{}{}", gutter, std::string(before, ' '), mark);
   const std::string together = line + " " + span.label;
   if (width_of(together) <= text_width) return together + "\n";
@@ -113,7 +111,7 @@ std::string excerpt(std::string_view file, std::string_view source, std::vector<
     }
     if (span.line != shown) out += cut(fmt::format("{:>{}} | {}", span.line, digits, text), text_width) + "\n";
     shown = span.line;
-    out += caret(span, gutter);
+    out += caret(span, gutter, width_of(text));
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "scenarios/engine/text_report.h"
 
 #include "core/base/fingerprint.h"
+#include "core/base/printable.h"
 #include "scenarios/engine/fix_proof.h"
 #include "scenarios/engine/report_tables.h"
 #include "scenarios/engine/text_layout.h"
@@ -213,6 +214,7 @@ std::string render_text(const std::vector<Report>& reports, const TextOptions& o
   }
   if (!options.quiet && worst != nullptr) out += block(*worst, reports, options);
   out += last_line(reports);
+  out = printable_lines(out);
   return options.colour ? coloured(std::move(out)) : out;
 }
 
@@ -223,7 +225,7 @@ std::string render_diagnosis(const Report& report, const TextOptions& options) {
       fmt::format("{}{}{}   {} rank{}, {}\n", s.name, s.variant.empty() ? "" : " / ", s.variant,
                   report.run.ranks.size(), report.run.ranks.size() == 1 ? "" : "s", outcome_sentence(report));
   const bool went_wrong = report.outcome != "ok" || report.diagnosis;
-  return went_wrong ? out + block(report, {}, options) : out + "nothing to explain\n";
+  return printable_lines(went_wrong ? out + block(report, {}, options) : out + "nothing to explain\n");
 }
 
 }  // namespace pdsim::scenarios

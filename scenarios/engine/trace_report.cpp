@@ -2,6 +2,7 @@
 
 #include "core/base/fingerprint.h"
 #include "scenarios/engine/log_view.h"
+#include "scenarios/engine/printable_json.h"
 #include "scenarios/engine/timeline_events.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ class Trace {
       if (report_.run.fingerprint) json["otherData"]["fingerprint"] = fingerprint_text(*report_.run.fingerprint);
     }
     json["traceEvents"] = std::move(events_);
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return printable_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
   }
 
  private:

@@ -1,0 +1,13 @@
+// JSON as pdsim prints and writes it for others.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+// The same JSON, with texts and keys that are printable (core/base/printable.h) also after a reader has decoded them. `json` is
+// valid, and escapes no more than it must.
+std::string printable_json(std::string_view json);
+
+}  // namespace pdsim::scenarios
