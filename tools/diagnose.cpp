@@ -1,6 +1,7 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
 #include "backends/local/whole_file.h"
+#include "core/base/path_part.h"
 #include "scenarios/engine/analyse.h"
 #include "scenarios/engine/launch_record.h"
 #include "scenarios/engine/loader.h"
@@ -106,7 +107,8 @@ Source source_of(const std::optional<scenarios::RecordOrigin>& origin, const Run
   if (origin && !origin->source.empty()) {
     source.file = scenarios::load_text(origin->file, origin->source);
     for (const scenarios::Scenario& variant : source.file.variants)
-      if (source.file.errors == 0 && variant.variant == origin->variant) {
+      if (source.file.errors == 0 && variant.variant == origin->variant &&
+          static_cast<std::size_t>(variant.world.spec.ranks()) == run.ranks.size()) {
         source.scenario = variant;
         source.scenario.seed = source.scenario.world.spec.seed = origin->seed;
         return source;
@@ -121,10 +123,9 @@ Source source_of(const std::optional<scenarios::RecordOrigin>& origin, const Run
   return source;
 }
 
-// One file per rank, in a folder named after the run.
-int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const std::string& name, const Writing& writing,
+// One file per rank, in `folder`.
+int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const fs::path& folder, const Writing& writing,
                 Console& console) {
-  const fs::path folder = fs::path(writing.folder) / name;
   const bool as_json = writing.form == "json";
   std::error_code error;
   fs::create_directories(folder, error);
@@ -141,6 +142,12 @@ int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const std::s
   return exit_held;
 }
 
+void tell_left_out(const LeftOut& left_out, const std::string& path, Console& console) {
+  for (const std::string& what : left_out.named()) console.problem(fmt::format("{}: {}; left out", path, what));
+  if (const std::size_t more = left_out.count() - left_out.named().size(); more > 0)
+    console.problem(fmt::format("{}: {} more left out", path, more));
+}
+
 // Of which library a record's calls are, as PyTorch writes it before the colon.
 std::string library_of(const scenarios::Report& report) {
   return report.world == "sim" ? report.scenario->world.spec.backend : report.world;
@@ -150,25 +157,29 @@ int diagnose(const fs::path& path, const Writing& writing, Console& console) {
   const bool is_rings = fs::is_directory(path);
   const std::optional<std::string> text = is_rings ? "" : read(path, console);
   if (!text) return exit_wrong_input;
-  Result<RunRecord> run = is_rings ? scenarios::run_of_rings(path.string()) : scenarios::run_from_jsonl(*text);
-  if (!run.ok()) {
-    console.problem(fmt::format("{}: {}", path.string(), run.error().message));
+  Result<scenarios::SavedRun> saved =
+      is_rings ? scenarios::run_of_rings(path.string()) : scenarios::run_from_jsonl(*text);
+  if (!saved.ok()) {
+    console.problem(fmt::format("{}: {}", path.string(), saved.error().message));
     return exit_wrong_input;
   }
+  tell_left_out(saved->left_out, path.string(), console);
+  const int status = saved->left_out.empty() ? exit_held : exit_wrong_input;
   std::optional<scenarios::RecordOrigin> origin = scenarios::origin_from_jsonl(*text);
   if (is_rings) origin = scenarios::RecordOrigin{path.filename().string(), "", "", "processes", 0, ""};
-  const Source source = source_of(origin, *run, path);
-  const scenarios::Report report =
-      scenarios::analyse(source.scenario, std::move(*run), origin && !origin->world.empty() ? origin->world : "sim");
+  const Source source = source_of(origin, saved->run, path);
+  const scenarios::Report report = scenarios::analyse(source.scenario, std::move(saved->run),
+                                                      origin && !origin->world.empty() ? origin->world : "sim");
   scenarios::TextOptions options;
   options.source = source.file.text;
   console.print(scenarios::render_diagnosis(report, options));
-  if (writing.folder.empty()) return exit_held;
-  const std::string name =
-      source.scenario.variant.empty() ? source.scenario.name : source.scenario.name + "/" + source.scenario.variant;
-  return write_dumps(scenarios::pytorch::dumps_of(report.run, {library_of(report), source.scenario.file,
-                                                               source.scenario.world.spec.timeout.value_or(Time{})}),
-                     name, writing, console);
+  if (writing.folder.empty()) return status;
+  fs::path folder = fs::path(writing.folder) / path_part(source.scenario.name);
+  if (!source.scenario.variant.empty()) folder /= path_part(source.scenario.variant);
+  return std::max(status, write_dumps(scenarios::pytorch::dumps_of(
+                                          report.run, {library_of(report), source.scenario.file,
+                                                       source.scenario.world.spec.timeout.value_or(Time{})}),
+                                      folder, writing, console));
 }
 
 // A file that cannot be read is told, and its rank is one without a dump.
@@ -189,7 +200,9 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, const Writing& writing, C
   const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
   console.print(scenarios::render_diagnosis(report, {}));
   if (!writing.folder.empty())
-    if (const int status = write_dumps(read_files.dumps, job.name, writing, console); status != exit_held)
+    if (const int status =
+            write_dumps(read_files.dumps, fs::path(writing.folder) / path_part(job.name), writing, console);
+        status != exit_held)
       return status;
   return read_files.problems.empty() ? exit_held : exit_wrong_input;
 }

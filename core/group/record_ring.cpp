@@ -1,5 +1,7 @@
 #include "core/group/record_ring.h"
 
+#include "core/group/record_check.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -199,17 +201,37 @@ Note note_of(const Slot& slot) {
           facts_of(slot.facts)};
 }
 
-// The slots of one kind, oldest first; false for what was torn or makes no sense.
-template <class Visit>
-void for_each_slot(const std::uint64_t* slots, std::uint64_t size, std::uint64_t written, Visit visit) {
+// A call or note that may be read, texts made printable; else why not.
+template <class Item>
+std::optional<std::string> checked(const Slot& slot, Item& item) {
+  if (!is_sane(slot)) return "its slot holds a layer, state, type or error that there is none of";
+  if constexpr (std::is_same_v<Item, Call>) {
+    item = call_of(slot);
+  } else {
+    item = note_of(slot);
+  }
+  make_printable(item);
+  return problem_of(item);
+}
+
+// The slots of one kind, oldest first; `word` is what they hold.
+template <class Item>
+void read_slots(const std::uint64_t* slots, std::uint64_t size, std::uint64_t written, std::string_view word,
+                std::vector<Item>& items, RingRecord& record) {
   const std::uint64_t first = written > size ? written - size : 0;
   for (std::uint64_t n = first; n < written; ++n) {
     Slot content;
     const Seen seen = read_slot(slots + (n % size) * slot_words, content);
     if (seen == Seen::nothing) continue;
-    const bool good = seen == Seen::whole && is_sane(content);
-    if (good && static_cast<std::uint64_t>(content.number) != n) continue;  // overwritten while we read
-    visit(content, good);
+    if (seen == Seen::torn) {
+      ++record.torn;
+      continue;
+    }
+    Item item;
+    if (const auto problem = checked(content, item))
+      record.left_out.add(fmt::format("{} {}: {}", word, n, *problem));
+    else if (static_cast<std::uint64_t>(content.number) == n)  // else overwritten while we read
+      items.push_back(std::move(item));
   }
 }
 
@@ -333,19 +355,17 @@ Result<RingRecord> read_record_ring(std::span<const std::byte> memory) {
   RingRecord record;
   record.log.rank = static_cast<Rank>(word(word_rank));
   record.log.launch = static_cast<int>(word(word_launch) & 0x7fffffff);
+  if (record.log.launch > most_recorded_launches)
+    return wrong(number_problem("launch", std::to_string(record.log.launch), 0, most_recorded_launches));
   if (const std::uint64_t end = word(word_launch); (end & end_known) != 0)
     record.end = RingEnd{static_cast<int>(end >> end_signal_shift & end_byte),
                          static_cast<int>(end >> end_exit_shift & end_byte), (end & end_stopped) != 0};
   const std::uint64_t calls_written = word(word_calls), notes_written = word(word_notes);
-  for_each_slot(words + header_words, calls, calls_written, [&record](const Slot& slot, bool good) {
-    if (good) record.log.calls.push_back(call_of(slot));
-    record.torn += good ? 0 : 1;
-  });
-  for_each_slot(words + header_words + calls * slot_words, notes, notes_written,
-                [&record](const Slot& slot, bool good) {
-                  if (good) record.log.notes.push_back(note_of(slot));
-                  record.torn += good ? 0 : 1;
-                });
+  if (std::max(calls_written, notes_written) > static_cast<std::uint64_t>(most_recorded_calls))
+    return wrong(fmt::format("the record ring counts {} calls and {} notes, and must not count more than {}",
+                             calls_written, notes_written, most_recorded_calls));
+  read_slots(words + header_words, calls, calls_written, "call", record.log.calls, record);
+  read_slots(words + header_words + calls * slot_words, notes, notes_written, "note", record.log.notes, record);
   record.log.dropped = static_cast<std::int64_t>((calls_written > calls ? calls_written - calls : 0) +
                                                  (notes_written > notes ? notes_written - notes : 0));
   return record;

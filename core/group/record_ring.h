@@ -11,6 +11,7 @@
 //   texts    are cut: names and groups at 31 bytes, purposes at 47, operations at 23, facts at 135 (whole facts only)
 #pragma once
 
+#include "core/base/left_out.h"
 #include "core/base/result.h"
 #include "core/group/flight_record.h"
 
@@ -62,12 +63,14 @@ void mark_end(std::span<std::byte> memory, const RingEnd& end);
 struct RingRecord {
   RankLog log;            // `dropped` counts what was overwritten; the rank's end is not in it
   std::int64_t torn = 0;  // slots that were being written
+  LeftOut left_out;       // calls and notes that cannot be (core/group/record_check.h)
   std::optional<RingEnd> end;
 };
 // Grows with everything that is written, for who watches whether a rank gets on; 0: there is no ring. Cost: one word of each slot.
 std::uint64_t ring_progress(std::span<const std::byte> memory);
 
-// input_invalid when the memory holds no ring (the process did not come that far), or one of another version.
+// input_invalid when the memory holds no ring (the process did not come that far), one of another version, or one whose header
+// cannot be. Texts come as one printable line each.
 Result<RingRecord> read_record_ring(std::span<const std::byte> memory);
 
 }  // namespace pdsim

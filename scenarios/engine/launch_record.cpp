@@ -1,6 +1,7 @@
 #include "scenarios/engine/launch_record.h"
 
 #include "backends/local/record_file.h"
+#include "core/group/record_check.h"
 #include "scenarios/engine/log_view.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,6 @@ namespace pdsim::scenarios {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr Rank most_ranks = 1 << 16;
 
 Time last_moment(const RankLog& log) {
   Time last{};
@@ -43,7 +42,7 @@ Rank rank_of_name(const std::string& name) {
   Rank rank = no_rank;
   const char *begin = name.data() + before.size(), *end = name.data() + name.size() - behind.size();
   const auto [at, failed] = std::from_chars(begin, end, rank);
-  return failed == std::errc() && at == end && rank >= 0 && rank < most_ranks ? rank : no_rank;
+  return failed == std::errc() && at == end && rank >= 0 && rank < most_recorded_ranks ? rank : no_rank;
 }
 
 // All moments are known: when the newest was.
@@ -110,20 +109,36 @@ Note stopped_note(const RankLog& log) {
 
 bool is_ring_name(const std::string& name) { return rank_of_name(name) != no_rank; }
 
-Result<RunRecord> run_of_rings(const std::string& folder) {
-  std::map<Rank, RingRecord> rings;
-  std::string problem = fmt::format("there is no rank_N.ring in {}", folder);
+namespace {
+
+std::map<Rank, RingRecord> rings_in(const std::string& folder, LeftOut& left_out) {
+  std::map<Rank, std::string> paths;
   std::error_code failed;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
-    const Rank rank = rank_of_name(at->path().filename().string());
-    if (rank == no_rank) continue;
-    Result<RingRecord> ring = read_record_file(at->path().string());
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    if (const Rank rank = rank_of_name(at->path().filename().string()); rank != no_rank)
+      paths.emplace(rank, at->path().string());
+  std::map<Rank, RingRecord> rings;
+  for (const auto& [rank, path] : paths) {
+    Result<RingRecord> ring = read_record_file(path);
     if (ring.ok())
       rings.emplace(rank, std::move(*ring));
-    else if (rings.empty())
-      problem = fmt::format("{}: {}", at->path().string(), ring.error().message);
+    else
+      left_out.add(fmt::format("{}: {}", path, ring.error().message));
   }
-  if (rings.empty()) return Error{Code::input_invalid, problem, {}};
+  for (const auto& [rank, ring] : rings) left_out.add(ring.left_out, paths.at(rank));
+  return rings;
+}
+
+}  // namespace
+
+Result<SavedRun> run_of_rings(const std::string& folder) {
+  SavedRun saved;
+  std::map<Rank, RingRecord> rings = rings_in(folder, saved.left_out);
+  if (rings.empty())
+    return Error{
+        Code::input_invalid,
+        saved.left_out.empty() ? fmt::format("there is no rank_N.ring in {}", folder) : saved.left_out.named().front(),
+        {}};
   LaunchOutcome outcome;
   outcome.ranks.resize(static_cast<std::size_t>(rings.rbegin()->first) + 1);
   std::optional<Rank> dead;
@@ -138,7 +153,8 @@ Result<RunRecord> run_of_rings(const std::string& folder) {
   outcome.quiet = outcome.quiet && !dead;
   for (RankOutcome& one : outcome.ranks)
     if (dead && one.ring && !one.ended) one.ended_by = *dead;
-  return run_of_launch(outcome);
+  saved.run = run_of_launch(outcome);
+  return saved;
 }
 
 }  // namespace pdsim::scenarios

@@ -1,5 +1,7 @@
 #include "scenarios/engine/record_origin.h"
 
+#include "core/base/printable.h"
+
 #include <nlohmann/json.hpp>
 
 namespace pdsim::scenarios {
@@ -24,9 +26,12 @@ std::string origin_line(const RecordOrigin& origin) {
 std::optional<RecordOrigin> origin_from_jsonl(std::string_view text) {
   const Json json = Json::parse(text.substr(0, text.find('\n')), nullptr, false);
   if (!json.is_object() || text_at(json, "event") != "origin") return std::nullopt;
-  RecordOrigin origin{
-      text_at(json, "scenario"), text_at(json, "variant"), text_at(json, "file"), text_at(json, "world"), 0,
-      text_at(json, "source")};
+  RecordOrigin origin{printable(text_at(json, "scenario")),
+                      printable(text_at(json, "variant")),
+                      printable(text_at(json, "file")),
+                      printable(text_at(json, "world")),
+                      0,
+                      text_at(json, "source")};
   const auto seed = json.find("seed");
   if (seed != json.end() && seed->is_number_unsigned()) origin.seed = seed->get<std::uint64_t>();
   return origin;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,75 @@ TEST(Diagnose, RefusesWhatIsNoRecord) {
     EXPECT_EQ(run.status, 2) << name;
     EXPECT_EQ(run.output, "") << name;
     EXPECT_EQ(std::count(run.problems.begin(), run.problems.end(), '\n'), 1) << run.problems;
+  }
+}
+
+// A record of two ranks that wait in different operations.
+std::string stuck_record(const Folder& folder) {
+  run_pdsim({"scenario", "different_counts", "--variant", "other_operation", "--out", folder.path().string()},
+            source_tree);
+  return text_of(folder.path() / "different_counts" / "other_operation" / "events.jsonl");
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+TEST(Diagnose, NamesTheLineAndTheFieldOfANumberThatCannotBeAndExplainsTheRest) {
+  const Folder folder;
+  const std::string record = stuck_record(folder);
+  const std::string place = record.substr(record.find("\"column\":"), 10);
+  for (const auto& [what, by, problem] :
+       {std::tuple{std::string("\"ended_ps\":"),
+                   "\"ended_ps\":-9223372036854775808,\"x\":", "`ended_ps` is -9223372036854775808"},
+        std::tuple{std::string("\"issued_ps\":"),
+                   "\"issued_ps\":9223372036854775807,\"x\":", "`issued_ps` is 9223372036854775807"},
+        std::tuple{place, "\"column\":2000000000", "`site.column` is 2000000000"}}) {
+    folder.write("mine.jsonl", replaced(record, what, by));
+    const Ended run = run_pdsim({"diagnose", "mine.jsonl"}, folder.path());
+    EXPECT_EQ(run.status, 2) << run.problems;
+    EXPECT_NE(run.problems.find("mine.jsonl: line "), std::string::npos) << run.problems;
+    EXPECT_NE(run.problems.find(problem), std::string::npos) << run.problems;
+    EXPECT_NE(run.problems.find("; left out\n"), std::string::npos) << run.problems;
+    EXPECT_NE(run.output.find("different_counts / other_operation   "), std::string::npos) << run.output;
+    EXPECT_LT(run.output.size(), 10000U);
+  }
+}
+
+TEST(Diagnose, WritesBelowTheFolderOfOutWhateverTheRecordCallsItself) {
+  const Folder folder;
+  for (const std::string name : {std::string("../outside"), (folder.path() / "absolute").string()}) {
+    folder.write("mine.jsonl",
+                 "{\"event\":\"origin\",\"scenario\":\"" + name +
+                     "\",\"variant\":\"../../x\"}\n{\"event\":\"end\",\"rank\":0,\"end\":\"returned\"}\n");
+    const Ended run = run_pdsim({"diagnose", "mine.jsonl", "--out", "in/dir"}, folder.path());
+    EXPECT_EQ(run.status, 0) << run.problems;
+  }
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"in", "mine.jsonl"}));
+  std::vector<std::string> below;
+  for (const auto& entry : fs::directory_iterator(folder.path() / "in"))
+    below.push_back(entry.path().filename().string());
+  EXPECT_EQ(below, std::vector<std::string>{"dir"});
+}
+
+TEST(Diagnose, PrintsNothingOfARecordThatATerminalObeys) {
+  const Folder folder;
+  std::string record =
+      replaced(stuck_record(folder), R"("scenario":"different_counts")", R"("scenario":"\u001b]0;mine\u0007")");
+  record = replaced(std::move(record), R"("name":"all_reduce")", R"("name":"all\u009b31m\u202e\nPASS  forged")");
+  folder.write("mine.jsonl", record);
+  folder.write("bad.jsonl", "{\"event\":\"\\u001b[31m\xe2\x80\xae\"}\n");
+  for (const char* file : {"mine.jsonl", "bad.jsonl"}) {
+    const Ended run = run_pdsim({"diagnose", file}, folder.path());
+    for (const std::string& text : {run.output, run.problems}) {
+      EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+      EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
+      EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << text;
+      EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << text;
+      EXPECT_EQ(text.find("\nPASS  forged"), std::string::npos) << text;
+    }
   }
 }
 

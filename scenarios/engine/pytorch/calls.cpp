@@ -1,5 +1,7 @@
 #include "scenarios/engine/pytorch/calls.h"
 
+#include "core/group/record_check.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,7 +44,7 @@ constexpr std::array dtype_names{
 
 Time time_at(std::int64_t ns, std::int64_t epoch_ns) {
   if (ns <= epoch_ns) return {};
-  return Time{1000} * (ns - epoch_ns);
+  return std::min(Time{1000} * (ns - epoch_ns), Time{latest_recorded_ps});
 }
 
 std::int64_t number_in(std::string_view text) {
@@ -59,6 +61,7 @@ std::int64_t elements(const Sizes& sizes) {
       if (__builtin_mul_overflow(product, size, &product)) return -1;
     if (__builtin_add_overflow(all, product, &all)) return -1;
   }
+  if (all > most_recorded_elements) return -1;
   return all;
 }
 

@@ -1,5 +1,7 @@
 #include "scenarios/engine/pytorch/dump.h"
 
+#include "core/base/printable.h"
+#include "core/group/record_check.h"
 #include "scenarios/engine/pytorch/json.h"
 #include "scenarios/engine/pytorch/pickle.h"
 
@@ -7,17 +9,40 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
+#include <limits>
+#include <utility>
 
 namespace pdsim::scenarios::pytorch {
 namespace {
 
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  return text;
-}
+constexpr std::int64_t latest_ns = latest_recorded_ps;  // since 1970: in the year 2116
+constexpr std::int64_t longest_timeout_ms = std::int64_t{1} << 43;
+
+// clang-format off
+constexpr std::array entry_numbers{
+    NumberField<Entry>{"record_id", &Entry::record_id, -1, most_recorded_calls},
+    NumberField<Entry>{"pg_id", &Entry::pg_id, -1, most_recorded_calls},
+    NumberField<Entry>{"seq_id", &Entry::collective_seq, -1, most_recorded_calls},  // as older versions call it
+    NumberField<Entry>{"collective_seq_id", &Entry::collective_seq, -1, most_recorded_calls},
+    NumberField<Entry>{"p2p_seq_id", &Entry::p2p_seq, -1, most_recorded_calls},
+    NumberField<Entry>{"op_id", &Entry::op_id, -1, most_recorded_calls},
+    NumberField<Entry>{"time_created_ns", &Entry::created_ns, 0, latest_ns},
+    NumberField<Entry>{"time_discovered_started_ns", &Entry::started_ns, 0, latest_ns},
+    NumberField<Entry>{"time_discovered_completed_ns", &Entry::completed_ns, 0, latest_ns},
+    NumberField<Entry>{"timeout_ms", &Entry::timeout_ms, -1, longest_timeout_ms},
+};
+constexpr std::array status_numbers{
+    NumberField<GroupStatus>{"last_enqueued_collective", &GroupStatus::enqueued, -1, most_recorded_calls},
+    NumberField<GroupStatus>{"last_started_collective", &GroupStatus::started, -1, most_recorded_calls},
+    NumberField<GroupStatus>{"last_completed_collective", &GroupStatus::completed, -1, most_recorded_calls},
+};
+constexpr std::array frame_numbers{
+    NumberField<Frame>{"line", &Frame::line, -1, std::numeric_limits<std::int32_t>::max()},
+};
+// clang-format on
 
 // Reads members of dictionaries; the first that is wrong is kept.
 class Members {
@@ -25,9 +50,19 @@ class Members {
   bool ok() const { return problem_.empty(); }
   Error error() const { return {Code::input_invalid, problem_, {}}; }
   void enter(std::string place) { place_ = std::move(place); }
+  // What is wrong with one entry costs that entry; false when it costs the dump.
+  bool forgive(LeftOut& left_out) {
+    if (ok()) return true;
+    if (left_ < 0) return false;
+    left_out.add(std::exchange(problem_, {}));
+    return true;
+  }
 
+  void refuse(const std::string& why) {
+    if (ok()) problem_ = fmt::format("{}: {}", place_, why);
+  }
   void wrong(std::string_view key, const Value& value, std::string_view wanted) {
-    if (ok()) problem_ = fmt::format("{}: `{}` is {}, and must be {}", place_, key, value.kind(), wanted);
+    refuse(fmt::format("`{}` is {}, and must be {}", key, value.kind(), wanted));
   }
   // A dictionary, and none so long that to look through it again and again would take for ever.
   bool is_record(std::string_view key, const Value& value) {
@@ -51,13 +86,21 @@ class Members {
       wrong(key, *value, "a text");
     }
   }
-  void get(const Value& of, std::string_view key, std::int64_t& into) {
-    const std::optional<Value> value = of.find(key);
-    if (!value || value->is_none() || !afford()) return;
-    if (const auto number = value->integer()) {
-      into = *number;
-    } else if (const std::string* text = value->text(); text == nullptr || !parsed(*text, into)) {
-      wrong(key, *value, "an integer");
+  template <class Of, std::size_t N>
+  void get(const Value& of, const std::array<NumberField<Of>, N>& rows, Of& into) {
+    for (const NumberField<Of>& row : rows) {
+      const std::optional<Value> value = of.find(row.name);
+      if (!value || value->is_none() || !afford()) continue;
+      std::int64_t number = 0;
+      const auto integer = value->integer();
+      const std::string* text = value->text();
+      if (!integer && (text == nullptr || !parsed(*text, number))) {
+        wrong(row.name, *value, fmt::format("an integer from {} to {}", row.lowest, row.highest));
+      } else if (const std::int64_t is = integer.value_or(number); !row.allows(is)) {
+        refuse(number_problem(row.name, std::to_string(is), row.lowest, row.highest));
+      } else {
+        row.set(into, is);
+      }
     }
   }
   void get(const Value& of, std::string_view key, bool& into) {
@@ -84,7 +127,9 @@ class Members {
       for (const NodeId id : item.list()->items) {
         const auto size = item.at(id).integer();
         if (!afford()) return;
-        if (!size || *size < 0) return wrong(key, item, "a list of lists of integers from 0 on");
+        if (!size) return wrong(key, item, "a list of lists of integers from 0 on");
+        if (*size < 0 || *size > most_recorded_elements)
+          return refuse(number_problem(key, std::to_string(*size), 0, most_recorded_elements));
         sizes.push_back(*size);
       }
     }
@@ -111,6 +156,11 @@ class Members {
   std::int64_t left_ = most_values;
 };
 
+bool is_rank(std::int64_t rank) { return rank >= 0 && rank < most_recorded_ranks; }
+std::string rank_problem(std::int64_t rank) {
+  return number_problem("ranks", std::to_string(rank), 0, most_recorded_ranks - 1);
+}
+
 // "[0, 1, 2]", as the recorder writes it, or a list of integers.
 void read_ranks(Members& members, const Value& of, std::vector<std::int64_t>& ranks) {
   const std::optional<Value> value = of.find("ranks");
@@ -119,7 +169,8 @@ void read_ranks(Members& members, const Value& of, std::vector<std::int64_t>& ra
     for (const NodeId id : list->items) {
       const auto rank = value->at(id).integer();
       if (!members.afford()) return;
-      if (!rank || *rank < 0) return members.wrong("ranks", value->at(id), "a rank from 0 on");
+      if (!rank) return members.wrong("ranks", value->at(id), "a rank from 0 on");
+      if (!is_rank(*rank)) return members.refuse(rank_problem(*rank));
       ranks.push_back(*rank);
     }
   } else if (const std::string* text = value->text()) {
@@ -131,8 +182,9 @@ void read_ranks(Members& members, const Value& of, std::vector<std::int64_t>& ra
       const std::size_t end = std::min(rest.find_first_of("[], "), rest.size());
       std::int64_t rank = -1;
       if (!members.afford()) return;
-      if (!Members::parsed(rest.substr(0, end), rank) || rank < 0)
+      if (!Members::parsed(rest.substr(0, end), rank))
         return members.wrong("ranks", *value, "a list of ranks, as [0, 1]");
+      if (!is_rank(rank)) return members.refuse(rank_problem(rank));
       ranks.push_back(rank);
       rest.remove_prefix(end);
     }
@@ -153,11 +205,13 @@ void read_groups(Members& members, const Value& dump, Dump& into) {
     Group group;
     if (key.text() != nullptr) group.name = printable(*key.text());
     members.enter(fmt::format("group {} of pg_config", group.name));
-    if (!members.is_record(group.name, value)) return;
-    members.get(value, "name", group.name);
-    members.get(value, "desc", group.desc);
-    read_ranks(members, value, group.ranks);
-    into.groups.push_back(std::move(group));
+    if (members.is_record(group.name, value)) {
+      members.get(value, "name", group.name);
+      members.get(value, "desc", group.desc);
+      read_ranks(members, value, group.ranks);
+    }
+    if (members.ok()) into.groups.push_back(std::move(group));
+    if (!members.forgive(into.left_out)) return;
   }
 }
 
@@ -167,13 +221,12 @@ void read_status(Members& members, const Value& dump, Dump& into) {
   const std::vector<NodeId>& entries = status->dict()->items;
   for (std::size_t i = 0; i + 1 < entries.size() && members.ok(); i += 2) {
     const Value key = status->at(entries[i]), value = status->at(entries[i + 1]);
-    if (!members.is_record("pg_status", value)) return;
-    GroupStatus& row = into.status.emplace_back();
+    GroupStatus row;
     if (key.text() != nullptr) row.pg_id = printable(*key.text());
     members.enter(fmt::format("group {} of pg_status", row.pg_id));
-    members.get(value, "last_enqueued_collective", row.enqueued);
-    members.get(value, "last_started_collective", row.started);
-    members.get(value, "last_completed_collective", row.completed);
+    if (members.is_record("pg_status", value)) members.get(value, status_numbers, row);
+    if (members.ok()) into.status.push_back(std::move(row));
+    if (!members.forgive(into.left_out)) return;
   }
 }
 
@@ -206,22 +259,14 @@ void read_frames(Members& members, const Value& of, Entry& entry) {
     Frame& frame = entry.frames.emplace_back();
     members.get(value, "name", frame.name);
     members.get(value, "filename", frame.file);
-    members.get(value, "line", frame.line);
+    members.get(value, frame_numbers, frame);
   }
 }
 
 void read_entry(Members& members, const Value& of, Entry& entry) {
-  members.get(of, "record_id", entry.record_id);
-  members.get(of, "pg_id", entry.pg_id);
+  members.get(of, entry_numbers, entry);
   read_group_name(members, of, entry);
-  members.get(of, "seq_id", entry.collective_seq);  // as older versions call it
-  members.get(of, "collective_seq_id", entry.collective_seq);
-  members.get(of, "p2p_seq_id", entry.p2p_seq);
-  members.get(of, "op_id", entry.op_id);
   members.get(of, "profiling_name", entry.name);
-  members.get(of, "time_created_ns", entry.created_ns);
-  members.get(of, "time_discovered_started_ns", entry.started_ns);
-  members.get(of, "time_discovered_completed_ns", entry.completed_ns);
   members.get(of, "input_sizes", entry.input_sizes);
   members.get(of, "input_dtypes", entry.input_dtypes);
   members.get(of, "output_sizes", entry.output_sizes);
@@ -229,7 +274,6 @@ void read_entry(Members& members, const Value& of, Entry& entry) {
   read_state(members, of, entry);
   members.get(of, "is_p2p", entry.is_p2p);
   members.get(of, "retired", entry.retired);
-  members.get(of, "timeout_ms", entry.timeout_ms);
   read_frames(members, of, entry);
 }
 
@@ -263,9 +307,13 @@ Result<Dump> dump_of(const Tree& tree, Rank rank) {
   const std::vector<Value> entries = members.items(root, "entries");
   for (std::size_t i = 0; i < entries.size() && members.ok(); ++i) {
     members.enter(fmt::format("entry {}", i));
-    if (members.is_record("entries", entries[i])) read_entry(members, entries[i], dump.entries.emplace_back());
+    Entry entry;
+    if (members.is_record("entries", entries[i])) read_entry(members, entries[i], entry);
+    if (members.ok()) dump.entries.push_back(std::move(entry));
+    if (!members.forgive(dump.left_out)) break;
   }
   if (!members.ok()) return members.error();
+  if (dump.entries.empty() && !entries.empty()) return Error{Code::input_invalid, dump.left_out.named().front(), {}};
   return dump;
 }
 

@@ -2,12 +2,13 @@
 //
 //   forms    the pickle that PyTorch writes per rank, and its JSON (versions 2.0 and later of the dump; older names of fields
 //            are understood)
-//   lenient  a member that is not there keeps its default; one of another type than it must be is an error that names the
-//            entry and the member
-//   texts    with control characters and invalid UTF-8 replaced by `?`: they are printed on terminals
+//   lenient  a member that is not there keeps its default; an entry or group with one of another type, or a number beyond its range,
+//            is left out, with a sentence that names both
+//   texts    printable, one line each (core/base/printable.h)
 //   limits   most_values numbers and texts, however often the dump names the same ones
 #pragma once
 
+#include "core/base/left_out.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
 #include "scenarios/engine/pytorch/value.h"
@@ -68,6 +69,7 @@ struct Dump {
   std::vector<Group> groups;
   std::vector<GroupStatus> status;
   std::vector<Entry> entries;  // oldest first
+  LeftOut left_out;
 };
 
 constexpr std::int64_t most_values = std::int64_t{1} << 22;
@@ -76,7 +78,7 @@ constexpr std::int64_t most_values = std::int64_t{1} << 22;
 bool looks_like_dump(std::string_view text);
 // Whether the tree is of a dump at all, before its members are looked at.
 bool is_dump(const Tree& tree);
-// input_invalid, saying what is wrong and where.
+// input_invalid, saying what is wrong and where; of a dump that has entries also when none can be read.
 Result<Tree> read_tree(std::string_view text);
 Result<Dump> dump_of(const Tree& tree, Rank rank);
 

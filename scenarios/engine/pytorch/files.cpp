@@ -1,5 +1,6 @@
 #include "scenarios/engine/pytorch/files.h"
 
+#include "scenarios/engine/pytorch/job.h"
 #include "scenarios/engine/pytorch/pickle.h"
 
 #include <fmt/format.h>
@@ -134,6 +135,7 @@ std::vector<DumpedJob> jobs_below(const std::string& folder) {
 
 ReadJob read_job(const DumpedJob& job) {
   ReadJob read;
+  std::vector<std::string> paths;  // of the dumps
   for (const DumpFile& file : job.files) {
     std::string problem;
     const std::optional<std::string> text = content_of(file.path, problem);
@@ -142,14 +144,23 @@ ReadJob read_job(const DumpedJob& job) {
       continue;
     }
     const Result<Tree> tree = text->empty() ? Error{Code::input_invalid, "the file is empty", {}} : read_tree(*text);
-    const Result<Dump> dump = tree.ok() ? dump_of(*tree, file.rank) : Result<Dump>(tree.error());
+    Result<Dump> dump = tree.ok() ? dump_of(*tree, file.rank) : Result<Dump>(tree.error());
     if (dump.ok()) {
-      read.dumps.push_back(*dump);
+      paths.push_back(file.path);
+      read.dumps.push_back(std::move(*dump));
     } else {
       read.problems.push_back(fmt::format("{}: {}", file.path, dump.error().message));
     }
     if (const auto written = written_at(file.path))
       read.written_ns = std::max(read.written_ns.value_or(*written), *written);
+  }
+  leave_out_far_times(read.dumps);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const LeftOut& left_out = read.dumps[i].left_out;
+    for (const std::string& what : left_out.named())
+      read.problems.push_back(fmt::format("{}: {}; left out", paths[i], what));
+    if (const std::size_t more = left_out.count() - left_out.named().size(); more > 0)
+      read.problems.push_back(fmt::format("{}: {} more left out", paths[i], more));
   }
   return read;
 }

@@ -33,7 +33,7 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files);
 
 struct ReadJob {
   std::vector<Dump> dumps;
-  std::vector<std::string> problems;       // of files that could not be read; their ranks have no dump
+  std::vector<std::string> problems;  // files that could not be read, whose ranks have no dump, and entries of others
   std::optional<std::int64_t> written_ns;  // when the newest file was, since 1970
 };
 ReadJob read_job(const DumpedJob& job);

@@ -1,11 +1,13 @@
 #include "scenarios/engine/pytorch/job.h"
 
+#include "core/group/record_check.h"
 #include "scenarios/engine/pytorch/calls.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,7 +16,6 @@ namespace pdsim::scenarios::pytorch {
 namespace {
 
 using Ranks = std::vector<std::int64_t>;
-constexpr std::int64_t most_ranks = 131072;
 
 // The groups of all ranks. Names alone do not tell groups apart: those that were split from one have the same name on
 // different ranks.
@@ -104,6 +105,9 @@ std::int64_t first_time(const std::vector<Dump>& dumps) {
   return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
 }
 
+// How far apart the times of a job may be: 26 days to either side of the middle one.
+constexpr std::int64_t farthest_ns = latest_recorded_ps / 2000;
+
 std::int64_t newest_time(const std::vector<Dump>& dumps) {
   std::int64_t newest = 0;
   for (const Dump& dump : dumps)
@@ -118,9 +122,10 @@ Result<std::size_t> world_size(const std::vector<Dump>& dumps) {
     for (const Group& group : dump.groups)
       if (!group.ranks.empty()) last = std::max(last, group.ranks.back());
   }
-  if (last >= most_ranks)
-    return Error{
-        Code::input_invalid, fmt::format("rank {} is beyond {}, the last that is read", last, most_ranks - 1), {}};
+  if (last >= most_recorded_ranks)
+    return Error{Code::input_invalid,
+                 fmt::format("rank {} is beyond {}, the last that is read", last, most_recorded_ranks - 1),
+                 {}};
   return static_cast<std::size_t>(last + 1);
 }
 
@@ -161,6 +166,34 @@ void add_group_notes(const Groups& groups, RunRecord& run) {
 }
 
 }  // namespace
+
+void leave_out_far_times(std::vector<Dump>& dumps) {
+  std::vector<std::int64_t> created;
+  for (const Dump& dump : dumps)
+    for (const Entry& entry : dump.entries)
+      if (entry.created_ns > 0) created.push_back(entry.created_ns);
+  if (created.empty()) return;
+  const auto middle = created.begin() + static_cast<std::ptrdiff_t>(created.size() / 2);
+  std::nth_element(created.begin(), middle, created.end());
+  const std::int64_t lowest = std::max<std::int64_t>(*middle - farthest_ns, 0), highest = *middle + farthest_ns;
+  struct Moment {
+    std::string_view name;
+    std::int64_t Entry::*member;
+  };
+  constexpr std::array moments{Moment{"time_created_ns", &Entry::created_ns},
+                               Moment{"time_discovered_started_ns", &Entry::started_ns},
+                               Moment{"time_discovered_completed_ns", &Entry::completed_ns}};
+  for (Dump& dump : dumps)
+    std::erase_if(dump.entries, [&](const Entry& entry) {
+      const auto* const far = std::find_if(moments.begin(), moments.end(), [&](const Moment& m) {
+        return entry.*m.member != 0 && (entry.*m.member < lowest || entry.*m.member > highest);
+      });
+      if (far == moments.end()) return false;
+      dump.left_out.add(fmt::format("the entry with record_id {}: {}, as most of the job's", entry.record_id,
+                                    number_problem(far->name, std::to_string(entry.*far->member), lowest, highest)));
+      return true;
+    });
+}
 
 Result<RunRecord> run_of(const std::vector<Dump>& dumps, const JobOptions& options) {
   const Result<std::size_t> size = world_size(dumps);

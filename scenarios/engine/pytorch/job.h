@@ -24,6 +24,9 @@ struct JobOptions {
   Time patience{10'000'000'000'000};
 };
 
+// Takes the entries out that have a time more than 26 days from the middle of all: the differences of the others fit a run.
+void leave_out_far_times(std::vector<Dump>& dumps);
+
 // input_invalid for a rank that came twice, and for ranks beyond 131071.
 Result<RunRecord> run_of(const std::vector<Dump>& dumps, const JobOptions& options = {});
 

@@ -9,7 +9,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -206,6 +208,45 @@ TEST(RecordRing, OfRubbishIsRefusedOrReadWithoutHarm) {
         EXPECT_LE(record->log.calls.size(), 4U);
       }
     }
+}
+
+// Every number at an extreme costs the call that has it, and no other.
+TEST(RecordRing, LeavesOutACallWithANumberBeyondItsRangeAndSaysWhich) {
+  const RingShape shape{4, 2};
+  const auto extreme = [](void (*change)(Call&)) {
+    Call call = call_number(1);
+    change(call);
+    return call;
+  };
+  const std::pair<Call, std::string> cases[] = {
+      {extreme([](Call& c) { c.issued = {INT64_MIN}; }), "call 1: `issued_ps` is -9223372036854775808, and must"},
+      {extreme([](Call& c) { c.finished = Time::max(); }), "call 1: `finished_ps` is 9223372036854775807, and must"},
+      {extreme([](Call& c) { c.parent = 1; }), "call 1: `parent` is 1, and must be a whole number from -1 to 0"},
+      {extreme([](Call& c) { c.site.column = INT32_MAX; }), "call 1: `site.column` is 2147483647, and must"},
+      {extreme([](Call& c) { c.peer = -5; }), "call 1: `peer` is -5, and must be a whole number from -1 to 131071"},
+  };
+  for (const auto& [call, problem] : cases) {
+    Memory memory(shape);
+    RecordRing ring(memory.bytes(), shape, 0, 1);
+    ring.write(call_number(0));
+    ring.write(call);
+    ring.write(call_number(2));
+    const RingRecord record = read(memory.bytes());
+    EXPECT_EQ(record.log.calls.size(), 2U);
+    EXPECT_EQ(record.torn, 0);
+    ASSERT_EQ(record.left_out.count(), 1U) << problem;
+    EXPECT_EQ(record.left_out.named()[0].find(problem), 0U) << record.left_out.named()[0];
+  }
+}
+
+TEST(RecordRing, GivesTextsAsOnePrintableLine) {
+  const RingShape shape{4, 2};
+  Memory memory(shape);
+  RecordRing ring(memory.bytes(), shape, 0, 1);
+  Call call = call_number(0);
+  call.group = "\x1b[2J\n";
+  ring.write(call);
+  EXPECT_EQ(read(memory.bytes()).log.calls.at(0).group, "?[2J ");
 }
 
 TEST(RecordRing, IsReadWholeWhileItIsWritten) {

@@ -17,9 +17,11 @@ Result<Dump> dump_from(std::string_view text) {
   return dump_of(*tree, 0);
 }
 
+// Why the text, or a part of it, is left out.
 std::string why_refused(std::string_view text) {
   const Result<Dump> dump = dump_from(text);
-  return dump.ok() ? "it was read" : dump.error().message;
+  if (!dump.ok()) return dump.error().message;
+  return dump->left_out.empty() ? "it was read" : dump->left_out.named().front();
 }
 
 constexpr std::string_view json_dump = R"({"comm_lib_version": "2.27.5", "version": "2.10",
@@ -56,11 +58,12 @@ TEST(PytorchDump, SaysWhichMemberOfWhichEntryIsWrong) {
       {R"({"version": "2", "entries": 3})", "the dump: `entries` is an integer, and must be a list"},
       {R"({"version": "2", "entries": [3]})", "entry 0: `entries` is an integer, and must be a dictionary"},
       {R"({"version": "2", "entries": [{}, {"record_id": "x"}]})",
-       "entry 1: `record_id` is a text, and must be an integer"},
+       "entry 1: `record_id` is a text, and must be an integer from -1 to 9007199254740992"},
       {R"({"version": "2", "entries": [{"state": "done"}]})",
        "entry 0: `state` is a text, and must be one of scheduled, started, completed"},
       {R"({"version": "2", "entries": [{"is_p2p": 1}]})", "entry 0: `is_p2p` is an integer, and must be a truth value"},
-      {R"({"version": "2", "entries": [{"input_sizes": [[-1]]}]})", "must be a list of lists of integers from 0 on"},
+      {R"({"version": "2", "entries": [{"input_sizes": [[-1]]}]})",
+       "`input_sizes` is -1, and must be a whole number from 0 to 1099511627776"},
       {R"({"version": "2", "entries": [{"input_sizes": [3]}]})", "must be a list of lists of integers"},
       {R"({"version": "2", "entries": [{"frames": [1]}]})",
        "entry 0: `frames` is an integer, and must be a dictionary"},
@@ -74,6 +77,48 @@ TEST(PytorchDump, SaysWhichMemberOfWhichEntryIsWrong) {
   };
   for (const auto& [text, part] : cases)
     EXPECT_NE(why_refused(text).find(part), std::string::npos) << why_refused(text);
+}
+
+TEST(PytorchDump, LosesOnlyTheEntryWithANumberBeyondItsRange) {
+  const std::string good = R"({"record_id": 7, "profiling_name": "nccl:barrier"})";
+  const std::pair<std::string, std::string> cases[] = {
+      {R"("time_created_ns": -1)", "entry 0: `time_created_ns` is -1, and must be a whole number from 0 to 46"},
+      {R"("collective_seq_id": 9223372036854775807)", "entry 0: `collective_seq_id` is 9223372036854775807, and must"},
+      {R"("timeout_ms": "9223372036854775807")", "entry 0: `timeout_ms` is 9223372036854775807, and must"},
+      {R"("record_id": 1e30)", "entry 0: `record_id` is a real number, and must be an integer from -1 to"},
+      {R"("output_sizes": [[4, 4611686018427387904]])", "entry 0: `output_sizes` is 4611686018427387904, and must"},
+      {R"("frames": [{"line": 4294967296}])", "entry 0: `line` is 4294967296, and must"},
+  };
+  for (const auto& [member, problem] : cases) {
+    const Result<Dump> dump = dump_from(R"({"version": "2", "entries": [{)" + member + "}, " + good + "]}");
+    ASSERT_TRUE(dump.ok()) << dump.error().message;
+    ASSERT_EQ(dump->entries.size(), 1U) << member;
+    EXPECT_EQ(dump->entries[0].record_id, 7);
+    ASSERT_EQ(dump->left_out.count(), 1U);
+    EXPECT_NE(dump->left_out.named()[0].find(problem), std::string::npos) << dump->left_out.named()[0];
+  }
+  EXPECT_NE(why_refused(R"({"version": "2", "pg_config": {"0": {"ranks": [0, 131072]}}})")
+                .find("group 0 of pg_config: `ranks` is 131072, and must be a whole number from 0 to 131071"),
+            std::string::npos);
+}
+
+TEST(PytorchDump, LosesTheEntryThatIsYearsFromTheOthers) {
+  Dump dump;
+  for (int i = 0; i < 4; ++i) {
+    Entry entry;
+    entry.record_id = i;
+    entry.name = "nccl:barrier";
+    entry.created_ns = i == 2 ? 1 : 1'700'000'000'000'000'000 + i;
+    dump.entries.push_back(entry);
+  }
+  std::vector<Dump> dumps{dump};
+  leave_out_far_times(dumps);
+  ASSERT_EQ(dumps[0].entries.size(), 3U);
+  ASSERT_EQ(dumps[0].left_out.count(), 1U);
+  EXPECT_EQ(dumps[0].left_out.named()[0].find("the entry with record_id 2: `time_created_ns` is 1, and must"), 0U);
+  const Result<RunRecord> run = run_of(dumps);
+  ASSERT_TRUE(run.ok());
+  EXPECT_LT(run->elapsed, Time{1'000'000});
 }
 
 TEST(PytorchDump, ThatNamesOneListAMillionTimesIsRefusedBeforeItFillsTheMemory) {
@@ -95,7 +140,7 @@ TEST(PytorchDump, PrintsNothingThatATerminalObeys) {
       dump_from("{\"version\": \"2\\u001b[31m\", \"entries\": [{\"profiling_name\": \"a\\u0007\xc3\xa4\"}]}");
   ASSERT_TRUE(dump.ok()) << dump.error().message;
   EXPECT_EQ(dump->version, "2?[31m");
-  EXPECT_EQ(dump->entries[0].name, "a???");
+  EXPECT_EQ(dump->entries[0].name, "a?\xc3\xa4");
 }
 
 // Whatever comes out, it must be a dump that a run can be made of, or an error.

@@ -79,7 +79,7 @@ TEST_F(RealDiagnosis, HasNothingToSayAboutARunThatWentWell) {
 
 TEST_F(RealDiagnosis, ASavedRecordTellsTheSame) {
   const Report report = report_of("barrier_against_all_reduce", 2);
-  Result<RunRecord> saved = run_from_jsonl(events_jsonl(report.run));
+  Result<SavedRun> saved = run_from_jsonl(events_jsonl(report.run));
   ASSERT_TRUE(saved.ok()) << saved.error().message;
   const Report again = analyse(scenario_, std::move(*saved), "gloo");
   ASSERT_TRUE(again.diagnosis.has_value());

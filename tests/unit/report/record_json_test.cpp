@@ -117,6 +117,7 @@ TEST(RecordJson, WritesOneEventPerLineByTimeAndReadsThemBack) {
   second.log.rank = 1;
   second.log.calls[0].issued = {1};
   second.log.calls[1].issued = {10};
+  second.log.calls[1].peer = 0;  // there is no rank 2
   first.log.launch = 2;
   RankResult old;
   run.earlier = {old};
@@ -124,18 +125,19 @@ TEST(RecordJson, WritesOneEventPerLineByTimeAndReadsThemBack) {
   const std::string text = events_jsonl(run);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
   EXPECT_LT(text.find("path-taken"), text.find("\"name\":\"reduce\""));
-  const Result<RunRecord> back = run_from_jsonl(text);
+  const Result<SavedRun> back = run_from_jsonl(text);
   ASSERT_TRUE(back.ok()) << back.error().message;
-  EXPECT_EQ(events_jsonl(*back), text);
-  ASSERT_EQ(back->ranks.size(), 2U);
-  EXPECT_EQ(back->earlier.size(), 1U);
-  expect_same(back->ranks[1].log.calls[1], second.log.calls[1]);
-  EXPECT_EQ(back->ranks[1].log.calls[1].message, second.log.calls[1].message);
-  EXPECT_EQ(back->ranks[1].log.error, second.log.error);
+  EXPECT_TRUE(back->left_out.empty());
+  EXPECT_EQ(events_jsonl(back->run), text);
+  ASSERT_EQ(back->run.ranks.size(), 2U);
+  EXPECT_EQ(back->run.earlier.size(), 1U);
+  expect_same(back->run.ranks[1].log.calls[1], second.log.calls[1]);
+  EXPECT_EQ(back->run.ranks[1].log.calls[1].message, second.log.calls[1].message);
+  EXPECT_EQ(back->run.ranks[1].log.error, second.log.error);
 }
 
 TEST(RecordJson, NamesTheLineThatIsNoEvent) {
-  const Result<RunRecord> bad = run_from_jsonl("{\"event\":\"run\"}\n{\"event\":\"cake\",\"rank\":0}\n");
+  const Result<SavedRun> bad = run_from_jsonl("{\"event\":\"run\"}\n{\"event\":\"cake\",\"rank\":0}\n");
   ASSERT_FALSE(bad.ok());
   EXPECT_NE(bad.error().message.find("line 2"), std::string::npos);
   EXPECT_FALSE(run_from_jsonl("").ok());
@@ -145,8 +147,82 @@ TEST(RecordJson, NamesTheLineThatIsNoEvent) {
 TEST(RecordJson, SaysWhatIsWrongWithoutTheLibrarysNames) {
   const auto of_line = [](const std::string& line) { return run_from_jsonl(line + "\n").error().message; };
   EXPECT_EQ(of_line("{\"a\":"), "line 1 is no event of a flight record: it is not JSON from byte 6 on");
-  EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is no event of a flight record: key 'event' not found");
-  EXPECT_EQ(of_line("[]"), "line 1 is no event of a flight record: a value is of another type than it should be");
+  EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is no event of a flight record: `event` is missing");
+  EXPECT_EQ(of_line("[]"), "line 1 is no event of a flight record: it is not a JSON object");
+}
+
+// A record of two ranks, and `line` before its last line.
+Result<SavedRun> with_line(const std::string& line) {
+  return run_from_jsonl(
+      "{\"event\":\"run\"}\n"
+      "{\"event\":\"call\",\"rank\":0,\"id\":3,\"layer\":\"program\",\"name\":\"barrier\",\"state\":\"issued\"}\n"
+      "{\"event\":\"end\",\"rank\":0,\"end\":\"running\"}\n" +
+      line + "\n{\"event\":\"end\",\"rank\":1,\"end\":\"running\"}\n");
+}
+
+std::string call_with(const std::string& members) {
+  return "{\"event\":\"call\",\"rank\":1,\"layer\":\"collective\",\"name\":\"all_reduce\",\"state\":\"issued\"," +
+         members + "}";
+}
+
+TEST(RecordJson, LeavesOutALineWithANumberBeyondItsRangeAndSaysWhichRangeThatIs) {
+  struct Case {
+    std::string line, problem;
+  };
+  const Case cases[] = {
+      {call_with(R"("id":0,"issued_ps":-9223372036854775808)"),
+       "`issued_ps` is -9223372036854775808, and must be a whole number from -4611686018427387904 to "
+       "4611686018427387903"},
+      {call_with(R"("id":0,"finished_ps":1e300)"), "`finished_ps` is 1e+300, and must be a whole number from"},
+      {call_with(R"("id":0,"finished_ps":18446744073709551615)"), "`finished_ps` is 18446744073709551615, and must"},
+      {call_with(R"("id":0,"site":{"op":"x","column":2000000000})"),
+       "`site.column` is 2000000000, and must be a whole number from 0 to 1048576"},
+      {call_with(R"("id":-1)"), "`id` is -1, and must"},
+      {call_with(R"("id":true)"), "`id` is true, and must"},
+      {call_with(R"("id":5,"parent":5)"), "`parent` is 5, and must be a whole number from -1 to 4"},
+      {call_with(R"("id":5,"count":1099511627777)"), "`count` is 1099511627777, and must"},
+      {call_with(R"("id":5,"peer":2)"), "`peer` is 2, and must be a whole number from -1 to 1"},
+      {call_with(R"("id":5,"root":131072)"), "`root` is 131072, and must"},
+      {call_with(R"("id":5,"launch":7)"), "line 4: launch 7 of rank 1 has no `end`"},
+      {R"({"event":"call","rank":0,"id":3,"layer":"store","name":"get","state":"issued"})", "`id` is 3, and must"},
+      {R"({"event":"note","rank":1,"kind":"fault","at_ps":4611686018427387904})",
+       "`at_ps` is 4611686018427387904, and"},
+      {R"({"event":"note","rank":-2,"kind":"fault"})", "`rank` is -2, and must be a whole number from 0 to 131071"},
+      {R"({"event":"note","rank":1,"kind":5})", "`kind` is 5, and must be a text"},
+      {R"({"event":"note","rank":1,"kind":"fault","facts":[["kind"]]})", "`facts` must be a list of pairs of texts"},
+      {R"({"event":"run","elapsed_ps":9223372036854775807})", "`elapsed_ps` is 9223372036854775807, and must"},
+      {R"({"event":"origin","seed":-1})", "`seed` is -1, and must be a whole number from 0 to 18446744073709551615"},
+      {"junk", "line 4 is no event of a flight record: it is not JSON from byte 1 on"},
+  };
+  for (const auto& [line, problem] : cases) {
+    const Result<SavedRun> saved = with_line(line);
+    ASSERT_TRUE(saved.ok()) << line << saved.error().message;
+    EXPECT_EQ(saved->run.ranks.size(), 2U) << line;
+    EXPECT_TRUE(saved->run.ranks[1].log.calls.empty()) << line;
+    ASSERT_EQ(saved->left_out.count(), 1U) << line;
+    EXPECT_NE(saved->left_out.named()[0].find("line 4"), std::string::npos) << saved->left_out.named()[0];
+    EXPECT_NE(saved->left_out.named()[0].find(problem), std::string::npos) << saved->left_out.named()[0];
+  }
+}
+
+TEST(RecordJson, NamesAFewOfManyLinesThatAreLeftOutAndCountsTheRest) {
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "{}\n";
+  const Result<SavedRun> saved = with_line(lines);
+  ASSERT_TRUE(saved.ok());
+  EXPECT_EQ(saved->left_out.count(), 100U);
+  EXPECT_EQ(saved->left_out.named().size(), LeftOut::most_named);
+}
+
+TEST(RecordJson, ReadsNamesAsOnePrintableLine) {
+  const Result<SavedRun> saved = with_line(call_with(
+      R"("id":5,"group":"a\nPASS  forged","purpose":"\u001b[2J","facts":[["tag","\u202e7"]],"site":{"op":"\u009b31m"})"));
+  ASSERT_TRUE(saved.ok());
+  const Call& call = saved->run.ranks[1].log.calls.at(0);
+  EXPECT_EQ(call.group, "a PASS  forged");
+  EXPECT_EQ(call.purpose, "?[2J");
+  EXPECT_EQ(call.facts[0].value, "?7");
+  EXPECT_EQ(call.site.op, "?31m");
 }
 
 }  // namespace
