@@ -81,6 +81,39 @@ const Call* sits_in(const RankLog& log, Time moment) {
   return oldest != nullptr ? oldest : program;
 }
 
+const Note* stop_of(const RankLog& log, Time moment) {
+  const auto stopped = std::find_if(log.notes.begin(), log.notes.end(), [&](const Note& note) {
+    return note.kind == note_kind::fault && fact(note.facts, "kind") == "hang" && note.at <= moment;
+  });
+  return stopped == log.notes.end() ? nullptr : &*stopped;
+}
+
+namespace {
+// The newest moment up to `moment` at which the rank itself began a call or came out of one.
+std::optional<Time> last_act(const RankLog& log, Time moment) {
+  std::optional<Time> last;
+  const auto see = [&](Time at) {
+    if (at <= moment) last = last ? std::max(*last, at) : at;
+  };
+  for (const Call& call : log.calls) {
+    see(call.issued);
+    if (!is_open_at(call, moment) && !is_left_to_later(call)) see(call.finished);
+  }
+  if (const Note* stop = stop_of(log, moment)) see(stop->at);
+  return last;
+}
+}  // namespace
+
+RankState state_at(const RankLog& log, Time moment) {
+  using Kind = RankState::Kind;
+  if (!is_running_at(log, moment)) return {is_lost(log) ? Kind::lost : Kind::ended, nullptr, false, log.ended};
+  if (is_lost(log)) return {};
+  const Call* call = sits_in(log, moment);
+  const bool waits = call != nullptr && call->layer != Layer::program && !is_left_to_later(*call);
+  return {call != nullptr ? Kind::in_call : Kind::between_calls, call, stop_of(log, moment) != nullptr,
+          waits ? call->issued : last_act(log, moment)};
+}
+
 const Call* collective_at(const RankLog& log, std::string_view group, Seq seq) {
   const auto it = std::find_if(log.calls.begin(), log.calls.end(), [&](const Call& c) {
     return c.layer == Layer::collective && c.seq == seq && c.group == group;

@@ -6,6 +6,8 @@
 
 #include "core/group/rank_program.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,21 @@ bool is_lost(const RankLog& log);
 // What the rank sits in: the open collective, message or store call that keeps it, else the innermost open program call;
 // null when it ended or is between calls.
 const Call* sits_in(const RankLog& log, Time moment);
+
+// The fault by which the rank stopped, alive and silent, by `moment`; null when it did not.
+const Note* stop_of(const RankLog& log, Time moment);
+
+// Where a rank is at a moment, and how long it has been there without doing anything else.
+struct RankState {
+  enum class Kind : std::uint8_t { lost, ended, between_calls, in_call };
+  Kind kind = Kind::lost;
+  const Call* call = nullptr;  // in_call: as sits_in
+  bool stopped = false;        // by a fault, alive and silent
+  // In a call that it waits in, from its issue; in one that it works in or that works beside it, from the last thing it was
+  // seen to do; ended: the end. Absent where the record holds nothing of the rank.
+  std::optional<Time> since;
+};
+RankState state_at(const RankLog& log, Time moment);
 
 // Whether the record tells what the program did between its collectives and messages. Dumps of PyTorch do not.
 bool has_program_calls(const RankLog& log);

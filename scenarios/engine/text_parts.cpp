@@ -3,6 +3,7 @@
 #include "scenarios/engine/log_view.h"
 #include "scenarios/engine/outcome.h"
 #include "scenarios/engine/text_layout.h"
+#include "scenarios/engine/wait_graph.h"
 
 #include <fmt/format.h>
 
@@ -35,8 +36,8 @@ class Grouped {
   std::map<Key, std::size_t> index_;
 };
 
-std::string more_rows(std::size_t all, std::string_view what) {
-  return all > most_rows ? fmt::format("  ... and {} more {}\n", all - most_rows, what) : "";
+std::string more_rows(std::size_t all) {
+  return all > most_rows ? fmt::format("  ... and {} more\n", all - most_rows) : "";
 }
 
 std::string place_of(const BlockedRank& b) {
@@ -125,12 +126,29 @@ std::string verdict_line(const Report& report, std::size_t name_width) {
   return text;
 }
 
+namespace {
+
+// `ranks` wait for all of `waits_for`, or for one of it that is not the waiting one itself.
+std::string target_text(std::vector<Rank> waits_for, bool any, const std::vector<Rank>& ranks) {
+  if (waits_for.empty()) return "nobody";
+  if (!any) return cut(ranks_text(waits_for), 40);
+  if (ranks.size() > 1) return "another of " + cut(ranks_text(waits_for), 40);
+  waits_for.erase(std::remove(waits_for.begin(), waits_for.end(), ranks.front()), waits_for.end());
+  return "one of " + cut(ranks_text(waits_for), 40);
+}
+
+}  // namespace
+
 std::string waits_section(const Report& report) {
   if (report.blocked.empty()) return {};
+  // Of those who wait for one of several the ranks hold also the waiting one: who waits in a circle is one row.
   using Key = std::tuple<std::string, std::vector<Rank>, bool, std::string>;
   Grouped<Key> groups;
-  for (const BlockedRank& b : report.blocked)
-    groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), b.waits_for, b.any, b.why}, b.rank);
+  for (const BlockedRank& b : report.blocked) {
+    std::vector<Rank> waits_for = b.waits_for;
+    if (b.any && waits_for.size() < most_listed) waits_for.insert(std::lower_bound(waits_for.begin(), waits_for.end(), b.rank), b.rank);
+    groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), std::move(waits_for), b.any, b.why}, b.rank);
+  }
   const bool dumped = report.world == pytorch_world;
   std::string out = report.run.deadlocked && dumped ? fmt::format("who waits for whom (nothing is recorded after {})\n",
                                                                   to_string(report.run.deadlock_at))
@@ -147,7 +165,7 @@ std::string waits_section(const Report& report) {
   left = std::min<std::size_t>(left, 30);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [what, waits_for, any, why] = groups.groups[i].first;
-    std::string target = waits_for.empty() ? "nobody" : (any ? "one of " : "") + cut(ranks_text(waits_for), 40);
+    const std::string target = target_text(waits_for, any, groups.groups[i].second);
     std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", cut(ranks_text(groups.groups[i].second), 30), left,
                                    what + " ", middle + 1, target);
     const auto stem = line.find(what);
@@ -161,7 +179,7 @@ std::string waits_section(const Report& report) {
     if (!why.empty()) line += "   " + why;
     out += cut(line, text_width) + "\n";
   }
-  out += more_rows(groups.groups.size(), "kinds of waits");
+  out += more_rows(groups.groups.size());
   if (!report.cycle.empty()) {
     std::string cycle;
     const std::size_t length = std::min<std::size_t>(report.cycle.size(), 12);
@@ -199,6 +217,26 @@ std::string errors_section(const Report& report) {
   return out + "\n";
 }
 
+namespace {
+
+std::string state_text(const RankLog& log, const RankState& now) {
+  switch (now.kind) {
+    case RankState::Kind::lost:
+      return "(no record)";
+    case RankState::Kind::ended:
+      return log.end == RankEnd::returned ? "(finished)" : log.end == RankEnd::died ? "(died)" : "(raised)";
+    case RankState::Kind::between_calls:
+      return now.stopped ? "none (stopped)" : "none";
+    case RankState::Kind::in_call:
+      break;
+  }
+  const Call& call = *now.call;
+  const bool in_store = call.layer == Layer::store && !call.site.op.empty();
+  return (in_store ? fmt::format("{} ({})", call.site.op, call.name) : call.name) + (now.stopped ? " (stopped)" : "");
+}
+
+}  // namespace
+
 std::string state_section(const Report& report) {
   const Time moment = moment_of(report.run);
   const bool buckets = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [](const RankResult& r) {
@@ -217,17 +255,11 @@ std::string state_section(const Report& report) {
         last = &call;
       step = std::max(step, call.site.step);
     }
-    const Call* now = sits_in(log, moment);
-    std::string state = is_lost(log) ? "(no record)" : "nothing";
-    if (!is_running_at(log, moment))
-      state = log.end == RankEnd::returned ? "(finished)" : log.end == RankEnd::died ? "(died)" : "(raised)";
-    else if (now != nullptr)
-      state = now->layer == Layer::store && !now->site.op.empty() ? fmt::format("{} ({})", now->site.op, now->name)
-                                                                  : now->name;
-    std::vector<std::string> row{
-        step < 0 ? "" : std::to_string(step), last != nullptr ? last->name + number_of(last->seq) : "none", state,
-        now != nullptr && now->seq >= 0 && is_running_at(log, moment) ? std::to_string(now->seq) : "", ""};
-    const Time since = !is_running_at(log, moment) ? log.ended : now != nullptr ? now->issued : Time{};
+    const RankState now = state_at(log, moment);
+    const bool in_collective = now.call != nullptr && now.call->seq >= 0;
+    std::vector<std::string> row{step < 0 ? "" : std::to_string(step),
+                                 last != nullptr ? last->name + number_of(last->seq) : "none", state_text(log, now),
+                                 in_collective ? std::to_string(now.call->seq) : "", ""};
     if (buckets) {
       const std::vector<const Note*> notes = notes_of(log, note_kind::bucket_unfilled);
       row.push_back(notes.empty() ? "all complete"
@@ -236,21 +268,23 @@ std::string state_section(const Report& report) {
                                                 fact_text(*notes.front(), "missing")));
     }
     groups.add(row, log.rank);
-    const auto range = times.try_emplace(std::move(row), since, since).first;
-    range->second = {std::min(range->second.first, since), std::max(range->second.second, since)};
+    if (!now.since) continue;
+    const auto range = times.try_emplace(std::move(row), *now.since, *now.since).first;
+    range->second = {std::min(range->second.first, *now.since), std::max(range->second.second, *now.since)};
   }
-  std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "is in", "#", "since"}};
+  std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "current", "#", "since"}};
   if (buckets) rows.front().emplace_back("gradients");
   for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i) {
     std::string ranks = ranks_text(groups.groups[i].second);
     rows.push_back({cut(ranks.substr(ranks.find(' ') + 1), 24)});
     const auto& row = groups.groups[i].first;
     rows.back().insert(rows.back().end(), row.begin(), row.end());
+    if (times.count(row) == 0) continue;
     const auto& [first, last] = times.at(row);
     const std::string from = to_string(first), to = to_string(last);
     rows.back()[5] = from == to ? from : fmt::format("{}..{}", from, to);
   }
-  return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size(), "kinds of states") + "\n";
+  return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size()) + "\n";
 }
 
 std::string places_section(const Report& report) {
@@ -274,7 +308,7 @@ std::string places_section(const Report& report) {
     out +=
         cut(fmt::format("  {}  {}", cut(ranks_text(groups.groups[i].second), 30), groups.groups[i].first), text_width) +
         "\n";
-  return out + more_rows(groups.groups.size(), "places") + "\n";
+  return out + more_rows(groups.groups.size()) + "\n";
 }
 
 std::string warnings_section(const Report& report) {

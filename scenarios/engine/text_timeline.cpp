@@ -97,29 +97,35 @@ Window window_of(const Report& report) {
   return window;
 }
 
+// The innermost call at each column, by its letter. Where the rank only waits, dots: in a call that it did not come out of
+// well, and from its last act on where it never came out.
 std::string row_of(const RankLog& log, const Window& window, Time moment) {
   std::string row(window.used + waiting_columns, ' ');
+  const std::size_t end_of_rank = is_running_at(log, moment) ? row.size() : window.at(log.ended) + 1;
   const auto fill = [&](std::size_t from, std::size_t to, char c) {
-    for (std::size_t i = from; i < std::min(to, row.size()); ++i) row[i] = c;
+    for (std::size_t i = from; i < std::min({to, end_of_rank, row.size()}); ++i) row[i] = c;
   };
   for (const Call& call : log.calls) {
     const char letter = letter_of(call);
-    if (letter == '\0' || call.issued > moment) continue;
+    const bool open = is_open_at(call, moment);
+    if (letter == '\0' || call.issued > moment || (!open && call.issued < window.begin && call.finished <= window.begin))
+      continue;
     const std::size_t from = window.at(call.issued);
-    const std::size_t to = is_open_at(call, moment) ? row.size() : std::max(window.at(call.finished), from + 1);
-    if (call.issued < window.begin) continue;
-    fill(from, to, letter);
+    const std::size_t to = open ? row.size() : std::max(window.at(call.finished), from + 1);
+    const bool in_vain = call.layer != Layer::program && (open || call.state != CallState::completed);
+    // What was left to a later wait is open beside the work; when the rank waits for it, the dots below say.
+    fill(from, in_vain ? from + 1 : to, letter);
+    if (in_vain && !(open && is_running_at(log, moment))) fill(from + 1, to, '.');
   }
-  const Call* stuck = sits_in(log, moment);
-  for (const Call& call : log.calls)  // or what it failed in, when it gave up later
-    if (stuck == nullptr && call.layer != Layer::program && call.state != CallState::completed) stuck = &call;
-  if (stuck != nullptr) {
-    const std::size_t from = window.at(stuck->issued);
-    fill(from, row.size(), '.');
-    if (const char letter = letter_of(*stuck); from < row.size() && letter != '\0') row[from] = letter;
-  } else {
-    while (!row.empty() && row.back() == ' ') row.pop_back();
+  const RankState state = state_at(log, moment);
+  const bool held = state.kind == RankState::Kind::in_call || state.stopped;
+  if (held && state.since) {
+    std::size_t from = window.at(*state.since);
+    const bool begins_there = state.call != nullptr && letter_of(*state.call) != '\0' && *state.since == state.call->issued;
+    if (begins_there) fill(from, from + 1, letter_of(*state.call));
+    fill(begins_there ? from + 1 : from, row.size(), '.');
   }
+  while (!held && !row.empty() && row.back() == ' ') row.pop_back();
   return row;
 }
 
@@ -187,7 +193,7 @@ std::string timeline(const Report& report) {
     out +=
         cut(fmt::format("  {:<{}}  {}", cut(ranks_text(rows[i].second), 16), name_width, rows[i].first), text_width) +
         "\n";
-  if (rows.size() > shown) out += fmt::format("  ... and {} more kinds of rows\n", rows.size() - shown);
+  if (rows.size() > shown) out += fmt::format("  ... and {} more\n", rows.size() - shown);
   out += cut(margin + axis(report, window), text_width) + "\n";
   return out;
 }

@@ -15,9 +15,6 @@
 namespace pdsim::scenarios {
 namespace {
 
-// Each blocked rank lists at most so many ranks that it waits for: in a world of 10^5, half of it missing, nobody reads more.
-constexpr std::size_t most_listed = 1024;
-
 // One per operation, group and sequence number: shared by everybody who waits in it.
 struct Hub {
   std::vector<Rank> missing;  // members that did not make this call
@@ -123,8 +120,7 @@ class Waits {
   }
 
   void in_program(BlockedRank& blocked) const {
-    for (const Note* note : notes_of(log_of(run_, blocked.rank), note_kind::fault))
-      if (fact_text(*note, "kind") == "hang" && note->at <= moment_) blocked.why = "it stopped";
+    if (stop_of(log_of(run_, blocked.rank), moment_) != nullptr) blocked.why = "it stopped";
   }
 
   void in_store(BlockedRank& blocked, const Call& call) {
@@ -163,7 +159,7 @@ std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool e
     blocked.step = call->site.step;
     blocked.site = call->site.op;
     blocked.purpose = call->purpose;
-    blocked.since = call->issued;
+    blocked.since = state_at(log, moment).since.value_or(call->issued);
     blocked.call = call->id;
     waits.fill(blocked, *call);
     all.push_back(std::move(blocked));

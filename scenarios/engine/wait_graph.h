@@ -6,7 +6,7 @@
 //   send, recv         the one peer; a receive from any source one of all others
 //   store              one of the ranks that have not set the key
 //   every member came  a message is missing, nobody recorded whose: one of the members whose call is open too
-//   listed             at most 1,024 ranks for each
+//   listed             at most `most_listed` ranks for each
 //   cost               O(ranks) per group and sequence number to find who is missing, plus what is listed
 #pragma once
 
@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace pdsim::scenarios {
+
+// Each blocked rank lists at most this many ranks that it waits for: in a world of 10^5, half of it missing, nobody reads more.
+inline constexpr std::size_t most_listed = 1024;
 
 // The ranks that sit in something at `moment` (Time::max(): the end of the record), by rank. A rank that is only between
 // calls or computes is not blocked, unless `everyone` says that nothing can happen any more.

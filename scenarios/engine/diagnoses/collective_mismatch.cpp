@@ -77,18 +77,41 @@ const Call* next_of(const Report& report, const Camp& camp) {
   return nullptr;
 }
 
-// How the culprit's calls relate to the others': the same two in the other order, one left out, one too many.
-std::string relation(const Report& report, const Camp& culprit, const Camp& other) {
+// How the culprit's calls relate to the others'.
+enum class Order : std::uint8_t {
+  unknown,   // nobody went on, or to something that does not say
+  in_step,   // they agree again next
+  swapped,   // the same two in the other order
+  left_out,  // one fewer
+  one_more,
+};
+
+Order order_of(const Report& report, const Camp& culprit, const Camp& other) {
   const Call* culprit_next = next_of(report, culprit);
   const Call* other_next = next_of(report, other);
-  // Those who agree again next only passed something else here.
-  if (culprit_next != nullptr && other_next != nullptr && same_call(*culprit_next, *other_next)) return {};
+  if (culprit_next != nullptr && other_next != nullptr && same_call(*culprit_next, *other_next)) return Order::in_step;
   const bool theirs_comes = culprit_next != nullptr && same_call(*culprit_next, *other.call);
   const bool mine_comes = other_next != nullptr && same_call(*other_next, *culprit.call);
-  const std::string ranks = ranks_text(culprit.ranks);
-  if (theirs_comes && mine_comes) return fmt::format(" {} made the same two calls in the other order.", ranks);
-  if (mine_comes) return fmt::format(" {} left out {} and went on.", ranks, call_text(*other.call));
-  if (theirs_comes) return fmt::format(" {} made one call more, {}.", ranks, call_text(*culprit.call));
+  if (theirs_comes && mine_comes) return Order::swapped;
+  if (mine_comes) return Order::left_out;
+  return theirs_comes ? Order::one_more : Order::unknown;
+}
+
+// Only a rank that is one call ahead or behind makes every later call meet another one.
+std::string order_text(Order order, const Camp& culprit, const Camp& other) {
+  constexpr std::string_view later = " Every later call on this group is mismatched as well.";
+  const std::string ranks = capitalised(ranks_text(culprit.ranks));
+  switch (order) {
+    case Order::unknown:
+    case Order::in_step:
+      return {};
+    case Order::swapped:
+      return fmt::format(" {} made the same two calls in the other order.", ranks);
+    case Order::left_out:
+      return fmt::format(" {} left out {} and went on.{}", ranks, call_text(*other.call), later);
+    case Order::one_more:
+      return fmt::format(" {} made one call more, {}.{}", ranks, call_text(*culprit.call), later);
+  }
   return {};
 }
 
@@ -97,7 +120,8 @@ enum class Differs : std::uint8_t { operation, parameter, root };
 // A call that was left out or made once more shows in an argument where its neighbour is of the same kind.
 Differs what_differs(const Report& report, const Camp& culprit, const Camp& other) {
   const std::string& field = report.divergence->field;
-  if (field == "operation" || field == "purpose" || !relation(report, culprit, other).empty())
+  const Order order = order_of(report, culprit, other);
+  if (field == "operation" || field == "purpose" || (order != Order::unknown && order != Order::in_step))
     return Differs::operation;
   // An all_reduce of the program against one of DDP's: two calls that have only their name in common.
   if (culprit.call->purpose != other.call->purpose) return Differs::operation;
@@ -143,10 +167,9 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
   d.headline = fmt::format("{}, {}", mine, theirs);
   d.cause = fmt::format("at #{} of group {} the {} differs: {}, {}", at.seq, at.group, at.field, mine, theirs);
   d.why = fmt::format(
-      "Collectives of a group pair up by order: the n-th call of one rank meets the n-th call of every other. At #{} "
-      "{} and "
-      "{}.{} Everything after this point pairs wrongly too.",
-      at.seq, mine, theirs, relation(report, culprit, other));
+      "Collectives of a group pair up by order: the n-th call of one rank meets the n-th call of every other. At #{} {} "
+      "and {}.{}",
+      at.seq, mine, theirs, order_text(order_of(report, culprit, other), culprit, other));
   if (report.outcome == "ok") d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
   if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
   const bool by_argument = what_differs(report, culprit, other) != Differs::operation;

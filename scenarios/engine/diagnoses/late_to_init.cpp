@@ -10,8 +10,9 @@ namespace pdsim::scenarios::diagnoses {
 namespace {
 
 struct GaveUp {
-  Rank rank = 0;
-  const Call* call = nullptr;  // init
+  Rank rank = 0;               // the first
+  const Call* call = nullptr;  // its init
+  std::vector<Rank> ranks;     // all
 };
 
 const Call* init_of(const RankLog& log) {
@@ -22,11 +23,14 @@ const Call* init_of(const RankLog& log) {
 
 std::optional<GaveUp> first_to_give_up(const Report& report) {
   std::optional<GaveUp> first;
+  std::vector<Rank> ranks;
   for (const RankResult& result : report.run.ranks) {
     const Call* init = init_of(result.log);
     if (init == nullptr || init->state != CallState::failed || !is_timeout(init->error)) continue;
-    if (!first || init->finished < first->call->finished) first = GaveUp{result.log.rank, init};
+    ranks.push_back(result.log.rank);
+    if (!first || init->finished < first->call->finished) first = GaveUp{result.log.rank, init, {}};
   }
+  if (first) first->ranks = std::move(ranks);
   return first;
 }
 
@@ -51,9 +55,9 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
   if (work == nullptr) return std::nullopt;
   const std::string waited = to_string(end - given_up->call->issued);
   d.evidence.push_back(cite(given_up->rank, *given_up->call, fmt::format("gave up init after {}", waited)));
-  d.headline = fmt::format("rank {} gave up init after {}, while {} still at work in {}", given_up->rank, waited,
+  d.headline = fmt::format("{} gave up init after {}, while {} still at work in {}", ranks_text(given_up->ranks), waited,
                            who(d.ranks, "was", "were"), work->name);
-  d.cause = fmt::format("{} in {} when the timeout of the store ended", who(d.ranks, "was", "were"), work->name);
+  d.cause = fmt::format("{} in {} when the timeout of the store expired", who(d.ranks, "was", "were"), work->name);
   d.why = fmt::format(
       "Nobody hung: {}. In init every rank waits in the store for what the others publish, and the first call of a "
       "group waits there for what its rank 0 does. That wait ends with the store's timeout, whatever the group's is.",
@@ -61,11 +65,11 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
   d.fix = "do the long work before init on every rank, or after it, with a barrier whose timeout covers it";
   d.fix_lines = {"world: {timeout: ...}   (init_process_group(timeout=...), which the store takes too)"};
   add_span(d, report.scenario, given_up->call->site.line, given_up->call->site.column,
-           fmt::format("rank {} waited here", given_up->rank), true);
+           ranks_text(given_up->ranks) + " waited here", true);
   add_span(d, report.scenario, work->site.line, work->site.column, fmt::format("{} here", who(d.ranks, "was", "were")),
            false);
   d.inevitable_at = end;
-  d.inevitable = fmt::format("since {}: the timeout ended", to_string(end));
+  d.inevitable = fmt::format("since {}: the timeout expired", to_string(end));
   return d;
 }
 

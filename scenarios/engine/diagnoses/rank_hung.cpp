@@ -9,17 +9,6 @@
 #include <algorithm>
 
 namespace pdsim::scenarios::diagnoses {
-namespace {
-
-const Note* stop_of(const RankLog& log) {
-  const Note* found = nullptr;
-  for (const Note* note : notes_of(log, note_kind::fault))
-    if (found == nullptr && fact_text(*note, "kind") == "hang") found = note;
-  return found;
-}
-
-}  // namespace
-
 std::optional<Diagnosis> rank_hung(const Report& report) {
   if (report.outcome == "ok") return std::nullopt;
   const Time moment = moment_of(report.run);
@@ -27,7 +16,7 @@ std::optional<Diagnosis> rank_hung(const Report& report) {
   const Note* first = nullptr;
   std::string where;
   for (const RankResult& result : report.run.ranks) {
-    const Note* stop = stop_of(result.log);
+    const Note* stop = stop_of(result.log, Time::max());
     if (stop == nullptr || !is_running_at(result.log, std::min(moment, stop->at))) continue;
     if (is_consequence(result.log.error.code) && result.log.ended < stop->at) continue;
     d.ranks.push_back(result.log.rank);

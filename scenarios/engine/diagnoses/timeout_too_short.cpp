@@ -67,9 +67,7 @@ std::optional<Late> latest(const Report& report, const Call& timed_out, Rank cal
     if (rank == caller) continue;
     const Call* theirs = matching_call(report, rank, timed_out, caller);
     if (theirs != nullptr && theirs->issued <= moment) continue;
-    const std::vector<const Note*> faults = notes_of(result.log, note_kind::fault);
-    if (std::any_of(faults.begin(), faults.end(), [](const Note* n) { return fact_text(*n, "kind") == "hang"; }))
-      return std::nullopt;
+    if (stop_of(result.log, Time::max()) != nullptr) return std::nullopt;
     const Call* work = work_at(result.log, moment);
     if (work == nullptr) return std::nullopt;  // held, or gone: that is the cause
     if (!found || (theirs != nullptr && found->call != nullptr && theirs->issued > found->call->issued))
@@ -90,7 +88,8 @@ std::optional<Late> delayed(const Report& report, const Call& timed_out, Time mo
 
 // What timed out, if nothing else had gone wrong before.
 struct TimedOut {
-  Rank caller = 0;
+  Rank caller = 0;            // the first that gave up
+  std::vector<Rank> callers;  // all that gave up this call
   const Call* call = nullptr;
   Time issued{}, end{};
   std::string what;
@@ -103,6 +102,12 @@ std::optional<TimedOut> timed_out(const Report& report) {
   if (t.call == nullptr) return std::nullopt;
   if (report.divergence && report.divergence->field != "missing" && report.divergence->at <= t.call->issued)
     return std::nullopt;
+  for (const RankResult& result : report.run.ranks) {
+    const Call* theirs = result.log.rank == t.caller ? t.call : nullptr;
+    if (theirs == nullptr && t.call->layer == Layer::collective)
+      theirs = collective_at(result.log, t.call->group, t.call->seq);
+    if (theirs != nullptr && has_timed_out(result.log, *theirs)) t.callers.push_back(result.log.rank);
+  }
   t.issued = t.call->issued;
   t.end = gave_up(log_of(report.run, t.caller), *t.call);
   t.what = name_and_number(*t.call);
@@ -113,16 +118,11 @@ Diagnosis about(const Report& report, const TimedOut& t) {
   Diagnosis d;
   const std::string waited = to_string(t.end - t.issued);
   d.evidence.push_back(cite(t.caller, *t.call, fmt::format("gave up {} after {}", t.what, waited)));
-  add_span(d, report.scenario, t.call->site.line, t.call->site.column, fmt::format("rank {} waited here", t.caller),
+  add_span(d, report.scenario, t.call->site.line, t.call->site.column, who(t.callers, "waited", "waited") + " here",
            true);
   d.inevitable_at = t.end;
-  d.inevitable = fmt::format("since {}: the timeout ended", to_string(t.end));
+  d.inevitable = fmt::format("since {}: the timeout expired", to_string(t.end));
   return d;
-}
-
-bool has_stopped(const RankLog& log) {
-  const std::vector<const Note*> faults = notes_of(log, note_kind::fault);
-  return std::any_of(faults.begin(), faults.end(), [](const Note* n) { return fact_text(*n, "kind") == "hang"; });
 }
 
 // Whether every rank that the call needs had made it and was still there.
@@ -136,7 +136,7 @@ bool all_had_come(const Report& report, const TimedOut& t) {
     const RankLog& log = log_of(report.run, rank);
     const bool gone = log.end != RankEnd::running && log.ended < t.end &&
                       (log.end != RankEnd::returned || theirs == nullptr || theirs->state != CallState::completed);
-    if (theirs == nullptr || theirs->issued > t.end || gone || has_stopped(log)) return false;
+    if (theirs == nullptr || theirs->issued > t.end || gone || stop_of(log, Time::max()) != nullptr) return false;
   }
   return true;
 }
@@ -157,16 +157,19 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
   Diagnosis d = about(report, *t);
   d.ranks = {late->rank};
   const std::string waited = to_string(t->end - t->issued);
-  const std::string doing = fmt::format("{} {}", late->work->name, site_text(late->work->site));
-  d.evidence.push_back(cite(late->rank, *late->work, fmt::format("was at work in {}", late->work->name)));
-  d.headline = fmt::format("rank {} gave up {} after {}, while rank {} was still at work in {}", t->caller, t->what,
-                           waited, late->rank, late->work->name);
-  d.cause = fmt::format("rank {} was in {} when the timeout ended", late->rank, doing);
-  if (late->call != nullptr) d.cause += fmt::format("; it came {} later", to_string(late->call->issued - t->end));
-  add_span(d, report.scenario, late->work->site.line, late->work->site.column,
+  const Call& work = *late->work;
+  // The operation itself, or a part of it: forward in step 2.
+  const std::string doing = work.name == work.site.op && work.site.step < 0
+                                ? fmt::format("`{}`", work.name)
+                                : fmt::format("`{}` {}", work.name, site_text(work.site));
+  d.evidence.push_back(cite(late->rank, work, fmt::format("was at work in {}", work.name)));
+  d.headline = fmt::format("{} gave up {} after {}, while rank {} was still at work in {}", ranks_text(t->callers), t->what,
+                           waited, late->rank, work.name);
+  d.cause = fmt::format("rank {} was still in {} when the timeout expired", late->rank, doing);
+  if (late->call != nullptr) d.cause += fmt::format("; it arrived {} later", to_string(late->call->issued - t->end));
+  add_span(d, report.scenario, work.site.line, work.site.column,
            fmt::format("rank {} was here", late->rank), false);
-  d.why = fmt::format("Nobody hung: {}. The timeout, {}, is shorter than the difference between the ranks.", d.cause,
-                      waited);
+  d.why = fmt::format("Nobody hung: {}. The {} timeout is shorter than the gap between the ranks.", d.cause, waited);
   d.fix = "let the ranks do equal work between two collectives, or a timeout longer than the slowest rank may take";
   d.fix_lines = {"world: {timeout: ...}   (init_process_group(timeout=...))",
                  "or end long work of one rank with a barrier of its own timeout"};
@@ -187,8 +190,8 @@ std::optional<Diagnosis> timeout_too_short(const Report& report) {
     d.cause = fmt::format("a message of rank {} to rank {} was slower than the timeout", late->rank, to);
   } else if (!report.run.deadlocked && all_had_come(report, *t) && !loses_messages(report)) {
     d.ranks = {t->caller};
-    d.headline = fmt::format("rank {} gave up {} after {}, while all ranks were in it and it was at work", t->caller,
-                             t->what, waited);
+    d.headline = fmt::format("{} gave up {} after {}, while all ranks were in it and it was at work",
+                             ranks_text(t->callers), t->what, waited);
     d.cause = fmt::format("every rank had come to {}, which needs longer than {}", t->what, waited);
   } else {
     return std::nullopt;

@@ -42,11 +42,11 @@ Told told(const std::string& program, const std::string& backend = "gloo", const
   return t;
 }
 
-constexpr const char* backends[] = {"gloo", "nccl", "mpi", "ideal"};
+constexpr const char* backends_of_groups[] = {"gloo", "nccl", "mpi", "ideal"};
 const char* const short_timeout = ", timeout: 10s";
 
 TEST(NewGroupMismatch, NamesTheMembersThatDidNotCall) {
-  for (const char* backend : backends) {
+  for (const char* backend : backends_of_groups) {
     const Told t = told(
         "  - new_group: {name: pair, ranks: [0, 2]}\n    when: {rank: 0}\n"
         "  - all_reduce: {count: 4, group: pair}\n    when: {rank: 0}\n  - barrier\n",
@@ -58,7 +58,7 @@ TEST(NewGroupMismatch, NamesTheMembersThatDidNotCall) {
 }
 
 TEST(NewGroupMismatch, TellsGroupsThatWereMadeInDifferentOrders) {
-  for (const char* backend : backends) {
+  for (const char* backend : backends_of_groups) {
     const Told t = told(
         "  - new_group: {name: a, ranks: [0, 1]}\n    when: {rank: [0, 2, 3]}\n"
         "  - new_group: {name: b, ranks: [1, 2, 3]}\n"
@@ -166,17 +166,17 @@ TEST(AllStuck, IsSaidWhereNothingDiffersAndNoLossWasRecorded) {
   EXPECT_NE(t.id, "missing-call");
 }
 
-const std::string late = "  - compute: {time: 1s}\n    when: {rank: 2}\n  - barrier\n";
-const std::string large = "  - all_reduce: {count: 4000000}\n";  // 16 MB at 100 MB/s
+const std::string late_program = "  - compute: {time: 1s}\n    when: {rank: 2}\n  - barrier\n";
+const std::string large_program = "  - all_reduce: {count: 4000000}\n";  // 16 MB at 100 MB/s
 
 TEST(DelayedEnter, IsARankAtWorkElsewhere) {
   for (const char* backend : {"gloo", "nccl"}) {
-    const Told t = told(late, backend, ", timeout: 100ms");
+    const Told t = told(late_program, backend, ", timeout: 100ms");
     EXPECT_EQ(t.outcome,
               backend == std::string("gloo") ? "timeout" : "deadlock");  // with NCCL the late rank hangs then
     EXPECT_EQ(t.id, "delayed-enter") << backend << " " << t.headline;
     EXPECT_EQ(t.ranks, std::vector<Rank>{2});
-    EXPECT_EQ(told(late, backend, ", timeout: 2s").id, "none");
+    EXPECT_EQ(told(late_program, backend, ", timeout: 2s").id, "none");
   }
 }
 
@@ -189,11 +189,11 @@ TEST(DelayedEnter, IsWhatAMonitoredBarrierSees) {
 TEST(TimeoutTooShort, IsACallThatTakesLonger) {
   for (const char* backend : {"gloo", "nccl"}) {
     const std::string world = ", payload: none, link: {latency: 5us, bandwidth: 100MB/s}";
-    const Told t = told(large, backend, world + ", timeout: 100ms");
+    const Told t = told(large_program, backend, world + ", timeout: 100ms");
     EXPECT_EQ(t.outcome, "timeout");
     EXPECT_EQ(t.id, "timeout-too-short") << backend << " " << t.headline;
     EXPECT_NE(t.headline.find("all ranks were in it"), std::string::npos) << t.headline;
-    EXPECT_EQ(told(large, backend, world + ", timeout: 1s").id, "none");
+    EXPECT_EQ(told(large_program, backend, world + ", timeout: 1s").id, "none");
   }
 }
 

@@ -106,7 +106,7 @@ who waits for whom (after 870us nothing can happen any more)
   cycle: 0 -> 1 -> 0
 
 state of the ranks
-  rank  step  last completed  is in       #  since  gradients
+  rank  step  last completed  current     #  since  gradients
   0     2     all_reduce #1   all_reduce  2  840us  all complete
   1     2     all_reduce #1   barrier     2  860us  bucket 0: 4 of 6, without aux.weight, aux.bias
 
