@@ -1,6 +1,5 @@
 #include "core/collectives/plan_checker.h"
 
-#include "core/base/check.h"
 #include "core/collectives/plan_elements.h"
 #include "core/collectives/plan_picture.h"
 #include "core/collectives/plan_runner.h"
@@ -8,7 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace pdsim {
 namespace {
@@ -19,10 +21,12 @@ bool overlap(const Slice& a, const Slice& b) {
          b.offset < a.offset + a.count;
 }
 
+// With no words it follows the messages alone and holds no element.
 template <std::size_t Words>
 class Checker {
  public:
   using Element = PlanElement<Words>;
+  static constexpr bool holds_elements = Words > 0;
 
   Checker(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans)
       : algorithm_(algorithm), at_(at), ranks_(static_cast<std::size_t>(at.size)) {
@@ -33,12 +37,9 @@ class Checker {
       const PlanArgs args{r, at.size, at.count, at.root, nullptr, at.ranks_per_node};
       State& s = state(r);
       s.plan.emplace(plans(args));
-      s.heard = Element::of(r, 0);
-      const std::int64_t in = input_elements(call_, r, at.size), out = output_elements(call_, r, at.size);
-      for (std::int64_t i = 0; i < in; ++i) s.input.push_back(Element::of(r, i));
-      s.output.resize(static_cast<std::size_t>(out));
-      s.scratch.resize(static_cast<std::size_t>(algorithm.scratch_elements(args)));
-      if (at.in_place) share(r, in, out);
+      s.rooms = {input_elements(call_, r, at.size), output_elements(call_, r, at.size),
+                 algorithm.scratch_elements(args)};
+      if constexpr (holds_elements) fill(r);
     }
   }
 
@@ -46,7 +47,8 @@ class Checker {
     for (Rank r = 0; r < at_.size && verdict_.ok; ++r) begin_round(r);
     for (std::size_t i = 0; i < complete_.size() && verdict_.ok; ++i) finish_round(complete_[i]);
     if (verdict_.ok) describe_stuck();
-    for (Rank r = 0; r < at_.size && verdict_.ok; ++r) check_output(r);
+    if constexpr (holds_elements)
+      for (Rank r = 0; r < at_.size && verdict_.ok; ++r) check_output(r);
     for (const State& s : ranks_) {
       verdict_.counted.rounds = std::max<std::int64_t>(verdict_.counted.rounds, s.rounds);
       verdict_.counted.elements_sent = std::max(verdict_.counted.elements_sent, s.elements_sent);
@@ -77,6 +79,11 @@ class Checker {
     std::size_t staged = 0;  // of a receive: where its data are
     Element heard{};         // of a receive: whom its sender has heard of
   };
+  struct ByPeer {
+    std::pair<Rank, bool> key;  // the peer, and whether it is a send
+    std::size_t index;          // in `pending`
+    bool operator<(const ByPeer& o) const { return std::tie(key, index) < std::tie(o.key, o.index); }
+  };
   struct State {
     std::optional<Plan> plan;
     bool ended = false;
@@ -86,6 +93,8 @@ class Checker {
     std::size_t unmet = 0;
     std::int64_t elements_sent = 0;
     std::vector<Pending> pending;
+    std::vector<ByPeer> by_peer;
+    std::array<std::int64_t, 3> rooms{};  // elements, by BufferId
     Buffer input, output, scratch, staging;
     Element heard;                      // the ranks that must have entered for this one to be here
     BufferId both = BufferId::scratch;  // in place: the larger buffer, where the other one begins at `shift`
@@ -94,9 +103,17 @@ class Checker {
 
   State& state(Rank r) { return ranks_[static_cast<std::size_t>(r)]; }
 
+  void fill(Rank r) {
+    State& s = state(r);
+    s.heard = Element::of(r, 0);
+    const auto [in, out, scratch] = s.rooms;
+    for (std::int64_t i = 0; i < in; ++i) s.input.push_back(Element::of(r, i));
+    s.output.resize(static_cast<std::size_t>(out));
+    s.scratch.resize(static_cast<std::size_t>(scratch));
+    if (at_.in_place && in > 0 && out > 0) share(r, in, out);
+  }
   void share(Rank r, std::int64_t in, std::int64_t out) {
     State& s = state(r);
-    if (in == 0 || out == 0) return;
     s.both = in > out ? BufferId::input : BufferId::output;
     s.shift = in == out ? 0 : r * at_.count;
     if (s.both == BufferId::output) std::copy(s.input.begin(), s.input.end(), s.output.begin() + s.shift);
@@ -113,8 +130,7 @@ class Checker {
     return b.data() + real.offset;
   }
   std::int64_t room(const State& s, BufferId id) const {
-    if (id == BufferId::scratch) return static_cast<std::int64_t>(s.scratch.size());
-    return static_cast<std::int64_t>(id == BufferId::input ? s.input.size() : s.output.size());
+    return s.rooms[static_cast<std::size_t>(id)];
   }
 
   void fail(Rank rank, int round, const std::string& problem) {
@@ -174,6 +190,7 @@ class Checker {
   void begin_round(Rank r) {
     State& s = state(r);
     s.pending.clear();
+    s.by_peer.clear();
     if (!s.plan->next()) {
       s.ended = true;
       return;
@@ -185,11 +202,13 @@ class Checker {
       const Step& step = steps[i];
       if (!step_is_sound(r, step)) return;
       if (is_local(step)) continue;
+      s.by_peer.push_back({{step.peer, step.kind == Step::Kind::send}, s.pending.size()});
       s.pending.push_back({i, false, 0, staged});
       if (step.kind != Step::Kind::send) staged += static_cast<std::size_t>(step.slice.count);
     }
-    if (!receives_apart(r, steps)) return;
-    if (s.staging.size() < staged) s.staging.resize(staged);
+    std::sort(s.by_peer.begin(), s.by_peer.end());
+    if (holds_elements && !receives_apart(r, steps)) return;
+    if (holds_elements && s.staging.size() < staged) s.staging.resize(staged);
     s.unmet = s.pending.size();
     if (!s.pending.empty()) ++s.rounds;
     for (Pending& p : s.pending)
@@ -203,10 +222,13 @@ class Checker {
     const Step& step = s.plan->steps()[mine.step];
     const bool sends = step.kind == Step::Kind::send;
     State& other = state(step.peer);
-    for (Pending& theirs : other.pending) {
+    const std::pair wanted(r, !sends);
+    auto at = std::lower_bound(other.by_peer.begin(), other.by_peer.end(), wanted,
+                               [](const ByPeer& p, const auto& key) { return p.key < key; });
+    for (; at != other.by_peer.end() && at->key == wanted; ++at) {
+      Pending& theirs = other.pending[at->index];
       if (theirs.met) continue;
       const Step& counterpart = other.plan->steps()[theirs.step];
-      if (counterpart.peer != r || (counterpart.kind == Step::Kind::send) == sends) continue;
       return sends ? transfer(r, mine, step, step.peer, theirs, counterpart)
                    : transfer(step.peer, theirs, counterpart, r, mine, step);
     }
@@ -219,9 +241,11 @@ class Checker {
       return fail(to, receiver.round_index,
                   fmt::format("rank {} sends {} elements in round {}, rank {} receives {} in round {}", from,
                               sent.slice.count, sender.round_index, to, received.slice.count, receiver.round_index));
-    std::copy_n(elements(sender, sent.slice), sent.slice.count, receiver.staging.data() + in.staged);
+    if constexpr (holds_elements) {
+      std::copy_n(elements(sender, sent.slice), sent.slice.count, receiver.staging.data() + in.staged);
+      in.heard = sender.heard;
+    }
     in.met = out.met = true;
-    in.heard = sender.heard;
     in.wave = out.wave = std::max(sender.clock, receiver.clock);
     ++verdict_.counted.messages;
     sender.elements_sent += sent.slice.count;
@@ -238,6 +262,13 @@ class Checker {
       s.clock = std::max(s.clock, p.wave + 1);
       for (std::size_t w = 0; w < Words; ++w) s.heard.ranks[w] |= p.heard.ranks[w];
     }
+    if constexpr (holds_elements) combine(r);
+    begin_round(r);
+  }
+
+  // What the round brought, in the order of its steps.
+  void combine(Rank r) {
+    State& s = state(r);
     std::size_t message = 0;
     for (const Step& step : s.plan->steps()) {
       const bool local = is_local(step);
@@ -258,7 +289,6 @@ class Checker {
       }
       if (r == watched_rank_ && step.slice.count > 0) note_write(s, to, step.slice.count);
     }
-    begin_round(r);
   }
 
   void note_write(State& s, const Element* first, std::int64_t count) {
@@ -391,16 +421,15 @@ PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count,
   return check_plan(algorithm, {size, count, root, ranks_per_node, false}, algorithm.plan);
 }
 
-std::vector<PlanMessage> trace_plan(const Algorithm& algorithm, const PlanCase& at) {
-  PDSIM_CHECK(at.size <= 1024, "plans are traced for up to 1024 ranks");
-  std::vector<PlanMessage> messages;
-  Checker<16> checker(algorithm, at, algorithm.plan);
-  checker.record(messages);
-  (void)checker.run();
-  std::stable_sort(messages.begin(), messages.end(), [](const PlanMessage& a, const PlanMessage& b) {
+PlanTrace trace_plan(const Algorithm& algorithm, const PlanCase& at) {
+  PlanTrace trace;
+  Checker<0> follower(algorithm, at, algorithm.plan);
+  follower.record(trace.messages);
+  trace.counted = follower.run().counted;
+  std::stable_sort(trace.messages.begin(), trace.messages.end(), [](const PlanMessage& a, const PlanMessage& b) {
     return std::pair(a.wave, a.from) < std::pair(b.wave, b.from);
   });
-  return messages;
+  return trace;
 }
 
 bool may_be_in_place(CollectiveKind kind) {

@@ -50,8 +50,14 @@ PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count,
 // The same with the ranks' plans from elsewhere: altered ones, or those of another root.
 PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans);
 
-// All messages, by wave and sender; those of a plan that is stuck as far as it came.
-std::vector<PlanMessage> trace_plan(const Algorithm& algorithm, const PlanCase& at);
+struct PlanTrace {
+  std::vector<PlanMessage> messages;  // by wave and sender
+  PlanCost counted;
+};
+
+// All messages of a plan, and of one that is stuck those before that. Follows the messages and holds no element.
+//   cost    O(messages) memory, about 100 bytes each
+PlanTrace trace_plan(const Algorithm& algorithm, const PlanCase& at);
 
 // Whether the collective may be called in place: the same memory, or this rank's part of the larger one.
 bool may_be_in_place(CollectiveKind kind);

@@ -20,10 +20,25 @@ std::string range_of(const Slice& s) {
 
 using Waves = std::map<int, std::vector<PlanMessage>>;
 
-Waves waves_of(const std::vector<PlanMessage>& messages) {
+struct Listed {
   Waves waves;
-  for (const PlanMessage& m : messages) waves[m.wave].push_back(m);
-  return waves;
+  std::int64_t of_last_wave = 0, later = 0;  // messages that are left out
+};
+
+Listed listed(const std::vector<PlanMessage>& messages) {
+  Listed first;
+  const std::size_t many = std::min(messages.size(), messages_listed);
+  for (std::size_t i = 0; i < many; ++i) first.waves[messages[i].wave].push_back(messages[i]);
+  for (std::size_t i = many; i < messages.size(); ++i)
+    ++(messages[i].wave == messages[many - 1].wave ? first.of_last_wave : first.later);
+  return first;
+}
+
+std::string left_out(const Listed& first) {
+  std::string text;
+  if (first.of_last_wave > 0) text += fmt::format("       and {} more messages in this round\n", first.of_last_wave);
+  if (first.later > 0) text += fmt::format("       and {} messages in later rounds\n", first.later);
+  return text;
 }
 
 std::string trimmed(std::string line) {
@@ -61,13 +76,8 @@ std::string in_columns(const Waves& waves, int ranks) {
 }
 
 std::string in_lists(const Waves& waves) {
-  std::string text;
-  std::size_t listed = 0, left_out = 0;
+  std::string text = "round\n";
   for (const auto& [wave, messages] : waves) {
-    if (listed >= messages_listed) {
-      left_out += messages.size();
-      continue;
-    }
     std::string line = fmt::format("{:>5}  ", wave + 1);
     for (const PlanMessage& m : messages) {
       const std::string message = fmt::format("{}->{}{}", m.from, m.to, m.adds ? "+" : "");
@@ -77,11 +87,15 @@ std::string in_lists(const Waves& waves) {
       }
       line += message + " ";
     }
-    listed += messages.size();
     text += trimmed(line);
   }
-  if (left_out > 0) text += fmt::format("       and {} messages in later rounds\n", left_out);
-  return "round\n" + text;
+  return text;
+}
+
+std::string rounds_of(const PlanTrace& trace, int ranks) {
+  const Listed first = listed(trace.messages);
+  if (first.waves.empty()) return "no message\n";
+  return (ranks <= columns_at_most ? in_columns(first.waves, ranks) : in_lists(first.waves)) + left_out(first);
 }
 
 std::string_view what_count_is(CollectiveKind kind) {
@@ -149,13 +163,12 @@ std::string_view formula_letters() {
 }
 
 std::string draw_rounds(const Algorithm& algorithm, const PlanCase& at) {
-  const Waves waves = waves_of(trace_plan(algorithm, at));
-  if (waves.empty()) return "no message\n";
-  return at.size <= columns_at_most ? in_columns(waves, at.size) : in_lists(waves);
+  return rounds_of(trace_plan(algorithm, at), at.size);
 }
 
 std::string draw_plan(const Algorithm& algorithm, const PlanCase& at) {
-  const PlanCost cost = check_plan(algorithm, at, algorithm.plan).counted;
+  const PlanTrace trace = trace_plan(algorithm, at);
+  const PlanCost& cost = trace.counted;
   const std::int64_t least = least_elements_sent(algorithm.kind, at.size, at.count);
   std::string text = title_of(algorithm, at) + "\n\n";
   text += fmt::format("rounds    {}\nmessages  {}\n", cost.rounds, cost.messages);
@@ -163,11 +176,11 @@ std::string draw_plan(const Algorithm& algorithm, const PlanCase& at) {
   if (least > 0)
     text += fmt::format("; no {} can do with less than {}", name_of(algorithm.kind), to_string(Bytes{least}));
   if (!algorithm.formula.empty()) text += fmt::format("\ntime      {}\n\n{}", algorithm.formula, formula_letters());
-  return text + "\n\n" + draw_rounds(algorithm, at) + "\nnumbers are the bytes sent; + is added to what is there\n";
+  return text + "\n\n" + rounds_of(trace, at.size) + "\nnumbers are the bytes sent; + is added to what is there\n";
 }
 
 std::string draw_plan_svg(const Algorithm& algorithm, const PlanCase& at) {
-  const std::vector<PlanMessage> messages = trace_plan(algorithm, at);
+  const std::vector<PlanMessage> messages = trace_plan(algorithm, at).messages;
   const bool roomy = at.size <= columns_at_most;
   const Frame frame{at.size, roomy ? 120 : 44, roomy ? 54 : 44};
   const std::size_t drawn = std::min(messages.size(), arrows_drawn);

@@ -16,7 +16,8 @@ namespace pdsim {
 std::string draw_round(const std::vector<PlanMessage>& messages, Rank rank, int round,
                        const std::vector<std::string>& waiting);
 
-// What it costs, by count and by formula, then its rounds: up to eight ranks in columns, more as lists.
+// What it costs, by count and by formula, then its rounds: up to eight ranks in columns, more as lists. The first 400
+// messages, and how many are left out. Memory goes with the messages, whatever their size (trace_plan).
 std::string draw_plan(const Algorithm& algorithm, const PlanCase& at);
 
 // The rounds alone.

@@ -1,5 +1,6 @@
 // Pictures of plans, and the page of docs that is made from the table.
 #include "core/collectives/algorithms_page.h"
+#include "core/collectives/plan_checker.h"
 #include "core/collectives/plan_picture.h"
 
 #include <gtest/gtest.h>
@@ -47,6 +48,24 @@ TEST(PlanPicture, TellsWhatItLeavesOut) {
   EXPECT_NE(text.find("and 7616 messages in later rounds"), std::string::npos) << text.substr(text.size() - 100);
   const std::string svg = draw_plan_svg(named(CollectiveKind::all_reduce, "ring"), {64, 64});
   EXPECT_NE(svg.find("the first 4000 of 8064 messages"), std::string::npos);
+}
+
+TEST(PlanPicture, OfARoundWithTooManyMessagesTellsHowManyAreLeftOut) {
+  const std::string text = draw_rounds(named(CollectiveKind::all_to_all, "pairwise"), {500, 1});
+  EXPECT_NE(text.find("and 100 more messages in this round\n       and 249000 messages in later rounds"),
+            std::string::npos)
+      << text.substr(text.size() - 200);
+}
+
+TEST(PlanPicture, CountsWhatTheCheckerCounts) {
+  for (const Algorithm& a : algorithms()) {
+    if (row(a.kind).point_to_point) continue;
+    const PlanCase at{6, a.kind == CollectiveKind::barrier ? 0 : 7};
+    const PlanCost counted = trace_plan(a, at).counted, checked = check_plan(a, at, a.plan).counted;
+    EXPECT_EQ(counted.rounds, checked.rounds) << name_of(a.kind) << " " << a.name;
+    EXPECT_EQ(counted.messages, checked.messages) << name_of(a.kind) << " " << a.name;
+    EXPECT_EQ(counted.elements_sent, checked.elements_sent) << name_of(a.kind) << " " << a.name;
+  }
 }
 
 TEST(PlanPicture, HasAnArrowForEachMessageAndALineForEachRank) {
