@@ -257,7 +257,7 @@ int run(BenchOptions& options, Console& console) {
       options.trial, "bench", [&options](const scenarios::WorldRow& world) { return conflict(options, world); },
       console);
   if (trial.status != exit_held) return trial.status;
-  return run_joined(*place, options.trial.join_within, console, [&](Job* job) {
+  return run_joined(*place, options.trial.join, console, [&](Job* job) {
     trial.world.options.job = job;
     return Bench(options, std::move(trial.world), console).run(trial.algorithms);
   });

@@ -36,7 +36,8 @@ struct ScenarioOptions {
   std::optional<std::uint64_t> seed;
   std::string on = "sim";
   std::string strategy = "fifo";
-  std::string patience = "10s", join_within = "30s";
+  std::string patience = "10s";
+  JoinFlags join;
   std::string out;
   std::string leak;
   bool check_determinism = false, quiet = false, json = false;
@@ -225,7 +226,7 @@ int run(const ScenarioOptions& options, Console& console) {
     if (!selected) return exit_wrong_input;
     variants.push_back(chosen(*selected, options.seed));
   }
-  const auto place = job_of(options.on);
+  const auto place = job_of(options.on, options.join);
   problem = place.ok() ? job_size_problem(*place, variants) : place.error().message;
   if (!problem.empty()) {
     console.problem(problem);
@@ -240,7 +241,7 @@ int run(const ScenarioOptions& options, Console& console) {
     console.problem(fmt::format("the world {} is not available here: {}", world->name, here.reason));
     return exit_not_available;
   }
-  return run_joined(*place, options.join_within, console, [&](Job* job) {
+  return run_joined(*place, options.join, console, [&](Job* job) {
     int worst = exit_held, first = 0;
     for (std::size_t i = 0; i < files->size(); ++i) {
       worst = std::max(worst, FileRun((*files)[i], *world, options, console, job).run(variants[i], first));
@@ -266,7 +267,7 @@ Action declare_scenario(CLI::App& app) {
   app.add_option("--patience", options->patience, "real worlds: how long without progress is a hang")
       ->check(patience_problem)
       ->capture_default_str();
-  add_join_within(app, options->join_within);
+  add_join_flags(app, options->join);
   app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant")
       ->check(out_problem);
   app.add_flag("--quiet", options->quiet, "only the verdicts");

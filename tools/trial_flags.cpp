@@ -168,7 +168,7 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
   app.add_option("--patience", flags.patience, "real worlds: how long without progress is a hang")
       ->check(quantity(parse_time, "10s"))
       ->capture_default_str();
-  add_join_within(app, flags.join_within);
+  add_join_flags(app, flags.join);
   app.add_flag("--json", flags.json, "one JSON object per line");
   app.add_option("--as-rank", flags.as_rank)->group("");
   app.add_flag("--series", flags.series)->group("");
@@ -176,7 +176,7 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
 }
 
 Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags) {
-  auto place = job_of(flags.on);
+  auto place = job_of(flags.on, flags.join);
   if (!place.ok() || !*place) return place;
   if (flags.ranks_option != nullptr && flags.ranks_option->count() > 0 && flags.ranks != (*place)->size)
     return Error{Code::invalid_argument,

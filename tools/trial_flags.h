@@ -24,7 +24,8 @@ struct TrialFlags {
   std::string on = "sim";
   int ranks = 4;
   std::string collective = "all", algorithm = "all", dtype, op;
-  std::string patience = "10s", join_within = "30s";
+  std::string patience = "10s";
+  JoinFlags join;
   bool json = false;
   std::string as_rank;  // the world whose rank this process is
   bool series = false;  // and it tries every algorithm, one after the other

@@ -223,7 +223,7 @@ int run(ValidateOptions& options, Console& console) {
   };
   Trial trial = prepare_trial(options.trial, "validate", conflict, console);
   if (trial.status != exit_held) return trial.status;
-  return run_joined(*place, options.trial.join_within, console, [&](Job* job) {
+  return run_joined(*place, options.trial.join, console, [&](Job* job) {
     trial.world.options.job = job;
     if (options.pairs || options.expect) return validate_pairs(options.trial, trial, options.expect, console);
     return try_all(options, trial, console);

@@ -2,6 +2,7 @@
 
 #include "backends/launch/job_link.h"
 #include "backends/launch/packed_ring.h"
+#include "backends/launch/pending_links.h"
 #include "backends/launch/rank_environment.h"
 #include "backends/launch/remote_rank.h"
 #include "backends/local/real_runtime.h"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <list>
 #include <optional>
 #include <poll.h>
 #include <sys/socket.h>
@@ -48,8 +48,7 @@ class Agent {
     constexpr int look_ms = 50, closing_ms = 1;
     std::vector<pollfd> waiting{{link_.fd.get(), POLLIN, 0}};
     if (rank_) rank_->add_to(waiting);
-    if (all_here_ && listener_) waiting.push_back({listener_.get(), POLLIN, 0});
-    for (const JobLink& guest : late_) waiting.push_back({guest.fd.get(), POLLIN, 0});
+    if (all_here_ && listener_) late_.add_to(waiting);
     poll(waiting.data(), waiting.size(), rank_ && rank_->closing() ? closing_ms : look_ms);
   }
 
@@ -78,22 +77,17 @@ class Agent {
   }
 
   void refuse_the_late() {
-    if (Descriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)); fd)
-      late_.push_back({std::move(fd), {}, false});
-    for (auto guest = late_.begin(); guest != late_.end();) {
-      guest->closed = guest->reader.fill(guest->fd.get()) == FrameReader::State::closed;
-      const auto frame = guest->reader.next();
-      if (frame && frame->kind == FrameKind::hello) {
-        const Result<JobHello> hello = job_hello_of(frame->payload);
-        const std::string why = fmt::format(
+    late_.service([this](JobLink& guest, const std::string& text) {
+      const Result<JobHello> hello = job_hello_of(text);
+      if (!hello.ok()) return;
+      std::string why = secret_problem(place_, *hello);
+      if (why.empty())
+        why = fmt::format(
             "the job at rank 0 has all its {} ranks, and this process says that it is rank {} as well: each rank from "
-            "0 to {} "
-            "is to be started once",
-            place_.size, hello.ok() ? hello->rank : -1, place_.size - 1);
-        if (hello.ok()) write_frame(guest->fd.get(), FrameKind::goodbye, text_of(JobGoodbye{exit_refused, false, why}));
-      }
-      guest = frame || guest->closed ? late_.erase(guest) : std::next(guest);
-    }
+            "0 to {} is to be started once",
+            place_.size, hello->rank, place_.size - 1);
+      write_frame(guest.fd.get(), FrameKind::goodbye, text_of(JobGoodbye{exit_refused, false, why}));
+    });
   }
 
   void start(std::string_view text) {
@@ -157,7 +151,7 @@ class Agent {
   bool over_ = false;
   Descriptor listener_;
   bool all_here_ = false;
-  std::list<JobLink> late_;
+  PendingLinks late_{listener_.get()};
 };
 
 }  // namespace

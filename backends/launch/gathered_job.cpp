@@ -1,8 +1,10 @@
 #include "backends/launch/gathered_job.h"
 
 #include "backends/launch/agent.h"
+#include "backends/launch/pending_links.h"
 #include "backends/launch/remote_rank.h"
 #include "backends/local/real_runtime.h"
+#include "backends/local/tcp_socket.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <list>
 #include <poll.h>
-#include <set>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -29,10 +29,10 @@ void say_goodbye(int fd, const JobGoodbye& goodbye) { write_frame(fd, FrameKind:
 }  // namespace
 
 Result<std::unique_ptr<GatheredJob>> GatheredJob::gather(const JobPlace& place, const std::string& executable,
-                                                         Time within) {
+                                                         Time within, Notice notice) {
   Result<Listener> listener = listen_for_job(place);
   if (!listener.ok()) return listener.error();
-  std::unique_ptr<GatheredJob> job(new GatheredJob(place));
+  std::unique_ptr<GatheredJob> job(new GatheredJob(place, std::move(notice)));
   job->agents_.resize(static_cast<std::size_t>(place.size));
   PDSIM_TRY(job->start_own_agent(executable, listener->fd.get(), within));
   if (Status all_here = job->wait_for_all(listener->fd.get(), within); !all_here.ok()) {
@@ -57,8 +57,8 @@ Status GatheredJob::start_own_agent(const std::string& executable, int listener,
 Status GatheredJob::wait_for_all(int listener, Time within) {
   constexpr Time tell_within = 2_s;  // a job that is off: who comes a little later is to hear why as well
   const RealRuntime clock;
-  std::list<JobLink> guests;  // who has not said hello yet
-  std::set<Rank> refused;     // who has heard why the job is off
+  PendingLinks guests(listener);
+  std::set<Rank> refused;  // who has heard why the job is off
   Status outcome;
   const auto missing = [this, &refused] {
     int count = 0;
@@ -67,23 +67,15 @@ Status GatheredJob::wait_for_all(int listener, Time within) {
     return count;
   };
   while (missing() > 0 && clock.now() < within) {
-    std::vector<pollfd> waiting{{listener, POLLIN, 0}};
-    for (const JobLink& guest : guests) waiting.push_back({guest.fd.get(), POLLIN, 0});
+    std::vector<pollfd> waiting;
+    guests.add_to(waiting);
     constexpr int look_ms = 50;
     poll(waiting.data(), waiting.size(), look_ms);
-    if (waiting[0].revents != 0)
-      if (Descriptor fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); fd)
-        guests.push_back({std::move(fd), {}, false});
-    for (auto guest = guests.begin(); guest != guests.end();) {
-      guest->closed = guest->reader.fill(guest->fd.get()) == FrameReader::State::closed;
-      const auto frame = guest->reader.next();
-      if (frame && frame->kind == FrameKind::hello) {
-        const Status first = outcome;
-        if (const auto rank = admit(*guest, frame->payload, outcome)) refused.insert(*rank);
-        if (first.ok() && !outcome.ok()) within = std::min(within, clock.now() + tell_within);
-      }
-      guest = frame || guest->closed ? guests.erase(guest) : std::next(guest);
-    }
+    guests.service([&](JobLink& link, const std::string& hello) {
+      const Status first = outcome;
+      if (const auto rank = admit(link, hello, outcome)) refused.insert(*rank);
+      if (first.ok() && !outcome.ok()) within = std::min(within, clock.now() + tell_within);
+    });
   }
   if (!outcome.ok() || missing() == 0) return outcome;
   std::vector<int> absent;
@@ -124,7 +116,14 @@ std::optional<Rank> GatheredJob::admit(JobLink& link, const std::string& text, S
   const Result<JobHello> hello = job_hello_of(text);
   if (!hello.ok()) return std::nullopt;
   const auto refuse = [&link](const std::string& why) { say_goodbye(link.fd.get(), {exit_refused, false, why}); };
-  if (hello->protocol == job_protocol && hello->name != place_.name) {
+  // Anybody can send a wrong one, so it does not end the job, and neither does another protocol where there is a secret.
+  if (const std::string problem = secret_problem(place_, *hello); !problem.empty()) {
+    const std::string why = hello->protocol == job_protocol ? problem : objection(*hello);
+    refused(tcp::address_of_peer(link.fd.get()), why);
+    refuse(why);
+    return std::nullopt;
+  }
+  if (hello->protocol == job_protocol && hello->name != place_.name.substr(0, job_name_limit)) {
     refuse("rank 0 of another job listens there; give each job a MASTER_PORT of its own");
     return std::nullopt;
   }
@@ -138,9 +137,19 @@ std::optional<Rank> GatheredJob::admit(JobLink& link, const std::string& text, S
   auto& agent = agents_[static_cast<std::size_t>(hello->rank)];
   agent = std::make_unique<Agent>();
   agent->link = std::move(link);
+  agent->link.reader.allow(FrameReader::longest);
   agent->rank = hello->rank;
-  link.closed = true;
   return std::nullopt;
+}
+
+void GatheredJob::refused(const std::string& address, const std::string& why) {
+  constexpr std::size_t most = 16;
+  const std::lock_guard lock(noticing_);
+  // Whoever tries again does so from another port.
+  const bool is_new = noticed_.size() < most && noticed_.insert(address.substr(0, address.rfind(':')) + why).second;
+  if (!notice_ || !is_new) return;
+  notice_(fmt::format("refused a connection from {}, and goes on: {}{}", address, why,
+                      noticed_.size() == most ? "; further ones are not shown" : ""));
 }
 
 GatheredJob::~GatheredJob() {

@@ -13,8 +13,11 @@
 #include "backends/launch/job_link.h"
 #include "backends/local/job.h"
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +30,11 @@ class GatheredJob final : public Job {
   // ranks are here. Errors, which the others are told too: invalid_argument (two say they are the same rank, another size,
   // another version; no port to listen on), unavailable (ranks that did not come), io_error. A job that is off waits two seconds
   // more, so that those who are late hear why.
-  static Result<std::unique_ptr<GatheredJob>> gather(const JobPlace& place, const std::string& executable, Time within);
+  // `notice` gets a line for people whenever a process is refused for its secret, which ends nothing; at most sixteen of them.
+  // From any thread, one at a time.
+  using Notice = std::function<void(const std::string& line)>;
+  static Result<std::unique_ptr<GatheredJob>> gather(const JobPlace& place, const std::string& executable, Time within,
+                                                     Notice notice = {});
   // Tells all agents to end, with status 4 unless goodbye was said, and waits for its own.
   ~GatheredJob() override;
 
@@ -36,6 +43,7 @@ class GatheredJob final : public Job {
   std::string problem() const override;
   std::unique_ptr<WatchedRank> start_rank(const RankStart& word, Time elapsed,
                                           const std::vector<std::string>& arguments, bool once) override;
+  void refused(const std::string& address, const std::string& why) override;
   void goodbye(int status, std::string_view why = {});
 
   // What the agents and this share about one rank.
@@ -47,13 +55,16 @@ class GatheredJob final : public Job {
   };
 
  private:
-  explicit GatheredJob(JobPlace place) : place_(std::move(place)) {}
+  GatheredJob(JobPlace place, Notice notice) : place_(std::move(place)), notice_(std::move(notice)) {}
   Status start_own_agent(const std::string& executable, int listener, Time within);
   Status wait_for_all(int listener, Time within);
   std::string objection(const JobHello& hello) const;
   std::optional<Rank> admit(JobLink& link, const std::string& hello, Status& outcome);
 
   JobPlace place_;
+  Notice notice_;
+  std::mutex noticing_;
+  std::set<std::string> noticed_;
   std::vector<std::unique_ptr<Agent>> agents_;  // by rank; null: not here yet
   pid_t own_agent_ = -1;
   bool said_goodbye_ = false;

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -48,7 +48,13 @@ Result<Listener> listen_in_memory(const JobPlace& place) {
 }
 
 JobHello hello_of(const JobPlace& place, bool would_serve) {
-  return {job_protocol, place.rank, place.size, would_serve, place.version, place.name};
+  return {job_protocol,
+          place.rank,
+          place.size,
+          would_serve,
+          place.version,
+          place.name.substr(0, job_name_limit),
+          place.secret.for_the_wire()};
 }
 
 Result<Descriptor> connect_once(const JobPlace& place, int port, Time deadline, const RealRuntime& clock) {
@@ -60,22 +66,15 @@ Result<Descriptor> connect_once(const JobPlace& place, int port, Time deadline, 
   return system_error("rank 0 is not there");
 }
 
-// Frames are written by blocking calls; half a minute without an answer from the other machine's kernel is its end.
-void prepare(int fd) {
-  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-  const int idle_s = 10, every_s = 5, times = 4, unanswered_ms = 30'000;
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
-  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
-}
-
 // The answer to hello. Errors: io_error (none: perhaps a stranger's port), invalid_argument (refused).
 Status be_welcomed(JobLink& link, Time deadline, const RealRuntime& clock) {
   while (!link.closed) {
     link.closed = link.reader.fill(link.fd.get()) == FrameReader::State::closed;
     while (const auto frame = link.reader.next()) {
-      if (frame->kind == FrameKind::welcome) return {};
+      if (frame->kind == FrameKind::welcome) {
+        link.reader.allow(FrameReader::longest);
+        return {};
+      }
       if (frame->kind == FrameKind::goodbye)
         return Error{Code::invalid_argument, job_goodbye_of(frame->payload).why, {}};
     }
@@ -104,8 +103,8 @@ std::string who_listens(const JobPlace& place) {
   const Time deadline = clock.now() + 1_s;
   auto fd = connect_once(place, place.port, deadline, clock);
   if (fd.ok()) {
-    JobLink link{std::move(*fd), {}, false};
-    prepare(link.fd.get());
+    JobLink link{std::move(*fd), FrameReader(job_answer_limit), false};
+    prepare_job_socket(link.fd.get());
     write_frame(link.fd.get(), FrameKind::hello, text_of(hello_of(place, true)));
     const Status answer = be_welcomed(link, deadline, clock);
     if (!answer.ok() && answer.error().code == Code::invalid_argument) return answer.error().message;
@@ -118,8 +117,9 @@ std::string who_listens(const JobPlace& place) {
 }  // namespace
 
 std::string text_of(const JobHello& h) {
-  return fmt::format("pdsim {} {} {} {} {} {}", h.protocol, h.rank, h.size, h.would_serve ? 1 : 0,
-                     h.version.empty() ? no_version : h.version, h.name);
+  std::string text = fmt::format("pdsim {} {} {} {} {} {}", h.protocol, h.rank, h.size, h.would_serve ? 1 : 0,
+                                 h.version.empty() ? no_version : h.version, h.name);
+  return text.append(1, '\0').append(h.secret);
 }
 
 Result<JobHello> job_hello_of(std::string_view text) {
@@ -134,8 +134,19 @@ Result<JobHello> job_hello_of(std::string_view text) {
     return Error{Code::invalid_argument, "this is no rank of a job", {}};
   hello.would_serve = would_serve != 0;
   if (version != no_version) hello.version = version;
-  hello.name = copy.substr(std::min(static_cast<std::size_t>(used), copy.size()));
+  const std::size_t end = std::min(copy.find('\0'), copy.size());
+  const std::size_t begin = std::min(static_cast<std::size_t>(used), end);
+  hello.name = copy.substr(begin, end - begin);
+  hello.secret = copy.substr(std::min(end + 1, copy.size()));
   return hello;
+}
+
+std::string secret_problem(const JobPlace& place, const JobHello& hello) {
+  if (place.secret.matches(hello.secret)) return {};
+  const std::string_view how = hello.secret.empty()   ? "has no secret, and rank 0 asks for one"
+                               : place.secret.empty() ? "has a secret, and rank 0 has none"
+                                                      : "has another secret than rank 0";
+  return fmt::format("rank {} {}: give all ranks the same, by PDSIM_JOIN_SECRET or --join-secret", hello.rank, how);
 }
 
 std::string text_of(const JobGoodbye& g) { return fmt::format("{} {} {}", g.status, g.kills ? 1 : 0, g.why); }
@@ -173,8 +184,8 @@ Result<JobLink> connect_to_job(const JobPlace& place, Time within) {
       auto fd = connect_once(place, place.port + i, deadline, clock);
       outcome = fd.status();
       if (!fd.ok()) continue;
-      JobLink link{std::move(*fd), {}, false};
-      prepare(link.fd.get());
+      JobLink link{std::move(*fd), FrameReader(job_answer_limit), false};
+      prepare_job_socket(link.fd.get());
       write_frame(link.fd.get(), FrameKind::hello, text_of(hello_of(place, false)));
       outcome = be_welcomed(link, deadline, clock);
       if (outcome.ok()) return link;
@@ -190,6 +201,13 @@ Result<JobLink> connect_to_job(const JobPlace& place, Time within) {
                   "and port?",
                   place.rank, place.size, place_of(place), to_string(within), outcome.error().message),
       {}};
+}
+
+void prepare_job_socket(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  tcp::notice_lost_peer(fd);
+  const timeval half_a_minute{30, 0};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &half_a_minute, sizeof half_a_minute);
 }
 
 std::string own_address(const JobLink& link) {

@@ -1,8 +1,11 @@
 // How the agents of a job find rank 0: connections that carry frames (backends/local/frames.h).
 //
-//   hello      the version of this protocol, the agent's rank, the size of the job, the version of pdsim and the job's name;
-//              answered by welcome, or by goodbye with why not. The first three are the same in every version of the protocol,
+//   hello      the version of this protocol, the agent's rank, the size of the job, the version of pdsim, the job's name and its
+//              secret; answered by welcome, or by goodbye with why not. The first three are the same in every version of the protocol,
 //              so that ranks of different versions can tell each other
+//   trust      nobody is authenticated; with a secret only who sends it is taken for a rank. It travels as it is
+//   bounds     before the hello a connection may send job_hello_limit bytes (pending_links.h), before the answer rank 0
+//              job_answer_limit; then a frame may have FrameReader::longest. Names of jobs count as far as job_name_limit
 //   lost       a machine that is gone without a word is noticed after half a minute
 #pragma once
 
@@ -15,7 +18,9 @@
 
 namespace pdsim {
 
-constexpr int job_protocol = 2;
+constexpr int job_protocol = 3;
+
+constexpr std::size_t job_hello_limit = 4096, job_answer_limit = 65536, job_name_limit = 1024;
 
 struct JobLink {
   Descriptor fd;
@@ -29,10 +34,14 @@ struct JobHello {
   int size = 1;
   bool would_serve = false;  // not an agent: a process that is rank 0 itself, and found its place taken
   std::string version;
-  std::string name;
+  std::string name;    // without zero bytes
+  std::string secret;  // empty: none
 };
 std::string text_of(const JobHello& hello);
 Result<JobHello> job_hello_of(std::string_view text);
+
+// Why a process with that secret is no rank of the job, for both sides to hear; empty: it has the job's.
+std::string secret_problem(const JobPlace& place, const JobHello& hello);
 
 // Exit statuses of a rank that never came to run.
 constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
@@ -52,6 +61,9 @@ Result<Listener> listen_for_job(const JobPlace& place);
 // Any rank, 0 as well: tries until rank 0 has answered or `within` is over. Errors: rendezvous_timeout (nobody answered),
 // invalid_argument (rank 0 said why not).
 Result<JobLink> connect_to_job(const JobPlace& place, Time within);
+
+// Frames are written by blocking calls; half a minute in which the other side takes nothing, or its machine is silent, is its end.
+void prepare_job_socket(int fd);
 
 // The address of this machine on the way to rank 0; empty within one machine's memory.
 std::string own_address(const JobLink& link);

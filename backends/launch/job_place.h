@@ -11,6 +11,7 @@
 //             from 15000 to 30999 that are made of the numbers of job and step
 #pragma once
 
+#include "backends/local/secret.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
 
@@ -30,6 +31,7 @@ struct JobPlace {
   std::string source = "MASTER_ADDR and MASTER_PORT";  // what names host and port
   std::string name;                                    // tells this job from others
   bool is_mpi = false;                                 // an mpirun has started it, whoever else did
+  Secret secret{};                                     // the same on all ranks, or none on all; for the caller to say
   std::string version;  // of pdsim, which is the same on all ranks; for the caller to say
 };
 

@@ -1,6 +1,6 @@
 #include "backends/local/frames.h"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -9,7 +9,6 @@ namespace pdsim {
 namespace {
 
 constexpr std::size_t header_size = 9;
-constexpr std::uint64_t length_limit = std::uint64_t{1} << 30;
 
 bool send_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -30,28 +29,22 @@ bool write_frame(int fd, FrameKind kind, std::string_view payload) {
 }
 
 FrameReader::State FrameReader::fill(int fd) {
-  std::array<char, 65536> chunk;
-  for (;;) {
-    const ssize_t n = recv(fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
-    if (n > 0) {
-      bytes_.append(chunk.data(), static_cast<std::size_t>(n));
-    } else if (n < 0 && errno == EINTR) {
-      continue;
-    } else {
-      return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && !broken_ ? State::open : State::closed;
-    }
-  }
+  constexpr std::size_t in_one_go = std::size_t{1} << 20;
+  if (broken_) return State::closed;
+  const std::size_t most = header_size + most_payload_;
+  return buffer_.fill(fd, std::min(in_one_go, most - std::min(most, buffer_.size())));
 }
 
 std::optional<Frame> FrameReader::next() {
-  if (broken_ || bytes_.size() < header_size) return std::nullopt;
+  const std::string_view bytes = buffer_.bytes();
+  if (broken_ || bytes.size() < header_size) return std::nullopt;
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < 8; ++i)
-    length |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[1 + i])) << (8 * i);
-  broken_ = length > length_limit;
-  if (broken_ || bytes_.size() < header_size + length) return std::nullopt;
-  Frame frame{static_cast<FrameKind>(bytes_[0]), bytes_.substr(header_size, length)};
-  bytes_.erase(0, header_size + length);
+    length |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[1 + i])) << (8 * i);
+  broken_ = length > most_payload_;
+  if (broken_ || bytes.size() < header_size + length) return std::nullopt;
+  Frame frame{static_cast<FrameKind>(bytes[0]), std::string(bytes.substr(header_size, length))};
+  buffer_.skip(header_size + length);
   return frame;
 }
 

@@ -7,6 +7,7 @@
 //                      process), ended (how it did), goodbye (the job is over; its status and why)
 #pragma once
 
+#include "backends/local/receive_buffer.h"
 #include "core/base/result.h"
 
 #include <cstdint>
@@ -41,14 +42,24 @@ bool write_frame(int fd, FrameKind kind, std::string_view payload);
 // Gathers bytes and hands out whole frames.
 class FrameReader {
  public:
-  enum class State : std::uint8_t { open, closed };
-  // Reads what is there without waiting.
+  using State = ReceiveBuffer::State;
+  static constexpr std::size_t longest = std::size_t{1} << 30;
+
+  FrameReader() = default;
+  explicit FrameReader(std::size_t most_payload) : most_payload_(most_payload) {}
+  void allow(std::size_t most_payload) { most_payload_ = most_payload; }
+
+  // Reads at most a megabyte, and at most the longest frame, without waiting: more, and it is to be called again. closed, too,
+  // once next() has seen a length over the limit: there is no way to go on.
   State fill(int fd);
-  // Empty when no whole frame is there yet. A length over the limit (1 GiB) closes the stream for good.
+  // Empty when no whole frame is there yet.
   std::optional<Frame> next();
+  bool broken() const { return broken_; }
+  std::size_t held() const { return buffer_.size(); }
 
  private:
-  std::string bytes_;
+  ReceiveBuffer buffer_;
+  std::size_t most_payload_ = longest;
   bool broken_ = false;
 };
 

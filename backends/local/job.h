@@ -15,7 +15,9 @@ class Job {
   virtual ~Job() = default;
   virtual int size() const = 0;
   virtual std::string store_host() const = 0;  // where rank 0's process can serve a store that all ranks reach
-  virtual std::string problem() const = 0;     // why no other part can run; empty when one can
+  // A port of this job refused somebody, and goes on; from any thread.
+  virtual void refused(const std::string& address, const std::string& why) = 0;
+  virtual std::string problem() const = 0;  // why no other part can run; empty when one can
   // The rank's process begins: with `arguments`, or the one that is there goes on with the part (`once`). `elapsed`: since the
   // epoch of `word`, for machines do not share a clock.
   virtual std::unique_ptr<WatchedRank> start_rank(const RankStart& word, Time elapsed,

@@ -24,6 +24,9 @@ class Launch {
       : options_(options), clock_(clock), signals_(signals) {}
 
   Status start(int launch, const std::string& folder) {
+    Result<Secret> secret = Secret::random();
+    if (!secret.ok()) return secret.error();
+    secret_ = std::move(*secret);
     if (options_.job != nullptr) return start_in_job(launch, folder);
     const Result<Listener> listener = listen_on_loopback();
     if (!listener.ok()) return listener.error();
@@ -33,7 +36,8 @@ class Launch {
       seats_ = std::move(*seats);
     }
     for (int rank = 0; rank < options_.ranks; ++rank) {
-      const RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, clock_.start(), folder};
+      RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, clock_.start(), folder};
+      word.store_secret = secret_;
       Result<RankProcess> process =
           RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former(),
                              options_.ring, seats_ ? seats_->environment(rank) : std::vector<std::string>{});
@@ -88,7 +92,10 @@ class Launch {
       return Error{Code::unsupported, "in a job that was started from outside, MPI cannot be launched again", {}};
     if (const std::string problem = options_.job->problem(); !problem.empty())
       return Error{Code::unsupported, problem, {}};
-    Result<std::shared_ptr<TcpServer>> server = TcpServer::start(options_.job->store_host(), 0);
+    Result<std::shared_ptr<TcpServer>> server = TcpServer::start(
+        options_.job->store_host(), 0, {secret_, {}, [job = options_.job](const std::string& address) {
+                                          job->refused(address, "it does not have the secret of the job's store");
+                                        }});
     if (!server.ok()) return server.error();
     server_ = std::move(*server);
     const std::vector<std::string> arguments(options_.command.begin() + 1, options_.command.end());
@@ -96,6 +103,7 @@ class Launch {
       RankStart word{rank, options_.ranks, launch, options_.patience, server_->port(), clock_.start(), folder};
       word.store_host = options_.job->store_host();
       word.part = options_.part;
+      word.store_secret = secret_;
       ranks_.push_back(options_.job->start_rank(word, clock_.now(), arguments, options_.begins_once));
     }
     last_progress_ = clock_.now();
@@ -177,6 +185,7 @@ class Launch {
   HeldSignals& signals_;
   std::unique_ptr<Seats> seats_;       // the ranks end before their seats do
   std::shared_ptr<TcpServer> server_;  // of a job
+  Secret secret_;
   std::vector<std::unique_ptr<WatchedRank>> ranks_;
   Time last_progress_{};
   bool deadlocked_ = false;

@@ -19,7 +19,7 @@ namespace {
 // How often a change of the progress count is looked for: often enough for the launcher's patience, rare enough to be free.
 int tick_ms(Time patience) { return static_cast<int>(std::clamp<std::int64_t>(patience.ps / 20'000'000'000, 2, 100)); }
 
-constexpr std::string_view no_address = "-";
+constexpr std::string_view no_address = "-", no_secret = "-";
 
 // In a job it is not there: the store is served elsewhere.
 bool is_listening(int fd) {
@@ -32,22 +32,28 @@ bool is_listening(int fd) {
 
 std::string text_of(const RankStart& s) {
   const std::int64_t epoch = s.epoch.time_since_epoch().count();
-  return fmt::format("{} {} {} {} {} {} {} {} {} {}", s.rank, s.size, s.launch, s.patience.ps, s.store_port, epoch,
-                     s.part, s.store_host, s.address.empty() ? no_address : s.address, s.work_dir);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.rank, s.size, s.launch, s.patience.ps, s.store_port, epoch,
+                     s.part, s.store_host, s.address.empty() ? no_address : s.address,
+                     s.store_secret.empty() ? no_secret : s.store_secret.for_the_wire(), s.work_dir);
 }
 
 Result<RankStart> rank_start_of(std::string_view text) {
   RankStart s;
   int used = 0;
-  char host[256] = "", address[256] = "";
+  char host[256] = "", address[256] = "", secret[256] = "";
   std::int64_t epoch = 0;
   const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "%d %d %d %" SCNd64 " %d %" SCNd64 " %d %255s %255s %n", &s.rank, &s.size, &s.launch,
-                  &s.patience.ps, &s.store_port, &epoch, &s.part, host, address, &used) != 9)
+  if (std::sscanf(copy.c_str(), "%d %d %d %" SCNd64 " %d %" SCNd64 " %d %255s %255s %255s %n", &s.rank, &s.size,
+                  &s.launch, &s.patience.ps, &s.store_port, &epoch, &s.part, host, address, secret, &used) != 10)
     return Error{Code::unavailable, "the launcher's first word is not understood", {}};
   s.epoch = std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(epoch));
   s.store_host = host;
   if (address != no_address) s.address = address;
+  if (secret != no_secret) {
+    Result<Secret> shared = Secret::of(secret);
+    if (!shared.ok()) return shared.error();
+    s.store_secret = std::move(*shared);
+  }
   s.work_dir = copy.substr(static_cast<std::size_t>(used));
   return s;
 }

@@ -10,6 +10,7 @@
 
 #include "backends/local/frames.h"
 #include "backends/local/posix.h"
+#include "backends/local/secret.h"
 #include "backends/local/shared_memory.h"
 #include "core/base/quantity.h"
 
@@ -38,6 +39,7 @@ struct RankStart {
   std::string store_host = "127.0.0.1";
   std::string address{};  // of this rank's machine, for the libraries; empty: the loopback interface's
   int part = 0;           // which program to run, where one process runs several
+  Secret store_secret{};  // of the store: drawn for each launch, so that strangers cannot use it
 };
 
 class RankChannel {

@@ -55,11 +55,11 @@ void RankProcess::add_to(std::vector<pollfd>& waiting) const {
 
 bool RankProcess::service() {
   if (gone_) return false;
-  const bool news = read_frames();
+  const bool news = read_frames(false);
   read_output();
   if (!child_.poll()) return news;
   // It wrote nothing after its death, so what is read now is all there is.
-  read_frames();
+  read_frames(true);
   read_output();
   socket_.reset();
   outcome_.ended = child_.poll();
@@ -72,14 +72,17 @@ bool RankProcess::service() {
   return true;
 }
 
-bool RankProcess::read_frames() {
+bool RankProcess::read_frames(bool all) {
   if (!socket_) return false;
   bool news = false;
-  const FrameReader::State state = reader_.fill(socket_.get());
-  while (const auto frame = reader_.next()) {
-    if (observer_) observer_(*frame);
-    news = take(*frame) || news;
-  }
+  FrameReader::State state;
+  do {
+    state = reader_.fill(socket_.get());
+    while (const auto frame = reader_.next()) {
+      if (observer_) observer_(*frame);
+      news = take(*frame) || news;
+    }
+  } while (all && state == FrameReader::State::more);
   if (state == FrameReader::State::closed) socket_.reset();
   return news;
 }
@@ -129,7 +132,7 @@ void RankProcess::end() {
   if (gone_) return;
   child_.end();
   if (outlives_ && outcome_.stopped) mark_end(memory_.bytes(), {0, 0, true});
-  read_frames();
+  read_frames(true);
   read_output();
   socket_.reset();
   read_ring();

@@ -64,7 +64,7 @@ class RankProcess final : public WatchedRank {
  private:
   RankProcess(Child child, Descriptor socket, Descriptor output, SharedMemory memory, int launch);
   void read_ring();
-  bool read_frames();
+  bool read_frames(bool all);
   void read_output();
 
   Child child_;

@@ -65,7 +65,8 @@ Result<std::unique_ptr<Store>> RealRendezvous::env(Time timeout) { return world_
 
 Result<std::unique_ptr<Store>> RealRendezvous::world_store(Time timeout) {
   if (options_.listener >= 0) {
-    Result<std::shared_ptr<TcpServer>> server = TcpServer::adopt(std::exchange(options_.listener, -1));
+    Result<std::shared_ptr<TcpServer>> server =
+        TcpServer::adopt(std::exchange(options_.listener, -1), {options_.secret, {}, {}});
     if (!server.ok()) return server.error();
     server_ = std::move(*server);
   }
@@ -76,6 +77,7 @@ Result<std::unique_ptr<Store>> RealRendezvous::world_store(Time timeout) {
   tcp.server = server_;
   tcp.world_size = options_.world_size;
   tcp.timeout = timeout;
+  tcp.secret = options_.secret;
   Result<std::unique_ptr<TcpStore>> store = TcpStore::open(tcp);
   if (!store.ok()) return store.error();
   // Its server began with this launch, so it holds nothing older.

@@ -23,6 +23,7 @@ class RealRendezvous final : public Rendezvous {
     int port = 0;       // of the world's own TCPStore
     int listener = -1;  // rank 0: the listening socket behind that port; owned from here on
     std::string host = "127.0.0.1";
+    Secret secret{};
   };
   // All outlive the rendezvous and its stores.
   RealRendezvous(Options options, FilesBelow& files, FlightRecorder& recorder)

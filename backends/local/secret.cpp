@@ -1,7 +1,11 @@
 #include "backends/local/secret.h"
 
+#include "backends/local/posix.h"
+
 #include <fmt/format.h>
 
+#include <array>
+#include <sys/random.h>
 #include <utility>
 
 namespace pdsim {
@@ -14,6 +18,15 @@ Result<Secret> Secret::of(std::string text) {
   Secret secret;
   secret.text_ = std::move(text);
   return secret;
+}
+
+Result<Secret> Secret::random() {
+  std::array<unsigned char, 16> bits{};
+  if (::getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size()))
+    return system_error("cannot draw a secret");
+  std::string text;
+  for (const unsigned char byte : bits) text += fmt::format("{:02x}", byte);
+  return of(std::move(text));
 }
 
 bool Secret::matches(std::string_view offered) const {

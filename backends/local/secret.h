@@ -17,6 +17,9 @@ class Secret {
   // invalid_argument, without the text: it is empty, or longer than `longest` bytes.
   static Result<Secret> of(std::string text);
 
+  // Of 128 random bits, in hexadecimal digits. io_error: the system has none.
+  static Result<Secret> random();
+
   bool empty() const { return text_.empty(); }
   // In a time that depends on neither text. False for none against some, both ways.
   bool matches(std::string_view offered) const;

@@ -61,9 +61,9 @@ ProgramResult run_part(RankChannel& channel, RankLife& life, const Scenario& sce
     recorder.mirror(&*ring);
   }
   FilesBelow files(start.work_dir);
-  RealRendezvous rendezvous(
-      {start.size, start.launch, start.rank, start.store_port, channel.take_listener(), start.store_host}, files,
-      recorder);
+  RealRendezvous rendezvous({start.size, start.launch, start.rank, start.store_port, channel.take_listener(),
+                             start.store_host, start.store_secret},
+                            files, recorder);
   const auto record = [&recorder] { return to_json({recorder.log(), {}}); };
   RealFaults faults(scenario, start.rank, start.launch, life.runtime, recorder, [&] {
     recorder.ended(RankEnd::died, {Code::rank_crashed, "a fault of the scenario killed the process", {}});

@@ -187,5 +187,39 @@ TEST(Join, WhatDoesNotGoTogetherIsToldOnEveryRank) {
   }
 }
 
+TEST(Join, ASecretInTheCommandLineIsRefusedAndNotPrinted) {
+  const Folder folder;
+  const Ended run = run_pdsim({"validate", "--on", "gloo", "--join-secret", "hunter2"}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.problems.find("write env:NAME or file:PATH"), std::string::npos) << run.problems;
+  EXPECT_EQ((run.output + run.problems).find("hunter2"), std::string::npos) << run.problems;
+}
+
+TEST(Join, ASecretThatIsNotThereIsNamed) {
+  const std::string job = "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 ";
+  const std::string command = job + program_path() + validate + "gloo --join-secret ";
+  const std::string variable = output_of(command + "env:NO_SUCH_SECRET"), file = output_of(command + "file:/no/such");
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  EXPECT_EQ(variable, "pdsim: --join-secret env:NO_SUCH_SECRET: the variable is not set\nstatus 2\n");
+  EXPECT_EQ(file, "pdsim: --join-secret file:/no/such: the file cannot be read\nstatus 2\n");
+}
+
+TEST(Join, ARankWithAnotherSecretIsRefusedAndTheJobGoesOn) {
+  if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
+  const std::string command = program_path() + validate + "gloo";
+  const Ended run = launch_two({}, "if [ $RANK = 1 ]; then PDSIM_JOIN_SECRET=wrong " + command +
+                                       "; echo status $?; fi; printf 'right\\n' > secret.$RANK; " + command +
+                                       " --join-secret file:secret.$RANK; s=$?; rm secret.$RANK; exit $s");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.output.find("[rank 1] status 2\n"), std::string::npos) << run.output;
+  EXPECT_NE(run.problems.find("[rank 1] pdsim: rank 1 has another secret than rank 0: give all ranks the same"),
+            std::string::npos)
+      << run.problems;
+  EXPECT_NE(run.problems.find("[rank 0] pdsim: rank 0 refused a connection from "), std::string::npos) << run.problems;
+  EXPECT_NE(run.output.find("[rank 0] 1 cases, 0 wrong elements, 0 skipped, 0 did not finish: ok\n"), std::string::npos)
+      << run.output;
+  EXPECT_EQ((run.output + run.problems).find("wrong\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pdsim::cli_tests

@@ -19,7 +19,7 @@ TEST(FilesBelow, KnowsWhatEarlierLaunchesLeft) {
   ASSERT_TRUE(folder.ok());
   FilesBelow files(folder->path());
   ASSERT_TRUE(files.write_whole("run/store", "seven b").ok());
-  FilesBelow::note_sizes(folder->path());
+  ASSERT_TRUE(FilesBelow::note_sizes(folder->path()));
   ASSERT_TRUE(files.write_whole("run/store", "seven bytes and more").ok());
   EXPECT_EQ(files.size_before_launch("run/store"), 7);
   EXPECT_EQ(files.size_before_launch("other"), 0);

@@ -92,6 +92,57 @@ TEST(Job, RefusesARankOfAnotherSize) {
   EXPECT_EQ(g.other.problem, g.status.error().message);
 }
 
+// The one with the right secret comes when the others have been refused.
+TEST(Job, RefusesWhoHasAnotherSecretSaysSoOnBothSidesAndGoesOn) {
+  JobPlace zero = place_of(0, 2, "secret"), right = place_of(1, 2, "secret");
+  zero.secret = right.secret = Secret::of("open sesame").value();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    JobPlace none = right, wrong = right;
+    none.secret = Secret();
+    wrong.secret = Secret::of("open sesamf").value();
+    std::string heard;
+    for (const JobPlace* place : {&none, &wrong}) {
+      const AgentResult result = run_agent(*place, "/bin/false", 10_s);
+      heard += std::to_string(result.status) + " " + result.problem + "\n";
+    }
+    heard += run_agent(right, "/bin/false", 10_s).problem;
+    (void)!write(ends[1], heard.data(), heard.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string notices;
+  const auto note = [&notices](const std::string& line) { notices += line + "\n"; };
+  {
+    const auto job = GatheredJob::gather(zero, "/bin/false", 10_s, note);
+    EXPECT_TRUE(job.ok()) << job.error().message;
+    if (job.ok()) (*job)->goodbye(0, "all is well");
+  }
+  std::string heard(4096, '\0');
+  const ssize_t n = read(ends[0], heard.data(), heard.size());
+  heard.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  const std::string all_the_same = ": give all ranks the same, by PDSIM_JOIN_SECRET or --join-secret\n";
+  const std::string without = "rank 1 has no secret, and rank 0 asks for one" + all_the_same;
+  const std::string another = "rank 1 has another secret than rank 0" + all_the_same;
+  EXPECT_EQ(heard, "2 " + without + "2 " + another + "all is well");
+  const std::string refused = "refused a connection from this machine, and goes on: ";
+  EXPECT_EQ(notices, refused + without + refused + another);
+}
+
+TEST(Job, RefusesASecretWhereRankZeroHasNone) {
+  JobPlace other = place_of(1, 2, "no secret");
+  other.secret = Secret::of("open sesame").value();
+  const Gathered g = gather(place_of(0, 2, "no secret"), other, 300_ms);
+  EXPECT_EQ(g.status.error().code, Code::unavailable) << "it goes on, and nobody else comes";
+  EXPECT_EQ(g.other.problem,
+            "rank 1 has a secret, and rank 0 has none: give all ranks the same, by PDSIM_JOIN_SECRET or --join-secret");
+  EXPECT_EQ(g.other.status, 2);
+}
+
 TEST(Job, RankOneSaysWhereItFoundNoRankZero) {
   const Result<Listener> held = reserve_port();
   ASSERT_TRUE(held.ok());
@@ -120,7 +171,7 @@ TEST(Job, APortThatIsTakenIsNamed) {
 }
 
 TEST(Job, AHelloComesOutAsItWentIn) {
-  const JobHello hello{job_protocol, 1, 2, true, "1.2.3", "some name"};
+  const JobHello hello{job_protocol, 1, 2, true, "1.2.3", "some name", "a secret"};
   const Result<JobHello> back = job_hello_of(text_of(hello));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->protocol, job_protocol);
@@ -128,6 +179,7 @@ TEST(Job, AHelloComesOutAsItWentIn) {
   EXPECT_TRUE(back->would_serve);
   EXPECT_EQ(back->version, "1.2.3");
   EXPECT_EQ(back->name, "some name");
+  EXPECT_EQ(back->secret, "a secret");
 }
 
 // Whatever comes behind the size there.

@@ -159,7 +159,8 @@ TEST_F(ProcessWorld, AnInterruptEndsTheRunAndIsRaisedAgain) {
 
 TEST(RankChannel, RefusesAProcessThatNoLauncherStarted) {
   EXPECT_FALSE(rank_start_of("not numbers").ok());
-  const RankStart start{1, 4, 2, 300_ms, 4711, std::chrono::steady_clock::now(), "/some folder/x"};
+  RankStart start{1, 4, 2, 300_ms, 4711, std::chrono::steady_clock::now(), "/some folder/x"};
+  start.store_secret = Secret::random().value();
   const Result<RankStart> back = rank_start_of(text_of(start));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->rank, 1);
