@@ -15,8 +15,8 @@ void PendingLinks::add_to(std::vector<pollfd>& waiting) const {
 }
 
 void PendingLinks::accept_some() {
-  constexpr int accepted_a_turn = 64;
-  for (int i = 0; i < accepted_a_turn; ++i) {
+  constexpr int accepted_in_one_go = 64;
+  for (int i = 0; i < accepted_in_one_go; ++i) {
     Descriptor fd(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
     if (!fd) {
       const bool none_left = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
