@@ -93,10 +93,10 @@ std::optional<Rank> SimBackend::first_ended(const std::vector<Rank>& ranks) cons
   return std::nullopt;
 }
 
-Result<std::unique_ptr<Member>> SimBackend::join(Store& store, const JoinOptions& options) {
+Result<std::unique_ptr<Member>> SimBackend::join_group(Store& store, const JoinOptions& options) {
   SimRuntime& runtime = *world_.seat(rank_).runtime;
-  // Ranks that disagree about the members never meet, as they wait for addresses that nobody writes.
-  std::string meeting = options.group;
+  // Ranks that disagree about the members never meet.
+  std::string meeting = fmt::format("{}/{}", options.group, options.size);
   if (!options.global_ranks.empty()) meeting += fmt::format("/{}", fmt::join(options.global_ranks, ","));
   const int channel = world_.channel(meeting);
   const Time deadline = options.timeout == Time::max() ? Time::max() : runtime.now() + options.timeout;

@@ -11,11 +11,11 @@ class SimBackend final : public Backend {
   SimBackend(World& world, Rank rank) : world_(world), rank_(rank) {}
   std::string_view name() const override { return world_.library.name; }
   Time default_timeout() const override;
-  // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of
-  // an earlier launch waits for it until the timeout.
-  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override;
 
  private:
+  // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of
+  // an earlier launch waits for it until the timeout.
+  Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) override;
   Status read_address(Store& store, const std::string& key, Rank peer, std::vector<Rank>& ghosts);
   Status exchange_addresses(Store& store, const JoinOptions& options, int channel, std::vector<Rank>& ghosts);
   Status connect(const JoinOptions& options, int channel, const std::vector<Rank>& ghosts, Time deadline);

@@ -24,11 +24,11 @@ namespace {
 
 using namespace literals;
 
-// Behind every address that a rank publishes: how many interfaces it was told to use, and which.
-constexpr std::string_view interfaces_mark = "\npdsim interfaces ";
+// Behind every address that a rank publishes: how many ranks it expects, and which interfaces it was told to use.
+constexpr std::string_view expects_mark = "\npdsim expects ";
 
-// Gloo's rendezvous store over ours, under the group's name. All ranks name as many interfaces, for Gloo would wait for ever
-// where they do not.
+// Gloo's rendezvous store over ours, under the group's name. It compares what the ranks were told before Gloo connects them: with
+// different numbers of interfaces Gloo would wait forever, and with different world sizes it reads addresses that are too short.
 class RendezvousStore final : public ::gloo::rendezvous::Store {
  public:
   RendezvousStore(pdsim::Store& store, const JoinOptions& options, const std::string& interfaces, GlooPeers& peers)
@@ -41,16 +41,19 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
 
   void set(const std::string& key, const std::vector<char>& data) override {
     std::string value(data.begin(), data.end());
-    value.append(interfaces_mark).append(interfaces_);
+    value.append(fmt::format("{}{} {}", expects_mark, members_.size(), interfaces_));
     must(store_.set(prefix_ + key, value));
   }
   std::vector<char> get(const std::string& key) override {
     if (const auto known = published_.find(key); known != published_.end()) return known->second;
     const Result<std::string> value = store_.get(prefix_ + key);
     must(value.status());
-    const std::size_t end = std::min(value->rfind(interfaces_mark), value->size());
+    const std::size_t end = std::min(value->rfind(expects_mark), value->size());
     if (is_address(key) && end < value->size()) {
-      must(compare(key, value->substr(end + interfaces_mark.size())));
+      const std::string told = value->substr(end + expects_mark.size());
+      const std::size_t space = std::min(told.find(' '), told.size());
+      must(compare_size(key, told.substr(0, space)));
+      must(compare_interfaces(key, told.substr(std::min(space + 1, told.size()))));
       peers_.add(members_[std::stoi(key)], std::string_view(*value).substr(0, end));
     }
     return {value->begin(), value->begin() + static_cast<std::ptrdiff_t>(end)};
@@ -82,7 +85,16 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
     for (const std::string& key : keys) ours.push_back(prefix_ + key);
     must(store_.wait(ours, timeout));
   }
-  Status compare(const std::string& key, const std::string& others) const {
+  Status compare_size(const std::string& key, const std::string& theirs) const {
+    const std::string ours = std::to_string(members_.size());
+    if (theirs == ours) return {};
+    return Error{
+        Code::invalid_argument,
+        fmt::format("rank {} expects {} ranks and rank {} expects {}: the world size must be the same on every rank",
+                    key, theirs, rank_, ours),
+        {{"peer", key}, {"size", theirs}, {"own_size", ours}}};
+  }
+  Status compare_interfaces(const std::string& key, const std::string& others) const {
     const std::size_t theirs = names_in(others).size(), ours = names_in(interfaces_).size();
     if (theirs == ours) return {};
     return Error{
@@ -122,7 +134,8 @@ class GlooBackend final : public Backend {
   std::string_view name() const override { return "gloo"; }
   Time default_timeout() const override { return 30_min; }
 
-  Result<std::unique_ptr<Member>> join(pdsim::Store& store, const JoinOptions& options) override {
+ private:
+  Result<std::unique_ptr<Member>> join_group(pdsim::Store& store, const JoinOptions& options) override {
     GlooPeers peers;
     const auto context = connected(store, options, peers);
     if (!context.ok()) return peers.name_in(context.error());
@@ -130,14 +143,12 @@ class GlooBackend final : public Backend {
     return std::unique_ptr<Member>(
         std::make_unique<GlooMember>(runtime_, *context, std::move(peers), timeout_of(options)));
   }
-  Result<std::unique_ptr<RawCaller>> join_raw(pdsim::Store& store, const JoinOptions& options) override {
+  Result<std::unique_ptr<RawCaller>> join_raw_group(pdsim::Store& store, const JoinOptions& options) override {
     GlooPeers peers;
     const auto context = connected(store, options, peers);
     if (!context.ok()) return context.error();
     return make_gloo_raw_caller(*context);
   }
-
- private:
   Time timeout_of(const JoinOptions& options) const {
     return options.timeout > Time{} ? options.timeout : default_timeout();
   }

@@ -45,18 +45,17 @@ class MpiBackend final : public Backend {
   std::string_view name() const override { return "mpi"; }
   Time default_timeout() const override { return 30_min; }
 
-  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override {
+ private:
+  Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) override {
     const Result<MpiGroup> group = made(store, options);
     if (!group.ok()) return group.error();
     return std::unique_ptr<Member>(std::make_unique<MpiMember>(runtime_, job_, *group, timeout_of(options)));
   }
-  Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options) override {
+  Result<std::unique_ptr<RawCaller>> join_raw_group(Store& store, const JoinOptions& options) override {
     const Result<MpiGroup> group = made(store, options);
     if (!group.ok()) return group.error();
     return make_mpi_raw_caller(job_, *group);
   }
-
- private:
   Time timeout_of(const JoinOptions& options) const {
     return options.timeout > Time{} ? options.timeout : default_timeout();
   }

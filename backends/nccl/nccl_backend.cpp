@@ -45,7 +45,8 @@ class NcclBackend final : public Backend {
   std::string_view name() const override { return "nccl"; }
   Time default_timeout() const override { return 10_min; }  // PyTorch's since 2.2
 
-  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override {
+ private:
+  Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) override {
     const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
     const auto deadline = deadline_after(timeout);
     PDSIM_TRY(take_device(options));
@@ -66,7 +67,7 @@ class NcclBackend final : public Backend {
                                                                  store, prefix, options.rank, options.size, timeout}));
   }
 
-  Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options) override {
+  Result<std::unique_ptr<RawCaller>> join_raw_group(Store& store, const JoinOptions& options) override {
     const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
     PDSIM_TRY(take_device(options));
     const Result<std::string> name = name_of_join(store, options);
@@ -75,8 +76,6 @@ class NcclBackend final : public Backend {
     if (!seat.ok()) return seat.error();
     return make_nccl_raw_caller(job_, *seat, deadline_after(timeout));
   }
-
- private:
   // Once, at the first group, which is the world's.
   Status take_device(const JoinOptions& options) {
     if (has_device_) return {};

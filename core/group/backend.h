@@ -55,11 +55,17 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   virtual Time default_timeout() const = 0;
-  virtual Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) = 0;
+  // invalid_argument, before anything reaches the store or the library, where check_rank refuses the options.
+  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options);
   // The library itself, in a group of its own. unsupported where there is none below this backend.
-  virtual Result<std::unique_ptr<RawCaller>> join_raw(Store&, const JoinOptions&) {
-    return Error{Code::unsupported, std::string(name()) + " is no library that could be called directly", {}};
-  }
+  Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options);
+
+ private:
+  virtual Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) = 0;
+  virtual Result<std::unique_ptr<RawCaller>> join_raw_group(Store& store, const JoinOptions& options);
 };
+
+// Error: invalid_argument, where a group of `size` ranks has no rank of this number.
+Status check_rank(Rank rank, int size);
 
 }  // namespace pdsim

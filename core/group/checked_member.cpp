@@ -138,7 +138,7 @@ Result<WorkPtr> CheckedMember::start(const Collective& call) {
   return inner_->start(call);
 }
 
-Result<std::unique_ptr<Member>> CheckedBackend::join(Store& store, const JoinOptions& options) {
+Result<std::unique_ptr<Member>> CheckedBackend::join_group(Store& store, const JoinOptions& options) {
   Result<std::unique_ptr<Member>> member = inner_.join(store, options);
   if (!member.ok()) return member;
   const std::string& name = options.name.empty() ? options.group : options.name;

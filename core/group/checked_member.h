@@ -49,9 +49,10 @@ class CheckedBackend final : public Backend {
   CheckedBackend(Backend& inner, Runtime& runtime) : inner_(inner), runtime_(runtime) {}
   std::string_view name() const override { return inner_.name(); }
   Time default_timeout() const override { return inner_.default_timeout(); }
-  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options) override;
 
  private:
+  Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) override;
+
   Backend& inner_;
   Runtime& runtime_;
 };

@@ -188,7 +188,7 @@ inline constexpr auto diagnosis_table = std::to_array<DiagnosisRow>({
      &diagnoses::store_not_shared_text},
     {"interface-counts", "ranks gave Gloo different numbers of interfaces", diagnoses::interface_counts,
      &diagnoses::interface_counts_text},
-    {"world-size", "a rank expects more ranks than were started", diagnoses::world_size, &diagnoses::world_size_text},
+    {"world-size", "a rank expects another number of ranks than were started", diagnoses::world_size, &diagnoses::world_size_text},
     {"store-gone", "the process that serves the store ended while others needed it", diagnoses::store_gone,
      &diagnoses::store_gone_text},
     {"store-key-missing", "a rank waits for a key of the store that nobody has set", diagnoses::store_key_missing,

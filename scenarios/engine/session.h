@@ -103,6 +103,8 @@ struct Session {
   bool moves_data() const { return world == WorldKind::real || scenario.world.spec.payload; }
   // Runs one operation if its `when` selects this rank and step.
   Status run(const Operation& op);
+  // The ranks of the world's group; before init, of the launcher.
+  int world_size() const { return group != nullptr ? group->size() : env.world_size; }
   // What joins groups: the world's backend, or the checked one around it.
   Backend& backend() { return scenario.world.checked ? static_cast<Backend&>(checked) : env.backend; }
   // The group that the operation names. Errors: not_initialized before init; invalid_argument before its new_group.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace pdsim::scenarios::diagnoses {
@@ -19,6 +20,15 @@ bool suffers_in(const Report& report, std::string_view operation) {
                      [&](const RankError& e) { return e.in == operation && is_timeout(e.code); }) ||
          std::any_of(report.blocked.begin(), report.blocked.end(),
                      [&](const BlockedRank& b) { return b.site == operation || b.in == operation; });
+}
+
+// Who failed there with an error that ranks get when they were told different numbers: refused, or left alone.
+std::vector<Rank> failed_in(const Report& report, std::string_view operation) {
+  constexpr std::array codes{Code::invalid_argument, Code::peer_closed, Code::store_closed, Code::connection_refused};
+  std::vector<Rank> failed;
+  for (const RankError& e : report.errors)
+    if (e.in == operation && std::find(codes.begin(), codes.end(), e.code) != codes.end()) add_once(failed, e.rank);
+  return failed;
 }
 
 // What each rank noted, by what it said.
@@ -43,6 +53,42 @@ void place(Diagnosis& d, const Report& report, std::string_view kind, std::strin
   if (note == nullptr) return;
   add_span(d, report.scenario, note->site.line, note->site.column, std::move(label), true);
   d.inevitable_at = note->at;
+}
+
+// More ranks expected than started.
+void explain_absent(Diagnosis& d, int count, int started) {
+  d.headline =
+      fmt::format("{} for {} ranks in init, and {} were started", who(d.ranks, "waits", "wait"), count, started);
+  d.cause = fmt::format("nobody is rank {}", started);
+  d.why = fmt::format(
+      "init_process_group returns when world_size ranks have met. The number is what the caller says, and nobody "
+      "counts the processes: {} {} for the address of rank {}, which no process will publish.",
+      ranks_text(d.ranks), d.ranks.size() == 1 ? "looks" : "look", started);
+}
+
+// Fewer ranks expected than started, on some ranks or on all.
+void explain_left_out(Diagnosis& d, const Report& report, const std::vector<Rank>& failed, int count, int started) {
+  d.headline = fmt::format("{} {} rank{} in init, and {} were started", who(d.ranks, "expects", "expect"), count,
+                           count == 1 ? "" : "s", started);
+  std::vector<Rank> beyond;
+  for (const Rank rank : d.ranks)
+    if (rank >= count && contains(failed, rank)) beyond.push_back(rank);
+  const std::vector<Rank> rest = others(report, d.ranks);
+  d.cause = beyond.empty() ? fmt::format("{} {} other ranks than {}", ranks_text(d.ranks),
+                                         d.ranks.size() == 1 ? "expects" : "expect", ranks_text(rest))
+                           : fmt::format("{} not in a world of {}", who(beyond, "is", "are"), count);
+  d.why = fmt::format(
+      "The world size is what the caller of init_process_group says, and nobody counts the processes. A world of {} "
+      "has {}.",
+      count, count == 1 ? "only rank 0" : fmt::format("only ranks 0 to {}", count - 1));
+  if (!beyond.empty())
+    d.why += fmt::format(" {} {} that and {} refused.", capitalised(ranks_text(beyond)),
+                         beyond.size() == 1 ? "is beyond" : "are beyond", beyond.size() == 1 ? "was" : "were");
+  if (!rest.empty())
+    d.why += fmt::format(" {} a group of {} with {}, and a group is made only by ranks that agree on its size.",
+                         capitalised(who(rest, "expects", "expect")), started, ranks_text(d.ranks));
+  else if (beyond.size() < d.ranks.size())
+    d.why += fmt::format(" The others make a group without {} and go on.", ranks_text(beyond));
 }
 
 struct Waited {
@@ -125,24 +171,25 @@ std::optional<Diagnosis> interface_counts(const Report& report) {
 }
 
 std::optional<Diagnosis> world_size(const Report& report) {
-  if (!suffers_in(report, "init")) return std::nullopt;
+  const std::vector<Rank> failed = failed_in(report, "init");
+  if (failed.empty() && !suffers_in(report, "init")) return std::nullopt;
   Diagnosis d;
   const auto counts = said(report, note_kind::ranks_expected, d, "expects ranks:");
   if (counts.empty()) return std::nullopt;
-  const auto& [count, ranks] = *counts.rbegin();
   const int started = static_cast<int>(report.run.ranks.size());
-  if (count <= started) return std::nullopt;
+  const bool too_many = counts.rbegin()->first > started;
+  const auto& [count, ranks] = too_many ? *counts.rbegin() : *counts.begin();
   d.ranks = ranks;
-  d.headline = fmt::format("{} for {} ranks in init, and {} were started", who(ranks, "waits", "wait"), count, started);
-  d.cause = fmt::format("nobody is rank {}", started);
-  d.why = fmt::format(
-      "init_process_group returns when world_size ranks have met. The number is what the caller says, and nobody "
-      "counts the processes: {} looks for the address of rank {}, which no process will publish.",
-      ranks_text(ranks), started);
+  if (too_many)
+    explain_absent(d, count, started);
+  else
+    explain_left_out(d, report, failed, count, started);
   d.fix = fmt::format("init: {{world_size: {}}}, or leave it to the launcher", started);
-  d.fix_lines = {"nodes x processes per node, and every node must be started"};
-  place(d, report, note_kind::ranks_expected, fmt::format("expects {} ranks", count));
-  d.inevitable = fmt::format("since {}: rank {} does not exist", to_string(d.inevitable_at), started);
+  d.fix_lines = {too_many ? "nodes x processes per node, and every node must be started"
+                          : "nodes x processes per node: the same number on every rank"};
+  place(d, report, note_kind::ranks_expected, fmt::format("expects {} rank{}", count, count == 1 ? "" : "s"));
+  d.inevitable = fmt::format("since {}: {}", to_string(d.inevitable_at), d.cause);
+  if (too_many) d.inevitable = fmt::format("since {}: rank {} does not exist", to_string(d.inevitable_at), started);
   return d;
 }
 
@@ -234,11 +281,12 @@ collective; hosts have different network cards, or one has the variable from an 
 Fix: the same number of names everywhere; one is enough.)";
 
 const std::string_view world_size_text =
-    R"(A rank was told that there are more ranks than were started: a node of the job did not come up, WORLD_SIZE was set by hand, or
-nnodes and nproc_per_node do not fit.
+    R"(A rank was told another number of ranks than were started: a node of the job did not come up or one too many did, WORLD_SIZE
+was set by hand, or nnodes and nproc_per_node do not fit.
 
-How to recognise it: init_process_group waits on every rank until its timeout; the error names a rank that nobody is, or says how
-many of how many have joined.
+How to recognise it: where the number is too large, init_process_group waits on every rank until its timeout; the error names a
+rank that nobody is, or says how many of how many have joined. Where it is too small, the ranks beyond it fail at once in Gloo,
+with "rank < size. 2 vs 2", and the others train without them. Where it differs between ranks, those with the larger number wait.
 
 Fix: start what is missing, or leave RANK and WORLD_SIZE to the launcher.)";
 

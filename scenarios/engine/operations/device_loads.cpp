@@ -61,7 +61,7 @@ std::vector<DeviceLoad> loads_of_layers(Session& s) {
 
 // "3", or "1.0" for device 0 of rank 1 where layers are on several.
 std::string name_of_device(const Session& s, std::size_t index, bool of_layers) {
-  if (s.data_parallel != nullptr || (of_layers && s.env.world_size == 1)) return std::to_string(index);
+  if (s.data_parallel != nullptr || (of_layers && s.world_size() == 1)) return std::to_string(index);
   return of_layers ? fmt::format("{}.{}", s.env.rank, index) : std::to_string(s.env.rank);
 }
 

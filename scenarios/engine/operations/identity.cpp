@@ -64,10 +64,7 @@ Result<Identity> claim_identity(Session& s, const Operation& op, int expected, T
     return me;
   }
   me.rank = op.text("rank", "") == "local_rank" ? local_rank : static_cast<Rank>(op.integer("rank", s.env.rank));
-  if (me.rank >= expected)
-    return Error{Code::invalid_argument,
-                 fmt::format("init: rank {} in a world of {}: ranks are 0 to {}", me.rank, expected, expected - 1),
-                 {{"rank", std::to_string(me.rank)}}};
+  PDSIM_TRY(check_rank(me.rank, expected));
   me.group = fmt::format("world:{}", port);
   if (me.rank == 0 && op.text("method", "tcp") != "file") PDSIM_TRY(listen(s, port));
   const auto key_of = [port](Rank rank) { return fmt::format("process/{}/{}", port, rank); };

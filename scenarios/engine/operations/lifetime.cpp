@@ -58,12 +58,12 @@ Status store_barrier(Session& s, Time timeout) {
   constexpr Time poll = 10_ms;
   const Time began = s.env.runtime.now(), deadline = began + timeout;
   Result<std::int64_t> count = s.store->add(key, 1);
-  while (count.ok() && *count != s.env.world_size) {
+  while (count.ok() && *count != s.group->size()) {
     if (s.env.runtime.now() >= deadline)
       return Error{
           Code::rendezvous_timeout,
           fmt::format("the store barrier after {} counted {} arrivals in a world of {} and gave up after {}",
-                      s.maker->made() == 0 ? "init" : "new_group", *count, s.env.world_size, to_string(timeout)),
+                      s.maker->made() == 0 ? "init" : "new_group", *count, s.group->size(), to_string(timeout)),
           {{"key", key}}};
     const Time now = s.env.runtime.now();
     s.env.runtime.sleep_until(std::min(deadline, now + std::max(poll, Time{(now - began).ps / 100})));
@@ -72,15 +72,29 @@ Status store_barrier(Session& s, Time timeout) {
   return count.status();
 }
 
+// The world size that init is told, which nobody compares with the number of processes. MPI has its own from mpirun and only warns.
+int expected_ranks(Session& s, const Operation& op) {
+  const auto told = static_cast<int>(op.integer("world_size", s.env.world_size));
+  if (told == s.env.world_size) return told;
+  if (ranks_from_launcher(s)) {
+    s.env.recorder.note(note_kind::warning,
+                        {{"text", fmt::format("MPI ignores the world size that init is told, {}", told)}});
+    return s.env.world_size;
+  }
+  s.env.recorder.note(note_kind::ranks_expected,
+                      {{"count", std::to_string(told)}, {"started", std::to_string(s.env.world_size)}});
+  return told;
+}
+
 // ProcessGroupGloo makes one context for each interface that it is given, and in each it connects all ranks.
-Status join_further_contexts(Session& s, const Operation& op, Time timeout) {
+Status join_further_contexts(Session& s, const Operation& op, int expected, Time timeout) {
   const std::int64_t interfaces = op.integer("interfaces", 1);
   const bool told = op.args.count("interfaces") > 0;
   if (!told || ranks_from_launcher(s)) return {};
   s.env.recorder.note(note_kind::interfaces_used, {{"count", std::to_string(interfaces)}});
   for (std::int64_t i = 1; i < interfaces; ++i) {
     Result<std::unique_ptr<Member>> member =
-        s.backend().join(*s.store, {fmt::format("world/{}", i), s.env.rank, s.env.world_size, timeout});
+        s.backend().join(*s.store, {fmt::format("world/{}", i), s.env.rank, expected, timeout});
     if (!member.ok()) return member.error();
     s.more_contexts.push_back(std::move(*member));
   }
@@ -166,19 +180,16 @@ Status init(Session& s, const Operation& op) {
   Result<std::unique_ptr<Store>> store = open_store(s, op, timeout);
   if (!store.ok()) return store.error();
   s.use_store(std::move(*store), op.text("method", "tcp") == "file");
-  const int expected = static_cast<int>(op.integer("world_size", s.env.world_size));
-  if (expected != s.env.world_size)
-    s.env.recorder.note(note_kind::ranks_expected,
-                        {{"count", std::to_string(expected)}, {"started", std::to_string(s.env.world_size)}});
+  const int expected = expected_ranks(s, op);
   if (tells_identity(s.scenario)) {
     PDSIM_TRY(join_as_it_says(s, op, expected, timeout));
   } else {
     Result<std::unique_ptr<Member>> member = s.backend().join(*s.store, {"world", s.env.rank, expected, timeout});
     if (!member.ok()) return member.error();
-    PDSIM_TRY(join_further_contexts(s, op, timeout));
-    s.group = std::make_unique<ProcessGroup>("world", RankList::of_world(s.env.world_size), s.env.rank, timeout,
+    PDSIM_TRY(join_further_contexts(s, op, expected, timeout));
+    s.group = std::make_unique<ProcessGroup>("world", RankList::of_world(expected), s.env.rank, timeout,
                                              std::move(*member), s.env.recorder);
-    s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, s.env.world_size, s.env.recorder);
+    s.maker = std::make_unique<GroupMaker>(s.backend(), *s.store, s.env.rank, expected, s.env.recorder);
     PDSIM_TRY(store_barrier(s, timeout));
   }
   s.group_destroyed = false;

@@ -182,7 +182,7 @@ Status make_model(Session& s, const Operation& op) {
   const std::string of = s.part.empty() ? "parameters" : "parameters/" + s.part;
   s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream(of, stream));
   s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
-  if (s.scenario.ddp.wrap && s.env.world_size > 1) s.module->set_exchange(exchange_over(*s.group));
+  if (s.scenario.ddp.wrap && s.world_size() > 1) s.module->set_exchange(exchange_over(*s.group));
   s.module->set_clock([&s](Time cost) {
     s.computing += cost;
     s.env.runtime.compute(cost);
@@ -294,12 +294,12 @@ Status forward(Session& s, const Operation& op) {
 
 Status backward(Session& s, const Operation& op) {
   std::vector<nn::Tensor> roots;
-  const std::int64_t times = op.text("times", "") == "world_size" ? s.env.world_size : op.integer("times", 1);
+  const std::int64_t times = op.text("times", "") == "world_size" ? s.world_size() : op.integer("times", 1);
   const std::int64_t parts = op.integer("divided_by", 1);
   if (times != 1 || parts != 1)
     s.env.recorder.note(note_kind::loss_scaled, {{"by", std::to_string(times)},
                                                  {"divided_by", std::to_string(parts)},
-                                                 {"ranks", std::to_string(s.env.world_size)},
+                                                 {"ranks", std::to_string(s.world_size())},
                                                  {"loss", s.scenario.loss}});
   const double factor = static_cast<double>(times) / static_cast<double>(parts);
   const auto add = [&](const std::string& name) -> Status {
@@ -349,7 +349,7 @@ Status optimizer_step(Session& s, const Operation& op) {
   bool synchronised = true;
   const Status stepped = s.for_each_part([&]() -> Status {
     PDSIM_TRY(make_model(s, op));
-    synchronised = synchronised && (s.env.world_size == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
+    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
     s.optimizer->step();
     return {};
   });
