@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{64} << 10;
 
 // A pipe that can be written to takes this much without waiting, and does not mix it with what others write.
-constexpr std::size_t whole = PIPE_BUF;
+constexpr std::size_t most_at_once = PIPE_BUF;
 
 bool writable(int fd, int ms) {
   pollfd waiting{fd, POLLOUT, 0};
@@ -23,9 +23,9 @@ bool writable(int fd, int ms) {
 
 // Whole lines where they fit.
 std::size_t next_piece(std::string_view text) {
-  if (text.size() <= whole) return text.size();
-  const std::size_t newline = text.rfind('\n', whole - 1);
-  return newline == std::string_view::npos ? whole : newline + 1;
+  if (text.size() <= most_at_once) return text.size();
+  const std::size_t newline = text.rfind('\n', most_at_once - 1);
+  return newline == std::string_view::npos ? most_at_once : newline + 1;
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+#include "tests/fuzz/explain.h"
+
+#include "core/base/check.h"
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/text_report.h"
+
+#include <utility>
+
+namespace pdsim::fuzz {
+
+void explain(RunRecord run, const std::string& world) {
+  scenarios::Scenario scenario;
+  scenario.name = "fuzzed";
+  scenario.world.spec.ranks_per_node = static_cast<int>(run.ranks.size());
+  const scenarios::Report report = scenarios::analyse(scenario, std::move(run), world);
+  PDSIM_CHECK(!scenarios::render_diagnosis(report, {}).empty(), "every run has a report");
+}
+
+}  // namespace pdsim::fuzz

@@ -1,0 +1,12 @@
+// Dumps of PyTorch's Flight Recorder as pickles.
+#include "scenarios/engine/pytorch/pickle.h"
+#include "tests/fuzz/pytorch_dump.h"
+#include "tests/fuzz/target.h"
+
+using namespace pdsim;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Result<scenarios::pytorch::Tree> tree = scenarios::pytorch::read_pickle(fuzz::text_of(data, size));
+  if (tree.ok()) fuzz::use_dump(*tree);
+  return 0;
+}
