@@ -119,7 +119,7 @@ TEST(Diagnose, NamesTheLineAndTheFieldOfANumberThatCannotBeAndExplainsTheRest) {
 
 TEST(Diagnose, WritesBelowTheFolderOfOutWhateverTheRecordCallsItself) {
   const Folder folder;
-  for (const std::string name : {std::string("../outside"), (folder.path() / "absolute").string()}) {
+  for (const std::string& name : {std::string("../outside"), (folder.path() / "absolute").string()}) {
     folder.write("mine.jsonl",
                  "{\"event\":\"origin\",\"scenario\":\"" + name +
                      "\",\"variant\":\"../../x\"}\n{\"event\":\"end\",\"rank\":0,\"end\":\"returned\"}\n");

@@ -81,7 +81,7 @@ TEST_F(RealDiagnosis, ASavedRecordTellsTheSame) {
   const Report report = report_of("barrier_against_all_reduce", 2);
   Result<SavedRun> saved = run_from_jsonl(events_jsonl(report.run));
   ASSERT_TRUE(saved.ok()) << saved.error().message;
-  const Report again = analyse(scenario_, std::move(*saved), "gloo");
+  const Report again = analyse(scenario_, std::move(saved->run), "gloo");
   ASSERT_TRUE(again.diagnosis.has_value());
   EXPECT_EQ(again.diagnosis->headline, report.diagnosis->headline);
 }
