@@ -53,11 +53,10 @@ class Launch {
     while (!all([](const WatchedRank& r) { return r.gone(); })) {
       if (signals_.arrived()) return Error{Code::cancelled, "the run was interrupted", {}};
       wait_a_little();
-      for (const auto& rank : ranks_)
-        if (rank->service()) last_progress_ = clock_.now();
-      if (options_.ends_together && end_together()) break;
+      look_at_all();
+      if (end_together()) break;
       if (some_refused()) break;
-      if (clock_.now() - last_progress_ < limit()) continue;
+      if (ends_all_ || clock_.now() - last_progress_ < limit()) continue;
       if (!all([](const WatchedRank& r) { return r.has_come_up() || r.gone(); }) && none_finished())
         return Error{Code::unavailable, "the rank processes did not come up: " + first_output(), {}};
       deadlocked_ = !all([](const WatchedRank& r) { return r.gone() || r.outcome().finished; });
@@ -76,8 +75,11 @@ class Launch {
   std::vector<RankOutcome> outcomes() const {
     std::vector<RankOutcome> all_outcomes;
     for (const auto& rank : ranks_) all_outcomes.push_back(rank->outcome());
-    for (RankOutcome& outcome : all_outcomes)
+    for (std::size_t r = 0; r < all_outcomes.size(); ++r) {
+      RankOutcome& outcome = all_outcomes[r];
+      outcome.ended_at = gone_at_[r].value_or(clock_.now());
       if (!outcome.finished && !outcome.ended) outcome.ended_by = ends_all_;
+    }
     return all_outcomes;
   }
 
@@ -123,19 +125,34 @@ class Launch {
     return std::any_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r->outcome().refused(); });
   }
 
+  void look_at_all() {
+    gone_at_.resize(ranks_.size());
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (!ranks_[r]->service()) continue;
+      last_progress_ = clock_.now();
+      if (ranks_[r]->gone()) gone_at_[r] = last_progress_;
+    }
+  }
+
+  // Its end is the end of the job.
+  bool ends_all(const WatchedRank& rank) const {
+    if (options_.ends_together && rank.outcome().failed) return true;
+    return (options_.ends_together || !options_.deaths_are_planned) && rank.gone() && !rank.outcome().finished;
+  }
+
   // True: a rank has failed, the others have told what they know, and it is time to end them. They get a moment before, as
   // mpirun takes one: what makes one rank fail often makes all fail, each in its own words.
   bool end_together() {
+    constexpr Time moment = 500_ms;
     if (!ends_all_) {
-      const auto first = std::find_if(ranks_.begin(), ranks_.end(), [](const auto& r) {
-        return r->outcome().failed || (r->gone() && !r->outcome().finished);
-      });
+      const auto first = std::find_if(ranks_.begin(), ranks_.end(), [this](const auto& r) { return ends_all(*r); });
       if (first == ranks_.end()) return false;
       ends_all_ = static_cast<int>(first - ranks_.begin());
-      ends_at_ = clock_.now() + 500_ms;
+      ends_by_ = clock_.now() + (options_.ends_together ? moment : std::max(options_.patience, moment));
     }
     const bool all_said = all([](const WatchedRank& r) { return r.gone() || r.outcome().finished; });
-    if (!all_said && clock_.now() < ends_at_) return false;
+    const bool quiet = !options_.ends_together && clock_.now() - last_progress_ >= moment;
+    if (!all_said && !quiet && clock_.now() < ends_by_) return false;
     ask_for_records();
     return true;
   }
@@ -190,7 +207,8 @@ class Launch {
   Time last_progress_{};
   bool deadlocked_ = false;
   std::optional<int> ends_all_;  // the rank that failed first
-  Time ends_at_{};
+  Time ends_by_{};
+  std::vector<std::optional<Time>> gone_at_;  // by rank: when its end was noticed
 };
 
 }  // namespace

@@ -3,9 +3,10 @@
 //   hang      no rank recorded anything new for `patience` while some rank had not finished: every such rank is asked for its
 //             record (its watchdog thread answers, also while the main thread hangs), then all are ended
 //   refusal   a rank whose program ends before it records anything, with status 2 or more, ends the run at once
-//   death     a rank that exits without its last word, or is killed, is noticed at once; the others go on, and get `patience`,
-//             or with `ends_together` the job ends, also when a rank's program failed: the others hand over their records and
-//             are killed
+//   death     a rank that exits without its last word, or is killed, is noticed at once, and the job ends as soon as the others
+//             have recorded nothing new for half a second: they hand over their records and are killed. With `ends_together` it
+//             ends after half a second in any case, also when a rank's program failed. With `deaths_are_planned` the others
+//             go on, and get `patience`
 //   relaunch  when every rank finished with the wish to be launched again, the next launch begins in the same folder
 //   clean-up  processes (each with its process group) are killed and reaped, the folder is removed, on every way out; if this
 //             process itself is killed, the kernel kills the ranks
@@ -39,6 +40,7 @@ struct ProcessWorldOptions {
   int most_launches = 16;
   TakeSeats take_seats = nullptr;  // where the library wants its own launcher; anew for every launch
   bool ends_together = false;
+  bool deaths_are_planned = false;  // the program kills ranks, and what the others do then is its subject
   RingShape ring;
   // A job that was started by mpirun, srun or torchrun: its agents start the ranks (backends/local/job.h), with their own
   // executable for command[0]; seats are not taken.
@@ -53,6 +55,7 @@ struct RankOutcome {
   bool answered = false;       // finished, or answered when it was asked
   bool stopped = false;        // it did not run when it was asked (SIGSTOP, a debugger)
   std::optional<Ended> ended;  // how it ended by itself; absent when the launcher ended it
+  Time ended_at{};             // when that was noticed
   Relaunch relaunch = Relaunch::none;
   bool failed = false;             // its last word said that its program did
   std::optional<int> ended_by;     // the rank whose end was the reason to end this one

@@ -26,6 +26,11 @@ Status real_faults_supported(const Scenario& scenario, std::string_view world) {
   return {};
 }
 
+bool kills_ranks(const Scenario& scenario) {
+  return std::any_of(scenario.faults.begin(), scenario.faults.end(),
+                     [](const Fault& fault) { return fault.spec.kind == "crash"; });
+}
+
 RealFaults::RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, FlightRecorder& recorder,
                        std::function<void()> crash)
     : launch_(launch), runtime_(runtime), recorder_(recorder), crash_(std::move(crash)) {

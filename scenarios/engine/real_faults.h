@@ -20,6 +20,8 @@ namespace pdsim::scenarios {
 
 // unsupported, naming the first fault that only the simulated world has.
 Status real_faults_supported(const Scenario& scenario, std::string_view world);
+// Whether a fault ends the process of a rank.
+bool kills_ranks(const Scenario& scenario);
 
 class RealFaults {
  public:

@@ -55,9 +55,11 @@ RankResult result_of(Rank rank, const RankOutcome& outcome, Time now) {
   log.rank = rank;
   log.launch = outcome.launch;
   if (!outcome.answered && outcome.ring) take_ring(log, *outcome.ring, now);
-  if (!outcome.finished && outcome.ended && log.end != RankEnd::died) {
+  // Also of a program that had ended well: its process did not.
+  const bool killed_at_its_end = log.end == RankEnd::returned && outcome.ended && outcome.ended->signal != 0;
+  if (outcome.ended && (killed_at_its_end || (!outcome.finished && log.end != RankEnd::died))) {
     log.end = RankEnd::died;
-    log.ended = now;
+    log.ended = outcome.ended_at;
     log.error = death_of(rank, outcome);
     if (!log.calls.empty()) log.error_site = log.calls.back().site;
   }
@@ -92,6 +94,7 @@ class RealWorldRunner final : public WorldRunner {
     world.patience = options.patience;
     world.take_seats = row_.take_seats;
     world.ends_together = row_.ends_together;
+    world.deaths_are_planned = kills_ranks(scenario);
     world.job = options.job;
     world.begins_once = begins_once();
     world.part = options.part;

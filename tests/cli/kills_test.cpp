@@ -16,9 +16,12 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <poll.h>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 namespace pdsim::cli_tests {
@@ -82,6 +85,50 @@ void strike_often(const std::string& world, int otherwise) {
   for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) strike(world, random, tally);
   tally.print(world);
 }
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Within the first moments of a rank: before it is another program than its parent, loads, connects, and in init.
+void strike_early(const std::string& world, int time) {
+  const int moment = time * 7 % 40;
+  SCOPED_TRACE(std::to_string(moment) + " ms after a rank appears on " + world);
+  const Folder folder;
+  const Leftovers before;
+  const std::string output = (folder.path() / "output").string();
+  const Running run({"scenario", PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml", "--variant", "fixed", "--on", world,
+                     "--patience", "600s"},
+                    folder.path(), output);
+  const auto ranks = [&world] { return below(getpid(), "rank " + world); };
+  const bool appeared = run.wait_until([&ranks] { return !ranks().empty(); });
+  pause_ms(static_cast<std::uint64_t>(moment));
+  const std::vector<pid_t> victims = ranks();
+  const bool met = appeared && !victims.empty() && kill(victims.back(), SIGKILL) == 0;
+  const bool ended = soon([&run] { return run.ended(); });
+  EXPECT_TRUE(ended) << "it waits for its patience";
+  if (!ended) run.signal(SIGKILL);
+  const int status = run.status();
+  const std::string told = contents(output);
+  EXPECT_TRUE(before.none_of(folder));
+  if (!met || status == 0) return;  // it was over
+  EXPECT_EQ(status, 1) << told;
+  EXPECT_NE(told.find("by signal 9"), std::string::npos) << told;
+}
+
+void strike_early_often(const std::string& world, int otherwise) {
+  if (run_pdsim({"scenario", "ddp_equals_single_process", "--on", world}, "/").status == 3)
+    GTEST_SKIP() << "there is no " << world << " here";
+  const char* asked = std::getenv("PDSIM_KILLS");
+  const int count = asked != nullptr ? std::atoi(asked) : otherwise;
+  for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) strike_early(world, i);
+}
+
+TEST(Kills, OfARankInItsFirstMomentsAreNamedOnGloo) { strike_early_often("gloo", 20); }
+TEST(Kills, OfARankInItsFirstMomentsAreNamedOnMpi) { strike_early_often("mpi", 8); }
 
 TEST(Kills, AtRandomMomentsLeaveNothingOnGloo) { strike_often("gloo", 30); }
 TEST(Kills, AtRandomMomentsLeaveNothingOnMpi) { strike_often("mpi", 15); }

@@ -2,6 +2,7 @@
 //
 //   all_reduce | barrier_against_all_reduce | raise | different_counts | relaunch
 //   capabilities, or a program of group_programs.h
+//   killed_at_start | _before_init | _in_init | _in_a_call | _after | _at_the_end   rank 1 is killed there
 //   unused_then_barrier | unused_then_forward | unused_found   a DDP training in which rank 1 skips a layer in the last step
 
 #include "core/group/process_group.h"
@@ -13,9 +14,11 @@
 #include "tests/helpers/capability_program.h"
 #include "tests/helpers/group_programs.h"
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
 #include <vector>
 
 namespace pdsim {
@@ -52,11 +55,27 @@ Status train(ProcessGroup& group, Rank rank, std::string_view what, TensorValues
   return wait(group.barrier());
 }
 
+// Kills this process, when it is rank 1 and its program is the one that dies at this point.
+void die_if(std::string_view what, std::string_view point, Rank rank) {
+  constexpr std::string_view killed = "killed_";
+  if (rank == 1 && what.starts_with(killed) && what.substr(killed.size()) == point) std::raise(SIGKILL);
+}
+
+// A process learns its rank from its channel; before that, rank 0 is the one that was given the store's socket.
+Rank rank_before_it_is_told() {
+  int listens = 0;
+  socklen_t length = sizeof listens;
+  const int failed = getsockopt(RankChannel::listener_descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length);
+  return failed == 0 && listens != 0 ? 0 : 1;
+}
+
 Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
+  die_if(what, "before_init", env.rank);
   const std::int64_t init = env.recorder.enter("init");
   Result<std::unique_ptr<Store>> store =
       what == "relaunch" ? env.rendezvous.file("run/store", 20_s) : env.rendezvous.env(20_s);
   PDSIM_TRY(store.status());
+  die_if(what, "in_init", env.rank);
   auto member = env.backend.join(**store, {"world", env.rank, env.world_size, 20_s});
   env.recorder.leave(init, member.status());
   PDSIM_TRY(member.status());
@@ -73,7 +92,10 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
   if (const GroupProgram program = group_program(what)) return program(env, **store, group);
   if (what == "barrier_against_all_reduce" && env.rank == 1) return wait(group.barrier());
   if (what == "raise" && env.rank == 1) return Error{Code::invalid_argument, "the program gave up", {}};
-  const Status status = wait(group.all_reduce(view(), ReduceOp::sum));
+  const auto started = group.all_reduce(view(), ReduceOp::sum);
+  die_if(what, "in_a_call", env.rank);
+  const Status status = wait(started);
+  die_if(what, "after", env.rank);
   for (const float value : data) values["sum"].push_back(value);
   return status;
 }
@@ -84,15 +106,18 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
 int main(int argc, char** argv) {
   using namespace pdsim;
   const std::string_view world = argc > 2 ? argv[2] : "", what = argc > 5 ? argv[5] : "all_reduce";
+  die_if(what, "at_start", rank_before_it_is_told());
   auto channel = RankChannel::open();
   if (!channel.ok()) {
     std::fprintf(stderr, "%s\n", channel.error().message.c_str());
     return 3;
   }
-  return scenarios::run_rank(**channel, world, {}, [what](RankEnvironment& env) {
+  const int status = scenarios::run_rank(**channel, world, {}, [what](RankEnvironment& env) {
     ProgramResult result;
     result.status = run(env, what, result.values);
     result.relaunch = what == "relaunch" && env.launch == 1 && result.status.ok();
     return result;
   });
+  die_if(what, "at_the_end", (*channel)->start().rank);
+  return status;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -38,6 +39,24 @@ std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culp
   return victims;
 }
 
+// Of a process that a signal ended; else 0.
+int signal_of(const Error& error) {
+  const std::string_view text = fact(error.facts, "signal");
+  int signal = 0;
+  std::from_chars(text.data(), text.data() + text.size(), signal);
+  return signal;
+}
+
+// "died by signal 9 in init", "raised wrong-data in step 2"
+std::string how_it_ended(const RankLog& log) {
+  const std::string where = site_text(log.error_site);
+  if (log.end != RankEnd::died) return fmt::format("raised {} {}", name_of(log.error.code), where);
+  std::string ended = "died";
+  if (const int signal = signal_of(log.error); signal != 0) ended += fmt::format(" by signal {}", signal);
+  if (!where.empty()) return ended + " " + where;
+  return ended + (log.calls.empty() ? " before its first call" : "");
+}
+
 // What the dead rank was about, for somebody who looks at its log: the newest call that is not of the program itself.
 std::string last_call(const RankLog& log) {
   const auto last =
@@ -64,19 +83,20 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   for (const RankError& e : report.errors)
     if (is_own(report, e) && e.code == own->code) add_once(d.ranks, e.rank);
   const std::vector<Rank> victims = victims_of(report, d.ranks);
-  if (victims.empty()) return std::nullopt;  // nobody waited: the error itself says everything
-
   const RankLog& log = log_of(report.run, own->rank);
-  const bool died = log.end == RankEnd::died;
-  const std::string where = site_text(log.error_site);
-  const std::string ended = fmt::format("{} {}", died ? "died" : "raised " + std::string(name_of(own->code)), where);
-  d.headline = fmt::format("{} for {}, which {}", who(victims, "waited", "waited"), ranks_text(d.ranks), ended);
+  const bool died = log.end == RankEnd::died, killed = died && signal_of(log.error) != 0;
+  if (victims.empty() && !killed) return std::nullopt;  // nobody waited: the error itself says everything
+  const std::string ended = how_it_ended(log);
+  d.headline = victims.empty()
+                   ? fmt::format("{} {}", ranks_text(d.ranks), ended)
+                   : fmt::format("{} for {}, which {}", who(victims, "waited", "waited"), ranks_text(d.ranks), ended);
   d.cause = fmt::format("{} {}", ranks_text(d.ranks), ended);
-  d.why = fmt::format(
-      "{} {} at {}. Nobody told the others: a rank learns of another's end only when a connection closes, or never. {} "
-      "needed {} for what came next.",
-      capitalised(ranks_text(d.ranks)), ended, to_string(own->at), capitalised(ranks_text(victims)),
-      ranks_text(d.ranks));
+  d.why = fmt::format("{} {} at {}.", capitalised(ranks_text(d.ranks)), ended, to_string(own->at));
+  if (!victims.empty())
+    d.why += fmt::format(
+        " Nobody told the others: a rank learns of another's end only when a connection closes, or never. {} needed {} "
+        "for what came next.",
+        capitalised(ranks_text(victims)), ranks_text(d.ranks));
   if (died) d.why += last_call(log);
   if (!died && !own->message.empty()) d.why += fmt::format(" The error was: {}", own->message);
   d.fix = died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"

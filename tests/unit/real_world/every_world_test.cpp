@@ -1,5 +1,7 @@
 // What holds in every real world: one process per rank, a real store, records back in the launcher.
 
+#include "scenarios/engine/analyse.h"
+#include "scenarios/engine/text_report.h"
 #include "scenarios/engine/worlds.h"
 #include "tests/unit/real_world/world_run.h"
 
@@ -45,6 +47,24 @@ TEST_P(EveryRealWorld, FindUnusedParametersKeepsRanksEqual) {
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(record.ranks[0].log.end, RankEnd::returned) << record.ranks[0].log.error.message;
   EXPECT_EQ(record.ranks[0].values.at("aux.weight"), record.ranks[1].values.at("aux.weight"));
+}
+
+// At once, and not when nothing has moved for the patience, which would be a deadlock.
+TEST_P(EveryRealWorld, NamesTheRankAndTheSignalThatEndedItWheneverThatWas) {
+  const Scenario scenario = scenario_of("none", 2);
+  for (const std::string point : {"at_start", "before_init", "in_init", "in_a_call", "after", "at_the_end"}) {
+    const RunRecord record = run_in(GetParam(), "killed_" + point);
+    ASSERT_EQ(record.ranks.size(), 2U);
+    EXPECT_FALSE(record.deadlocked) << point;
+    EXPECT_EQ(record.ranks[1].log.end, RankEnd::died) << point;
+    const Report report = analyse(scenario, record, std::string(GetParam()));
+    SCOPED_TRACE(point + "\n" + render_text({report}, {}));
+    EXPECT_EQ(report.outcome, "error");
+    ASSERT_TRUE(report.diagnosis.has_value());
+    EXPECT_EQ(report.diagnosis->id, "rank-died");
+    EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+    EXPECT_NE(report.diagnosis->headline.find("died by signal 9"), std::string::npos);
+  }
 }
 
 TEST_P(EveryRealWorld, FaultsOfTheNetworkAreRefusedWithTheirLine) {

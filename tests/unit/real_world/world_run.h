@@ -10,12 +10,17 @@
 
 namespace pdsim::scenarios {
 
-inline RunRecord run_in(std::string_view world, std::string_view what, int ranks = 2) {
-  using namespace literals;
+inline Scenario scenario_of(std::string_view what, int ranks) {
   Scenario scenario;
   scenario.file = "none.yaml";
   scenario.variant = what;
   scenario.world.spec.ranks_per_node = ranks;
+  return scenario;
+}
+
+inline RunRecord run_in(std::string_view world, std::string_view what, int ranks = 2) {
+  using namespace literals;
+  const Scenario scenario = scenario_of(what, ranks);
   RunOptions options;
   options.executable = PDSIM_WORLD_RANK;
   // Within it a rank comes up, and of some libraries that takes a while on a busy machine.
