@@ -105,6 +105,8 @@ void Scheduler::start(Task& task) {
     try {
       if (!task.cancelled) task.body();
     } catch (const Unwind&) {
+    } catch (const std::exception&) {
+      failure_ = std::current_exception();
     }
     current_ = no_rank;
     --alive_;
@@ -197,6 +199,10 @@ void Scheduler::loop(const std::function<void()>& on_deadlock) {
   while (alive_ > 0) {
     if (ranks_ready_) let_ranks_run();
     if (alive_ == 0) break;
+    if (failure_) {
+      cancel_all();
+      continue;
+    }
     const bool same_time = !progress_.empty() && progress_.first().at == now_;
     if (!same_time && before_time_moves && before_time_moves()) continue;
     if (progress_.empty() && !deadlock_told) {
@@ -204,22 +210,50 @@ void Scheduler::loop(const std::function<void()>& on_deadlock) {
       on_deadlock();
     }
     if (fire_next()) continue;
-    std::vector<Rank> left;
-    for (const std::unique_ptr<Task>& task : tasks_)
-      if (task) left.push_back(task->rank);
-    for (const Rank rank : left) cancel(rank);
+    cancel_all();
   }
+}
+
+void Scheduler::cancel_all() {
+  for (std::size_t i = 0; i < tasks_.size(); ++i)
+    if (tasks_[i]) cancel(tasks_[i]->rank);
+}
+
+// A rank whose stack cannot be had takes the others with it: none of them has run yet.
+void Scheduler::start_all() {
+  for (std::unique_ptr<Task>& task : tasks_) {
+    if (!task) continue;
+    try {
+      if (!failure_) start(*task);
+    } catch (const std::exception&) {
+      failure_ = std::current_exception();
+    }
+    if (!failure_) continue;
+    task->cancelled = true;
+    if (task->fiber.joinable()) continue;
+    task.reset();
+    --alive_;
+  }
+  if (failure_)
+    for (const std::unique_ptr<Task>& task : tasks_)
+      if (task) task->cancelled = true;
 }
 
 void Scheduler::run(const std::function<void()>& on_deadlock) {
   // The scheduling algorithm is installed per thread, so every run has a thread of its own.
   std::thread([&] {
     boost::fibers::use_scheduling_algorithm<RanksFirst>(&chooser_);
-    for (const std::unique_ptr<Task>& task : tasks_)
-      if (task) start(*task);
+    start_all();
     ranks_ready_ = true;
-    loop(on_deadlock);
+    while (alive_ > 0) {
+      try {
+        loop(on_deadlock);
+      } catch (const std::exception&) {  // of an event; the ranks' own are kept by their fibers
+        failure_ = std::current_exception();
+      }
+    }
   }).join();
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 }  // namespace pdsim::sim

@@ -16,6 +16,7 @@
 #include "sim/stacks.h"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -59,14 +60,17 @@ class Scheduler {
   bool unwinding(Rank rank) const;
   int alive() const { return alive_; }
 
-  // Until every rank has ended; `on_deadlock` as above.
+  // Until every rank has ended; `on_deadlock` as above. An exception of a rank, of an event or for want of a stack
+  // (std::bad_alloc) ends all ranks, and is thrown again here.
   void run(const std::function<void()>& on_deadlock);
 
  private:
   struct Task;
+  void start_all();
   void start(Task& task);
   void loop(const std::function<void()>& on_deadlock);
   void let_ranks_run();
+  void cancel_all();
   bool fire_next();
 
   Task* find(Rank rank) const;
@@ -79,6 +83,7 @@ class Scheduler {
   int alive_ = 0;
   Rank current_ = no_rank;
   bool ranks_ready_ = false;
+  std::exception_ptr failure_;
   Events progress_, watchdogs_;
   std::vector<std::unique_ptr<Task>> tasks_;  // by rank; null: none runs
   std::vector<std::unique_ptr<Task>> ended_;

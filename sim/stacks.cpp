@@ -23,7 +23,10 @@ struct Stacks::Slab {
   std::byte* map() {
     void* mapped = mmap(nullptr, stride * stacks_in_a_mapping, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    if (mapped == MAP_FAILED) {
+      if (const std::new_handler handler = std::get_new_handler()) handler();  // as operator new does
+      throw std::bad_alloc();
+    }
     madvise(mapped, stride * stacks_in_a_mapping, MADV_NOHUGEPAGE);  // a rank touches a few small pages of its stack
     mappings.push_back(static_cast<std::byte*>(mapped));
     freed.reserve(used + stacks_in_a_mapping);  // so that to give a stack back never fails
@@ -46,6 +49,11 @@ struct Stacks::Slab {
 };
 
 Stacks::Stacks(std::size_t bytes) : slab_(std::make_shared<Slab>(bytes)) {}
+
+std::int64_t Stacks::address_space(std::size_t bytes, int many) {
+  const std::size_t mappings = (static_cast<std::size_t>(many) + stacks_in_a_mapping - 1) / stacks_in_a_mapping;
+  return static_cast<std::int64_t>(mappings * stacks_in_a_mapping * (bytes + guard_bytes));
+}
 
 boost::context::stack_context Stacks::allocate() {
   Slab& slab = *slab_;

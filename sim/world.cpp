@@ -1,6 +1,7 @@
 #include "sim/world.h"
 
 #include "sim/leaks.h"
+#include "sim/memory_need.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +9,6 @@
 
 namespace pdsim::sim {
 namespace {
-// Programs with models and reports need the larger; what runs on that many ranks does not, and its address space is counted.
-std::size_t stack_bytes(int ranks) { return (ranks <= 16384 ? 256 : 64) * std::size_t{1024}; }
-
 // Records of all ranks together stay below a gigabyte, of one rank long enough for what it did last.
 std::size_t records_of_a_rank(int ranks) {
   constexpr std::size_t of_all = std::size_t{1} << 21, least = 256, most = std::size_t{1} << 16;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,13 +54,24 @@ constexpr std::array commands{
 void end_at_once(int signal) { _exit(128 + signal); }
 
 void handle_signals() {
-  struct sigaction action {};
+  struct sigaction action {
+  }, former{};
   action.sa_handler = end_at_once;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
+    sigaction(signal, &action, &former);
+    if (signal == SIGHUP && former.sa_handler == SIG_IGN) sigaction(signal, &former, nullptr);  // nohup
+  }
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);  // writing says EPIPE instead
   sigaction(SIGXFSZ, &action, nullptr);  // and EFBIG
+}
+
+// From wherever memory ran out: a fiber, a thread, a function that may not throw. Nothing can be unwound there that is sure to need no
+// memory; the processes and folders of a real world go with this process.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view line = "pdsim: out of memory: the machine or its limits (ulimit, cgroup) gave no more\n";
+  (void)!write(STDERR_FILENO, line.data(), line.size());
+  _exit(exit_failed);
 }
 
 std::string unknown_command(const std::string& word) {
@@ -129,6 +141,7 @@ int main(int argc, char** argv) {
   const bool below_mpirun = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
   Console console(dumb || below_mpirun || (no_color != nullptr && *no_color != '\0'));
   handle_signals();
+  std::set_new_handler(end_without_memory);
   if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
     console.problem("standard output is closed; nothing was run");
     return exit_wrong_input;

@@ -1,7 +1,11 @@
 #include "scenarios/engine/sim_world.h"
 
+#include "backends/local/machine_memory.h"
 #include "scenarios/engine/session.h"
 #include "sim/determinism.h"
+#include "sim/memory_need.h"
+
+#include <fmt/format.h>
 
 namespace pdsim::scenarios {
 namespace {
@@ -15,11 +19,18 @@ sim::RunOptions simulation(const RunOptions& options) {
   return how;
 }
 
+Status has_room_for(int ranks) {
+  const sim::MemoryNeed need = sim::memory_need(ranks);
+  return fits_in_memory(fmt::format("{} simulated rank{}", ranks, ranks == 1 ? "" : "s"), need.address_space,
+                        need.memory);
+}
+
 class SimWorld final : public WorldRunner {
  public:
   std::string_view name() const override { return "sim"; }
   Availability available() const override { return {true, "", ""}; }
   Result<RunRecord> run(const Scenario& scenario, const RunOptions& options, const RankProgram& program) override {
+    PDSIM_TRY(has_room_for(scenario.world.spec.ranks()));
     return sim::run(scenario.world.spec, simulation(options), program);
   }
 };
