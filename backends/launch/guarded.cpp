@@ -38,7 +38,7 @@ int wait_for(pid_t launcher, const sigset_t& signals) {
     int status = 0;
     if (waitpid(launcher, &status, WNOHANG) == launcher)
       return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (signal > 0 && signal != SIGCHLD) kill(launcher, signal == SIGQUIT ? SIGTERM : signal);
+    if (signal > 0 && signal != SIGCHLD) kill(launcher, signal);
   }
 }
 

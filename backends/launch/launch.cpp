@@ -151,7 +151,7 @@ class LaunchedJob {
       if (!ended_[r] && r != because) outcomes_[r].ended_by = static_cast<int>(because);
     std::string left;
     for (std::size_t r = 0; r < ended_.size(); ++r)
-      if (!ended_[r]) left += fmt::format("{}{}", left.empty() ? "" : ", ", r);
+      if (!ended_[r] && r != because) left += fmt::format("{}{}", left.empty() ? "" : ", ", r);
     if (!left.empty()) tell("ending the other ranks: " + left);
     begin_end();
     ending_by_signal_ = false;

@@ -11,7 +11,7 @@
 //             doing, once until something happens again; the job goes on. So also when ranks keep records and no call has begun or
 //             ended for as long, though somebody computes (MPI does while it waits), if `explain` finds one who waits
 //   end       all processes of the job, daemons too, get SIGTERM, and SIGKILL when they are still there after `grace`. So also
-//             at SIGINT, SIGTERM and SIGHUP of the launcher, and when every rank is done
+//             at SIGINT, SIGTERM, SIGHUP and SIGQUIT of the launcher, and when every rank is done
 //   threads   one; call it in a process of its own, below a guard (guarded.h), which ends the ranks if this is killed
 #pragma once
 

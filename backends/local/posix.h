@@ -44,7 +44,7 @@ struct Listener {
 // Listens on a free port of the loopback interface; whoever gets the descriptor serves it.
 Result<Listener> listen_on_loopback();
 
-// While it lives, SIGINT, SIGTERM and SIGHUP of this thread arrive at a descriptor instead of ending the process. At its end
+// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT of this thread arrive at a descriptor instead of ending the process. At its end
 // the former mask is back, and signals that came meanwhile are raised again.
 class HeldSignals {
  public:

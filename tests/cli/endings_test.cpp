@@ -53,7 +53,7 @@ TEST(Endings, AReaderThatLeavesIsNoProblem) {
   EXPECT_EQ(run.problems, "");
 }
 
-constexpr std::array signals{SIGINT, SIGTERM};
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 TEST(Endings, CtrlCEndsALongSimulationAtOnce) {
   for (const int signal : signals) {

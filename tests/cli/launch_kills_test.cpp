@@ -35,9 +35,11 @@ struct LaunchBlow {
   int signal;
 };
 
-const std::array<LaunchBlow, 7> launch_blows{{
+const std::array<LaunchBlow, 9> launch_blows{{
     {"SIGINT to the guard", Victim::guard, SIGINT},
     {"SIGTERM to the guard", Victim::guard, SIGTERM},
+    {"SIGQUIT to the guard", Victim::guard, SIGQUIT},
+    {"SIGHUP to the guard", Victim::guard, SIGHUP},
     {"SIGKILL to the guard", Victim::guard, SIGKILL},
     {"SIGKILL to the launcher", Victim::launcher, SIGKILL},
     {"SIGKILL to a rank", Victim::rank, SIGKILL},

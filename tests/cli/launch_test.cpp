@@ -98,7 +98,9 @@ TEST(Launch, RanksThatAreDoneLetTheOthersGoOn) {
 TEST(Launch, AStoppedRankIsADeadOneAfterThePatience) {
   const Ended run = launch({"-n", "2", "--patience", "200ms"}, "[ $RANK = 1 ] && kill -STOP $$; sleep 1000");
   EXPECT_EQ(run.status, 128 + SIGSTOP);
-  EXPECT_NE(run.problems.find("pdsim: rank 1 has been stopped by a signal for 200ms\n"), std::string::npos)
+  EXPECT_NE(
+      run.problems.find("pdsim: rank 1 has been stopped by a signal for 200ms\npdsim: ending the other ranks: 0\n"),
+      std::string::npos)
       << run.problems;
 }
 
@@ -208,6 +210,12 @@ TEST(Launch, AReaderThatLeavesAndAFullDiskEndLikeEveryOtherCommand) {
   options.leave_output = true;
   const Folder folder;
   EXPECT_EQ(run_pdsim({"launch", "-n", "2", "--", "echo", "x"}, folder.path(), options).status, 0);
+  // The job goes on without a reader, and its ranks are never blocked by that.
+  const Ended much =
+      run_pdsim({"launch", "-n", "2", "--", "sh", "-c", "yes | head -c 3000000; echo > done.$RANK; exit $RANK"},
+                folder.path(), options);
+  EXPECT_EQ(much.status, 1) << much.problems;
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"done.0", "done.1"}));
   options.leave_output = false;
   options.output_to = "/dev/full";
   const Ended full = run_pdsim({"launch", "-n", "2", "--", "echo", "x"}, folder.path(), options);
