@@ -273,7 +273,7 @@ Action declare_bench(CLI::App& app) {
   app.add_option("-b,--min", options->min, "smallest size")->check(size_problem)->capture_default_str();
   app.add_option("-e,--max", options->max, "largest size")->check(size_problem)->capture_default_str();
   app.add_option("-f,--factor", options->factor, "from one size to the next")
-      ->check(CLI::Range(1.01, 1e6))
+      ->check(number_between(1.01, 1e6), "FLOAT in [1.01 - 1e+06]")
       ->capture_default_str();
   app.add_option("-n,--iters", options->iterations, "timed calls of each size; default: 20, simulated 1")
       ->check(CLI::Range(1, 1'000'000));

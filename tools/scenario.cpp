@@ -6,6 +6,7 @@
 #include "scenarios/engine/run_scenarios.h"
 #include "scenarios/engine/sim_world.h"
 #include "scenarios/engine/text_report.h"
+#include "sim/choose.h"
 #include "tools/command.h"
 #include "tools/join.h"
 #include "tools/load.h"
@@ -45,13 +46,18 @@ struct ScenarioOptions {
 
 constexpr Time shortest_patience{500'000'000'000};
 
-// "" when `text` is a strategy; otherwise what would be one.
+// "" when `text` is a strategy; otherwise with a caret below what is wrong, and what is right there.
 std::string strategy_problem(const std::string& text) {
-  constexpr std::string_view replay = "replay:";
-  if (text == "fifo" || text == "random") return "";
-  const bool digits =
-      text.starts_with(replay) && text.find_first_not_of("0123456789.", replay.size()) == std::string::npos;
-  return digits ? "" : fmt::format("`{}` is no strategy; write fifo, random or replay:0.1.1", text);
+  const Result<sim::Chooser> chooser = sim::Chooser::make(text, 0);
+  if (chooser.ok()) return "";
+  constexpr std::size_t most_shown = 60;  // before the caret, of a long list
+  const Error& wrong = chooser.error();
+  std::size_t at = 0;
+  for (const char digit : fact(wrong.facts, "at")) at = at * 10 + static_cast<std::size_t>(digit - '0');
+  const std::size_t from = at > most_shown ? at - most_shown : 0;
+  const std::string shown = (from > 0 ? "..." : "") + text.substr(from, most_shown + 20);
+  return fmt::format("this is not a strategy\n  {}\n  {:>{}} {}", shown, "^", at - from + (from > 0 ? 4 : 1),
+                     fact(wrong.facts, "help"));
 }
 
 std::string patience_problem(const std::string& text) {

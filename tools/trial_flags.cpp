@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -270,6 +272,16 @@ Result<Bytes> parse_size(const std::string& text) {
   const bool digit = text.back() >= '0' && text.back() <= '9';
   const bool prefix = std::string_view("KMG").find(text.back()) != std::string_view::npos;
   return parse_bytes(digit ? text + "B" : prefix ? text + "iB" : text);
+}
+
+std::function<std::string(const std::string&)> number_between(double least, double most) {
+  return [least, most](const std::string& text) -> std::string {
+    double value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool number = code == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+    if (number && value >= least && value <= most) return "";
+    return fmt::format("`{}` is not a number from {} to {}", text, least, most);
+  };
 }
 
 std::string size_problem(const std::string& text) {

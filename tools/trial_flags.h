@@ -80,6 +80,9 @@ int be_rank(const TrialFlags& flags, const std::function<RankProgram(const scena
 // A size as scenarios write it, and as nccl-tests takes it: a number alone is bytes; K, M and G are powers of 1024.
 Result<Bytes> parse_size(const std::string& text);
 
+// A check for add_option: a finite number from `least` to `most`, in decimal digits. (CLI11's Range lets nan pass.)
+std::function<std::string(const std::string&)> number_between(double least, double most);
+
 // What is wrong with a size of parse_size(); empty: nothing. At most 64GiB.
 std::string size_problem(const std::string& text);
 

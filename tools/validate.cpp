@@ -241,7 +241,7 @@ Action declare_validate(CLI::App& app) {
   app.add_flag("--pairs", options->pairs, "time every pair of ranks instead, and name the slow links");
   app.add_option("--expect", options->expect,
                  "with --pairs, also compare collectives with what the links make possible: at least this part of it")
-      ->check(CLI::Range(0.01, 1.0));
+      ->check(number_between(0.01, 1.0), "FLOAT in [0.01 - 1]");
   return [options](Console& console) { return run(*options, console); };
 }
 

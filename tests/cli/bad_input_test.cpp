@@ -101,6 +101,65 @@ TEST(BadInput, WrongOptionsAreRefused) {
   }
 }
 
+TEST(BadInput, AStrategyIsToldWhereItIsWrong) {
+  const Folder folder;
+  folder.write("mine.yaml", good_scenario);
+  const std::vector<std::vector<std::string>> wrong{
+      {"replay:0..1", "  replay:0..1\n           ^ expected a number, such as the 1 of replay:0.1.1\n"},
+      {"replay:0.1.", "  replay:0.1.\n             ^ expected a number after the dot\n"},
+      {"replay:0.99999999999", "  replay:0.99999999999\n           ^ expected a number up to 4294967295\n"},
+      {"replay:0 1", "  replay:0 1\n          ^ expected a dot between the numbers\n"},
+      {"lifo", "  lifo\n  ^ expected fifo, random or replay:0.1.1\n"}};
+  for (const auto& strategy : wrong) {
+    const Ended run = run_pdsim({"scenario", "mine.yaml", "--strategy", strategy[0]}, folder.path());
+    EXPECT_EQ(run.status, 2) << strategy[0];
+    EXPECT_NE(run.problems.find(strategy[1]), std::string::npos) << run.problems;
+  }
+  EXPECT_EQ(run_pdsim({"scenario", "mine.yaml", "--strategy", "replay:"}, folder.path()).status, 0);
+}
+
+TEST(BadInput, NumbersThatAreNoneAreRefusedByEveryFlag) {
+  const std::vector<std::vector<std::string>> flags{{"bench", "--factor"},
+                                                    {"bench", "--iters"},
+                                                    {"bench", "--warmup"},
+                                                    {"bench", "--root"},
+                                                    {"bench", "--blocks"},
+                                                    {"bench", "--ranks"},
+                                                    {"bench", "--nodes"},
+                                                    {"bench", "--min"},
+                                                    {"bench", "--max"},
+                                                    {"bench", "--latency"},
+                                                    {"bench", "--bandwidth"},
+                                                    {"bench", "--header"},
+                                                    {"bench", "--seed"},
+                                                    {"bench", "--patience"},
+                                                    {"bench", "--join-within"},
+                                                    {"bench", "--reduce-bandwidth"},
+                                                    {"validate", "--expect"},
+                                                    {"validate", "--max-bytes"},
+                                                    {"explain", "ring", "--ranks"},
+                                                    {"explain", "ring", "--bytes"},
+                                                    {"explain", "ring", "--root"},
+                                                    {"explain", "ring", "--nodes"},
+                                                    {"buckets", "unused_params", "--bucket-cap"},
+                                                    {"scenario", "unused_params", "--seed"},
+                                                    {"scenario", "unused_params", "--patience"},
+                                                    {"launch", "--patience"},
+                                                    {"launch", "--grace"},
+                                                    {"launch", "-n"}};
+  for (const std::vector<std::string>& flag : flags)
+    for (const char* number : {"nan", "inf", "-inf", "-1", "1e400", "99999999999999999999999", "0x10", ""}) {
+      std::vector<std::string> arguments = flag;
+      arguments.back() += "=" + std::string(number);
+      if (flag.back() == "-n") arguments.back() = "-n" + std::string(number);
+      if (flag.front() == "launch") arguments.insert(arguments.end(), {"--", "true"});
+      if (flag.front() == "launch" && flag.back() != "-n") arguments.insert(arguments.begin() + 1, {"-n", "1"});
+      const Ended run = run_pdsim(arguments, "/");
+      EXPECT_EQ(run.status, 2) << arguments.front() << " " << flag.back() << " " << number << "\n" << run.output;
+      EXPECT_EQ(run.output, "");
+    }
+}
+
 TEST(BadInput, OneBadFileAmongGoodOnesStopsAll) {
   const Folder folder;
   folder.write("mine.yaml", good_scenario);
