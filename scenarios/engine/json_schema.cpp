@@ -77,8 +77,8 @@ Json shape_schema(const Key& key) {
   switch (key.shape) {
     case Shape::nothing:
       return {{"type", "null"}};
-    case Shape::text:
-      return {{"type", "string"}};
+    case Shape::text:  // what YAML takes for a number or a boolean is a text all the same
+      return {{"type", Json::array({"string", "number", "boolean"})}};
     case Shape::name:
       return reference("name");
     case Shape::word:
@@ -149,13 +149,13 @@ Json schema_of(const Key& key) {
 }
 
 Json quantity(const char* units) {
-  return {{"type", "string"}, {"pattern", std::string("^[0-9]+(\\.[0-9]+)?(") + units + ")$"}};
+  return {{"type", "string"}, {"pattern", std::string("^(0|[1-9][0-9]*)(\\.[0-9]+)?(") + units + ")$"}};
 }
 
 Json definitions() {
   Json selector = mapping(language::selector.keys);
   Json defs;
-  defs["name"] = {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}};
+  defs["name"] = {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}, {"maxLength", 100}};
   defs["duration"] = quantity("ps|ns|us|ms|s|min");
   defs["size"] = quantity("B|kB|MB|GB|KiB|MiB|GiB");
   defs["rate"] = quantity("(kB|MB|GB|MiB|GiB)/s|(Mbit|Gbit)/s");
@@ -167,7 +167,9 @@ Json definitions() {
       {"anyOf", Json::array({{{"type", "integer"}, {"minimum", 0}},
                              {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}, {"minItems", 1}},
                              {{"type", "string"},
-                              {"pattern", "^([0-9]+|[0-9]+\\.\\.[0-9]*|\\.\\.[0-9]+|even|odd|all|not [0-9]+)$"}}})}};
+                              {"pattern",
+                               "^((0|[1-9][0-9]*)|(0|[1-9][0-9]*)\\.\\.(0|[1-9][0-9]*)?|\\.\\.(0|[1-9][0-9]*)|even|odd|"
+                               "all|not (0|[1-9][0-9]*))$"}}})}};
   defs["when"] = {{"anyOf", Json::array({selector, {{"type", "array"}, {"items", selector}, {"minItems", 1}}})}};
   defs["operation"] = group_schema(language::operation_entry);
   return defs;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -47,6 +48,12 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 100 && !is_digit(text[0]) && std::all_of(text.begin(), text.end(), part);
 }
 
+bool is_yaml_literal(std::string_view text) {
+  constexpr std::array<std::string_view, 9> literals{"true",  "True", "TRUE", "false", "False",
+                                                     "FALSE", "null", "Null", "NULL"};
+  return std::find(literals.begin(), literals.end(), text) != literals.end();
+}
+
 std::optional<IntSet> read_int_set(const Node& node) {
   if (node.is_scalar()) {
     const Result<IntSet> set = IntSet::parse(node.text);
@@ -55,7 +62,7 @@ std::optional<IntSet> read_int_set(const Node& node) {
   if (!node.is_list() || node.items.empty()) return std::nullopt;
   std::vector<std::int64_t> values;
   for (const Node& item : node.items) {
-    const auto value = item.is_scalar() ? read_integer(item.text) : std::nullopt;
+    const auto value = item.is_scalar() && !item.quoted ? read_integer(item.text) : std::nullopt;
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
@@ -69,7 +76,7 @@ std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node) 
     if (!item.is_list() || item.items.empty()) return std::nullopt;
     std::vector<int> group;
     for (const Node& rank : item.items) {
-      const auto value = rank.is_scalar() ? read_integer(rank.text) : std::nullopt;
+      const auto value = rank.is_scalar() && !rank.quoted ? read_integer(rank.text) : std::nullopt;
       if (!value || *value > std::numeric_limits<int>::max()) return std::nullopt;
       group.push_back(static_cast<int>(*value));
     }
@@ -81,13 +88,14 @@ std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node) 
 std::optional<std::vector<std::vector<std::int64_t>>> read_shapes(const Node& node) {
   std::vector<std::vector<std::int64_t>> shapes;
   if (!node.is_scalar() && !node.is_list()) return std::nullopt;
-  if (const auto elements = node.is_scalar() ? read_integer(node.text) : std::nullopt) shapes.push_back({*elements});
+  if (const auto elements = node.is_scalar() && !node.quoted ? read_integer(node.text) : std::nullopt)
+    shapes.push_back({*elements});
   if (node.is_scalar() && shapes.empty()) return std::nullopt;
   for (const Node& item : node.items) {
     if (!item.is_list()) return std::nullopt;
     std::vector<std::int64_t> shape;
     for (const Node& side : item.items) {
-      const auto size = side.is_scalar() ? read_integer(side.text) : std::nullopt;
+      const auto size = side.is_scalar() && !side.quoted ? read_integer(side.text) : std::nullopt;
       if (!size) return std::nullopt;
       shape.push_back(*size);
     }

@@ -16,6 +16,9 @@ std::optional<std::int64_t> read_integer(std::string_view text);  // no sign, no
 std::optional<double> read_decimal(std::string_view text);        // 0.25, 3, 1e-6, -0.5
 std::optional<bool> read_boolean(std::string_view text);          // true | false
 bool is_name(std::string_view text);
+
+// Whether YAML takes the unquoted text for a boolean or a null, so that editors do not see a name there.
+bool is_yaml_literal(std::string_view text);
 std::optional<IntSet> read_int_set(const Node& node);
 std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node);
 

@@ -200,6 +200,9 @@ class ShapeCheck {
     if (!node.is_scalar()) return wrong(node, key);
     switch (key.shape) {
       case Shape::name:
+        if (!node.quoted && is_yaml_literal(node.text))
+          return problems_.error(node.mark, fmt::format("{} is not a name in YAML", shown(node)),
+                                 fmt::format("write it in quotes: \"{}\"", node.text));
         if (!is_name(node.text)) wrong(node, key);
         return;
       case Shape::word:
@@ -208,6 +211,7 @@ class ShapeCheck {
                           suggestion(node.text, {key.words.begin(), key.words.end()}, "there are"));
         return;
       case Shape::boolean:
+        if (node.quoted) return in_quotes(node, key);
         if (!read_boolean(node.text)) wrong(node, key);
         return;
       case Shape::integer:
@@ -238,8 +242,15 @@ class ShapeCheck {
       problems_.error(node.mark, "a device that never gets done", "write a speed above zero");
   }
 
+  // A quoted number is a text to every other reader of YAML, editors with the schema among them.
+  void in_quotes(const Node& node, const Key& key) {
+    problems_.error(node.mark, fmt::format("{} in quotes is a text, not {}", shown(node), noun(key)),
+                    "write it without the quotes");
+  }
+
   void integer(const Node& node, const Key& key) {
     if (std::find(key.words.begin(), key.words.end(), node.text) != key.words.end()) return;
+    if (node.quoted) return in_quotes(node, key);
     const auto value = read_integer(node.text);
     const bool digits = !node.text.empty() && node.text.find_first_not_of("0123456789") == std::string::npos;
     if (!value && digits && node.text.size() > 1 && node.text[0] == '0')
@@ -252,6 +263,7 @@ class ShapeCheck {
   }
 
   void decimal(const Node& node, const Key& key) {
+    if (node.quoted) return in_quotes(node, key);
     const auto value = read_decimal(node.text);
     if (!value) return wrong(node, key);
     if (*value < static_cast<double>(key.low) || *value > static_cast<double>(key.high))

@@ -1,0 +1,138 @@
+// What the JSON schema accepts for a scalar the loader accepts, and the other way round: numbers, booleans and texts, plain and quoted.
+
+#include "scenarios/engine/language/shape_check.h"
+#include "scenarios/engine/language/tree.h"
+#include "scenarios/engine/loader.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+using nlohmann::json;
+
+bool is_of(const json& value, const std::string& type) {
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "null") return value.is_null();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  return type == "array" && value.is_array();
+}
+
+// Of draft 2020-12 what the schemas of scalars use.
+bool accepts(const json& root, const json& schema, const json& value) {
+  if (schema.contains("$ref"))
+    return accepts(root, root.at(json::json_pointer(schema.at("$ref").get<std::string>().substr(1))), value);
+  if (schema.contains("anyOf"))
+    return std::any_of(schema.at("anyOf").begin(), schema.at("anyOf").end(),
+                       [&](const json& one) { return accepts(root, one, value); });
+  if (schema.contains("enum") &&
+      std::find(schema.at("enum").begin(), schema.at("enum").end(), value) == schema.at("enum").end())
+    return false;
+  if (schema.contains("type")) {
+    const json types = schema.at("type").is_array() ? schema.at("type") : json::array({schema.at("type")});
+    if (std::none_of(types.begin(), types.end(), [&](const json& t) { return is_of(value, t.get<std::string>()); }))
+      return false;
+  }
+  if (schema.contains("pattern") &&
+      !std::regex_search(value.get<std::string>(), std::regex(schema.at("pattern").get<std::string>())))
+    return false;
+  if (schema.contains("minimum") && value < schema.at("minimum")) return false;
+  return !schema.contains("maximum") || value <= schema.at("maximum");
+}
+
+bool loader_accepts(const std::string& document) {
+  language::Problems problems;
+  const std::optional<language::Node> root = language::parse(document, problems);
+  if (!root) return false;
+  language::check_shape(*root, problems);
+  return !problems.any_error();
+}
+
+struct Place {
+  const char* pointer;   // to the schema
+  std::string document;  // with @ for the value
+};
+
+const std::string head = "pdsim: 1\nname: mine\n";
+const std::string tail = "program: [init]\nexpect: {outcome: ok}\n";
+
+const std::vector<Place> places{
+    {"/properties/summary", head + "summary: @\nworld: {ranks: 2}\n" + tail},
+    {"/properties/name", "pdsim: 1\nname: @\nsummary: s\nworld: {ranks: 2}\n" + tail},
+    {"/properties/seed", head + "summary: s\nseed: @\nworld: {ranks: 2}\n" + tail},
+    {"/properties/world/properties/ranks", head + "summary: s\nworld: {ranks: @}\n" + tail},
+    {"/properties/world/properties/link/properties/latency",
+     head + "summary: s\nworld: {ranks: 2, link: {latency: @}}\n" + tail},
+    {"/properties/world/properties/link/properties/header",
+     head + "summary: s\nworld: {ranks: 2, link: {header: @}}\n" + tail},
+    {"/properties/world/properties/link/properties/bandwidth",
+     head + "summary: s\nworld: {ranks: 2, link: {bandwidth: @}}\n" + tail},
+    {"/properties/world/properties/link/properties/loss",
+     head + "summary: s\nworld: {ranks: 2, link: {loss: @}}\n" + tail},
+    {"/properties/world/properties/streams", head + "summary: s\nworld: {ranks: 2, streams: @}\n" + tail},
+    {"/properties/world/properties/backend", head + "summary: s\nworld: {ranks: 2, backend: @}\n" + tail},
+    {"/$defs/int_set",
+     head + "summary: s\nworld: {ranks: 2}\nprogram: [{barrier: , when: {rank: @}}]\nexpect: {outcome: ok}\n"},
+};
+
+struct Scalar {
+  const char* yaml;
+  json value;  // as YAML 1.2 reads it
+};
+
+const std::vector<Scalar> scalars{
+    {"5", 5},
+    {"\"5\"", "5"},
+    {"0", 0},
+    {"5us", "5us"},
+    {"'5us'", "5us"},
+    {"05us", "05us"},
+    {"2.5", 2.5},
+    {"\"2.5\"", "2.5"},
+    {"true", true},
+    {"\"true\"", "true"},
+    {"False", false},
+    {"mine", "mine"},
+    {"'mine'", "mine"},
+    {"25MiB", "25MiB"},
+    {"1GB/s", "1GB/s"},
+    {"00MiB", "00MiB"},
+    {"even", "even"},
+    {"\"even\"", "even"},
+    {"1..3", "1..3"},
+    {"01..3", "01..3"},
+    {"gloo", "gloo"},
+    {"\"gloo\"", "gloo"},
+    {"-1", -1},
+    {"0.25", 0.25},
+    {"[0, 1]", json::array({0, 1})},
+    {"[\"0\"]", json::array({"0"})},
+};
+
+TEST(SchemaAgreement, OfEveryScalarWithTheLoader) {
+  const json schema = json::parse(json_schema());
+  for (const Place& place : places) {
+    const json& of = schema.at(json::json_pointer(place.pointer));
+    for (const Scalar& scalar : scalars) {
+      std::string document = place.document;
+      document.replace(document.find('@'), 1, scalar.yaml);
+      const json items = scalar.value;
+      bool accepted = accepts(schema, of, items);
+      if (accepted && items.is_array())  // int_set alone takes lists
+        for (const json& item : items) accepted = accepted && item.is_number_integer();
+      EXPECT_EQ(loader_accepts(document), accepted) << place.pointer << " " << scalar.yaml;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios
