@@ -2,6 +2,9 @@
 
 #include "scenarios/engine/analyse.h"
 #include "scenarios/engine/session.h"
+#include "scenarios/engine/text_parts.h"
+
+#include <fmt/format.h>
 
 namespace pdsim::scenarios {
 namespace {
@@ -15,6 +18,16 @@ Report skipped(const Scenario& scenario, const WorldRow& world, std::string why)
   return report;
 }
 
+// Why the expectation says nothing about this run; empty: it does.
+std::string not_checked(const Scenario& scenario, const WorldRow& world, const RunOptions& options) {
+  const StatedFor stated = expectation_for(scenario, std::string(world.name)).stated_for;
+  if (stated.seed && scenario.seed != scenario.stated_seed)
+    return fmt::format("not checked with seed {}: stated for seed {} alone", scenario.seed, scenario.stated_seed);
+  if (stated.order && world.kind == WorldKind::simulated && options.strategy != "fifo")
+    return fmt::format("not checked with strategy {}: stated for fifo alone", options.strategy);
+  return {};
+}
+
 }  // namespace
 
 Result<Report> run_scenario(const Scenario& scenario, const WorldRow& world, const RunOptions& options) {
@@ -25,6 +38,11 @@ Result<Report> run_scenario(const Scenario& scenario, const WorldRow& world, con
   if (!run.ok()) return run.error();
   Report report = analyse(scenario, std::move(*run), std::string(world.name));
   check_expectations(report);
+  const std::string why = report.verdict == "skip" ? "" : not_checked(scenario, world, options);
+  if (why.empty()) return report;
+  report.failures.clear();
+  report.verdict = "skip";
+  report.skip_reason = fmt::format("{}; {}", outcome_sentence(report), why);
   return report;
 }
 

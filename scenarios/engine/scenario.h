@@ -151,7 +151,14 @@ inline constexpr std::string_view device_rows_value = "device_rows";
 inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
 inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
 
+// What else of a run an expectation was stated for: with another it is not checked.
+struct StatedFor {
+  bool seed = false;   // the file's
+  bool order = false;  // the order fifo, in which ranks run and messages meet
+};
+
 struct Expect {
+  StatedFor stated_for;
   Located<std::string> outcome{"ok", {}};  // ok | deadlock | timeout | error
   std::optional<Located<IntSet>> rank;
   std::optional<Located<IntSet>> step;
@@ -222,6 +229,7 @@ struct Scenario {
   std::string summary;
   Pitfall pitfall;
   std::uint64_t seed = 0;
+  std::uint64_t stated_seed = 0;  // the file's, where `seed` is another that was asked for
   World world;
   Model model;
   Ddp ddp;

@@ -321,6 +321,8 @@ Expect build_expect(const Entry& entry) {
   Expect expect;
   expect.mark = entry.mark;
   if (const Entry* outcome = entry_of(map, "outcome")) expect.outcome = {outcome->value.text, outcome->value.mark};
+  if (const Node* stated = map.find("stated_for"))
+    expect.stated_for = {stated->text != stated_for_order, stated->text != stated_for_seed};
   read(map, "rank", expect.rank);
   read(map, "step", expect.step);
   read(map, "in", expect.in);
@@ -390,7 +392,7 @@ Scenario build_scenario(const Node& document) {
   build_pitfall(document, s.pitfall);
   std::int64_t seed = 0;
   read(document, "seed", seed);
-  s.seed = static_cast<std::uint64_t>(seed);
+  s.seed = s.stated_seed = static_cast<std::uint64_t>(seed);
   build_world(document, s.world);
   s.world.spec.seed = s.seed;
   build_ddp(document, s.ddp);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenarios/engine/language/key.h"
+#include "scenarios/engine/language/sections.h"
 #include "scenarios/engine/limits.h"
 
 #include <array>
@@ -11,6 +12,7 @@
 namespace pdsim::scenarios::language {
 
 inline constexpr std::array<std::string_view, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
+inline constexpr std::array<std::string_view, 3> stated_for_words{stated_for_seed, stated_for_order, "seed_and_order"};
 inline constexpr std::array<std::string_view, 2> across_words{"equal", "differ"};
 inline constexpr std::array<std::string_view, 2> equals_words{"single_process", "one_batch"};
 
@@ -87,6 +89,12 @@ inline constexpr Group operation_run{
     .title = "expect.operations", .about = "the newest run of operations of the program", .keys = operation_run_keys};
 inline constexpr Key expect_keys[] = {
     {.name = "outcome", .shape = Shape::word, .about = "how the run ends", .required = true, .words = outcome_words},
+    {.name = "stated_for",
+     .shape = Shape::word,
+     .about =
+         "what it holds for alone: the file's seed, the order fifo, or both; with another seed or strategy it is not "
+         "checked",
+     .words = stated_for_words},
     {.name = "rank", .shape = Shape::int_set, .about = "which ranks raise"},
     {.name = "step", .shape = Shape::int_set, .about = "in which step"},
     {.name = "in", .shape = Shape::name, .about = "in which operation"},
