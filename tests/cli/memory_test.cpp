@@ -51,7 +51,7 @@ void expect_out_of_memory(const Ended& run, const std::string& words) {
 TEST_F(Memory, OfTooManyRanksIsMissingBeforeTheyStart) {
   expect_out_of_memory(
       run_below(900 * mib, {"bench", "--ranks", "4000", "--payload", "none"}),
-      "4000 simulated ranks need at least 1.275GiB of address space, and the limit of its address space "
+      "4000 simulated ranks need at least 1.272GiB of address space, and the limit of its address space "
       "(ulimit -v) leaves ");
   expect_out_of_memory(run_below(8000 * mib, {"bench", "--ranks", "1048576", "--payload", "none"}),
                        "1048576 simulated ranks need at least ");
