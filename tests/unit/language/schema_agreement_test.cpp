@@ -100,7 +100,7 @@ const std::vector<Scalar> scalars{
     {"\"2.5\"", "2.5"},
     {"true", true},
     {"\"true\"", "true"},
-    {"False", false},
+
     {"mine", "mine"},
     {"'mine'", "mine"},
     {"25MiB", "25MiB"},
