@@ -1,4 +1,5 @@
 #include "core/collectives/plan_runner.h"
+#include "core/group/sequence.h"
 #include "core/semantics/capabilities.h"
 #include "sim/backend.h"
 #include "sim/planned_call.h"
@@ -261,7 +262,7 @@ class SimMember final : public Member {
   Error timeout_error(const Collective& call) const {
     const std::int64_t limit = call.timeout.ns() / 1'000'000;
     const std::string ran = fmt::format("collective operation timeout: {} #{} ran for {} milliseconds",
-                                        name_of(call.kind), call.seq, limit);
+                                        name_of(call.kind), recorded_seq(call), limit);
     if (world_.library.on_timeout == OnTimeout::process_ends)
       return {Code::watchdog_timeout, "Watchdog caught " + ran, {}};
     if (world_.library.timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};

@@ -1,5 +1,7 @@
 #include "core/group/checked_member.h"
 
+#include "core/group/sequence.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +26,7 @@ Fields fields_of(const Collective& call) {
       for (const std::int64_t o : *offsets) parts = parts * 31 + o;
   const bool premul = r.reduces && call.op == ReduceOp::premul_sum;
   return {static_cast<std::int64_t>(call.kind),
-          call.seq,
+          recorded_seq(call),
           static_cast<std::int64_t>(call.dtype),
           uneven ? 0 : call.count,
           r.reduces ? static_cast<std::int64_t>(call.op) : -1,

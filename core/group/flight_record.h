@@ -41,7 +41,7 @@ struct Call {
   Layer layer = Layer::program;
   std::string name;     // all_reduce, barrier, forward, backward, store_get ...
   std::string group;    // collectives: the group's name
-  Seq seq = -1;         // collectives: the group's sequence number
+  Seq seq = -1;         // collectives: the group's sequence number, from 1 as in PyTorch
   std::string purpose;  // "bucket 0", "buffers", "used map", "rebuild", "parameters", a store key ...
   CallState state = CallState::issued;
   Time issued{}, started{}, finished{};

@@ -1,5 +1,7 @@
 #include "core/group/process_group.h"
 
+#include "core/group/sequence.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -72,7 +74,7 @@ Status ProcessGroup::monitored_barrier(Runtime& runtime, Time timeout, bool all)
   entry.layer = Layer::collective;
   entry.name = std::string(name_of(call.kind));
   entry.group = name_;
-  entry.seq = call.seq;
+  entry.seq = recorded_seq(call);
   const std::int64_t id = recorder_.begin(std::move(entry));
   recorder_.started(id);
   const Status status = rank_ == 0 ? answer_all(runtime, call, all) : report_to_first(runtime, call);

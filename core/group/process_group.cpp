@@ -3,6 +3,7 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reduce.h"
+#include "core/group/sequence.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -137,7 +138,7 @@ std::int64_t ProcessGroup::record(const Collective& call, CallOptions options) {
     entry.layer = r.point_to_point ? Layer::point_to_point : Layer::collective;
     entry.name = r.name;
     entry.group = name_;
-    entry.seq = r.point_to_point ? -1 : call.seq;
+    entry.seq = r.point_to_point ? -1 : recorded_seq(call);
     entry.purpose = std::move(options.purpose);
     entry.dtype = call.dtype;
     entry.op = call.op;

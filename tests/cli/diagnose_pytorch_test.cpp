@@ -123,6 +123,24 @@ TEST(DiagnosePytorch, ExplainsOurRecordsInPytorchsFormAsTheyWereBefore) {
   EXPECT_TRUE(fs::exists(folder.path() / "again" / "rank" / "rank_0.json")) << again.output;
 }
 
+TEST(DiagnosePytorch, GivesACallOneNumberInReportsJsonTracesAndDumps) {
+  const Folder folder;
+  const Ended run = run_pdsim({"scenario", "barrier_hang", "--variant", "broken", "--out", "run"}, folder.path());
+  EXPECT_NE(run.output.find("ranks 1..3 --barrier #13-"), std::string::npos) << run.output;
+  const Ended json = run_pdsim({"scenario", "barrier_hang", "--variant", "broken", "--json"}, folder.path());
+  EXPECT_NE(json.output.find(R"("first_divergence":{"group":"world","seq":13,)"), std::string::npos) << json.output;
+  const fs::path files = folder.path() / "run" / "barrier_hang" / "broken";
+  EXPECT_NE(text_of(files / "trace.json").find("barrier #13"), std::string::npos);
+  EXPECT_NE(text_of(files / "report.html").find("first divergence: #13"), std::string::npos);
+  EXPECT_EQ(text_of(files / "events.jsonl").find(R"("seq":0,)"), std::string::npos) << "PyTorch counts from 1";
+
+  run_pdsim({"diagnose", "run", "--form", "json", "--out", "dumps"}, folder.path());
+  const std::string dump = text_of(folder.path() / "dumps" / "barrier_hang" / "broken" / "rank_1.json");
+  EXPECT_NE(dump.find(R"("collective_seq_id": 13)"), std::string::npos) << dump;
+  EXPECT_EQ(dump.find(R"("collective_seq_id": 14)"), std::string::npos) << dump;
+  EXPECT_NE(run_pdsim({"diagnose", "dumps"}, folder.path()).output.find("ranks 1..3 --barrier #13 "), std::string::npos);
+}
+
 TEST(DiagnosePytorch, RefusesAFormThatIsNone) {
   const Folder folder;
   const Ended run = run_pdsim({"diagnose", ".", "--form", "yaml"}, folder.path());

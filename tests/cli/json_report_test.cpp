@@ -66,7 +66,7 @@ void check_parts(const Json& v) {
     EXPECT_TRUE(b["in"].is_string());
     EXPECT_TRUE(b["waits_for"].is_array());
     EXPECT_GE(b.value("step", 0), 0);
-    EXPECT_GE(b.value("seq", 0), 0);
+    EXPECT_GE(b.value("seq", 1), 1);
   }
   for (const Json& e : v.value("errors", Json::array())) {
     EXPECT_TRUE(e["rank"].is_number_integer());

@@ -37,12 +37,12 @@ void expect_told(const std::string& what, const std::string& waits, const std::v
   EXPECT_TRUE(before.none_of(folder));
 }
 
-const std::string waits_for_one = "ranks 0, 2 wait in all_reduce #3 of group world for rank 1, which has not called it";
+const std::string waits_for_one = "ranks 0, 2 wait in all_reduce #4 of group world for rank 1, which has not called it";
 
 TEST(LaunchNotice, NamesTheRankThatSleepsAndNotThoseThatWaitForIt) {
   expect_told("sleep", waits_for_one,
               {"pdsim: no rank has ", "rank 0 waits (process ", "rank 1 is in code of its own (process ",
-               "; its last call was all_reduce #2 of group world, which was done), rank 2 waits"});
+               "; its last call was all_reduce #3 of group world, which was done), rank 2 waits"});
 }
 
 TEST(LaunchNotice, NamesTheRankThatComputesForEver) {

@@ -55,13 +55,13 @@ TEST(LaunchRecords, ARankThatIsKilledIsNamedWithItsLastCall) {
   EXPECT_EQ(left.run.status, 128 + SIGKILL);
   EXPECT_TRUE(
       has(left.run.problems,
-          "pdsim: rank 1 was ended by signal 9 (Killed); its last call was all_reduce #4 of group world, which was "
+          "pdsim: rank 1 was ended by signal 9 (Killed); its last call was all_reduce #5 of group world, which was "
           "done\n"));
   EXPECT_TRUE(has(left.run.problems, "explains the flight records\n"));
   EXPECT_EQ(left.files, one_file);
   EXPECT_TRUE(has(left.diagnosis, "error[rank-died]: ranks 0, 2 waited for rank 1, which died"));
   EXPECT_TRUE(has(left.diagnosis, "the process of rank 1 ended by signal 9 (Killed)"));
-  EXPECT_TRUE(has(left.diagnosis, "all_reduce #4 of group world, which was done."));
+  EXPECT_TRUE(has(left.diagnosis, "all_reduce #5 of group world, which was done."));
 }
 
 TEST(LaunchRecords, ARankThatIsStoppedIsNamedAsTheOneTheOthersWaitFor) {
@@ -69,10 +69,10 @@ TEST(LaunchRecords, ARankThatIsStoppedIsNamedAsTheOneTheOthersWaitFor) {
   const Left left = launch_three({"stop", "2", "3"});
   EXPECT_EQ(left.run.status, 128 + SIGSTOP);
   EXPECT_TRUE(
-      has(left.run.problems, "pdsim: rank 2 has been stopped by a signal for 300ms; its last call was all_reduce #2"));
+      has(left.run.problems, "pdsim: rank 2 has been stopped by a signal for 300ms; its last call was all_reduce #3"));
   EXPECT_EQ(left.files, one_file);
   EXPECT_TRUE(has(left.diagnosis, "deadlock[rank-hung]: rank 2 stopped between two calls, and ranks 0, 1 wait for it"));
-  EXPECT_TRUE(has(left.diagnosis, "ranks 0, 1 --all_reduce #3--> rank 2"));
+  EXPECT_TRUE(has(left.diagnosis, "ranks 0, 1 --all_reduce #4--> rank 2"));
 }
 
 TEST(LaunchRecords, AnExitStatusAndAnExceptionAreNamedWithTheirRank) {
@@ -99,7 +99,7 @@ TEST(LaunchRecords, WithoutAFolderTheLastCallIsNamedAndNothingIsLeft) {
   const Folder folder;
   const Ended run = run_pdsim({"launch", "-n", "2", "--", PDSIM_RANK_PROCESS, "kill", "0", "1"}, folder.path());
   EXPECT_TRUE(
-      has(run.problems, "rank 0 was ended by signal 9 (Killed); its last call was all_reduce #0 of group world"));
+      has(run.problems, "rank 0 was ended by signal 9 (Killed); its last call was all_reduce #1 of group world"));
   EXPECT_TRUE(folder.names().empty());
 }
 

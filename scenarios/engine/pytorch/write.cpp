@@ -72,7 +72,7 @@ class Writer {
     entry.op_id = entry.record_id + 1;
     entry.is_p2p = call.layer == Layer::point_to_point;
     std::int64_t& last_seq = seqs_[group.number];
-    if (!entry.is_p2p) last_seq = call.seq + 1;
+    if (!entry.is_p2p) last_seq = call.seq;
     entry.collective_seq = last_seq;
     entry.p2p_seq = p2p_seqs_[group.number] += entry.is_p2p ? 1 : 0;
     entry.name = fmt::format("{}:{}{}", options_.backend, call.name, peers_of(call, group));

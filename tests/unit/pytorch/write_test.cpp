@@ -63,9 +63,9 @@ RunRecord run_of_two() {
     log.rank = r;
     log.calls.push_back({});  // an operation of the program, which has no place there
     log.calls.back().name = "train";
-    log.calls.push_back(collective(1, 0, "all_reduce", CallState::completed));
-    log.calls.push_back(collective(2, 1, "all_gather", CallState::completed));
-    log.calls.push_back(collective(3, 2, "barrier", CallState::completed));
+    log.calls.push_back(collective(1, 1, "all_reduce", CallState::completed));
+    log.calls.push_back(collective(2, 2, "all_gather", CallState::completed));
+    log.calls.push_back(collective(3, 3, "barrier", CallState::completed));
     log.calls.back().count = -1;
     Call message = collective(4, -1, r == 0 ? "send" : "recv", CallState::started);
     message.layer = Layer::point_to_point;
@@ -100,7 +100,7 @@ TEST(PytorchWriting, OfOurRunsKeepsWhatPytorchHasAPlaceFor) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Call& ours = run.ranks[r].log.calls[i + 1];
       EXPECT_EQ(calls[i].name, ours.name);
-      EXPECT_EQ(calls[i].seq, ours.seq < 0 ? -1 : ours.seq + 1);
+      EXPECT_EQ(calls[i].seq, ours.seq);
       EXPECT_EQ(calls[i].state, ours.state);
       EXPECT_EQ(calls[i].count, ours.count);
       EXPECT_EQ(calls[i].peer, ours.peer);

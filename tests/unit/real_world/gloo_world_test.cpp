@@ -23,8 +23,8 @@ TEST_F(GlooWorld, UnlikeCollectivesAreADeadlockWithTheOpenCallsOfBothRanks) {
   EXPECT_EQ(waits.name, "all_reduce");
   EXPECT_EQ(waits_too.name, "barrier");
   EXPECT_EQ(waits.state, CallState::started);
-  EXPECT_EQ(waits.seq, 1);
-  EXPECT_EQ(waits_too.seq, 1);
+  EXPECT_EQ(waits.seq, 2);
+  EXPECT_EQ(waits_too.seq, 2);
 }
 
 TEST_F(GlooWorld, WhoRaisesClosesTheConnectionsOfTheOthers) {

@@ -60,7 +60,7 @@ TEST_F(RealDiagnosis, NamesTheLastCallOfARankThatWasKilled) {
   ASSERT_TRUE(outside.diagnosis.has_value()) << render_text({outside}, {});
   EXPECT_EQ(outside.diagnosis->id, "rank-died");
   EXPECT_EQ(outside.diagnosis->ranks, std::vector<Rank>{1});
-  EXPECT_NE(outside.diagnosis->why.find("Its last call was barrier #0 of group world, which was done."),
+  EXPECT_NE(outside.diagnosis->why.find("Its last call was barrier #1 of group world, which was done."),
             std::string::npos)
       << outside.diagnosis->why;
   const Report inside = report_of("dies_inside", 3);

@@ -89,7 +89,7 @@ TEST_F(Artifacts, TheJsonHasTheKeysOfTheContract) {
   EXPECT_EQ(variant.at("fingerprint"), "8f3c1d20a7e45b96");
   EXPECT_EQ(variant.at("blocked").at(0).at("in"), "all_reduce");
   EXPECT_EQ(variant.at("blocked").at(0).at("waits_for"), nlohmann::ordered_json::array({1}));
-  EXPECT_EQ(variant.at("first_divergence").at("seq"), 2);
+  EXPECT_EQ(variant.at("first_divergence").at("seq"), 3);
   EXPECT_EQ(variant.at("diagnosis").at("id"), "unused-parameters");
   EXPECT_FALSE(variant.contains("errors"));
   EXPECT_FALSE(variant.contains("values"));

@@ -37,7 +37,7 @@ TEST(ConnectionLost, IsSaidWhenAllRanksLivedAndWereInTheCall) {
   EXPECT_EQ(report.diagnosis->id, "connection-lost");
   EXPECT_EQ(report.diagnosis->ranks, (std::vector<Rank>{0, 1}));
   EXPECT_EQ(report.diagnosis->headline,
-            "ranks 0, 1 lost a connection in all_reduce (bucket 1) #1, and no rank had ended");
+            "ranks 0, 1 lost a connection in all_reduce (bucket 1) #2, and no rank had ended");
 }
 
 TEST(ConnectionLost, IsSaidWhereOnlyOneEndNoticed) {

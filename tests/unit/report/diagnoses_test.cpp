@@ -150,7 +150,7 @@ TEST_F(Diagnoses, TheMinorityIsTheCulpritOfAMismatch) {
     const Report report = report_of(scripts);
     ASSERT_TRUE(report.divergence.has_value()) << field;
     EXPECT_EQ(report.divergence->field, field);
-    EXPECT_EQ(report.divergence->seq, 1);
+    EXPECT_EQ(report.divergence->seq, 2);
     EXPECT_EQ(id_of(report), field == std::string("root")        ? "root-mismatch"
                              : field == std::string("operation") ? "collective-mismatch"
                                                                  : "parameter-mismatch");

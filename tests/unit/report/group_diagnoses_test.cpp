@@ -81,7 +81,7 @@ TEST(MissingCall, KnowsTheMembersOfAGroupThatNeverCalledInIt) {
   const Told t =
       told("  - new_group: {name: odd, ranks: odd}\n  - all_reduce: {count: 4, group: odd}\n    when: {rank: 1}\n");
   EXPECT_EQ(t.id, "missing-call");
-  EXPECT_EQ(t.headline, "rank 1 waits in all_reduce #0 for rank 3, which never called it");
+  EXPECT_EQ(t.headline, "rank 1 waits in all_reduce #1 for rank 3, which never called it");
 }
 
 TEST(GroupCycle, LeadsThroughTwoGroups) {
@@ -141,7 +141,7 @@ TEST(MissingExit, NamesARankThatEndedBeforeItsCallWasDone) {
       "  - all_reduce: {count: 4, async: true}\n    label: sum\n    when: {rank: 0}\n"
       "  - compute: {time: 1ms}\n    when: {rank: 1..}\n  - all_reduce: {count: 4}\n    when: {rank: 1..}\n");
   EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
-  EXPECT_EQ(t.headline, "rank 0 ended before its all_reduce #0 was done, and ranks 1..3 waited for it");
+  EXPECT_EQ(t.headline, "rank 0 ended before its all_reduce #1 was done, and ranks 1..3 waited for it");
   EXPECT_EQ(t.ranks, std::vector<Rank>{0});
 }
 
@@ -157,7 +157,7 @@ TEST(MissingExit, NamesTheRanksThatAreLeftBehindInACall) {
   const Told t = told("  - all_reduce: {count: 400}\n  - all_reduce: {count: 400}\n", "gloo",
                       ", link: {latency: 5us, bandwidth: 25GB/s, loss: 0.04}");
   EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
-  EXPECT_EQ(t.headline, "ranks 0, 3 never left all_reduce #0, which ranks 1, 2 left");
+  EXPECT_EQ(t.headline, "ranks 0, 3 never left all_reduce #1, which ranks 1, 2 left");
 }
 
 TEST(AllStuck, IsSaidWhereNothingDiffersAndNoLossWasRecorded) {

@@ -36,7 +36,7 @@ class RankScript {
   Call& begin(Layer layer, const std::string& name);
   RankResult result_;
   Time now_{};
-  Seq seq_ = 0;
+  Seq seq_ = 1;
   Site site_;
   std::vector<std::int64_t> open_;
 };

@@ -101,20 +101,20 @@ deadlock[unused-parameters]: rank 0 waits for a gradient bucket that rank 1 will
    |                          ----------------------------- so DDP does not look for them
 
 who waits for whom (after 870us nothing can happen any more)
-  rank 0 --all_reduce #2 (bucket 0, step 2)--> rank 1   which called barrier instead
-  rank 1 --barrier #2------------------------> rank 0   which called all_reduce instead
+  rank 0 --all_reduce #3 (bucket 0, step 2)--> rank 1   which called barrier instead
+  rank 1 --barrier #3------------------------> rank 0   which called all_reduce instead
   cycle: 0 -> 1 -> 0
 
 state of the ranks
   rank  step  last completed  current     #  since  gradients
-  0     2     all_reduce #1   all_reduce  2  840us  all complete
-  1     2     all_reduce #1   barrier     2  860us  bucket 0: 4 of 6, without aux.weight, aux.bias
+  0     2     all_reduce #2   all_reduce  3  840us  all complete
+  1     2     all_reduce #2   barrier     3  860us  bucket 0: 4 of 6, without aux.weight, aux.bias
 
 timeline   F forward  B backward  O optimizer  | barrier  R collective  . blocked  one column = 20us
           step 0        step 1        step 2
   rank 0  FFFFFBBBBBBBBOFFFFFBBBBBBBBOFFFFFBBBBBBBBR.............
   rank 1  FFFFFBBBBBBBBOFFFFFBBBBBBBBOFFFFFBBBBBBBB||............
-          20us                                     ^ first divergence: #2
+          20us                                     ^ first divergence: #3
 
 why
   DDP reduces a bucket when every gradient in it has arrived. On rank 1 aux.weight, aux.bias never
@@ -172,7 +172,7 @@ TEST(TextReport, ShowsTheDivergenceWhereNoRuleSpeaks) {
   check_expectations(reports[0]);
   const std::string text = render_text(reports, {});
   EXPECT_NE(text.find("no known cause matches"), std::string::npos) << text;
-  EXPECT_NE(text.find("first divergence: sequence number 3 of group world"), std::string::npos) << text;
+  EXPECT_NE(text.find("first divergence: sequence number 4 of group world"), std::string::npos) << text;
 }
 
 TEST(TextReport, AThousandRanksStayOnThePage) {

@@ -122,13 +122,13 @@ TEST(CheckedMode, TellsWhoCallsWhatBeforeAnythingIsStarted) {
         ends("  - broadcast: {count: 4, root: 1}\n    when: {rank: 2}\n  - all_reduce: {count: 4}\n    when: {rank: "
              "not 2}\n",
              backend, ", debug: detail"),
-        "error: rank 0, collective-mismatch: the ranks of world called different collectives: all_reduce #0 of 4 "
-        "f32, sum on ranks 0, 1, 3 against broadcast #0 of 4 f32, root 1 on rank 2");
+        "error: rank 0, collective-mismatch: the ranks of world called different collectives: all_reduce #1 of 4 "
+        "f32, sum on ranks 0, 1, 3 against broadcast #1 of 4 f32, root 1 on rank 2");
     EXPECT_EQ(ends("  - new_group: {name: a, ranks: 1..}\n  - all_reduce: {count: 4, group: a}\n    when: {rank: 3}\n"
                    "  - all_reduce: {count: 5, group: a}\n    when: {rank: 1..2}\n",
                    backend, ", debug: detail"),
-              "error: rank 1, collective-mismatch: the ranks of a called different collectives: all_reduce #0 of "
-              "5 f32, sum on ranks 1, 2 against all_reduce #0 of 4 f32, sum on rank 3");
+              "error: rank 1, collective-mismatch: the ranks of a called different collectives: all_reduce #1 of "
+              "5 f32, sum on ranks 1, 2 against all_reduce #1 of 4 f32, sum on rank 3");
   }
 }
 

@@ -39,34 +39,34 @@ const MismatchedCall mismatches[] = {
        Floats x(4);
        return odd ? wait(g.broadcast(view(x), 0)) : wait(g.all_reduce(view(x), ReduceOp::sum));
      },
-     "op-mismatch", "all_reduce #0 of 4 f32, sum on ranks 0, 2 against broadcast #0 of 4 f32, root 0 on rank 1"},
+     "op-mismatch", "all_reduce #1 of 4 f32, sum on ranks 0, 2 against broadcast #1 of 4 f32, root 0 on rank 1"},
     {[](ProcessGroup& g, bool odd) {
        Floats x(odd ? 6 : 4);
        return wait(g.all_reduce(view(x), ReduceOp::sum));
      },
-     "parameter-mismatch", "all_reduce #0 of 4 f32, sum on ranks 0, 2 against all_reduce #0 of 6 f32, sum on rank 1"},
+     "parameter-mismatch", "all_reduce #1 of 4 f32, sum on ranks 0, 2 against all_reduce #1 of 6 f32, sum on rank 1"},
     {[](ProcessGroup& g, bool odd) {
        Floats x(4);
        return wait(g.all_reduce(view(x), odd ? ReduceOp::max : ReduceOp::sum));
      },
-     "parameter-mismatch", "all_reduce #0 of 4 f32, sum on ranks 0, 2 against all_reduce #0 of 4 f32, max on rank 1"},
+     "parameter-mismatch", "all_reduce #1 of 4 f32, sum on ranks 0, 2 against all_reduce #1 of 4 f32, max on rank 1"},
     {[](ProcessGroup& g, bool odd) {
        Floats x(4);
        MutableView v = view(x);
        if (odd) v.dtype = DType::i32;
        return wait(g.all_reduce(v, ReduceOp::sum));
      },
-     "parameter-mismatch", "all_reduce #0 of 4 f32, sum on ranks 0, 2 against all_reduce #0 of 4 i32, sum on rank 1"},
+     "parameter-mismatch", "all_reduce #1 of 4 f32, sum on ranks 0, 2 against all_reduce #1 of 4 i32, sum on rank 1"},
     {[](ProcessGroup& g, bool odd) {
        Floats x(4);
        return wait(g.broadcast(view(x), odd ? 1 : 0));
      },
-     "root-mismatch", "broadcast #0 of 4 f32, root 0 on ranks 0, 2 against broadcast #0 of 4 f32, root 1 on rank 1"},
+     "root-mismatch", "broadcast #1 of 4 f32, root 0 on ranks 0, 2 against broadcast #1 of 4 f32, root 1 on rank 1"},
     {[](ProcessGroup& g, bool odd) {
        Floats x(4);
        return odd ? wait(g.barrier()) : wait(g.all_reduce(view(x), ReduceOp::sum));
      },
-     "op-mismatch", "all_reduce #0 of 4 f32, sum on ranks 0, 2 against barrier #0 on rank 1"},
+     "op-mismatch", "all_reduce #1 of 4 f32, sum on ranks 0, 2 against barrier #1 on rank 1"},
 };
 
 TEST(CheckedGroup, ReportsWhoCallsWhatOnEveryRankAndGoesOn) {
@@ -109,7 +109,7 @@ TEST(CheckedGroup, NamesTheRanksThatDoNotCome) {
       Time{1'000'000'000'000});
   for (const Rank r : {0, 1}) {
     const Error& error = record.ranks[static_cast<std::size_t>(r)].log.error;
-    EXPECT_EQ(error.message, "barrier #0 of world: rank 2 did not call anything within 1s");
+    EXPECT_EQ(error.message, "barrier #1 of world: rank 2 did not call anything within 1s");
     EXPECT_EQ(fact(error.facts, "verdict"), "missing-enter");
   }
 }

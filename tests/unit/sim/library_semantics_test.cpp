@@ -28,7 +28,7 @@ TEST(LibrarySemantics, TellsWhatItsWatchdogWouldHaveSaidAboutADeadlock) {
   EXPECT_EQ(hang("gloo").watchdog[0], "gloo: Timed out waiting 1800000ms for recv operation to complete, after 30min");
   EXPECT_EQ(
       hang("nccl").watchdog[0],
-      "nccl: Watchdog caught collective operation timeout: all_reduce #1 ran for 600000 milliseconds; the process "
+      "nccl: Watchdog caught collective operation timeout: all_reduce #2 ran for 600000 milliseconds; the process "
       "ends, after 10min");
   EXPECT_EQ(hang("mpi").watchdog[0], "mpi: nothing, ever: Open MPI has no timeout");
   EXPECT_EQ(hang("ideal").watchdog[0], "ideal: nothing, ever: the ideal backend has no timeout");
