@@ -77,7 +77,7 @@ bool Flow::start_round(Rank rank, Lane& me) {
   me.steps = steps.data();
   me.count = static_cast<std::uint32_t>(steps.size());
   me.open = 0;
-  if (steps.size() > most_steps || (exchange_.any_closed() && asks_closed_rank(me))) {
+  if (steps.size() > most_steps || leaves_group(rank, me) || (exchange_.any_closed() && asks_closed_rank(me))) {
     dissolve(rank);
     return false;
   }
@@ -88,6 +88,13 @@ bool Flow::start_round(Rank rank, Lane& me) {
   for (; posting != 0; posting &= posting - 1) post(rank, me, std::countr_zero(posting));
   if (broken_) dissolve();
   return !dissolved_;
+}
+
+// What posts the round to the exchange says how. Flows move no data, and their plans are those of the table.
+bool Flow::leaves_group(Rank rank, const Lane& me) const {
+  return std::any_of(me.steps, me.steps + me.count, [this, rank](const Step& s) {
+    return is_message(s) && (s.peer < 0 || s.peer >= ranks_.size() || s.peer == rank);
+  });
 }
 
 bool Flow::asks_closed_rank(const Lane& me) const {

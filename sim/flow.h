@@ -50,6 +50,7 @@ class Flow {
   std::int64_t bytes_of(const Step& step) const { return step.slice.count * width_; }
   void advance(Rank rank);
   bool start_round(Rank rank, Lane& me);
+  bool leaves_group(Rank rank, const Lane& me) const;
   bool asks_closed_rank(const Lane& me) const;
   void post(Rank rank, Lane& me, int index);
   static int find(const Lane& at, Rank peer, bool send);

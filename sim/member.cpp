@@ -137,7 +137,8 @@ class SimMember final : public Member {
     auto operation = std::make_shared<Operation>(*this);
     operation->call = call;
     if (call.algorithm == "auto") operation->call.algorithm = world_.library.algorithm;
-    const auto algorithm = find_algorithm(operation->call, transport_->size(), transport_->ranks_per_node());
+    const auto algorithm =
+        find_algorithm(operation->call, world_.proofs, transport_->size(), transport_->ranks_per_node());
     if (!algorithm.ok()) return algorithm.error();
     operation->tag = tag_of(call);
     operation->rank = rank_;
@@ -314,7 +315,7 @@ void Operation::post_to_exchange() {
 
 Transport::Done Operation::resume(Plan plan, PlanPoint at) {
   member.make_transport(*this);
-  Transport::Done go_on = resume_plan(*transport, call, std::move(plan), tag, when_done(), at);
+  Transport::Done go_on = resume_plan(*transport, call, *algorithm, std::move(plan), tag, when_done(), at);
   if (at != PlanPoint::round_to_combine) return go_on;
   return [operation = self(), go_on = std::move(go_on)](Status status) {
     if (!operation->finished) go_on(std::move(status));

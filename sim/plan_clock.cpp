@@ -1,5 +1,7 @@
 #include "sim/plan_clock.h"
 
+#include "core/collectives/plan_room.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -36,8 +38,9 @@ class Costs {
 };
 
 struct Lane {
-  explicit Lane(Plan p) : plan(std::move(p)) {}
+  Lane(Plan p, const PlanRoom& r) : plan(std::move(p)), room(r) {}
   Plan plan;
+  PlanRoom room;
   const Step* steps = nullptr;
   std::uint64_t open = 0;  // steps of this round whose message has no other end yet
   std::uint32_t count = 0;
@@ -60,8 +63,8 @@ class Clock {
     lanes_.reserve(plan.calls.size());
     for (Rank rank = 0; rank < size; ++rank) {
       const Collective& call = *plan.calls[static_cast<std::size_t>(rank)];
-      lanes_.emplace_back(
-          plan.algorithm->plan({rank, size, call.count, call.root, call.splits.get(), plan.ranks_per_node}));
+      const PlanArgs args{rank, size, call.count, call.root, call.splits.get(), plan.ranks_per_node};
+      lanes_.emplace_back(plan.algorithm->plan(args), room_of(call, *plan.algorithm, args));
       lanes_.back().latest = plan.start;
       ready_.push_back(rank);
     }
@@ -97,7 +100,9 @@ class Clock {
     while (true) {
       me.posted = me.latest + combining(me);
       me.latest = me.posted;
-      if (!me.plan.next()) {
+      const Result<bool> more = next_round(me.plan, me.room);
+      if (!more.ok()) return Outcome::gave_up;
+      if (!*more) {
         times_.ends[static_cast<std::size_t>(rank)] = me.posted;
         times_.last_sent[static_cast<std::size_t>(rank)] = me.last_sent;
         return Outcome::ended;

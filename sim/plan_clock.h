@@ -3,7 +3,7 @@
 //   holds   where messages do not wait for each other (sharing: none) and nothing is drawn or fails: a message then starts when
 //           both its ends are posted (an eager one: its send), so its time depends on the order of nothing else
 //   equals  the exchange's times, to the picosecond
-//   gives up on plans that never end, and on rounds of more than 64 steps
+//   gives up on plans that never end, on rounds of more than 64 steps, and on those that leave their buffers or their group
 //   cost    O(messages), a coroutine's resume for each round of each rank
 //   source  the max-plus view of message passing: Hoefler, Schneider, Lumsdaine, "LogGOPSim", 2010
 #pragma once

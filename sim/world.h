@@ -1,6 +1,7 @@
 // World: everything the ranks of one simulated run share, and how ranks end.
 #pragma once
 
+#include "core/collectives/algorithm_choice.h"
 #include "core/group/rank_program.h"
 #include "core/semantics/profile.h"
 #include "core/store/hash_store.h"
@@ -52,6 +53,7 @@ class World {
   Ahead ahead;
   Flows flows;
   Disk disk;
+  AlgorithmProofs proofs;
   std::unique_ptr<HashTable> table;                               // the store that rank 0 of this launch serves
   std::map<std::pair<std::string, std::string>, int> written_in;  // key and value in a store -> launch
   std::vector<Seat> seats;

@@ -37,7 +37,7 @@ GlooMember::~GlooMember() {
 Result<WorkPtr> GlooMember::start(const Collective& call) {
   if (row(call.kind).point_to_point) return start_message(call);
   const Capabilities& own = capabilities_of("gloo");
-  const Result<const Algorithm*> plan = find_plan(call, transport_.size(), own.has(call.kind), own.title);
+  const Result<const Algorithm*> plan = find_plan(call, proofs_, transport_.size(), own.has(call.kind), own.title);
   if (!plan.ok()) return plan.error();
   if (call.count == 0 && !call.splits && call.kind != CollectiveKind::barrier) {
     auto work = std::make_shared<Work>(runtime_.make_event());

@@ -5,7 +5,7 @@
 
 #include "backends/gloo/gloo_transport.h"
 #include "backends/gloo/peers.h"
-#include "core/collectives/algorithms.h"
+#include "core/collectives/algorithm_choice.h"
 #include "core/group/backend.h"
 
 #include <array>
@@ -58,6 +58,7 @@ class GlooMember final : public Member {
   std::shared_ptr<::gloo::Context> context_;
   const GlooPeers peers_;
   GlooTransport transport_;
+  AlgorithmProofs proofs_;  // touched by the rank's thread only
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> queue_;

@@ -7,7 +7,7 @@ namespace pdsim {
 Result<WorkPtr> LibraryMember::start(const Collective& call) {
   const bool is_message = row(call.kind).point_to_point;
   Result<const Algorithm*> plan = static_cast<const Algorithm*>(nullptr);
-  if (!is_message) plan = find_plan(call, size_, own_.has(call.kind), own_.title);
+  if (!is_message) plan = find_plan(call, proofs_, size_, own_.has(call.kind), own_.title);
   if (!plan.ok()) return plan.error();
   Result<WorkPtr> work = begin_work();
   if (!work.ok()) return work;

@@ -5,7 +5,7 @@
 //   after    an abort nothing can be started
 #pragma once
 
-#include "core/collectives/algorithms.h"
+#include "core/collectives/algorithm_choice.h"
 #include "core/group/backend.h"
 #include "core/runtime/runtime.h"
 #include "core/semantics/capabilities.h"
@@ -45,6 +45,7 @@ class LibraryMember : public Member {
   Runtime& runtime_;
   const Capabilities& own_;
   int size_;
+  AlgorithmProofs proofs_;  // touched by the rank's thread only
   std::mutex mutex_;
   std::vector<WorkPtr> unfinished_;
   std::optional<Error> aborted_;

@@ -2,7 +2,7 @@
 
 #include "backends/nccl/errors.h"
 #include "backends/nccl/nccl_round.h"
-#include "core/collectives/plan_runner.h"
+#include "core/collectives/plan_room.h"
 
 #include <algorithm>
 #include <memory>
@@ -18,6 +18,7 @@ class DevicePlan {
       : call_(call),
         algorithm_(algorithm),
         args_{rank, size, call.count, call.root, call_.splits.get()},
+        room_(room_of(call_, algorithm, args_)),
         width_(static_cast<std::int64_t>(size_of(call.dtype))) {
     if (!row(call.kind).reduces) return;
     divides_at_end_ = call.op == ReduceOp::avg && !row(call.dtype).floating;
@@ -25,25 +26,31 @@ class DevicePlan {
     if (call.op == ReduceOp::premul_sum) factor_ = call.premul;
   }
 
-  void place(NcclFlight& flight) {
-    const std::int64_t in = input_elements(call_, args_.rank, args_.size) * width_;
-    output_elements_ = output_elements(call_, args_.rank, args_.size);
+  Status place(NcclFlight& flight) {
+    const Result<std::int64_t> staged = most_staged();
+    PDSIM_TRY(staged.status());
+    const std::int64_t in = room_.of(BufferId::input) * width_;
+    output_elements_ = room_.of(BufferId::output);
     const std::int64_t out = output_elements_ * width_;
     input_ = flight.reserve(in);
     output_ = flight.reserve(out);
-    scratch_ = flight.reserve(algorithm_.scratch_elements(args_) * width_);
-    staging_ = flight.reserve(most_staged());
+    scratch_ = flight.reserve(std::max<std::int64_t>(room_.scratch(), 0) * width_);
+    staging_ = flight.reserve(*staged);
     nothing_ = flight.reserve(1);
     in_place_ = call_.input.data == nullptr;
     if (in > 0 && in_place_) flight.read(call_.output.data, out, output_);
     if (in > 0 && !in_place_) flight.read(call_.input.data, in, input_);
     if (out > 0) flight.out.push_back({call_.output.data, out, output_});
+    return {};
   }
 
   // The round's messages, after what the round before it left to do.
   Result<bool> next_part(const NcclLane& lane) {
     if (!plan_) plan_.emplace(algorithm_.plan(args_));
-    while (plan_->next()) {
+    while (true) {
+      const Result<bool> more = next_round(*plan_, room_);
+      if (!more.ok()) return more;
+      if (!*more) break;
       const std::vector<NcclWire> wires = messages();
       if (wires.empty()) {
         PDSIM_TRY(local_steps(lane));
@@ -79,16 +86,19 @@ class DevicePlan {
     return (bytes(s) + alignment - 1) / alignment * alignment;
   }
 
-  std::int64_t most_staged() const {
+  // Of all rounds, which are checked with it: a wrong plan is refused before it holds anything of the library's.
+  Result<std::int64_t> most_staged() const {
     std::int64_t most = 0;
     Plan plan = algorithm_.plan(args_);
-    while (plan.next()) {
+    while (true) {
+      const Result<bool> more = next_round(plan, room_);
+      PDSIM_TRY(more.status());
+      if (!*more) return most;
       std::int64_t of_round = 0;
       for (const Step& s : plan.steps())
         if (s.kind == Step::Kind::receive_reduce) of_round += staged(s.slice);
       most = std::max(most, of_round);
     }
-    return most;
   }
 
   std::vector<NcclWire> messages() const {
@@ -132,6 +142,7 @@ class DevicePlan {
   Collective call_;
   const Algorithm& algorithm_;
   PlanArgs args_;
+  PlanRoom room_;
   std::int64_t width_;
   double factor_ = 1.0;
   bool divides_at_end_ = false;
@@ -144,10 +155,10 @@ class DevicePlan {
 
 }  // namespace
 
-NcclFlight plan_flight(const Collective& call, const Algorithm& plan, Rank rank, int size) {
+Result<NcclFlight> plan_flight(const Collective& call, const Algorithm& plan, Rank rank, int size) {
   auto run = std::make_shared<DevicePlan>(call, plan, rank, size);
   NcclFlight flight;
-  run->place(flight);
+  PDSIM_TRY(run->place(flight));
   flight.launch = [run](const NcclLane& lane) { return run->go_on(lane); };
   return flight;
 }

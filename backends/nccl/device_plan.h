@@ -13,6 +13,7 @@
 namespace pdsim {
 
 // `plan` must outlive the flight.
-NcclFlight plan_flight(const Collective& call, const Algorithm& plan, Rank rank, int size);
+// Errors: invalid_argument, when a round of the plan leaves its buffers or its group (core/collectives/plan_room.h).
+Result<NcclFlight> plan_flight(const Collective& call, const Algorithm& plan, Rank rank, int size);
 
 }  // namespace pdsim

@@ -98,7 +98,9 @@ void NcclMember::start_message(const Collective& call, const WorkPtr& work) {
 }
 
 void NcclMember::start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) {
-  submit(parts_.plans, plan_flight(call, plan, parts_.rank, parts_.size), call, work);
+  Result<NcclFlight> flight = plan_flight(call, plan, parts_.rank, parts_.size);
+  if (!flight.ok()) return work->complete(flight.error());
+  submit(parts_.plans, std::move(*flight), call, work);
 }
 
 void NcclMember::start_native(const Collective& call, const WorkPtr& work) {

@@ -161,42 +161,4 @@ Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view na
   return no_algorithm(kind, name);
 }
 
-namespace {
-
-// Elements that every rank agrees on: of uneven parts, the average, where all ranks know all parts.
-std::int64_t agreed_count(const Collective& call, int size) {
-  if (call.kind == CollectiveKind::all_to_all_v) return 0;
-  if (!call.splits) return call.count;
-  const std::vector<std::int64_t>& parts =
-      call.kind == CollectiveKind::all_gather_v ? call.splits->output : call.splits->input;
-  return parts.empty() ? call.count : parts.back() / size;
-}
-
-}  // namespace
-
-Result<const Algorithm*> find_algorithm(const Collective& call, int size, int ranks_per_node) {
-  if (call.own_algorithm == nullptr) {
-    const Tuning* tuning = tuning_named(call.algorithm);
-    if (tuning == nullptr) return find_algorithm(call.kind, call.algorithm);
-    const auto element = static_cast<std::int64_t>(size_of(call.dtype));
-    return find_algorithm(call.kind,
-                          chosen_by(*tuning, {call.kind, size, agreed_count(call, size), element, ranks_per_node}));
-  }
-  if (call.own_algorithm->kind == call.kind) return call.own_algorithm;
-  return Error{Code::invalid_argument,
-               fmt::format("{}: the algorithm {} that the call brings is one of {}", name_of(call.kind),
-                           call.own_algorithm->name, name_of(call.own_algorithm->kind)),
-               {{"algorithm", std::string(call.own_algorithm->name)}}};
-}
-
-Result<const Algorithm*> find_plan(const Collective& call, int size, bool has_native, std::string_view library) {
-  if (call.own_algorithm != nullptr) return find_algorithm(call, size);
-  const bool wants_native = call.algorithm == "native";
-  if (has_native && (wants_native || call.algorithm == "auto")) return static_cast<const Algorithm*>(nullptr);
-  if (wants_native)
-    return Error{
-        Code::unsupported, fmt::format("{} has no native {}; use a plan (auto)", library, name_of(call.kind)), {}};
-  return find_algorithm(call, size);
-}
-
 }  // namespace pdsim

@@ -42,13 +42,4 @@ std::span<const Algorithm> algorithms();
 // Errors: unsupported, naming what there is.
 Result<const Algorithm*> find_algorithm(CollectiveKind kind, std::string_view name);
 
-// What a call runs in a group of `size` ranks: its own row if it brought one, else the one it names; auto:mpich,
-// auto:openmpi, auto:nccl and auto:gloo choose by size as those libraries do (tuning.h).
-//   errors   unsupported; invalid_argument, when its own row is of another collective
-Result<const Algorithm*> find_algorithm(const Collective& call, int size, int ranks_per_node = 1);
-
-// The same over a library that has collectives of its own, or lacks this one: null where `native` or `auto` mean the library's.
-//   errors   also unsupported, where `native` was asked for and `library` has none
-Result<const Algorithm*> find_plan(const Collective& call, int size, bool has_native, std::string_view library);
-
 }  // namespace pdsim

@@ -99,6 +99,7 @@ struct Collective {
   std::shared_ptr<Rank> source{};          // recv only: where the sender's group rank goes
   std::string_view algorithm = "auto";
   const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
+  bool unproven = false;                     // run it although no proof was asked for (CallOptions)
   Time timeout = Time::max();                // relative to the start; who enforces it and how is the backend's
 };
 

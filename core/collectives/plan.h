@@ -14,7 +14,6 @@
 #include <array>
 #include <coroutine>
 #include <cstdint>
-#include <exception>
 #include <span>
 #include <utility>
 
@@ -64,7 +63,7 @@ class [[nodiscard]] Plan {
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() {}
-    void unhandled_exception() { std::terminate(); }
+    void unhandled_exception() { throw; }  // out of next(); the plan has ended then
     template <std::size_t N>
     std::suspend_always yield_value(const Round<N>& r) {
       steps = r.steps;
@@ -85,7 +84,8 @@ class [[nodiscard]] Plan {
     if (handle_) handle_.destroy();
   }
 
-  // Advances to the next round; false when the plan has ended. The span of steps() is valid until the next call.
+  // Advances to the next round; false when the plan has ended. The span of steps() is valid until the next call. Throws
+  // what the plan's own code throws; next_round() (plan_room.h) makes an error of it.
   bool next() {
     handle_.resume();
     return !handle_.done();

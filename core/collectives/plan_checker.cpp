@@ -2,18 +2,21 @@
 
 #include "core/collectives/plan_elements.h"
 #include "core/collectives/plan_picture.h"
-#include "core/collectives/plan_runner.h"
+#include "core/collectives/plan_room.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <exception>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 namespace pdsim {
 namespace {
+
+constexpr std::int64_t most_scratch = 1 << 22;  // elements; cases are small
+constexpr int most_rounds = 20'000;             // of a rank
 
 bool is_local(const Step& s) { return s.kind == Step::Kind::copy || s.kind == Step::Kind::reduce; }
 bool overlap(const Slice& a, const Slice& b) {
@@ -37,8 +40,11 @@ class Checker {
       const PlanArgs args{r, at.size, at.count, at.root, nullptr, at.ranks_per_node};
       State& s = state(r);
       s.plan.emplace(plans(args));
-      s.rooms = {input_elements(call_, r, at.size), output_elements(call_, r, at.size),
-                 algorithm.scratch_elements(args)};
+      s.room = room_of(call_, algorithm, args);
+      if (s.room.scratch() < 0 || (holds_elements && s.room.scratch() > most_scratch)) {
+        fail(r, 0, fmt::format("rank {} asks for {} elements of scratch", r, s.room.scratch()));
+        return;
+      }
       if constexpr (holds_elements) fill(r);
     }
   }
@@ -86,6 +92,7 @@ class Checker {
   };
   struct State {
     std::optional<Plan> plan;
+    PlanRoom room;
     bool ended = false;
     int rounds = 0;  // with messages
     int round_index = 0;
@@ -94,7 +101,6 @@ class Checker {
     std::int64_t elements_sent = 0;
     std::vector<Pending> pending;
     std::vector<ByPeer> by_peer;
-    std::array<std::int64_t, 3> rooms{};  // elements, by BufferId
     Buffer input, output, scratch, staging;
     Element heard;                      // the ranks that must have entered for this one to be here
     BufferId both = BufferId::scratch;  // in place: the larger buffer, where the other one begins at `shift`
@@ -106,10 +112,10 @@ class Checker {
   void fill(Rank r) {
     State& s = state(r);
     s.heard = Element::of(r, 0);
-    const auto [in, out, scratch] = s.rooms;
+    const std::int64_t in = s.room.of(BufferId::input), out = s.room.of(BufferId::output);
     for (std::int64_t i = 0; i < in; ++i) s.input.push_back(Element::of(r, i));
     s.output.resize(static_cast<std::size_t>(out));
-    s.scratch.resize(static_cast<std::size_t>(scratch));
+    s.scratch.resize(static_cast<std::size_t>(s.room.scratch()));
     if (at_.in_place && in > 0 && out > 0) share(r, in, out);
   }
   void share(Rank r, std::int64_t in, std::int64_t out) {
@@ -129,9 +135,6 @@ class Checker {
     Buffer& b = real.buffer == BufferId::input ? s.input : real.buffer == BufferId::output ? s.output : s.scratch;
     return b.data() + real.offset;
   }
-  std::int64_t room(const State& s, BufferId id) const {
-    return s.rooms[static_cast<std::size_t>(id)];
-  }
 
   void fail(Rank rank, int round, const std::string& problem) {
     if (!verdict_.ok) return;
@@ -142,32 +145,34 @@ class Checker {
                                    at_.in_place ? ", in place" : "", problem);
   }
 
-  bool fits(Rank r, const Slice& slice) {
-    const State& s = state(r);
-    const std::int64_t size = room(s, slice.buffer);
-    if (slice.offset >= 0 && slice.count >= 0 && slice.offset + slice.count <= size) return true;
-    fail(r, s.round_index,
-         fmt::format("round {} of rank {} uses elements {}..{} of a buffer of {}", s.round_index, r, slice.offset,
-                     slice.offset + slice.count, size));
+  bool wrong(Rank r, std::string_view what) {
+    fail(r, state(r).round_index, fmt::format("round {} of rank {} {}", state(r).round_index, r, what));
     return false;
   }
 
   bool step_is_sound(Rank r, const Step& step) {
-    const State& s = state(r);
-    const auto wrong = [&](std::string_view what) {
-      fail(r, s.round_index, fmt::format("round {} of rank {} {}", s.round_index, r, what));
-      return false;
-    };
-    if (!fits(r, step.slice) || (is_local(step) && !fits(r, step.from))) return false;
-    const bool sends = step.kind == Step::Kind::send;
-    if (!sends && step.slice.buffer == BufferId::input && step.slice.count > 0) return wrong("writes into its input");
+    const PlanRoom& room = state(r).room;
+    if (!room.allows(step)) return wrong(r, room.problem(step));
     // Runs scale the input for avg and premul_sum while it is copied, so what bypasses a copy would not be scaled.
-    const bool bypasses = sends ? step.slice.buffer == BufferId::input
-                                : step.kind == Step::Kind::reduce && step.from.buffer == BufferId::input;
-    if (bypasses && row(algorithm_.kind).reduces) return wrong("uses its input without copying it first");
-    if (!is_local(step) && (step.peer < 0 || step.peer >= at_.size || step.peer == r))
-      return wrong(fmt::format("names rank {} as its peer", step.peer));
+    const bool bypasses = step.kind == Step::Kind::send
+                              ? step.slice.buffer == BufferId::input
+                              : step.kind == Step::Kind::reduce && step.from.buffer == BufferId::input;
+    if (bypasses && row(algorithm_.kind).reduces) return wrong(r, "uses its input without copying it first");
     return true;
+  }
+
+  // False: the plan threw, or goes on for ever.
+  bool goes_on(Rank r, bool& more) {
+    State& s = state(r);
+    try {
+      more = s.plan->next();
+    } catch (const std::exception& e) {
+      return wrong(r, fmt::format("is never reached: the plan throws {}", e.what()));
+    } catch (...) {
+      return wrong(r, "is never reached: the plan throws something");
+    }
+    return !holds_elements || s.round_index < most_rounds || !more ||
+           wrong(r, "is not the last one: the plan does not seem to end");
   }
 
   // Transports write what they receive at any moment of the round.
@@ -178,10 +183,8 @@ class Checker {
       const Slice into = placed(s, steps[i].slice);
       for (std::size_t j = 0; j < steps.size(); ++j) {
         if (i == j || is_local(steps[j]) || !overlap(into, placed(s, steps[j].slice))) continue;
-        fail(r, s.round_index,
-             fmt::format("round {} of rank {} receives into elements that it also {}", s.round_index, r,
-                         steps[j].kind == Step::Kind::send ? "sends" : "receives elsewhere"));
-        return false;
+        return wrong(r, fmt::format("receives into elements that it also {}",
+                                    steps[j].kind == Step::Kind::send ? "sends" : "receives elsewhere"));
       }
     }
     return true;
@@ -191,7 +194,9 @@ class Checker {
     State& s = state(r);
     s.pending.clear();
     s.by_peer.clear();
-    if (!s.plan->next()) {
+    bool more = false;
+    if (!goes_on(r, more)) return;
+    if (!more) {
       s.ended = true;
       return;
     }
@@ -374,8 +379,7 @@ class Checker {
     if (have.flaw > 0) return fmt::format("holds the contribution of rank {} more than once", have.flaw - 1);
     if (have.index != want.index) return fmt::format("holds element {} instead of {}", have.index, want.index);
     for (Rank from = 0; from < at_.size; ++from)
-      if (want.holds(from) && !have.holds(from))
-        return fmt::format("holds the contribution of rank {} 0 times instead of once", from);
+      if (want.holds(from) && !have.holds(from)) return fmt::format("lacks the contribution of rank {}", from);
     return "holds a contribution that does not belong there";
   }
 

@@ -28,10 +28,11 @@ std::vector<Rank> roots_for(CollectiveKind kind, int p, bool every) {
   return roots;
 }
 
-// Few plans know of nodes; for the others one placement stands for all.
-std::vector<int> placements_for(const Algorithm& a, int p) {
+// Few plans know of nodes; for the others one placement stands for all. Only a closed form says which they are.
+std::vector<int> placements_for(const Algorithm& a, int p, int only) {
+  if (only > 0) return {only};
   const PlanCost flat = a.cost(p, 2 * p), in_pairs = a.cost(p, 2 * p, 2);
-  if (flat.rounds == in_pairs.rounds && flat.messages == in_pairs.messages) return {1};
+  if (a.closed_form != nullptr && flat.rounds == in_pairs.rounds && flat.messages == in_pairs.messages) return {1};
   std::vector<int> placements{1};
   for (const int local : {2, 3, 4, 8, p - 1, p})
     if (local > 1 && local <= p && std::find(placements.begin(), placements.end(), local) == placements.end())
@@ -56,31 +57,42 @@ std::string cost_problem(const Algorithm& a, const PlanCase& at, const PlanCost&
                      counted.elements_sent, name_of(a.kind), least);
 }
 
+// What is wrong with a plan is more than what is wrong with its cost, so that is told only when all cases of a size are sound.
+struct CostFlaw {
+  PlanCase at;
+  std::string problem;
+};
+
 // False: the case fails, and `proof` tells how.
-bool holds(const Algorithm& a, const PlanSource& plans, const PlanCase& at, PlanProof& proof) {
+bool holds(const Algorithm& a, const PlanSource& plans, const PlanCase& at, PlanProof& proof, CostFlaw& cost) {
   ++proof.cases;
   PlanVerdict verdict = check_plan(a, at, plans);
   proof.at = at;
+  proof.ok = verdict.ok;
   proof.problem = std::move(verdict.problem);
   proof.drawn = std::move(verdict.drawn);
-  if (verdict.ok)
-    if (const std::string problem = cost_problem(a, at, verdict.counted); !problem.empty())
-      proof.problem =
-          fmt::format("{} {} with {} ranks and {} elements {}", name_of(a.kind), a.name, at.size, at.count, problem);
-  proof.ok = proof.problem.empty();
-  return proof.ok;
+  if (!proof.ok || !cost.problem.empty()) return proof.ok;
+  if (const std::string problem = cost_problem(a, at, verdict.counted); !problem.empty())
+    cost = {at,
+            fmt::format("{} {} with {} ranks and {} elements {}", name_of(a.kind), a.name, at.size, at.count, problem)};
+  return true;
 }
 
-bool holds_for_size(const Algorithm& a, const PlanSource& plans, int p, bool every_root, PlanProof& proof) {
+bool holds_for_size(const Algorithm& a, const PlanSource& plans, int p, const ProofOptions& options, PlanProof& proof) {
   const std::vector<std::int64_t> counts = counts_for(a.kind, p);
+  CostFlaw cost;
   for (const std::int64_t n : counts)
-    for (const Rank root : roots_for(a.kind, p, every_root && (p <= 9 || n == counts.back())))
-      for (const int local : placements_for(a, p)) {
-        if (!holds(a, plans, {p, n, root, local, false}, proof)) return false;
+    for (const Rank root : roots_for(a.kind, p, options.every_root && (p <= 9 || n == counts.back())))
+      for (const int local : placements_for(a, p, options.ranks_per_node)) {
+        if (!holds(a, plans, {p, n, root, local, false}, proof, cost)) return false;
         const bool once = n == counts.back() && root == p - 1 - (row(a.kind).rooted ? 0 : p - 1);
-        if (once && may_be_in_place(a.kind) && !holds(a, plans, {p, n, root, local, true}, proof)) return false;
+        if (once && may_be_in_place(a.kind) && !holds(a, plans, {p, n, root, local, true}, proof, cost)) return false;
       }
-  return true;
+  if (cost.problem.empty()) return true;
+  proof.ok = false;
+  proof.at = cost.at;
+  proof.problem = cost.problem;
+  return false;
 }
 
 }  // namespace
@@ -111,7 +123,7 @@ PlanProof prove(const Algorithm& algorithm, const PlanSource& plans, const Proof
   PlanProof proof;
   if (row(algorithm.kind).point_to_point) return proof;
   for (int p = options.min_size; p <= options.max_size; ++p)
-    if (!holds_for_size(algorithm, plans, p, options.every_root, proof)) break;
+    if (!holds_for_size(algorithm, plans, p, options, proof)) break;
   return proof;
 }
 

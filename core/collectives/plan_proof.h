@@ -12,6 +12,7 @@ struct ProofOptions {
   int min_size = 1;
   int max_size = 64;
   bool every_root = true;  // false: the first, the last and one between
+  int ranks_per_node = 0;  // 0: every placement that makes a difference
 };
 
 struct PlanProof {

@@ -3,8 +3,12 @@
 #include "core/base/check.h"
 #include "core/collectives/reduce.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -13,9 +17,10 @@ namespace {
 
 class PlanRun : public std::enable_shared_from_this<PlanRun> {
  public:
-  PlanRun(Transport& transport, const Collective& call, Plan plan, Tag tag, PlanDone done)
+  PlanRun(Transport& transport, const Collective& call, Plan plan, const PlanRoom& room, Tag tag, PlanDone done)
       : transport_(transport),
         plan_(std::move(plan)),
+        room_(room),
         tag_(tag),
         source_(call.source.get()),
         width_(size_of(call.dtype)),
@@ -29,7 +34,23 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   }
 
   bool moves_data() const { return real_; }
-  void make_scratch(std::int64_t elements) { scratch_.resize(bytes(elements)); }
+  Status make_scratch() {
+    const std::int64_t elements = std::max<std::int64_t>(room_.scratch(), 0);
+    try {
+      scratch_.resize(bytes(elements));
+      return {};
+    } catch (const std::exception&) {
+      return Error{Code::limit_exceeded,
+                   fmt::format("{}: no memory for {} elements of scratch", name_of(call_.kind), elements),
+                   {}};
+    }
+  }
+
+  // A round that another engine has taken from the plan.
+  void check_and_post() {
+    if (Status status = check_round(plan_, room_); !status.ok()) return finish(status);
+    post_round();
+  }
 
   // Advances until a round is in flight or the plan has ended. Rounds that complete inside post() loop here, so that
   // the stack does not grow with the number of rounds.
@@ -64,6 +85,12 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     transport_.after_reduction(combined, [self] { self->advance(); });
   }
 
+  void finish(const Status& status) {
+    if (!done_) return;
+    const PlanDone done = std::exchange(done_, nullptr);
+    done(status);
+  }
+
  private:
   std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * width_; }
 
@@ -77,7 +104,9 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   }
 
   void step() {
-    if (!plan_.next()) {
+    const Result<bool> more = next_round(plan_, room_);
+    if (!more.ok()) return finish(more.error());
+    if (!*more) {
       if (divides_at_end_ && real_ && call_.output.data != nullptr) divide(call_.output, size_);
       return finish({});
     }
@@ -140,15 +169,10 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     if (to != from && s.slice.count > 0) std::memmove(to, from, bytes(s.slice.count));
   }
 
-  void finish(const Status& status) {
-    if (!done_) return;
-    const PlanDone done = std::exchange(done_, nullptr);
-    done(status);
-  }
-
   // What every round needs stands together.
   Transport& transport_;
   Plan plan_;
+  PlanRoom room_;
   Tag tag_;
   Rank* source_;
   std::size_t width_;
@@ -164,23 +188,29 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   std::vector<std::byte> staging_;
 };
 
+PlanArgs args_of(const Transport& transport, const Collective& call) {
+  return {transport.rank(), transport.size(), call.count, call.root, call.splits.get(), transport.ranks_per_node()};
+}
+
 }  // namespace
 
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done) {
-  const PlanArgs args{transport.rank(), transport.size(),  call.count,
-                      call.root,        call.splits.get(), transport.ranks_per_node()};
-  const auto run = std::make_shared<PlanRun>(transport, call, algorithm.plan(args), tag, std::move(done));
-  if (run->moves_data()) run->make_scratch(algorithm.scratch_elements(args));
+  const PlanArgs args = args_of(transport, call);
+  const PlanRoom room = room_of(call, algorithm, args);
+  const auto run = std::make_shared<PlanRun>(transport, call, algorithm.plan(args), room, tag, std::move(done));
+  if (run->moves_data())
+    if (const Status made = run->make_scratch(); !made.ok()) return run->finish(made);
   run->advance();
 }
 
-Transport::Done resume_plan(Transport& transport, const Collective& call, Plan plan, Tag tag, PlanDone done,
-                            PlanPoint at) {
-  auto run = std::make_shared<PlanRun>(transport, call, std::move(plan), tag, std::move(done));
+Transport::Done resume_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan,
+                            Tag tag, PlanDone done, PlanPoint at) {
+  const PlanRoom room = room_of(call, algorithm, args_of(transport, call));
+  auto run = std::make_shared<PlanRun>(transport, call, std::move(plan), room, tag, std::move(done));
   PDSIM_CHECK(!run->moves_data(), "a run that moves data goes on elsewhere");
   if (at == PlanPoint::round_in_flight) return [run](Status status) { run->arrived(std::move(status)); };
   if (at == PlanPoint::round_to_combine) return [run](const Status&) { run->advance(); };
-  run->post_round();
+  run->check_and_post();
   return {};
 }
 
@@ -189,27 +219,6 @@ Message message_of(const Collective& call) {
     return {Message::Kind::receive, call.root, call.user_tag, call.output.data, call.output.bytes(), call.source.get()};
   return {Message::Kind::send, call.root, call.user_tag, const_cast<std::byte*>(call.input.data),
           call.input.bytes(),  nullptr};
-}
-
-std::int64_t input_elements(const Collective& call, Rank rank, int size) {
-  const CollectiveRow& r = row(call.kind);
-  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||
-      call.kind == CollectiveKind::recv)
-    return 0;
-  if ((call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::scatter) && rank != call.root) return 0;
-  if (call.splits && !call.splits->input.empty()) return call.splits->input.back();
-  return r.input_times_size ? call.count * size : call.count;
-}
-
-std::int64_t output_elements(const Collective& call, Rank rank, int size) {
-  const CollectiveRow& r = row(call.kind);
-  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||
-      call.kind == CollectiveKind::send)
-    return 0;
-  if ((call.kind == CollectiveKind::reduce || call.kind == CollectiveKind::gather) && rank != call.root) return 0;
-  if (call.kind == CollectiveKind::exscan && rank == 0) return 0;
-  if (call.splits && !call.splits->output.empty()) return call.splits->output.back();
-  return r.output_times_size ? call.count * size : call.count;
 }
 
 }  // namespace pdsim

@@ -4,11 +4,14 @@
 //   memory    one received-but-not-combined buffer per receive_reduce of a round, and the algorithm's scratch; both end
 //             with the run. The call's input and output must stay alive until `done`.
 //   input     is never written. avg and premul_sum scale it while it is copied; avg of integers divides the sum instead
+//   errors    the transport's; invalid_argument when a round of the plan leaves its buffers or its group (plan_room.h), before
+//             anything of the round is posted; limit_exceeded when there is no memory for its scratch
 //   cost      no fiber, no thread: what the transport calls back on
 #pragma once
 
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
+#include "core/collectives/plan_room.h"
 #include "core/runtime/transport.h"
 
 #include <cstdint>
@@ -28,12 +31,8 @@ Message message_of(const Collective& call);
 enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
 
 // Goes on with it. Gives what to call when the round in flight, or its combining, is over; a round to post is posted at once, and
-// nothing is given. `plan` has yielded that round.
-Transport::Done resume_plan(Transport& transport, const Collective& call, Plan plan, Tag tag, PlanDone done,
-                            PlanPoint at);
-
-// The elements of `input` and `output` that a call needs on this rank (0: the buffer is not used).
-std::int64_t input_elements(const Collective& call, Rank rank, int size);
-std::int64_t output_elements(const Collective& call, Rank rank, int size);
+// nothing is given. `plan` is of `algorithm` and has yielded that round.
+Transport::Done resume_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan,
+                            Tag tag, PlanDone done, PlanPoint at);
 
 }  // namespace pdsim

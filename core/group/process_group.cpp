@@ -114,6 +114,7 @@ Status ProcessGroup::check(const Collective& call) const {
 Result<WorkPtr> ProcessGroup::start(Collective call, CallOptions options) {
   call.algorithm = options.algorithm;
   call.own_algorithm = options.own_algorithm;
+  call.unproven = options.unproven;
   call.timeout = options.timeout == Time::max() ? timeout_ : options.timeout;
   if (!is_member() && !destroyed_) return not_a_member(call);
   PDSIM_TRY(check(call));

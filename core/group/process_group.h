@@ -22,7 +22,11 @@ struct CallOptions {
   std::string purpose;  // for the recorder: "bucket 0", "buffers" ...
   Facts facts;
   std::string_view algorithm = "auto";
-  const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
+  // A row that is in no table, instead of a name; outlives the call. It is proven for this group before its first run (errors:
+  // invalid_argument, with the counterexample), unless `unproven`: an approximation, say. Either way, a plan that leaves its
+  // buffers or its group ends in an error.
+  const Algorithm* own_algorithm = nullptr;
+  bool unproven = false;
   bool async = false;                        // recorded only: the caller intends to wait later
   Time timeout = Time::max();                // max: the group's
 };

@@ -1,6 +1,7 @@
 #include "tests/helpers/group_programs.h"
 
 #include "core/group/new_group.h"
+#include "tests/helpers/planted_algorithms.h"
 
 #include <fmt/format.h>
 
@@ -161,7 +162,9 @@ Status alone(RankEnvironment& env, Store& store, ProcessGroup&) {
   return data[0] == 1 && data[1] == 2 ? Status{} : wrong("the sum over one rank changed its data");
 }
 
-constexpr std::array<std::pair<std::string_view, GroupProgram>, 12> programs{{
+Status own_algorithms(RankEnvironment&, Store&, ProcessGroup& world) { return planted::try_own_algorithms(world); }
+
+constexpr std::array<std::pair<std::string_view, GroupProgram>, 13> programs{{
     {"any_source", any_source_program},
     {"tags", tags_program},
     {"long_message", long_message},
@@ -174,6 +177,7 @@ constexpr std::array<std::pair<std::string_view, GroupProgram>, 12> programs{{
     {"dies_inside", dies_inside},
     {"hangs", hangs},
     {"alone", alone},
+    {"own_algorithms", own_algorithms},
 }};
 
 }  // namespace

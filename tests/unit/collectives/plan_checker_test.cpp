@@ -54,13 +54,13 @@ TEST(PlanChecker, CatchesEveryPlantedMistake) {
     const char* says;
   };
   const std::vector<Mutant> mutants{
-      {"shifted chunk", shifted_chunk, 3, "holds"},
-      {"missing round", missing_round, 3, "holds"},
+      {"shifted chunk", shifted_chunk, 3, "lacks"},
+      {"missing round", missing_round, 3, "lacks"},
       {"cycle of sends", send_first_cycle, 2, "waits in round 2 for ever"},
       {"double add", double_add, 2, "more than once"},
       {"input sent without a copy", unscaled_input, 2, "without copying it first"},
       {"swapped peers", swapped_peers, 3, "for ever"},
-      {"past the end", past_the_end, 2, "of a buffer of"},
+      {"past the end", past_the_end, 2, "uses 6 elements from 1 on of its output, which has 6"},
   };
   for (const Mutant& m : mutants) {
     const Algorithm row{CollectiveKind::all_reduce, m.name, m.plan};
@@ -92,7 +92,7 @@ TEST(Proof, ShowsTheSmallestNumberOfRanksAndTheRoundThatGoesWrong) {
   EXPECT_EQ(three.at.size, 3);
   EXPECT_EQ(
       three.problem,
-      "all_reduce doubling with 3 ranks: element 0 of rank 1 holds the contribution of rank 2 0 times instead of once");
+      "all_reduce doubling with 3 ranks: element 0 of rank 1 lacks the contribution of rank 2");
   EXPECT_EQ(three.drawn,
             "by round 2 of rank 1:\n"
             "  0 -> 1  element 0 into element 0, added\n"

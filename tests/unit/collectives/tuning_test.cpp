@@ -1,6 +1,7 @@
 // What MPICH, Open MPI, NCCL and Gloo would run.
 #include "core/collectives/tuning.h"
 
+#include "core/collectives/algorithm_choice.h"
 #include "core/collectives/nccl_model.h"
 
 #include <gtest/gtest.h>
@@ -159,27 +160,29 @@ TEST(Tuning, NamesAlgorithmsThatThereAreForEverything) {
 }
 
 TEST(FindAlgorithm, AsksTheTuningThatTheCallNames) {
+  AlgorithmProofs proofs;
   Collective call;
   call.kind = K::all_reduce;
   call.dtype = DType::f32;
   call.count = 512;
   call.algorithm = "auto:mpich";
-  EXPECT_EQ(find_algorithm(call, 16).value()->name, "recursive_doubling");
+  EXPECT_EQ(find_algorithm(call, proofs, 16).value()->name, "recursive_doubling");
   call.count = 513;
-  EXPECT_EQ(find_algorithm(call, 16).value()->name, "rabenseifner");
-  EXPECT_EQ(find_algorithm(call, 16, 4).value()->name, "two_level");
+  EXPECT_EQ(find_algorithm(call, proofs, 16).value()->name, "rabenseifner");
+  EXPECT_EQ(find_algorithm(call, proofs, 16, 4).value()->name, "two_level");
   call.algorithm = "auto:mvapich";
-  EXPECT_FALSE(find_algorithm(call, 16).ok());
+  EXPECT_FALSE(find_algorithm(call, proofs, 16).ok());
 }
 
 TEST(FindAlgorithm, TakesTheCallersOwnRowForItsOwnCollective) {
   const Algorithm own{K::all_reduce, "mine", find_algorithm(K::all_reduce, "ring").value()->plan};
+  AlgorithmProofs proofs;
   Collective call;
   call.kind = K::all_reduce;
   call.own_algorithm = &own;
-  EXPECT_EQ(find_algorithm(call, 4).value(), &own);
+  EXPECT_EQ(find_algorithm(call, proofs, 4).value(), &own);
   call.kind = K::reduce;
-  EXPECT_EQ(find_algorithm(call, 4).error().message,
+  EXPECT_EQ(find_algorithm(call, proofs, 4).error().message,
             "reduce: the algorithm mine that the call brings is one of all_reduce");
 }
 

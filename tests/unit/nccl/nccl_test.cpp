@@ -7,6 +7,7 @@
 #include "core/group/checked_member.h"
 #include "core/group/process_group.h"
 #include "core/trial/trial.h"
+#include "tests/helpers/planted_algorithms.h"
 #include "tests/unit/backends/ranks_in_threads.h"
 #include "tests/unit/backends/shared_map_store.h"
 #include "tests/unit/nccl/fake_gpu.h"
@@ -51,6 +52,15 @@ void expect_all_collectives(RankUnderTest& me, int size) {
       call.seq = seq++;
       expect_reference(me, size, call);
     }
+}
+
+TEST(Nccl, RefusesWrongAlgorithmsOfTheCallersOwn) {
+  with_ranks(3, [](RankUnderTest& me) {
+    FlightRecorder recorder(me.rank, me.runtime);
+    ProcessGroup group("world", RankList::of_world(3), me.rank, 20_s, std::move(me.member), recorder);
+    const Status tried = planted::try_own_algorithms(group);
+    EXPECT_TRUE(tried.ok()) << tried.error().message;
+  });
 }
 
 TEST(Nccl, CollectivesEqualTheReference) {

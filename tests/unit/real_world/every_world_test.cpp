@@ -33,6 +33,12 @@ TEST_P(EveryRealWorld, DoesItselfWhatTheTableOfCapabilitiesSays) {
   for (const RankResult& rank : record.ranks) EXPECT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
 }
 
+TEST_P(EveryRealWorld, RefusesWrongAlgorithmsOfTheCallersOwn) {
+  const RunRecord record = run_in(GetParam(), "own_algorithms");
+  ASSERT_EQ(record.ranks.size(), 2U);
+  for (const RankResult& rank : record.ranks) EXPECT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
+}
+
 TEST_P(EveryRealWorld, RelaunchesInTheSameFolder) {
   const RunRecord record = run_in(GetParam(), "relaunch");
   ASSERT_EQ(record.earlier.size(), 2U);
