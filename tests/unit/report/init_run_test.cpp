@@ -17,15 +17,15 @@ namespace {
 constexpr int started = 3;
 using Sizes = std::array<int, started>;  // by rank
 
-struct Told {
+struct SizedRun {
   std::string outcome, text;
   std::string diagnosis = "none";
   std::vector<Rank> culprits{};
   std::vector<RankEnd> ends{};
 };
 
-Told run(const Sizes& sizes, const std::string& backend, const std::string& arguments = "",
-         const std::string& world = "") {
+SizedRun run(const Sizes& sizes, const std::string& backend, const std::string& arguments = "",
+             const std::string& world = "") {
   std::string program;
   for (int rank = 0; rank < started; ++rank)
     program += fmt::format("  - init: {{world_size: {}{}}}\n    when: {{rank: {}}}\n",
@@ -39,7 +39,7 @@ Told run(const Sizes& sizes, const std::string& backend, const std::string& argu
   std::string problem;
   const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
   if (!report.ok()) return {"error", report.error().message};
-  Told told{report->outcome, render_text({*report}, {})};
+  SizedRun told{report->outcome, render_text({*report}, {})};
   if (report->diagnosis) told.diagnosis = report->diagnosis->id;
   if (report->diagnosis) told.culprits = report->diagnosis->ranks;
   for (const RankResult& rank : report->run.ranks) told.ends.push_back(rank.log.end);
@@ -66,7 +66,7 @@ void for_all_sizes(Check check) {
 TEST(WorldSizes, ThatAreNotTheNumberOfProcessesAreNamedOnEveryBackend) {
   for (const std::string backend : {"gloo", "nccl", "ideal"})
     for_all_sizes([&](const Sizes& sizes) {
-      const Told told = run(sizes, backend);
+      const SizedRun told = run(sizes, backend);
       SCOPED_TRACE(fmt::format("{} {} {} on {}\n{}", sizes[0], sizes[1], sizes[2], backend, told.text));
       if (sizes == Sizes{started, started, started}) {
         EXPECT_EQ(told.outcome, "ok");
@@ -80,7 +80,7 @@ TEST(WorldSizes, ThatAreNotTheNumberOfProcessesAreNamedOnEveryBackend) {
 
 TEST(WorldSizes, AreRefusedWhereTheRankIsBeyondThem) {
   for_all_sizes([&](const Sizes& sizes) {
-    const Told told = run(sizes, "gloo");
+    const SizedRun told = run(sizes, "gloo");
     SCOPED_TRACE(told.text);
     ASSERT_EQ(told.ends.size(), sizes.size());
     for (std::size_t rank = 0; rank < sizes.size(); ++rank)
@@ -99,13 +99,13 @@ TEST(WorldSizes, ThatDifferEndWithEveryMethodInterfaceCountAndCheck) {
                                       ", method: file, path: run/store, file_store: gloo", ", interfaces: 2"})
     for (const std::string world : {"", ", debug: detail", ", profile: pytorch-1.13"})
       for (const Sizes& sizes : {Sizes{2, 2, 2}, Sizes{1, 1, 1}, Sizes{3, 3, 2}, Sizes{2, 3, 3}, Sizes{2, 2, 3}}) {
-        const Told told = run(sizes, "gloo", arguments, world);
+        const SizedRun told = run(sizes, "gloo", arguments, world);
         EXPECT_EQ(told.diagnosis, "world-size") << arguments << world << '\n' << told.text;
       }
 }
 
 TEST(WorldSizes, OfARankThatSaysItsOwnNumberAreCheckedToo) {
-  const Told told = run({2, 2, 2}, "gloo", ", rank: 2");
+  const SizedRun told = run({2, 2, 2}, "gloo", ", rank: 2");
   EXPECT_EQ(told.outcome, "error");
   EXPECT_NE(told.text.find("rank 2 in a world of 2: ranks are 0 to 1"), std::string::npos) << told.text;
 }
