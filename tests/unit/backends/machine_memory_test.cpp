@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class MachineMemory : public testing::Test {
+class MachineMemory : public ::testing::Test {
  protected:
   MachineMemory() {
     std::string name = (fs::temp_directory_path() / "pdsim-memory-XXXXXX").string();
