@@ -97,9 +97,9 @@ std::string contents(const std::string& path) {
 void strike_early(const std::string& world, int time) {
   const int moment = time * 7 % 40;
   SCOPED_TRACE(std::to_string(moment) + " ms after a rank appears on " + world);
-  const Folder folder;
+  const Folder folder, told_folder;
   const Leftovers before;
-  const std::string output = (folder.path() / "output").string();
+  const std::string output = (told_folder.path() / "output").string();
   const Running run({"scenario", PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml", "--variant", "fixed", "--on", world,
                      "--patience", "600s"},
                     folder.path(), output);

@@ -177,7 +177,7 @@ TEST(JoinedRecords, ARankThatIsKilledTellsItsLastCall) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const std::string report = report_of_joined(SIGKILL);
   EXPECT_TRUE(has(report, "ended by signal 9 (Killed)"));
-  EXPECT_TRUE(has(report, "Its last call was "));
+  EXPECT_TRUE(has(report, "Its last call was"));
   EXPECT_TRUE(has(report, "rank-died]: "));
 }
 

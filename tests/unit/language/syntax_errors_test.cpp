@@ -74,11 +74,11 @@ TEST(SyntaxError, TakesQuotedYesForNoBoolean) {
   EXPECT_EQ(report_of(valid_start + R"(ddp: {find_unused_parameters: "yes"}
 expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `yes` is not a boolean
+            R"(error[scenario]: `yes` in quotes is a text, not a boolean
   --> mine.yaml:14:31
    |
 14 | ddp: {find_unused_parameters: "yes"}
-   |                               ^^^^^ expected true or false
+   |                               ^^^^^ write it without the quotes
 )");
 }
 

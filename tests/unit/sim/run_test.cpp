@@ -105,7 +105,7 @@ TEST(Run, RefusesAnUnknownStrategyAndSaysWhatIsValid) {
   options.strategy = "pct";
   const auto r = run(world(1), options, [](RankEnvironment&) { return ProgramResult{}; });
   ASSERT_FALSE(r.ok());
-  EXPECT_EQ(fact(r.error().facts, "help"), "write fifo, random or replay:0.1.1");
+  EXPECT_EQ(fact(r.error().facts, "help"), "expected fifo, random or replay:0.1.1");
 }
 
 }  // namespace
