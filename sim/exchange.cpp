@@ -308,9 +308,7 @@ void Exchange::deliver(const Posted& send, const Posted& receive, bool corrupt) 
         {{"peer", std::to_string(send.rank)}}};
     if (library_.on_long_message == OnLongMessage::receiver_aborts) {
       abort_rank(receive.rank, error);
-      if (fails && !send.eager)  // the sender learns of it when the connection closes
-        scheduler_.at(scheduler_.now() + spec_.intra.latency,
-                      [this, batch = send.batch, peer = receive.rank] { fail(batch, closed(peer)); });
+      if (!send.eager) one_done(send.batch);  // its bytes have left; what it waits for next finds the connection closed
       return;
     }
     if (library_.on_long_message == OnLongMessage::receiver_fails) {

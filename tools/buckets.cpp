@@ -165,7 +165,8 @@ Action declare_buckets(CLI::App& app) {
   app.add_option("--variant", options->variant, "of the scenario; default: the first");
   app.add_option("--bucket-cap", options->bucket_cap, "instead of the file's, as if the user had given it")
       ->check(cap_problem);
-  app.add_option("--profile", options->profile, "whose DDP: pytorch-2.6 or pytorch-1.13")->check(profile_problem);
+  app.add_option("--profile", options->profile, "whose DDP: pytorch-2.6, pytorch-2.14 or pytorch-1.13")
+      ->check(profile_problem);
   app.add_option("--sweep", options->sweep,
                  "run the scenario with each of these caps, as 1MiB,4MiB,25MiB, and show the time of its last step")
       ->delimiter(',')

@@ -12,6 +12,8 @@ Status check_ranks(const std::vector<Rank>& sorted, int world_size) {
   const auto refused = [](Rank rank, std::string why) {
     return Error{Code::invalid_argument, "new_group: " + std::move(why), {{"rank", std::to_string(rank)}}};
   };
+  if (sorted.empty())
+    return Error{Code::invalid_argument, "new_group: the list of ranks is empty; name at least one rank", {}};
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const Rank rank = sorted[i];
     if (rank < 0 || rank >= world_size)

@@ -59,7 +59,8 @@ class ProcessGroup {
   Result<WorkPtr> all_to_all(ConstView input, MutableView output, CallOptions options = {});
   // Parts of different sizes: counts[r] is what rank r contributes (all_gather_v, which puts it into everybody's output)
   // or ends with (reduce_scatter_v), the same list on every rank. all_to_all_v sends send_counts[r] elements of the input
-  // to rank r, and puts receive_counts[r] from it into the output; that both sides agree is nobody's check, as in c10d.
+  // to rank r, and puts receive_counts[r] from it into the output; whether two ranks agree is not checked, as in c10d, but
+  // a rank must agree with itself.
   using Counts = std::span<const std::int64_t>;
   Result<WorkPtr> all_gather_v(ConstView input, MutableView output, Counts counts, CallOptions options = {});
   Result<WorkPtr> reduce_scatter_v(ConstView input, MutableView output, Counts counts, ReduceOp op,

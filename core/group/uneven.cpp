@@ -55,6 +55,12 @@ Result<WorkPtr> ProcessGroup::all_to_all_v(ConstView input, MutableView output, 
   if (!sends.ok()) return sends.error();
   auto receives = offsets_of(call.kind, receive_counts, size());
   if (!receives.ok()) return receives.error();
+  if (is_member()) {
+    const auto me = static_cast<std::size_t>(rank_);
+    if (send_counts[me] != receive_counts[me])
+      return refused(call.kind, fmt::format("rank {} sends {} elements to itself, and expects {} from itself", rank_,
+                                            send_counts[me], receive_counts[me]));
+  }
   call.splits = std::make_shared<const Splits>(Splits{std::move(*sends), std::move(*receives)});
   return start(std::move(call), std::move(options));
 }

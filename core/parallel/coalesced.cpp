@@ -2,6 +2,7 @@
 
 #include "core/parallel/bucket_plan.h"
 
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -41,11 +42,18 @@ InFlight launch(ProcessGroup& group, std::vector<nn::Tensor> tensors, const Coal
   return {std::move(tensors), flat, std::move(work)};
 }
 
+void copy_back(const nn::Tensor& from, nn::Tensor& to, bool raises_version) {
+  if (raises_version) return to.copy_(from.view());
+  const ConstView values = from.view();
+  if (to.has_values() && values.data != nullptr && values.count > 0)
+    std::memmove(to.mutable_view().data, values.data, static_cast<std::size_t>(values.bytes()));
+}
+
 Status finish(InFlight& broadcast, const CoalescedOptions& options) {
   PDSIM_TRY(wait(broadcast.work));
   std::int64_t offset = 0;
   for (nn::Tensor& t : broadcast.tensors) {
-    t.copy_(broadcast.flat.slice(offset, t.shape()).view());
+    copy_back(broadcast.flat.slice(offset, t.shape()), t, options.raises_versions);
     offset += t.numel();
     if (options.written) options.written(t);
   }

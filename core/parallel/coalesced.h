@@ -2,7 +2,8 @@
 //
 //   order   per dtype flat messages of at least `limit` bytes (the last may be smaller), by their first tensor; two in
 //           flight
-//   effect  every rank copies the result back in place, the root too: each tensor's version rises by one
+//   effect  every rank copies the result back in place, the root too: each tensor's version rises by one, unless the options
+//           say that nobody is to notice
 //   source  torch/csrc/distributed/c10d/comm.cpp, broadcast_coalesced and BroadcastWork
 #pragma once
 
@@ -23,6 +24,7 @@ struct CoalescedOptions {
   std::string purpose;
   Rank root = 0;
   Bytes limit = coalesced_limit;
+  bool raises_versions = true;
   std::function<void(const nn::Tensor&)> written;  // after each tensor was copied back; may be empty
 };
 

@@ -81,6 +81,7 @@ bool DistributedDataParallel::buffers_due() const {
 Status DistributedDataParallel::broadcast_buffers(bool has_inputs) {
   CoalescedOptions how;
   how.purpose = "buffers";
+  how.raises_versions = options_.profile.buffer_broadcast_raises_versions;
   if (join_) {
     const Result<Rank> root = highest_rank(group_, has_inputs, "buffer rank");
     if (!root.ok()) return root.error();
@@ -143,6 +144,7 @@ DdpLogging DistributedDataParallel::logging() const {
   log.comm_hook = name_of(options_.comm_hook.kind);
   log.iteration = reducer_->iterations();
   log.unused_parameter_size = reducer_->unused_bytes();
+  log.num_buckets_reduced = static_cast<std::int64_t>(reducer_->buckets_reduced());
   log.last = reducer_->times().last();
   log.average = reducer_->times().average();
   for (const nn::LayerSpec& layer : module_.spec().layers)

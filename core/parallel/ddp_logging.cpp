@@ -91,6 +91,7 @@ std::map<std::string, std::string> DdpLogging::as_text() const {
       {"total_parameter_size_bytes", std::to_string(total_parameter_size_bytes)},
       {"iteration", std::to_string(iteration)},
       {"unused_parameter_size", std::to_string(unused_parameter_size)},
+      {"num_buckets_reduced", std::to_string(num_buckets_reduced)},
       {"comm_hook", comm_hook}};
   std::string& indices = text["rebuilt_per_bucket_param_indices"];
   for (const auto& bucket : rebuilt_per_bucket_param_indices)

@@ -54,7 +54,8 @@ struct DdpLogging {
   std::int64_t total_parameter_size_bytes = 0;
   std::int64_t iteration = 0;
   std::int64_t unused_parameter_size = 0;
-  std::string comm_hook;  // empty: none
+  std::int64_t num_buckets_reduced = 0;  // in the last synchronised iteration; PyTorch 2.x
+  std::string comm_hook;                 // empty: none
   StepTimes::Spans last{}, average{};
 
   // Every key of PyTorch's that has a meaning here, and its text there: numbers, "64, 32", times in nanoseconds.

@@ -12,6 +12,8 @@ struct DdpProfile {
   bool first_bucket_follows_explicit_cap = true;     // 2.x: an explicit cap is also the first limit
   bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false
   bool used_map_kept_under_no_sync = true;           // 2.4 and later: a use inside no_sync counts as a use
+  bool unused_size_accumulates = true;               // before 2.14: logging adds up the bytes of iterations in a row
+  bool buffer_broadcast_raises_versions = true;      // before 2.14: autograd sees that a forward overwrote buffers
 };
 
 // What brings a bucket's gradients together (comm_hook.h).

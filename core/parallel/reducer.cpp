@@ -63,7 +63,8 @@ std::vector<std::int64_t> Reducer::bucket_bytes() const {
 // PyTorch's logger looks here, at the start of a forward, at what the iteration before left unused, and samples.
 void Reducer::begin_iteration() {
   if (iterations_ > 0 && (iterations_ <= 10 || iterations_ % 100 == 0)) {
-    if (options_.find_unused_parameters && unused_.empty()) unused_bytes_ = 0;
+    const bool from_zero = unused_.empty() || !options_.profile.unused_size_accumulates;
+    if (options_.find_unused_parameters && from_zero) unused_bytes_ = 0;
     for (const std::size_t i : unused_) unused_bytes_ += parameters_[i].view().bytes();
   }
   ++iterations_;

@@ -45,6 +45,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   Status shadow_backward();
 
   std::vector<std::int64_t> bucket_bytes() const;
+  std::size_t buckets_reduced() const { return next_bucket_; }  // in the last synchronised iteration
   std::size_t bucket_count() const { return buckets_.size(); }
   bool has_rebuilt() const { return rebuilt_; }
   bool finished() const { return !unfinished_; }

@@ -60,6 +60,7 @@ constexpr std::array refusals{
              .dtypes = {DType::bf16, DType::boolean},
              .kinds = {K::reduce_scatter},
              .ops = scaled},
+    Refusals{.library = "gloo", .profile = "pytorch-2.14", .dtypes = {DType::bf16}, .ops = {ReduceOp::premul_sum}},
     Refusals{.library = "gloo", .ops = scaled},
     Refusals{.library = "nccl",
              .kinds = {K::monitored_barrier},

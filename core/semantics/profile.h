@@ -16,7 +16,7 @@ struct Profile {
 };
 
 // In the order of the table.
-inline constexpr std::array<std::string_view, 2> profile_names{"pytorch-2.6", "pytorch-1.13"};
+inline constexpr std::array<std::string_view, 3> profile_names{"pytorch-2.6", "pytorch-2.14", "pytorch-1.13"};
 
 std::span<const Profile> profiles();
 const Profile* profile_named(std::string_view name);  // null: there is none

@@ -110,7 +110,7 @@ Status read_address(const Url& url, const Environment& environment, InitMethod& 
 }
 
 Status read_path(const Url& url, InitMethod& out) {
-  if (!url.authority.empty())
+  if (!url.authority.empty() && url.authority != "localhost")
     return wrong(
         fmt::format("file://{0}{1} names the machine `{0}`, and a store file must be on this one or on a shared "
                     "file system mounted here; an absolute path has three slashes: file:///{0}{1}",

@@ -35,6 +35,10 @@ std::string worlds_of(const Pitfall& pitfall) {
   return worlds.empty() ? fmt::format("none: {}", pitfall.elsewhere) : fmt::format("{}; {}", worlds, pitfall.elsewhere);
 }
 
+std::string versions_of(const Pitfall& pitfall) {
+  return pitfall.versions.empty() ? "every version" : fmt::format("{}", fmt::join(pitfall.versions, ", "));
+}
+
 std::string paragraph(std::string_view title, std::string_view text) {
   return fmt::format("{}\n{}", title, wrapped(text, 2));
 }
@@ -71,12 +75,14 @@ std::string gallery_page(std::span<const GalleryEntry> entries) {
                         files.empty() ? "no file; real connections, and dumps of PyTorch jobs"
                                       : fmt::format("{}", fmt::join(files, ", ")));
   }
-  page += "\n| file | what one searches for | cause | diagnosis | cure | real worlds |\n|---|---|---|---|---|---|\n";
+  page +=
+      "\n| file | what one searches for | cause | diagnosis | cure | real worlds | PyTorch "
+      "|\n|---|---|---|---|---|---|---|\n";
   for (const GalleryEntry& e : entries) {
     if (!e.pitfall.given) continue;
-    page +=
-        fmt::format("| {} | {} | {} | {} | {} | {} |\n", e.name, in_cell(e.pitfall.symptom), in_cell(e.pitfall.cause),
-                    fmt::join(e.diagnoses, ", "), in_cell(e.pitfall.cure), in_cell(worlds_of(e.pitfall)));
+    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", e.name, in_cell(e.pitfall.symptom),
+                        in_cell(e.pitfall.cause), fmt::join(e.diagnoses, ", "), in_cell(e.pitfall.cure),
+                        in_cell(worlds_of(e.pitfall)), versions_of(e.pitfall));
   }
   return page;
 }
@@ -90,6 +96,7 @@ std::string gallery_text(const GalleryEntry& e) {
   text += paragraph("cure", e.pitfall.cure);
   text += paragraph("proven by", fmt::format("broken: {}; cured: {}", fmt::join(e.broken, ", "),
                                              e.cures.empty() ? "none" : fmt::format("{}", fmt::join(e.cures, ", "))));
+  text += paragraph("PyTorch versions", versions_of(e.pitfall));
   text += paragraph("real worlds", worlds_of(e.pitfall));
   for (const std::string& difference : e.differences) text += wrapped(difference, 2);
   return text + fmt::format("\nrun it   pdsim scenario {}\n", e.name);

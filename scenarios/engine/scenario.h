@@ -209,11 +209,12 @@ struct RealWorld {
 // What a person meets who has the problem of the file in a job; the gallery of pitfalls is made of it.
 struct Pitfall {
   bool given = false;
-  std::string symptom;              // the words that one would search for
-  std::string cause;                // one sentence
-  std::string cure;                 // one sentence
-  std::vector<std::string> worlds;  // real worlds that show it
-  std::string elsewhere;            // why the others do not
+  std::string symptom;                // the words that one would search for
+  std::string cause;                  // one sentence
+  std::string cure;                   // one sentence
+  std::vector<std::string> worlds;    // real worlds that show it
+  std::string elsewhere;              // why the others do not
+  std::vector<std::string> versions;  // profiles of the PyTorch versions that show it; empty: every one
   Mark mark{};
 };
 

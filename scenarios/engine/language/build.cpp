@@ -210,6 +210,8 @@ void build_pitfall(const Node& document, Pitfall& pitfall) {
   read(entry->value, "elsewhere", pitfall.elsewhere);
   if (const Node* worlds = entry->value.find("worlds"))
     for (const Node& item : worlds->items) pitfall.worlds.push_back(item.text);
+  if (const Node* versions = entry->value.find("versions"))
+    for (const Node& item : versions->items) pitfall.versions.push_back(item.text);
 }
 
 void build_real(const Node& document, std::map<std::string, RealWorld>& real) {

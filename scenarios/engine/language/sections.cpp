@@ -319,6 +319,9 @@ constexpr Key pitfall_keys[] = {
     {.name = "cure", .shape = Shape::text, .about = "one sentence", .required = true},
     {.name = "worlds", .shape = Shape::names, .about = "real worlds that show it too: gloo, mpi, nccl; default: none"},
     {.name = "elsewhere", .shape = Shape::text, .about = "why gloo or mpi is not among them"},
+    {.name = "versions",
+     .shape = Shape::names,
+     .about = "profiles of the PyTorch versions that show it; default: every one"},
 };
 constexpr Group pitfall{
     .title = "pitfall", .about = "what a person meets who has the problem of the file in a job", .keys = pitfall_keys};

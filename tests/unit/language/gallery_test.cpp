@@ -1,6 +1,8 @@
 // The gallery of pitfalls: what the catalog's files say of themselves, and the page that is made of it.
 #include "scenarios/engine/gallery.h"
 
+#include "core/semantics/profile.h"
+#include "scenarios/engine/run_scenarios.h"
 #include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>
@@ -57,6 +59,37 @@ TEST(Gallery, EveryDiagnosisThatAFileExpectsIsThatOfAPitfallWithACure) {
   EXPECT_GE(pitfalls, 30);
 }
 
+// The PyTorch versions in whose profile a variant ends as its file expects.
+std::vector<std::string> versions_that_show(Scenario variant) {
+  std::vector<std::string> versions;
+  std::string problem;
+  for (const Profile& profile : profiles()) {
+    variant.world.spec.profile = profile.name;
+    const Result<Report> report = run_scenario(variant, *world_named("sim", problem), {});
+    if (report.ok() && report->failures.empty()) versions.emplace_back(profile.name);
+  }
+  return versions;
+}
+
+TEST(Gallery, APitfallNamesTheVersionsInWhichItsFirstBrokenVariantEndsAsExpected) {
+  for (const std::filesystem::path& path : catalog_files()) {
+    const Result<LoadedFile> file = load_file(path.string());
+    ASSERT_TRUE(file.ok());
+    const GalleryEntry entry = gallery_entry(*file);
+    if (!entry.pitfall.given) continue;
+    const auto broken = std::find_if(file->variants.begin(), file->variants.end(), [](const Scenario& v) {
+      return *v.expect.outcome != "ok" || (v.expect.diagnosis && **v.expect.diagnosis != "none");
+    });
+    if (broken == file->variants.end()) continue;  // it costs time alone
+    std::vector<std::string> stated = entry.pitfall.versions;
+    if (stated.empty()) stated.assign(profile_names.begin(), profile_names.end());
+    std::vector<std::string> shown = versions_that_show(*broken);
+    std::sort(stated.begin(), stated.end());
+    std::sort(shown.begin(), shown.end());
+    EXPECT_EQ(stated, shown) << path << ", variant " << broken->variant;
+  }
+}
+
 TEST(Gallery, TextTellsVariantsAndWhatDiffersInRealWorlds) {
   const LoadedFile file = load_text("mine.yaml", R"(pdsim: 1
 name: mine
@@ -86,11 +119,11 @@ pitfall:
   const GalleryEntry entry = gallery_entry(file);
   EXPECT_EQ(entry.diagnoses, std::vector<std::string>{"missing-call"});
   EXPECT_EQ(entry.cures, std::vector<std::string>{"fixed"});
-  EXPECT_EQ(
-      gallery_text(entry),
-      "mine\n  Only rank 0 comes.\n\nwhat one searches for\n  barrier hangs\ncause\n  it stands inside an if\n"
-      "diagnosis\n  missing-call\ncure\n  let every rank call it\nproven by\n  broken: broken; cured: fixed\n"
-      "real worlds\n  gloo; MPI is busy\n  mpi: broken is skipped, for it is busy\n\nrun it   pdsim scenario mine\n");
+  EXPECT_EQ(gallery_text(entry),
+            "mine\n  Only rank 0 comes.\n\nwhat one searches for\n  barrier hangs\ncause\n  it stands inside an if\n"
+            "diagnosis\n  missing-call\ncure\n  let every rank call it\nproven by\n  broken: broken; cured: fixed\n"
+            "PyTorch versions\n  every version\nreal worlds\n  gloo; MPI is busy\n  mpi: broken is skipped, for it is "
+            "busy\n\nrun it   pdsim scenario mine\n");
 }
 
 }  // namespace

@@ -169,6 +169,7 @@ TEST(DdpLogging, HasPyTorchsKeys) {
   EXPECT_EQ(text["world_size"], "2");
   EXPECT_EQ(text["rank"], "1");
   EXPECT_EQ(text["iteration"], "3");
+  EXPECT_EQ(text["num_buckets_reduced"], "4");
   EXPECT_EQ(text["has_rebuilt_buckets"], "1");
   EXPECT_EQ(text["rebuilt_per_bucket_param_indices"], "3, 2, 1, 0");
   EXPECT_EQ(text["prev_iteration_grad_ready_order_indices"], "3, 2, 1, 0");

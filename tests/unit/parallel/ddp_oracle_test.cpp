@@ -1,9 +1,10 @@
-// Replays what PyTorch 1.13 with Gloo recorded of DDP training (tests/oracle/ddp) in the simulated world.
+// Replays what PyTorch 1.13 and 2.14 with Gloo recorded of DDP training (tests/oracle/ddp, ddp_2_14) in the simulated world.
 //
 // Losses, gradients and states must agree to 1e-12 of the larger of one and the value: sums over ranks are taken in
 // another order than Gloo's, and Eigen's products in another than oneMKL's. Errors, the presence of gradients and the
 // logging data must agree exactly.
 #include "core/nn/optimizer.h"
+#include "core/semantics/profile.h"
 #include "tests/oracle/directory.h"
 #include "tests/unit/parallel/ddp_world.h"
 
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -38,9 +40,17 @@ nn::ModuleSpec spec_of(const Json& c) {
   return spec;
 }
 
-DdpOptions options_of(const Json& c) {
+// A recorded version: where its cases lie, and what of it is not in our table of profiles.
+struct Version {
+  std::string_view folder, profile;
+  bool zero_grad_keeps_zeros;  // set_to_none is the default since 2.0
+};
+constexpr std::array recorded_versions{Version{"/ddp", "pytorch-1.13", true},
+                                       Version{"/ddp_2_14", "pytorch-2.14", false}};
+
+DdpOptions options_of(const Json& c, const Version& version) {
   DdpOptions options;
-  options.profile = {false, false, false};  // 1.13
+  options.profile = profile_named(version.profile)->ddp;
   options.find_unused_parameters = c.value("find_unused_parameters", false);
   options.static_graph = c.value("static_graph", false);
   options.gradient_as_bucket_view = c.value("gradient_as_bucket_view", false);
@@ -92,8 +102,12 @@ std::vector<nn::Tensor> state_of(nn::Module& module) {
 
 class Replay {
  public:
-  Replay(const Json& recorded, Rank rank, Agreement& agreement)
-      : case_(recorded), rank_(rank), record_(recorded["ranks"][static_cast<std::size_t>(rank)]), found_(agreement) {}
+  Replay(const Json& recorded, const Version& version, Rank rank, Agreement& agreement)
+      : case_(recorded),
+        version_(version),
+        rank_(rank),
+        record_(recorded["ranks"][static_cast<std::size_t>(rank)]),
+        found_(agreement) {}
 
   Status run(InGroup& in) {
     nn::Module module(spec_of(case_), Random(0));
@@ -101,7 +115,7 @@ class Replay {
       const Values before = record_["before_ddp"][t.name()];
       t.copy_(nn::Tensor::from(before, t.shape(), t.dtype()).view());
     }
-    auto ddp = DistributedDataParallel::wrap(module, in.group, options_of(case_));
+    auto ddp = DistributedDataParallel::wrap(module, in.group, options_of(case_, version_));
     if (!ddp.ok()) return ddp.error();
     compare_state("after construction", module, record_["after_ddp"]);
     const auto optimizer = nn::Optimizer::make(optimizer_of(case_), module.parameters());
@@ -126,8 +140,12 @@ class Replay {
 
  private:
   Status run_step(std::size_t step, nn::Module& module, DistributedDataParallel& ddp) {
-    for (nn::Tensor& p : module.parameters())  // 1.13's zero_grad keeps gradients, as zeros
-      if (p.grad().defined()) p.grad().fill_(0.0);
+    for (nn::Tensor& p : module.parameters()) {
+      if (!version_.zero_grad_keeps_zeros)
+        p.set_grad({});
+      else if (p.grad().defined())
+        p.grad().fill_(0.0);
+    }
     const std::size_t micros = case_.value("accumulate", std::size_t{1});
     const std::string key = std::to_string(rank_) + ":" + std::to_string(step);
     const std::string fallback = case_["default_path"];
@@ -170,14 +188,18 @@ class Replay {
   }
 
   const Json& case_;
+  const Version& version_;
   Rank rank_;
   const Json& record_;
   Agreement& found_;
 };
 
-TEST(DdpOracle, EveryRecordedCaseAgrees) {
+class DdpOracle : public testing::TestWithParam<Version> {};
+
+TEST_P(DdpOracle, EveryRecordedCaseAgrees) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(oracle::directory() + "/ddp")) files.push_back(entry.path());
+  const std::string folder = oracle::directory() + std::string(GetParam().folder);
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   int matched = 0;
   int cases = 0;
@@ -188,7 +210,7 @@ TEST(DdpOracle, EveryRecordedCaseAgrees) {
     const Json recorded = Json::parse(std::ifstream(file));
     std::vector<Agreement> found(recorded["world"].get<std::size_t>());
     const RunRecord run = run_ranks(recorded["world"], [&](InGroup& in) {
-      return Replay(recorded, in.rank(), found[static_cast<std::size_t>(in.rank())]).run(in);
+      return Replay(recorded, GetParam(), in.rank(), found[static_cast<std::size_t>(in.rank())]).run(in);
     });
     bool agrees = !run.deadlocked;
     Agreement of_case;
@@ -212,6 +234,9 @@ TEST(DdpOracle, EveryRecordedCaseAgrees) {
   EXPECT_EQ(matched, cases);
   EXPECT_GE(cases, 36);
 }
+
+INSTANTIATE_TEST_SUITE_P(Recorded, DdpOracle, testing::ValuesIn(recorded_versions),
+                         [](const auto& version) { return std::string(version.param.folder.substr(1)); });
 
 }  // namespace
 }  // namespace pdsim

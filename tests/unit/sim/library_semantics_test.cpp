@@ -88,6 +88,7 @@ TEST(LibrarySemantics, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
   const RunRecord gloo = longer_than_its_receive("gloo");
   EXPECT_EQ(gloo.ranks[1].log.end, RankEnd::died);
   EXPECT_EQ(gloo.ranks[1].log.error.code, Code::process_aborted);
+  EXPECT_EQ(gloo.ranks[0].log.end, RankEnd::returned) << "its bytes have left: " << gloo.ranks[0].log.error.message;
   for (const char* backend : {"mpi", "ideal"}) {
     const RunRecord r = longer_than_its_receive(backend);
     EXPECT_EQ(r.ranks[1].log.end, RankEnd::raised) << backend;

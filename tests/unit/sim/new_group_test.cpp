@@ -53,6 +53,15 @@ TEST(NewGroup, SortsItsRanksAndTranslatesThem) {
   }));
 }
 
+TEST(NewGroup, OfNoRanksIsRefused) {
+  expect_all_ok(in_world(2, [](RankEnvironment&, GroupMaker& maker) -> Status {
+    const auto group = maker.new_group({});
+    EXPECT_EQ(group.ok() ? Code::internal : group.error().code, Code::invalid_argument);
+    EXPECT_EQ(maker.made(), 0);
+    return {};
+  }));
+}
+
 TEST(NewGroup, OverlappingGroupsDoNotMixTheirMessages) {
   expect_all_ok(in_world(3, [](RankEnvironment& env, GroupMaker& maker) -> Status {
     auto left = maker.new_group({0, 1});

@@ -48,6 +48,18 @@ TEST(AllToAllV, DeliversPartsOfEverySize) {
   });
 }
 
+TEST(AllToAllV, RefusesARankThatDisagreesWithItself) {
+  const RunRecord record = with_group(world(2), [](RankEnvironment&, ProcessGroup& group) -> Status {
+    Ints in(3), out(2);
+    const std::vector<std::int64_t> sends{2, 1}, receives{1, 1};
+    const auto refused = group.rank() == 0 ? group.all_to_all_v(view(in), view(out), sends, receives) : WorkPtr{};
+    EXPECT_EQ(refused.ok() ? Code::internal : refused.error().code,
+              group.rank() == 0 ? Code::invalid_argument : Code::internal);
+    return {};
+  });
+  EXPECT_EQ(record.ranks[0].log.end, RankEnd::returned);
+}
+
 TEST(AllGatherV, ConcatenatesPartsOfEverySize) {
   in_every_world([](RankEnvironment& env, ProcessGroup& group) -> Status {
     Ints in, want;

@@ -79,6 +79,7 @@ TEST(RendezvousUrl, PortsAreZeroTo65535) {
 
 TEST(RendezvousUrl, FilesAreAbsoluteAndOnThisMachine) {
   EXPECT_EQ(parse_init_method({"file:///tmp/x", 0, 2}, {})->path, "/tmp/x");
+  EXPECT_EQ(parse_init_method({"file://localhost/tmp/x", 0, 2}, {})->path, "/tmp/x");
   EXPECT_TRUE(has(error_of("file://tmp/x"), "file:///tmp/x")) << "the machine `tmp` is hardly what was meant";
   EXPECT_TRUE(has(error_of("file://"), "path is missing"));
   EXPECT_TRUE(has(error_of("file:///tmp/"), "folder"));
