@@ -229,8 +229,37 @@ constexpr std::array<Advice, 10> advices{{
     {"the referenced anchor", "an alias (`*name`)", "write the value out; variants with `set` cover what differs"},
 }};
 
+bool is_word(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string_view::npos;
+}
+
+// A word alone on its line, perhaps of a list, with a key below it that is further in: YAML reads on over the end of
+// the line, and complains about the second.
+bool missing_colon(const Mark& mark, const Lines& lines, Problems& problems) {
+  const std::string_view line = lines.line(mark.line);
+  const std::size_t inner = std::min(line.size(), line.find_first_not_of(' '));
+  const std::string_view key = line.substr(inner, line.substr(inner).find(':'));
+  if (!is_word(key) || inner + key.size() == line.size()) return false;
+  for (int above = mark.line - 1; above > 0; --above) {
+    std::string_view word = lines.line(above);
+    word = word.substr(0, word.find(" #"));
+    const std::size_t end = word.find_last_not_of(" \r");
+    const std::size_t outer = word.find_first_not_of(' ');
+    if (end == std::string_view::npos || word[outer] == '#') continue;
+    const std::size_t begin = std::min(end, word.find_first_not_of("- "));
+    word = word.substr(begin, end + 1 - begin);
+    if (!is_word(word) || outer >= inner) return false;
+    problems.error({above, static_cast<int>(begin) + 1, static_cast<int>(word.size())},
+                   fmt::format("`{}` has the key `{}` below it, but no colon", word, key),
+                   fmt::format("is a colon missing after `{}`?", word));
+    return true;
+  }
+  return false;
+}
+
 void syntax_error(const YAML::Exception& e, const Lines& lines, Problems& problems) {
   const Mark mark = lines.mark(e.mark);
+  if (missing_colon(mark, lines, problems)) return;
   std::string what = fmt::format("this is not YAML: {}", e.msg);
   std::string label = "expected a key, a value or a list entry";
   for (const Advice& advice : advices) {

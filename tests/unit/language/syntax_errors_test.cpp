@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace pdsim::scenarios {
 namespace {
 
@@ -261,6 +263,27 @@ expect: {outcome: ok}
 14 | ? [a, b]
    |   ^ keys are plain words; is a bracket left open?
 )");
+}
+
+std::string colon_report(int line, const std::string& text, const std::string& word, const std::string& key) {
+  const std::string margin(std::to_string(line).size(), ' ');
+  const std::size_t column = text.find(word);
+  return "error[scenario]: `" + word + "` has the key `" + key +
+         "` below it, but no colon\n  --> mine.yaml:" + std::to_string(line) + ":" + std::to_string(column + 1) + "\n" +
+         margin + " |\n" + std::to_string(line) + " | " + text + "\n" + margin + " | " + std::string(column, ' ') +
+         std::string(word.size(), '^') + " is a colon missing after `" + word + "`?\n";
+}
+
+TEST(MissingColon, IsFoundAtTheOperationAboveItsKeys) {
+  const std::string report = colon_report(13, "  - barrier", "barrier", "when");
+  EXPECT_EQ(report_of(with("  - barrier\n", "  - barrier\n    when: {rank: 0}\n")), report);
+  EXPECT_EQ(report_of(with("  - barrier\n", "  - barrier\n\n    # all but one\n    when:\n      rank: 0\n")), report);
+  EXPECT_EQ(report_of(with("  - barrier\n", "  - barrier  # late\n    when: {rank: 0}\n")),
+            colon_report(13, "  - barrier  # late", "barrier", "when"));
+}
+
+TEST(MissingColon, IsFoundAtASection) {
+  EXPECT_EQ(report_of(with("world:", "world")), colon_report(4, "world", "world", "ranks"));
 }
 
 }  // namespace
