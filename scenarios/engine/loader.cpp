@@ -7,6 +7,7 @@
 #include "scenarios/engine/language/settings.h"
 #include "scenarios/engine/language/shape_check.h"
 #include "scenarios/engine/language/tree.h"
+#include "scenarios/engine/language/whole_parts.h"
 #include "scenarios/engine/limits.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ namespace pdsim::scenarios {
 namespace {
 
 using language::Entry;
+using language::Fact;
 using language::Node;
 using language::Problems;
 
@@ -64,37 +66,21 @@ void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
                    fmt::format("the limit is {}", limits::variants));
 }
 
-// The document without the sections in which the shape is wrong: what those mean cannot be asked.
-Node whole_sections(const Node& document) {
-  Node whole;
-  whole.kind = Node::Kind::map;
-  whole.mark = document.mark;
-  for (const Entry& entry : document.entries) {
-    Node only;
-    only.kind = Node::Kind::map;
-    only.entries.push_back(entry);
-    Problems problems;
-    language::check_section(only, problems);
-    if (!problems.any_error()) whole.entries.push_back(entry);
-  }
-  return whole;
-}
-
 void check_meaning(const Node& document, const Scenario& scenario, Problems& problems) {
-  const Node whole = whole_sections(document);
-  const auto fine = [&](const char* section) {
-    return whole.find(section) != nullptr || document.find(section) == nullptr;
-  };
-  if (whole.find("world") == nullptr) return;
+  const language::WholeParts whole = language::whole_parts(document, problems);
+  const Node& parts = whole.document;
+  const Scenario s = whole.complete ? scenario : language::build_scenario(parts);
+  if (std::int64_t{s.world.spec.nodes} * s.world.spec.ranks_per_node > limits::ranks_without_payload)
+    problems.doubt(Fact::ranks);
   const int before = problems.seen();
-  language::check_limits(whole, scenario, problems);
-  if (problems.seen() > before) return;
-  language::check_world(whole, scenario, problems);
-  language::check_model(whole, scenario, problems);
-  if (fine("model")) language::check_program(whole, scenario, problems);
-  if (fine("program")) language::check_faults(whole, scenario, problems);
-  if (fine("model")) language::check_expect(whole, scenario, problems);
-  if (whole.entries.size() == document.entries.size()) language::check_reach(whole, scenario, problems);
+  if (!problems.doubts(Fact::world)) language::check_limits(parts, s, problems);
+  const bool within_limits = problems.seen() == before;
+  language::check_world(parts, s, problems);
+  language::check_model(parts, s, problems);
+  language::check_program(parts, s, problems);
+  language::check_faults(parts, s, problems);
+  language::check_expect(parts, s, problems);
+  if (whole.complete && within_limits) language::check_reach(parts, s, problems);
 }
 
 std::vector<Setting> settings_of(const Entry& variant) {

@@ -172,7 +172,7 @@ void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, 
     if (flops == nullptr) continue;
     if (node->find("compute") != nullptr)
       problems.error(flops->mark, "`flops` beside `compute`", "give one: the time, or what it follows from");
-    if (!s.world.device_speed)
+    if (!s.world.device_speed && !problems.doubts(Fact::world))
       problems.error(flops->mark, "`flops` without the speed of a device",
                      "give `device_speed: 19.5TFLOP/s` in world, or `compute` instead");
   }
@@ -200,14 +200,15 @@ void check_sized(const Node& document, const Scenario& s, Problems& problems) {
 void check_data_parallel(const Node& document, const Scenario& s, Problems& problems) {
   if (!s.data_parallel || s.data_parallel->devices == 0) return;
   const Entry& entry = *entry_of(document, "data_parallel");
-  if (s.world.spec.ranks() != 1)
+  if (!problems.doubts(Fact::ranks) && s.world.spec.ranks() != 1)
     problems.error(entry.mark, fmt::format("`data_parallel` in a world of {} ranks", s.world.spec.ranks()),
                    "it is one process with several devices: `world: {ranks: 1}`");
   if (s.data_parallel->output_device >= s.data_parallel->devices)
     problems.error(entry_of(entry.value, "output_device")->mark,
                    fmt::format("device {} of {}", s.data_parallel->output_device, s.data_parallel->devices),
                    fmt::format("devices are 0..{}", s.data_parallel->devices - 1));
-  if (!s.model.given) problems.error(entry.mark, "`data_parallel` without a model", "give the file a model");
+  if (!s.model.given && !problems.doubts(Fact::model))
+    problems.error(entry.mark, "`data_parallel` without a model", "give the file a model");
   if (nn::devices_of(s.model.spec) > 1)
     problems.error(entry.mark, "`data_parallel` of a model whose layers are on several devices",
                    "a replica is on one device: leave `device` of the layers away");
@@ -254,7 +255,7 @@ void check_changes(const Node& model, const Scenario& s, Problems& problems) {
 // Ranks that do not construct DDP leave the others waiting in the constructor. A file may mean that.
 void check_wrapped_ranks(const Node& ddp, const Scenario& s, Problems& problems) {
   const Entry* ranks = entry_of(ddp, "ranks");
-  if (ranks == nullptr) return;
+  if (ranks == nullptr || problems.doubts(Fact::ranks)) return;
   check_rank_set(&ranks->value, s.ddp.ranks, s, problems);
   std::vector<int> some;
   for (int r = 0; r < s.world.spec.ranks(); ++r)
@@ -274,7 +275,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
     problems.warning(entry_of(*ddp, "check_reduction")->mark, "`check_reduction` does nothing",
                      "it is deprecated in PyTorch; leave it away");
   check_data_parallel(document, s, problems);
-  check_part_users(s.program, s, problems);
+  if (!problems.doubts(Fact::model)) check_part_users(s.program, s, problems);
   const Node* model = document.find("model");
   if (model == nullptr) return;
   check_layers(*model, s, problems);
@@ -316,7 +317,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
                      suggestion(path->text, names, "paths are"));
     const Node* when = item.find("when");
     const Node* step = when != nullptr && when->is_map() ? when->find("step") : nullptr;
-    if (step == nullptr || last < 0) continue;
+    if (step == nullptr || last < 0 || problems.doubts(Fact::steps)) continue;
     const auto set = read_int_set(*step);
     if (!set || set->named().empty() || set->contains(last)) continue;
     if (set->named().front() > last)

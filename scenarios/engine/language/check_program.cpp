@@ -34,7 +34,7 @@ class ProgramCheck {
     const Mark& mark = chosen != nullptr ? chosen->mark : item.mark;
     const Key* row = operation_named(name);
     if (row == nullptr) return;
-    if (row->has(needs_model) && !s_.model.given)
+    if (row->has(needs_model) && !s_.model.given && !problems_.doubts(Fact::model))
       problems_.error(mark, fmt::format("`{}` without a model", name),
                       "add `model: {layers: {head: {linear: [4, 1]}}}`");
     static const Node none{};
@@ -89,7 +89,9 @@ class ProgramCheck {
 
   void waits(const Node& options, std::string_view key) {
     const Node* label = options.find(key);
-    if (label == nullptr || std::find(async_.begin(), async_.end(), label->text) != async_.end()) return;
+    if (label == nullptr || problems_.doubts(Fact::names) ||
+        std::find(async_.begin(), async_.end(), label->text) != async_.end())
+      return;
     problems_.error(label->mark, fmt::format("no earlier operation with `async: true` has the label `{}`", label->text),
                     async_.empty() ? "give the operation that is waited for `async: true` and a label"
                                    : suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
@@ -97,7 +99,7 @@ class ProgramCheck {
 
   void reads(const Node& options) {
     const Node* label = options.find("of");
-    if (label == nullptr || labels_.count(label->text) != 0) return;
+    if (label == nullptr || labels_.count(label->text) != 0 || problems_.doubts(Fact::names)) return;
     std::vector<std::string_view> names;
     for (const auto& [name, mark] : labels_) names.push_back(name);
     problems_.error(
@@ -112,7 +114,7 @@ class ProgramCheck {
       problems_.error(name->mark, "`world` is the group of all ranks", "give the new group another name");
     if (name != nullptr) groups_.push_back(name->text);
     const auto set = ranks != nullptr ? read_int_set(*ranks) : std::nullopt;
-    if (!set) return;
+    if (!set || problems_.doubts(Fact::ranks)) return;
     const Rank size = s_.world.spec.ranks();
     for (const std::int64_t rank : set->named())
       if (rank >= size)
@@ -139,14 +141,15 @@ class ProgramCheck {
     const Node* node = options.find("counts");
     const Node* group = options.find("group");
     const auto size = static_cast<std::size_t>(s_.world.spec.ranks());
-    if (node == nullptr || (group != nullptr && group->text != "world") || node->items.size() == size) return;
+    if (node == nullptr || problems_.doubts(Fact::ranks)) return;
+    if ((group != nullptr && group->text != "world") || node->items.size() == size) return;
     problems_.error(node->mark, fmt::format("{} counts in a world of {} ranks", node->items.size(), size),
                     "give one count for each rank");
   }
 
   void group(const Node& options) {
     const Node* node = options.find("group");
-    if (node == nullptr || node->text == "world") return;
+    if (node == nullptr || node->text == "world" || problems_.doubts(Fact::names)) return;
     if (std::find(groups_.begin(), groups_.end(), node->text) != groups_.end()) return;
     std::vector<std::string_view> names{"world"};
     names.insert(names.end(), groups_.begin(), groups_.end());
@@ -155,6 +158,7 @@ class ProgramCheck {
   }
 
   void train(const Node& options) {
+    if (problems_.doubts(Fact::names)) return;
     std::vector<std::string_view> outputs;
     if (const Node* inner = options.find("do")) losses_of_step(*inner, outputs);
   }
@@ -190,7 +194,7 @@ class ProgramCheck {
   void rank_option(const Node& options, std::string_view key) {
     const Node* node = options.find(key);
     const auto value = node != nullptr ? read_integer(node->text) : std::nullopt;
-    if (value && *value >= s_.world.spec.ranks())
+    if (value && !problems_.doubts(Fact::ranks) && *value >= s_.world.spec.ranks())
       problems_.error(node->mark, fmt::format("`{}` is rank {} in a world of {}", key, *value, s_.world.spec.ranks()),
                       ranks_label(s_));
   }
@@ -209,7 +213,7 @@ class ProgramCheck {
 
   void path(const Node& options) {
     const Node* node = options.find("path");
-    if (node == nullptr || !s_.model.given) return;
+    if (node == nullptr || !s_.model.given || problems_.doubts(Fact::model)) return;
     std::vector<std::string_view> names;
     for (const nn::PathSpec& p : s_.model.spec.paths) names.push_back(p.name);
     if (names.empty()) names.push_back("full");
@@ -316,7 +320,7 @@ class Reach {
 void check_program(const Node& document, const Scenario& s, Problems& problems) {
   const Node* program = document.find("program");
   if (program == nullptr) return;
-  if (program->items.empty())
+  if (program->items.empty() && !problems.doubts(Fact::names))
     problems.error(entry_of(document, "program")->mark, "the program is empty", "begin with `- init`");
   ProgramCheck(s, problems).list(*program);
 }

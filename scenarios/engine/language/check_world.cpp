@@ -84,6 +84,7 @@ std::int64_t model_bytes(const Scenario& s) {
 void check_topology(const Node& world, const Scenario& s, Problems& problems) {
   const Entry* entry = entry_of(world, "topology");
   if (entry == nullptr) return;
+  if (problems.doubts(Fact::ranks)) return;
   const sim::WorldSpec& spec = s.world.spec;
   const char* ends = spec.two_level ? "nodes" : "ranks";
   const auto [x, y, z] = spec.topology.sides;
@@ -108,10 +109,11 @@ std::int64_t last_step(const Scenario& scenario) { return most_steps(scenario.pr
 
 void check_world(const Node& document, const Scenario& s, Problems& problems) {
   const Entry* entry = entry_of(document, "world");
-  if (entry == nullptr || !entry->value.is_map()) return;
+  if (entry == nullptr || !entry->value.is_map() || problems.doubts(Fact::world)) return;
   const Node& world = entry->value;
   const Entry* ranks = entry_of(world, "ranks");
   const Entry* nodes = entry_of(world, "nodes");
+  const int before = problems.seen();
   if (ranks == nullptr && nodes == nullptr)
     problems.error(entry->mark, "the world has no size", "give `ranks`, or `nodes` and `ranks_per_node`");
   if (ranks != nullptr && nodes != nullptr)
@@ -123,6 +125,7 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
                      "a world of two levels gives `nodes` and `ranks_per_node`");
   if (nodes != nullptr && world.find("ranks_per_node") == nullptr)
     problems.error(nodes->mark, "`nodes` without `ranks_per_node` in world", "say how many ranks each node has");
+  if (problems.seen() > before) problems.doubt(Fact::ranks);
   if (const Entry* e = entry_of(world, "link"); e != nullptr && nodes != nullptr)
     problems.error(e->mark, "`link` in a world with `nodes`",
                    "use `intra` (within a node) and `inter` (between nodes)");
@@ -166,6 +169,7 @@ void check_limits(const Node& document, const Scenario& s, Problems& problems) {
                    s.world.spec.payload ? fmt::format("the limit is {} ranks, or {} with `payload: none`",
                                                       limits::ranks, limits::ranks_without_payload)
                                         : fmt::format("the limit is {} ranks", most));
+    problems.doubt(Fact::ranks);
     return;
   }
   const Entry* program = entry_of(document, "program");
@@ -191,7 +195,7 @@ void check_limits(const Node& document, const Scenario& s, Problems& problems) {
 }
 
 void check_rank_set(const Node* node, const IntSet& set, const Scenario& s, Problems& problems) {
-  if (node == nullptr) return;
+  if (node == nullptr || problems.doubts(Fact::ranks)) return;
   for (const std::int64_t rank : set.named()) {
     if (rank < s.world.spec.ranks()) continue;
     problems.error(node->mark, fmt::format("rank {} in a world of {}", rank, s.world.spec.ranks()), ranks_label(s));
@@ -200,7 +204,7 @@ void check_rank_set(const Node* node, const IntSet& set, const Scenario& s, Prob
 }
 
 void check_when(const Node* node, const Scenario& s, Problems& problems) {
-  if (node == nullptr) return;
+  if (node == nullptr || problems.doubts(Fact::ranks)) return;
   const auto check = [&](const Node& map) {
     IntSet set;
     if (const Node* rank = map.find("rank")) {

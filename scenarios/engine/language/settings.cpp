@@ -132,15 +132,18 @@ class Walk {
   Place in_list(Node& list, const Group& group, const std::string& segment, const std::string& where) {
     std::vector<std::string_view> names;
     std::vector<Node*> found;
+    bool all_known = true;
     for (Node& item : list.items) {
       const Node* label = item.find("label");
       const std::string_view name = name_of(item, group);
       if (label != nullptr && label->is_scalar()) names.push_back(label->text);
       names.push_back(name);
+      all_known = all_known && find(group.one_of, name) != nullptr;
       if (label != nullptr && label->text == segment) return entry_of(item, group, segment);
       if (name == segment) found.push_back(&item);
     }
     if (found.size() == 1) return entry_of(*found.front(), group, segment);
+    if (found.empty() && !all_known) return {};  // the entry may be the one that the check of shapes reports
     if (found.empty()) return fail(segment, where, names);
     problems_.error(mark_of(segment), fmt::format("`{}` names {} entries", setting_.key, found.size()),
                     fmt::format("give the `{}` that is meant a label, and name that", segment));

@@ -81,6 +81,45 @@ class ShapeCheck {
                         fmt::format("{}: {}", key.name, key.about));
   }
 
+  void value(const Node& node, const Key& key, const Mark& key_mark) {
+    switch (key.shape) {
+      case Shape::nothing:
+        if (!node.is_null())
+          problems_.error(node.mark, fmt::format("`{}` takes no value", key.name),
+                          fmt::format("write `{}: null`", key.name));
+        return;
+      case Shape::group:
+        if (!key.words.empty() && node.is_scalar()) {
+          if (std::find(key.words.begin(), key.words.end(), node.text) == key.words.end())
+            problems_.error(node.mark, fmt::format("{} is no value of `{}`", shown(node), key.name),
+                            fmt::format("write {} or a mapping", alternatives({key.words.begin(), key.words.end()})));
+          return;
+        }
+        if (node.is_null() && may_be_null(key)) {
+          Node empty = node;
+          empty.kind = Node::Kind::map;
+          return group(empty, *key.group, key_mark);
+        }
+        return group(node, *key.group, key_mark);
+      case Shape::operations:
+        return operations(node, key);
+      case Shape::named:
+      case Shape::settings:
+        return named(node, key);
+      case Shape::int_set:
+      case Shape::widths:
+      case Shape::counts:
+      case Shape::names:
+      case Shape::rank_groups:
+      case Shape::shapes:
+      case Shape::groups:
+      case Shape::selectors:
+        return lists(node, key);
+      default:
+        return scalar(node, key);
+    }
+  }
+
  private:
   void unknown(const Entry& entry, const Group& group) {
     const bool choice = !group.one_of.empty();
@@ -342,45 +381,6 @@ class ShapeCheck {
       problems_.error(mark, fmt::format("`{}` outside train", name), "it stands in the `do` of train");
   }
 
-  void value(const Node& node, const Key& key, const Mark& key_mark) {
-    switch (key.shape) {
-      case Shape::nothing:
-        if (!node.is_null())
-          problems_.error(node.mark, fmt::format("`{}` takes no value", key.name),
-                          fmt::format("write `{}: null`", key.name));
-        return;
-      case Shape::group:
-        if (!key.words.empty() && node.is_scalar()) {
-          if (std::find(key.words.begin(), key.words.end(), node.text) == key.words.end())
-            problems_.error(node.mark, fmt::format("{} is no value of `{}`", shown(node), key.name),
-                            fmt::format("write {} or a mapping", alternatives({key.words.begin(), key.words.end()})));
-          return;
-        }
-        if (node.is_null() && may_be_null(key)) {
-          Node empty = node;
-          empty.kind = Node::Kind::map;
-          return group(empty, *key.group, key_mark);
-        }
-        return group(node, *key.group, key_mark);
-      case Shape::operations:
-        return operations(node, key);
-      case Shape::named:
-      case Shape::settings:
-        return named(node, key);
-      case Shape::int_set:
-      case Shape::widths:
-      case Shape::counts:
-      case Shape::names:
-      case Shape::rank_groups:
-      case Shape::shapes:
-      case Shape::groups:
-      case Shape::selectors:
-        return lists(node, key);
-      default:
-        return scalar(node, key);
-    }
-  }
-
   // Operations and kinds of faults: `barrier:` is an entry too.
   static bool may_be_null(const Key& key) {
     return find(operation_table, key.name) == &key || find(fault_kinds(), key.name) == &key ||
@@ -475,7 +475,11 @@ std::string expected(const Key& key) {
   return "";
 }
 
-void check_section(const Node& root, Problems& problems) { ShapeCheck(problems).entries(root, document_group); }
+bool fits(const Node& node, const Key& key) {
+  Problems problems;
+  ShapeCheck(problems).value(node, key, node.mark);
+  return !problems.any_error();
+}
 
 void check_shape(const Node& root, Problems& problems) {
   if (!root.is_map()) {

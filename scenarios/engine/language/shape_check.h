@@ -8,8 +8,8 @@ namespace pdsim::scenarios::language {
 
 // The whole file, or the effective document of a variant.
 void check_shape(const Node& root, Problems& problems);
-// The sections that are there; what is missing is not asked.
-void check_section(const Node& root, Problems& problems);
+// Whether a value has the shape of its key.
+bool fits(const Node& node, const Key& key);
 
 // What a value of this key looks like, for messages: "a duration such as 5us".
 std::string expected(const Key& key);
