@@ -112,7 +112,7 @@ Json shape_schema(const Key& key) {
     case Shape::counts:
       return {{"type", "array"}, {"items", number("integer", key)}, {"minItems", 1}};
     case Shape::names:
-      return {{"type", "array"}, {"items", reference("name")}, {"minItems", 1}};
+      return {{"type", "array"}, {"items", key.words.empty() ? reference("name") : words(key.words)}, {"minItems", 1}};
     case Shape::shapes:
       return {
           {"anyOf", Json::array({Json{{"type", "integer"}, {"minimum", 0}, {"maximum", limits::sized_elements}},

@@ -1,7 +1,6 @@
 #include "core/base/errors.h"
 #include "core/collectives/collective.h"
 #include "core/parallel/ddp_logging.h"
-#include "core/semantics/profile.h"
 #include "scenarios/engine/language/diagnosis_ids.h"
 #include "scenarios/engine/language/meaning.h"
 #include "scenarios/engine/language/read.h"
@@ -267,11 +266,6 @@ void check_pitfall(const Node& document, const Scenario& s, Problems& problems) 
   const bool everywhere = named("gloo") > 0 && named("mpi") > 0;
   if (!everywhere && s.pitfall.elsewhere.empty())
     problems.error(entry->mark, "a pitfall that gloo or mpi does not show", "say why, with `elsewhere`");
-  if (const Node* versions = entry->value.find("versions"))
-    for (const Node& item : versions->items)
-      if (profile_named(item.text) == nullptr)
-        problems.error(item.mark, fmt::format("unknown profile `{}`", item.text),
-                       suggestion(item.text, {profile_names.begin(), profile_names.end()}, "there are"));
 }
 
 }  // namespace

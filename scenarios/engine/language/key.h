@@ -28,7 +28,7 @@ enum class Shape : std::uint8_t {
   int_set,      // 1..3, [0, 2], even ...
   widths,       // [in, out]
   counts,       // [3, 0, 2]
-  names,        // [a, b]
+  names,        // [a, b]; of `words` where there are some
   shapes,       // [[4096, 25088], [4096]]; or how many elements there are in all
   rank_groups,  // [[0, 1], [2, 3]]
   group,        // a mapping; or one of `words`

@@ -321,7 +321,8 @@ constexpr Key pitfall_keys[] = {
     {.name = "elsewhere", .shape = Shape::text, .about = "why gloo or mpi is not among them"},
     {.name = "versions",
      .shape = Shape::names,
-     .about = "profiles of the PyTorch versions that show it; default: every one"},
+     .about = "profiles of the PyTorch versions that show it; default: every one",
+     .words = profile_names},
 };
 constexpr Group pitfall{
     .title = "pitfall", .about = "what a person meets who has the problem of the file in a job", .keys = pitfall_keys};

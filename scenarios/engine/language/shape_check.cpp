@@ -326,7 +326,10 @@ class ShapeCheck {
       }
       case Shape::names: {
         if (!node.is_list() || node.items.empty()) return wrong(node, key);
-        const Key name{.name = key.name, .shape = Shape::name, .about = key.about};
+        const Key name{.name = key.name,
+                       .shape = key.words.empty() ? Shape::name : Shape::word,
+                       .about = key.about,
+                       .words = key.words};
         for (const Node& item : node.items) scalar(item, name);
         return;
       }

@@ -27,7 +27,8 @@ void expect_explained(std::span<const Key> keys, int depth = 0) {
     EXPECT_TRUE(names.insert(key.name).second) << key.name;
     EXPECT_FALSE(key.about.empty()) << key.name;
     EXPECT_FALSE(language::expected(key).empty()) << key.name;
-    const bool may_be_a_word = key.shape == language::Shape::group || key.shape == language::Shape::integer;
+    const bool may_be_a_word = key.shape == language::Shape::group || key.shape == language::Shape::integer ||
+                               key.shape == language::Shape::names;
     EXPECT_EQ(key.shape == language::Shape::word, !key.words.empty() && !may_be_a_word) << key.name;
     if (key.group == nullptr || depth > 8) continue;
     expect_explained(key.group->keys, depth + 1);
