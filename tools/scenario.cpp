@@ -11,16 +11,15 @@
 #include "tools/join.h"
 #include "tools/load.h"
 #include "tools/output_folder.h"
+#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,14 +68,6 @@ std::string patience_problem(const std::string& text) {
 }
 
 std::string out_problem(const std::string& text) { return text.empty() ? "the folder has no name" : ""; }
-
-std::string seed_problem(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (code == std::errc() && end == text.data() + text.size()) return "";
-  return fmt::format("`{}` is no seed; write a whole number from 0 to {}", text,
-                     std::numeric_limits<std::uint64_t>::max());
-}
 
 scenarios::RunOptions run_options(const ScenarioOptions& options) {
   scenarios::RunOptions run;

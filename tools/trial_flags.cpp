@@ -17,7 +17,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -102,7 +104,7 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
       "a send ends when it was received (zero), at once (unbounded), or as the backend has it")
       ->check(one_of("buffering", bufferings));
   add("--backend", sim.backend, "the personality: gloo, nccl, mpi or ideal")->check(one_of("backend", library_names));
-  add("--seed", sim.seed, "of everything that is drawn");
+  add("--seed", sim.seed, "of everything that is drawn")->check(seed_problem);
 }
 
 Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::string& name) {
@@ -282,6 +284,14 @@ std::function<std::string(const std::string&)> number_between(double least, doub
     if (number && value >= least && value <= most) return "";
     return fmt::format("`{}` is not a number from {} to {}", text, least, most);
   };
+}
+
+std::string seed_problem(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (code == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("`{}` is not a seed; expected a whole number from 0 to {}", text,
+                     std::numeric_limits<std::uint64_t>::max());
 }
 
 std::string size_problem(const std::string& text) {

@@ -83,6 +83,9 @@ Result<Bytes> parse_size(const std::string& text);
 // A check for add_option: a finite number from `least` to `most`, in decimal digits. (CLI11's Range lets nan pass.)
 std::function<std::string(const std::string&)> number_between(double least, double most);
 
+// What is wrong with a seed, a whole number of 64 bits; empty: nothing. (CLI11 takes -1 for the largest.)
+std::string seed_problem(const std::string& text);
+
 // What is wrong with a size of parse_size(); empty: nothing. At most 64GiB.
 std::string size_problem(const std::string& text);
 

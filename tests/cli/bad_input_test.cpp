@@ -131,7 +131,7 @@ TEST(BadInput, NumbersThatAreNoneAreRefusedByEveryFlag) {
                                                     {"bench", "--latency"},
                                                     {"bench", "--bandwidth"},
                                                     {"bench", "--header"},
-
+                                                    {"bench", "--seed"},
                                                     {"bench", "--patience"},
                                                     {"bench", "--join-within"},
                                                     {"bench", "--reduce-bandwidth"},
