@@ -4,6 +4,7 @@
 #include "core/group/record_check.h"
 #include "scenarios/engine/record_json.h"
 #include "scenarios/engine/record_names.h"
+#include "scenarios/engine/text_layout.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,10 +32,13 @@ struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A text of the record as an error quotes it: a line may hold a megabyte of it.
+std::string shown(std::string_view text) { return cut(text, 60); }
+
 template <class Enum, std::size_t N>
 Enum enum_of(const std::array<std::string_view, N>& names, const std::string& text) {
   const auto* it = std::find(names.begin(), names.end(), text);
-  if (it == names.end()) throw Malformed(fmt::format("`{}` is none of {}", text, fmt::join(names, ", ")));
+  if (it == names.end()) throw Malformed(fmt::format("`{}` is none of {}", shown(text), fmt::join(names, ", ")));
   return static_cast<Enum>(it - names.begin());
 }
 
@@ -114,7 +118,7 @@ Site get_site(const Json& json, const char* key) {
 Code get_code(const Json& json, const char* key) {
   const std::string name = get_text(json, key, std::string(name_of(Code::internal)));
   const std::optional<Code> code = code_named(name);
-  if (!code) throw Malformed(fmt::format("`{}` is no error code", name));
+  if (!code) throw Malformed(fmt::format("`{}` is not an error code", shown(name)));
   return *code;
 }
 
@@ -130,8 +134,8 @@ Call read_call(const Json& json) {
   call.site = get_site(json, "site");
   const std::string dtype = get_text(json, "dtype", std::string(name_of(call.dtype)));
   const std::string op = get_text(json, "op", std::string(name_of(call.op)));
-  if (!dtype_named(dtype)) throw Malformed(fmt::format("`{}` is no element type", dtype));
-  if (!reduce_op_named(op)) throw Malformed(fmt::format("`{}` is no reduce operation", op));
+  if (!dtype_named(dtype)) throw Malformed(fmt::format("`{}` is not an element type", shown(dtype)));
+  if (!reduce_op_named(op)) throw Malformed(fmt::format("`{}` is not a reduce operation", shown(op)));
   call.dtype = *dtype_named(dtype);
   call.op = *reduce_op_named(op);
   call.async = get_flag(json, "async", call.async);
@@ -156,7 +160,8 @@ double read_number(const Json& json) {
   const auto text = json.get<std::string>();
   std::uint64_t bits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) throw Malformed(fmt::format("`{}` is no number", text));
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw Malformed(fmt::format("`{}` is not a number", shown(text)));
   return std::bit_cast<double>(bits);
 }
 
@@ -282,7 +287,7 @@ class RecordLines {
     if (event == "origin") return check_origin(json);
     if (event == "run") return read_run(json, saved_.run);
     if (event != "call" && event != "note" && event != "end")
-      throw Malformed(fmt::format("`{}` is none of origin, run, call, note, end", event));
+      throw Malformed(fmt::format("`{}` is none of origin, run, call, note, end", shown(event)));
     RankLog whose;
     require_member(json, "rank");
     read_numbers(json, log_numbers, whose);

@@ -288,7 +288,7 @@ Status Program::all_to_all(const Json& c, ProcessGroup& group, Json& result) {
 }
 
 Status Program::message(const Json& c, ProcessGroup& group, Json& result) {
-  const Tag tag = c.value("tag", 0);
+  const Tag tag = c.value("tag", Tag{0});
   if (!group.is_member()) {
     const Result<WorkPtr> nothing = group.barrier();
     return wait(nothing);

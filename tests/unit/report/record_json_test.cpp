@@ -214,6 +214,14 @@ TEST(RecordJson, NamesAFewOfManyLinesThatAreLeftOutAndCountsTheRest) {
   EXPECT_EQ(saved->left_out.named().size(), LeftOut::most_named);
 }
 
+TEST(RecordJson, QuotesTheBeginningOfALongTextThatItRefuses) {
+  const Result<SavedRun> bad =
+      run_from_jsonl("{\"event\":\"run\"}\n{\"event\":\"" + std::string(100'000, 'A') + "\"}\n");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_LT(bad.error().message.size(), 300U);
+  EXPECT_NE(bad.error().message.find("`AAAA"), std::string::npos);
+}
+
 TEST(RecordJson, ReadsNamesAsOnePrintableLine) {
   const Result<SavedRun> saved = with_line(call_with(
       R"("id":5,"group":"a\nPASS  forged","purpose":"\u001b[2J","facts":[["tag","\u202e7"]],"site":{"op":"\u009b31m"})"));
