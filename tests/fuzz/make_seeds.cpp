@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -88,6 +89,17 @@ std::vector<std::uint64_t> ring_of(const RankLog& log) {
   return words;
 }
 
+// Times as only a broken or hostile process leaves them: every call begins at the first or the last one there is.
+void add_rings_of_extreme_times(RankLog log, Inputs& inputs) {
+  constexpr std::array extremes{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  for (const std::int64_t extreme : extremes) {
+    for (Call& call : log.calls) call.issued = Time{extreme};
+    const std::vector<std::uint64_t> words = ring_of(log);
+    const auto memory = std::as_bytes(std::span(words));
+    inputs.emplace_back(reinterpret_cast<const char*>(memory.data()), memory.size());
+  }
+}
+
 Inputs rings(const std::vector<Run>& runs) {
   return of_each(runs, [](const auto&, const scenarios::Report& report, Inputs& inputs) {
     if (report.run.ranks.empty()) return;
@@ -95,6 +107,7 @@ Inputs rings(const std::vector<Run>& runs) {
     const auto memory = std::as_bytes(std::span(words));
     inputs.emplace_back(reinterpret_cast<const char*>(memory.data()), memory.size());
     if (inputs.size() % 16 == 0) inputs.push_back(packed_ring(memory));
+    if (inputs.size() == 1) add_rings_of_extreme_times(report.run.ranks.front().log, inputs);
   });
 }
 
