@@ -145,7 +145,7 @@ std::optional<Rank> GatheredJob::admit(JobLink& link, const std::string& text, S
 void GatheredJob::refused(const std::string& address, const std::string& why) {
   constexpr std::size_t most = 16;
   const std::lock_guard lock(noticing_);
-  // Whoever tries again does so from another port.
+  // A process that tries again does so from another port.
   const bool is_new = noticed_.size() < most && noticed_.insert(address.substr(0, address.rfind(':')) + why).second;
   if (!notice_ || !is_new) return;
   notice_(fmt::format("refused a connection from {}, and goes on: {}{}", address, why,

@@ -40,7 +40,7 @@ struct JobHello {
 std::string text_of(const JobHello& hello);
 Result<JobHello> job_hello_of(std::string_view text);
 
-// Why a process with that secret is no rank of the job, for both sides to hear; empty: it has the job's.
+// Why a process with that secret is refused, as both sides report it; empty when the secrets agree.
 std::string secret_problem(const JobPlace& place, const JobHello& hello);
 
 // Exit statuses of a rank that never came to run.

@@ -50,7 +50,7 @@ class FrameReader {
   void allow(std::size_t most_payload) { most_payload_ = most_payload; }
 
   // Reads at most a megabyte, and at most the longest frame, without waiting: more, and it is to be called again. closed, too,
-  // once next() has seen a length over the limit: there is no way to go on.
+  // once next() has seen a length over the limit: nothing after it can be read.
   State fill(int fd);
   // Empty when no whole frame is there yet.
   std::optional<Frame> next();

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first number of a file; nothing for "max", and where there is no such file.
+// The first number of a file; nothing for "max" or when the file is missing.
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t value = 0;

@@ -13,7 +13,7 @@ class Secret {
  public:
   static constexpr std::size_t longest = 256;
 
-  Secret() = default;  // none: whoever offers none is let in
+  Secret() = default;  // empty: only peers without a secret are let in
   // invalid_argument, without the text: it is empty, or longer than `longest` bytes.
   static Result<Secret> of(std::string text);
 

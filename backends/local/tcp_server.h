@@ -1,7 +1,7 @@
 // TcpServer: the process-wide server behind TcpStore handles; one thread that polls all connections.
 //
-//   trust     whoever reaches the port may read and write every key, as with PyTorch's TCPStore. With a secret only those who
-//             send it; it travels as it is, so whoever can read the network's traffic can read it
+//   trust     any process that reaches the port may read and write every key, as with PyTorch's TCPStore. With a secret, only
+//             processes that send it may; it is not encrypted, so anybody who reads the network's traffic can read it
 //   before    a connection that has not been admitted holds at most tcp::most_before_admission bytes and is dropped after
 //             `hello_within`. At most `strangers` of them are kept: the next one takes the place of the oldest
 //   clients   at most `clients`; further ones hear that the store is full. Each holds at most `small` bytes that it sent and

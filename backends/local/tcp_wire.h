@@ -1,7 +1,7 @@
 // What TcpStore's clients and server say to each other.
 //
-//   hello     both sides first send 8 bytes, in every version: "PDST" and the protocol's version; whoever sees another version
-//             says so and closes
+//   hello     both sides first send 8 bytes, in every version: "PDST" and the protocol's version; a side that sees another
+//             version says so and closes
 //   admission then the client sends its secret, a length of 32 bits and the bytes (none: length 0), and the server one byte
 //   frames    a length of 32 bits, then that many bytes, at most max_frame. A client has one request outstanding
 //   request   op, timeout in picoseconds (0: none), a number, a list of texts

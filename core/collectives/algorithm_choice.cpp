@@ -19,7 +19,7 @@ std::int64_t agreed_count(const Collective& call, int size) {
   return parts.empty() ? call.count : parts.back() / size;
 }
 
-// Rows may be made anew for every call, so they are compared by what they hold.
+// A caller may build its row again for each call, so rows are compared by value.
 bool is_same(const Algorithm& a, const Algorithm& b) {
   return a.kind == b.kind && a.plan == b.plan && a.scratch == b.scratch && a.closed_form == b.closed_form;
 }
