@@ -2,7 +2,7 @@
 
 #include "backends/gloo/gloo_backend.h"
 #include "backends/mpi/mpi_backend.h"
-#include "backends/mpi/mpi_seats.h"
+#include "backends/mpi/mpi_slots.h"
 #include "backends/nccl/nccl_backend.h"
 
 #include <fmt/format.h>
@@ -23,9 +23,20 @@ Result<std::unique_ptr<Backend>> make_gloo(Runtime& runtime) { return make_gloo_
 
 Result<std::unique_ptr<Backend>> make_nccl(Runtime& runtime) { return make_nccl_backend(runtime); }
 
-constexpr std::array real_world_rows{RealWorldRow{"gloo", gloo_availability, make_gloo},
-                                     RealWorldRow{"mpi", mpi_availability, make_mpi_backend, take_mpi_seats, true},
-                                     RealWorldRow{"nccl", nccl_availability, make_nccl}};
+constexpr std::array real_world_rows{RealWorldRow{.name = "gloo",
+                                                  .about = "one process per rank over real Gloo",
+                                                  .available = gloo_availability,
+                                                  .make_backend = make_gloo},
+                                     RealWorldRow{.name = "mpi",
+                                                  .about = "one process per rank over real MPI",
+                                                  .available = mpi_availability,
+                                                  .make_backend = make_mpi_backend,
+                                                  .take_seats = take_mpi_seats,
+                                                  .ends_together = true},
+                                     RealWorldRow{.name = "nccl",
+                                                  .about = "one process per rank and device over real NCCL",
+                                                  .available = nccl_availability,
+                                                  .make_backend = make_nccl}};
 
 }  // namespace
 

@@ -1,9 +1,10 @@
-// THE list of real worlds: which of them work on this machine with this build, why not and what to do, and how they start.
+// The list of real worlds: which of them work on this machine with this build, why not and what to do, and how they start. Whoever
+// needs the names of worlds goes through it.
 //
-// Adding one: its folder of backends, and a row in availability.cpp.
+// Adding one: its folder of backends and a row in availability.cpp; what its library does is a row of the tables in core/semantics.
 #pragma once
 
-#include "backends/local/seats.h"
+#include "backends/process/slots.h"
 #include "core/group/backend.h"
 #include "core/runtime/runtime.h"
 
@@ -18,7 +19,8 @@ Availability mpi_availability();
 Availability nccl_availability();
 
 struct RealWorldRow {
-  std::string_view name;  // as --on takes it
+  std::string_view name;   // as --on takes it
+  std::string_view about;  // for people
   Availability (*available)();
   Result<std::unique_ptr<Backend>> (*make_backend)(Runtime& runtime);  // in a rank's process; `runtime` outlives it
   TakeSeats take_seats = nullptr;                                      // where the library wants its own launcher

@@ -1,8 +1,8 @@
 #include "sim/run.h"
 
-#include "sim/backend.h"
-#include "sim/leaks.h"
-#include "sim/rendezvous.h"
+#include "sim/world/backend.h"
+#include "sim/world/leaks.h"
+#include "sim/world/rendezvous.h"
 
 #include <fmt/format.h>
 
@@ -14,44 +14,45 @@ constexpr int most_launches = 64;
 
 void befall(World& world, Rank rank, int step, std::string_view operation) {
   if (!world.faults.any()) return;
-  Seat& seat = world.seat(rank);
+  Slot& slot = world.slot(rank);
   const PointVerdict verdict = world.faults.on_reach(rank, step, operation, world.scheduler.now());
   if (verdict.kind == PointVerdict::Kind::pass) return;
   const bool crash = verdict.kind == PointVerdict::Kind::crash;
-  seat.recorder->note(note_kind::fault, {{"kind", crash ? "crash" : "hang"}, {"before", std::string(operation)}});
+  slot.recorder->note(notes::Fault{crash ? notes::FaultKind::crash : notes::FaultKind::hang, std::string(operation)});
   if (crash) world.kill(rank, {Code::rank_crashed, fmt::format("the process of rank {} died", rank), {}});
-  if (verdict.hang_for != Time::max()) return seat.runtime->sleep_until(seat.runtime->now() + verdict.hang_for);
+  if (verdict.hang_for != Time::max()) return slot.runtime->sleep_until(slot.runtime->now() + verdict.hang_for);
   while (true) world.scheduler.park();
 }
 
 void rank_body(World& world, Rank rank, const RankProgram& program) {
-  Seat& seat = world.seat(rank);
+  Slot& slot = world.slot(rank);
   const Time late = world.faults.start_delay(rank);
   if (late.ps > 0) {
-    seat.recorder->note(note_kind::fault, {{"kind", "slow"}, {"late", to_string(late)}});
-    seat.runtime->sleep_until(seat.runtime->now() + late);
+    slot.recorder->note(notes::Fault{.fault = notes::FaultKind::slow, .before = {}, .late = late});
+    slot.runtime->sleep_until(slot.runtime->now() + late);
   }
   SimBackend backend(world, rank);
   SimRendezvous rendezvous(world, rank);
-  SimFiles files(world.disk, *seat.runtime);
+  SimFiles files(world.disk, *slot.runtime);
   RankEnvironment environment{
       rank,
       world.spec.ranks(),
       world.spec.node_of(rank),
       world.launch,
-      *seat.runtime,
+      *slot.runtime,
       backend,
       rendezvous,
       files,
-      *seat.recorder,
+      *slot.recorder,
       [&world, rank](int step, std::string_view operation) { befall(world, rank, step, operation); },
-      seat.device.get(),
-      seat.device != nullptr && world.library.waits_on_stream};
+      slot.device.get(),
+      slot.device != nullptr && world.library.waits_on_stream};
   ProgramResult result = program(environment);
-  if (seat.ended) return;
-  seat.relaunch = result.relaunch;
-  seat.clean = result.clean;
-  seat.values = std::move(result.values);
+  if (slot.ended) return;
+  slot.relaunch = result.relaunch;
+  slot.clean = result.clean;
+  slot.values = std::move(result.values);
+  slot.step_time = result.step_time;
   world.rank_ended(rank, result.status.ok() ? RankEnd::returned : RankEnd::raised,
                    result.status.ok() ? Error{} : result.status.error());
 }
@@ -59,9 +60,10 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
 // Of the launch that is over; what the ranks held goes with it.
 std::vector<RankResult> results(World& world) {
   std::vector<RankResult> list;
-  list.reserve(world.seats.size());
-  for (Seat& seat : world.seats)
-    list.push_back({seat.log ? std::move(*seat.log) : seat.recorder->take_log(), std::move(seat.values)});
+  list.reserve(world.slots.size());
+  for (Slot& slot : world.slots)
+    list.push_back(
+        {slot.log ? std::move(*slot.log) : slot.recorder->take_log(), std::move(slot.values), slot.step_time});
   return list;
 }
 
@@ -73,22 +75,22 @@ void run_launch(World& world, const RankProgram& program, RunRecord& record) {
     record.deadlocked = true;
     record.deadlock_at = world.scheduler.now();
     world.scheduler_past_deadlock = true;
-    for (Seat& seat : world.seats)
-      if (!seat.log) seat.log = seat.recorder->log();
+    for (Slot& slot : world.slots)
+      if (!slot.log) slot.log = slot.recorder->log();
   });
   world.scheduler.clear_events();
 }
 
 bool all_relaunch(const World& world) {
-  for (const Seat& seat : world.seats)
-    if (!seat.relaunch) return false;
+  for (const Slot& slot : world.slots)
+    if (!slot.relaunch) return false;
   return true;
 }
 
 void tell_watchdogs(World& world) {
   for (Rank r = 0; r < world.spec.ranks(); ++r) {
     std::string& told = world.watchdog[static_cast<std::size_t>(r)];
-    if (told.empty() && world.seat(r).log && world.seat(r).log->end == RankEnd::running)
+    if (told.empty() && world.slot(r).log && world.slot(r).log->end == RankEnd::running)
       told = world.library.watchdog_silent.empty()
                  ? fmt::format("{}: nothing", world.library.name)
                  : fmt::format("{}: {}", world.library.name, world.library.watchdog_silent);
@@ -110,7 +112,7 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
   if (!chooser.ok()) return chooser.error();
 
   if (!options.leak.empty() && leak_named(options.leak) == nullptr)
-    return Error{Code::invalid_argument, fmt::format("`{}` is no planted leak", options.leak), {}};
+    return Error{Code::invalid_argument, fmt::format("`{}` is not a planted leak", options.leak), {}};
 
   const LibrarySemantics behaviour = with_variables(*library, spec.nccl);
   World world(spec, behaviour, *profile, std::move(*chooser), options);

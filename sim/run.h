@@ -5,17 +5,55 @@
 //   errors   invalid_argument (strategy, library, profile, leak), limit_exceeded (ranks)
 //   repeats  same spec, strategy, seed and program: same fingerprint, on every compiler
 //   throws   nothing; leaves nothing behind
+//
+//   WorldSpec world;
+//   world.ranks_per_node = 4;
+//   Result<RunRecord> run = sim::run(world, {}, [](RankEnvironment& env) -> ProgramResult {
+//     auto group = init_process_group(env);
+//     if (!group.ok()) return {group.error()};
+//     return {wait(group->barrier())};
+//   });
 #pragma once
 
 #include "core/group/rank_program.h"
 #include "sim/world_spec.h"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace pdsim::sim {
 
+// What simulates the messages of collectives. All engines give the same times and results; a call that an engine does not accept
+// goes to the exchange.
+enum class Engine : std::uint8_t {
+  automatic,    // the fastest that accepts the call
+  exchange,     // message by message, with matching, data and faults
+  in_flight,    // calls without data: message by message, from their plans
+  closed_form,  // calls without data that nothing can disturb: computed at once
+};
+
+struct EngineRow {
+  Engine engine;
+  std::string_view name;
+};
+
+inline constexpr std::array<EngineRow, 4> engines{{{Engine::automatic, "auto"},
+                                                   {Engine::exchange, "exchange"},
+                                                   {Engine::in_flight, "in-flight"},
+                                                   {Engine::closed_form, "closed-form"}}};
+
+constexpr std::optional<Engine> engine_named(std::string_view name) {
+  for (const EngineRow& row : engines)
+    if (row.name == name) return row.engine;
+  return std::nullopt;
+}
+
 struct RunOptions {
+  Engine engine = Engine::automatic;
   std::string strategy = "fifo";  // fifo | random | replay:0.1.1
   bool record_messages = false;
   std::size_t message_limit = 20'000;  // records kept

@@ -1,13 +1,14 @@
 // pdsim bench: times collectives, in the columns of nccl-tests.
 
-#include "scenarios/trials/bench.h"
+#include "scenarios/measure/bench.h"
 
-#include "backends/raw_calls.h"
 #include "core/base/quantity.h"
+#include "core/collectives/collective_shape.h"
 #include "core/collectives/reduce.h"
-#include "tools/bench_rows.h"
-#include "tools/progress.h"
-#include "tools/trial_flags.h"
+#include "core/group/raw_caller.h"
+#include "tools/console/bench_rows.h"
+#include "tools/console/progress.h"
+#include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,12 +36,11 @@ struct BenchOptions {
   bool raw = false;
   int blocks = 10;
   std::string payload = "real";
-  std::vector<std::int64_t> counts;  // of a rank's process: what the launcher worked out
 };
 
 // Ascending; each size once, rounded down to whole parts.
 std::vector<std::int64_t> counts_of(const BenchOptions& options, CollectiveKind kind, DType dtype) {
-  if (kind == CollectiveKind::barrier) return {0};
+  if (!row(kind).has_input) return {0};
   std::vector<std::int64_t> counts;
   const auto most = static_cast<double>(parse_size(options.max).value().count);
   double bytes = static_cast<double>(parse_size(options.min).value().count);
@@ -61,11 +61,11 @@ TimingRequest request_of(const BenchOptions& options, const TrialAlgorithm& algo
   request.dtype = dtype_named(options.trial.dtype).value_or(DType::f32);
   request.op = reduce_op_named(options.trial.op).value_or(ReduceOp::sum);
   request.root = row(algorithm.kind).rooted ? options.root : 0;
-  request.counts = options.counts.empty() ? counts_of(options, algorithm.kind, request.dtype) : options.counts;
+  request.counts = counts_of(options, algorithm.kind, request.dtype);
   request.moves_data = options.payload == "real";
   request.iterations = options.iterations.value_or(simulated ? 1 : 20);
   request.warmup = options.warmup.value_or(simulated ? 0 : 5);
-  const std::string& world = options.trial.as_rank.empty() ? options.trial.on : options.trial.as_rank;
+  const std::string& world = options.trial.on;
   if (options.raw && raw_problem(world, request.kind, request.dtype, request.op).empty())
     request.raw_forms = static_cast<int>(raw_functions(world, request.kind).size());
   request.blocks = options.blocks;
@@ -99,22 +99,6 @@ class Stopwatch {
   std::clock_t cpu_ = 0;
 };
 
-// All algorithms in one process: the ranks work the sizes out as this process does.
-std::vector<std::string> series_of(const BenchOptions& options) {
-  std::vector<std::string> command = series_command("bench", options.trial);
-  const auto add = [&command](const char* flag, const auto& value) {
-    command.insert(command.end(), {flag, fmt::format("{}", value)});
-  };
-  add("--min", options.min);
-  add("--max", options.max);
-  add("--factor", options.factor);
-  add("--root", options.root);
-  if (options.iterations) add("--iters", *options.iterations);
-  if (options.warmup) add("--warmup", *options.warmup);
-  if (options.raw) command.insert(command.end(), {"--raw", "--blocks", std::to_string(options.blocks)});
-  return command;
-}
-
 class Bench {
  public:
   Bench(const BenchOptions& options, scenarios::TrialWorld world, Console& console)
@@ -124,14 +108,12 @@ class Bench {
     table_.ranks = options.trial.ranks;
     table_.bytes_before = peak_rss_bytes();
     table_.simulated = world_.row->kind == scenarios::WorldKind::simulated;
-    world_.options.series_command = series_of(options);
   }
 
   int run(const std::vector<TrialAlgorithm>& algorithms) {
     Progress progress(static_cast<std::int64_t>(algorithms.size()), "tables");
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
       progress.at(static_cast<std::int64_t>(i), fmt::format("{} {}", name_of(algorithms[i].kind), algorithms[i].name));
-      world_.options.part = static_cast<int>(i);
       const int status = run(algorithms[i], progress);
       if (status != exit_held) return status;
     }
@@ -162,7 +144,6 @@ class Bench {
 
   int tell_run(TimingRequest request, const TrialAlgorithm& algorithm, Progress& progress, BenchCost& total) {
     world_.scenario.name = fmt::format("bench {} {}", name_of(algorithm.kind), algorithm.name);
-    world_.options.rank_command = timing_command(request, *world_.row);
     world_.scenario.world.spec.payload = request.moves_data;
     Stopwatch timed_calls(table_.ranks);
     if (table_.simulated) request.on_timed = [&timed_calls](bool begin) { timed_calls.tell(begin); };
@@ -238,16 +219,7 @@ std::string conflict(const BenchOptions& options, const scenarios::WorldRow& wor
   return supports(op, dtype) ? "" : fmt::format("{} does not exist for {}", name_of(op), name_of(dtype));
 }
 
-int rank(const BenchOptions& options, Console& console) {
-  const auto program = [&options](const auto& algorithm) -> RankProgram {
-    const auto request = std::make_shared<const TimingRequest>(request_of(options, algorithm, false));
-    return [request, run = timing_program(*request)](RankEnvironment& environment) { return run(environment); };
-  };
-  return be_rank(options.trial, program, console);
-}
-
 int run(BenchOptions& options, Console& console) {
-  if (!options.trial.as_rank.empty()) return rank(options, console);
   const auto place = place_in_job(options.trial);
   if (!place.ok()) {
     console.problem(place.error().message);
@@ -291,7 +263,6 @@ Action declare_bench(CLI::App& app) {
   app.add_option("--payload", options->payload, "real, or none: sizes only (simulated world)")
       ->check(CLI::IsMember({"real", "none"}))
       ->capture_default_str();
-  app.add_option("--count", options->counts)->group("");
   return [options](Console& console) { return run(*options, console); };
 }
 

@@ -1,13 +1,13 @@
 // pdsim buckets: how DistributedDataParallel lays gradients out in buckets, in the first iteration and afterwards.
 
-#include "backends/local/whole_file.h"
+#include "backends/os/whole_file.h"
 #include "core/parallel/bucket_layout.h"
 #include "core/semantics/profile.h"
 #include "tools/command.h"
+#include "tools/flags/trial_flags.h"
 #include "tools/gradients.h"
 #include "tools/load.h"
 #include "tools/sweep.h"
-#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -152,7 +152,7 @@ std::string cap_problem(const std::string& text) {
 
 std::string profile_problem(const std::string& text) {
   if (profile_named(text) != nullptr) return "";
-  return fmt::format("`{}` is no profile; there are {}", text, fmt::join(profile_names, ", "));
+  return fmt::format("`{}` is not a profile; there are {}", text, fmt::join(profile_names, ", "));
 }
 
 }  // namespace

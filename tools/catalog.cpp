@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 // Relative where that is shorter to read: below the current folder, or through its link to the catalog.
 std::string shown(const fs::path& file) {
   std::error_code ignored;
-  const fs::path below = fs::path("scenarios") / file.filename();
+  const fs::path below = fs::path("scenarios") / "catalog" / file.filename();
   if (fs::equivalent(below, file, ignored)) return below.string();
   const fs::path relative = file.lexically_relative(fs::current_path(ignored));
   return relative.empty() || *relative.begin() == ".." ? file.string() : relative.string();

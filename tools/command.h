@@ -1,7 +1,7 @@
 // A subcommand of pdsim: one file each, one row in the table of main.cpp.
 #pragma once
 
-#include "tools/console.h"
+#include "tools/console/console.h"
 
 #include <functional>
 #include <string_view>

@@ -1,19 +1,19 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
-#include "backends/local/whole_file.h"
+#include "backends/os/whole_file.h"
 #include "core/base/path_part.h"
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/launch_record.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/pytorch/files.h"
-#include "scenarios/engine/pytorch/job.h"
-#include "scenarios/engine/pytorch/write.h"
-#include "scenarios/engine/record_json.h"
-#include "scenarios/engine/record_origin.h"
-#include "scenarios/engine/text_report.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/records/launch_record.h"
+#include "scenarios/records/pytorch/files.h"
+#include "scenarios/records/pytorch/job.h"
+#include "scenarios/records/pytorch/write.h"
+#include "scenarios/records/record_json.h"
+#include "scenarios/records/record_origin.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/analyse.h"
 #include "tools/command.h"
-#include "tools/output_folder.h"
-#include "tools/trial_flags.h"
+#include "tools/console/output_folder.h"
+#include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // pdsim doctor: which worlds work on this machine, what the others lack, and what each library does itself.
 
 #include "backends/availability.h"
-#include "tools/capability_tables.h"
 #include "tools/command.h"
+#include "tools/console/capability_tables.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,17 +1,17 @@
 // pdsim explain: the long text of a diagnosis or an error code, a pitfall of the catalog, and the picture of an algorithm.
 
-#include "backends/local/whole_file.h"
+#include "backends/os/whole_file.h"
 #include "core/base/errors.h"
 #include "core/base/nearest.h"
 #include "core/base/quantity.h"
-#include "core/collectives/algorithms_page.h"
-#include "core/collectives/plan_picture.h"
-#include "scenarios/engine/diagnoses.h"
-#include "scenarios/engine/error_texts.h"
-#include "scenarios/engine/gallery.h"
+#include "core/collectives/proof/algorithms_page.h"
+#include "core/collectives/proof/plan_picture.h"
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/error_texts.h"
+#include "scenarios/reports/gallery.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
-#include "tools/trial_flags.h"
+#include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ std::string shown_by(std::string_view diagnosis) {
 
 std::string unknown(std::string_view id) {
   std::vector<std::string> names;
-  for (const scenarios::DiagnosisRow& row : scenarios::diagnosis_table) names.emplace_back(row.id);
+  for (const scenarios::DiagnosisRow* row : scenarios::diagnosis_table()) names.emplace_back(row->id);
   for (const ErrorRow& row : error_table) names.emplace_back(row.name);
   for (const Algorithm& row : algorithms()) {
     names.push_back(qualified(row));
@@ -106,7 +106,7 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
   const Algorithm& row = *found.front();
   PlanCase at;
   at.size = options.ranks;
-  at.count = row.kind == CollectiveKind::barrier ? 0 : parse_bytes(options.bytes)->count;
+  at.count = pdsim::row(row.kind).has_input ? parse_bytes(options.bytes)->count : 0;
   at.root = pdsim::row(row.kind).rooted ? options.root : 0;
   at.ranks_per_node = options.nodes > 1 ? options.ranks / options.nodes : 1;
   console.print(draw_plan(row, at));
@@ -143,7 +143,7 @@ Action declare_explain(CLI::App& app) {
   return [options](Console& console) -> int {
     const std::string& id = options->id;
     if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id)) {
-      console.print(fmt::format("{}: {}\n\n{}\n{}", row->id, row->title, *row->text, shown_by(id)));
+      console.print(fmt::format("{}: {}\n\n{}\n{}", row->id, row->title, row->text, shown_by(id)));
       return exit_held;
     }
     if (const std::optional<Code> code = code_named(id)) {

@@ -2,8 +2,8 @@
 
 #include "core/nn/autograd.h"
 #include "core/nn/functional.h"
-#include "scenarios/engine/limits.h"
-#include "scenarios/engine/operations/operations.h"
+#include "scenarios/language/limits.h"
+#include "scenarios/program/operations.h"
 #include "tools/load.h"
 #include "tools/shapes_file.h"
 

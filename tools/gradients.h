@@ -3,7 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/parallel/bucket_layout.h"
-#include "tools/console.h"
+#include "tools/console/console.h"
 
 #include <cstddef>
 #include <string>

@@ -4,17 +4,17 @@
 
 #include "backends/availability.h"
 #include "backends/launch/guarded.h"
-#include "backends/local/record_file.h"
-#include "backends/local/whole_file.h"
+#include "backends/os/whole_file.h"
+#include "backends/process/record_file.h"
 #include "core/base/int_set.h"
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/launch_record.h"
-#include "scenarios/engine/record_json.h"
-#include "scenarios/engine/record_origin.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/records/launch_record.h"
+#include "scenarios/records/record_json.h"
+#include "scenarios/records/record_origin.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/worlds/worlds.h"
 #include "tools/command.h"
-#include "tools/output_folder.h"
-#include "tools/trial_flags.h"
+#include "tools/console/output_folder.h"
+#include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -108,7 +108,8 @@ int refuse(const LaunchFlags& flags, Console& console) {
   if (!flags.on.empty()) {
     const scenarios::WorldRow* world = scenarios::world_named(flags.on, problem);
     if (world != nullptr && world->kind == scenarios::WorldKind::simulated)
-      problem = "processes cannot be started in the simulated world; leave --on out, or name gloo, mpi or nccl";
+      problem = "processes cannot be started in the simulated world; leave --on out, or name " +
+                scenarios::names_of_worlds(false);
   }
   if (problem.empty()) problem = program_problem(flags.command.front());
   if (!problem.empty()) {
@@ -159,7 +160,8 @@ int run(LaunchFlags& flags, Console& console) {
 Action declare_launch(CLI::App& app) {
   const auto flags = std::make_shared<LaunchFlags>();
   app.add_option("-n,--ranks", flags->ranks, "how many")->required()->check(CLI::Range(1, most_launched));
-  app.add_option("--on", flags->on, "gloo, mpi or nccl: is it there? and with mpi, as ranks of an mpirun");
+  app.add_option("--on", flags->on,
+                 scenarios::names_of_worlds(false) + ": is it there? and with mpi, as ranks of an mpirun");
   app.add_option("--patience", flags->patience, "how long a rank may be stopped, or all be quiet")
       ->check(time_problem)
       ->capture_default_str();

@@ -5,18 +5,18 @@
 #include "core/base/types.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
-#include "core/collectives/tuning.h"
+#include "core/collectives/tuning/tuning.h"
 #include "core/semantics/profile.h"
-#include "scenarios/engine/diagnoses.h"
-#include "scenarios/engine/language/sections.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/operations_table.h"
-#include "scenarios/engine/parity_page.h"
-#include "scenarios/engine/worlds.h"
-#include "sim/faults.h"
-#include "tools/capability_tables.h"
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/language/operations_table.h"
+#include "scenarios/language/sections.h"
+#include "scenarios/run/parity_page.h"
+#include "scenarios/worlds/worlds.h"
+#include "sim/network/faults.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
+#include "tools/console/capability_tables.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -86,8 +86,8 @@ std::string parity_page() { return scenarios::parity_page(loaded_catalog()); }
 
 Items diagnoses() {
   Items items;
-  for (const scenarios::DiagnosisRow& row : scenarios::diagnosis_table)
-    items.push_back({std::string(row.id), std::string(row.title)});
+  for (const scenarios::DiagnosisRow* row : scenarios::diagnosis_table())
+    items.push_back({std::string(row->id), std::string(row->title)});
   return items;
 }
 
@@ -104,7 +104,7 @@ Items world_items() {
 
 Items rows_of(std::span<const scenarios::language::Key> rows) {
   Items items;
-  for (const scenarios::language::Key& row : rows) items.push_back({std::string(row.name), std::string(row.about)});
+  for (const scenarios::language::Key& row : rows) items.push_back({std::string(row.name), std::string(row.help)});
   return items;
 }
 

@@ -1,8 +1,8 @@
 // Loading the scenario files that a command line names, with every problem told.
 #pragma once
 
-#include "scenarios/engine/loader.h"
-#include "tools/console.h"
+#include "scenarios/language/loader.h"
+#include "tools/console/console.h"
 
 #include <optional>
 #include <string>

@@ -1,8 +1,9 @@
 #include "tools/pairs.h"
 
 #include "core/collectives/algorithms.h"
-#include "scenarios/trials/bench.h"
-#include "scenarios/trials/pairs.h"
+#include "core/collectives/collective_shape.h"
+#include "scenarios/measure/bench.h"
+#include "scenarios/measure/pairs.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,6 @@ namespace pdsim::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using scenarios::RunOptions;
 using scenarios::TrialWorld;
 
 std::string line_of(std::string text) { return text.substr(0, text.find_last_not_of(' ') + 1) + "\n"; }
@@ -154,8 +154,6 @@ Result<bool> compare(const TrialFlags& flags, TrialWorld& world, const LinkFit& 
   for (const TimingRequest& request : predicted_requests(flags)) {
     const TimingRequest measured_request = repeated(request);
     world.scenario.name = fmt::format("bench {} {}", name_of(request.kind), request.algorithm);
-    world.options.rank_command = timing_command(measured_request, *world.row);
-    ++world.options.part;
     const Result<scenarios::Timed> timed = scenarios::time(world, measured_request);
     if (!timed.ok()) return timed.error();
     if (!timed->failure.empty()) {
@@ -178,17 +176,6 @@ Result<bool> compare(const TrialFlags& flags, TrialWorld& world, const LinkFit& 
 
 }  // namespace
 
-// Part 0 are the pairs, then come the collectives that are compared.
-int be_rank_of_pairs(const TrialFlags& flags, Console& console) {
-  const PairRequest pairs;
-  std::vector<TimingRequest> requests;
-  for (const TimingRequest& request : predicted_requests(flags)) requests.push_back(repeated(request));
-  const auto program = [&](int part) {
-    return part == 0 ? pair_program(pairs) : timing_program(requests.at(static_cast<std::size_t>(part - 1)));
-  };
-  return be_rank_parts(flags, program, console);
-}
-
 int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> expect, Console& console) {
   if (flags.ranks < 2) {
     console.problem("--pairs and --expect need two ranks at least");
@@ -204,10 +191,6 @@ int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> 
   }
   const PairRequest request;
   trial.world.scenario.name = "validate pairs";
-  RunOptions& options = trial.world.options;
-  options.rank_command = {"validate", "--as-rank", std::string(trial.world.row->name), "--pairs"};
-  options.series_command = series_command("validate", flags);
-  options.series_command.emplace_back("--pairs");
   const Result<scenarios::TimedPairs> timed = scenarios::time_pairs(trial.world, request);
   if (!timed.ok()) {
     console.problem(timed.error().message);

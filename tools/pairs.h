@@ -2,8 +2,8 @@
 // links make.
 #pragma once
 
-#include "scenarios/trials/trial_world.h"
-#include "tools/trial_flags.h"
+#include "scenarios/measure/trial_world.h"
+#include "tools/flags/trial_flags.h"
 
 #include <optional>
 
@@ -11,9 +11,6 @@ namespace pdsim::tools {
 
 // A link that takes so many times the median of all is slow.
 constexpr double slow_link = 2.0;
-
-// In a rank's process. The exit status.
-int be_rank_of_pairs(const TrialFlags& flags, Console& console);
 
 // `expect`: the least that measured speed may be of the predicted one; none: nothing is predicted. The exit status: did not hold where a
 // link is slow or a collective slower than that.

@@ -1,17 +1,17 @@
 // pdsim scenario: runs scenario files and checks their expectations.
 
 #include "core/base/quantity.h"
-#include "scenarios/engine/artifacts.h"
-#include "scenarios/engine/json_report.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/sim_world.h"
-#include "scenarios/engine/text_report.h"
-#include "sim/choose.h"
+#include "scenarios/reports/artifacts.h"
+#include "scenarios/reports/json_report.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/sim_world.h"
+#include "sim/kernel/choose.h"
 #include "tools/command.h"
+#include "tools/console/output_folder.h"
+#include "tools/flags/trial_flags.h"
 #include "tools/join.h"
 #include "tools/load.h"
-#include "tools/output_folder.h"
-#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -36,6 +36,7 @@ struct ScenarioOptions {
   std::optional<std::uint64_t> seed;
   std::string on = "sim";
   std::string strategy = "fifo";
+  std::string engine = "auto";
   std::string patience = "10s";
   JoinFlags join;
   std::string out;
@@ -72,7 +73,7 @@ std::string out_problem(const std::string& text) { return text.empty() ? "the fo
 scenarios::RunOptions run_options(const ScenarioOptions& options) {
   scenarios::RunOptions run;
   run.strategy = options.strategy;
-  run.seed = options.seed;
+  run.engine = sim::engine_named(options.engine).value();
   run.patience = parse_time(options.patience).value();
   run.record_messages = !options.out.empty();
   run.trace = options.check_determinism;
@@ -91,16 +92,6 @@ std::vector<scenarios::Scenario> chosen(const std::vector<const scenarios::Scena
     if (seed) copies.back().seed = copies.back().world.spec.seed = *seed;
   }
   return copies;
-}
-
-// One process per rank for all variants, in this order.
-std::vector<std::string> series_of(const ScenarioOptions& options) {
-  std::vector<std::string> command{"rank", options.on};
-  command.insert(command.end(), options.files.begin(), options.files.end());
-  command.emplace_back("--series");
-  if (!options.variant.empty()) command.insert(command.end(), {"--variant", options.variant});
-  if (options.seed) command.insert(command.end(), {"--seed", std::to_string(*options.seed)});
-  return command;
 }
 
 // A job that was started from outside has the ranks it has; empty: every file wants as many.
@@ -126,15 +117,11 @@ class FileRun {
           Console& console, Job* job)
       : file_(file), world_(world), options_(options), console_(console), how_(run_options(options)) {
     how_.job = job;
-    how_.series_command = series_of(options);
   }
 
-  // `first`: how many variants of other files come before.
-  int run(const std::vector<scenarios::Scenario>& variants, int first) {
-    how_.part = first;
+  int run(const std::vector<scenarios::Scenario>& variants) {
     for (const scenarios::Scenario& variant : variants) {
       const int status = run(variant);
-      ++how_.part;
       if (status != exit_held) return status;
     }
     return tell();
@@ -147,7 +134,7 @@ class FileRun {
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
     if (!report) return refuse(variant, report.error());
     if (report->run.wall_ns == 0) report->run.wall_ns = took.count();  // the simulator reads no clock
-    if (options_.check_determinism && report->verdict != "skip") {
+    if (options_.check_determinism && report->verdict != scenarios::Verdict::skip) {
       const Result<std::string> difference = scenarios::difference_on_rerun(report->run, variant, how_);
       if (!difference) return refuse(variant, difference.error());
       if (!difference->empty()) {
@@ -184,15 +171,15 @@ class FileRun {
     text.quiet = text.colour = false;
     for (scenarios::Report& report : reports_) {
       if (report.world == "sim") report.run.wall_ns = 0;  // what is written is the same on every machine
-      if (options_.out.empty() || report.verdict == "skip") continue;
+      if (options_.out.empty() || report.verdict == scenarios::Verdict::skip) continue;
       const scenarios::Scenario& s = *report.scenario;
       const fs::path folder = fs::path(options_.out) / s.name / s.variant;
       const Status written =
           scenarios::write_artifacts(report, folder.string(), scenarios::render_text({report}, text), file_.text);
       if (!written.ok()) return refuse(s, written.error());
     }
-    const bool held =
-        std::none_of(reports_.begin(), reports_.end(), [](const auto& report) { return report.verdict == "fail"; });
+    const bool held = std::none_of(reports_.begin(), reports_.end(),
+                                   [](const auto& report) { return report.verdict == scenarios::Verdict::fail; });
     return held ? exit_held : exit_did_not_hold;
   }
 
@@ -239,11 +226,9 @@ int run(const ScenarioOptions& options, Console& console) {
     return exit_not_available;
   }
   return run_joined(*place, options.join, console, [&](Job* job) {
-    int worst = exit_held, first = 0;
-    for (std::size_t i = 0; i < files->size(); ++i) {
-      worst = std::max(worst, FileRun((*files)[i], *world, options, console, job).run(variants[i], first));
-      first += static_cast<int>(variants[i].size());
-    }
+    int worst = exit_held;
+    for (std::size_t i = 0; i < files->size(); ++i)
+      worst = std::max(worst, FileRun((*files)[i], *world, options, console, job).run(variants[i]));
     return worst;
   });
 }
@@ -255,9 +240,12 @@ Action declare_scenario(CLI::App& app) {
   app.add_option("FILE", options->files, "scenario files, or names of the catalog")->required();
   app.add_option("--variant", options->variant, "only this variant; default: all");
   app.add_option("--seed", options->seed, "instead of the file's")->check(seed_problem);
-  app.add_option("--on", options->on, "the world: sim, gloo, mpi or nccl")->capture_default_str();
+  app.add_option("--on", options->on, "the world: " + scenarios::names_of_worlds())->capture_default_str();
   app.add_option("--strategy", options->strategy, "who runs next: fifo, random or replay:0.1.1")
       ->check(strategy_problem)
+      ->capture_default_str();
+  app.add_option("--engine", options->engine, "the simulation's: auto, exchange, in-flight or closed-form")
+      ->check(engine_problem)
       ->capture_default_str();
   app.add_flag("--check-determinism", options->check_determinism, "run everything again and compare, event by event");
   app.add_option("--plant-leak", options->leak, "tests --check-determinism")->group("");

@@ -1,6 +1,6 @@
 // pdsim schema: the JSON schema of scenario files, for editors; or the same tables as a page for people.
 
-#include "scenarios/engine/loader.h"
+#include "scenarios/language/loader.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 #include "tools/shapes_file.h"
 
-#include "scenarios/engine/language/problems.h"
-#include "scenarios/engine/language/scalars.h"
-#include "scenarios/engine/language/tree.h"
+#include "scenarios/language/problems.h"
+#include "scenarios/language/scalars.h"
+#include "scenarios/language/tree.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ class ShapesFile {
       const nlohmann::json read = nlohmann::json::parse(loaded_.text);
       if (read.is_discarded()) return std::nullopt;
     } catch (const nlohmann::json::parse_error& error) {
-      problems_.error(place_of(error.byte), "this is no JSON", std::string("expected ") + example);
+      problems_.error(place_of(error.byte), "this is not JSON", std::string("expected ") + example);
       return std::nullopt;
     } catch (const nlohmann::json::out_of_range&) {
       // A number too large for a double. It is not a valid value anywhere in this file, so the checks below report it with its place.
@@ -63,7 +63,7 @@ class ShapesFile {
 
   void build(const Node& document, Gradients& g) {
     if (!document.is_map())
-      return problems_.error(document.mark, "the file is no object", std::string("expected ") + example);
+      return problems_.error(document.mark, "the file is not an object", std::string("expected ") + example);
     DType dtype = DType::f32;
     for (const scenarios::language::Entry& entry : document.entries) {
       if (entry.key == "ready_order") continue;
@@ -73,26 +73,26 @@ class ShapesFile {
         continue;
       }
       const auto known = dtype_named(entry.value.text);
-      if (!known) problems_.error(entry.value.mark, "this is no dtype", "`pdsim list --what dtypes` shows them");
+      if (!known) problems_.error(entry.value.mark, "this is not a dtype", "`pdsim list --what dtypes` shows them");
       dtype = known.value_or(dtype);
     }
     const Node* shapes = document.find("ready_order");
     if (shapes == nullptr)
       return problems_.error(document.mark, "`ready_order` is missing", std::string("expected ") + example);
     if (!shapes->is_list())
-      return problems_.error(shapes->mark, "`ready_order` is no list", "shapes such as [[4096], [4096, 25088]]");
+      return problems_.error(shapes->mark, "`ready_order` is not a list", "shapes such as [[4096], [4096, 25088]]");
     if (shapes->items.empty()) problems_.error(shapes->mark, "no gradient becomes ready", "give a shape for each");
     for (auto shape = shapes->items.rbegin(); shape != shapes->items.rend(); ++shape) add(*shape, dtype, g);
   }
 
   void add(const Node& shape, DType dtype, Gradients& g) {
     if (!shape.is_list())
-      return problems_.error(shape.mark, "this is no shape", "a shape is a list such as [4096, 25088]");
+      return problems_.error(shape.mark, "this is not a shape", "a shape is a list such as [4096, 25088]");
     std::string name;
     std::int64_t elements = 1, bytes = 0;
     for (const Node& side : shape.items) {
       const auto width = side.is_scalar() && !side.quoted ? scenarios::language::read_integer(side.text) : std::nullopt;
-      if (!width) return problems_.error(side.mark, "this is no width", "a shape holds whole numbers from 0");
+      if (!width) return problems_.error(side.mark, "this is not a width", "a shape holds whole numbers from 0");
       name += fmt::format("{}{}", name.empty() ? "" : ",", *width);
       if (__builtin_mul_overflow(elements, *width, &elements) ||
           __builtin_mul_overflow(elements, static_cast<std::int64_t>(size_of(dtype)), &bytes) ||

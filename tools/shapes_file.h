@@ -1,7 +1,7 @@
 // FILE.json of `pdsim buckets`: {"dtype": "f32", "ready_order": [[4096], [4096, 25088]]}, shapes as their gradients become ready.
 #pragma once
 
-#include "scenarios/engine/loader.h"
+#include "scenarios/language/loader.h"
 #include "tools/gradients.h"
 
 #include <optional>

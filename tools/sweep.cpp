@@ -1,6 +1,6 @@
 #include "tools/sweep.h"
 
-#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/run/run_scenarios.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,8 @@ constexpr const char* overlap = "logging.backward_compute_comm_overlap_time";
 
 Scenario with_cap(const Scenario& scenario, Bytes cap) {
   Scenario s = scenario;
-  s.ddp.bucket_cap = {cap, s.ddp.mark.line > 0 ? s.ddp.mark : scenarios::Mark{1, 1, 1}};
+  s.ddp.options.bucket_cap = cap;
+  s.ddp.given["bucket_cap"] = s.ddp.mark.line > 0 ? s.ddp.mark : scenarios::Mark{1, 1, 1};
   s.expect = {};
   s.real.clear();
   s.expect.step_time = scenarios::Expect::TimeRange{};
@@ -43,15 +44,13 @@ Result<SweepPoint> point_of(const scenarios::Report& report, Bytes cap) {
   const auto wrong = [&](std::string what) {
     return Error{Code::input_invalid, fmt::format("with a cap of {} {}", to_string(cap), what), {}};
   };
-  if (report.outcome != "ok") {
+  if (report.outcome != scenarios::Outcome::ok) {
     const std::string why = report.errors.empty() ? "" : ": " + report.errors.front().message;
-    return wrong(fmt::format("the run ends with {}{}", report.outcome, why));
+    return wrong(fmt::format("the run ends with {}{}", name_of(report.outcome), why));
   }
   SweepPoint point;
   point.cap = cap;
-  for (const RankResult& rank : report.run.ranks)
-    if (const auto* took = value_of(rank, scenarios::step_time_value))
-      point.step = std::max(point.step, Time{static_cast<std::int64_t>(took->front())});
+  for (const RankResult& rank : report.run.ranks) point.step = std::max(point.step, rank.step_time);
   const RankResult& first = report.run.ranks.front();
   const std::vector<double>* buckets = value_of(first, scenarios::rebuilt_buckets_value);
   if (buckets == nullptr) buckets = value_of(first, scenarios::initial_buckets_value);

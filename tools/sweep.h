@@ -3,7 +3,7 @@
 
 #include "core/base/quantity.h"
 #include "core/base/result.h"
-#include "scenarios/engine/scenario.h"
+#include "scenarios/language/scenario.h"
 
 #include <cstddef>
 #include <string>

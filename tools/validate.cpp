@@ -1,12 +1,12 @@
 // pdsim validate: every collective, algorithm, dtype, operation, size and root against what must come out.
 
-#include "scenarios/trials/validate.h"
+#include "scenarios/measure/validate.h"
 
 #include "core/base/quantity.h"
 #include "core/collectives/reduce.h"
+#include "tools/console/progress.h"
+#include "tools/flags/trial_flags.h"
 #include "tools/pairs.h"
-#include "tools/progress.h"
-#include "tools/trial_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -73,9 +73,9 @@ struct Totals {
   std::map<std::string, std::int64_t> skip_reasons;
 };
 
-class Writer {
+class ValidationWriter {
  public:
-  Writer(const ValidateOptions& options, const scenarios::TrialWorld& world, Console& console)
+  ValidationWriter(const ValidateOptions& options, const scenarios::TrialWorld& world, Console& console)
       : options_(options), world_(world), console_(console) {}
 
   void begin() {
@@ -156,27 +156,8 @@ class Writer {
   Totals totals_;
 };
 
-int rank(const ValidateOptions& options, Console& console) {
-  const auto program = [&options](const auto& algorithm) -> RankProgram {
-    const auto request = std::make_shared<const ValidationRequest>(request_of(options, algorithm));
-    return [request, run = validation_program(*request)](RankEnvironment& environment) { return run(environment); };
-  };
-  return be_rank(options.trial, program, console);
-}
-
-std::vector<std::string> command_of(const ValidateOptions& options, const scenarios::WorldRow& world,
-                                    const scenarios::TrialAlgorithm& algorithm) {
-  std::vector<std::string> command = rank_command("validate", world, algorithm);
-  command.insert(command.end(), {"--max-bytes", options.max_bytes});
-  if (!options.trial.dtype.empty()) command.insert(command.end(), {"--dtype", options.trial.dtype});
-  if (!options.trial.op.empty()) command.insert(command.end(), {"--op", options.trial.op});
-  return command;
-}
-
 int try_all(const ValidateOptions& options, Trial& trial, Console& console) {
   scenarios::TrialWorld& world = trial.world;
-  world.options.series_command = series_command("validate", options.trial);
-  world.options.series_command.insert(world.options.series_command.end(), {"--max-bytes", options.max_bytes});
   std::int64_t total = 0, done = 0;
   for (const auto& algorithm : trial.algorithms)
     total += validation_cases(request_of(options, algorithm), options.trial.ranks);
@@ -185,15 +166,12 @@ int try_all(const ValidateOptions& options, Trial& trial, Console& console) {
     return exit_wrong_input;
   }
   Progress progress(total, "cases");
-  Writer writer(options, world, console);
+  ValidationWriter writer(options, world, console);
   writer.begin();
-  for (std::size_t i = 0; i < trial.algorithms.size(); ++i) {
-    const auto& algorithm = trial.algorithms[i];
+  for (const auto& algorithm : trial.algorithms) {
     progress.at(done, fmt::format("{} {}", name_of(algorithm.kind), algorithm.name));
     const ValidationRequest request = request_of(options, algorithm);
     world.scenario.name = fmt::format("validate {} {}", name_of(algorithm.kind), algorithm.name);
-    world.options.rank_command = command_of(options, *world.row, algorithm);
-    world.options.part = static_cast<int>(i);
     const Result<scenarios::Validated> validated = scenarios::validate(world, request);
     progress.clear();
     if (!validated.ok()) {
@@ -207,8 +185,6 @@ int try_all(const ValidateOptions& options, Trial& trial, Console& console) {
 }
 
 int run(ValidateOptions& options, Console& console) {
-  if (!options.trial.as_rank.empty())
-    return options.pairs ? be_rank_of_pairs(options.trial, console) : rank(options, console);
   const auto place = place_in_job(options.trial);
   if (!place.ok()) {
     console.problem(place.error().message);

@@ -1,11 +1,11 @@
 #include "backends/gloo/gloo_backend.h"
 
+#include "backends/engine/wait_for_all.h"
 #include "backends/gloo/errors.h"
-#include "backends/gloo/gloo_member.h"
+#include "backends/gloo/gloo_communicator.h"
 #include "backends/gloo/raw.h"
 #include "backends/gloo/watched_context.h"
-#include "backends/local/interfaces.h"
-#include "backends/local/wait_for_all.h"
+#include "backends/net/interfaces.h"
 
 #include <fmt/format.h>
 #include <gloo/rendezvous/store.h>
@@ -135,13 +135,13 @@ class GlooBackend final : public Backend {
   Time default_timeout() const override { return 30_min; }
 
  private:
-  Result<std::unique_ptr<Member>> join_group(pdsim::Store& store, const JoinOptions& options) override {
+  Result<std::unique_ptr<Communicator>> join_group(pdsim::Store& store, const JoinOptions& options) override {
     GlooPeers peers;
     const auto context = connected(store, options, peers);
     if (!context.ok()) return peers.name_in(context.error());
     (*context)->watch();
-    return std::unique_ptr<Member>(
-        std::make_unique<GlooMember>(runtime_, *context, std::move(peers), timeout_of(options)));
+    return std::unique_ptr<Communicator>(
+        std::make_unique<GlooCommunicator>(runtime_, *context, std::move(peers), timeout_of(options)));
   }
   Result<std::unique_ptr<RawCaller>> join_raw_group(pdsim::Store& store, const JoinOptions& options) override {
     GlooPeers peers;

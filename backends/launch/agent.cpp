@@ -5,9 +5,9 @@
 #include "backends/launch/pending_links.h"
 #include "backends/launch/rank_environment.h"
 #include "backends/launch/remote_rank.h"
-#include "backends/local/real_runtime.h"
-#include "backends/local/record_file.h"
-#include "backends/local/temporary_folder.h"
+#include "backends/os/real_runtime.h"
+#include "backends/os/temporary_folder.h"
+#include "backends/process/record_file.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/launch/job_place.h"
-#include "backends/local/posix.h"
+#include "backends/os/posix.h"
 #include "core/base/quantity.h"
 
 #include <string>

@@ -3,8 +3,8 @@
 #include "backends/launch/agent.h"
 #include "backends/launch/pending_links.h"
 #include "backends/launch/remote_rank.h"
-#include "backends/local/real_runtime.h"
-#include "backends/local/tcp_socket.h"
+#include "backends/net/tcp_socket.h"
+#include "backends/os/real_runtime.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -90,7 +90,7 @@ Status GatheredJob::wait_for_all(int listener, Time within) {
       {}};
 }
 
-// Why a process that says this is no rank of the job; empty: it is one.
+// Why a process that says this is not a rank of the job; empty: it is one.
 std::string GatheredJob::objection(const JobHello& hello) const {
   if (hello.protocol != job_protocol)
     return fmt::format(

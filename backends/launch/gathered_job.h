@@ -11,7 +11,7 @@
 #pragma once
 
 #include "backends/launch/job_link.h"
-#include "backends/local/job.h"
+#include "backends/process/job.h"
 
 #include <functional>
 #include <memory>

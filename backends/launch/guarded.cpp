@@ -1,7 +1,7 @@
 #include "backends/launch/guarded.h"
 
-#include "backends/launch/process_tree.h"
-#include "backends/local/posix.h"
+#include "backends/os/posix.h"
+#include "backends/os/process_tree.h"
 
 #include <cerrno>
 #include <csignal>

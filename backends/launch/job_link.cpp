@@ -1,7 +1,7 @@
 #include "backends/launch/job_link.h"
 
-#include "backends/local/real_runtime.h"
-#include "backends/local/tcp_socket.h"
+#include "backends/net/tcp_socket.h"
+#include "backends/os/real_runtime.h"
 
 #include <fmt/format.h>
 
@@ -128,10 +128,10 @@ Result<JobHello> job_hello_of(std::string_view text) {
   char version[64] = "";
   const std::string copy(text);
   if (std::sscanf(copy.c_str(), "pdsim %d %d %d", &hello.protocol, &hello.rank, &hello.size) != 3)
-    return Error{Code::invalid_argument, "this is no rank of a job", {}};
+    return Error{Code::invalid_argument, "this is not a rank of a job", {}};
   if (hello.protocol != job_protocol) return hello;
   if (std::sscanf(copy.c_str(), "pdsim %*d %*d %*d %d %63s %n", &would_serve, version, &used) != 2)
-    return Error{Code::invalid_argument, "this is no rank of a job", {}};
+    return Error{Code::invalid_argument, "this is not a rank of a job", {}};
   hello.would_serve = would_serve != 0;
   if (version != no_version) hello.version = version;
   const std::size_t end = std::min(copy.find('\0'), copy.size());

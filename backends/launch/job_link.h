@@ -1,4 +1,4 @@
-// How the agents of a job find rank 0: connections that carry frames (backends/local/frames.h).
+// How the agents of a job find rank 0: connections that carry frames (backends/net/frames.h).
 //
 //   hello      the version of this protocol, the agent's rank, the size of the job, the version of pdsim, the job's name and its
 //              secret; answered by welcome, or by goodbye with why not. The first three are the same in every version of the protocol,
@@ -10,15 +10,15 @@
 #pragma once
 
 #include "backends/launch/job_place.h"
-#include "backends/local/frames.h"
-#include "backends/local/posix.h"
+#include "backends/net/frames.h"
+#include "backends/os/posix.h"
 #include "core/base/quantity.h"
 
 #include <string>
 
 namespace pdsim {
 
-constexpr int job_protocol = 3;
+constexpr int job_protocol = 4;
 
 constexpr std::size_t job_hello_limit = 4096, job_answer_limit = 65536, job_name_limit = 1024;
 

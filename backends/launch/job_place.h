@@ -11,7 +11,7 @@
 //             from 15000 to 30999 that are made of the numbers of job and step
 #pragma once
 
-#include "backends/local/secret.h"
+#include "backends/net/secret.h"
 #include "core/base/result.h"
 #include "core/base/types.h"
 

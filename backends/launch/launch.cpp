@@ -2,10 +2,10 @@
 
 #include "backends/launch/launched_rank.h"
 #include "backends/launch/launched_records.h"
-#include "backends/launch/process_tree.h"
 #include "backends/launch/rank_environment.h"
-#include "backends/launch/reserved_port.h"
-#include "backends/local/real_runtime.h"
+#include "backends/net/reserved_port.h"
+#include "backends/os/process_tree.h"
+#include "backends/os/real_runtime.h"
 
 #include <fmt/format.h>
 
@@ -35,9 +35,9 @@ class LaunchedJob {
     records_ = std::move(*records);
     std::vector<std::string> base = own_environment();
     if (options_.take_seats != nullptr) {
-      auto seats = options_.take_seats(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
-      if (!seats.ok()) return seats.error();
-      seats_ = std::move(*seats);
+      auto slots = options_.take_seats(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
+      if (!slots.ok()) return slots.error();
+      seats_ = std::move(*slots);
     }
     for (const ProcessLook& look : processes_below(getpid())) helpers_.push_back(look.pid);
     for (int rank = 0; rank < options_.ranks; ++rank) {
@@ -251,8 +251,8 @@ class LaunchedJob {
   HeldSignals signals_;
   const RealRuntime clock_;
   Listener port_;
-  std::unique_ptr<Seats> seats_;
-  std::vector<pid_t> helpers_;  // of the seats
+  std::unique_ptr<Slots> seats_;
+  std::vector<pid_t> helpers_;  // of the slots
   LaunchedRecords records_;
   std::vector<LaunchedRank> ranks_;
   std::vector<RankOutcome> outcomes_;
@@ -288,7 +288,7 @@ std::string program_problem(const std::string& program) {
     const bool is_file = S_ISREG(about.st_mode);
     if (is_file && access(candidate.c_str(), X_OK) == 0) return "";
     if (found.empty() && (is_file || is_path))
-      found = fmt::format("{} is {}", candidate, is_file ? "not executable" : "no file");
+      found = fmt::format("{} is {}", candidate, is_file ? "not executable" : "not a file");
   }
   if (!found.empty()) return found;
   return is_path ? fmt::format("there is no program {}", program)

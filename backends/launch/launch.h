@@ -2,7 +2,7 @@
 //
 //   ranks     processes in groups of their own, without input, with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR
 //             (127.0.0.1) and MASTER_PORT (reserved_port.h) in their environment, and nothing of a job around the launcher
-//   records   PDSIM_FLIGHT_RECORD names memory for the flight record of each rank (backends/local/record_file.h): a rank that fails is
+//   records   PDSIM_FLIGHT_RECORD names memory for the flight record of each rank (backends/process/record_file.h): a rank that fails is
 //             told with its last call
 //   output    line by line, `[rank 1] ` before each (line_output.h), standard output and standard error apart
 //   death     when a rank exits with another status than 0, is killed by a signal, or has been stopped (SIGSTOP) for `patience`,
@@ -15,8 +15,8 @@
 //   threads   one; call it in a process of its own, below a guard (guarded.h), which ends the ranks if this is killed
 #pragma once
 
-#include "backends/local/process_world.h"
-#include "backends/local/seats.h"
+#include "backends/process/process_world.h"
+#include "backends/process/slots.h"
 #include "core/base/quantity.h"
 #include "core/base/result.h"
 
@@ -53,7 +53,7 @@ constexpr int most_launched = 256;
 std::string program_problem(const std::string& program);
 
 // `at_end` sees how it came out when all have ended, before a signal is raised again. Errors: nothing was started: io_error,
-// unavailable (no seats), cancelled.
+// unavailable (no slots), cancelled.
 Result<LaunchOutcome> launch_ranks(const LaunchOptions& options,
                                    const std::function<void(const LaunchOutcome&)>& at_end = {});
 

@@ -1,7 +1,7 @@
 // One rank of `pdsim launch`: its process and its two streams.
 #pragma once
 
-#include "backends/launch/line_output.h"
+#include "backends/os/line_output.h"
 
 #include <poll.h>
 #include <string>

@@ -1,6 +1,6 @@
 #include "backends/launch/launched_records.h"
 
-#include "backends/local/record_file.h"
+#include "backends/process/record_file.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ std::string last_call_text(const RankLog& log) {
       std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& call) { return call.layer != Layer::program; });
   if (last == log.calls.rend()) return {};
   std::string text = "its last call was " + last->name;
-  if (!last->purpose.empty()) text += fmt::format(" ({})", last->purpose);
+  if (!last->purpose.empty()) text += fmt::format(" ({})", text_of(last->purpose));
   if (last->seq >= 0) text += fmt::format(" #{}", last->seq);
   if (!last->group.empty()) text += fmt::format(" of group {}", last->group);
   const std::string_view how = is_open(*last)                        ? "was not done"

@@ -5,8 +5,8 @@
 //   folder    rank_N.ring, which stay there, also when the launcher is killed
 #pragma once
 
-#include "backends/local/shared_memory.h"
-#include "core/group/record_ring.h"
+#include "backends/os/shared_memory.h"
+#include "core/record/record_ring.h"
 
 #include <cstdint>
 #include <optional>

@@ -30,7 +30,7 @@ std::string packed_ring(std::span<const std::byte> memory) {
 }
 
 Result<RingRecord> ring_of_packed(std::string_view text) {
-  const Error broken{Code::input_invalid, "this is no record ring", {}};
+  const Error broken{Code::input_invalid, "this is not a record ring", {}};
   const auto take = [&text](std::uint64_t& number) {
     if (text.size() < sizeof number) return false;
     std::memcpy(&number, text.data(), sizeof number);

@@ -2,7 +2,7 @@
 // to, which are most of them.
 #pragma once
 
-#include "core/group/record_ring.h"
+#include "core/record/record_ring.h"
 
 #include <cstddef>
 #include <span>

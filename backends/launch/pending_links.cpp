@@ -1,6 +1,6 @@
 #include "backends/launch/pending_links.h"
 
-#include "backends/local/tcp_socket.h"
+#include "backends/net/tcp_socket.h"
 
 #include <cerrno>
 #include <iterator>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "backends/launch/job_link.h"
-#include "backends/local/real_runtime.h"
+#include "backends/os/real_runtime.h"
 
 #include <cstddef>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "backends/launch/rank_environment.h"
 
-#include "backends/local/record_file.h"
+#include "backends/process/record_file.h"
 
 #include <fmt/format.h>
 

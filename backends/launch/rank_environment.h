@@ -7,7 +7,7 @@
 namespace pdsim {
 
 // `base` without what an mpirun, srun or torchrun around the launcher has told it; `with_library` keeps what a library's own
-// launcher has put there for this rank (seats.h).
+// launcher has put there for this rank (slots.h).
 std::vector<std::string> launched_environment(const std::vector<std::string>& base, bool with_library, int rank,
                                               int ranks, int port, const std::string& record);
 

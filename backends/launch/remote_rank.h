@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/launch/gathered_job.h"
-#include "backends/local/rank_process.h"
+#include "backends/process/rank_process.h"
 
 #include <poll.h>
 #include <string>

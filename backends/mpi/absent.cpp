@@ -2,7 +2,7 @@
 
 #include "backends/availability.h"
 #include "backends/mpi/mpi_backend.h"
-#include "backends/mpi/mpi_seats.h"
+#include "backends/mpi/mpi_slots.h"
 
 namespace pdsim {
 
@@ -10,7 +10,7 @@ Result<std::unique_ptr<Backend>> make_mpi_backend(Runtime&) {
   return Error{Code::unavailable, mpi_availability().reason, {}};
 }
 
-Result<std::unique_ptr<Seats>> take_mpi_seats(int, const sigset_t&, const std::function<bool()>&) {
+Result<std::unique_ptr<Slots>> take_mpi_seats(int, const sigset_t&, const std::function<bool()>&) {
   return Error{Code::unavailable, mpi_availability().reason, {}};
 }
 

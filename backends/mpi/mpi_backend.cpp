@@ -1,8 +1,8 @@
 #include "backends/mpi/mpi_backend.h"
 
-#include "backends/local/wait_for_all.h"
+#include "backends/engine/wait_for_all.h"
 #include "backends/mpi/errors.h"
-#include "backends/mpi/mpi_member.h"
+#include "backends/mpi/mpi_communicator.h"
 #include "backends/mpi/raw.h"
 
 #include <fmt/format.h>
@@ -46,10 +46,11 @@ class MpiBackend final : public Backend {
   Time default_timeout() const override { return 30_min; }
 
  private:
-  Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) override {
+  Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) override {
     const Result<MpiGroup> group = made(store, options);
     if (!group.ok()) return group.error();
-    return std::unique_ptr<Member>(std::make_unique<MpiMember>(runtime_, job_, *group, timeout_of(options)));
+    return std::unique_ptr<Communicator>(
+        std::make_unique<MpiCommunicator>(runtime_, job_, *group, timeout_of(options)));
   }
   Result<std::unique_ptr<RawCaller>> join_raw_group(Store& store, const JoinOptions& options) override {
     const Result<MpiGroup> group = made(store, options);

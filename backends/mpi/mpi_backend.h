@@ -1,6 +1,6 @@
 // Open MPI as a Backend: two communicators per group, and one thread of this process that makes every MPI call.
 //
-//   process   was started by mpirun, or has the seat of one that was (mpi_seats.h); otherwise it is a world of one rank.
+//   process   was started by mpirun, or has the slot of one that was (mpi_slots.h); otherwise it is a world of one rank.
 //             MPI begins with the backend and ends with it, and can begin only once in a process: one backend per process
 //   join      waits in the store until every member is there (store_timeout), then they make the communicators together
 //   start     `auto` and `native` take MPI's own nonblocking operation, which it has for every collective; any other name is a

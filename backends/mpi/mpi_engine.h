@@ -1,5 +1,5 @@
 // Everything that makes MPI calls in this process: one thread at a time, which also drives what is in flight. Unlike a library whose
-// calls belong to one thread (backends/local/polling_engine.h), MPI may be driven by whoever waits.
+// calls belong to one thread (backends/engine/polling_engine.h), MPI may be driven by whoever waits.
 //
 //   progress  MPI advances only inside its own calls. Who waits for a work drives (help): no thread is handed anything, as when MPI
 //             itself is waited for. Where nobody waits the engine's own thread drives, from some hundred microseconds after a

@@ -1,7 +1,7 @@
 #include "backends/mpi/mpi_transport.h"
 
-#include "backends/local/deadline.h"
 #include "backends/mpi/errors.h"
+#include "backends/os/deadline.h"
 
 #include <fmt/format.h>
 #include <mpi.h>

@@ -3,6 +3,7 @@
 #include "backends/mpi/errors.h"
 #include "backends/mpi/native_call.h"
 #include "core/base/check.h"
+#include "core/collectives/collective_shape.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reduce.h"
 

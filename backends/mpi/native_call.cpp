@@ -1,6 +1,6 @@
 #include "backends/mpi/native_call.h"
 
-#include "core/collectives/plan_runner.h"
+#include "core/collectives/collective_shape.h"
 #include "core/collectives/reduce.h"
 
 #include <climits>
@@ -59,38 +59,64 @@ int all_to_all_v(NativeCall& c) {
 int scan(NativeCall& c) { return MPI_Iscan(c.input, c.output, c.count, c.type, c.op, c.group.comm, &c.request); }
 int exscan(NativeCall& c) { return MPI_Iexscan(c.input, c.output, c.count, c.type, c.op, c.group.comm, &c.request); }
 
+// The same, done when the function returns.
+int blocking_all_reduce(NativeCall& c) { return MPI_Allreduce(c.input, c.output, c.count, c.type, c.op, c.group.comm); }
+int blocking_reduce_to_root(NativeCall& c) {
+  return MPI_Reduce(c.input, c.is_root() ? c.output : nullptr, c.count, c.type, c.op, c.call.root, c.group.comm);
+}
+// pdsim's has an input and an output; MPI's one buffer.
+int blocking_broadcast(NativeCall& c) {
+  if (c.is_root() && c.call.input.data != c.call.output.data && c.count > 0)
+    std::memcpy(c.output, c.call.input.data, static_cast<std::size_t>(c.call.input.bytes()));
+  return MPI_Bcast(c.output, c.count, c.type, c.call.root, c.group.comm);
+}
+int blocking_all_gather(NativeCall& c) {
+  return MPI_Allgather(c.input, c.count, c.type, c.output, c.count, c.type, c.group.comm);
+}
+int blocking_gather(NativeCall& c) {
+  return MPI_Gather(c.input, c.count, c.type, c.is_root() ? c.output : nullptr, c.count, c.type, c.call.root,
+                    c.group.comm);
+}
+int blocking_scatter(NativeCall& c) {
+  return MPI_Scatter(c.is_root() ? c.input : nullptr, c.count, c.type, c.output, c.count, c.type, c.call.root,
+                     c.group.comm);
+}
+int blocking_reduce_scatter(NativeCall& c) {
+  return MPI_Reduce_scatter_block(c.input, c.output, c.count, c.type, c.op, c.group.comm);
+}
+int blocking_all_to_all(NativeCall& c) {
+  return MPI_Alltoall(c.input, c.count, c.type, c.output, c.count, c.type, c.group.comm);
+}
+int blocking_barrier(NativeCall& c) { return MPI_Barrier(c.group.comm); }
+int blocking_scan(NativeCall& c) { return MPI_Scan(c.input, c.output, c.count, c.type, c.op, c.group.comm); }
+int blocking_exscan(NativeCall& c) { return MPI_Exscan(c.input, c.output, c.count, c.type, c.op, c.group.comm); }
+
 constexpr std::array natives{
-    NativeRow{CollectiveKind::all_reduce, all_reduce, "MPI_Iallreduce"},
-    NativeRow{CollectiveKind::reduce, reduce_to_root, "MPI_Ireduce"},
-    NativeRow{CollectiveKind::broadcast, broadcast, "MPI_Ibcast"},
-    NativeRow{CollectiveKind::all_gather, all_gather, "MPI_Iallgather"},
-    NativeRow{CollectiveKind::gather, gather, "MPI_Igather"},
-    NativeRow{CollectiveKind::scatter, scatter, "MPI_Iscatter"},
-    NativeRow{CollectiveKind::reduce_scatter, reduce_scatter, "MPI_Ireduce_scatter_block"},
-    NativeRow{CollectiveKind::all_to_all, all_to_all, "MPI_Ialltoall"},
-    NativeRow{CollectiveKind::barrier, barrier, "MPI_Ibarrier"},
+    NativeRow{CollectiveKind::all_reduce, all_reduce, "MPI_Iallreduce", blocking_all_reduce, "MPI_Allreduce", true},
+    NativeRow{CollectiveKind::reduce, reduce_to_root, "MPI_Ireduce", blocking_reduce_to_root, "MPI_Reduce", true},
+    NativeRow{CollectiveKind::broadcast, broadcast, "MPI_Ibcast", blocking_broadcast, "MPI_Bcast"},
+    NativeRow{CollectiveKind::all_gather, all_gather, "MPI_Iallgather", blocking_all_gather, "MPI_Allgather", true},
+    NativeRow{CollectiveKind::gather, gather, "MPI_Igather", blocking_gather, "MPI_Gather"},
+    NativeRow{CollectiveKind::scatter, scatter, "MPI_Iscatter", blocking_scatter, "MPI_Scatter"},
+    NativeRow{CollectiveKind::reduce_scatter, reduce_scatter, "MPI_Ireduce_scatter_block", blocking_reduce_scatter,
+              "MPI_Reduce_scatter_block"},
+    NativeRow{CollectiveKind::all_to_all, all_to_all, "MPI_Ialltoall", blocking_all_to_all, "MPI_Alltoall"},
+    NativeRow{CollectiveKind::barrier, barrier, "MPI_Ibarrier", blocking_barrier, "MPI_Barrier"},
     NativeRow{CollectiveKind::all_gather_v, all_gather_v, "MPI_Iallgatherv"},
     NativeRow{CollectiveKind::reduce_scatter_v, reduce_scatter_v, "MPI_Ireduce_scatter"},
     NativeRow{CollectiveKind::all_to_all_v, all_to_all_v, "MPI_Ialltoallv"},
-    NativeRow{CollectiveKind::scan, scan, "MPI_Iscan"},
-    NativeRow{CollectiveKind::exscan, exscan, "MPI_Iexscan"},
+    NativeRow{CollectiveKind::scan, scan, "MPI_Iscan", blocking_scan, "MPI_Scan", true},
+    NativeRow{CollectiveKind::exscan, exscan, "MPI_Iexscan", blocking_exscan, "MPI_Exscan", true},
 };
 
 bool overlap(ConstView a, MutableView b) { return a.data < b.data + b.bytes() && b.data < a.data + a.bytes(); }
 
 // The forms of in place that MPI has; reduce has it on the root only, where alone it has an output.
 bool is_in_place(const Collective& call, Rank rank) {
-  switch (call.kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce:
-    case CollectiveKind::scan:
-    case CollectiveKind::exscan:
-      return call.input.data == call.output.data;
-    case CollectiveKind::all_gather:
-      return call.input.data == call.output.data + rank * call.input.bytes();
-    default:
-      return false;
-  }
+  const NativeRow* native = native_row(call.kind);
+  if (native == nullptr || !native->takes_in_place) return false;
+  const bool in_part = in_place_form(call.kind) == InPlace::input_in_output;
+  return call.input.data == call.output.data + (in_part ? rank * call.input.bytes() : 0);
 }
 
 void lay_out(const std::vector<std::int64_t>& from, std::vector<int>& counts, std::vector<int>& offsets) {
@@ -108,15 +134,13 @@ std::vector<std::int64_t> even(std::int64_t count, int size) {
 }
 
 void place_parts(NativeCall& c) {
-  const bool exchanges = c.call.kind == CollectiveKind::all_to_all_v;
-  const bool sends = exchanges || c.call.kind == CollectiveKind::reduce_scatter_v,
-             receives = exchanges || c.call.kind == CollectiveKind::all_gather_v;
-  if (!sends && !receives) return;
+  const CollectiveRow& r = row(c.call.kind);
+  if (!r.shape.uneven) return;
   const std::vector<std::int64_t> parts = even(c.call.count, c.group.size);
   const Splits none{parts, parts};
   const Splits& splits = c.call.splits ? *c.call.splits : none;
-  if (sends) lay_out(splits.input.empty() ? parts : splits.input, c.send_counts, c.send_offsets);
-  if (receives) lay_out(splits.output.empty() ? parts : splits.output, c.receive_counts, c.receive_offsets);
+  if (r.input_in_parts) lay_out(splits.input.empty() ? parts : splits.input, c.send_counts, c.send_offsets);
+  if (r.output_in_parts) lay_out(splits.output.empty() ? parts : splits.output, c.receive_counts, c.receive_offsets);
 }
 
 void place_input(NativeCall& c) {

@@ -36,6 +36,9 @@ struct NativeRow {
   CollectiveKind kind;
   int (*start)(NativeCall&);  // MPI's nonblocking function; it sets the request
   std::string_view function;
+  int (*blocking)(NativeCall&) = nullptr;  // what users call who do not overlap; bench --raw times both
+  std::string_view blocking_function = {};
+  bool takes_in_place = false;  // MPI_IN_PLACE for its own form of in place
 };
 // Null: MPI has no such collective.
 const NativeRow* native_row(CollectiveKind kind);

@@ -1,7 +1,7 @@
 // MPI called as its own programs do: arguments that are worked out once, then the function, over and over.
 #pragma once
 
-#include "backends/mpi/mpi_member.h"
+#include "backends/mpi/mpi_communicator.h"
 #include "core/group/raw_caller.h"
 
 #include <memory>

@@ -77,20 +77,20 @@ void NcclChannel::keep_polling() {
   owner_.engine.add(std::make_unique<Poller>(shared_from_this()));
 }
 
-Status NcclChannel::begin_open(const NcclSeat& seat) {
+Status NcclChannel::begin_open(const NcclSlot& slot) {
   const CudaCalls& cuda = owner_.loaded.cuda;
   PDSIM_TRY(cuda_status(cuda, cuda.make_stream(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   const NcclCalls& nccl = owner_.loaded.nccl;
-  return nccl_status(nccl, nccl.init(&communicator_, seat.size, seat.id, seat.rank, &config), "ncclCommInitRankConfig",
+  return nccl_status(nccl, nccl.init(&communicator_, slot.size, slot.id, slot.rank, &config), "ncclCommInitRankConfig",
                      nullptr);
 }
 
-void NcclChannel::open(const NcclSeat& seat, Clock::time_point deadline, std::function<void(Status)> opened) {
+void NcclChannel::open(const NcclSlot& slot, Clock::time_point deadline, std::function<void(Status)> opened) {
   deadline_ = deadline;
   opened_ = std::move(opened);
-  const Status begun = begin_open(seat);
+  const Status begun = begin_open(slot);
   if (!begun.ok()) return owner_.failed(begun.error());
   keep_polling();
 }

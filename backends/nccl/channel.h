@@ -9,7 +9,7 @@
 //   threads  the engine's
 #pragma once
 
-#include "backends/local/polling_engine.h"
+#include "backends/engine/polling_engine.h"
 #include "backends/nccl/library.h"
 #include "backends/nccl/staging.h"
 #include "core/base/types.h"
@@ -61,7 +61,7 @@ struct NcclFlight {
   void hand_over(const std::byte* host) const;
 };
 
-struct NcclSeat {
+struct NcclSlot {
   ncclUniqueId id{};
   Rank rank = 0;
   int size = 1;
@@ -83,7 +83,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   NcclChannel& operator=(const NcclChannel&) = delete;
 
   // Begins to make the communicator; `opened` is called once, when it is made, or could not be by the deadline.
-  void open(const NcclSeat& seat, Clock::time_point deadline, std::function<void(Status)> opened);
+  void open(const NcclSlot& slot, Clock::time_point deadline, std::function<void(Status)> opened);
   // May come before the channel is open.
   void submit(NcclFlight flight);
   // Ends everything here, with `reason`.
@@ -112,7 +112,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   Status send_on_its_way();
   Status land();
   Status check_deadlines();
-  Status begin_open(const NcclSeat& seat);
+  Status begin_open(const NcclSlot& slot);
   NcclLane lane_of(const InAir& air) const;
   void finish(InAir& air);
   void end(bool abort);

@@ -3,8 +3,9 @@
 #include "backends/nccl/errors.h"
 #include "backends/nccl/mappings.h"
 #include "core/base/check.h"
+#include "core/collectives/collective_shape.h"
+#include "core/collectives/element.h"
 #include "core/collectives/plan_runner.h"
-#include "core/trial/element.h"
 
 #include <array>
 #include <memory>

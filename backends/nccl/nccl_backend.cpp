@@ -1,12 +1,12 @@
 #include "backends/nccl/nccl_backend.h"
 
-#include "backends/local/deadline.h"
-#include "backends/local/interfaces.h"
-#include "backends/local/wait_for_all.h"
+#include "backends/engine/wait_for_all.h"
 #include "backends/nccl/errors.h"
-#include "backends/nccl/nccl_member.h"
+#include "backends/nccl/nccl_communicator.h"
 #include "backends/nccl/probe.h"
 #include "backends/nccl/raw.h"
+#include "backends/net/interfaces.h"
+#include "backends/os/deadline.h"
 
 #include <fmt/format.h>
 
@@ -25,14 +25,14 @@ using namespace literals;
 Error unavailable(std::string reason) { return {Code::unavailable, std::move(reason), {}}; }
 
 // Makes a communicator and waits until all ranks have.
-Result<std::shared_ptr<NcclChannel>> open_channel(NcclJob& job, NcclGroup& group, const NcclSeat& seat,
+Result<std::shared_ptr<NcclChannel>> open_channel(NcclJob& job, NcclGroup& group, const NcclSlot& slot,
                                                   NcclFlight::Clock::time_point deadline) {
   std::shared_ptr<NcclChannel> channel;
   auto outcome = std::make_shared<std::promise<Status>>();
   std::future<Status> opened = outcome->get_future();
   PDSIM_TRY(job.engine().call([&] {
     channel = group.add_channel();
-    channel->open(seat, deadline, [outcome](Status status) { outcome->set_value(std::move(status)); });
+    channel->open(slot, deadline, [outcome](Status status) { outcome->set_value(std::move(status)); });
     return Status{};
   }));
   PDSIM_TRY(opened.get());
@@ -46,7 +46,7 @@ class NcclBackend final : public Backend {
   Time default_timeout() const override { return 10_min; }  // PyTorch's since 2.2
 
  private:
-  Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) override {
+  Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) override {
     const Time timeout = options.timeout > Time{} ? options.timeout : default_timeout();
     const auto deadline = deadline_after(timeout);
     PDSIM_TRY(take_device(options));
@@ -55,16 +55,16 @@ class NcclBackend final : public Backend {
     auto group = std::make_shared<NcclGroup>(job_->engine(), job_->library());
     std::shared_ptr<NcclChannel> channels[2];
     for (const int i : {0, 1}) {
-      const Result<NcclSeat> seat = take_seat(store, options, *name, i, timeout);
-      if (!seat.ok()) return seat.error();
-      Result<std::shared_ptr<NcclChannel>> opened = open_channel(*job_, *group, *seat, deadline);
+      const Result<NcclSlot> slot = take_slot(store, options, *name, i, timeout);
+      if (!slot.ok()) return slot.error();
+      Result<std::shared_ptr<NcclChannel>> opened = open_channel(*job_, *group, *slot, deadline);
       if (!opened.ok()) return opened.error();
       channels[i] = std::move(*opened);
     }
     const std::string prefix = fmt::format("{}/{}", options.group, *name);
-    return std::unique_ptr<Member>(
-        std::make_unique<NcclMember>(runtime_, NcclMember::Parts{job_, std::move(group), channels[0], channels[1],
-                                                                 store, prefix, options.rank, options.size, timeout}));
+    return std::unique_ptr<Communicator>(std::make_unique<NcclCommunicator>(
+        runtime_, NcclCommunicator::Parts{job_, std::move(group), channels[0], channels[1], store, prefix, options.rank,
+                                          options.size, timeout}));
   }
 
   Result<std::unique_ptr<RawCaller>> join_raw_group(Store& store, const JoinOptions& options) override {
@@ -72,19 +72,19 @@ class NcclBackend final : public Backend {
     PDSIM_TRY(take_device(options));
     const Result<std::string> name = name_of_join(store, options);
     if (!name.ok()) return name.error();
-    const Result<NcclSeat> seat = take_seat(store, options, *name, 0, timeout);
-    if (!seat.ok()) return seat.error();
-    return make_nccl_raw_caller(job_, *seat, deadline_after(timeout));
+    const Result<NcclSlot> slot = take_slot(store, options, *name, 0, timeout);
+    if (!slot.ok()) return slot.error();
+    return make_nccl_raw_caller(job_, *slot, deadline_after(timeout));
   }
   // Once, at the first group, which is the world's.
   Status take_device(const JoinOptions& options) {
     if (has_device_) return {};
     const RankList members = options.members();
     const Rank rank = members[options.rank];
-    const LocalSeat seat = local_seat(rank, std::max(options.size, members[options.size - 1] + 1), std::getenv);
-    const NcclFacts facts = nccl_facts(job_->library(), seat.ranks);
+    const LocalSlot slot = local_slot(rank, std::max(options.size, members[options.size - 1] + 1), std::getenv);
+    const NcclFacts facts = nccl_facts(job_->library(), slot.ranks);
     if (std::string problem = nccl_problem(facts); !problem.empty()) return unavailable(std::move(problem));
-    const DevicePlace place = place_on(seat.rank, seat.ranks, facts.devices);
+    const DevicePlace place = place_on(slot.rank, slot.ranks, facts.devices);
     constexpr int keep_what_is_there = 0;
     if (place.shared)
       for (const auto& [name, value] : shared_device_environment(rank))
@@ -104,13 +104,13 @@ class NcclBackend final : public Backend {
   }
 
   // In a join's i-th communicator, when every rank is there: NCCL itself would wait for ever.
-  Result<NcclSeat> take_seat(Store& store, const JoinOptions& options, const std::string& join, int i,
+  Result<NcclSlot> take_slot(Store& store, const JoinOptions& options, const std::string& join, int i,
                              Time timeout) const {
     Result<ncclUniqueId> id =
         shared_id(store, options.rank, fmt::format("{}/{}/id {}", options.group, join, i), timeout);
     if (!id.ok()) return id.error();
     PDSIM_TRY(wait_for_all(store, options, fmt::format("{} here {}", join, i), timeout));
-    return NcclSeat{*id, options.rank, options.size};
+    return NcclSlot{*id, options.rank, options.size};
   }
 
   Result<ncclUniqueId> shared_id(Store& store, Rank rank, const std::string& key, Time timeout) const {

@@ -1,7 +1,7 @@
 #include "backends/nccl/nccl_transport.h"
 
-#include "backends/local/deadline.h"
 #include "backends/nccl/nccl_round.h"
+#include "backends/os/deadline.h"
 
 #include <algorithm>
 #include <utility>

@@ -78,7 +78,7 @@ int tasks_on(std::string_view counts, int node) {
 
 }  // namespace
 
-LocalSeat local_seat(int rank, int size, const std::function<const char*(const char*)>& variable) {
+LocalSlot local_slot(int rank, int size, const std::function<const char*(const char*)>& variable) {
   struct Names {
     const char *rank, *size, *local_rank, *local_size;
   };
@@ -93,16 +93,16 @@ LocalSeat local_seat(int rank, int size, const std::function<const char*(const c
   };
   for (const Names& names : launchers) {
     if (number(names.rank) != rank || number(names.size) != size) continue;
-    const LocalSeat seat{number(names.local_rank), number(names.local_size)};
-    if (seat.rank >= 0 && seat.rank < seat.ranks) return seat;
+    const LocalSlot slot{number(names.local_rank), number(names.local_size)};
+    if (slot.rank >= 0 && slot.rank < slot.ranks) return slot;
   }
   const bool is_step =
       number("SLURM_PROCID") == rank && (number("SLURM_STEP_NUM_TASKS") == size || number("SLURM_NTASKS") == size);
   const char* counts = variable("SLURM_STEP_TASKS_PER_NODE");
   if (counts == nullptr) counts = variable("SLURM_TASKS_PER_NODE");
   if (is_step && counts != nullptr) {
-    const LocalSeat seat{number("SLURM_LOCALID"), tasks_on(counts, number("SLURM_NODEID"))};
-    if (seat.rank >= 0 && seat.rank < seat.ranks) return seat;
+    const LocalSlot slot{number("SLURM_LOCALID"), tasks_on(counts, number("SLURM_NODEID"))};
+    if (slot.rank >= 0 && slot.rank < slot.ranks) return slot;
   }
   return {rank, size};
 }

@@ -33,13 +33,13 @@ std::string nccl_problem(const NcclFacts& facts);
 NcclFacts nccl_facts(const NcclLibrary& library, int ranks_here);
 
 // Where a rank is on its machine, and how many are there.
-struct LocalSeat {
+struct LocalSlot {
   int rank = 0;
   int ranks = 1;
 };
 // From LOCAL_RANK and LOCAL_WORLD_SIZE, or the names of Open MPI, other MPIs and srun, of an environment that says it is this rank's; otherwise all
 // ranks are taken to be here. `variable` gives null for one that is not set.
-LocalSeat local_seat(int rank, int size, const std::function<const char*(const char*)>& variable);
+LocalSlot local_slot(int rank, int size, const std::function<const char*(const char*)>& variable);
 
 struct DevicePlace {
   int device = 0;

@@ -22,12 +22,12 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  Status open(const NcclSeat& seat, Clock::time_point deadline) {
+  Status open(const NcclSlot& slot, Clock::time_point deadline) {
     PDSIM_TRY(cuda_status(cuda(), cuda().make_stream(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
     PDSIM_TRY(cuda_status(cuda(), cuda().make_event(&landed_, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    const ncclResult_t begun = nccl().init(&communicator_, seat.size, seat.id, seat.rank, &config);
+    const ncclResult_t begun = nccl().init(&communicator_, slot.size, slot.id, slot.rank, &config);
     PDSIM_TRY(nccl_status(nccl(), begun, "ncclCommInitRankConfig", nullptr));
     return settle(deadline);
   }
@@ -136,11 +136,11 @@ class NcclRawCaller final : public RawCaller {
 
 }  // namespace
 
-Result<std::unique_ptr<RawCaller>> make_nccl_raw_caller(std::shared_ptr<NcclJob> job, const NcclSeat& seat,
+Result<std::unique_ptr<RawCaller>> make_nccl_raw_caller(std::shared_ptr<NcclJob> job, const NcclSlot& slot,
                                                         Clock::time_point deadline) {
   auto communicator = std::make_shared<Communicator>(std::move(job));
-  PDSIM_TRY(communicator->open(seat, deadline));
-  return std::unique_ptr<RawCaller>(std::make_unique<NcclRawCaller>(std::move(communicator), seat.rank, seat.size));
+  PDSIM_TRY(communicator->open(slot, deadline));
+  return std::unique_ptr<RawCaller>(std::make_unique<NcclRawCaller>(std::move(communicator), slot.rank, slot.size));
 }
 
 }  // namespace pdsim

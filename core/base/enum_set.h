@@ -13,6 +13,7 @@ class EnumSet {
   constexpr EnumSet(std::initializer_list<E> values) {
     for (const E value : values) bits_ |= bit(value);
   }
+  constexpr void add(E value) { bits_ |= bit(value); }
   constexpr bool has(E value) const { return (bits_ & bit(value)) != 0; }
   constexpr EnumSet but() const { return EnumSet(~bits_); }  // all others
 

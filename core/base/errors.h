@@ -80,7 +80,7 @@ constexpr std::array<ErrorRow, static_cast<std::size_t>(Code::count_)> error_tab
     {Code::watchdog_timeout, "watchdog-timeout",
      "the watchdog found a collective past its timeout and ended the process"},
     {Code::store_timeout, "store-timeout", "a key was not set in the store within its timeout"},
-    {Code::store_corrupt, "store-corrupt", "the store file holds something that is no store record"},
+    {Code::store_corrupt, "store-corrupt", "the store file holds something that is not a store record"},
     {Code::store_closed, "store-closed", "the process that serves the store is gone"},
     {Code::rendezvous_timeout, "rendezvous-timeout", "not every rank joined within the timeout"},
     {Code::connection_refused, "connection-refused", "nobody listens at the address that the store gave"},

@@ -51,7 +51,7 @@ Error not_a(std::string_view what, std::string_view text, std::string_view right
   return {Code::input_invalid, fmt::format("`{}` is not {}", text, what), {{"help", std::string(right)}}};
 }
 
-// value * scale for a decimal text, exactly; nullopt when it is no plain decimal or does not fit.
+// value * scale for a decimal text, exactly; nullopt when it is not a plain decimal or does not fit.
 std::optional<std::int64_t> scaled_decimal(std::string_view digits, std::int64_t scale) {
   Wide value = 0;
   Wide divisor = 1;

@@ -27,6 +27,7 @@ class Random {
     std::uint64_t draw = next();
     Wide product = static_cast<Wide>(draw) * n;
     auto low = static_cast<std::uint64_t>(product);
+    if (low >= n) return static_cast<std::uint64_t>(product >> 64);  // most: the threshold is below n
     const std::uint64_t threshold = (0 - n) % n;
     while (low < threshold) {
       draw = next();

@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/errors.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ using Facts = std::vector<Fact>;
 
 // The value of `key`, or an empty text.
 std::string_view fact(const Facts& facts, std::string_view key);
+// Of a fact that is a whole number; nothing when it is absent or something else.
+std::optional<std::int64_t> fact_number(const Facts& facts, std::string_view key);
+// The values of all facts with this key, in order.
+std::vector<std::string> all_facts(const Facts& facts, std::string_view key);
 
 struct Error {
   Code code = Code::internal;

@@ -14,8 +14,8 @@ using Seq = std::int64_t;  // the n-th collective of a group, counted from 0 on 
 using Tag = std::uint64_t;
 __extension__ using Wide = unsigned __int128;  // exact products of 64-bit integers
 
-constexpr Rank any_source = -1;
-constexpr Rank no_rank = -1;
+constexpr Rank no_rank = -1;     // not a rank: a call without a root, a peer that a record does not name
+constexpr Rank any_source = -2;  // a receive that takes the message of whichever rank sends first
 
 enum class DType : std::uint8_t { f16, bf16, f32, f64, i8, u8, i32, i64, boolean };
 

@@ -1,7 +1,8 @@
 // THE table of algorithms: one row gives a plan to the runner, the checker, the cost model, the command line
 // and the docs.
 //
-// Adding one: a function in plans.h and a row in algorithms.cpp. The first row of a collective is what `auto` takes.
+// Adding one: a plan and a row in a file of core/collectives/plans, which family.h there explains. The first algorithm of a collective
+// is what `auto` takes.
 #pragma once
 
 #include "core/base/result.h"
@@ -36,6 +37,7 @@ struct Algorithm {
   }
 };
 
+// By collective, in the order of collective_table; then what `auto` takes, and the others by the names of their families.
 std::span<const Algorithm> algorithms();
 
 // `auto`, `native` and, as no size is known here, `auto:mpich` and the like give the first row of the collective.

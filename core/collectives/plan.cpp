@@ -14,15 +14,6 @@ Slice part(const PlanArgs& a, int i, BufferId buffer, const std::vector<std::int
 
 }  // namespace
 
-Slice Slice::chunk(int of, int i) const {
-  int wrapped = i < 0 ? i + of : i;  // most are in range then
-  if (wrapped < 0 || wrapped >= of) wrapped = ((i % of) + of) % of;
-  const std::int64_t index = wrapped;
-  const std::int64_t base = count / of;
-  const std::int64_t longer = count % of;
-  return {offset + index * base + (index < longer ? index : longer), base + (index < longer ? 1 : 0), buffer};
-}
-
 Slice Slice::chunks(int of, int first, int many) const {
   const Slice begin = chunk(of, first), last = chunk(of, first + many - 1);
   return {begin.offset, last.offset + last.count - begin.offset, buffer};

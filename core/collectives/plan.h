@@ -26,7 +26,14 @@ struct Slice {
   std::int64_t count = 0;   // elements
   BufferId buffer = BufferId::output;
   // The i-th of `of` contiguous chunks (i taken modulo `of`); the first count % of are one longer.
-  Slice chunk(int of, int i) const;
+  Slice chunk(int of, int i) const {
+    int wrapped = i < 0 ? i + of : i;  // most are in range then
+    if (wrapped < 0 || wrapped >= of) wrapped = ((i % of) + of) % of;
+    const std::int64_t index = wrapped;
+    const std::int64_t base = count / of;
+    const std::int64_t longer = count % of;
+    return {offset + index * base + (index < longer ? index : longer), base + (index < longer ? 1 : 0), buffer};
+  }
   // The chunks first .. first + many - 1 of `of`, which lie one after the other.
   Slice chunks(int of, int first, int many) const;
   bool operator==(const Slice&) const = default;

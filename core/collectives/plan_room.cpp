@@ -1,5 +1,7 @@
 #include "core/collectives/plan_room.h"
 
+#include "core/collectives/collective_shape.h"
+
 #include <fmt/format.h>
 
 #include <exception>
@@ -23,17 +25,6 @@ Error broken(const PlanRoom& room, std::string_view problem) {
           fmt::format("the plan of {} {} is wrong: rank {} of {} {}", name_of(room.algorithm->kind),
                       room.algorithm->name, room.rank, room.size, problem),
           {{"algorithm", std::string(room.algorithm->name)}}};
-}
-
-// As an error where the plan throws, so that no thread that runs plans is ended by it.
-Result<bool> resumed(Plan& plan, const PlanRoom& room) {
-  try {
-    return plan.next();
-  } catch (const std::exception& e) {
-    return broken(room, fmt::format("throws: {}", e.what()));
-  } catch (...) {
-    return broken(room, "throws something that is not a std::exception");
-  }
 }
 
 }  // namespace
@@ -60,38 +51,16 @@ PlanRoom room_of(const Collective& call, const Algorithm& algorithm, const PlanA
           !row(call.kind).point_to_point};
 }
 
-Status check_round(const Plan& plan, const PlanRoom& room) {
-  for (const Step& step : plan.steps())
-    if (!room.allows(step)) return broken(room, room.problem(step));
-  return {};
-}
+Error refused_step(const PlanRoom& room, const Step& step) { return broken(room, room.problem(step)); }
 
-Result<bool> next_round(Plan& plan, const PlanRoom& room) {
-  Result<bool> more = resumed(plan, room);
-  if (!more.ok() || !*more) return more;
-  PDSIM_TRY(check_round(plan, room));
-  return more;
-}
-
-std::int64_t input_elements(const Collective& call, Rank rank, int size) {
-  const CollectiveRow& r = row(call.kind);
-  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||
-      call.kind == CollectiveKind::recv)
-    return 0;
-  if ((call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::scatter) && rank != call.root) return 0;
-  if (call.splits && !call.splits->input.empty()) return call.splits->input.back();
-  return r.input_times_size ? call.count * size : call.count;
-}
-
-std::int64_t output_elements(const Collective& call, Rank rank, int size) {
-  const CollectiveRow& r = row(call.kind);
-  if (call.kind == CollectiveKind::barrier || call.kind == CollectiveKind::monitored_barrier ||
-      call.kind == CollectiveKind::send)
-    return 0;
-  if ((call.kind == CollectiveKind::reduce || call.kind == CollectiveKind::gather) && rank != call.root) return 0;
-  if (call.kind == CollectiveKind::exscan && rank == 0) return 0;
-  if (call.splits && !call.splits->output.empty()) return call.splits->output.back();
-  return r.output_times_size ? call.count * size : call.count;
+Error thrown_by_plan(const PlanRoom& room) {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return broken(room, fmt::format("throws: {}", e.what()));
+  } catch (...) {
+    return broken(room, "throws something that is not a std::exception");
+  }
 }
 
 }  // namespace pdsim

@@ -43,12 +43,29 @@ PlanRoom room_of(const Collective& call, const Algorithm& algorithm, const PlanA
 
 // Goes on to the next round; false when the plan has ended.
 //   errors  invalid_argument: the round has a step that `room` does not allow, or the plan threw an exception
-Result<bool> next_round(Plan& plan, const PlanRoom& room);
+inline Result<bool> next_round(Plan& plan, const PlanRoom& room);
 // The same of a round that was yielded elsewhere.
-Status check_round(const Plan& plan, const PlanRoom& room);
+inline Status check_round(const Plan& plan, const PlanRoom& room);
 
-// The elements of `input` and `output` that a call needs on this rank (0: the buffer is not used).
-std::int64_t input_elements(const Collective& call, Rank rank, int size);
-std::int64_t output_elements(const Collective& call, Rank rank, int size);
+// What check_round() and next_round() say of such a step, and of the exception that is being handled.
+Error refused_step(const PlanRoom& room, const Step& step);
+Error thrown_by_plan(const PlanRoom& room);
+
+inline Status check_round(const Plan& plan, const PlanRoom& room) {
+  for (const Step& step : plan.steps())
+    if (!room.allows(step)) return refused_step(room, step);
+  return {};
+}
+
+inline Result<bool> next_round(Plan& plan, const PlanRoom& room) {
+  bool more = false;
+  try {
+    more = plan.next();
+  } catch (...) {
+    return thrown_by_plan(room);
+  }
+  if (more) PDSIM_TRY(check_round(plan, room));
+  return more;
+}
 
 }  // namespace pdsim

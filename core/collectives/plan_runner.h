@@ -14,25 +14,84 @@
 #include "core/collectives/plan_room.h"
 #include "core/runtime/transport.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
 namespace pdsim {
 
 using PlanDone = std::function<void(Status)>;
 
-// `tag` goes onto every message of the run; concurrent runs of one group need different tags.
+// Where a run without data stands that something else has begun.
+enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
+
+// One run, for whoever keeps it while it is under way: the transport calls it back without holding it. run_plan() is for the others.
+class PlanRun {
+ public:
+  // `tag` goes onto every message of the run; concurrent runs of one group need different tags.
+  PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
+  // Of a plan of `algorithm` that has been begun elsewhere, without data.
+  PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan, Tag tag, PlanDone done);
+  virtual ~PlanRun() = default;
+  PlanRun(const PlanRun&) = delete;
+  PlanRun& operator=(const PlanRun&) = delete;
+
+  // `done` may be called inside, and may destroy the run.
+  void start();
+  // Goes on with a plan that has yielded a round. Gives what to call when the round in flight, or its combining, is over; a
+  // round to post is posted at once, and nothing is given.
+  Transport::Done resume(PlanPoint at);
+
+ private:
+  // What the transport calls when the round is over, and when it is combined.
+  virtual Transport::Done when_round_is_over();
+  virtual std::function<void()> when_combined();
+
+ protected:
+  void round_over(const Status& status);
+  void advance();
+
+ private:
+  enum class Next : std::uint8_t { posted, over };
+  std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * width_; }
+  std::byte* at(const Slice& s);
+  Status make_scratch();
+  Next step();
+  void post_round();
+  void make_room_for_round();
+  void add_message(const Step& step, std::size_t& staged);
+  std::int64_t local_steps();
+  void copy_slice(const Step& s);
+  void finish(const Status& status);
+
+  // What every round needs stands together.
+  Transport& transport_;
+  Plan plan_;
+  PlanRoom room_;
+  Tag tag_;
+  Rank* source_;
+  std::size_t width_;
+  bool real_;
+  bool charges_;
+  bool divides_at_end_ = false;
+  bool advancing_ = false;
+  bool again_ = false;
+  PlanDone done_;
+  std::vector<Message> messages_;  // of the round
+  Collective call_;
+  double factor_ = 1.0;
+  int size_;
+  std::optional<Error> failure_;  // of a round that failed while it was posted
+  std::vector<std::byte> scratch_;
+  std::vector<std::byte> staging_;
+};
+
+// The same for a run that keeps itself: it lives until `done` was called and the transport has let go of its last round.
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
 
 // What a send or a recv of the program asks of a transport.
 Message message_of(const Collective& call);
-
-// Where a run without data stands that something else has begun.
-enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
-
-// Goes on with it. Gives what to call when the round in flight, or its combining, is over; a round to post is posted at once, and
-// nothing is given. `plan` is of `algorithm` and has yielded that round.
-Transport::Done resume_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan,
-                            Tag tag, PlanDone done, PlanPoint at);
 
 }  // namespace pdsim

@@ -1,16 +1,12 @@
 #include "core/collectives/reference.h"
 
+#include "core/collectives/collective_shape.h"
 #include "core/collectives/reduce.h"
 
 namespace pdsim {
 namespace {
 
 using Buffer = std::vector<std::byte>;
-
-Buffer slice_of(const Buffer& all, std::size_t index, std::size_t bytes) {
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(index * bytes);
-  return {first, first + static_cast<std::ptrdiff_t>(bytes)};
-}
 
 Buffer reduced(const Collective& call, const RankBuffers& inputs) {
   const auto elements = static_cast<std::int64_t>(inputs[0].size() / size_of(call.dtype));
@@ -35,62 +31,34 @@ Buffer reduced(const Collective& call, const RankBuffers& inputs) {
   return sum;
 }
 
-Buffer concatenated(const RankBuffers& parts) {
-  Buffer all;
-  for (const Buffer& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 }  // namespace
 
 RankBuffers reference_result(const Collective& call, const RankBuffers& inputs) {
-  const std::size_t p = inputs.size();
-  const auto root = static_cast<std::size_t>(call.root);
-  const std::size_t part = static_cast<std::size_t>(call.count) * size_of(call.dtype);
-  RankBuffers out(p);
-  switch (call.kind) {
-    case CollectiveKind::broadcast:
-      out.assign(p, inputs[root]);
-      break;
-    case CollectiveKind::all_reduce:
-      out.assign(p, reduced(call, inputs));
-      break;
-    case CollectiveKind::reduce:
-      out[root] = reduced(call, inputs);
-      break;
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_gather_v:
-      out.assign(p, concatenated(inputs));
-      break;
-    case CollectiveKind::gather:
-      out[root] = concatenated(inputs);
-      break;
-    case CollectiveKind::scatter:
-      for (std::size_t r = 0; r < p; ++r) out[r] = slice_of(inputs[root], r, part);
-      break;
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::reduce_scatter_v: {
-      const Buffer sum = reduced(call, inputs);
-      for (std::size_t r = 0; r < p; ++r) out[r] = slice_of(sum, r, part);
-      break;
-    }
-    case CollectiveKind::scan:
-    case CollectiveKind::exscan:
-      for (std::size_t r = call.kind == CollectiveKind::scan ? 0 : 1; r < p; ++r) {
-        const auto last = inputs.begin() + static_cast<std::ptrdiff_t>(call.kind == CollectiveKind::scan ? r + 1 : r);
-        out[r] = reduced(call, RankBuffers(inputs.begin(), last));
+  const auto size = static_cast<int>(inputs.size());
+  const std::size_t width = size_of(call.dtype);
+  CollectiveLayout layout{call.kind, size, call.count, call.root};
+  if (row(call.kind).shape.uneven && !row(call.kind).input_in_parts) {
+    layout.offsets = {0};
+    for (const Buffer& part : inputs)
+      layout.offsets.push_back(layout.offsets.back() + static_cast<std::int64_t>(part.size() / width));
+  }
+  RankBuffers out(inputs.size());
+  Buffer sum;
+  Rank last_of_sum = no_rank;
+  for (Rank rank = 0; rank < size; ++rank) {
+    Buffer& mine = out[static_cast<std::size_t>(rank)];
+    const std::int64_t elements = layout.output_elements(rank);
+    for (std::int64_t i = 0; i < elements;) {
+      const Origin from = layout.origin(rank, i);
+      if (row(call.kind).reduces && from.last != last_of_sum) {
+        sum = reduced(call, RankBuffers(inputs.begin() + from.first, inputs.begin() + from.last + 1));
+        last_of_sum = from.last;
       }
-      break;
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::all_to_all_v:
-      for (std::size_t r = 0; r < p; ++r)
-        for (std::size_t from = 0; from < p; ++from) {
-          const Buffer block = slice_of(inputs[from], r, part);
-          out[r].insert(out[r].end(), block.begin(), block.end());
-        }
-      break;
-    default:
-      break;
+      const Buffer& all = row(call.kind).reduces ? sum : inputs[static_cast<std::size_t>(from.first)];
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(from.index) * width);
+      mine.insert(mine.end(), first, first + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(from.run) * width));
+      i += from.run;
+    }
   }
   return out;
 }

@@ -14,7 +14,8 @@ namespace pdsim {
 
 using RankBuffers = std::vector<std::vector<std::byte>>;
 
-// `call` gives kind, dtype, count, op, premul and root; its views are ignored.
+// `call` gives kind, dtype, count, op, premul and root; its views are ignored. The parts of all_gather_v are as long as the inputs;
+// reduce_scatter_v and all_to_all_v have `count` elements a part.
 RankBuffers reference_result(const Collective& call, const RankBuffers& inputs);
 
 }  // namespace pdsim

@@ -6,7 +6,7 @@
 
 namespace pdsim {
 
-Result<std::unique_ptr<Member>> Backend::join(Store& store, const JoinOptions& options) {
+Result<std::unique_ptr<Communicator>> Backend::join(Store& store, const JoinOptions& options) {
   PDSIM_TRY(check_rank(options.rank, options.size));
   return join_group(store, options);
 }
@@ -17,7 +17,7 @@ Result<std::unique_ptr<RawCaller>> Backend::join_raw(Store& store, const JoinOpt
 }
 
 Result<std::unique_ptr<RawCaller>> Backend::join_raw_group(Store&, const JoinOptions&) {
-  return Error{Code::unsupported, std::string(name()) + " is no library that could be called directly", {}};
+  return Error{Code::unsupported, std::string(name()) + " is not a library that could be called directly", {}};
 }
 
 Status check_rank(Rank rank, int size) {

@@ -1,8 +1,8 @@
-// Backend and Member: the seam to a communication library, real or simulated.
+// Backend and Communicator: the seam to a communication library, real or simulated.
 //
 //   Backend   one per rank and library; join() is the library's part of init_process_group / new_group (addresses go
 //             through the store; may block; rendezvous_timeout, connection_refused, store_timeout ...)
-//   Member    this rank in one group. start() never blocks on peers; the member completes the Work, also on timeout, on
+//   Communicator    this rank in one group. start() never blocks on peers; the member completes the Work, also on timeout, on
 //             a dead peer and on abort, by the rules of the library. After the first failure it may refuse further work.
 //   threads   from the rank's own fiber or thread
 #pragma once
@@ -12,7 +12,6 @@
 #include "core/group/rank_list.h"
 #include "core/group/raw_caller.h"
 #include "core/group/work.h"
-#include "core/runtime/transport.h"
 #include "core/store/store.h"
 
 #include <memory>
@@ -39,13 +38,12 @@ struct JoinOptions {
   RankList members() const { return global_ranks.empty() ? RankList::of_world(size) : RankList(global_ranks); }
 };
 
-class Member {
+class Communicator {
  public:
-  virtual ~Member() = default;
+  virtual ~Communicator() = default;
   virtual Result<WorkPtr> start(const Collective& call) = 0;
   // Whether the library has this operation for the call's dtype and op; asked before anything else, on the calling rank.
   virtual Status offers(const Collective&) const { return {}; }
-  virtual Transport& transport() = 0;
   // Ends every running Work with `reason`; the member is unusable afterwards.
   virtual void abort(const Error& reason) = 0;
 };
@@ -56,12 +54,12 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual Time default_timeout() const = 0;
   // invalid_argument, before anything reaches the store or the library, where check_rank refuses the options.
-  Result<std::unique_ptr<Member>> join(Store& store, const JoinOptions& options);
+  Result<std::unique_ptr<Communicator>> join(Store& store, const JoinOptions& options);
   // The library itself, in a group of its own. unsupported where there is none below this backend.
   Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options);
 
  private:
-  virtual Result<std::unique_ptr<Member>> join_group(Store& store, const JoinOptions& options) = 0;
+  virtual Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) = 0;
   virtual Result<std::unique_ptr<RawCaller>> join_raw_group(Store& store, const JoinOptions& options);
 };
 

@@ -1,5 +1,4 @@
 #include "core/group/process_group.h"
-
 #include "core/group/sequence.h"
 
 #include <fmt/format.h>

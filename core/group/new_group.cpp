@@ -36,14 +36,12 @@ Result<std::unique_ptr<ProcessGroup>> GroupMaker::new_group(std::vector<Rank> ra
   join.timeout = timeout == Time::max() ? backend_.default_timeout() : timeout;
   join.size = static_cast<int>(ranks.size());
   join.global_ranks = ranks;
-  recorder_.note(
-      note_kind::group_made,
-      {{"group", name}, {"number", std::to_string(made_)}, {"ranks", fmt::format("{}", fmt::join(ranks, ", "))}});
+  recorder_.note(notes::GroupMade{name, static_cast<int>(made_), ranks});
   const auto mine = std::find(ranks.begin(), ranks.end(), rank_);
   if (mine == ranks.end())
     return std::make_unique<ProcessGroup>(std::move(name), std::move(ranks), no_rank, join.timeout, nullptr, recorder_);
   join.rank = static_cast<Rank>(mine - ranks.begin());
-  Result<std::unique_ptr<Member>> member = backend_.join(store_, join);
+  Result<std::unique_ptr<Communicator>> member = backend_.join(store_, join);
   if (!member.ok()) return member.error();
   return std::make_unique<ProcessGroup>(std::move(name), std::move(ranks), join.rank, join.timeout, std::move(*member),
                                         recorder_);

@@ -1,6 +1,7 @@
 #include "core/group/process_group.h"
 
 #include "core/collectives/algorithms.h"
+#include "core/collectives/collective_shape.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reduce.h"
 #include "core/group/sequence.h"
@@ -37,27 +38,25 @@ bool overlap_badly(const Collective& call) {
 // In place, all_gather and reduce_scatter may name this rank's part inside the other buffer.
 bool in_place_part(const Collective& call, Rank rank) {
   const std::int64_t part = call.count * static_cast<std::int64_t>(size_of(call.dtype)) * rank;
-  if (call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::gather)
-    return call.input.data == call.output.data + part;
-  if (call.kind == CollectiveKind::reduce_scatter || call.kind == CollectiveKind::scatter)
-    return call.output.data == call.input.data + part;
-  return false;
+  const InPlace form = row(call.kind).shape.uneven ? InPlace::none : in_place_form(call.kind);
+  if (form == InPlace::input_in_output) return call.input.data == call.output.data + part;
+  return form == InPlace::output_in_input && call.output.data == call.input.data + part;
 }
 
 Status validate(const Collective& call, Rank rank, int size) {
   const CollectiveRow& r = row(call.kind);
   if (call.count < 0) return refused(call, fmt::format("count is {}, and must be 0 or more", call.count));
   if (r.rooted && (call.root < 0 || call.root >= size))
-    return refused(call, fmt::format("root {} is not a rank of the group, which has ranks 0..{}", call.root, size - 1));
+    return refused(call, fmt::format("{} {} is not a rank of the group, which has ranks 0..{}", named_rank(call.kind),
+                                     call.root, size - 1));
   if (r.point_to_point) {
-    const bool any = call.kind == CollectiveKind::recv && call.root == any_source;
+    const bool any = r.has_output && call.root == any_source;
     if (!any && (call.root < 0 || call.root >= size))
-      return refused(call,
-                     fmt::format("peer {} is not a rank of the group, which has ranks 0..{}", call.root, size - 1));
-    if (call.root == rank) return refused(call, fmt::format("rank {} names itself as the peer", rank));
+      return refused(call, fmt::format("{} {} is not a rank of the group, which has ranks 0..{}", named_rank(call.kind),
+                                       call.root, size - 1));
+    if (call.root == rank) return refused(call, fmt::format("rank {} names itself as {}", rank, named_rank(call.kind)));
   }
-  const bool prefix = call.kind == CollectiveKind::scan || call.kind == CollectiveKind::exscan;
-  if (prefix && call.op == ReduceOp::avg) return refused(call, "there is no average of a prefix; use sum");
+  if (r.prefix && call.op == ReduceOp::avg) return refused(call, "there is no average of a prefix; use sum");
   if (r.reduces && !supports(call.op, call.dtype))
     return refused(call, fmt::format("{} does not exist for {}", name_of(call.op), name_of(call.dtype)));
   const std::int64_t in = input_elements(call, rank, size);
@@ -75,27 +74,38 @@ Status validate(const Collective& call, Rank rank, int size) {
   return {};
 }
 
-std::string sizes_text(const std::vector<std::int64_t>& offsets) {
-  std::vector<std::int64_t> sizes;
-  for (std::size_t i = 1; i < offsets.size(); ++i) sizes.push_back(offsets[i] - offsets[i - 1]);
+SplitSizes splits_of(const std::vector<std::int64_t>& offsets) {
   constexpr std::size_t most_listed = 64;
-  if (sizes.size() <= most_listed) return fmt::format("{}", fmt::join(sizes, ", "));
-  std::uint64_t hash = 0;
-  for (const std::int64_t size : sizes) hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x100000001b3U;
-  return fmt::format("{} parts, {} elements, hash {:016x}", sizes.size(), offsets.back(), hash);
+  SplitSizes splits;
+  if (offsets.empty()) return splits;
+  for (std::size_t i = 1; i < offsets.size(); ++i) splits.sizes.push_back(offsets[i] - offsets[i - 1]);
+  splits.parts = static_cast<std::int64_t>(splits.sizes.size());
+  splits.elements = offsets.back();
+  if (splits.sizes.size() <= most_listed) return splits;
+  for (const std::int64_t size : splits.sizes)
+    splits.hash = (splits.hash ^ static_cast<std::uint64_t>(size)) * 0x100000001b3U;
+  splits.sizes.clear();
+  return splits;
 }
 
-// What an uneven call passed besides its own count.
-void add_sizes(Facts& facts, const Collective& call) {
-  if (call.splits == nullptr) return;
-  if (!call.splits->input.empty()) facts.push_back({"sends", sizes_text(call.splits->input)});
-  if (!call.splits->output.empty()) facts.push_back({"receives", sizes_text(call.splits->output)});
+// What a call has to say besides its name and numbers; nothing for most.
+SharedValue<CallDetails> details_of(const Collective& call, std::vector<std::string> parameters) {
+  const bool tagged = row(call.kind).point_to_point && call.user_tag != 0;
+  if (!tagged && call.splits == nullptr && parameters.empty()) return {};
+  CallDetails details;
+  if (tagged) details.tag = call.user_tag;
+  details.parameters = std::move(parameters);
+  if (call.splits != nullptr) {
+    details.sends = splits_of(call.splits->input);
+    details.receives = splits_of(call.splits->output);
+  }
+  return details;
 }
 
 }  // namespace
 
 ProcessGroup::ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout,
-                           std::unique_ptr<Member> member, FlightRecorder& recorder)
+                           std::unique_ptr<Communicator> member, FlightRecorder& recorder)
     : name_(std::move(name)),
       global_ranks_(std::move(global_ranks)),
       rank_(rank),
@@ -147,14 +157,12 @@ std::int64_t ProcessGroup::record(const Collective& call, CallOptions options) {
     if (r.rooted) entry.root = global_rank(call.root);
     if (r.point_to_point) entry.peer = call.root == any_source ? any_source : global_rank(call.root);
     entry.async = options.async;
-    entry.facts = std::move(options.facts);
-    if (r.point_to_point && call.user_tag != 0) entry.facts.push_back({"tag", fmt::format("{}", call.user_tag)});
-    add_sizes(entry.facts, call);
+    entry.details = details_of(call, std::move(options.parameters));
   });
 }
 
 Result<WorkPtr> ProcessGroup::not_a_member(const Collective& call) {
-  recorder_.note(note_kind::not_a_member, {{"group", name_}, {"operation", std::string(name_of(call.kind))}});
+  recorder_.note(notes::NotAMember{name_, std::string(name_of(call.kind))});
   auto work = std::make_shared<Work>(std::make_unique<SetEvent>());
   work->complete({});
   return work;

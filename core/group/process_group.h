@@ -5,36 +5,43 @@
 //   errors     invalid_argument (rank out of range, null buffer, op x dtype ...), group_destroyed; on the calling rank,
 //              before anything reaches the backend, and the group stays usable
 //   ranks      roots and peers are group ranks here; `global_rank` translates
+//
+//   Result<ProcessGroup> group = init_process_group(env);
+//   if (!group.ok()) return {group.error()};
+//   const Result<WorkPtr> work = group->all_reduce(view_of(gradients), ReduceOp::sum);
+//   ...                                        // the rank goes on while the call runs
+//   const Status reduced = wait(work);         // the error of the call at once, or how its work ended
 #pragma once
 
 #include "core/group/backend.h"
-#include "core/group/flight_record.h"
 #include "core/group/rank_list.h"
+#include "core/record/flight_record.h"
 
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pdsim {
 
 struct CallOptions {
-  std::string purpose;  // for the recorder: "bucket 0", "buffers" ...
-  Facts facts;
+  Purpose purpose;                      // for the recorder
+  std::vector<std::string> parameters;  // for the recorder: of a bucket
   std::string_view algorithm = "auto";
   // A row that is in no table, instead of a name; outlives the call. It is proven for this group before its first run (errors:
   // invalid_argument, with the counterexample), unless `unproven`: an approximation, say. Either way, a plan that leaves its
   // buffers or its group ends in an error.
   const Algorithm* own_algorithm = nullptr;
   bool unproven = false;
-  bool async = false;                        // recorded only: the caller intends to wait later
-  Time timeout = Time::max();                // max: the group's
+  bool async = false;          // recorded only: the caller intends to wait later
+  Time timeout = Time::max();  // max: the group's
 };
 
 class ProcessGroup {
  public:
   // `global_ranks` by group rank; `member` null and `rank` no_rank on a rank outside the group.
-  ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout, std::unique_ptr<Member> member,
+  ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout, std::unique_ptr<Communicator> member,
                FlightRecorder& recorder);
 
   const std::string& name() const { return name_; }
@@ -48,6 +55,9 @@ class ProcessGroup {
   Result<Rank> group_rank(Rank global_rank) const;
   Time timeout() const { return timeout_; }
   FlightRecorder& recorder() { return recorder_; }
+  // The store of the rendezvous, which lives as long as this group; null where somebody else owns it.
+  Store* store() const { return store_.get(); }
+  void keep(std::unique_ptr<Store> store) { store_ = std::move(store); }
 
   Result<WorkPtr> broadcast(MutableView data, Rank root, CallOptions options = {});
   Result<WorkPtr> all_reduce(MutableView data, ReduceOp op, CallOptions options = {});
@@ -104,7 +114,8 @@ class ProcessGroup {
   RankList global_ranks_;
   Rank rank_;
   Time timeout_;
-  std::unique_ptr<Member> member_;
+  std::unique_ptr<Store> store_;  // outlives the member
+  std::unique_ptr<Communicator> member_;
   FlightRecorder& recorder_;
   Seq next_seq_ = 0;
   bool destroyed_ = false;

@@ -28,7 +28,7 @@ class RankList {
     return ranks_ ? (*ranks_)[static_cast<std::size_t>(group_rank)] : group_rank;
   }
 
-  // The group rank of a global one; none: it is no member.
+  // The group rank of a global one; none: it is not a member.
   std::optional<Rank> find(Rank global) const {
     if (!ranks_) return global >= 0 && global < size_ ? std::optional(global) : std::nullopt;
     const auto found = std::find(ranks_->begin(), ranks_->end(), global);

@@ -3,7 +3,7 @@
 
 #include "core/group/backend.h"
 #include "core/group/device.h"
-#include "core/group/flight_record.h"
+#include "core/record/flight_record.h"
 #include "core/store/log_file.h"
 #include "core/store/rendezvous.h"
 
@@ -43,12 +43,14 @@ using TensorValues = std::map<std::string, std::vector<double>>;
 struct RankResult {
   RankLog log;
   TensorValues values;
+  Time step_time{};  // of the training step that an expectation times; zero: of none
 };
 
 // The rank program: runs the operations of one launch. Returns the error that escaped, if any.
 struct ProgramResult {
   Status status;
-  TensorValues values;
+  TensorValues values{};
+  Time step_time{};       // of RankResult
   bool relaunch = false;  // stopped at a relaunch operation; the world starts the next launch
   bool clean = false;     //   and its `clean`
 };

@@ -46,7 +46,7 @@ std::string advice(const std::vector<std::string>& missing, const std::vector<st
 
 Error broken(std::string_view path, std::size_t line, std::string_view what) {
   return {Code::checkpoint_corrupt,
-          fmt::format("{}, line {}: {}; the file is no whole checkpoint, write it again", path, line, what),
+          fmt::format("{}, line {}: {}; the file is not a whole checkpoint, write it again", path, line, what),
           {{"path", std::string(path)}, {"line", std::to_string(line)}}};
 }
 
@@ -97,10 +97,18 @@ Result<std::pair<std::string, Tensor>> tensor_of(std::string_view text, std::str
   std::vector<double> values;
   for (std::size_t i = 3; i < words.size(); ++i) {
     const auto value = number(words[i]);
-    if (!value) return broken(path, line, "a value is no number");
+    if (!value) return broken(path, line, "a value is not a number");
     values.push_back(*value);
   }
   return std::pair{std::string(words[0]), Tensor::from(values, shape, *dtype)};
+}
+
+// One fact for each key.
+Facts key_facts(const std::vector<std::string>& missing, const std::vector<std::string>& unexpected) {
+  Facts facts;
+  for (const std::string& key : missing) facts.push_back({"missing", key});
+  for (const std::string& key : unexpected) facts.push_back({"unexpected", key});
+  return facts;
 }
 
 }  // namespace
@@ -143,8 +151,7 @@ Status load_state_dict(Module& module, const StateDict& saved, std::string_view 
   return Error{Code::state_dict_mismatch,
                fmt::format("Error(s) in loading state_dict for {}:{}{}", class_name, text,
                            strict ? advice(missing, unexpected) : ""),
-               {{"missing", fmt::format("{}", fmt::join(missing, ", "))},
-                {"unexpected", fmt::format("{}", fmt::join(unexpected, ", "))}}};
+               key_facts(missing, unexpected)};
 }
 
 std::string checkpoint_text(const StateDict& state) {

@@ -17,32 +17,28 @@ struct Agreement {
   WorkPtr work;              // null: nothing was started
 };
 
-constexpr DType dtype_of(float) { return DType::f32; }
-constexpr DType dtype_of(std::int64_t) { return DType::i64; }
-
 // Starts an all_reduce of this rank's number.
 template <class T>
-Result<Agreement<T>> start_agreement(ProcessGroup& group, T mine, ReduceOp op, std::string purpose) {
+Result<Agreement<T>> start_agreement(ProcessGroup& group, T mine, ReduceOp op, PurposeKind purpose) {
   const auto value = std::make_shared<T>(mine);
   CallOptions call;
-  call.purpose = std::move(purpose);
+  call.purpose = purpose;
   call.async = true;
-  const MutableView view{reinterpret_cast<std::byte*>(value.get()), dtype_of(mine), 1};
-  const auto work = keeping(value, group.all_reduce(view, op, std::move(call)));
+  const auto work = keeping(value, group.all_reduce(view_of(*value), op, std::move(call)));
   if (!work.ok()) return work.error();
   return Agreement<T>{value, *work};
 }
 
 // Blocks until every rank has given its number.
 template <class T>
-Result<T> agree(ProcessGroup& group, T mine, ReduceOp op, std::string purpose) {
-  const Result<Agreement<T>> started = start_agreement(group, mine, op, std::move(purpose));
+Result<T> agree(ProcessGroup& group, T mine, ReduceOp op, PurposeKind purpose) {
+  const Result<Agreement<T>> started = start_agreement(group, mine, op, purpose);
   if (!started.ok()) return started.error();
   PDSIM_TRY(started->work->wait());
   return *started->value;
 }
 
 // The highest group rank that is a candidate; collective_mismatch when none is.
-Result<Rank> highest_rank(ProcessGroup& group, bool candidate, std::string purpose);
+Result<Rank> highest_rank(ProcessGroup& group, bool candidate, PurposeKind purpose);
 
 }  // namespace pdsim

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/parallel/bucket_plan.h"
-#include "core/parallel/ddp_options.h"
+#include "core/semantics/ddp_options.h"
 
 #include <cstddef>
 #include <span>

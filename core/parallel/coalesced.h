@@ -21,7 +21,7 @@ namespace pdsim {
 constexpr Bytes coalesced_limit{250LL << 20};
 
 struct CoalescedOptions {
-  std::string purpose;
+  PurposeKind purpose = PurposeKind::none;
   Rank root = 0;
   Bytes limit = coalesced_limit;
   bool raises_versions = true;

@@ -12,11 +12,11 @@
 namespace pdsim {
 namespace {
 
-std::string yes_or_no(bool b) { return b ? "yes" : "no"; }
-
 void note_tensor_event(FlightRecorder& recorder, const nn::TensorEvent& event) {
-  recorder.note(event.saved ? note_kind::tensor_saved : note_kind::tensor_written,
-                {{"tensor", event.tensor}, {"version", std::to_string(event.version)}, {"by", event.by}});
+  if (event.saved)
+    recorder.note(notes::TensorSaved{event.tensor, event.version, event.by});
+  else
+    recorder.note(notes::TensorWritten{event.tensor, event.version, event.by, false});
 }
 
 }  // namespace
@@ -37,9 +37,7 @@ Result<std::unique_ptr<DistributedDataParallel>> DistributedDataParallel::wrap(n
                  "it is",
                  {}};
   std::unique_ptr<DistributedDataParallel> ddp(new DistributedDataParallel(module, group, options));
-  if (options.check_reduction)
-    group.recorder().note(note_kind::warning,
-                          {{"text", "check_reduction is deprecated and does nothing; leave it away"}});
+  if (options.check_reduction) group.recorder().note(notes::Warning{notes::WarningKind::check_reduction, 0});
   PDSIM_TRY(verify_same_model(group, trained));
   PDSIM_TRY(ddp->share_state_of(0));
   ddp->build_reducer(std::move(trained));
@@ -54,7 +52,7 @@ Status DistributedDataParallel::share_state_of(Rank root) {
   const bool skip_buffers = options_.profile.skip_buffer_broadcast_in_constructor && !options_.broadcast_buffers;
   if (!skip_buffers) state.insert(state.end(), module_.buffers().begin(), module_.buffers().end());
   CoalescedOptions how;
-  how.purpose = "parameters";
+  how.purpose = PurposeKind::parameters;
   how.root = root;
   return broadcast_coalesced(group_, state, how);
 }
@@ -63,12 +61,9 @@ void DistributedDataParallel::build_reducer(std::vector<nn::Tensor> parameters) 
   const BucketLayout layout = initial_layout(sizes_of(parameters), options_);
   FlightRecorder& recorder = group_.recorder();
   const Site site = recorder.site();
-  recorder.note(note_kind::ddp_options, {{"find_unused_parameters", yes_or_no(options_.find_unused_parameters)},
-                                         {"broadcast_buffers", yes_or_no(options_.broadcast_buffers)},
-                                         {"comm_hook", name_of(options_.comm_hook.kind)},
-                                         {"buckets", std::to_string(layout.size())},
-                                         {"line", std::to_string(site.line)},
-                                         {"column", std::to_string(site.column)}});
+  recorder.note(notes::DdpOptions{options_.find_unused_parameters, options_.broadcast_buffers,
+                                  name_of(options_.comm_hook.kind), static_cast<std::int64_t>(layout.size()), site.line,
+                                  site.column});
   reducer_ = Reducer::make(std::move(parameters), layout, group_, options_);
   initial_bucket_bytes_ = reducer_->bucket_bytes();
 }
@@ -80,15 +75,15 @@ bool DistributedDataParallel::buffers_due() const {
 // From rank 0; where ranks may have joined, from the highest that has inputs.
 Status DistributedDataParallel::broadcast_buffers(bool has_inputs) {
   CoalescedOptions how;
-  how.purpose = "buffers";
+  how.purpose = PurposeKind::buffers;
   how.raises_versions = options_.profile.buffer_broadcast_raises_versions;
   if (join_) {
-    const Result<Rank> root = highest_rank(group_, has_inputs, "buffer rank");
+    const Result<Rank> root = highest_rank(group_, has_inputs, PurposeKind::buffer_rank);
     if (!root.ok()) return root.error();
     how.root = *root;
   }
   how.written = [this](const nn::Tensor& buffer) {
-    note_tensor_event(group_.recorder(), {false, buffer.name(), buffer.version(), "buffer broadcast"});
+    group_.recorder().note(notes::TensorWritten{buffer.name(), buffer.version(), "buffer broadcast", true});
   };
   return broadcast_coalesced(group_, module_.buffers(), how);
 }

@@ -15,12 +15,23 @@
 //   records      notes ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-saved, tensor-written
 //                (flight_record.h); yes or no for what is a bool
 //   threads      the rank's own
+//
+//   auto ddp = DistributedDataParallel::wrap(module, *group, {});
+//   if (!ddp.ok()) return ddp.error();
+//   for (int step = 0; step < steps; ++step) {
+//     optimizer->zero_grad();
+//     auto output = (*ddp)->forward(batch(step), "full", {});
+//     if (!output.ok()) return output.error();
+//     const nn::Tensor loss = nn::mse_loss(*output, target(step));
+//     PDSIM_TRY((*ddp)->backward(std::span(&loss, 1)));
+//     optimizer->step();
+//   }
 #pragma once
 
 #include "core/group/process_group.h"
 #include "core/nn/module.h"
 #include "core/parallel/ddp_logging.h"
-#include "core/parallel/ddp_options.h"
+#include "core/semantics/ddp_options.h"
 
 #include <memory>
 #include <optional>

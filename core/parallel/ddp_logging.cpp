@@ -3,24 +3,37 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 namespace pdsim {
 namespace {
 
 constexpr std::int64_t ps_per_ns = 1000;
 
-std::string flag(bool b) { return b ? "1" : "0"; }
-std::string nanoseconds(Time t) { return std::to_string(t.ps / ps_per_ns); }
+using Numbers = std::vector<std::int64_t>;
+
+Numbers nanoseconds(Time t) { return {t.ps / ps_per_ns}; }
 
 template <class List>
-std::string list(const List& values) {
-  return fmt::format("{}", fmt::join(values, ", "));
+Numbers numbers_of(const List& values) {
+  Numbers numbers;
+  for (const auto value : values) numbers.push_back(static_cast<std::int64_t>(value));
+  return numbers;
 }
 
-void add_times(std::map<std::string, std::string>& text, const std::string& prefix, const StepTimes::Spans& spans) {
-  text[prefix + "forward_compute_time"] = nanoseconds(spans.forward_compute);
-  text[prefix + "backward_compute_time"] = nanoseconds(spans.backward_compute);
-  text[prefix + "backward_comm_time"] = nanoseconds(spans.backward_comm);
-  text[prefix + "backward_compute_comm_overlap_time"] = nanoseconds(spans.backward_compute_comm_overlap);
+void add_times(std::map<std::string, LoggedValue>& entries, const std::string& prefix, const StepTimes::Spans& spans) {
+  entries[prefix + "forward_compute_time"] = nanoseconds(spans.forward_compute);
+  entries[prefix + "backward_compute_time"] = nanoseconds(spans.backward_compute);
+  entries[prefix + "backward_comm_time"] = nanoseconds(spans.backward_comm);
+  entries[prefix + "backward_compute_comm_overlap_time"] = nanoseconds(spans.backward_compute_comm_overlap);
+}
+
+std::string text_of(const std::string& value) { return value; }
+std::string text_of(const Numbers& value) { return fmt::format("{}", fmt::join(value, ", ")); }
+std::string text_of(const std::vector<Numbers>& value) {
+  std::string text;
+  for (const Numbers& list : value) text += (text.empty() ? "" : ", ") + fmt::format("{}", fmt::join(list, " "));
+  return text;
 }
 
 }  // namespace
@@ -72,32 +85,39 @@ StepTimes::Spans StepTimes::average() const {
           Time{total_.backward_comm.ps / iterations_}, Time{total_.backward_compute_comm_overlap.ps / iterations_}};
 }
 
-std::map<std::string, std::string> DdpLogging::as_text() const {
-  std::map<std::string, std::string> text{
-      {"world_size", std::to_string(world_size)},
-      {"rank", std::to_string(rank)},
+std::map<std::string, LoggedValue> DdpLogging::entries() const {
+  std::map<std::string, LoggedValue> all{
+      {"world_size", Numbers{world_size}},
+      {"rank", Numbers{rank}},
       {"dtypes", dtypes},
-      {"bucket_sizes", list(bucket_sizes)},
-      {"rebuilt_bucket_sizes", list(rebuilt_bucket_sizes)},
-      {"prev_iteration_grad_ready_order_indices", list(prev_iteration_grad_ready_order_indices)},
-      {"bucket_cap_bytes", std::to_string(bucket_cap_bytes)},
-      {"broadcast_buffers", flag(broadcast_buffers)},
-      {"find_unused_parameters", flag(find_unused_parameters)},
-      {"gradient_as_bucket_view", flag(gradient_as_bucket_view)},
-      {"static_graph", flag(static_graph)},
-      {"has_rebuilt_buckets", flag(has_rebuilt_buckets)},
-      {"has_sync_bn", flag(has_sync_bn)},
-      {"num_parameter_tensors", std::to_string(num_parameter_tensors)},
-      {"total_parameter_size_bytes", std::to_string(total_parameter_size_bytes)},
-      {"iteration", std::to_string(iteration)},
-      {"unused_parameter_size", std::to_string(unused_parameter_size)},
-      {"num_buckets_reduced", std::to_string(num_buckets_reduced)},
+      {"bucket_sizes", bucket_sizes},
+      {"rebuilt_bucket_sizes", rebuilt_bucket_sizes},
+      {"prev_iteration_grad_ready_order_indices", numbers_of(prev_iteration_grad_ready_order_indices)},
+      {"bucket_cap_bytes", Numbers{bucket_cap_bytes}},
+      {"broadcast_buffers", Numbers{broadcast_buffers ? 1 : 0}},
+      {"find_unused_parameters", Numbers{find_unused_parameters ? 1 : 0}},
+      {"gradient_as_bucket_view", Numbers{gradient_as_bucket_view ? 1 : 0}},
+      {"static_graph", Numbers{static_graph ? 1 : 0}},
+      {"has_rebuilt_buckets", Numbers{has_rebuilt_buckets ? 1 : 0}},
+      {"has_sync_bn", Numbers{has_sync_bn ? 1 : 0}},
+      {"num_parameter_tensors", Numbers{num_parameter_tensors}},
+      {"total_parameter_size_bytes", Numbers{total_parameter_size_bytes}},
+      {"iteration", Numbers{iteration}},
+      {"unused_parameter_size", Numbers{unused_parameter_size}},
+      {"num_buckets_reduced", Numbers{num_buckets_reduced}},
       {"comm_hook", comm_hook}};
-  std::string& indices = text["rebuilt_per_bucket_param_indices"];
-  for (const auto& bucket : rebuilt_per_bucket_param_indices)
-    indices += (indices.empty() ? "" : ", ") + fmt::format("{}", fmt::join(bucket, " "));
-  add_times(text, "", last);
-  add_times(text, "avg_", average);
+  std::vector<Numbers> indices;
+  for (const auto& bucket : rebuilt_per_bucket_param_indices) indices.push_back(numbers_of(bucket));
+  all["rebuilt_per_bucket_param_indices"] = std::move(indices);
+  add_times(all, "", last);
+  add_times(all, "avg_", average);
+  return all;
+}
+
+std::map<std::string, std::string> DdpLogging::as_text() const {
+  std::map<std::string, std::string> text;
+  for (const auto& [key, value] : entries())
+    text[key] = std::visit([](const auto& held) { return text_of(held); }, value);
   return text;
 }
 

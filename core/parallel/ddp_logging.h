@@ -3,11 +3,12 @@
 
 #include "core/base/quantity.h"
 #include "core/parallel/bucket_layout.h"
-#include "core/parallel/ddp_options.h"
+#include "core/semantics/ddp_options.h"
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace pdsim {
@@ -35,6 +36,9 @@ class StepTimes {
   std::int64_t iterations_ = 0;
 };
 
+// A text, numbers (one or several; flags are 0 and 1, times in nanoseconds), or lists of numbers by bucket.
+using LoggedValue = std::variant<std::string, std::vector<std::int64_t>, std::vector<std::vector<std::int64_t>>>;
+
 struct DdpLogging {
   std::int64_t world_size = 0;
   std::int64_t rank = 0;
@@ -58,7 +62,9 @@ struct DdpLogging {
   std::string comm_hook;                 // empty: none
   StepTimes::Spans last{}, average{};
 
-  // Every key of PyTorch's that has a meaning here, and its text there: numbers, "64, 32", times in nanoseconds.
+  // Every key of PyTorch's that has a meaning here.
+  std::map<std::string, LoggedValue> entries() const;
+  // Their texts in PyTorch: numbers, "64, 32", times in nanoseconds.
   std::map<std::string, std::string> as_text() const;
 };
 

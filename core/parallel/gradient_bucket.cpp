@@ -99,6 +99,12 @@ void adopt_gradient(nn::Tensor& parameter, nn::Tensor& view) {
   parameter.set_grad(view);
 }
 
+std::vector<std::string> name_list(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters) {
+  std::vector<std::string> names;
+  for (const std::size_t i : indices) names.push_back(parameters[i].name());
+  return names;
+}
+
 std::string names_of(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters) {
   std::string names;
   for (const std::size_t i : indices) names += (names.empty() ? "" : ", ") + parameters[i].name();

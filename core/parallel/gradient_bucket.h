@@ -44,6 +44,7 @@ Status give_gradient(nn::Tensor& parameter, nn::Tensor& view, bool as_view);
 void adopt_gradient(nn::Tensor& parameter, nn::Tensor& view);
 
 // "fc1.weight, fc1.bias"
+std::vector<std::string> name_list(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters);
 std::string names_of(const std::vector<std::size_t>& indices, const std::vector<nn::Tensor>& parameters);
 
 }  // namespace pdsim

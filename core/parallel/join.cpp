@@ -10,16 +10,13 @@
 namespace pdsim {
 namespace {
 
-constexpr const char* active = "active ranks";
-constexpr const char* early_end = "early termination";
-constexpr const char* backward_sync = "backward sync";
 constexpr int much_skew = 1000;  // iterations shadowed without a warning
 
 }  // namespace
 
-Result<Rank> highest_rank(ProcessGroup& group, bool candidate, std::string purpose) {
+Result<Rank> highest_rank(ProcessGroup& group, bool candidate, PurposeKind purpose) {
   const std::int64_t mine = candidate ? group.rank() : -1;
-  const Result<std::int64_t> highest = agree(group, mine, ReduceOp::max, std::move(purpose));
+  const Result<std::int64_t> highest = agree(group, mine, ReduceOp::max, purpose);
   if (!highest.ok()) return highest.error();
   if (*highest < 0 || *highest >= group.size())
     return Error{Code::collective_mismatch,
@@ -32,10 +29,10 @@ Result<Rank> highest_rank(ProcessGroup& group, bool candidate, std::string purpo
 void DistributedDataParallel::enter_join(const JoinContext& options) { join_ = options; }
 
 Status DistributedDataParallel::tell_that_inputs_are_left() {
-  Result<Agreement<float>> ranks = start_agreement(group_, 1.0F, ReduceOp::sum, active);
+  Result<Agreement<float>> ranks = start_agreement(group_, 1.0F, ReduceOp::sum, PurposeKind::active_ranks);
   if (!ranks.ok()) return ranks.error();
   if (join_->throw_on_early_termination) {
-    const Result<float> ended = agree(group_, 0.0F, ReduceOp::sum, early_end);
+    const Result<float> ended = agree(group_, 0.0F, ReduceOp::sum, PurposeKind::early_termination);
     if (!ended.ok()) return ended.error();
     if (*ended > 0.0F)
       return Error{Code::inputs_exhausted,
@@ -49,18 +46,19 @@ Status DistributedDataParallel::tell_that_inputs_are_left() {
 }
 
 Status DistributedDataParallel::tell_whether_backward_syncs() {
-  return start_agreement(group_, require_backward_grad_sync_ ? 1.0F : 0.0F, ReduceOp::sum, backward_sync).status();
+  return start_agreement(group_, require_backward_grad_sync_ ? 1.0F : 0.0F, ReduceOp::sum, PurposeKind::backward_sync)
+      .status();
 }
 
 Status DistributedDataParallel::leave_join() {
   PDSIM_CHECK(join_.has_value(), "who leaves join has entered it");
   bool last = true;
   for (int shadowed = 0;; ++shadowed) {
-    const Result<float> left = agree(group_, 0.0F, ReduceOp::sum, active);
+    const Result<float> left = agree(group_, 0.0F, ReduceOp::sum, PurposeKind::active_ranks);
     if (!left.ok()) return left.error();
     if (*left == 0.0F) break;
     if (join_->throw_on_early_termination) {
-      const Result<float> told = agree(group_, 1.0F, ReduceOp::sum, early_end);
+      const Result<float> told = agree(group_, 1.0F, ReduceOp::sum, PurposeKind::early_termination);
       if (!told.ok()) return told.error();
       return Error{Code::inputs_exhausted,
                    fmt::format("rank {} ran out of inputs while {} of {} ranks have some left, and join was entered "
@@ -68,21 +66,18 @@ Status DistributedDataParallel::leave_join() {
                                group_.global_rank(group_.rank()), *left, group_.size()),
                    {{"rank", std::to_string(group_.global_rank(group_.rank()))}}};
     }
-    if (shadowed == much_skew)
-      group_.recorder().note(
-          note_kind::warning,
-          {{"text", fmt::format("join: this rank has at least {} inputs fewer than others", much_skew)}});
+    if (shadowed == much_skew) group_.recorder().note(notes::Warning{notes::WarningKind::fewer_inputs, much_skew});
     PDSIM_TRY(shadow_iteration());
     last = false;
   }
-  const Result<Rank> root = highest_rank(group_, last, "last rank");
+  const Result<Rank> root = highest_rank(group_, last, PurposeKind::last_rank);
   return root.ok() ? share_state_of(*root) : root.status();
 }
 
 Status DistributedDataParallel::shadow_iteration() {
   PDSIM_TRY(reducer_->rebuild_if_due());
   if (buffers_due()) PDSIM_TRY(broadcast_buffers(false));
-  const Result<float> syncing = agree(group_, 0.0F, ReduceOp::sum, backward_sync);
+  const Result<float> syncing = agree(group_, 0.0F, ReduceOp::sum, PurposeKind::backward_sync);
   if (!syncing.ok()) return syncing.error();
   require_forward_param_sync_ = *syncing != 0.0F;
   return require_forward_param_sync_ ? reducer_->shadow_backward() : Status{};

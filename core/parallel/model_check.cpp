@@ -14,13 +14,9 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-MutableView view_of(Numbers& numbers) {
-  return {reinterpret_cast<std::byte*>(numbers.data()), DType::i64, static_cast<std::int64_t>(numbers.size())};
-}
-
-CallOptions named(std::string purpose) {
+CallOptions made_for(PurposeKind purpose) {
   CallOptions options;
-  options.purpose = std::move(purpose);
+  options.purpose = purpose;
   return options;
 }
 
@@ -32,8 +28,8 @@ Status verify_counts(ProcessGroup& group, std::size_t parameters) {
   const auto buffers = std::make_shared<Buffers>();
   buffers->in = {mine};
   buffers->out.resize(static_cast<std::size_t>(group.size()));
-  PDSIM_TRY(
-      wait(keeping(buffers, group.all_gather(view_of(buffers->in), view_of(buffers->out), named("parameter count")))));
+  PDSIM_TRY(wait(keeping(
+      buffers, group.all_gather(view_of(buffers->in), view_of(buffers->out), made_for(PurposeKind::parameter_count)))));
   for (Rank r = 0; r < group.size(); ++r) {
     const std::int64_t theirs = buffers->out[static_cast<std::size_t>(r)];
     if (theirs == mine) continue;
@@ -66,7 +62,7 @@ Status verify_shapes(ProcessGroup& group, std::span<const nn::Tensor> parameters
   Numbers mine;
   for (const nn::Tensor& p : parameters) append_sizes_and_strides(p.shape(), mine);
   const auto root = std::make_shared<Numbers>(mine);
-  PDSIM_TRY(wait(keeping(root, group.broadcast(view_of(*root), 0, named("parameter sizes")))));
+  PDSIM_TRY(wait(keeping(root, group.broadcast(view_of(*root), 0, made_for(PurposeKind::parameter_sizes)))));
   auto at = mine.begin();
   auto theirs = root->begin();
   for (std::size_t i = 0; i < parameters.size(); ++i) {

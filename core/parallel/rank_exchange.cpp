@@ -11,13 +11,13 @@ nn::RankExchange exchange_over(ProcessGroup& group) {
   ranks.gather = [&group](const nn::Tensor& mine) -> Result<nn::Tensor> {
     nn::Tensor all = nn::Tensor::zeros({group.size() * mine.numel()}, mine.dtype());
     CallOptions call;
-    call.purpose = "batch statistics";
+    call.purpose = PurposeKind::batch_statistics;
     PDSIM_TRY(wait(keeping(std::pair{mine, all}, group.all_gather(mine.view(), all.mutable_view(), std::move(call)))));
     return all;
   };
   ranks.sum = [&group](nn::Tensor& sum) -> Status {
     CallOptions call;
-    call.purpose = "batch gradients";
+    call.purpose = PurposeKind::batch_gradients;
     return wait(keeping(sum, group.all_reduce(sum.mutable_view(), ReduceOp::sum, std::move(call))));
   };
   return ranks;

@@ -13,20 +13,19 @@ namespace {
 
 using Words = std::vector<std::int32_t>;
 
-Status broadcast_words(ProcessGroup& group, const std::shared_ptr<Words>& words, std::string purpose) {
+Status broadcast_words(ProcessGroup& group, const std::shared_ptr<Words>& words, PurposeKind purpose) {
   CallOptions call;
-  call.purpose = std::move(purpose);
-  const MutableView view{reinterpret_cast<std::byte*>(words->data()), DType::i32,
-                         static_cast<std::int64_t>(words->size())};
-  return wait(keeping(words, group.broadcast(view, 0, std::move(call))));
+  call.purpose = purpose;
+  return wait(keeping(words, group.broadcast(view_of(*words), 0, std::move(call))));
 }
 
 Error no_layout(std::string_view what) {
-  return {Code::collective_mismatch,
-          fmt::format("the {} that rank 0 broadcast is no arrangement of this rank's parameters; another collective "
-                      "of a peer may have been taken for it",
-                      what),
-          {}};
+  return {
+      Code::collective_mismatch,
+      fmt::format("the {} that rank 0 broadcast is not an arrangement of this rank's parameters; another collective "
+                  "of a peer may have been taken for it",
+                  what),
+      {}};
 }
 
 bool is_permutation_of_all(Words order, std::size_t count) {
@@ -65,14 +64,14 @@ Status Reducer::agree_on_layout(BucketLayout& layout) {
     sizes->push_back(static_cast<std::int32_t>(bucket.size()));
   }
   order->push_back(static_cast<std::int32_t>(layout.size()));
-  PDSIM_TRY(broadcast_words(group_, order, "rebuild order"));
+  PDSIM_TRY(broadcast_words(group_, order, PurposeKind::rebuild_order));
   const std::int32_t count = order->back();
   order->pop_back();
   if (!is_permutation_of_all(*order, parameters_.size()) || count < 1 ||
       static_cast<std::size_t>(count) > parameters_.size())
     return no_layout("rebuilt order");
   sizes->resize(static_cast<std::size_t>(count));
-  PDSIM_TRY(broadcast_words(group_, sizes, "rebuild sizes"));
+  PDSIM_TRY(broadcast_words(group_, sizes, PurposeKind::rebuild_sizes));
 
   layout.clear();
   auto next = order->begin();

@@ -41,10 +41,9 @@ void Reducer::set_layout(const BucketLayout& layout) {
       places_[layout[b][slot]] = {b, slot};
       if (options_.gradient_as_bucket_view) adopt_gradient(parameters_[layout[b][slot]], buckets_[b].views[slot]);
     }
-    group_.recorder().note(note_kind::bucket_layout, {{"phase", rebuilt_ ? "rebuilt" : "initial"},
-                                                      {"bucket", std::to_string(b)},
-                                                      {"parameters", names_of(layout[b], parameters_)},
-                                                      {"bytes", std::to_string(buckets_[b].flat.view().bytes())}});
+    group_.recorder().note(notes::BucketLayout{rebuilt_ ? notes::LayoutPhase::rebuilt : notes::LayoutPhase::initial,
+                                               static_cast<std::int64_t>(b), buckets_[b].flat.view().bytes(),
+                                               name_list(layout[b], parameters_)});
   }
 }
 
@@ -90,12 +89,7 @@ void Reducer::arm(const nn::Tensor& output) {
     if (std::none_of(used.begin(), used.end(), is_it)) unused_.push_back(i);
   }
   if (unused_.empty() && options_.find_unused_parameters && !std::exchange(warned_, true))
-    group_.recorder().note(
-        note_kind::warning,
-        {{"text",
-          "find_unused_parameters is on, and this forward left no parameter unused: each iteration "
-          "walks the graph and reduces a map of used parameters for nothing, unless a later one does "
-          "leave some out"}});
+    group_.recorder().note(notes::Warning{notes::WarningKind::unused_search_in_vain, 0});
 }
 
 Status Reducer::backward(std::span<const nn::Tensor> losses) {
@@ -182,13 +176,12 @@ Status Reducer::launch_ready_buckets() {
 }
 
 Status Reducer::launch(GradientBucket& bucket, std::size_t index) {
-  const std::string number = std::to_string(index);
-  const std::string count = std::to_string(bucket.parameters.size());
-  group_.recorder().note(note_kind::bucket_launched, {{"bucket", number}});
+  const auto number = static_cast<std::int64_t>(index);
+  group_.recorder().note(notes::BucketLaunched{number});
   CallOptions call;
-  call.purpose = "bucket " + number;
+  call.purpose = {PurposeKind::bucket, number};
   call.async = true;
-  call.facts = {{"bucket", number}, {"parameters", names_of(bucket.parameters, parameters_)}, {"ready", count}};
+  call.parameters = name_list(bucket.parameters, parameters_);
   times_.communication_began(group_.recorder().now());
   if (hook_ != nullptr) {
     Result<HookFuture> future =
@@ -205,12 +198,10 @@ Status Reducer::launch(GradientBucket& bucket, std::size_t index) {
 
 Status Reducer::launch_used_map(std::vector<std::int32_t> used) {
   reduced_used_ = std::make_shared<std::vector<std::int32_t>>(std::move(used));
-  const MutableView map{reinterpret_cast<std::byte*>(reduced_used_->data()), DType::i32,
-                        static_cast<std::int64_t>(reduced_used_->size())};
   CallOptions call;
-  call.purpose = "used map";
+  call.purpose = PurposeKind::used_map;
   call.async = true;
-  const auto work = keeping(reduced_used_, group_.all_reduce(map, ReduceOp::sum, std::move(call)));
+  const auto work = keeping(reduced_used_, group_.all_reduce(view_of(*reduced_used_), ReduceOp::sum, std::move(call)));
   if (!work.ok()) return work.error();
   used_work_ = *work;
   return {};
@@ -280,11 +271,10 @@ void Reducer::note_unfilled() const {
   for (std::size_t b = next_bucket_; b < buckets_.size(); ++b) {
     const GradientBucket& bucket = buckets_[b];
     if (bucket.pending == 0) continue;
-    group_.recorder().note(note_kind::bucket_unfilled,
-                           {{"bucket", std::to_string(b)},
-                            {"ready", std::to_string(bucket.parameters.size() - bucket.pending)},
-                            {"total", std::to_string(bucket.parameters.size())},
-                            {"missing", names_of(missing_of(bucket), parameters_)}});
+    const auto total = static_cast<std::int64_t>(bucket.parameters.size());
+    group_.recorder().note(notes::BucketUnfilled{static_cast<std::int64_t>(b),
+                                                 total - static_cast<std::int64_t>(bucket.pending), total,
+                                                 name_list(missing_of(bucket), parameters_)});
   }
 }
 

@@ -11,9 +11,9 @@
 #include "core/group/process_group.h"
 #include "core/nn/autograd.h"
 #include "core/parallel/agreement.h"
-#include "core/parallel/comm_hook.h"
 #include "core/parallel/ddp_logging.h"
 #include "core/parallel/gradient_bucket.h"
+#include "core/parallel/hooks/comm_hook.h"
 
 #include <cstdint>
 #include <memory>

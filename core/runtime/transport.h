@@ -31,7 +31,7 @@ struct Message {
 
 class Transport {
  public:
-  using Done = Callback<Status>;
+  using Done = Callback<const Status&>;
   virtual ~Transport() = default;
   virtual Rank rank() const = 0;
   virtual int size() const = 0;

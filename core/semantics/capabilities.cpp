@@ -15,17 +15,20 @@ using Ops = EnumSet<ReduceOp>;
 using DTypes = EnumSet<DType>;
 using K = CollectiveKind;
 
+constexpr Kinds native_in(std::string_view NativeNames::*library) {
+  Kinds kinds;
+  for (const CollectiveRow& kind : collective_table)
+    if (!(kind.native.*library).empty()) kinds.add(kind.kind);
+  return kinds;
+}
+
 constexpr std::array worlds{
     // Gloo reduces through a function that it is handed, which is pdsim's kernel.
-    Capabilities{.world = "gloo",
-                 .title = "gloo",
-                 .memory = "cpu",
-                 .collectives = {K::broadcast, K::all_reduce, K::reduce, K::all_gather, K::gather, K::scatter,
-                                 K::all_to_all, K::barrier}},
+    Capabilities{.world = "gloo", .title = "gloo", .memory = "cpu", .collectives = native_in(&NativeNames::gloo)},
     Capabilities{.world = "mpi",
                  .title = "MPI",
                  .memory = "cpu",
-                 .collectives = Kinds{K::send, K::recv, K::monitored_barrier}.but(),
+                 .collectives = native_in(&NativeNames::mpi),
                  .arithmetic = {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max},
                  .bitwise = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
                  .arithmetic_dtypes = {DType::f32, DType::f64, DType::i8, DType::u8, DType::i32, DType::i64},
@@ -34,8 +37,7 @@ constexpr std::array worlds{
     Capabilities{.world = "nccl",
                  .title = "NCCL",
                  .memory = "cpu",
-                 .collectives = {K::broadcast, K::all_reduce, K::reduce, K::all_gather, K::gather, K::scatter,
-                                 K::reduce_scatter, K::all_to_all},
+                 .collectives = native_in(&NativeNames::nccl),
                  .arithmetic = {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::avg,
                                 ReduceOp::premul_sum},
                  .arithmetic_dtypes = DTypes{}.but()},
@@ -86,6 +88,12 @@ Error refused(const LibrarySemantics& library, const Profile& profile, const Col
           {{"in", std::string(name_of(call.kind))}, {"backend", std::string(library.name)}}};
 }
 
+Error refused_operation(const LibrarySemantics& library, const Profile& profile, const Collective& call) {
+  Error error = refused(library, profile, call, fmt::format("{} for {}", name_of(call.op), name_of(call.dtype)));
+  error.facts.push_back({"reduce_op", std::string(name_of(call.op))});
+  return error;
+}
+
 }  // namespace
 
 std::span<const Capabilities> capabilities() { return worlds; }
@@ -104,14 +112,14 @@ Status offers(const LibrarySemantics& library, const Profile& profile, const Col
   if (refuses->kinds.has(call.kind)) return refused(library, profile, call, "this operation");
   if (refuses->any_source && call.kind == K::recv && call.root == any_source)
     return refused(library, profile, call, "a receive from any source");
-  if (kind.point_to_point || call.kind == K::monitored_barrier || call.kind == K::barrier) return {};
+  if (kind.point_to_point || !kind.has_input) return {};
   if (refuses->dtypes.has(call.dtype))
     return refused(library, profile, call, fmt::format("the dtype {}", name_of(call.dtype)));
   if (!kind.reduces) return {};
   const bool factor = call.op == ReduceOp::premul_sum && refuses->premul_dtypes.has(call.dtype);
   // A bitwise op on floats is refused by its own sentence, which holds for every library.
   if (factor || (refuses->ops.has(call.op) && supports(call.op, call.dtype)))
-    return refused(library, profile, call, fmt::format("{} for {}", name_of(call.op), name_of(call.dtype)));
+    return refused_operation(library, profile, call);
   return {};
 }
 

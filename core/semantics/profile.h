@@ -1,7 +1,7 @@
 // THE table of PyTorch versions: what differs between them where users can see it. Source: SEMANTICS section 7.
 #pragma once
 
-#include "core/parallel/ddp_options.h"
+#include "core/semantics/ddp_options.h"
 #include "core/semantics/library.h"
 
 namespace pdsim {

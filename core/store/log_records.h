@@ -21,7 +21,7 @@ constexpr std::string_view refcount_key = "refcount/";
 std::string log_record(std::string_view key, std::string_view value);
 
 // Applies the records in `bytes`, which begin at `offset` of the file; the newest record of a key wins. store_corrupt, with
-// what was found and where, for anything that is no record; the records before it have been applied then.
+// what was found and where, for anything that is not a record; the records before it have been applied then.
 Status apply_records(std::string_view bytes, std::int64_t offset, KeyValues& into);
 
 }  // namespace pdsim

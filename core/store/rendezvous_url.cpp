@@ -39,7 +39,7 @@ Result<Url> split(std::string_view text) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || text.find('\0') != std::string_view::npos)
     return wrong(
-        fmt::format("init method `{}` is no URL; use env://, tcp://HOST:PORT or file:///PATH", shown(text, 80)));
+        fmt::format("init method `{}` is not a URL; use env://, tcp://HOST:PORT or file:///PATH", shown(text, 80)));
   Url url{text.substr(0, colon), text.substr(colon + 3), {}, {}};
   if (const std::size_t mark = url.authority.find('?'); mark != std::string_view::npos) {
     url.query = url.authority.substr(mark + 1);

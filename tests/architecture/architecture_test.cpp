@@ -42,6 +42,7 @@ std::string problems_of_project(Rule rule) {
 
 TEST(Architecture, IncludesOnlyPointDownwards) { EXPECT_EQ(problems_of_project(include_problems), ""); }
 TEST(Architecture, CoreAndSimHideNoState) { EXPECT_EQ(problems_of_project(hidden_state_problems), ""); }
+TEST(Architecture, RulesReadTheRecordAlone) { EXPECT_EQ(problems_of_project(rule_problems), ""); }
 TEST(Architecture, NoFileIsLongerThanFiveHundredLines) { EXPECT_EQ(problems_of_project(size_problems), ""); }
 
 TEST(Architecture, TheTopLevelHoldsWhatTheDesignNames) {
@@ -60,17 +61,23 @@ TEST(Architecture, TheTopLevelHoldsWhatTheDesignNames) {
 
 TEST(IncludeRule, CatchesEveryForbiddenArrow) {
   const std::string_view forbidden[][2] = {
-      {"core/base/a.h", "#include \"sim/scheduler.h\"\n"},
+      {"core/base/a.h", "#include \"sim/kernel/scheduler.h\"\n"},
       {"sim/a.cpp", "#include \"backends/gloo/a.h\"\n"},
       {"backends/gloo/a.cpp", "#include \"sim/a.h\"\n"},
       {"backends/gloo/a.cpp", "#include \"backends/mpi/a.h\"\n"},
-      {"sim/a.cpp", "#include \"scenarios/engine/world.h\"\n"},
-      {"scenarios/engine/a.cpp", "#include \"tools/command.h\"\n"},
+      {"sim/a.cpp", "#include \"scenarios/worlds/world.h\"\n"},
+      {"scenarios/run/a.cpp", "#include \"tools/command.h\"\n"},
+      {"core/base/a.cpp", "#include \"core/group/a.h\"\n"},
+      {"core/nn/a.cpp", "#include \"core/store/a.h\"\n"},
+      {"sim/kernel/a.cpp", "#include \"sim/world/a.h\"\n"},
+      {"backends/gloo/a.cpp", "#include \"backends/launch/a.h\"\n"},
+      {"scenarios/language/a.cpp", "#include \"scenarios/diagnosis/a.h\"\n"},
+      {"scenarios/diagnosis/rules/a.cpp", "#include \"scenarios/program/a.h\"\n"},
       {"core/base/a.cpp", "#include <boost/fiber/all.hpp>\n"},
       {"core/base/a.cpp", "#include <Eigen/Core>\n"},
       {"core/nn/a.h", "#include <Eigen/Core>\n"},
-      {"scenarios/engine/a.h", "#include <yaml-cpp/yaml.h>\n"},
-      {"scenarios/engine/a.cpp", "#include <CLI/CLI.hpp>\n"},
+      {"scenarios/language/a.h", "#include <yaml-cpp/yaml.h>\n"},
+      {"scenarios/run/a.cpp", "#include <CLI/CLI.hpp>\n"},
       {"sim/a.cpp", "#include <unistd.h>\n"},
   };
   for (const auto& [path, text] : forbidden) EXPECT_EQ(include_problems(path, text).size(), 1U) << path << " " << text;
@@ -82,9 +89,9 @@ TEST(IncludeRule, AllowsWhatTheDesignDraws) {
       {"sim/a.cpp", "#include <boost/fiber/all.hpp>\n"},
       {"core/nn/a.cpp", "#include <Eigen/Core>\n"},
       {"backends/gloo/a.cpp", "#include <gloo/context.h>\n"},
-      {"tools/a.cpp", "#include \"scenarios/engine/a.h\"\n"},
+      {"tools/a.cpp", "#include \"scenarios/run/a.h\"\n"},
       {"core/base/a.cpp", "#include <vector>\n"},
-      {"core/base/a.cpp", "// #include \"sim/scheduler.h\"\n"},
+      {"core/base/a.cpp", "// #include \"sim/kernel/scheduler.h\"\n"},
   };
   for (const auto& [path, text] : allowed) EXPECT_TRUE(include_problems(path, text).empty()) << path << " " << text;
 }
@@ -98,6 +105,8 @@ TEST(HiddenStateRule, CatchesClocksAndHashOrderButNotWordsThatContainThem) {
 }
 
 TEST(SizeRule, AllowsFiveHundredLinesAndNotOneMore) {
+  EXPECT_EQ(rule_problems("scenarios/diagnosis/rules/a.cpp", "if (report.scenario != nullptr) f();\n").size(), 1U);
+  EXPECT_TRUE(rule_problems("scenarios/diagnosis/rules/scenario_places.cpp", "report.scenario->ddp;\n").empty());
   EXPECT_TRUE(size_problems("core/a.h", std::string(500, '\n')).empty());
   EXPECT_EQ(size_problems("core/a.h", std::string(501, '\n')).size(), 1U);
 }

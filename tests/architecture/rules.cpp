@@ -33,15 +33,16 @@ constexpr std::array libraries{
     Library{"fmt/", {"tools/", "tests/"}, false},
     Library{"Eigen/", {"core/nn/"}, true},
     Library{"boost/", {"sim/"}, false},
+    Library{"xxhash.h", {"core/base/"}, true},
     Library{"cpuid.h", {"core/collectives/"}, true},
     Library{"immintrin.h", {"core/collectives/"}, true},
-    Library{"sys/mman.h", {"sim/stacks.cpp", "backends/local/shared_memory.cpp"}, true},
-    Library{"sanitizer/", {"sim/stacks.cpp"}, true},
+    Library{"sys/mman.h", {"sim/kernel/stacks.cpp", "backends/os/shared_memory.cpp"}, true},
+    Library{"sanitizer/", {"sim/kernel/stacks.cpp"}, true},
     Library{"gloo/", {"backends/gloo/", "tests/unit/gloo/"}, false},
     Library{"mpi.h", {"backends/mpi/"}, false},
     Library{"nccl.h", {"backends/nccl/"}, false},
     Library{"cuda", {"backends/nccl/"}, false},
-    Library{"yaml-cpp/", {"scenarios/engine/"}, true},
+    Library{"yaml-cpp/", {"scenarios/language/"}, true},
     Library{"nlohmann/", {"backends/", "scenarios/", "tools/", "tests/"}, true},
     Library{"CLI/", {"tools/"}, true},
     Library{"gtest/", {"tests/"}, false},
@@ -73,7 +74,7 @@ constexpr std::array forbidden_words{
 };
 
 // Plants the leaks that the determinism check must find, so it needs what is forbidden everywhere else.
-constexpr std::string_view planted_leaks = "sim/leaks.cpp";
+constexpr std::string_view planted_leaks = "sim/world/leaks.cpp";
 
 // The base class of Boost.Fiber's algorithms has this in a signature; virtual time never calls it.
 constexpr std::string_view required_signature = "void suspend_until(const std::chrono::steady_clock::time_point&)";
@@ -111,12 +112,53 @@ bool is_below_any(std::string_view path, const std::array<std::string_view, N>& 
                      [&](std::string_view folder) { return !folder.empty() && path.starts_with(folder); });
 }
 
-// "backends/gloo/" of "backends/gloo/device.h"; empty for a file that is in no folder of backends.
-std::string_view backend_folder(std::string_view path) {
-  constexpr std::string_view backends = "backends/";
-  if (!path.starts_with(backends)) return {};
-  const std::size_t slash = path.find('/', backends.size());
-  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash + 1);
+// The rooms of a layer, lowest first: a room includes itself and those before it. A file above all rooms (sim/run.h) may include each.
+struct Room {
+  std::string_view folder;
+  std::array<std::string_view, 4> never;  // rooms below it that it must not know all the same
+};
+constexpr std::array rooms{
+    Room{"core/base/", {}},
+    Room{"core/runtime/", {}},
+    Room{"core/store/", {}},
+    Room{"core/nn/", {"core/runtime/", "core/store/"}},
+    Room{"core/collectives/", {"core/store/", "core/nn/"}},
+    Room{"core/semantics/", {"core/runtime/", "core/store/", "core/nn/"}},
+    Room{"core/record/", {"core/nn/"}},
+    Room{"core/group/", {"core/nn/"}},
+    Room{"core/parallel/", {"core/store/"}},
+    Room{"core/measure/", {"core/nn/", "core/parallel/"}},
+    Room{"sim/kernel/", {}},
+    Room{"sim/network/", {}},
+    Room{"sim/world/", {}},
+    Room{"backends/os/", {}},
+    Room{"backends/net/", {}},
+    Room{"backends/tcp_store/", {}},
+    Room{"backends/process/", {}},
+    Room{"backends/launch/", {}},
+    Room{"backends/engine/", {"backends/tcp_store/", "backends/process/", "backends/launch/"}},
+    Room{"backends/gloo/", {"backends/tcp_store/", "backends/launch/"}},
+    Room{"backends/mpi/", {"backends/tcp_store/", "backends/launch/", "backends/gloo/"}},
+    Room{"backends/nccl/", {"backends/tcp_store/", "backends/launch/", "backends/gloo/", "backends/mpi/"}},
+    Room{"scenarios/text/", {}},
+    Room{"scenarios/records/", {}},
+    Room{"scenarios/language/", {"scenarios/records/"}},
+    Room{"scenarios/program/", {}},
+    Room{"scenarios/worlds/", {}},
+    Room{"scenarios/diagnosis/", {"scenarios/program/", "scenarios/worlds/"}},
+    Room{"scenarios/reports/", {"scenarios/program/", "scenarios/worlds/"}},
+    Room{"scenarios/run/", {}},
+    Room{"scenarios/measure/", {}},
+};
+
+const Room* room_of(std::string_view path) {
+  const auto* room =
+      std::find_if(rooms.begin(), rooms.end(), [&](const Room& r) { return path.starts_with(r.folder); });
+  return room == rooms.end() ? nullptr : room;
+}
+
+bool is_allowed(const Room& from, const Room& to) {
+  return &to <= &from && std::find(from.never.begin(), from.never.end(), to.folder) == from.never.end();
 }
 
 std::string project_include_problem(std::string_view path, std::string_view header) {
@@ -125,9 +167,10 @@ std::string project_include_problem(std::string_view path, std::string_view head
   if (layer == layers.end()) return {};
   if (!is_below_any(header, layer->may_include))
     return std::string(layer->folder) + " must not include " + std::string(header);
-  const std::string_view from = backend_folder(path), to = backend_folder(header);
-  if (!from.empty() && !to.empty() && from != to && to != "backends/local/")
-    return std::string(from) + " must not include " + std::string(header) + ": backends do not know each other";
+  const Room *from = room_of(path), *to = room_of(header);
+  const bool same_layer = header.starts_with(layer->folder);
+  if (same_layer && from != nullptr && to != nullptr && !is_allowed(*from, *to))
+    return std::string(from->folder) + " must not include " + std::string(header) + ": the rooms point the other way";
   return {};
 }
 
@@ -169,6 +212,19 @@ Problems hidden_state_problems(std::string_view path, std::string_view text) {
     if (line.find(required_signature) != std::string_view::npos) return;
     for (const std::string_view word : forbidden_words)
       if (has_word(line, word)) problems.push_back({place(path, number), std::string(word) + " is not deterministic"});
+  });
+  return problems;
+}
+
+Problems rule_problems(std::string_view path, std::string_view text) {
+  Problems problems;
+  if (path.find("/diagnoses/") == std::string_view::npos && path.find("/rules/") == std::string_view::npos)
+    return problems;
+  if (!path.starts_with("scenarios/") || path.find("/scenario_places.") != std::string_view::npos) return problems;
+  for_each_line(text, [&](int number, std::string_view line) {
+    for (const std::string_view asked : {"scenario->", "scenario.", ".scenario", "*scenario"})
+      if (line.find(asked) != std::string_view::npos && !line.starts_with("#include"))
+        problems.push_back({place(path, number), "a rule asks the scenario; it reads the record alone"});
   });
   return problems;
 }

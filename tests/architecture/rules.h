@@ -20,6 +20,8 @@ Problems include_problems(std::string_view path, std::string_view text);
 // core and sim ask neither the machine nor the clock, and depend on nothing that differs between two runs.
 Problems hidden_state_problems(std::string_view path, std::string_view text);
 
+// Of diagnosis rules: they read the record alone, and scenario_places.cpp maps findings to places in the file.
+Problems rule_problems(std::string_view path, std::string_view text);
 Problems size_problems(std::string_view path, std::string_view text);
 
 }  // namespace pdsim::architecture

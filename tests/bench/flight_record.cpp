@@ -1,9 +1,9 @@
 // What it costs to record a call: begun, started and finished, as every collective is. With the ring that survives the rank's
 // death, and without it. Items are calls, so that the time per item is the nanoseconds per recorded call.
-#include "core/group/flight_record.h"
+#include "core/record/flight_record.h"
 
-#include "backends/local/real_runtime.h"
-#include "core/group/record_ring.h"
+#include "backends/os/real_runtime.h"
+#include "core/record/record_ring.h"
 
 #include <benchmark/benchmark.h>
 #include <memory>
@@ -17,7 +17,7 @@ Call all_reduce() {
   call.layer = Layer::collective;
   call.name = "all_reduce";
   call.group = "world";
-  call.purpose = "bucket 0";
+  call.purpose = {PurposeKind::bucket, 0};
   call.site = {"train", 3, 12, 7};
   call.count = 1 << 20;
   return call;

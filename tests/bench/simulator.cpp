@@ -1,7 +1,7 @@
 // What the simulated world costs: switches between fibers, messages, and memory of a rank.
-#include "core/group/process_group.h"
+#include "core/group/init_process_group.h"
+#include "sim/kernel/scheduler.h"
 #include "sim/run.h"
-#include "sim/scheduler.h"
 
 #include <benchmark/benchmark.h>
 #include <fstream>
@@ -37,13 +37,9 @@ BENCHMARK(fiber_switches)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 RankProgram in_group(std::function<Status(ProcessGroup&)> body) {
   return [body = std::move(body)](RankEnvironment& env) -> ProgramResult {
-    auto store = env.rendezvous.env(Time::max());
-    if (!store.ok()) return {store.error(), {}};
-    auto member = env.backend.join(**store, {"world", env.rank, env.world_size, Time::max()});
-    if (!member.ok()) return {member.error(), {}};
-    ProcessGroup group("world", RankList::of_world(env.world_size), env.rank, Time::max(), std::move(*member),
-                       env.recorder);
-    return {body(group), {}};
+    auto group = init_process_group(env, Time::max());
+    if (!group.ok()) return {group.error(), {}};
+    return {body(*group), {}};
   };
 }
 
@@ -54,25 +50,53 @@ WorldSpec world(int ranks) {
   return spec;
 }
 
-// Ring all-reduces of sizes only, after a barrier: 2 p (p - 1) messages each.
-void messages(benchmark::State& state) {
+// What ring all-reduces of 64 KiB a rank ask of the simulator; messages/s is per second of processor time.
+struct Traffic {
+  Engine engine = Engine::exchange;
+  bool data = false;
+  bool jitter = false;  // and a fault that watches every message
+};
+
+void ring(benchmark::State& state, const Traffic& traffic) {
   const int ranks = static_cast<int>(state.range(0));
-  const WorldSpec spec = world(ranks);
-  const int rounds = std::max(1, 4096 / (ranks * ranks / 64 + 1));
+  constexpr std::int64_t count = 16384;
+  WorldSpec spec = world(ranks);
+  if (traffic.engine == Engine::closed_form) spec.sharing = Sharing::none;  // else the exchange has the calls
+  if (traffic.jitter) {
+    spec.intra.jitter = spec.inter.jitter = Time{2'000'000};
+    FaultSpec late;
+    late.kind = "delay";
+    late.by = Time{1'000};
+    late.match.from = *IntSet::parse("0");
+    late.match.to = *IntSet::parse("1");
+    spec.faults.push_back(late);
+  }
+  const int rounds = std::max(1, 1'500'000 / (2 * ranks * (ranks - 1)));
+  RunOptions options;
+  options.engine = traffic.engine;
   std::int64_t sent = 0;
   for (auto _ : state) {
-    const auto run = sim::run(spec, {}, in_group([rounds](ProcessGroup& g) -> Status {
+    const auto run = sim::run(spec, options, in_group([rounds, &traffic](ProcessGroup& g) -> Status {
+                                std::vector<float> values(traffic.data ? count : 0, 1.0F);
+                                auto* data = traffic.data ? reinterpret_cast<std::byte*>(values.data()) : nullptr;
                                 for (int i = 0; i < rounds; ++i)
-                                  PDSIM_TRY(wait(g.all_reduce({nullptr, DType::f32, 1 << 20}, ReduceOp::sum)));
+                                  PDSIM_TRY(wait(g.all_reduce({data, DType::f32, count}, ReduceOp::sum)));
                                 return Status{};
                               }));
-    sent += std::int64_t{2} * ranks * (ranks - 1) * rounds;
-    if (!run.ok() || run->deadlocked) state.SkipWithError("the run did not finish");
+    if (!run.ok() || run->deadlocked) return state.SkipWithError("the run did not finish");
+    sent += run->message_count;
   }
   state.counters["messages/s"] = benchmark::Counter(static_cast<double>(sent), benchmark::Counter::kIsRate);
 }
-BENCHMARK(messages)->Arg(8)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096)->MeasureProcessCPUTime()->Unit(
-    benchmark::kMillisecond);
+
+void ring_by(const char* name, const Traffic& traffic) {
+  benchmark::RegisterBenchmark(name, [traffic](benchmark::State& state) { ring(state, traffic); })
+      ->Arg(64)
+      ->Arg(256)
+      ->Arg(1024)
+      ->MeasureProcessCPUTime()
+      ->Unit(benchmark::kMillisecond);
+}
 
 std::int64_t resident_bytes() {
   std::ifstream status("/proc/self/statm");
@@ -101,5 +125,20 @@ void memory_of_a_rank(benchmark::State& state) {
 // Once each: memory that an earlier iteration gave back is not taken again.
 BENCHMARK(memory_of_a_rank)->Arg(64)->Arg(1024)->Arg(4096)->Iterations(1)->Unit(benchmark::kMillisecond);
 
+void register_rings() {
+  ring_by("ring/exchange, data", {Engine::exchange, true, false});
+  ring_by("ring/exchange, data, jitter, a fault", {Engine::exchange, true, true});
+  ring_by("ring/exchange", {Engine::exchange, false, false});
+  ring_by("ring/exchange, jitter, a fault", {Engine::exchange, false, true});
+  ring_by("ring/in flight", {Engine::in_flight, false, false});
+  ring_by("ring/closed form", {Engine::closed_form, false, false});
+}
+
 }  // namespace
 }  // namespace pdsim::sim
+
+int main(int argc, char** argv) {
+  pdsim::sim::register_rings();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

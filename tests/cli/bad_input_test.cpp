@@ -58,7 +58,7 @@ TEST(BadInput, AnUnknownKeyIsRefused) { expect_refused(with(good_scenario, "worl
 TEST(BadInput, ATabIsRefused) { expect_refused(good_scenario + "\tseed: 7\n"); }
 TEST(BadInput, ASecondDocumentIsRefused) { expect_refused(good_scenario + "---\n" + good_scenario); }
 TEST(BadInput, AnAliasIsRefused) {
-  expect_refused(with(with(good_scenario, "{ranks: 2}", "&w {ranks: 2}"), "[init, barrier]", "*w"));
+  expect_refused(with(with(good_scenario, "{ranks: 2}", "&w {ranks: 2}"), "[init_process_group, barrier]", "*w"));
 }
 TEST(BadInput, DeepNestingIsRefused) { expect_refused(good_scenario + "model: " + std::string(100'000, '[') + "\n"); }
 
@@ -163,7 +163,7 @@ TEST(BadInput, NumbersThatAreNoneAreRefusedByEveryFlag) {
 TEST(BadInput, OneBadFileAmongGoodOnesStopsAll) {
   const Folder folder;
   folder.write("mine.yaml", good_scenario);
-  folder.write("bad.yaml", with(good_scenario, "init, barrier", "init, barier"));
+  folder.write("bad.yaml", with(good_scenario, "init_process_group, barrier", "init_process_group, barier"));
   for (const char* form : {"--json", "--quiet"}) {
     const Ended run = run_pdsim({"scenario", "mine.yaml", "bad.yaml", "missing.yaml", form}, folder.path());
     EXPECT_EQ(run.status, 2);

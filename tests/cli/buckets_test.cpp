@@ -90,7 +90,7 @@ TEST(Buckets, OfAScenarioAreThoseThatDdpSays) {
 TEST(Buckets, LeaveFrozenParametersOut) {
   const Folder folder;
   const std::string start =
-      "pdsim: 1\nname: mine\nsummary: x\nworld: {ranks: 2}\nprogram: [init]\nexpect: {outcome: ok}\n";
+      "pdsim: 1\nname: mine\nsummary: x\nworld: {ranks: 2}\nprogram: [init_process_group]\nexpect: {outcome: ok}\n";
   folder.write("mine.yaml", start + "model: {layers: {a: {sized: [[5]], frozen: true}, b: {linear: [3, 2]}}}\n");
   EXPECT_EQ(layout(folder, {"mine.yaml"})["buckets_bytes"].get<Sizes>(), (Sizes{32}));
   folder.write("mine.yaml", start + "model: {layers: {a: {sized: [[5]], frozen: true}}}\n");
@@ -103,7 +103,7 @@ TEST(Buckets, AProblemOfAFileIsShownWhereItStands) {
   const Folder folder;
   folder.write("shapes.json", "{\"dtype\": \"f32\",\n \"ready_order\": [[4096], [4096, 3.5]], \"bucket\": 1}\n");
   folder.write("cut.json", "{\"ready_order\": [[4096]\n");
-  EXPECT_EQ(run_pdsim({"buckets", "shapes.json"}, folder.path()).problems, R"(error[scenario]: this is no width
+  EXPECT_EQ(run_pdsim({"buckets", "shapes.json"}, folder.path()).problems, R"(error[scenario]: this is not a width
   --> shapes.json:2:33
   |
 2 |  "ready_order": [[4096], [4096, 3.5]], "bucket": 1}

@@ -138,7 +138,8 @@ TEST(DiagnosePytorch, GivesACallOneNumberInReportsJsonTracesAndDumps) {
   const std::string dump = text_of(folder.path() / "dumps" / "barrier_hang" / "broken" / "rank_1.json");
   EXPECT_NE(dump.find(R"("collective_seq_id": 13)"), std::string::npos) << dump;
   EXPECT_EQ(dump.find(R"("collective_seq_id": 14)"), std::string::npos) << dump;
-  EXPECT_NE(run_pdsim({"diagnose", "dumps"}, folder.path()).output.find("ranks 1..3 --barrier #13 "), std::string::npos);
+  EXPECT_NE(run_pdsim({"diagnose", "dumps"}, folder.path()).output.find("ranks 1..3 --barrier #13 "),
+            std::string::npos);
 }
 
 TEST(DiagnosePytorch, RefusesAFormThatIsNone) {

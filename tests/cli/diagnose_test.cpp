@@ -35,7 +35,7 @@ TEST(Diagnose, SaysTheSameOfTheSavedRecordAsOfTheRun) {
       {"reused_store_file/broken", "timeout[stale-rendezvous]"},
   };
   for (const auto& [name, headline] : cases) {
-    const std::string file = "scenarios/" + name.substr(0, name.find('/')) + ".yaml";
+    const std::string file = "scenarios/catalog/" + name.substr(0, name.find('/')) + ".yaml";
     const std::string variant = name.substr(name.find('/') + 1);
     const Ended live =
         run_pdsim({"scenario", file, "--variant", variant, "--out", folder.path().string()}, source_tree);

@@ -63,7 +63,7 @@ name: mine
 summary: a training that takes minutes
 world: {ranks: 2}
 model: {layers: {a: {linear: [8, 8]}}}
-program: [init, {train: {steps: 1000000}}]
+program: [init_process_group, {train: {steps: 1000000}}]
 expect: {outcome: ok}
 )");
     const Running run({"scenario", "mine.yaml", "--out", "out"}, folder.path());
@@ -84,7 +84,7 @@ TEST(Endings, CtrlCEndsRealRanksAndRemovesTheirFiles) {
 name: mine
 summary: each rank waits for the other
 world: {ranks: 2}
-program: [init, {recv: {peer: 1, count: 1}, when: {rank: 0}}, {recv: {peer: 0, count: 1}, when: {rank: 1}}]
+program: [init_process_group, {recv: {src: 1, count: 1}, when: {rank: 0}}, {recv: {src: 0, count: 1}, when: {rank: 1}}]
 expect: {outcome: deadlock}
 )");
       const Running run({"scenario", "mine.yaml", "--on", "gloo", "--patience", "10min"}, folder.path());

@@ -57,7 +57,7 @@ std::vector<std::string> endless_bench(const std::string& world, const std::stri
 
 bool cut(const std::string& world) {
   constexpr std::uint64_t some_calls = 20'000'000;
-  return cut_a_connection(below(getpid(), "--as-rank " + world), some_calls);
+  return cut_a_connection(below(getpid(), "pdsim rank " + world), some_calls);
 }
 
 // Gloo itself forgets the message that it is moving; backends/gloo/watched_context.h.
@@ -98,7 +98,7 @@ TEST(StoreServer, KilledInAJobIsToldByEveryOtherRank) {
   const std::string script =
       "for r in 0 1 2; do (RANK=$r WORLD_SIZE=3 " + bench + "; echo rank $r ends with $?) & done; wait";
   const Broken run = break_run({"launch", "-n", "1", "--", "sh", "-c", script}, [] {
-    if (below(getpid(), "--as-rank gloo").size() != 3) return false;
+    if (below(getpid(), "pdsim rank gloo").size() != 3) return false;
     const std::string line = program_path() + '\0' + "bench" + '\0' + "--on";
     for (const pid_t command : below(getpid(), " bench --on gloo"))
       if (!below(command, " bench --on gloo").empty() &&
@@ -124,7 +124,7 @@ summary: rank 0, which serves the store, is killed while the others wait in it
 world: {ranks: 3, timeout: 60s}
 model: {layers: {head: {linear: [4, 1]}}}
 faults: [{crash: {}, match: {rank: 0}, at: {step: 0, before: store_get}}]
-program: [init, train: {steps: 1, do: [store_get: {key: never}]}]
+program: [init_process_group, train: {steps: 1, do: [store_get: {key: never}]}]
 expect: {outcome: error}
 )");
   const Ended run = run_pdsim({"scenario", "store_killed.yaml", "--on", "gloo", "--patience", "2s"}, folder.path());

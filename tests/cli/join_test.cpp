@@ -81,7 +81,8 @@ TEST(Join, WhatRanksOfMpirunPrintHasNoColour) {
   if (!is_there("mpi") || !is_there("gloo")) GTEST_SKIP() << "there is no mpi or no gloo here";
   const std::string text = output_of(
       "TERM=xterm OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 " +
-      program_path() + " scenario " PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml --variant fixed --quiet --on gloo");
+      program_path() +
+      " scenario " PDSIM_SOURCE_DIR "/scenarios/catalog/unused_params.yaml --variant fixed --quiet --on gloo");
   EXPECT_EQ(text.find("PASS  fixed"), 0U) << text;
   EXPECT_EQ(text.find('\033'), std::string::npos) << text;
 }
@@ -136,9 +137,9 @@ TEST(Join, GoesBehindThePortWhereTorchrunServesItsOwnStore) {
 TEST(Join, AVerdictThatDoesNotHoldIsTheStatusOfEveryRank) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Folder folder;
-  folder.write(
-      "x.yaml",
-      "pdsim: 1\nname: x\nsummary: y\nworld: {ranks: 2}\nprogram: [init, barrier]\nexpect: {outcome: deadlock}\n");
+  folder.write("x.yaml",
+               "pdsim: 1\nname: x\nsummary: y\nworld: {ranks: 2}\nprogram: [init_process_group, barrier]\nexpect: "
+               "{outcome: deadlock}\n");
   const std::string script = program_path() + " scenario x.yaml --on gloo --quiet; echo status $?; exit 0";
   const Ended run = run_pdsim({"launch", "-n", "2", "--", "sh", "-c", script}, folder.path());
   EXPECT_NE(run.output.find("[rank 0] status 1\n"), std::string::npos) << run.output;
@@ -147,8 +148,9 @@ TEST(Join, AVerdictThatDoesNotHoldIsTheStatusOfEveryRank) {
 
 TEST(Join, RanksMayDieAndHangWithoutEndingTheJob) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
-  const Ended run = launch_two({}, program_path() + " scenario " PDSIM_SOURCE_DIR
-                                                    "/scenarios/unused_params.yaml --on gloo --quiet --patience 500ms");
+  const Ended run =
+      launch_two({}, program_path() + " scenario " PDSIM_SOURCE_DIR
+                                      "/scenarios/catalog/unused_params.yaml --on gloo --quiet --patience 500ms");
   EXPECT_EQ(run.status, 0) << run.problems;
   EXPECT_NE(run.output.find("[rank 0] 5 of 5 variants as expected"), std::string::npos) << run.output;
 }
@@ -175,7 +177,7 @@ TEST(Join, WhatDoesNotGoTogetherIsToldOnEveryRank) {
        "RANK and WORLD_SIZE are in the environment, but not"},
       {"export RANK=5; " + program_path() + validate + "gloo", "RANK is `5` in the environment"},
       {"export RANK=1; " + program_path() + validate + "mpi", "this job was not started by Open MPI's mpirun"},
-      {program_path() + " scenario " PDSIM_SOURCE_DIR "/scenarios/all_reduce_closed_form.yaml --on gloo",
+      {program_path() + " scenario " PDSIM_SOURCE_DIR "/scenarios/catalog/all_reduce_closed_form.yaml --on gloo",
        "all_reduce_closed_form has 8 ranks, and the job that torchrun has started 2"},
   };
   for (const WrongScript& wrong : wrongs) {

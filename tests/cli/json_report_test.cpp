@@ -87,8 +87,8 @@ void check_parts(const Json& v) {
 
 TEST(JsonReport, IsOneObjectPerFileWithTheContractsKeys) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source_tree / "scenarios"))
-    if (entry.path().extension() == ".yaml") files.push_back("scenarios/" + entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(source_tree / "scenarios/catalog"))
+    if (entry.path().extension() == ".yaml") files.push_back("scenarios/catalog/" + entry.path().filename().string());
   const std::vector<Json> objects = json_of(files);
   ASSERT_EQ(objects.size(), files.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {

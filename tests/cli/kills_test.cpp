@@ -56,7 +56,7 @@ void strike(const std::string& world, Random& random, Tally& tally) {
   SCOPED_TRACE(std::string(blow.what) + " after " + std::to_string(moment) + " ms of " + variant + " on " + world);
   const Folder folder;
   const Leftovers before;
-  const std::string file = PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml";
+  const std::string file = PDSIM_SOURCE_DIR "/scenarios/catalog/unused_params.yaml";
   const Running run({"scenario", file, "--variant", variant, "--on", world, "--patience", "500ms"}, folder.path(), {},
                     in_memory ? Temporary::anywhere : Temporary::in_the_folder);
   pause_ms(moment);
@@ -100,8 +100,8 @@ void strike_early(const std::string& world, int time) {
   const Folder folder, told_folder;
   const Leftovers before;
   const std::string output = (told_folder.path() / "output").string();
-  const Running run({"scenario", PDSIM_SOURCE_DIR "/scenarios/unused_params.yaml", "--variant", "fixed", "--on", world,
-                     "--patience", "600s"},
+  const Running run({"scenario", PDSIM_SOURCE_DIR "/scenarios/catalog/unused_params.yaml", "--variant", "fixed", "--on",
+                     world, "--patience", "600s"},
                     folder.path(), output);
   const auto ranks = [&world] { return below(getpid(), "rank " + world); };
   const bool appeared = run.wait_until([&ranks] { return !ranks().empty(); });

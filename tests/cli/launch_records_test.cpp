@@ -160,7 +160,7 @@ std::string report_of_joined(int signal) {
                      "--min", "4KiB", "--max", "4KiB", "--iters", "1000000", "--patience", "1s"},
                     folder.path(), output);
   const auto strike = [&] {
-    const std::vector<pid_t> ranks = below(getpid(), "--as-rank gloo");
+    const std::vector<pid_t> ranks = below(getpid(), "pdsim rank gloo");
     return ranks.size() == 2 && has_called(records, told) && kill(ranks[1], signal) == 0;
   };
   EXPECT_TRUE(soon([&] { return run.ended() || strike(); }));

@@ -42,7 +42,7 @@ std::string diagnosis_after(int signal, const std::string& world) {
   const std::string bench = program_path() + " bench --min 4KiB --max 4KiB --iters 1000000 --patience 1s --on " + world;
   const Running run(under_mpirun(2, records, bench), folder.path());
   const auto strike = [&] {
-    const std::vector<pid_t> ranks = below(getpid(), "--as-rank " + world);
+    const std::vector<pid_t> ranks = below(getpid(), "pdsim rank " + world);
     return ranks.size() == 2 && has(diagnosis_of(records), "all_reduce #") && kill(ranks[1], signal) == 0;
   };
   EXPECT_TRUE(soon([&] { return run.ended() || strike(); }));

@@ -1,5 +1,5 @@
 // What `pdsim check --print` prints is a scenario of its own that runs as the variant it shows.
-#include "scenarios/engine/loader.h"
+#include "scenarios/language/loader.h"
 #include "tests/cli/program.h"
 #include "tests/helpers/catalog_files.h"
 

@@ -38,7 +38,7 @@ inline const std::string good_scenario = R"(pdsim: 1
 name: mine
 summary: two ranks meet at a barrier
 world: {ranks: 2}
-program: [init, barrier]
+program: [init_process_group, barrier]
 expect: {outcome: ok}
 )";
 

@@ -13,7 +13,7 @@ namespace {
 
 Ended run_catalog(const std::vector<std::string>& flags) {
   std::vector<std::string> arguments{"scenario", "--quiet"};
-  for (const auto& entry : std::filesystem::directory_iterator(source_tree / "scenarios"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_tree / "scenarios/catalog"))
     if (entry.path().extension() == ".yaml") arguments.push_back(entry.path().string());
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   return run_pdsim(arguments, "/");

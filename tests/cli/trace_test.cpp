@@ -91,7 +91,7 @@ void check(const Json& trace, const std::string& name, Open open) {
 TEST(Trace, OfTheCatalogIsWhatViewersExpect) {
   const Folder folder;
   std::vector<std::string> arguments{"scenario", "--json", "--out", folder.path().string()};
-  for (const auto& entry : fs::directory_iterator(source_tree / "scenarios"))
+  for (const auto& entry : fs::directory_iterator(source_tree / "scenarios/catalog"))
     if (entry.path().extension() == ".yaml") arguments.push_back(entry.path().string());
   const Ended run = run_pdsim(arguments, source_tree);
   std::map<std::string, Open> left;

@@ -1,6 +1,6 @@
 // pdsim validate and pdsim bench, as scripts and people use them.
 
-#include "backends/raw_calls.h"
+#include "core/group/raw_caller.h"
 #include "tests/cli/program.h"
 
 #include <gtest/gtest.h>
@@ -208,8 +208,8 @@ void expect_raw_calls_of(const std::string& world) {
   if (run.status == 3) GTEST_SKIP() << run.problems;
   EXPECT_EQ(run.status, 0) << run.output << run.problems;
   std::set<std::string> expected, called;
-  for (const RawCall& call : raw_calls())
-    if (call.world == world) expected.emplace(call.function);
+  for (const CollectiveRow& kind : collective_table)
+    for (const std::string& function : raw_functions(world, kind.kind)) expected.insert(function);
   for (const nlohmann::json& row : lines(run.output)) {
     EXPECT_EQ(row["wrong"], 0) << row;
     if (row["algorithm"] == "raw") {

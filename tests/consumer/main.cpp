@@ -1,22 +1,17 @@
 // A program that only has an installed pdsim: sums over four simulated ranks, after proving that the algorithm is right.
-#include "core/collectives/plan_checker.h"
-#include "core/group/process_group.h"
+#include "core/collectives/proof/plan_checker.h"
+#include "core/group/init_process_group.h"
 #include "sim/run.h"
 
 #include <array>
 #include <iostream>
 
 pdsim::ProgramResult sum_over_all(pdsim::RankEnvironment& env) {
-  auto store = env.rendezvous.env(env.backend.default_timeout());
-  if (!store.ok()) return {store.error(), {}};
-  auto member = env.backend.join(**store, {"world", env.rank, env.world_size, env.backend.default_timeout()});
-  if (!member.ok()) return {member.error(), {}};
-  pdsim::ProcessGroup group("world", {0, 1, 2, 3}, env.rank, env.backend.default_timeout(), std::move(*member),
-                            env.recorder);
+  auto group = pdsim::init_process_group(env);
+  if (!group.ok()) return {group.error()};
   std::array<float, 8> data;
   data.fill(static_cast<float>(env.rank + 1));
-  const pdsim::MutableView view{reinterpret_cast<std::byte*>(data.data()), pdsim::DType::f32, 8};
-  const pdsim::Status summed = wait(group.all_reduce(view, pdsim::ReduceOp::sum));
+  const pdsim::Status summed = wait(group->all_reduce(pdsim::view_of(data), pdsim::ReduceOp::sum));
   return {summed, {{"sum", {data[0]}}}};
 }
 

@@ -1,7 +1,7 @@
 // An algorithm of your own: one function and one row, without a change to pdsim. It is proven for up to 64 ranks, then run in a
 // simulated world. A call would prove it for its group anyway: an algorithm with a mistake is refused, and its error names the mistake.
-#include "core/collectives/plan_proof.h"
-#include "core/group/process_group.h"
+#include "core/collectives/proof/plan_proof.h"
+#include "core/group/init_process_group.h"
 #include "sim/run.h"
 
 #include <array>
@@ -34,18 +34,13 @@ const pdsim::Algorithm row{pdsim::CollectiveKind::all_reduce,
                            "(p-1)(alpha + n beta) at every port + (p-1) n gamma"};
 
 pdsim::ProgramResult sum_over_all(pdsim::RankEnvironment& env) {
-  auto store = env.rendezvous.env(env.backend.default_timeout());
-  if (!store.ok()) return {store.error(), {}};
-  auto member = env.backend.join(**store, {"world", env.rank, env.world_size, env.backend.default_timeout()});
-  if (!member.ok()) return {member.error(), {}};
-  pdsim::ProcessGroup group("world", {0, 1, 2, 3}, env.rank, env.backend.default_timeout(), std::move(*member),
-                            env.recorder);
+  auto group = pdsim::init_process_group(env);
+  if (!group.ok()) return {group.error()};
   std::array<float, 8> data;
   data.fill(static_cast<float>(env.rank + 1));
-  const pdsim::MutableView view{reinterpret_cast<std::byte*>(data.data()), pdsim::DType::f32, 8};
   pdsim::CallOptions options;
   options.own_algorithm = &row;
-  const pdsim::Status summed = wait(group.all_reduce(view, pdsim::ReduceOp::sum, options));
+  const pdsim::Status summed = wait(group->all_reduce(pdsim::view_of(data), pdsim::ReduceOp::sum, options));
   return {summed, {{"sum", {data[0]}}}};
 }
 

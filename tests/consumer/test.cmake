@@ -1,4 +1,5 @@
-# Run by CTest: installs the build into WORK, then configures, builds and runs the consumer against what was installed.
+# Run by CTest: installs the build into WORK, then configures, builds and runs the consumer against what was installed. The program
+# of the README prints what the comment on its last statement says.
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -6,6 +7,7 @@ function(run)
     list(JOIN ARGV " " command)
     message(FATAL_ERROR "${command}\nended with ${status}\n${output}")
   endif()
+  set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
@@ -15,5 +17,11 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -D CMAKE_PREF
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/build/own_algorithm)
+run(${WORK}/build/readme)
+file(READ ${WORK}/build/readme.cpp program)
+string(REGEX MATCH "// (rank [^\n]*)" comment "${program}")
+if(NOT output STREQUAL "${CMAKE_MATCH_1}\n")
+  message(FATAL_ERROR "the program of the README prints\n${output}and says that it prints\n${CMAKE_MATCH_1}")
+endif()
 run(${WORK}/prefix/bin/pdsim list --what errors)
 run(${WORK}/prefix/bin/pdsim scenario unused_params)

@@ -1,8 +1,8 @@
 #include "tests/fuzz/explain.h"
 
 #include "core/base/check.h"
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/text_report.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/analyse.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Flight records as `pdsim scenario --out` saves them (events.jsonl), and what `pdsim diagnose` makes of them.
-#include "scenarios/engine/pytorch/write.h"
-#include "scenarios/engine/record_json.h"
-#include "scenarios/engine/record_origin.h"
+#include "scenarios/records/pytorch/write.h"
+#include "scenarios/records/record_json.h"
+#include "scenarios/records/record_origin.h"
 #include "tests/fuzz/explain.h"
 #include "tests/fuzz/target.h"
 

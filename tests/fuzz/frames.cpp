@@ -1,6 +1,6 @@
 #include "tests/fuzz/frames.h"
 
-#include "backends/local/posix.h"
+#include "backends/os/posix.h"
 #include "core/base/check.h"
 #include "core/store/length_prefixed.h"
 

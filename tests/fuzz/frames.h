@@ -1,7 +1,7 @@
-// Frames (backends/local/frames.h) out of bytes, and the bytes of one.
+// Frames (backends/net/frames.h) out of bytes, and the bytes of one.
 #pragma once
 
-#include "backends/local/frames.h"
+#include "backends/net/frames.h"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 // What agents and rank 0 of a job say to each other (hello, welcome, start, ended, ring, goodbye), and any stranger at their port.
 #include "backends/launch/job_link.h"
+
 #include "backends/launch/packed_ring.h"
 #include "backends/launch/remote_rank.h"
 #include "tests/fuzz/frames.h"

@@ -4,13 +4,13 @@
 #include "backends/launch/job_link.h"
 #include "backends/launch/packed_ring.h"
 #include "backends/launch/remote_rank.h"
-#include "backends/local/tcp_wire.h"
+#include "backends/tcp_store/tcp_wire.h"
 #include "core/store/log_records.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/pytorch/write.h"
-#include "scenarios/engine/record_json.h"
-#include "scenarios/engine/record_origin.h"
-#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/records/pytorch/write.h"
+#include "scenarios/records/record_json.h"
+#include "scenarios/records/record_origin.h"
+#include "scenarios/run/run_scenarios.h"
 #include "tests/fuzz/frames.h"
 #include "tests/helpers/catalog_files.h"
 
@@ -115,7 +115,9 @@ Inputs rank_frames(const std::vector<Run>& runs) {
   RankStart word;
   word.size = 2;
   word.work_dir = "/tmp/a folder";
-  const std::string start = frame_bytes(FrameKind::start, text_of(word)), progress = frame_bytes(FrameKind::progress, "");
+  word.request = R"({"kind":"pairs"})";
+  const std::string start = frame_bytes(FrameKind::start, text_of(word)),
+                    progress = frame_bytes(FrameKind::progress, "");
   return of_each(runs, [&](const auto&, const scenarios::Report& report, Inputs& inputs) {
     if (report.run.ranks.empty()) return;
     const std::string record = scenarios::to_json(report.run.ranks.back());
@@ -132,7 +134,8 @@ Inputs job_frames(const std::vector<Run>& runs) {
   AgentStart start;
   start.arguments = {"rank", "gloo"};
   const std::vector<std::uint64_t> ring = ring_of(runs.front().reports.front().run.ranks.front().log);
-  return {frame_bytes(FrameKind::hello, text_of(hello)), frame_bytes(FrameKind::welcome, "") + frame_bytes(FrameKind::start, text_of(start)),
+  return {frame_bytes(FrameKind::hello, text_of(hello)),
+          frame_bytes(FrameKind::welcome, "") + frame_bytes(FrameKind::start, text_of(start)),
           frame_bytes(FrameKind::ended, text_of(AgentEnded{{0, 9}, false, "its output\n"})),
           frame_bytes(FrameKind::ring, packed_ring(std::as_bytes(std::span(ring)))),
           frame_bytes(FrameKind::goodbye, text_of(JobGoodbye{2, true, "rank 1 is of another version"}))};
@@ -155,12 +158,27 @@ Inputs store_frames(const std::vector<Run>&) {
 
 Inputs shapes(const std::vector<Run>&) {
   return {R"({"dtype": "f32", "ready_order": [[4096], [4096, 25088]]})", R"({"ready_order": [[], [0], [1]]})",
-          R"({"dtype": "f16",)" "\n\t" R"("ready_order": [[1152921504606846975, 2]]})"};
+          R"({"dtype": "f16",)"
+          "\n\t"
+          R"("ready_order": [[1152921504606846975, 2]]})"};
 }
 
 Inputs quantity_words(const std::vector<Run>&) {
-  return {"5us",  "1.5ms", "10min",       "0.001ns", "25MiB",        "4KiB",         "100B",  "25GB/s",
-          "1Gb/s", "inf",  "0.1%", "20ppm", "env://", "tcp://[::1]:29500?rank=1&world_size=2", "file:///tmp/x?rank=0&world_size=1",
+  return {"5us",
+          "1.5ms",
+          "10min",
+          "0.001ns",
+          "25MiB",
+          "4KiB",
+          "100B",
+          "25GB/s",
+          "1Gb/s",
+          "inf",
+          "0.1%",
+          "20ppm",
+          "env://",
+          "tcp://[::1]:29500?rank=1&world_size=2",
+          "file:///tmp/x?rank=0&world_size=1",
           "localhost:29500"};
 }
 

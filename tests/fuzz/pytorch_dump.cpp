@@ -1,11 +1,11 @@
 #include "tests/fuzz/pytorch_dump.h"
 
 #include "core/base/check.h"
-#include "scenarios/engine/pytorch/job.h"
-#include "scenarios/engine/pytorch/json.h"
-#include "scenarios/engine/pytorch/pickle.h"
-#include "scenarios/engine/pytorch/write.h"
-#include "scenarios/engine/report.h"
+#include "scenarios/diagnosis/report.h"
+#include "scenarios/records/pytorch/job.h"
+#include "scenarios/records/pytorch/json.h"
+#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/write.h"
 #include "tests/fuzz/explain.h"
 
 namespace pdsim::fuzz {

@@ -1,7 +1,8 @@
 // What a launcher and its rank processes say to each other: the start, and records. A rank's process runs foreign libraries,
 // which may have written anything anywhere before it died.
-#include "backends/local/rank_channel.h"
-#include "scenarios/engine/record_json.h"
+#include "backends/process/rank_channel.h"
+
+#include "scenarios/records/record_json.h"
 #include "tests/fuzz/explain.h"
 #include "tests/fuzz/frames.h"
 #include "tests/fuzz/target.h"
@@ -15,7 +16,8 @@ void use_record(std::string_view text) {
   if (!result.ok()) return;
   const std::string written = scenarios::to_json(*result);
   const Result<RankResult> again = scenarios::rank_result_from_json(written);
-  PDSIM_CHECK(again.ok() && scenarios::to_json(*again) == written, "a record that was read can be written and read again");
+  PDSIM_CHECK(again.ok() && scenarios::to_json(*again) == written,
+              "a record that was read can be written and read again");
   RunRecord run;
   run.deadlocked = true;
   run.ranks.resize(2);

@@ -1,6 +1,6 @@
 // Record rings (rank_N.ring), as a crashed, killed or hostile process leaves them, and packed as an agent sends them.
 #include "backends/launch/packed_ring.h"
-#include "scenarios/engine/launch_record.h"
+#include "scenarios/records/launch_record.h"
 #include "tests/fuzz/explain.h"
 #include "tests/fuzz/target.h"
 

@@ -1,5 +1,5 @@
 // Scenario files: what `pdsim check` does with one.
-#include "scenarios/engine/loader.h"
+#include "scenarios/language/loader.h"
 #include "tests/fuzz/target.h"
 
 using namespace pdsim;

@@ -1,7 +1,8 @@
 // FILE.json of `pdsim buckets`: the shapes of gradients.
+#include "tools/shapes_file.h"
+
 #include "core/parallel/bucket_layout.h"
 #include "tests/fuzz/target.h"
-#include "tools/shapes_file.h"
 
 using namespace pdsim;
 

@@ -1,6 +1,6 @@
 // What TcpStore's server reads of strangers and answers them, and what its clients read of a server that is none.
-#include "backends/local/store_service.h"
-#include "backends/local/tcp_wire.h"
+#include "backends/tcp_store/store_service.h"
+#include "backends/tcp_store/tcp_wire.h"
 #include "tests/fuzz/target.h"
 
 #include <algorithm>

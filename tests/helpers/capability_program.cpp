@@ -1,9 +1,10 @@
 #include "tests/helpers/capability_program.h"
 
+#include "core/collectives/collective_shape.h"
+#include "core/collectives/element.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reduce.h"
 #include "core/semantics/capabilities.h"
-#include "core/trial/element.h"
 
 #include <fmt/format.h>
 
@@ -57,8 +58,7 @@ Status try_operation(ReduceOp op, DType dtype, ProcessGroup& group) {
 Status try_capabilities(std::string_view world, ProcessGroup& group) {
   const Capabilities& table = capabilities_of(world);
   for (const CollectiveRow& row : collective_table)
-    if (!row.point_to_point && row.kind != CollectiveKind::monitored_barrier)
-      PDSIM_TRY(try_collective(table, row.kind, group));
+    if (row.planned) PDSIM_TRY(try_collective(table, row.kind, group));
   for (std::size_t op = 0; op < reduce_op_names.size(); ++op)
     for (const DTypeRow& row : dtypes) PDSIM_TRY(try_operation(static_cast<ReduceOp>(op), row.dtype, group));
   return {};

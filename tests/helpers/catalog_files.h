@@ -7,10 +7,10 @@
 
 namespace pdsim::scenarios {
 
-// Every scenarios/*.yaml of the source tree, by name.
+// Every scenarios/catalog/*.yaml of the source tree, by name.
 inline std::vector<std::filesystem::path> catalog_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios"))
+  for (const auto& entry : std::filesystem::directory_iterator(PDSIM_SOURCE_DIR "/scenarios/catalog"))
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

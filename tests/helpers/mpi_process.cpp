@@ -3,8 +3,8 @@
 //   mpi_process FOLDER SIZE   the store is a file in FOLDER; prints "rank R of SIZE: S", S the sum of 1 over the ranks
 
 #include "backends/availability.h"
-#include "backends/local/files_below.h"
-#include "backends/local/real_runtime.h"
+#include "backends/os/files_below.h"
+#include "backends/os/real_runtime.h"
 #include "core/store/file_store.h"
 
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 //   plans    bit for bit what the simulated world gives, every algorithm
 //   native   every law of the collectives, of what the library itself has
 
-#include "core/group/join_world.h"
-#include "scenarios/engine/real_world.h"
-#include "tests/property/member_world.h"
+#include "core/group/init_process_group.h"
+#include "scenarios/worlds/real_world.h"
+#include "tests/property/communicator_world.h"
 #include "tests/property/native_laws.h"
 #include "tests/property/same_bits.h"
 
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     ProgramResult result;
     auto store = env.rendezvous.env(60_s);
     if (!store.ok()) return ProgramResult{store.error(), {}};
-    property::MemberWorld world(env, **store);
+    property::CommunicatorWorld world(env, **store);
     const property::Outcome outcome = what == "native" ? property::check_native(world, property::cases_wanted(2))
                                                        : property::check_all_plans(world, property::cases_wanted(2));
     if (!outcome.failure.empty()) result.status = Error{Code::wrong_data, outcome.failure, {}};

@@ -3,8 +3,8 @@
 //   return | print | relaunch | exit N | hang R | kill R | abort R | stop R | mute | interrupt R
 //   R is the rank that does it; the others return. interrupt: as if Ctrl-C came to the launcher. mute: never shows that it lives.
 
-#include "backends/local/rank_channel.h"
-#include "core/group/record_ring.h"
+#include "backends/process/rank_channel.h"
+#include "core/record/record_ring.h"
 
 #include <atomic>
 #include <csignal>

@@ -5,9 +5,9 @@
 //          there)
 
 #include "backends/gloo/gloo_backend.h"
-#include "backends/local/real_runtime.h"
-#include "backends/local/record_file.h"
-#include "backends/local/tcp_store.h"
+#include "backends/os/real_runtime.h"
+#include "backends/process/record_file.h"
+#include "backends/tcp_store/tcp_store.h"
 #include "core/group/process_group.h"
 
 #include <array>

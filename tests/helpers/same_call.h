@@ -1,7 +1,7 @@
 // Two recorded calls, member by member.
 #pragma once
 
-#include "core/group/flight_record.h"
+#include "core/record/flight_record.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ inline void expect_same(const Call& a, const Call& b) {
   EXPECT_EQ(a.root, b.root);
   EXPECT_EQ(a.peer, b.peer);
   EXPECT_EQ(a.async, b.async);
-  EXPECT_EQ(a.facts, b.facts);
+  EXPECT_EQ(a.details, b.details);
   EXPECT_EQ(a.error, b.error);
 }
 

@@ -10,7 +10,7 @@
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
 #include "core/parallel/ddp.h"
-#include "scenarios/engine/real_world.h"
+#include "scenarios/worlds/real_world.h"
 #include "tests/helpers/capability_program.h"
 #include "tests/helpers/group_programs.h"
 
@@ -71,7 +71,7 @@ Rank rank_before_it_is_told() {
 
 Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
   die_if(what, "before_init", env.rank);
-  const std::int64_t init = env.recorder.enter("init");
+  const std::int64_t init = env.recorder.enter("init_process_group");
   Result<std::unique_ptr<Store>> store =
       what == "relaunch" ? env.rendezvous.file("run/store", 20_s) : env.rendezvous.env(20_s);
   PDSIM_TRY(store.status());
@@ -105,7 +105,7 @@ Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
 
 int main(int argc, char** argv) {
   using namespace pdsim;
-  const std::string_view world = argc > 2 ? argv[2] : "", what = argc > 5 ? argv[5] : "all_reduce";
+  const std::string_view world = argc > 2 ? argv[2] : "", what = argc > 3 ? argv[3] : "all_reduce";
   die_if(what, "at_start", rank_before_it_is_told());
   auto channel = RankChannel::open();
   if (!channel.ok()) {

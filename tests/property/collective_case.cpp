@@ -1,7 +1,7 @@
 #include "tests/property/collective_case.h"
 
 #include "core/collectives/reduce.h"
-#include "core/trial/trial.h"
+#include "core/measure/trial.h"
 
 #include <fmt/format.h>
 
@@ -70,7 +70,7 @@ bool read_word(CollectiveCase& c, std::string_view word) {
 
 std::vector<std::int64_t> parts_of(const CollectiveCase& c) {
   std::vector<std::int64_t> parts;
-  if (!is_uneven(c.kind)) return parts;
+  if (!row(c.kind).shape.uneven) return parts;
   for (int r = 0; r < c.ranks; ++r)
     parts.push_back((c.count + r * static_cast<std::int64_t>(1 + c.data % 3)) % (c.count + 2));
   return parts;

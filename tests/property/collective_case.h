@@ -49,7 +49,7 @@ CollectiveCase draw_case(const Algorithm& algorithm, std::uint64_t seed);
 std::vector<CollectiveCase> simpler(const CollectiveCase& c);
 
 std::string to_text(const CollectiveCase& c);
-// None when the text is no case.
+// None when the text is not a case.
 std::optional<CollectiveCase> case_of(std::string_view text);
 
 }  // namespace pdsim::property

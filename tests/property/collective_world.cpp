@@ -1,6 +1,6 @@
 #include "tests/property/collective_world.h"
 
-#include "core/trial/trial.h"
+#include "core/measure/trial.h"
 
 #include <algorithm>
 #include <memory>

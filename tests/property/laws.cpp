@@ -1,4 +1,5 @@
 // The properties of single cases.
+#include "core/collectives/collective_shape.h"
 #include "tests/property/numbers.h"
 #include "tests/property/properties.h"
 

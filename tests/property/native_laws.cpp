@@ -19,7 +19,7 @@ CollectiveCase exact_among_few(CollectiveCase c) {
 Outcome check_native(CollectiveWorld& world, int cases_each) {
   int cases = 0;
   for (const CollectiveRow& collective : collective_table) {
-    if (collective.point_to_point || collective.kind == CollectiveKind::monitored_barrier) continue;
+    if (!collective.planned) continue;
     if (!capabilities_of(world.name()).has(collective.kind)) continue;
     const Algorithm native{collective.kind, "native", nullptr};
     for (Property property : properties()) {

@@ -1,7 +1,7 @@
 #include "tests/property/numbers.h"
 
-#include "core/trial/element.h"
-#include "core/trial/payload.h"
+#include "core/collectives/element.h"
+#include "core/measure/payload.h"
 
 #include <fmt/format.h>
 

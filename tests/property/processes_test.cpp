@@ -1,5 +1,5 @@
 // The same properties over real Open MPI and NCCL: four rank processes that check them together.
-#include "scenarios/engine/real_world.h"
+#include "scenarios/worlds/real_world.h"
 
 #include <gtest/gtest.h>
 

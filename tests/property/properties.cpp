@@ -104,7 +104,7 @@ std::optional<CollectiveCase> case_wanted() {
   const char* text = std::getenv("PDSIM_CASE");
   if (text == nullptr) return std::nullopt;
   std::optional<CollectiveCase> c = case_of(text);
-  PDSIM_CHECK(c.has_value(), "PDSIM_CASE is no case; copy it from the replay line");
+  PDSIM_CHECK(c.has_value(), "PDSIM_CASE is not a case; copy it from the replay line");
   return c;
 }
 

@@ -1,7 +1,7 @@
 #include "tests/property/sim_world.h"
 
 #include "core/base/int_set.h"
-#include "core/group/join_world.h"
+#include "core/group/init_process_group.h"
 #include "core/semantics/capabilities.h"
 #include "core/semantics/profile.h"
 
@@ -76,7 +76,7 @@ WorldOutcome SimWorld::run(std::span<const CollectiveCase> steps, const RankBuff
   Time first = Time::max(), last{};
   if (c.victim != no_rank) spec.faults.push_back(killing(c, inputs));
   const auto program = [&](RankEnvironment& env) -> ProgramResult {
-    auto joined = join_world(env, env.backend.default_timeout());
+    auto joined = init_process_group(env);
     if (!joined.ok()) return {joined.error(), {}};
     env.runtime.sleep_until(everyone_has_joined);
     if (c.schedule != 0) {
@@ -84,7 +84,7 @@ WorldOutcome SimWorld::run(std::span<const CollectiveCase> steps, const RankBuff
       env.runtime.compute(Time{static_cast<std::int64_t>(draw.below(30'000'000))});
     }
     const Time began = env.runtime.now();
-    RankOutcome mine = run_steps(*joined->group, steps, inputs);
+    RankOutcome mine = run_steps(*joined, steps, inputs);
     first = std::min(first, began);
     last = std::max(last, env.runtime.now());
     outcome.longest = last - first;

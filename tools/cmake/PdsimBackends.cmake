@@ -1,4 +1,5 @@
-# pdsim_backends: the real worlds. backends/local is always there; backends/gloo and backends/mpi where the library was found.
+# pdsim_backends: the real worlds. what every real world needs is always there; backends/gloo, backends/mpi and backends/nccl where
+# the library was found.
 #
 # PDSIM_WITH_<LIBRARY>  AUTO takes the library where it is, ON fails without it, OFF never looks.
 # Sets PDSIM_<LIBRARY>_SUMMARY for the configure summary and PDSIM_BACKEND_DEPENDENCIES for the installed package; the

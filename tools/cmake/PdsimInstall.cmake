@@ -11,14 +11,13 @@ install(TARGETS ${libraries} EXPORT pdsim-targets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pdsim)
 install(EXPORT pdsim-targets NAMESPACE pdsim:: DESTINATION ${package_dir})
 install(TARGETS pdsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenarios FILES_MATCHING PATTERN "*.yaml"
-  PATTERN engine EXCLUDE)
+install(DIRECTORY scenarios/catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenarios FILES_MATCHING PATTERN "*.yaml")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(tools/cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(pdsimConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfigVersion.cmake
-  DESTINATION ${package_dir})
+  tools/cmake/FindxxHash.cmake DESTINATION ${package_dir})
 
 # pkg-config lists static libraries from the top layer down.
 set(pc_libraries "")

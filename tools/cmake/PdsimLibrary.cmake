@@ -5,7 +5,7 @@ target_compile_options(pdsim_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
   -ffp-contract=off)  # compilers must agree on every bit of a sum
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # What one file keeps to itself is no header's. Which files share a unit depends on the machine's libraries, and a build there
+  # What one file keeps to itself is not a header's. Which files share a unit depends on the machine's libraries, and a build there
   # must not fail for a name of another file; clang looks at them all the same.
   target_compile_options(pdsim_flags INTERFACE -Wno-subobject-linkage -Wshadow=local)
 endif()
@@ -24,11 +24,33 @@ if(PDSIM_SANITIZE)
   endif()
 endif()
 
+if(PDSIM_SANITIZE MATCHES thread)
+  target_compile_options(pdsim_flags INTERFACE "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/timed_waits.h")
+endif()
+
+# group_units(<target> <source>...): files of a folder share units of a unity build, ten a unit, so that a new file disturbs no
+# other folder's.
+function(group_units target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS ARGN)
+    if(NOT source MATCHES "\\.cpp$")
+      continue()
+    endif()
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source})
+    get_filename_component(folder ${folder} DIRECTORY)
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    list(APPEND sources_of_${group} ${source})
+    list(LENGTH sources_of_${group} count)
+    math(EXPR unit "(${count} - 1) / ${CMAKE_UNITY_BUILD_BATCH_SIZE}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${unit})
+  endforeach()
+endfunction()
+
 # pdsim_library(<layer> [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...] [NOT_INSTALLED <header>...])
 #
 # The static library pdsim::<layer> of the folder <layer>: every .cpp of it (or SOURCES), every .h but NOT_INSTALLED as an installed
 # header.
-# A layer that has no source yet is no target.
+# A layer that has no source yet is not a target.
 function(pdsim_library layer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE;NOT_INSTALLED")
   if(NOT arg_SOURCES)
@@ -42,6 +64,7 @@ function(pdsim_library layer)
   add_library(pdsim_${layer} STATIC ${arg_SOURCES})
   add_library(pdsim::${layer} ALIAS pdsim_${layer})
   set_target_properties(pdsim_${layer} PROPERTIES EXPORT_NAME ${layer} POSITION_INDEPENDENT_CODE ON)
+  group_units(pdsim_${layer} ${arg_SOURCES})
   target_compile_features(pdsim_${layer} PUBLIC cxx_std_20)
   target_sources(pdsim_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   target_link_libraries(pdsim_${layer} PUBLIC $<BUILD_INTERFACE:pdsim_flags> ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})

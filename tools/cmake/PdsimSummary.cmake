@@ -3,7 +3,7 @@
 
 message(STATUS "pdsim ${PROJECT_VERSION}")
 message(STATUS "  compiler   ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
-message(STATUS "  libraries  Boost ${Boost_VERSION}, fmt ${fmt_VERSION}, yaml-cpp ${yaml-cpp_VERSION}")
+message(STATUS "  libraries  Boost ${Boost_VERSION}, fmt ${fmt_VERSION}, yaml-cpp ${yaml-cpp_VERSION}, xxHash ${xxHash_VERSION}")
 message(STATUS "  world sim  always")
 foreach(library IN ITEMS GLOO MPI NCCL)
   if(DEFINED PDSIM_${library}_SUMMARY)

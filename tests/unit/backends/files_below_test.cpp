@@ -1,6 +1,6 @@
-#include "backends/local/files_below.h"
+#include "backends/os/files_below.h"
 
-#include "backends/local/temporary_folder.h"
+#include "backends/os/temporary_folder.h"
 
 #include <gtest/gtest.h>
 

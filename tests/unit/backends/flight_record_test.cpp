@@ -1,8 +1,8 @@
 // The flight record's list of calls: the newest, in order, from wherever it was cut.
 
-#include "core/group/flight_record.h"
+#include "core/record/flight_record.h"
 
-#include "backends/local/real_runtime.h"
+#include "backends/os/real_runtime.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "backends/availability.h"
 #include "backends/gloo/gloo_backend.h"
-#include "backends/local/real_runtime.h"
+#include "backends/os/real_runtime.h"
 #include "core/collectives/algorithms.h"
 #include "tests/unit/backends/ranks_in_threads.h"
 #include "tests/unit/backends/shared_map_store.h"

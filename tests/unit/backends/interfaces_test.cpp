@@ -1,6 +1,6 @@
 // What NCCL_SOCKET_IFNAME means, by NCCL's user guide.
 
-#include "backends/local/interfaces.h"
+#include "backends/net/interfaces.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include "backends/launch/agent.h"
 #include "backends/launch/gathered_job.h"
 #include "backends/launch/remote_rank.h"
-#include "backends/launch/reserved_port.h"
+#include "backends/net/reserved_port.h"
 
 #include <gtest/gtest.h>
 
@@ -206,13 +206,15 @@ TEST(Job, RefusesARankOfAnotherVersion) {
 
 TEST(Job, WordsToAgentsComeOutAsTheyWentIn) {
   AgentStart start{{1, 4, 2, 300_ms, 4711, {}, "/some folder/x"}, 5_s, true, {"validate", "", "--dtype", "f32 x"}};
-  start.word.part = 9;
+  start.word.stays = true;
+  start.word.request = R"({"kind": "pairs"})";
   const Result<AgentStart> back = agent_start_of(text_of(start));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->arguments, start.arguments);
   EXPECT_EQ(back->elapsed, 5_s);
   EXPECT_TRUE(back->goes_on);
-  EXPECT_EQ(back->word.part, 9);
+  EXPECT_TRUE(back->word.stays);
+  EXPECT_EQ(back->word.request, start.word.request);
   EXPECT_EQ(back->word.work_dir, "/some folder/x");
   const AgentEnded ended = agent_ended_of(text_of(AgentEnded{{3, 0}, true, " two\nlines"}));
   EXPECT_EQ(ended.how.exit_status, 3);

@@ -1,6 +1,6 @@
 // What the kernel's files say of the memory that is left, in folders of the test's own.
 
-#include "backends/local/machine_memory.h"
+#include "backends/os/machine_memory.h"
 
 #include <gtest/gtest.h>
 

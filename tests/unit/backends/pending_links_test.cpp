@@ -3,8 +3,8 @@
 #include "backends/launch/pending_links.h"
 
 #include "backends/launch/gathered_job.h"
-#include "backends/launch/reserved_port.h"
-#include "backends/local/tcp_socket.h"
+#include "backends/net/reserved_port.h"
+#include "backends/net/tcp_socket.h"
 
 #include <gtest/gtest.h>
 

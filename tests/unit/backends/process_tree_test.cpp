@@ -1,8 +1,8 @@
 // How a launcher ends all that lies below it.
 
-#include "backends/launch/process_tree.h"
+#include "backends/os/process_tree.h"
 
-#include "backends/local/temporary_folder.h"
+#include "backends/os/temporary_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "backends/local/process_world.h"
+#include "backends/process/process_world.h"
 
 #include <gtest/gtest.h>
 
@@ -167,6 +167,7 @@ TEST(RankChannel, RefusesAProcessThatNoLauncherStarted) {
   EXPECT_EQ(back->store_port, 4711);
   EXPECT_EQ(back->epoch, start.epoch);
   EXPECT_EQ(back->work_dir, "/some folder/x");
+  EXPECT_TRUE(back->request.empty());
 }
 
 }  // namespace

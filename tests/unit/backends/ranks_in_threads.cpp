@@ -1,9 +1,10 @@
 #include "tests/unit/backends/ranks_in_threads.h"
 
-#include "backends/local/real_runtime.h"
+#include "backends/os/real_runtime.h"
+#include "core/collectives/collective_shape.h"
+#include "core/collectives/element.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reference.h"
-#include "core/trial/element.h"
 #include "tests/unit/backends/shared_map_store.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ void with_ranks(int size, Time timeout, const MakeBackend& make, const std::func
   for (std::thread& t : threads) t.join();
 }
 
-Status run(Member& member, const Collective& call) {
+Status run(Communicator& member, const Collective& call) {
   Result<WorkPtr> work = member.start(call);
   if (!work.ok()) return work.error();
   return (*work)->wait();

@@ -1,10 +1,10 @@
 // Flight records in files: what one process writes another reads, and what an agent packs comes out as it went in.
 
-#include "backends/local/record_file.h"
+#include "backends/process/record_file.h"
 
 #include "backends/launch/launched_records.h"
 #include "backends/launch/packed_ring.h"
-#include "backends/local/temporary_folder.h"
+#include "backends/os/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST(LastCall, IsTheNewestOneThatIsNoStepOfTheProgram) {
   RankLog log;
   EXPECT_EQ(last_call_text(log), "");
   log.calls = {call_named("all_reduce", 3), Call{}};
-  log.calls[0].purpose = "bucket 0";
+  log.calls[0].purpose = {PurposeKind::bucket, 0};
   EXPECT_EQ(last_call_text(log), "its last call was all_reduce (bucket 0) #3 of group world, which was not done");
   log.calls[0].state = CallState::completed;
   EXPECT_EQ(last_call_text(log), "its last call was all_reduce (bucket 0) #3 of group world, which was done");

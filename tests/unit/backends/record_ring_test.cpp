@@ -1,8 +1,8 @@
 // The record that survives its rank: in order, bounded, readable while it is written and after its writer died anywhere.
 
-#include "core/group/record_ring.h"
+#include "core/record/record_ring.h"
 
-#include "backends/local/shared_memory.h"
+#include "backends/os/shared_memory.h"
 #include "tests/helpers/same_call.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ Call call_number(std::int64_t id) {
   call.name = "all_reduce";
   call.group = "world";
   call.seq = id;
-  call.purpose = "bucket " + std::to_string(id % 7);
+  call.purpose = {PurposeKind::bucket, id % 7, "part"};
   call.state = CallState::started;
   call.issued = {id * 1000};
   call.started = {id * 1000 + 1};
@@ -50,8 +50,21 @@ Call call_number(std::int64_t id) {
   call.root = 2;
   call.peer = 1;
   call.async = true;
-  call.facts = {{"tag", "7"}, {"sends", ""}, {"bucket", "0"}};
+  call.site.phase = Phase::backward;
+  call.site.origin = CallOrigin{"train.py", "last", {{"step", "train.py", 12}}};
+  CallDetails details;
+  details.tag = 7;
+  details.sends = {{1, 2}, 2, 3, 0};
+  call.details = std::move(details);
   return call;
+}
+
+SharedValue<CallDetails> with_texts(std::string shape, std::string dtype) {
+  CallDetails details;
+  details.shape = std::move(shape);
+  details.dtype = std::move(dtype);
+  if (details == CallDetails{}) return {};
+  return details;
 }
 
 RingRecord read(std::span<const std::byte> memory) {
@@ -108,7 +121,8 @@ TEST(RecordRing, GivesBackWhatWasWritten) {
   failed.error = Code::peer_closed;
   failed.finished = {9999};
   ring.update(failed);
-  ring.write(0, {3, {77}, "fault", {"train", 1, 2, 3}, {{"kind", "hang"}}});
+  const notes::Fault hang{notes::FaultKind::hang, "barrier", 2, {5}, true};
+  ring.write(0, {3, {77}, {"train", 1, 2, 3}, hang});
   const RingRecord record = read(memory.bytes());
   EXPECT_EQ(record.log.rank, 3);
   EXPECT_EQ(record.log.launch, 2);
@@ -120,8 +134,7 @@ TEST(RecordRing, GivesBackWhatWasWritten) {
   ASSERT_EQ(record.log.notes.size(), 1U);
   EXPECT_EQ(record.log.notes[0].call, 3);
   EXPECT_EQ(record.log.notes[0].at, Time{77});
-  EXPECT_EQ(record.log.notes[0].kind, "fault");
-  EXPECT_EQ(record.log.notes[0].facts, (Facts{{"kind", "hang"}}));
+  EXPECT_EQ(record.log.notes[0].body, NoteBody(hang));
 }
 
 TEST(RecordRing, KeepsTheNewestAndTellsHowManyWereOverwritten) {
@@ -129,7 +142,7 @@ TEST(RecordRing, KeepsTheNewestAndTellsHowManyWereOverwritten) {
   Memory memory(shape);
   RecordRing ring(memory.bytes(), shape, 0, 1);
   for (std::int64_t id = 0; id < 100; ++id) ring.write(call_number(id));
-  for (std::int64_t n = 0; n < 9; ++n) ring.write(n, {n, {}, "note", {}, {}});
+  for (std::int64_t n = 0; n < 9; ++n) ring.write(n, {n, {}, {}, notes::OptimizerStep{}});
   ring.write(call_number(50));  // of one that was overwritten long ago
   ring.update(call_number(50));
   const RingRecord record = read(memory.bytes());
@@ -145,35 +158,41 @@ TEST(RecordRing, ShowsNothingOfTheLongerCallWhoseSlotACallTakes) {
   const RingShape shape{1, 1};
   Memory memory(shape);
   RecordRing ring(memory.bytes(), shape, 0, 1);
-  for (std::size_t size = 0; size < 140; ++size) {
+  for (std::size_t size = 0; size < 160; ++size) {
     Call longer = call_number(static_cast<std::int64_t>(2 * size));
-    longer.name = longer.group = longer.purpose = longer.site.op = std::string(20, 'x');
-    longer.facts = {{"first", std::string(60, 'y')}, {"second", std::string(50, 'z')}};
+    longer.name = longer.group = longer.purpose.detail = longer.site.op = std::string(20, 'x');
+    longer.details = with_texts(std::string(60, 'y'), std::string(50, 'z'));
     ring.write(longer);
     Call shorter = call_number(longer.id + 1);
-    shorter.facts.clear();
-    if (size > 0) shorter.facts = {{"k", std::string(size - 1, 'v')}};
-    const bool fits = size + 2 < 136;
+    shorter.site.origin = {};
+    shorter.details = with_texts(std::string(size, 'v'), {});
     ring.write(shorter);
-    if (!fits) shorter.facts.clear();
+    constexpr std::size_t longest = 146;  // with its number, two lengths and the end of both parts
+    if (size > longest) shorter.details = {};
     expect_same(read(memory.bytes()).log.calls.at(0), shorter);
   }
 }
 
-TEST(RecordRing, CutsTextsThatAreTooLongAndWholeFactsThatDoNotFit) {
+TEST(RecordRing, CutsTextsThatAreTooLongAndLeavesOutWhatDoesNotFitWhole) {
   const RingShape shape{2, 1};
   Memory memory(shape);
   RecordRing ring(memory.bytes(), shape, 0, 1);
   Call call = call_number(0);
-  call.name = call.group = call.purpose = call.site.op = std::string(500, 'x');
-  call.facts = {{"a", "1"}, {"long", std::string(500, 'y')}, {"b", "2"}};
+  call.name = call.group = call.purpose.detail = call.site.op = std::string(500, 'x');
+  CallDetails details;
+  details.tag = 1;
+  details.shape = std::string(500, 'y');
+  details.dtype = "Half";
+  call.details = std::move(details);
   ring.write(call);
   const Call back = read(memory.bytes()).log.calls.at(0);
   EXPECT_EQ(back.name, std::string(31, 'x'));
   EXPECT_EQ(back.group, std::string(31, 'x'));
-  EXPECT_EQ(back.purpose, std::string(47, 'x'));
+  EXPECT_EQ(back.purpose.detail, std::string(43, 'x'));
   EXPECT_EQ(back.site.op, std::string(23, 'x'));
-  EXPECT_EQ(back.facts, (Facts{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(back.details->tag, 1U);
+  EXPECT_EQ(back.details->shape, "");
+  EXPECT_EQ(back.details->dtype, "Half");
 }
 
 TEST(RecordRing, LeavesOutASlotThatItsWriterDiedIn) {
@@ -201,7 +220,7 @@ TEST(RecordRing, OfRubbishIsRefusedOrReadWithoutHarm) {
       Memory memory(shape);
       RecordRing ring(memory.bytes(), shape, 0, 1);
       for (std::int64_t id = 0; id < 6; ++id) ring.write(call_number(id));
-      ring.write(0, {0, {}, "note", {}, {{"a", "b"}}});
+      ring.write(0, {0, {}, {}, notes::StoreRead{"key", 1, 2, true}});
       memory.word(word) = value;
       const Result<RingRecord> record = read_record_ring(memory.bytes());
       if (record.ok()) {
@@ -223,7 +242,7 @@ TEST(RecordRing, LeavesOutACallWithANumberBeyondItsRangeAndSaysWhich) {
       {extreme([](Call& c) { c.finished = Time::max(); }), "call 1: `finished_ps` is 9223372036854775807, and must"},
       {extreme([](Call& c) { c.parent = 1; }), "call 1: `parent` is 1, and must be a whole number from -1 to 0"},
       {extreme([](Call& c) { c.site.column = INT32_MAX; }), "call 1: `site.column` is 2147483647, and must"},
-      {extreme([](Call& c) { c.peer = -5; }), "call 1: `peer` is -5, and must be a whole number from -1 to 131071"},
+      {extreme([](Call& c) { c.peer = -5; }), "call 1: `peer` is -5, and must be a whole number from -2 to 131071"},
   };
   for (const auto& [call, problem] : cases) {
     Memory memory(shape);

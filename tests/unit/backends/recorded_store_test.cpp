@@ -1,6 +1,6 @@
-#include "core/group/recorded_store.h"
+#include "core/record/recorded_store.h"
 
-#include "backends/local/real_runtime.h"
+#include "backends/os/real_runtime.h"
 #include "tests/unit/backends/shared_map_store.h"
 
 #include <gtest/gtest.h>
@@ -23,12 +23,11 @@ TEST(RecordedStore, WritesCallsAndTheLaunchOfWhatIsRead) {
   const RankLog log = recorder.log();
   ASSERT_EQ(log.calls.size(), 3U);
   EXPECT_EQ(log.calls[0].name, "store_set");
-  EXPECT_EQ(log.calls[1].purpose, "key");
+  EXPECT_EQ(text_of(log.calls[1].purpose), "key");
   EXPECT_EQ(log.calls[2].error, Code::store_timeout);
   ASSERT_EQ(log.notes.size(), 2U);
-  EXPECT_EQ(log.notes[0].kind, note_kind::store_wrote);
-  EXPECT_EQ(fact(log.notes[1].facts, "launch"), "1");
-  EXPECT_EQ(fact(log.notes[1].facts, "now"), "2");
+  EXPECT_TRUE(log.notes[0].is<notes::StoreWrote>());
+  EXPECT_EQ(log.notes[1].body, NoteBody(notes::StoreRead{"key", 1, 2, false}));
 }
 
 TEST(FlightRecorder, ProgressGrowsWithEverythingRecorded) {

@@ -1,7 +1,7 @@
 // Planted mistakes: a plan's rounds as plain lists, the ways to spoil them, and what the spoiled lists compute.
 #pragma once
 
-#include "core/collectives/plan_checker.h"
+#include "core/collectives/proof/plan_checker.h"
 
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+#include "core/collectives/collective_shape.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reference.h"
 #include "tests/unit/collectives/mutants.h"

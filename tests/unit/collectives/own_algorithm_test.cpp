@@ -1,5 +1,5 @@
-#include "core/collectives/algorithm_choice.h"
-#include "core/collectives/plan_proof.h"
+#include "core/collectives/proof/plan_proof.h"
+#include "core/collectives/tuning/algorithm_choice.h"
 #include "tests/helpers/planted_algorithms.h"
 
 #include <gtest/gtest.h>

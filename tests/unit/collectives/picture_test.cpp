@@ -1,7 +1,7 @@
 // Pictures of plans, and the page of docs that is made from the table.
-#include "core/collectives/algorithms_page.h"
-#include "core/collectives/plan_checker.h"
-#include "core/collectives/plan_picture.h"
+#include "core/collectives/proof/algorithms_page.h"
+#include "core/collectives/proof/plan_checker.h"
+#include "core/collectives/proof/plan_picture.h"
 
 #include <gtest/gtest.h>
 

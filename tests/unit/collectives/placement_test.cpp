@@ -1,7 +1,6 @@
 // Algorithms that look at where ranks are: NCCL's two trees, and all-reduce over nodes.
-#include "core/collectives/plan_checker.h"
-#include "core/collectives/plans.h"
-#include "core/collectives/tree_pair.h"
+#include "core/collectives/plans/double_tree.h"
+#include "core/collectives/proof/plan_checker.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // What MPICH, Open MPI, NCCL and Gloo would run.
-#include "core/collectives/tuning.h"
+#include "core/collectives/tuning/tuning.h"
 
-#include "core/collectives/algorithm_choice.h"
-#include "core/collectives/nccl_model.h"
+#include "core/collectives/tuning/algorithm_choice.h"
+#include "core/collectives/tuning/nccl_model.h"
 
 #include <gtest/gtest.h>
 
@@ -146,7 +146,7 @@ TEST(NcclModel, TakesTheLeastTime) {
 TEST(Tuning, NamesAlgorithmsThatThereAreForEverything) {
   for (const Tuning& tuning : tunings())
     for (const CollectiveRow& row : collective_table) {
-      if (row.point_to_point || row.kind == K::monitored_barrier) continue;
+      if (!row.planned) continue;
       for (const int ranks : {1, 2, 3, 4, 5, 8, 15, 16, 31, 33, 63, 64, 100, 200, 300, 600, 1500, 3000, 5000})
         for (std::int64_t bytes = 0; bytes < 16 << 20; bytes = bytes * 2 + 1) {
           const std::string_view name = chosen_by(tuning, {row.kind, ranks, bytes, 1, 4});

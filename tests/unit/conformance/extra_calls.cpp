@@ -1,6 +1,6 @@
 #include "tests/unit/conformance/extra_calls.h"
 
-#include "core/trial/element.h"
+#include "core/collectives/element.h"
 #include "tests/unit/conformance/sha256.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #include "tests/unit/conformance/misuse_program.h"
 
-#include "core/group/checked_member.h"
+#include "core/collectives/element.h"
+#include "core/group/checked_communicator.h"
 #include "core/group/new_group.h"
 #include "core/store/rendezvous_url.h"
-#include "core/trial/element.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -171,7 +171,8 @@ Status Program::join(const InitMethod& method) {
   maker_.reset();
   store_ = std::move(*store);
   destroyed_ = false;
-  Result<std::unique_ptr<Member>> member = backend().join(*store_, {"world", method.rank, method.world_size, timeout_});
+  Result<std::unique_ptr<Communicator>> member =
+      backend().join(*store_, {"world", method.rank, method.world_size, timeout_});
   if (!member.ok()) return member.error();
   world_ = std::make_unique<ProcessGroup>("world", RankList::of_world(method.world_size), method.rank, timeout_,
                                           std::move(*member), env_.recorder);

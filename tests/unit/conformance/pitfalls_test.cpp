@@ -1,7 +1,7 @@
 // What every rank saw in classic mistakes, with PyTorch 1.13 and 2.14 on Gloo, against the same programs on the simulated gloo with
 // the profile of that version: which rank ends how, and in which call it hangs or raises.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
 #include "tests/oracle/directory.h"
 
 #include <fmt/format.h>
@@ -105,8 +105,11 @@ void place(Ending& ending, std::string line) {
     ending.step = std::stoi(line.substr(4));
     line = line.substr(line.find(' ') + 1);
   }
-  constexpr std::array<std::array<std::string_view, 2>, 5> others{
-      {{"eval", "forward"}, {"second init", "init"}, {"init", "init"}, {"construct", "init"}, {"forward", "forward"}}};
+  constexpr std::array<std::array<std::string_view, 2>, 5> others{{{"eval", "forward"},
+                                                                   {"second init", "init_process_group"},
+                                                                   {"init", "init_process_group"},
+                                                                   {"construct", "init_process_group"},
+                                                                   {"forward", "forward"}}};
   for (const auto& [begin, operation] : others)
     if (line.starts_with(begin)) return void(ending.in = operation);
   ending.in = line.substr(0, line.find(' '));

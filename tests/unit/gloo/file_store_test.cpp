@@ -1,5 +1,5 @@
 // Gloo's FileStore itself beside ours: the same calls end alike, and on the same second.
-#include "backends/local/real_files.h"
+#include "backends/os/real_files.h"
 #include "core/store/gloo_file_store.h"
 
 #include <gloo/rendezvous/file_store.h>

@@ -1,6 +1,6 @@
 // The catalog's own files load.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/parity_page.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/parity_page.h"
 #include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(ParityPage, TellsWhatAFileStates) {
 name: p
 summary: s
 world: {ranks: 2}
-program: [init, barrier]
+program: [init_process_group, barrier]
 variants:
   plain: {expect: {outcome: ok}}
   other:

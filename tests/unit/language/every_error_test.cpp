@@ -30,10 +30,10 @@ model:
   layers: {trunk: {linear: [4, 8]}, head: {linear: [9, 1]}}
 ddp: {first_buckets: 1MiB}
 program:
-  - init
+  - init_process_group
   - all_redcue: {count: 4}
   - all_reduce: {count: many}
-  - broadcast: {root: 7}
+  - broadcast: {src: 7}
   - all_gather: {algorithm: ringg}
   - train:
       steps: few
@@ -57,7 +57,7 @@ variants:
                 "9:7 unknown key `first_buckets` in ddp",
                 "12:5 unknown operation `all_redcue` in program",
                 "13:25 `many` is not a whole number",
-                "14:23 `root` is rank 7 in a world of 2",
+                "14:22 `src` is rank 7 in a world of 2",
                 "15:29 `all_gather` has no algorithm `ringg`",
                 "17:14 `few` is not a whole number",
                 "20:32 `barrier` has no algorithm `quick`",

@@ -1,8 +1,8 @@
 // The gallery of pitfalls: what the catalog's files say of themselves, and the page that is made of it.
-#include "scenarios/engine/gallery.h"
+#include "scenarios/reports/gallery.h"
 
 #include "core/semantics/profile.h"
-#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/run/run_scenarios.h"
 #include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(Gallery, APitfallNamesTheVersionsInWhichItsFirstBrokenVariantEndsAsExpected
     const GalleryEntry entry = gallery_entry(*file);
     if (!entry.pitfall.given) continue;
     const auto broken = std::find_if(file->variants.begin(), file->variants.end(), [](const Scenario& v) {
-      return *v.expect.outcome != "ok" || (v.expect.diagnosis && **v.expect.diagnosis != "none");
+      return *v.expect.outcome != Outcome::ok || (v.expect.diagnosis && **v.expect.diagnosis != "none");
     });
     if (broken == file->variants.end()) continue;  // it costs time alone
     std::vector<std::string> stated = entry.pitfall.versions;
@@ -96,7 +96,7 @@ name: mine
 summary: Only rank 0 comes.
 world: {ranks: 2}
 program:
-  - init
+  - init_process_group
   - barrier: {}
     when: {rank: 0}
     label: meet

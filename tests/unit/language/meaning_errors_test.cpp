@@ -83,22 +83,22 @@ TEST(MeaningError, WantsUniqueLabels) {
 }
 
 TEST(MeaningError, WantsTheRootInRange) {
-  EXPECT_EQ(report_of(with("  - barrier", "  - broadcast: {root: 2}")),
-            R"(error[scenario]: `root` is rank 2 in a world of 2
-  --> mine.yaml:13:23
+  EXPECT_EQ(report_of(with("  - barrier", "  - broadcast: {src: 2}")),
+            R"(error[scenario]: `src` is rank 2 in a world of 2
+  --> mine.yaml:13:22
    |
-13 |   - broadcast: {root: 2}
-   |                       ^ ranks are 0..1
+13 |   - broadcast: {src: 2}
+   |                      ^ ranks are 0..1
 )");
 }
 
 TEST(MeaningError, WantsThePeerInRange) {
-  EXPECT_EQ(report_of(with("  - barrier", "  - send: {peer: 9}")),
-            R"(error[scenario]: `peer` is rank 9 in a world of 2
-  --> mine.yaml:13:18
+  EXPECT_EQ(report_of(with("  - barrier", "  - send: {dst: 9}")),
+            R"(error[scenario]: `dst` is rank 9 in a world of 2
+  --> mine.yaml:13:17
    |
-13 |   - send: {peer: 9}
-   |                  ^ ranks are 0..1
+13 |   - send: {dst: 9}
+   |                 ^ ranks are 0..1
 )");
 }
 
@@ -134,12 +134,12 @@ TEST(MeaningError, WantsKnownAlgorithms) {
 }
 
 TEST(MeaningError, WantsThePathOfAStoreFile) {
-  EXPECT_EQ(report_of(with("  - init", "  - init: {method: file}")),
-            R"(error[scenario]: `init` by file without a path
+  EXPECT_EQ(report_of(with("  - init_process_group", "  - init_process_group: {method: file}")),
+            R"(error[scenario]: `init_process_group` by file without a path
   --> mine.yaml:11:5
    |
-11 |   - init: {method: file}
-   |     ^^^^ add `path: run/store`
+11 |   - init_process_group: {method: file}
+   |     ^^^^^^^^^^^^^^^^^^ add `path: run/store`
 )");
 }
 

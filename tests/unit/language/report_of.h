@@ -1,7 +1,7 @@
 // Scenario texts for tests, and what the loader has to say about them.
 #pragma once
 
-#include "scenarios/engine/loader.h"
+#include "scenarios/language/loader.h"
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ model:
   layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 8}, head: {linear: [8, 1]}}
   paths: {full: [trunk, norm, head], short: [trunk, head]}
 program:
-  - init
+  - init_process_group
   - train: {steps: 3}
   - barrier
 )";

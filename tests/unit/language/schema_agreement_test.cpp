@@ -1,8 +1,8 @@
 // What the JSON schema accepts for a scalar the loader accepts, and the other way round: numbers, booleans and texts, plain and quoted.
 
-#include "scenarios/engine/language/shape_check.h"
-#include "scenarios/engine/language/tree.h"
-#include "scenarios/engine/loader.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/language/shape_check.h"
+#include "scenarios/language/tree.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -63,7 +63,7 @@ struct Place {
 };
 
 const std::string head = "pdsim: 1\nname: mine\n";
-const std::string tail = "program: [init]\nexpect: {outcome: ok}\n";
+const std::string tail = "program: [init_process_group]\nexpect: {outcome: ok}\n";
 
 const std::vector<Place> places{
     {"/properties/summary", head + "summary: @\nworld: {ranks: 2}\n" + tail},

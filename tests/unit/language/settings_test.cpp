@@ -22,12 +22,13 @@ Scenario variant_of(const std::string& text) {
 }
 
 TEST(Settings, ReplaceAnOptionOfAnOperation) {
-  EXPECT_EQ(variant_of(with_settings("program.train.steps: 4")).program[1].integer("steps", 0), 4);
+  EXPECT_EQ(variant_of(with_settings("program.train.steps: 4")).program[1].as<TrainOptions>().steps, 4);
 }
 
 TEST(Settings, GiveAnOptionToABareOperation) {
-  const Scenario s = variant_of(with_settings("program.init.method: env, program.barrier.when: {rank: all}"));
-  EXPECT_EQ(s.program[0].text("method", "tcp"), "env");
+  const Scenario s =
+      variant_of(with_settings("program.init_process_group.method: env, program.barrier.when: {rank: all}"));
+  EXPECT_TRUE(s.program[0].as<InitOptions>().method == InitMethod::env);
   EXPECT_EQ(s.program[2].when.any.size(), 1u);
 }
 
@@ -35,14 +36,14 @@ TEST(Settings, FindAnEntryByItsLabelBeforeItsOperation) {
   const std::string program = "  - barrier: {}\n    label: last\n";
   const std::string text = with_settings("program.last.algorithm: auto", program);
   const Scenario s = variant_of(text);
-  EXPECT_EQ(s.program[3].text("algorithm", ""), "auto");
-  EXPECT_EQ(s.program[2].text("algorithm", ""), "");
+  EXPECT_EQ(s.program[3].written, "algorithm: auto");
+  EXPECT_EQ(s.program[2].written, "");
 }
 
 TEST(Settings, MakeASectionThatIsNotThere) {
   const Scenario s = variant_of(with_settings("ddp.broadcast_buffers: false"));
-  EXPECT_FALSE(*s.ddp.broadcast_buffers);
-  EXPECT_TRUE(s.ddp.broadcast_buffers.given());
+  EXPECT_FALSE(s.ddp.options.broadcast_buffers);
+  EXPECT_TRUE(s.ddp.gives("broadcast_buffers"));
 }
 
 TEST(Settings, TakeDdpAway) { EXPECT_FALSE(variant_of(with_settings("ddp: none")).ddp.wrap); }
@@ -81,9 +82,9 @@ TEST(EffectiveDocument, LoadsToTheSameScenario) {
       EXPECT_EQ(effective_document(again, ""), document);
       EXPECT_EQ(s.seed, t.seed);
       EXPECT_EQ(s.ddp.wrap, t.ddp.wrap);
-      EXPECT_EQ(*s.ddp.bucket_cap, *t.ddp.bucket_cap);
-      EXPECT_EQ(*s.ddp.find_unused_parameters, *t.ddp.find_unused_parameters);
-      EXPECT_EQ(*s.ddp.broadcast_buffers, *t.ddp.broadcast_buffers);
+      EXPECT_EQ(s.ddp.options.bucket_cap, t.ddp.options.bucket_cap);
+      EXPECT_EQ(s.ddp.options.find_unused_parameters, t.ddp.options.find_unused_parameters);
+      EXPECT_EQ(s.ddp.options.broadcast_buffers, t.ddp.options.broadcast_buffers);
       EXPECT_EQ(*s.expect.outcome, *t.expect.outcome);
       EXPECT_EQ(s.expect.blocked.size(), t.expect.blocked.size());
       EXPECT_EQ(s.faults.size(), t.faults.size());

@@ -47,7 +47,7 @@ model:
   layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 8}, head: {linear: [8, 1]}}
   paths: {full: [trunk, norm, head], short: [trunk, head]}
 program:
-  - init
+  - init_process_group
   - train: {steps: 3}
   - barrier
 expect: {outcome: okay}
@@ -58,7 +58,7 @@ timeout: 5 us
   |
 6 |   link: {latency: 5us, bandwith: 25GB/s}
   |                        ^^^^^^^^ did you mean `bandwidth`?
-error[scenario]: `okay` is no value of `outcome`
+error[scenario]: `okay` is not a value of `outcome`
   --> mine.yaml:14:19
    |
 14 | expect: {outcome: okay}
@@ -275,22 +275,22 @@ TEST(ShapeError, SuggestsTheNearestOption) {
 TEST(ShapeError, WantsOneOperationPerEntry) {
   EXPECT_EQ(report_of(with("  - barrier",
                            R"(  - barrier: {}
-    init: {})")),
-            R"(error[scenario]: `init` beside `barrier` in one entry
+    init_process_group: {})")),
+            R"(error[scenario]: `init_process_group` beside `barrier` in one entry
   --> mine.yaml:14:5
    |
-14 |     init: {}
-   |     ^^^^ an entry is one operation; begin another entry
+14 |     init_process_group: {}
+   |     ^^^^^^^^^^^^^^^^^^ an entry is one operation; begin another entry
 )");
 }
 
 TEST(ShapeError, WantsRequiredOptions) {
   EXPECT_EQ(report_of(with("  - barrier", "  - send")),
-            R"(error[scenario]: `peer` is missing in send
+            R"(error[scenario]: `dst` is missing in send
   --> mine.yaml:13:5
    |
 13 |   - send
-   |     ^^^^ peer: the rank of the world that it goes to
+   |     ^^^^ dst: the rank of the world that it goes to; this or `group_dst` must be given
 )");
 }
 
@@ -309,7 +309,7 @@ TEST(ShapeError, WantsAMapping) {
 TEST(ShapeError, SuggestsTheNearestWord) {
   EXPECT_EQ(report_of(valid_start + R"(expect: {outcome: deadlok}
 )"),
-            R"(error[scenario]: `deadlok` is no value of `outcome`
+            R"(error[scenario]: `deadlok` is not a value of `outcome`
   --> mine.yaml:14:19
    |
 14 | expect: {outcome: deadlok}

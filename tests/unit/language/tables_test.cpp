@@ -1,9 +1,9 @@
 // The tables themselves, and what is generated from them.
-#include "scenarios/engine/language/key.h"
-#include "scenarios/engine/language/sections.h"
-#include "scenarios/engine/language/shape_check.h"
-#include "scenarios/engine/limits.h"
-#include "scenarios/engine/operations_table.h"
+#include "scenarios/language/key.h"
+#include "scenarios/language/limits.h"
+#include "scenarios/language/operations_table.h"
+#include "scenarios/language/sections.h"
+#include "scenarios/language/shape_check.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>
@@ -25,11 +25,11 @@ void expect_explained(std::span<const Key> keys, int depth = 0) {
   std::set<std::string_view> names;
   for (const Key& key : keys) {
     EXPECT_TRUE(names.insert(key.name).second) << key.name;
-    EXPECT_FALSE(key.about.empty()) << key.name;
+    EXPECT_FALSE(key.help.empty()) << key.name;
     EXPECT_FALSE(language::expected(key).empty()) << key.name;
-    const bool may_be_a_word = key.shape == language::Shape::group || key.shape == language::Shape::integer ||
-                               key.shape == language::Shape::names;
-    EXPECT_EQ(key.shape == language::Shape::word, !key.words.empty() && !may_be_a_word) << key.name;
+    const bool may_be_a_word =
+        key.type == language::Type::group || key.type == language::Type::integer || key.type == language::Type::names;
+    EXPECT_EQ(key.type == language::Type::word, !key.choices.empty() && !may_be_a_word) << key.name;
     if (key.group == nullptr || depth > 8) continue;
     expect_explained(key.group->keys, depth + 1);
     expect_explained(key.group->one_of, depth + 1);
@@ -54,7 +54,8 @@ std::string committed(const std::string& file) {
 }
 
 TEST(Schema, IsTheCommittedFile) {
-  EXPECT_TRUE(committed("scenarios/schema.json") == json_schema()) << "run: pdsim schema > scenarios/schema.json";
+  EXPECT_TRUE(committed("scenarios/catalog/schema.json") == json_schema())
+      << "run: pdsim schema > scenarios/catalog/schema.json";
 }
 
 TEST(ReferencePage, IsTheCommittedFile) {
@@ -89,7 +90,7 @@ model:
   paths: {full: [trunk, aux], short: [trunk]}
   takes: [{path: short, when: {rank: 1.., step: 2}}]
 program:
-  - init: {method: env}
+  - init_process_group: {method: env}
   - train: {steps: 4, do: [forward, backward]}
   - checkpoint: {path: run/model}
     when: {rank: 0}
@@ -101,17 +102,17 @@ expect: {outcome: ok}
 )");
   ASSERT_EQ(file.errors, 0) << render(file, file.diagnostics.front());
   EXPECT_EQ(program_table(file.variants.front()), R"(mine   4 ranks
-  step  operation                     ranks
-     -  init {method: env}            ranks 0..3
-  0..1  forward  path full            ranks 0..3
-        backward                      ranks 0..3
-     2  forward  path full            rank 0
-        forward  path short           ranks 1..3
-        backward                      ranks 0..3
-     3  forward  path full            ranks 0..3
-        backward                      ranks 0..3
-     -  checkpoint {path: run/model}  rank 0
-     -  relaunch                      ranks 0..3
+  step  operation                         ranks
+     -  init_process_group {method: env}  ranks 0..3
+  0..1  forward  path full                ranks 0..3
+        backward                          ranks 0..3
+     2  forward  path full                rank 0
+        forward  path short               ranks 1..3
+        backward                          ranks 0..3
+     3  forward  path full                ranks 0..3
+        backward                          ranks 0..3
+     -  checkpoint {path: run/model}      rank 0
+     -  relaunch                          ranks 0..3
 launch 2
   step  operation                              ranks
      -  all_reduce {count: 8, op: max}  (sum)  ranks 0, 2, 3
@@ -166,7 +167,7 @@ TEST(Limits, RefuseDurationsBeyondVirtualTime) {
 TEST(Limits, RefuseAModelThatDoesNotFitOnOneRankEither) {
   const std::string text =
       "pdsim: 1\nname: mine\nsummary: one sentence\nworld: {ranks: 1}\nmodel:\n"
-      "  layers: {a: {linear: [65536, 65536]}}\nprogram:\n  - init\nexpect: {outcome: ok}\n";
+      "  layers: {a: {linear: [65536, 65536]}}\nprogram:\n  - init_process_group\nexpect: {outcome: ok}\n";
   EXPECT_NE(report_of(text).find("the model needs"), std::string::npos) << report_of(text);
 }
 

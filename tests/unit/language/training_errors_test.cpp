@@ -1,5 +1,5 @@
 // Contexts, hooks, layers and checkpoints: what the loader makes of them, and each error with the text that the user sees.
-#include "scenarios/engine/scenario.h"
+#include "scenarios/language/scenario.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>
@@ -26,11 +26,12 @@ TEST(TrainingError, KeepsNoSyncInTrainAndJoinAroundIt) {
 12 |   - no_sync: {do: [forward, backward]}
    |     ^^^^^^^ it stands in the `do` of train
 )");
-  EXPECT_EQ(instead_of_train("  - join: {do: [init]}\n"), R"(error[scenario]: `init` inside join
+  EXPECT_EQ(instead_of_train("  - join: {do: [init_process_group]}\n"),
+            R"(error[scenario]: `init_process_group` inside join
   --> mine.yaml:12:17
    |
-12 |   - join: {do: [init]}
-   |                 ^^^^ it stands in the program itself, before or after join
+12 |   - join: {do: [init_process_group]}
+   |                 ^^^^^^^^^^^^^^^^^^ it stands in the program itself, before or after join
 )");
   EXPECT_NE(instead_of_train("  - train: {steps: 1, do: [{join: {do: [barrier]}}]}\n").find("`join` inside train"),
             std::string::npos);
@@ -57,7 +58,7 @@ TEST(TrainingWarning, TellsThatCheckReductionDoesNothing) {
   --> mine.yaml:10:7
    |
 10 | ddp: {check_reduction: true}
-   |       ^^^^^^^^^^^^^^^ it is deprecated in PyTorch; leave it away
+   |       ^^^^^^^^^^^^^^^ it is deprecated in PyTorch; leave it out
 )");
 }
 
@@ -131,7 +132,7 @@ TEST(TrainingError, KnowsTheHooks) {
   EXPECT_NE(report_of(with("program:\n", "ddp: {comm_hook: fp8}\nprogram:\n")).find("unknown communication hook `fp8`"),
             std::string::npos);
   const auto hook = [](const std::string& text) {
-    return scenario_of(with("program:\n", "ddp: {comm_hook: " + text + "}\nprogram:\n")).ddp.comm_hook;
+    return scenario_of(with("program:\n", "ddp: {comm_hook: " + text + "}\nprogram:\n")).ddp.options.comm_hook;
   };
   EXPECT_EQ(hook("bf16_compress").kind, CommHookSpec::Kind::bf16_compress);
   EXPECT_EQ(hook("powersgd").start_iter, 1000);

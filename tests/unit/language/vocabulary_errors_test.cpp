@@ -103,31 +103,93 @@ TEST(VocabularyError, WantsAListOfCounts) {
 }
 
 TEST(VocabularyError, WantsNoNegativeCounts) {
-  EXPECT_EQ(instead_of_barrier("  - all_to_all_v: {counts: [3, -1]}\n"),
+  EXPECT_EQ(instead_of_barrier("  - all_to_all_single: {input_split_sizes: [3, -1]}\n"),
             R"(error[scenario]: `-1` is not a whole number
-  --> mine.yaml:13:32
+  --> mine.yaml:13:48
    |
-13 |   - all_to_all_v: {counts: [3, -1]}
-   |                                ^^ expected a whole number 0..4294967296
+13 |   - all_to_all_single: {input_split_sizes: [3, -1]}
+   |                                                ^^ expected a whole number 0..4294967296
 )");
 }
 
 TEST(VocabularyError, KnowsOneWordForThePeerOfARecv) {
-  EXPECT_EQ(instead_of_barrier("  - recv: {peer: somebody}\n"), R"(error[scenario]: `somebody` is not a whole number
-  --> mine.yaml:13:18
+  EXPECT_EQ(instead_of_barrier("  - recv: {src: somebody}\n"), R"(error[scenario]: `somebody` is not a whole number
+  --> mine.yaml:13:17
    |
-13 |   - recv: {peer: somebody}
-   |                  ^^^^^^^^ expected a whole number from 0, or `any`
+13 |   - recv: {src: somebody}
+   |                 ^^^^^^^^ expected a whole number from 0, or `any`
 )");
 }
 
 TEST(VocabularyError, SendsToOneRankOnly) {
-  EXPECT_EQ(instead_of_barrier("  - send: {peer: any}\n"), R"(error[scenario]: `any` is not a whole number
-  --> mine.yaml:13:18
+  EXPECT_EQ(instead_of_barrier("  - send: {dst: any}\n"), R"(error[scenario]: `any` is not a whole number
+  --> mine.yaml:13:17
    |
-13 |   - send: {peer: any}
-   |                  ^^^ expected a whole number from 0
+13 |   - send: {dst: any}
+   |                 ^^^ expected a whole number from 0
 )");
+}
+
+TEST(VocabularyError, TellsTheNewNameOfRootAndPeer) {
+  EXPECT_EQ(instead_of_barrier("  - broadcast: {root: 1}\n"), R"(error[scenario]: unknown key `root` in broadcast
+  --> mine.yaml:13:17
+   |
+13 |   - broadcast: {root: 1}
+   |                 ^^^^ it is called `src`, as in torch.distributed
+)");
+  EXPECT_EQ(instead_of_barrier("  - gather: {root: 1}\n"), R"(error[scenario]: unknown key `root` in gather
+  --> mine.yaml:13:14
+   |
+13 |   - gather: {root: 1}
+   |              ^^^^ it is called `dst`, as in torch.distributed
+)");
+  EXPECT_EQ(instead_of_barrier("  - recv: {peer: 1, src: 1}\n"), R"(error[scenario]: unknown key `peer` in recv
+  --> mine.yaml:13:12
+   |
+13 |   - recv: {peer: 1, src: 1}
+   |            ^^^^ it is called `src`, as in torch.distributed
+)");
+}
+
+TEST(VocabularyError, NamesTheRootByOneOfTwoKeys) {
+  EXPECT_EQ(instead_of_barrier("  - reduce: {dst: 1, group_dst: 1}\n"), R"(error[scenario]: `group_dst` beside `dst`
+  --> mine.yaml:13:22
+   |
+13 |   - reduce: {dst: 1, group_dst: 1}
+   |                      ^^^^^^^^^ keep one of the two
+)");
+  EXPECT_EQ(instead_of_barrier("  - new_group: {name: a, ranks: 1}\n  - scatter: {group_src: 1, group: a}\n"),
+            R"(error[scenario]: `group_src` is rank 1 in group `a`, which has 1
+  --> mine.yaml:14:26
+   |
+14 |   - scatter: {group_src: 1, group: a}
+   |                          ^ its ranks are 0..0
+)");
+}
+
+TEST(VocabularyError, RepeatsWhatMayStandAroundIt) {
+  EXPECT_EQ(instead_of_barrier("  - repeat: {times: 2, do: [relaunch]}\n"),
+            R"(error[scenario]: `relaunch` inside repeat
+  --> mine.yaml:13:29
+   |
+13 |   - repeat: {times: 2, do: [relaunch]}
+   |                             ^^^^^^^^ it stands in the program itself, before or after repeat
+)");
+  EXPECT_EQ(instead_of_barrier("  - repeat: {times: 2, do: [zero_grad]}\n").substr(0, 49),
+            "error[scenario]: `zero_grad` outside train\n  --> ");
+  EXPECT_EQ(instead_of_barrier("  - repeat: {do: [barrier]}\n"), R"(error[scenario]: `times` is missing in repeat
+  --> mine.yaml:13:5
+   |
+13 |   - repeat: {do: [barrier]}
+   |     ^^^^^^ times: how often `do` runs; outside of train its rounds are the steps of `when`
+)");
+}
+
+TEST(VocabularyError, RepeatsNoMoreThanTheLimits) {
+  const std::string refused =
+      instead_of_barrier("  - repeat: {times: 10000, do: [{repeat: {times: 10000, do: [barrier]}}]}\n");
+  EXPECT_NE(refused.find("error[scenario]: "), std::string::npos) << refused;
+  EXPECT_NE(refused.find("limit"), std::string::npos) << refused;
 }
 
 TEST(VocabularyError, WantsMessagesInABatch) {
@@ -136,32 +198,59 @@ TEST(VocabularyError, WantsMessagesInABatch) {
   --> mine.yaml:13:36
    |
 13 |   - batch_isend_irecv: {messages: [barrier]}
-   |                                    ^^^^^^^ they are sends and recvs
+   |                                    ^^^^^^^ they are isends and irecvs
 )");
 }
 
-TEST(VocabularyError, WantsNoAsyncAndNoGroupOfOneMessage) {
+TEST(VocabularyError, WantsNoGroupOfOneMessage) {
   EXPECT_EQ(instead_of_barrier(R"(  - batch_isend_irecv:
       messages:
-        - send: {peer: 1, async: true}
-        - recv: {peer: 1, group: world}
+        - isend: {dst: 1}
+        - irecv: {src: 1, group: world}
 )"),
-            R"(error[scenario]: `async` of one message of a batch
-  --> mine.yaml:15:27
-   |
-15 |         - send: {peer: 1, async: true}
-   |                           ^^^^^ a batch starts all its messages, and waits for all of them
-error[scenario]: `group` of one message of a batch
+            R"(error[scenario]: `group` of one message of a batch
   --> mine.yaml:16:27
    |
-16 |         - recv: {peer: 1, group: world}
+16 |         - irecv: {src: 1, group: world}
    |                           ^^^^^ `group` stands beside `messages`: a batch has one group
+)");
+}
+
+TEST(VocabularyError, TellsTheNewNamesOfOperations) {
+  EXPECT_EQ(instead_of_barrier("  - destroy\n"), R"(error[scenario]: unknown operation `destroy`
+  --> mine.yaml:13:5
+   |
+13 |   - destroy
+   |     ^^^^^^^ it is called `destroy_process_group`, as in torch.distributed
+)");
+  EXPECT_EQ(instead_of_barrier("  - all_to_all_v: {counts: [3, 1]}\n"),
+            R"(error[scenario]: unknown operation `all_to_all_v` in program
+  --> mine.yaml:13:5
+   |
+13 |   - all_to_all_v: {counts: [3, 1]}
+   |     ^^^^^^^^^^^^ it is called `all_to_all_single`, as in torch.distributed
+)");
+  EXPECT_EQ(instead_of_barrier("  - send: {dst: 1, async: true}\n"), R"(error[scenario]: unknown key `async` in send
+  --> mine.yaml:13:20
+   |
+13 |   - send: {dst: 1, async: true}
+   |                    ^^^^^ `isend` returns at once
+)");
+}
+
+TEST(VocabularyError, WantsASplitForEachRank) {
+  EXPECT_EQ(instead_of_barrier("  - all_to_all_single: {input_split_sizes: [1, 2], output_split_sizes: [1]}\n"),
+            R"(error[scenario]: 1 counts in a world of 2 ranks
+  --> mine.yaml:13:72
+   |
+13 |   - all_to_all_single: {input_split_sizes: [1, 2], output_split_sizes: [1]}
+   |                                                                        ^^^ give one count for each rank
 )");
 }
 
 TEST(VocabularyError, KnowsTheWordsOfDebug) {
   EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: 2\n  debug: info")),
-            R"(error[scenario]: `info` is no value of `debug`
+            R"(error[scenario]: `info` is not a value of `debug`
   --> mine.yaml:6:10
   |
 6 |   debug: info
@@ -207,15 +296,15 @@ TEST(VocabularyWarning, TellsWhoMakesAGroupAlone) {
 TEST(Vocabulary, IsReadIntoTheOperation) {
   const LoadedFile file =
       load_text("mine.yaml", with("  - barrier\n", R"(  - new_group: {name: a, ranks: 0..1, timeout: 5s}
-  - all_to_all_v: {counts: [3, 0], group: a}
-  - recv: {peer: any}
+  - all_to_all_single: {input_split_sizes: [3, 0], group: a}
+  - recv: {src: any}
     when: {rank: 1}
 )"));
   ASSERT_EQ(file.errors, 0);
   const Scenario& s = file.variants.front();
-  EXPECT_EQ(s.program[2].set("ranks").text(), "0..1");
-  EXPECT_EQ(s.program[3].integers("counts"), (std::vector<std::int64_t>{3, 0}));
-  EXPECT_EQ(s.program[4].text("peer", ""), "any");
+  EXPECT_EQ(s.program[2].as<NewGroupOptions>().ranks.text(), "0..1");
+  EXPECT_EQ(s.program[3].as<CollectiveOptions>().input_split_sizes, (std::vector<std::int64_t>{3, 0}));
+  EXPECT_TRUE(s.program[4].as<CollectiveOptions>().src->word);
   EXPECT_FALSE(s.world.checked);
 }
 

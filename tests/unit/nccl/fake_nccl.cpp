@@ -1,7 +1,8 @@
 #include "core/base/check.h"
+#include "core/collectives/collective_shape.h"
+#include "core/collectives/element.h"
 #include "core/collectives/plan_runner.h"
 #include "core/collectives/reference.h"
-#include "core/trial/element.h"
 #include "tests/unit/nccl/fake_world.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // The whole NCCL backend over the double: ranks are threads, and what would hang on a device hangs here.
 
-#include "backends/local/real_runtime.h"
 #include "backends/nccl/nccl_backend.h"
+#include "backends/os/real_runtime.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/reduce.h"
-#include "core/group/checked_member.h"
+#include "core/group/checked_communicator.h"
 #include "core/group/process_group.h"
-#include "core/trial/trial.h"
+#include "core/measure/trial.h"
 #include "tests/helpers/planted_algorithms.h"
 #include "tests/unit/backends/ranks_in_threads.h"
 #include "tests/unit/backends/shared_map_store.h"
@@ -242,7 +242,7 @@ TEST(Nccl, RefusesWhatItsMessagesCannotDo) {
 
 TEST(Nccl, CheckedGroupsCompareTheirCallsOverItsMessages) {
   with_ranks(3, [](RankUnderTest& me) {
-    CheckedMember checked(std::move(me.member), me.runtime, "world", RankList::of_world(3), me.rank);
+    CheckedCommunicator checked(std::move(me.member), me.runtime, "world", RankList::of_world(3), me.rank);
     std::array<float, 8> data{};
     const std::int64_t count = me.rank == 2 ? 8 : 4;
     auto* bytes = reinterpret_cast<std::byte*>(data.data());

@@ -89,19 +89,19 @@ TEST(NcclProbe, BelievesALaunchersPlaceOnlyWhereItSpeaksOfThisRank) {
     const auto found = set.find(name);
     return found == set.end() ? nullptr : found->second.c_str();
   };
-  EXPECT_EQ(local_seat(5, 8, variable).rank, 1);
-  EXPECT_EQ(local_seat(5, 8, variable).ranks, 4);
-  EXPECT_EQ(local_seat(2, 8, variable).rank, 2);   // of another rank
-  EXPECT_EQ(local_seat(5, 6, variable).ranks, 6);  // of another world
+  EXPECT_EQ(local_slot(5, 8, variable).rank, 1);
+  EXPECT_EQ(local_slot(5, 8, variable).ranks, 4);
+  EXPECT_EQ(local_slot(2, 8, variable).rank, 2);   // of another rank
+  EXPECT_EQ(local_slot(5, 6, variable).ranks, 6);  // of another world
   set["LOCAL_RANK"] = "4";
-  EXPECT_EQ(local_seat(5, 8, variable).rank, 5);  // of no place that there is
+  EXPECT_EQ(local_slot(5, 8, variable).rank, 5);  // of no place that there is
   set = {{"OMPI_COMM_WORLD_RANK", "5"},
          {"OMPI_COMM_WORLD_SIZE", "8"},
          {"OMPI_COMM_WORLD_LOCAL_RANK", "3"},
          {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
-  EXPECT_EQ(local_seat(5, 8, variable).rank, 3);
+  EXPECT_EQ(local_slot(5, 8, variable).rank, 3);
   set = {{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "4"}};
-  EXPECT_EQ(local_seat(5, 8, variable).rank, 2);
+  EXPECT_EQ(local_slot(5, 8, variable).rank, 2);
 }
 
 TEST(NcclProbe, TakesThePlaceThatSrunGives) {
@@ -111,12 +111,12 @@ TEST(NcclProbe, TakesThePlaceThatSrunGives) {
     const auto found = set.find(name);
     return found == set.end() ? nullptr : found->second.c_str();
   };
-  EXPECT_EQ(local_seat(9, 11, variable).ranks, 11);  // it does not say how many are here
+  EXPECT_EQ(local_slot(9, 11, variable).ranks, 11);  // it does not say how many are here
   const std::map<std::string, int> ranks_here{{"4(x2),3", 3}, {"4,4,3", 3}, {"4,4(x2)", 4}, {"8(x1),1", 11}, {"x", 11}};
   for (const auto& [counts, ranks] : ranks_here) {
     set["SLURM_STEP_TASKS_PER_NODE"] = counts;
-    EXPECT_EQ(local_seat(9, 11, variable).ranks, ranks) << counts;
-    EXPECT_EQ(local_seat(9, 11, variable).rank, ranks == 11 ? 9 : 1) << counts;
+    EXPECT_EQ(local_slot(9, 11, variable).ranks, ranks) << counts;
+    EXPECT_EQ(local_slot(9, 11, variable).rank, ranks == 11 ? 9 : 1) << counts;
   }
 }
 

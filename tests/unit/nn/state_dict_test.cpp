@@ -111,7 +111,7 @@ TEST(Checkpoint, TellsTheLineThatIsWrong) {
   EXPECT_NE(message("a f32 3 1 2").find("f, line 2: 2 values for 3 elements"), std::string::npos);
   EXPECT_NE(message("a f99 2 1 2").find("the dtype"), std::string::npos);
   EXPECT_NE(message("a f32 2,x 1 2").find("a shape"), std::string::npos);
-  EXPECT_NE(message("a f32 2 1 b").find("a value is no number"), std::string::npos);
+  EXPECT_NE(message("a f32 2 1 b").find("a value is not a number"), std::string::npos);
   EXPECT_NE(message("a f32 99999999999999 1").find("a shape"), std::string::npos);
 }
 

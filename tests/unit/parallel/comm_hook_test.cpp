@@ -1,6 +1,6 @@
 // Communication hooks: what they make of gradients, and which calls they make (SEMANTICS 1.11).
 #include "core/collectives/half.h"
-#include "core/parallel/matrix.h"
+#include "core/parallel/hooks/matrix.h"
 #include "tests/unit/parallel/ddp_world.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(CommHook, CompressionRoundsEachRanksShareAndTheSum) {
       EXPECT_EQ(hooked.gradients[0][i], round(share0 + share1)) << i;
     }
     for (const Call& call : hooked.run.ranks[0].log.calls)
-      if (call.purpose == "bucket 0") {
+      if (text_of(call.purpose) == "bucket 0") {
         EXPECT_EQ(call.dtype, f16 ? DType::f16 : DType::bf16);
       }
   }
@@ -89,7 +89,7 @@ TEST(PowerSgd, SendsPlainBucketsBeforeItsFirstIterationAndFactorsAfter) {
   const Trained trained = train(2, wide(), powersgd(1), 4);
   std::vector<std::pair<std::string, std::int64_t>> sent;
   for (const Call& call : trained.run.ranks[1].log.calls)
-    if (call.name == "all_reduce") sent.emplace_back(call.purpose, call.count);
+    if (call.name == "all_reduce") sent.emplace_back(text_of(call.purpose), call.count);
   const std::int64_t all = 120 + 10 + 90 + 9;
   // the biases travel whole; P has a row per output, Q a row per input
   EXPECT_EQ(sent, (decltype(sent){{"bucket 0", all},

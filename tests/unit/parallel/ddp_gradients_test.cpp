@@ -166,9 +166,8 @@ TEST(DdpBuffers, EverySynchronisedForwardWritesThemInPlaceOnEveryRankTheRootIncl
   });
   for (const RankResult& rank : run.ranks) {
     int writes = 0;
-    for (const Note& note : notes(rank.log, note_kind::tensor_written))
-      writes +=
-          fact(note.facts, "by") == "buffer broadcast" && fact(note.facts, "tensor") == "norm.running_var" ? 1 : 0;
+    for (const auto& written : notes_in<notes::TensorWritten>(rank.log))
+      writes += written.broadcast && written.tensor == "norm.running_var" ? 1 : 0;
     EXPECT_EQ(writes, 3) << "rank " << rank.log.rank;
   }
 }

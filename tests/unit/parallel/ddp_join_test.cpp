@@ -110,7 +110,7 @@ TEST(DdpJoin, BuffersComeFromTheHighestRankThatHasInputs) {
   expect_all_returned(run);
   std::vector<Rank> roots;
   for (const Call& call : run.ranks[2].log.calls)
-    if (call.purpose == "buffers") roots.push_back(call.root);
+    if (call.purpose.kind == PurposeKind::buffers) roots.push_back(call.root);
   // one for the floats and one for the counter
   EXPECT_EQ(roots, (std::vector<Rank>{2, 2, 1, 1}));
 }

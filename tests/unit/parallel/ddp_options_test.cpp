@@ -186,9 +186,10 @@ TEST(DdpOptions, CheckReductionOnlyWarns) {
     return wrap(in, mlp(), options).status();
   });
   EXPECT_EQ(run.ranks[0].log.end, RankEnd::returned);
-  const auto warnings = notes(run.ranks[0].log, note_kind::warning);
+  const auto warnings = notes_in<notes::Warning>(run.ranks[0].log);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(fact(warnings[0].facts, "text").find("deprecated"), std::string_view::npos);
+  EXPECT_EQ(warnings[0].about, notes::WarningKind::check_reduction);
+  EXPECT_NE(text_of(warnings[0]).find("deprecated"), std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The collectives of DDP in their order, as the flight records have them (SEMANTICS 1.1, 1.4, 1.9).
 #include "tests/unit/parallel/ddp_world.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,8 +47,8 @@ TEST(DdpSequence, WithASmallCapTheFirstIterationHasOneBucketAndTheNextHaveMany) 
   const RunRecord run = train_on(3, mlp(), options, 3);
   expect_on_all_ranks(run, construction + one + rebuild + four + four);
   Texts parameters;
-  for (const Note& note : notes(run.ranks[1].log, note_kind::bucket_layout))
-    parameters.emplace_back(fact(note.facts, "parameters"));
+  for (const auto& layout : notes_in<notes::BucketLayout>(run.ranks[1].log))
+    parameters.push_back(fmt::format("{}", fmt::join(layout.parameters, ", ")));
   EXPECT_EQ(parameters,
             (Texts{"fc1.weight, fc1.bias, fc2.weight, fc2.bias", "fc2.bias", "fc2.weight", "fc1.bias", "fc1.weight"}));
 }
@@ -88,7 +90,7 @@ TEST(DdpSequence, BufferBroadcastsFollowTheForwardBefore) {
     Training training = wrapped->training(in.rank());
     const nn::ForwardMode eval{false, false};
     for (const bool trains : {true, true, false, false, true, true}) {
-      in.world.recorder.note("forward", {});
+      in.world.recorder.note(notes::ModelUsed{"forward"});
       if (trains) {
         PDSIM_TRY(training.step(0));
       } else {
@@ -101,10 +103,10 @@ TEST(DdpSequence, BufferBroadcastsFollowTheForwardBefore) {
     ASSERT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
     std::vector<int> syncs;
     for (const Note& note : rank.log.notes) {
-      if (note.kind == "forward") syncs.push_back(0);
-      const bool synced = note.kind == note_kind::tensor_written && fact(note.facts, "by") == "buffer broadcast" &&
-                          fact(note.facts, "tensor") == "norm.running_mean";
-      if (synced) ++syncs.back();
+      if (note.is<notes::ModelUsed>()) syncs.push_back(0);
+      if (!note.is<notes::TensorWritten>()) continue;
+      const auto& written = note.as<notes::TensorWritten>();
+      if (written.broadcast && written.tensor == "norm.running_mean") ++syncs.back();
     }
     EXPECT_EQ(syncs, (std::vector<int>{1, 1, 1, 0, 0, 1})) << "rank " << rank.log.rank;
   }
@@ -134,8 +136,9 @@ TEST(DdpSequence, RankZerosLayoutWins) {
   for (const RankResult& rank : run.ranks) {
     ASSERT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
     Texts rebuilt;
-    for (const Note& note : notes(rank.log, note_kind::bucket_layout))
-      if (fact(note.facts, "phase") == "rebuilt") rebuilt.emplace_back(fact(note.facts, "parameters"));
+    for (const auto& layout : notes_in<notes::BucketLayout>(rank.log))
+      if (layout.phase == notes::LayoutPhase::rebuilt)
+        rebuilt.insert(rebuilt.end(), layout.parameters.begin(), layout.parameters.end());
     EXPECT_EQ(rebuilt, (Texts{"b.bias", "b.weight", "a.bias", "a.weight"})) << "rank " << rank.log.rank;
   }
 }

@@ -24,10 +24,9 @@ TEST(DdpUnused, TheSameOnAllRanksEndsTheBackwardAndFailsTheNextForward) {
   for (int r = 0; r < 2; ++r) {
     const RankLog& returned = two.ranks[static_cast<std::size_t>(r)].log;
     EXPECT_EQ(returned.end, RankEnd::returned);
-    const auto unfilled = notes(returned, note_kind::bucket_unfilled);
+    const auto unfilled = notes_in<notes::BucketUnfilled>(returned);
     ASSERT_EQ(unfilled.size(), 1u);
-    EXPECT_EQ(unfilled[0].facts,
-              (Facts{{"bucket", "0"}, {"ready", "4"}, {"total", "6"}, {"missing", "aux.weight, aux.bias"}}));
+    EXPECT_EQ(unfilled[0], (notes::BucketUnfilled{0, 4, 6, {"aux.weight", "aux.bias"}}));
     const RankLog& raised = three.ranks[static_cast<std::size_t>(r)].log;
     EXPECT_EQ(raised.end, RankEnd::raised);
     EXPECT_EQ(raised.error.code, Code::reduction_not_finished);
@@ -61,7 +60,8 @@ TEST(DdpUnused, OneLateParameterHoldsBackItsBucketAndAllBehind) {
   const RunRecord run = run_ranks(1, [&](InGroup& in) { return train(in, options, 2, short_in_step_one); });
   const RankLog& log = run.ranks[0].log;
   std::vector<std::string> missing;
-  for (const Note& note : notes(log, note_kind::bucket_unfilled)) missing.emplace_back(fact(note.facts, "missing"));
+  for (const auto& unfilled : notes_in<notes::BucketUnfilled>(log))
+    missing.insert(missing.end(), unfilled.missing.begin(), unfilled.missing.end());
   EXPECT_EQ(missing, (std::vector<std::string>{"aux.bias", "aux.weight"}));
   EXPECT_EQ(collectives(log).back(), "all_reduce bucket 1");  // head's two; trunk's buckets 4 and 5 are ready and wait
 }

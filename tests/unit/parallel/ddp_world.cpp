@@ -1,5 +1,6 @@
 #include "tests/unit/parallel/ddp_world.h"
 
+#include "core/group/init_process_group.h"
 #include "sim/run.h"
 
 #include <gtest/gtest.h>
@@ -8,15 +9,9 @@ namespace pdsim {
 namespace {
 
 ProgramResult in_group(RankEnvironment& world, const std::function<Status(InGroup&)>& program) {
-  const Time timeout = world.backend.default_timeout();
-  auto store = world.rendezvous.tcp("", timeout);
-  if (!store.ok()) return {store.error(), {}};
-  auto member = world.backend.join(**store, {"world", world.rank, world.world_size, timeout});
-  if (!member.ok()) return {member.error(), {}};
-  std::vector<Rank> ranks;
-  for (Rank r = 0; r < world.world_size; ++r) ranks.push_back(r);
-  ProcessGroup group("world", std::move(ranks), world.rank, timeout, std::move(*member), world.recorder);
-  InGroup in{world, group};
+  auto group = init_process_group(world);
+  if (!group.ok()) return {group.error(), {}};
+  InGroup in{world, *group};
   return {program(in), {}};
 }
 
@@ -34,7 +29,7 @@ std::vector<std::string> collectives(const RankLog& log) {
   std::vector<std::string> texts;
   for (const Call& call : log.calls) {
     if (call.layer != Layer::collective) continue;
-    texts.push_back(call.name + (call.purpose.empty() ? "" : " " + call.purpose));
+    texts.push_back(call.name + (call.purpose.empty() ? "" : " " + text_of(call.purpose)));
   }
   return texts;
 }
@@ -44,16 +39,9 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
   return a;
 }
 
-std::vector<Note> notes(const RankLog& log, std::string_view kind) {
-  std::vector<Note> found;
-  for (const Note& note : log.notes)
-    if (note.kind == kind) found.push_back(note);
-  return found;
-}
-
 int count(const RankLog& log, std::string_view purpose) {
   int n = 0;
-  for (const Call& call : log.calls) n += call.purpose == purpose ? 1 : 0;
+  for (const Call& call : log.calls) n += text_of(call.purpose) == purpose ? 1 : 0;
   return n;
 }
 

@@ -33,7 +33,13 @@ inline const Texts construction{"all_gather parameter count", "broadcast paramet
 inline const Texts rebuild{"broadcast rebuild order", "broadcast rebuild sizes"};
 void expect_near(const Values& a, const Values& b, double tolerance, const std::string& what = "");
 
-std::vector<Note> notes(const RankLog& log, std::string_view kind);
+template <class T>
+std::vector<T> notes_in(const RankLog& log) {
+  std::vector<T> found;
+  for (const Note& note : log.notes)
+    if (note.is<T>()) found.push_back(note.as<T>());
+  return found;
+}
 int count(const RankLog& log, std::string_view purpose);
 
 // fc1 (3 x 5), relu, fc2 (5 x 2)

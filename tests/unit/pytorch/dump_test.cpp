@@ -1,9 +1,9 @@
 // Dumps as texts: what is understood, what is refused with which words, and that damaged ones do no harm.
 
-#include "scenarios/engine/pytorch/dump.h"
+#include "scenarios/records/pytorch/dump.h"
 
 #include "core/base/random.h"
-#include "scenarios/engine/pytorch/job.h"
+#include "scenarios/records/pytorch/job.h"
 #include "tests/unit/pytorch/python_pickles.h"
 
 #include <gtest/gtest.h>
@@ -69,8 +69,8 @@ TEST(PytorchDump, SaysWhichMemberOfWhichEntryIsWrong) {
        "entry 0: `frames` is an integer, and must be a dictionary"},
       {R"({"version": "2", "pg_config": {"0": {"ranks": "[0, x]"}}})", "group 0 of pg_config: `ranks` is a text"},
       {R"({"version": "2", "pg_config": []})", "`pg_config` is a list, and must be a dictionary"},
-      {R"({"version": "2"})", "it is no dump of PyTorch's Flight Recorder"},
-      {R"([1])", "it is no dump of PyTorch's Flight Recorder"},
+      {R"({"version": "2"})", "it is not a dump of PyTorch's Flight Recorder"},
+      {R"([1])", "it is not a dump of PyTorch's Flight Recorder"},
       {R"({"version": )", "it is not JSON from byte 13 on"},
       {std::string(100, '['), "nested deeper than 64 levels"},
       {"", "it is not JSON"},

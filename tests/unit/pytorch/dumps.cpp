@@ -1,7 +1,7 @@
 #include "tests/unit/pytorch/dumps.h"
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/pytorch/job.h"
+#include "scenarios/records/pytorch/job.h"
+#include "scenarios/run/analyse.h"
 
 #include <algorithm>
 #include <numeric>

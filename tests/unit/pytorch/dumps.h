@@ -1,8 +1,8 @@
 // Dumps written by hand, one rank at a time: what PyTorch would have left.
 #pragma once
 
-#include "scenarios/engine/pytorch/dump.h"
-#include "scenarios/engine/report.h"
+#include "scenarios/diagnosis/report.h"
+#include "scenarios/records/pytorch/dump.h"
 
 #include <memory>
 #include <optional>

@@ -1,9 +1,9 @@
 // What `pdsim diagnose` says of PyTorch jobs: who is named, by which rule, and that a healthy job is left alone.
 
-#include "scenarios/engine/pytorch/job.h"
+#include "scenarios/records/pytorch/job.h"
 
-#include "scenarios/engine/log_view.h"
-#include "scenarios/engine/text_report.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/reports/text_report.h"
 #include "tests/unit/pytorch/dumps.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(PytorchJob, ThatIsHealthyGetsNoDiagnosis) {
   ranks[0].forget(3);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "");
-  EXPECT_EQ(d->report.outcome, "ok");
+  EXPECT_EQ(d->report.outcome, Outcome::ok);
   EXPECT_NE(text_of(*d).find("4 ranks, no call is stuck\nnothing to explain"), std::string::npos) << text_of(*d);
 }
 
@@ -143,6 +143,18 @@ TEST(PytorchJob, NamesASendThatNobodyReceives) {
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "unmatched-message");
   EXPECT_EQ(d->report.diagnosis->ranks, (Ranks{0, 1}));
+}
+
+TEST(PytorchJob, KeepsAReceiveFromAnybodyApartFromAPeerThatIsNotRecorded) {
+  auto ranks = world(3, 1);
+  ranks[0].message("gloo:recvAnySource", open);
+  ranks[1].message("nccl:send", open);
+  const auto d = diagnosed(ranks);
+  ASSERT_EQ(d->report.blocked.size(), 2U);
+  EXPECT_TRUE(d->report.blocked[0].any);
+  EXPECT_EQ(d->report.blocked[0].waits_for, (Ranks{1, 2}));
+  EXPECT_FALSE(d->report.blocked[1].any);
+  EXPECT_EQ(d->report.blocked[1].waits_for, Ranks{});
 }
 
 TEST(PytorchJob, MatchesMessagesFromTheEndWhenTheRingForgotTheBeginning) {

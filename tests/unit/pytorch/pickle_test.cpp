@@ -1,6 +1,6 @@
-#include "scenarios/engine/pytorch/pickle.h"
+#include "scenarios/records/pytorch/pickle.h"
 
-#include "scenarios/engine/pytorch/dump.h"
+#include "scenarios/records/pytorch/dump.h"
 #include "tests/unit/pytorch/python_pickles.h"
 
 #include <gtest/gtest.h>
@@ -145,8 +145,8 @@ TEST(Pickle, RefusesWhatIsNoPickleOfPlainData) {
       {pickled("q\x01"), "BINPUT finds nothing on the stack"},
       {pickled("Nr\xff\xff\xff\xff"), "beyond what the pickle can hold"},
       {pickled("\x94"), "MEMOIZE finds nothing on the stack"},
-      {pickled("z"), "byte 0x7a is no opcode"},
-      {pickled("I12\n"), "byte 0x49 is no opcode"},
+      {pickled("z"), "byte 0x7a is not an opcode"},
+      {pickled("I12\n"), "byte 0x49 is not an opcode"},
   };
   for (const auto& [text, part] : cases)
     EXPECT_NE(why_refused(text).find(part), std::string::npos) << why_refused(text);

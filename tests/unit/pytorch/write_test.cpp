@@ -1,8 +1,9 @@
 // What we write in PyTorch's form reads back as what it was.
 
-#include "scenarios/engine/pytorch/write.h"
+#include "scenarios/records/pytorch/write.h"
 
-#include "scenarios/engine/pytorch/job.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/records/pytorch/job.h"
 #include "tests/unit/pytorch/dumps.h"
 
 #include <gtest/gtest.h>
@@ -89,6 +90,9 @@ TEST(PytorchWriting, OfOurRunsKeepsWhatPytorchHasAPlaceFor) {
   EXPECT_EQ(dumps[0].entries[3].name, "gloo:send 0->1");
   EXPECT_EQ(dumps[1].entries[3].name, "gloo:recv 1<-0");
   EXPECT_TRUE(dumps[0].entries[3].is_p2p);
+  RunRecord anybody = run;
+  anybody.ranks[1].log.calls.back().peer = any_source;
+  EXPECT_EQ(dumps_of(anybody, {"gloo", "mine.yaml", Time{1}})[1].entries[3].name, "gloo:recvAnySource");
 
   std::vector<Dump> read;
   for (const Dump& dump : dumps) read.push_back(read_back(pickle_text(dump), dump.rank));
@@ -97,6 +101,8 @@ TEST(PytorchWriting, OfOurRunsKeepsWhatPytorchHasAPlaceFor) {
   for (std::size_t r = 0; r < 2; ++r) {
     const std::vector<Call>& calls = back->ranks[r].log.calls;
     ASSERT_EQ(calls.size(), 4U);
+    EXPECT_EQ(calls[0].site.origin->frames, (std::vector<StackFrame>{{"train (step 2)", "mine.yaml", 17}}));
+    EXPECT_EQ(place_text(calls[0].site), "mine.yaml:17 in train (step 2)");
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Call& ours = run.ranks[r].log.calls[i + 1];
       EXPECT_EQ(calls[i].name, ours.name);

@@ -1,8 +1,8 @@
 // What holds in every real world: one process per rank, a real store, records back in the launcher.
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/text_report.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/worlds/worlds.h"
 #include "tests/unit/real_world/world_run.h"
 
 #include <string>
@@ -65,7 +65,7 @@ TEST_P(EveryRealWorld, NamesTheRankAndTheSignalThatEndedItWheneverThatWas) {
     EXPECT_EQ(record.ranks[1].log.end, RankEnd::died) << point;
     const Report report = analyse(scenario, record, std::string(GetParam()));
     SCOPED_TRACE(point + "\n" + render_text({report}, {}));
-    EXPECT_EQ(report.outcome, "error");
+    EXPECT_EQ(report.outcome, Outcome::error);
     ASSERT_TRUE(report.diagnosis.has_value());
     EXPECT_EQ(report.diagnosis->id, "rank-died");
     EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});

@@ -49,10 +49,10 @@ TEST_F(GlooWorld, AnUnusedLayerOnOneRankHangsBothAndTheReducerSaysWhatIsMissing)
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(record.ranks[0].log.calls.back().name, "all_reduce");
   EXPECT_EQ(record.ranks[1].log.calls.back().name, "barrier");
-  std::string missing;
+  std::vector<std::string> missing;
   for (const Note& note : record.ranks[1].log.notes)
-    if (note.kind == note_kind::bucket_unfilled) missing = fact(note.facts, "missing");
-  EXPECT_EQ(missing, "aux.weight, aux.bias");
+    if (note.is<notes::BucketUnfilled>()) missing = note.as<notes::BucketUnfilled>().missing;
+  EXPECT_EQ(missing, (std::vector<std::string>{"aux.weight", "aux.bias"}));
 }
 
 TEST_F(GlooWorld, AnUnusedLayerIsAnErrorAtTheNextForwardAndClosesThePeer) {

@@ -1,7 +1,7 @@
 // MPI in processes that pdsim did not start: alone, and under mpirun.
 
 #include "backends/availability.h"
-#include "backends/local/temporary_folder.h"
+#include "backends/os/temporary_folder.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

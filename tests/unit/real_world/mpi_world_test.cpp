@@ -1,4 +1,4 @@
-// The mpi world end to end: mpirun for the seats, one process per rank, Open MPI's own rules where ranks disagree or die.
+// The mpi world end to end: mpirun for the slots, one process per rank, Open MPI's own rules where ranks disagree or die.
 
 #include "tests/unit/real_world/world_run.h"
 

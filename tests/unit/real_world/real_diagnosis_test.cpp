@@ -1,9 +1,9 @@
 // The diagnosis on records of real Gloo processes: it must say what it says of simulated ones.
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/real_world.h"
-#include "scenarios/engine/record_json.h"
-#include "scenarios/engine/text_report.h"
+#include "scenarios/records/record_json.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/worlds/real_world.h"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,7 @@ class RealDiagnosis : public ::testing::Test {
     scenario_.world.spec.ranks_per_node = ranks;
     RunOptions options;
     options.executable = PDSIM_WORLD_RANK;
+    options.rank_command = {"rank", "gloo", std::string(what)};
     options.patience = 500_ms;
     Result<RunRecord> record = real_world("gloo")->run(scenario_, options, {});
     EXPECT_TRUE(record.ok()) << record.error().message;
@@ -37,7 +38,7 @@ class RealDiagnosis : public ::testing::Test {
 
 TEST_F(RealDiagnosis, NamesTheMinorityOfARealMismatch) {
   const Report report = report_of("barrier_against_all_reduce", 3);
-  EXPECT_EQ(report.outcome, "deadlock");
+  EXPECT_EQ(report.outcome, Outcome::deadlock);
   ASSERT_TRUE(report.diagnosis.has_value()) << render_text({report}, {});
   EXPECT_EQ(report.diagnosis->id, "collective-mismatch");
   EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
@@ -49,7 +50,7 @@ TEST_F(RealDiagnosis, NamesTheMinorityOfARealMismatch) {
 
 TEST_F(RealDiagnosis, NamesTheRankWhoseErrorTheOthersOnlyFeel) {
   const Report report = report_of("raise", 3);
-  EXPECT_EQ(report.outcome, "error");
+  EXPECT_EQ(report.outcome, Outcome::error);
   ASSERT_TRUE(report.diagnosis.has_value()) << render_text({report}, {});
   EXPECT_EQ(report.diagnosis->id, "rank-died");
   EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
@@ -72,7 +73,7 @@ TEST_F(RealDiagnosis, NamesTheLastCallOfARankThatWasKilled) {
 
 TEST_F(RealDiagnosis, HasNothingToSayAboutARunThatWentWell) {
   const Report report = report_of("all_reduce", 2);
-  EXPECT_EQ(report.outcome, "ok");
+  EXPECT_EQ(report.outcome, Outcome::ok);
   EXPECT_FALSE(report.diagnosis.has_value());
   EXPECT_FALSE(report.divergence.has_value());
 }

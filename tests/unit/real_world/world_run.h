@@ -1,10 +1,11 @@
 // Runs a program of tests/helpers/world_rank.cpp in a real world.
 #pragma once
 
-#include "scenarios/engine/real_world.h"
+#include "scenarios/worlds/real_world.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +24,7 @@ inline RunRecord run_in(std::string_view world, std::string_view what, int ranks
   const Scenario scenario = scenario_of(what, ranks);
   RunOptions options;
   options.executable = PDSIM_WORLD_RANK;
+  options.rank_command = {"rank", std::string(world), std::string(what)};
   // Within it a rank comes up, and of some libraries that takes a while on a busy machine; so does a proof.
   options.patience = world == "gloo" && what != "own_algorithms" ? 500_ms : 4_s;
   Result<RunRecord> record = real_world(world)->run(scenario, options, {});

@@ -1,8 +1,8 @@
-#include "scenarios/engine/artifacts.h"
+#include "scenarios/reports/artifacts.h"
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/json_report.h"
-#include "scenarios/engine/trace_report.h"
+#include "scenarios/reports/json_report.h"
+#include "scenarios/reports/trace_report.h"
+#include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>

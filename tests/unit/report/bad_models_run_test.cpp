@@ -1,9 +1,9 @@
 // Models, batches and checkpoints that are empty, frozen, infinite, cut short or another's: PyTorch's behaviour where it has one,
 // else one error on the rank concerned.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/log_view.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -50,14 +50,15 @@ std::string errors_of(const Report& report) {
 
 std::string warnings_of(const Report& report, Rank rank) {
   std::string text;
-  for (const Note* note : notes_of(log_of(report.run, rank), note_kind::warning))
-    text += fact_text(*note, "text") + "\n";
+  for (const Note* note : notes_of<notes::Warning>(log_of(report.run, rank)))
+    text += text_of(note->as<notes::Warning>()) + "\n";
   return text;
 }
 
 TEST(BadModel, WithoutParametersIsRefusedByTheWrapper) {
   const auto [file, report] =
-      run("model: {layers: {head: {linear: [4, 1], frozen: true}, act: {relu: null}}}\nprogram: [init, {train: {steps: "
+      run("model: {layers: {head: {linear: [4, 1], frozen: true}, act: {relu: null}}}\nprogram: [init_process_group, "
+          "{train: {steps: "
           "1}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, ddp-not-needed; rank 1, ddp-not-needed");
   ASSERT_TRUE(report.diagnosis.has_value());
@@ -67,21 +68,22 @@ TEST(BadModel, WithoutParametersIsRefusedByTheWrapper) {
 TEST(BadModel, FrozenOnOneRankRaisesThereAlone) {
   const auto [file, report] = run(
       "model: {layers: {head: {linear: [4, 1]}}, differs: [{when: {rank: 1}, layers: {head: {linear: [4, 1], frozen: "
-      "true}}}]}\nprogram: [init, {train: {steps: 1}}]\n");
+      "true}}}]}\nprogram: [init_process_group, {train: {steps: 1}}]\n");
   EXPECT_EQ(errors_of(report), "rank 1, ddp-not-needed; rank 0, peer-closed");
 }
 
 TEST(BadModel, WithParametersOfNoSizeTrains) {
-  const auto [file, report] = run(
-      "model: {layers: {head: {linear: [4, 1]}, none: {sized: [[0], [0, 5]]}}}\nprogram: [init, {train: {steps: 3}}]\n",
-      "{outcome: ok, diagnosis: none, values: [{tensor: head.weight, across_ranks: equal}]}");
-  EXPECT_EQ(report.verdict, "pass") << errors_of(report);
+  const auto [file, report] =
+      run("model: {layers: {head: {linear: [4, 1]}, none: {sized: [[0], [0, 5]]}}}\nprogram: [init_process_group, "
+          "{train: {steps: 3}}]\n",
+          "{outcome: ok, diagnosis: none, values: [{tensor: head.weight, across_ranks: equal}]}");
+  EXPECT_EQ(report.verdict, Verdict::pass) << errors_of(report);
 }
 
 TEST(BadLoss, ThatIsNotANumberReachesEveryRankThroughTheGradients) {
   const auto [file, report] =
       run(std::string(linear) +
-              "loss: cross_entropy\nprogram: [init, {train: {steps: 2, do: [zero_grad, {forward: "
+              "loss: cross_entropy\nprogram: [init_process_group, {train: {steps: 2, do: [zero_grad, {forward: "
               "{rows: 0}}, backward]}}]\n",
           "{outcome: ok, values: [{tensor: loss, rank: 0, near: 0}]}");
   ASSERT_EQ(errors_of(report), "");
@@ -92,16 +94,18 @@ TEST(BadLoss, ThatIsNotANumberReachesEveryRankThroughTheGradients) {
 TEST(BadLoss, WithErrorIfNonfiniteClippingRaisesOnEveryRank) {
   const auto [file, report] =
       run(std::string(linear) +
-          "optimizer: {sgd: {lr: 100000000}}\nprogram: [init, {train: {steps: 12}}, {train: {steps: "
+          "optimizer: {sgd: {lr: 100000000}}\nprogram: [init_process_group, {train: {steps: 12}}, {train: {steps: "
           "1, do: [zero_grad, forward, backward, {clip_grad_norm: {error_if_nonfinite: true}}]}}]\n");
   ASSERT_FALSE(report.errors.empty());
   EXPECT_EQ(report.errors.size(), 2U);
-  EXPECT_NE(report.errors.front().message.find("cannot be clipped"), std::string::npos) << report.errors.front().message;
+  EXPECT_NE(report.errors.front().message.find("cannot be clipped"), std::string::npos)
+      << report.errors.front().message;
   EXPECT_EQ(report.errors.front().step, report.errors.back().step);
 }
 
 constexpr const char* empty_on_rank_1 =
-    "program: [init, {train: {steps: 2, do: [zero_grad, {forward: {rows: 0}, when: {rank: 1}}, {forward: {}, when: "
+    "program: [init_process_group, {train: {steps: 2, do: [zero_grad, {forward: {rows: 0}, when: {rank: 1}}, {forward: "
+    "{}, when: "
     "{rank: "
     "0}}, backward, optimizer_step]}}]\n";
 
@@ -109,7 +113,7 @@ TEST(EmptyBatch, HasNoGradientsToShareAndHalvesThoseOfTheOther) {
   const auto [file, report] =
       run(std::string(linear) + empty_on_rank_1,
           "{outcome: ok, diagnosis: none, values: [{tensor: head.weight, across_ranks: equal}]}");
-  EXPECT_EQ(report.verdict, "pass") << errors_of(report);
+  EXPECT_EQ(report.verdict, Verdict::pass) << errors_of(report);
 }
 
 TEST(EmptyBatch, IsRefusedByBatchNormOnThatRankAlone) {
@@ -120,7 +124,8 @@ TEST(EmptyBatch, IsRefusedByBatchNormOnThatRankAlone) {
 
 TEST(EmptyEpoch, IsAnErrorAndNoTrainingOnNothing) {
   const auto [file, report] =
-      run(std::string(linear) + "data: {samples: 1, drop_last: true}\nprogram: [init, {train: {steps: 1}}]\n");
+      run(std::string(linear) +
+          "data: {samples: 1, drop_last: true}\nprogram: [init_process_group, {train: {steps: 1}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, invalid-argument; rank 1, invalid-argument");
   ASSERT_FALSE(report.errors.empty());
   EXPECT_NE(report.errors.front().message.find("an epoch has no step"), std::string::npos);
@@ -129,55 +134,59 @@ TEST(EmptyEpoch, IsAnErrorAndNoTrainingOnNothing) {
 TEST(BadCheckpoint, CutShortIsCorruptAndChangesNothing) {
   const auto [file, report] =
       run(std::string(linear) +
-              "program: [init, {checkpoint: {path: m, takes: 1s}, when: {rank: 0}}, {compute: {time: 500ms}, when: "
+              "program: [init_process_group, {checkpoint: {path: m, takes: 1s}, when: {rank: 0}}, {compute: {time: "
+              "500ms}, when: "
               "{rank: 1}}, "
               "{load_checkpoint: {path: m}, when: {rank: 1}}]\n",
           "{outcome: error, rank: 1, error: checkpoint-corrupt, values: [{tensor: head.weight, across_ranks: equal}]}");
-  EXPECT_EQ(report.verdict, "pass") << errors_of(report);
+  EXPECT_EQ(report.verdict, Verdict::pass) << errors_of(report);
 }
 
 TEST(BadCheckpoint, ThatIsNoneIsCorrupt) {
   const auto [file, report] =
-      run(std::string(linear) + "program: [{init: {method: file, path: m}}, barrier, {load_checkpoint: {path: m}}]\n");
+      run(std::string(linear) +
+          "program: [{init_process_group: {method: file, path: m}}, barrier, {load_checkpoint: {path: m}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, checkpoint-corrupt; rank 1, checkpoint-corrupt");
 }
 
 TEST(BadCheckpoint, OfAnotherModelNamesWhatDiffersOnTheRankThatLoadsIt) {
-  const auto [file, report] = run(
-      "model: {layers: {head: {linear: [4, 1]}}, differs: [{when: {rank: 1}, layers: {head: {linear: [8, 1]}}}]}\n"
-      "ddp: none\nprogram: [init, {checkpoint: {path: m}, when: {rank: 1}}, barrier, {load_checkpoint: {path: m}}]\n");
+  const auto [file, report] =
+      run("model: {layers: {head: {linear: [4, 1]}}, differs: [{when: {rank: 1}, layers: {head: {linear: [8, 1]}}}]}\n"
+          "ddp: none\nprogram: [init_process_group, {checkpoint: {path: m}, when: {rank: 1}}, barrier, "
+          "{load_checkpoint: {path: m}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, state-dict-mismatch");
 }
 
 TEST(BadCheckpoint, ThatIsNotThereSaysSo) {
-  const auto [file, report] = run(std::string(linear) + "program: [init, {load_checkpoint: {path: nowhere}}]\n");
+  const auto [file, report] =
+      run(std::string(linear) + "program: [init_process_group, {load_checkpoint: {path: nowhere}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, io-error; rank 1, io-error");
 }
 
 TEST(DdpWarnings, TellOnceThatNothingWasUnused) {
-  const auto [file, report] =
-      run(std::string(linear) + "ddp: {find_unused_parameters: true}\nprogram: [init, {train: {steps: 3}}]\n",
-          "{outcome: ok, warning: left no parameter unused}");
-  EXPECT_EQ(report.verdict, "pass");
-  EXPECT_EQ(notes_of(log_of(report.run, 0), note_kind::warning).size(), 1U);
+  const auto [file, report] = run(
+      std::string(linear) + "ddp: {find_unused_parameters: true}\nprogram: [init_process_group, {train: {steps: 3}}]\n",
+      "{outcome: ok, warning: left no parameter unused}");
+  EXPECT_EQ(report.verdict, Verdict::pass);
+  EXPECT_EQ(notes_of<notes::Warning>(log_of(report.run, 0)).size(), 1U);
   EXPECT_NE(warnings_of(report, 1).find("find_unused_parameters is on"), std::string::npos);
 }
 
 TEST(DdpWarnings, AreSilentWhereSomethingIsUnused) {
   const auto [file, report] =
       run("model: {layers: {aux: {linear: [4, 4]}, head: {linear: [4, 1]}}, paths: {short: [head]}}\nddp: "
-          "{find_unused_parameters: true}\nprogram: [init, {train: {steps: 3}}]\n");
+          "{find_unused_parameters: true}\nprogram: [init_process_group, {train: {steps: 3}}]\n");
   EXPECT_EQ(warnings_of(report, 0), "");
 }
 
 TEST(DdpWarnings, ThatAreExpectedAndDoNotComeAreAFailure) {
-  const auto [file, report] =
-      run(std::string(linear) + "program: [init, {train: {steps: 1}}]\n", "{outcome: ok, warning: deprecated}");
-  EXPECT_EQ(report.verdict, "fail");
+  const auto [file, report] = run(std::string(linear) + "program: [init_process_group, {train: {steps: 1}}]\n",
+                                  "{outcome: ok, warning: deprecated}");
+  EXPECT_EQ(report.verdict, Verdict::fail);
   const auto [other, told] =
-      run(std::string(linear) + "ddp: {check_reduction: true}\nprogram: [init, {train: {steps: 1}}]\n",
+      run(std::string(linear) + "ddp: {check_reduction: true}\nprogram: [init_process_group, {train: {steps: 1}}]\n",
           "{outcome: ok, warning: check_reduction is deprecated}");
-  EXPECT_EQ(told.verdict, "pass");
+  EXPECT_EQ(told.verdict, Verdict::pass);
 }
 
 }  // namespace

@@ -2,14 +2,15 @@
 // table beside this file what else a diagnosis establishes. How a report is laid out is in tests/cli/snapshots.
 //
 //   rewrite   PDSIM_UPDATE_SNAPSHOTS=1 test_report --gtest_filter=CatalogReports.* ; then read the difference like code
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/fix_proof.h"
-#include "scenarios/engine/html_report.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/outcome.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/text_layout.h"
-#include "scenarios/engine/text_report.h"
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/fix_proof.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/reports/html_report.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/text/text_layout.h"
 #include "tests/helpers/catalog_files.h"
 #include "tests/unit/report/well_formed.h"
 
@@ -19,8 +20,10 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -41,8 +44,7 @@ class CatalogReports : public testing::Test {
     const WorldRow& world = *world_named("sim", problem);
     for (const std::filesystem::path& path : catalog_files()) {
       FileRun& run = runs().emplace_back(FileRun{load_file(path.string()).value(), {}});
-      for (const Scenario& variant : run.file.variants)
-        run.reports.push_back(run_scenario(variant, world, {}).value());
+      for (const Scenario& variant : run.file.variants) run.reports.push_back(run_scenario(variant, world, {}).value());
     }
   }
   static void TearDownTestSuite() { runs().clear(); }
@@ -66,18 +68,35 @@ TEST_F(CatalogReports, EveryVariantEndsAsItsFileSays) {
   ASSERT_FALSE(runs().empty());
   for (const FileRun& run : runs())
     for (const Report& report : run.reports)
-      EXPECT_EQ(report.verdict, "pass") << variant_of(report) << ": "
-                                        << (report.failures.empty() ? "" : report.failures.front().got);
+      EXPECT_EQ(report.verdict, Verdict::pass)
+          << variant_of(report) << ": " << (report.failures.empty() ? "" : report.failures.front().got);
 }
 
 TEST_F(CatalogReports, EveryFileStatesTheDiagnosisOfWhatGoesWrong) {
   for (const FileRun& run : runs())
     for (const Report& report : run.reports) {
       const Expect& expect = report.scenario->expect;
-      if (report.outcome == "ok" && !report.diagnosis) continue;
+      if (report.outcome == Outcome::ok && !report.diagnosis) continue;
       EXPECT_TRUE(expect.diagnosis) << variant_of(report) << " does not state its diagnosis";
       if (!expect.diagnosis) continue;
       EXPECT_EQ(**expect.diagnosis, report.diagnosis ? report.diagnosis->id : "none") << variant_of(report);
+    }
+}
+
+// The record alone, as `pdsim diagnose` has it where the scenario's text was not kept.
+TEST_F(CatalogReports, RulesFindTheSameInTheRecordAlone) {
+  for (FileRun& run : runs())
+    for (Report& report : run.reports) {
+      const Scenario* scenario = std::exchange(report.scenario, nullptr);
+      const std::optional<Diagnosis> alone = diagnose(report);
+      report.scenario = scenario;
+      ASSERT_EQ(alone.has_value(), report.diagnosis.has_value()) << variant_of(report);
+      if (!alone) continue;
+      EXPECT_EQ(alone->id, report.diagnosis->id) << variant_of(report);
+      EXPECT_EQ(alone->ranks, report.diagnosis->ranks) << variant_of(report);
+      EXPECT_EQ(alone->headline, report.diagnosis->headline) << variant_of(report);
+      EXPECT_EQ(alone->cause, report.diagnosis->cause) << variant_of(report);
+      EXPECT_EQ(alone->fix, report.diagnosis->fix) << variant_of(report);
     }
 }
 

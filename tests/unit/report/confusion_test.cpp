@@ -4,9 +4,9 @@
 //   holds   correct programs are never diagnosed; nobody but the culprit is named; every defect that did harm is explained
 
 #include "core/base/random.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ bool reduces(const Op& op) { return op.name == "all_reduce" || op.name == "reduc
 std::string entry(const Op& op, const std::string& ranks) {
   std::string options = op.name == "barrier" ? "" : fmt::format("count: {}, dtype: {}", op.count, op.dtype);
   if (reduces(op)) options += ", op: " + op.reduce;
-  if (is_rooted(op)) options += fmt::format(", root: {}", op.root);
+  if (is_rooted(op)) options += fmt::format(", {}: {}", op.name == "broadcast" ? "src" : "dst", op.root);
   const std::string text = fmt::format("  - {}: {{{}}}\n", op.name, options);
   return ranks.empty() ? text : text + fmt::format("    when: {{rank: {}}}\n", ranks);
 }
@@ -123,7 +123,8 @@ class Case {
     std::string timeout = defect_ == Defect::short_timeout ? ", timeout: 1ms" : "";
     return fmt::format(
         "pdsim: 1\nname: generated\nsummary: One planted defect.\nseed: 7\n"
-        "world: {{ranks: {}, backend: {}, link: {{latency: 5us, bandwidth: 25GB/s}}{}}}\nprogram:\n  - init\n{}{}"
+        "world: {{ranks: {}, backend: {}, link: {{latency: 5us, bandwidth: 25GB/s}}{}}}\nprogram:\n  - "
+        "init_process_group\n{}{}"
         "expect: {{outcome: ok}}\n",
         ranks_, backend_, timeout, program, faults());
   }
@@ -148,8 +149,8 @@ class Case {
 
   std::string plain(const Op& op) const {
     if (op.name != "message") return entry(op, "");
-    return fmt::format("  - send: {{peer: {}, count: 8}}\n    when: {{rank: {}}}\n", op.to, op.from) +
-           fmt::format("  - recv: {{peer: {}, count: 8}}\n    when: {{rank: {}}}\n", op.from, op.to);
+    return fmt::format("  - send: {{dst: {}, count: 8}}\n    when: {{rank: {}}}\n", op.to, op.from) +
+           fmt::format("  - recv: {{src: {}, count: 8}}\n    when: {{rank: {}}}\n", op.from, op.to);
   }
 
   std::string others() const {
@@ -195,8 +196,8 @@ class Case {
         wrong.name = "barrier";
         return entry(op, others()) + entry(wrong, "") + entry(op, mine);
       case Defect::unmatched_send:
-        return fmt::format("  - recv: {{peer: {}, count: 8, tag: 9}}\n    when: {{rank: {}}}\n",
-                           (culprit_ + 1) % ranks_, mine) +
+        return fmt::format("  - recv: {{src: {}, count: 8, tag: 9}}\n    when: {{rank: {}}}\n", (culprit_ + 1) % ranks_,
+                           mine) +
                entry(op, "");
       case Defect::short_timeout:
         return "  - compute: {time: 80ms}\n    when: {rank: " + mine + "}\n" + entry({"barrier"}, "");
@@ -239,12 +240,13 @@ class Case {
   std::size_t at_ = 0;
 };
 
-struct Verdict {
-  std::string diagnosis = "none", outcome, headline;
+struct GeneratedRun {
+  std::string diagnosis = "none", headline;
+  Outcome outcome = Outcome::ok;
   std::vector<Rank> ranks;
 };
 
-Verdict run_generated(const std::string& text) {
+GeneratedRun run_generated(const std::string& text) {
   const LoadedFile file = load_text("generated.yaml", text);
   if (file.errors > 0) {
     ADD_FAILURE() << render(file, file.diagnostics.front()) << text;
@@ -256,7 +258,7 @@ Verdict run_generated(const std::string& text) {
     ADD_FAILURE() << report.error().message << "\n" << text;
     return {};
   }
-  Verdict ran;
+  GeneratedRun ran;
   ran.outcome = report->outcome;
   if (report->diagnosis) {
     ran.diagnosis = report->diagnosis->id;
@@ -273,13 +275,13 @@ TEST(Confusion, EveryPlantedDefectIsExplainedAndNothingElseIs) {
     for (std::uint64_t seed = 0; seed < each; ++seed) {
       Case the_case(1000 + seed, row.defect);
       const std::string text = the_case.text();
-      const Verdict ran = run_generated(text);
-      const bool harmless = ran.outcome == "ok" && ran.diagnosis == "none";
+      const GeneratedRun ran = run_generated(text);
+      const bool harmless = ran.outcome == Outcome::ok && ran.diagnosis == "none";
       ++table[row.name][harmless && !row.right.empty() ? "no harm" : ran.diagnosis];
       if (harmless) continue;
       EXPECT_TRUE(row.right.count(ran.diagnosis) == 1)
-          << row.name << " of rank " << the_case.culprit() << ": " << ran.outcome << ", " << ran.diagnosis << ", "
-          << ran.headline << "\n"
+          << row.name << " of rank " << the_case.culprit() << ": " << name_of(ran.outcome) << ", " << ran.diagnosis
+          << ", " << ran.headline << "\n"
           << text;
       if (row.names_culprit)
         EXPECT_EQ(ran.ranks, std::vector<Rank>{the_case.culprit()}) << row.name << ": " << ran.headline << "\n" << text;

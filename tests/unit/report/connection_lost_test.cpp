@@ -1,4 +1,4 @@
-#include "scenarios/engine/analyse.h"
+#include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>

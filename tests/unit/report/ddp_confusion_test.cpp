@@ -2,10 +2,10 @@
 // training without the mistake, or with its cure, is never diagnosed.
 
 #include "core/base/random.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/outcome.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,8 @@ struct RandomTraining {
         "1]}}\n"
         "  paths:\n    full: [trunk, {}aux, head]\n    short: [trunk, {}head]\n{}"
         "ddp: {{bucket_cap: {}, first_bucket: {}, find_unused_parameters: {}, broadcast_buffers: {}}}\n"
-        "program:\n  - init\n  - train:\n      steps: {}\n{}{}  - barrier: {{}}\nexpect: {{outcome: ok}}\n",
+        "program:\n  - init_process_group\n  - train:\n      steps: {}\n{}{}  - barrier: {{}}\nexpect: {{outcome: "
+        "ok}}\n",
         ranks, backend, norm, in_path, in_path, takes, cap, cap, finds, broadcasts, steps, body, evaluation);
   }
 
@@ -72,7 +73,7 @@ class DdpConfusion : public testing::Test {
 
   void expect_healthy(const RandomTraining& training) {
     const Report report = report_of(training);
-    EXPECT_EQ(report.outcome, "ok") << training.text();
+    EXPECT_EQ(report.outcome, Outcome::ok) << training.text();
     EXPECT_FALSE(report.diagnosis) << report.diagnosis->headline << "\n" << training.text();
   }
 
@@ -86,7 +87,7 @@ TEST_F(DdpConfusion, ASkippedLayerIsNamedWithItsRankStepAndParameters) {
     RandomTraining training(seed);
     training.skips = true;
     const Report report = report_of(training);
-    ASSERT_TRUE(report.diagnosis) << report.outcome << "\n" << training.text();
+    ASSERT_TRUE(report.diagnosis) << name_of(report.outcome) << "\n" << training.text();
     EXPECT_EQ(report.diagnosis->id, "unused-parameters") << report.diagnosis->headline << "\n" << training.text();
     EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{training.culprit});
     std::vector<std::string> parameters = report.diagnosis->parameters;
@@ -108,7 +109,7 @@ TEST_F(DdpConfusion, AnEvaluationThroughTheWrapperIsNamedAndThroughTheModuleHeal
     };
     training.evaluation = through("ddp");
     const Report report = report_of(training);
-    ASSERT_TRUE(report.diagnosis) << report.outcome << "\n" << training.text();
+    ASSERT_TRUE(report.diagnosis) << name_of(report.outcome) << "\n" << training.text();
     EXPECT_EQ(report.diagnosis->id, "collective-mismatch") << report.diagnosis->headline << "\n" << training.text();
     EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{training.culprit});
     training.evaluation = through("module");
@@ -124,7 +125,7 @@ TEST_F(DdpConfusion, TwoForwardsBeforeABackwardAreNamedAndHealthyWithoutTheBroad
         "      do:\n        - zero_grad\n        - forward: {input: real, output: a}\n"
         "        - forward: {input: fake, output: b}\n        - backward: {losses: [a, b]}\n        - optimizer_step\n";
     const Report report = report_of(training);
-    ASSERT_TRUE(report.diagnosis) << report.outcome << "\n" << training.text();
+    ASSERT_TRUE(report.diagnosis) << name_of(report.outcome) << "\n" << training.text();
     EXPECT_EQ(report.diagnosis->id, "buffer-broadcast-inplace") << report.diagnosis->headline;
     // A backend that ends the others at the first error may be faster than the slowest rank's own error.
     for (const RankError& error : report.errors)

@@ -1,6 +1,6 @@
-#include "scenarios/engine/diagnoses.h"
+#include "scenarios/diagnosis/diagnoses.h"
 
-#include "scenarios/engine/analyse.h"
+#include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>
@@ -25,11 +25,11 @@ TEST_F(Diagnoses, UnusedParametersHangNamesTheRankThatSkippedWhateverTheWorld) {
   for (const int ranks : {2, 3, 5, 8}) {
     for (Rank culprit = 0; culprit < ranks; ++culprit) {
       for (const int bad_bucket : {0, 2}) {
-        Training t{ranks, {culprit}, 1, 2, 3, bad_bucket, "odd.name", false, culprit % 2 == 0};
+        Training t{ranks, {culprit}, 1, 2, 3, bad_bucket, {"odd.name"}, false, culprit % 2 == 0};
         std::vector<RankScript> scripts = train(t);
         scripts[static_cast<std::size_t>(culprit)].site("barrier").enter("barrier").collective("barrier", "", true);
         const Report report = report_of(scripts);
-        ASSERT_EQ(report.outcome, "deadlock");
+        ASSERT_EQ(report.outcome, Outcome::deadlock);
         ASSERT_EQ(id_of(report), "unused-parameters");
         EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{culprit});
         EXPECT_EQ(report.diagnosis->parameters, std::vector<std::string>{"odd.name"});
@@ -45,7 +45,7 @@ TEST_F(Diagnoses, UnusedParametersRaiseAtTheNextForward) {
   scripts[1].site("train", 3).enter("forward").raises(Code::reduction_not_finished, "the backward before this forward");
   scripts[0].raises(Code::peer_closed, "rank 1 closed the connection");
   const Report report = report_of(scripts);
-  EXPECT_EQ(report.outcome, "error");
+  EXPECT_EQ(report.outcome, Outcome::error);
   ASSERT_EQ(id_of(report), "unused-parameters");
   EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
   EXPECT_EQ(report.diagnosis->spans.front().line, 21);
@@ -55,7 +55,7 @@ TEST_F(Diagnoses, UnusedParametersOfAllRanksAreFoundAlthoughNobodyWaits) {
   std::vector<RankScript> scripts = train({3, {0, 1, 2}});
   for (RankScript& s : scripts) s.returns();
   const Report silent = report_of(scripts);
-  EXPECT_EQ(silent.outcome, "ok");
+  EXPECT_EQ(silent.outcome, Outcome::ok);
   ASSERT_EQ(id_of(silent), "unused-parameters");
   EXPECT_EQ(silent.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
 
@@ -76,7 +76,7 @@ TEST_F(Diagnoses, ATimeoutOfTheBucketIsTheSameDisease) {
       .wait({31'000'000'000'000})
       .raises(Code::peer_closed);
   const Report report = report_of(scripts);
-  EXPECT_EQ(report.outcome, "timeout");
+  EXPECT_EQ(report.outcome, Outcome::timeout);
   EXPECT_EQ(id_of(report), "unused-parameters");
 }
 
@@ -86,7 +86,7 @@ TEST_F(Diagnoses, HealthyRunsAndStragglersGetNone) {
   scripts[2].wait({5'000'000'000'000});
   for (RankScript& s : scripts) s.returns();
   const Report report = report_of(scripts);
-  EXPECT_EQ(report.outcome, "ok");
+  EXPECT_EQ(report.outcome, Outcome::ok);
   EXPECT_EQ(id_of(report), "none");
   EXPECT_FALSE(report.divergence.has_value());
   EXPECT_TRUE(report.blocked.empty());
@@ -100,12 +100,12 @@ TEST_F(Diagnoses, ATimeoutBecauseOfAStragglerIsNoMissingCall) {
   run.deadlocked = false;
   scenario_ = scenario_of(2);
   const Report report = analyse(scenario_, std::move(run));
-  EXPECT_EQ(report.outcome, "timeout");
+  EXPECT_EQ(report.outcome, Outcome::timeout);
   ASSERT_EQ(id_of(report), "delayed-enter");
   EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
   EXPECT_NE(report.diagnosis->headline.find("still at work in compute"), std::string::npos);
   ASSERT_TRUE(report.divergence.has_value());
-  EXPECT_EQ(report.divergence->field, "missing");
+  EXPECT_EQ(report.divergence->field, DivergenceKind::missing);
 }
 
 std::vector<RankScript> barrier_hang(int ranks, Rank evaluator) {
@@ -149,7 +149,7 @@ TEST_F(Diagnoses, TheMinorityIsTheCulpritOfAMismatch) {
     }
     const Report report = report_of(scripts);
     ASSERT_TRUE(report.divergence.has_value()) << field;
-    EXPECT_EQ(report.divergence->field, field);
+    EXPECT_EQ(name_of(report.divergence->field), field);
     EXPECT_EQ(report.divergence->seq, 2);
     EXPECT_EQ(id_of(report), field == std::string("root")        ? "root-mismatch"
                              : field == std::string("operation") ? "collective-mismatch"
@@ -189,11 +189,11 @@ std::vector<RankScript> inplace(int ranks, const std::string& tensor, const std:
     scripts.emplace_back(r);
     RankScript& s = scripts.back();
     s.site("train", 0, 22, 11).enter("forward");
-    s.note(note_kind::tensor_written, {{"tensor", tensor}, {"version", "7"}, {"by", by}});
-    s.note(note_kind::tensor_saved, {{"tensor", tensor}, {"version", "7"}, {"by", "norm"}}).leave();
+    s.note(notes::TensorWritten{tensor, 7, by, by == "buffer broadcast"});
+    s.note(notes::TensorSaved{tensor, 7, "norm"}).leave();
     s.site("train", 0, 23, 11).enter("forward");
-    s.note(note_kind::tensor_written, {{"tensor", tensor}, {"version", "8"}, {"by", by}});
-    s.note(note_kind::tensor_saved, {{"tensor", tensor}, {"version", "8"}, {"by", "norm"}}).leave();
+    s.note(notes::TensorWritten{tensor, 8, by, by == "buffer broadcast"});
+    s.note(notes::TensorSaved{tensor, 8, "norm"}).leave();
     s.site("train", 0, 24, 11).enter("backward").wait({static_cast<std::int64_t>(r)});
     s.raises(Code::saved_tensor_modified, "modified by an inplace operation",
              {{"tensor", tensor}, {"version", "8"}, {"expected", "7"}});
@@ -216,20 +216,20 @@ TEST_F(Diagnoses, AWriteByTheUserIsNotBlamedOnTheBroadcast) {
 }
 
 TEST_F(Diagnoses, StaleRendezvousNeedsAnOldRecordAndAVictim) {
-  const auto scripts = [](const char* launch, bool fails) {
+  const auto scripts = [](int launch, bool fails) {
     std::vector<RankScript> s{RankScript(0), RankScript(1)};
-    s[0].site("init", -1, 18, 5).enter("init").store("rank_1");
-    s[0].note(note_kind::store_read, {{"key", "rank_1"}, {"launch", launch}, {"now", "2"}});
-    s[1].site("init", -1, 18, 5).enter("init").leave().returns();
+    s[0].site("init_process_group", -1, 18, 5).enter("init_process_group").store("rank_1");
+    s[0].note(notes::StoreRead{"rank_1", launch, 2, false});
+    s[1].site("init_process_group", -1, 18, 5).enter("init_process_group").leave().returns();
     if (fails) return s[0].wait({30'000'000'000'000}).raises(Code::rendezvous_timeout, "rank 1 did not answer"), s;
     return s[0].leave().returns(), s;
   };
-  const Report stale = report_of(scripts("1", true));
-  EXPECT_EQ(stale.outcome, "timeout");
+  const Report stale = report_of(scripts(1, true));
+  EXPECT_EQ(stale.outcome, Outcome::timeout);
   ASSERT_EQ(id_of(stale), "stale-rendezvous");
   EXPECT_EQ(stale.diagnosis->ranks, std::vector<Rank>{0});
-  EXPECT_EQ(id_of(report_of(scripts("1", false))), "none");
-  EXPECT_NE(id_of(report_of(scripts("2", true))), "stale-rendezvous");
+  EXPECT_EQ(id_of(report_of(scripts(1, false))), "none");
+  EXPECT_NE(id_of(report_of(scripts(2, true))), "stale-rendezvous");
 }
 
 TEST_F(Diagnoses, ARankThatDiedIsNamedWhetherTheOthersHangOrFail) {
@@ -265,7 +265,7 @@ TEST_F(Diagnoses, ACallThatNobodyLeavesIsNotBlamedOnAnybody) {
   std::vector<RankScript> scripts = train({2, {}});
   for (RankScript& s : scripts) s.collective("all_reduce", "", true);
   const Report report = report_of(scripts);
-  EXPECT_EQ(report.outcome, "deadlock");
+  EXPECT_EQ(report.outcome, Outcome::deadlock);
   EXPECT_EQ(id_of(report), "all-stuck");
   EXPECT_EQ(report.diagnosis->evidence.size(), 2U);
   EXPECT_EQ(report.blocked.front().why, "whose messages did not arrive");
@@ -295,14 +295,17 @@ TEST_F(Diagnoses, ALostRecordIsNotTakenForMissingCalls) {
   scenario_ = scenario_of(3);
   const Report report = analyse(scenario_, std::move(run));
   ASSERT_EQ(id_of(report), "parameter-mismatch");
-  EXPECT_EQ(report.divergence->field, "count");
+  EXPECT_EQ(report.divergence->field, DivergenceKind::count);
 }
 
 TEST(DiagnosisTable, HasOneRowPerIdAndALongTextForEach) {
-  for (const DiagnosisRow& row : diagnosis_table) {
-    EXPECT_EQ(diagnosis_named(row.id), &row);
-    EXPECT_GT(row.text->size(), 200U) << row.id;
-    EXPECT_NE(row.text->find("Fix:"), std::string_view::npos) << row.id;
+  int before = 0;
+  for (const DiagnosisRow* row : diagnosis_table()) {
+    EXPECT_EQ(diagnosis_named(row->id), row);
+    EXPECT_GT(row->text.size(), 200U) << row->id;
+    EXPECT_NE(row->text.find("Fix:"), std::string_view::npos) << row->id;
+    EXPECT_GT(row->order, before) << row->id << " has the order of another";
+    before = row->order;
   }
   EXPECT_EQ(diagnosis_named("nonsense"), nullptr);
 }

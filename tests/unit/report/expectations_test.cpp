@@ -1,5 +1,5 @@
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/text_parts.h"
+#include "scenarios/reports/text_parts.h"
+#include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ class Expectations : public testing::Test {
   Expectations() {
     hang_ = train({});
     hang_[1].site("barrier", -1, 28, 5).enter("barrier").collective("barrier", "", true);
-    scenario_.expect.outcome = {"deadlock", {30, 5, 3}};
+    scenario_.expect.outcome = {Outcome::deadlock, {30, 5, 3}};
     scenario_.expect.diagnosis = Located<std::string>{"unused-parameters", {31, 5, 3}};
     scenario_.expect.blocked = {{IntSet::of({0}), "all_reduce", "", IntSet::of({2}), {32, 7, 1}},
                                 {IntSet::of({1}), "barrier", "", std::nullopt, {33, 7, 1}}};
@@ -28,37 +28,37 @@ class Expectations : public testing::Test {
 
 TEST_F(Expectations, HoldWhereTheyShould) {
   const Report report = checked(hang_);
-  EXPECT_EQ(report.verdict, "pass") << (report.failures.empty() ? "" : report.failures[0].got);
+  EXPECT_EQ(report.verdict, Verdict::pass) << (report.failures.empty() ? "" : report.failures[0].got);
 }
 
 TEST_F(Expectations, AnotherOutcomePointsIntoTheFile) {
   for (RankScript& s : hang_) s.returns();
   const Report report = checked(hang_);
-  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.verdict, Verdict::fail);
   EXPECT_EQ(report.failures.front().expected, "outcome: deadlock");
   EXPECT_EQ(report.failures.front().mark.line, 30);
 }
 
 TEST_F(Expectations, FailWhenTheCauseIsAnother) {
   scenario_.expect.diagnosis->value = "collective-mismatch";
-  EXPECT_EQ(checked(hang_).verdict, "fail");
+  EXPECT_EQ(checked(hang_).verdict, Verdict::fail);
   scenario_.expect.diagnosis->value = "none";
-  EXPECT_EQ(checked(hang_).verdict, "fail");
+  EXPECT_EQ(checked(hang_).verdict, Verdict::fail);
 }
 
 TEST_F(Expectations, BlockedRanksMustBeCoveredExactly) {
   const std::vector<ExpectBlocked> good = scenario_.expect.blocked;
   scenario_.expect.blocked = {good[0]};
-  EXPECT_EQ(checked(hang_).verdict, "fail");  // rank 1 is blocked too
+  EXPECT_EQ(checked(hang_).verdict, Verdict::fail);  // rank 1 is blocked too
   scenario_.expect.blocked = good;
   scenario_.expect.blocked[0].step = IntSet::of({1});
-  EXPECT_EQ(checked(hang_).verdict, "fail");
+  EXPECT_EQ(checked(hang_).verdict, Verdict::fail);
   scenario_.expect.blocked = good;
   scenario_.expect.blocked[1].in = "broadcast";
-  EXPECT_EQ(checked(hang_).verdict, "fail");
+  EXPECT_EQ(checked(hang_).verdict, Verdict::fail);
   scenario_.expect.blocked = good;
   hang_[1].returns();
-  EXPECT_EQ(checked(hang_).verdict, "fail");  // rank 1 is listed and ended
+  EXPECT_EQ(checked(hang_).verdict, Verdict::fail);  // rank 1 is listed and ended
 }
 
 TEST_F(Expectations, OfAnErrorCheckRankStepCodePlaceAndMessage) {
@@ -67,25 +67,25 @@ TEST_F(Expectations, OfAnErrorCheckRankStepCodePlaceAndMessage) {
   scripts[0].raises(Code::peer_closed, "gone");
   scenario_.expect = {};
   Expect& e = scenario_.expect;
-  e.outcome.value = "error";
+  e.outcome.value = Outcome::error;
   e.rank = Located<IntSet>{IntSet::of({1}), {}};
   e.step = Located<IntSet>{IntSet::of({3}), {}};
   e.error = Located<std::string>{"reduction-not-finished", {}};
   e.message = Located<std::string>{"left a bucket", {}};
   e.in = Located<std::string>{"forward", {}};
   const Report good = checked(scripts);
-  EXPECT_EQ(good.verdict, "pass") << (good.failures.empty() ? "" : good.failures[0].got);
+  EXPECT_EQ(good.verdict, Verdict::pass) << (good.failures.empty() ? "" : good.failures[0].got);
   const Expect held = e;
   e.rank->value = IntSet::all();
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
   e = held, e.step->value = IntSet::of({2});
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
   e = held, e.error->value = "timeout";
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
   e = held, e.message->value = "right a bucket";
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
   e = held, e.in->value = "eval";
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
 }
 
 TEST_F(Expectations, ValuesAreComparedBitForBit) {
@@ -98,19 +98,19 @@ TEST_F(Expectations, ValuesAreComparedBitForBit) {
     scenario_.expect.values = {value};
     return checked(scripts).verdict;
   };
-  EXPECT_EQ(verdict(across), "fail");
+  EXPECT_EQ(verdict(across), Verdict::fail);
   across.across_ranks = "differ";
-  EXPECT_EQ(verdict(across), "pass");
+  EXPECT_EQ(verdict(across), Verdict::pass);
   ExpectValue single{"w", {}, "", {}, {}, 0.0, "single_process"};
-  EXPECT_EQ(verdict(single), "fail");
+  EXPECT_EQ(verdict(single), Verdict::fail);
   single.tolerance = 1e-12;
-  EXPECT_EQ(verdict(single), "pass");
+  EXPECT_EQ(verdict(single), Verdict::pass);
   single.tolerance = 0.0;
   single.rank = 0;
-  EXPECT_EQ(verdict(single), "pass");
-  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.2500001, 1e-6, ""}), "pass");
-  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.26, 1e-6, ""}), "fail");
-  EXPECT_EQ(verdict({"nothing", {}, "equal", {}, {}, 0.0, ""}), "fail");
+  EXPECT_EQ(verdict(single), Verdict::pass);
+  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.2500001, 1e-6, ""}), Verdict::pass);
+  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.26, 1e-6, ""}), Verdict::fail);
+  EXPECT_EQ(verdict({"nothing", {}, "equal", {}, {}, 0.0, ""}), Verdict::fail);
 }
 
 // Over sockets a rank may see its peer leave, and write that down, before the peer has written down why it left.
@@ -119,10 +119,10 @@ TEST_F(Expectations, SpeakOfTheCauseAlsoWhereItsConsequenceWasNotedFirst) {
   scripts[0].raises(Code::peer_closed);
   scripts[1].wait({1'000'000}).raises(Code::reduction_not_finished);
   scenario_.expect = {};
-  scenario_.expect.outcome = {"error", {}};
+  scenario_.expect.outcome = {Outcome::error, {}};
   scenario_.expect.rank = Located<IntSet>{IntSet::of({1}), {}};
   const Report report = checked(scripts);
-  EXPECT_EQ(report.verdict, "pass");
+  EXPECT_EQ(report.verdict, Verdict::pass);
   EXPECT_EQ(outcome_sentence(report), "rank 1 raised");
 }
 
@@ -137,10 +137,10 @@ TEST_F(Expectations, ATimeNearToASimulatedOneIsNotAskedOfARealWorld) {
   };
   scenario_.expect = {};
   scenario_.expect.time = Expect::TimeRange{{}, {}, Time{1'000'000'000}, 0.001, {}};
-  EXPECT_EQ(verdict_on("sim"), "fail");
-  EXPECT_EQ(verdict_on("gloo"), "pass");
+  EXPECT_EQ(verdict_on("sim"), Verdict::fail);
+  EXPECT_EQ(verdict_on("gloo"), Verdict::pass);
   scenario_.expect.time = Expect::TimeRange{{}, Time{1'000'000'000}, {}, 0.0, {}};
-  EXPECT_EQ(verdict_on("gloo"), "fail");
+  EXPECT_EQ(verdict_on("gloo"), Verdict::fail);
 }
 
 TEST_F(Expectations, TimeIsThatOfTheEnd) {
@@ -149,11 +149,11 @@ TEST_F(Expectations, TimeIsThatOfTheEnd) {
   scripts[1].returns();
   scenario_.expect = {};
   scenario_.expect.time = Expect::TimeRange{Time{4'000'000'000}, Time{5'000'000'000}, Time{4'840'000'000}, 0.001, {}};
-  EXPECT_EQ(checked(scripts).verdict, "pass");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::pass);
   scenario_.expect.time->within = 1e-6;
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
   scenario_.expect.time = Expect::TimeRange{Time{4'839'000'000}, {}, {}, 0.0, {}};
-  EXPECT_EQ(checked(scripts).verdict, "fail");
+  EXPECT_EQ(checked(scripts).verdict, Verdict::fail);
   scenario_.expect.time = Expect::TimeRange{{}, Time{4'837'999'999}, {}, 0.0, {}};
   const Report close = checked(scripts);
   ASSERT_EQ(close.failures.size(), 1U);
@@ -166,12 +166,12 @@ TEST_F(Expectations, ARealWorldMayHaveItsOwnOrBeSkippedWithAReason) {
   scenario_.real["gloo"].why = "real sockets have no seed";
   Report report = analyse(scenario_, run_of(hang_), "gloo");
   check_expectations(report);
-  EXPECT_EQ(report.verdict, "skip");
+  EXPECT_EQ(report.verdict, Verdict::skip);
   scenario_.real["gloo"].skip = false;
   scenario_.real["gloo"].expect = Expect{};
-  report.verdict = "pass";
+  report.verdict = Verdict::pass;
   check_expectations(report);
-  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.verdict, Verdict::fail);
 }
 
 }  // namespace

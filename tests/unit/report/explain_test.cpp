@@ -1,5 +1,5 @@
-#include "scenarios/engine/diagnoses.h"
-#include "scenarios/engine/error_texts.h"
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/error_texts.h"
 
 #include <gtest/gtest.h>
 
@@ -26,10 +26,10 @@ TEST(Explain, EveryErrorCodeHasATextThatEndsWithAFix) {
 }
 
 TEST(Explain, EveryDiagnosisSaysHowToRecogniseItAndTheFix) {
-  for (const DiagnosisRow& row : diagnosis_table) {
-    EXPECT_NE(row.text->find("How to recognise it: "), std::string_view::npos) << row.id;
-    EXPECT_NE(row.text->find("Fix: "), std::string_view::npos) << row.id;
-    expect_columns(*row.text, row.id);
+  for (const DiagnosisRow* row : diagnosis_table()) {
+    EXPECT_NE(row->text.find("How to recognise it: "), std::string_view::npos) << row->id;
+    EXPECT_NE(row->text.find("Fix: "), std::string_view::npos) << row->id;
+    expect_columns(row->text, row->id);
   }
 }
 

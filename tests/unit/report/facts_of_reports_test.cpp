@@ -1,10 +1,10 @@
 // What a report says of single ranks is what they did: since when, in which call, who gave up, what pairs.
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/log_view.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/text_parts.h"
-#include "scenarios/engine/text_timeline.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/reports/text_parts.h"
+#include "scenarios/reports/text_timeline.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/run/run_scenarios.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 class FactsOfReports : public testing::Test {
  protected:
   const Report& report_of_catalog(const std::string& file, const std::string& variant) {
-    file_ = load_file(fmt::format("{}/scenarios/{}.yaml", PDSIM_SOURCE_DIR, file)).value();
+    file_ = load_file(fmt::format("{}/scenarios/catalog/{}.yaml", PDSIM_SOURCE_DIR, file)).value();
     std::string problem;
     for (const Scenario& s : file_.variants)
       if (s.variant == variant) report_ = run_scenario(s, *world_named("sim", problem), {}).value();
@@ -85,7 +85,7 @@ TEST_F(FactsOfReports, WorkBesideABucketThatIsOpenIsNoWaiting) {
   const Time last = scripts[0].last().issued;
   const RankState state = state_at(report_of_scripts(scripts).run.ranks[0].log, Time::max());
   ASSERT_NE(state.call, nullptr);
-  EXPECT_EQ(state.call->purpose, "bucket 0") << "which it waits for first";
+  EXPECT_EQ(text_of(state.call->purpose), "bucket 0") << "which it waits for first";
   ASSERT_TRUE(state.since);
   EXPECT_EQ(*state.since, last) << "when it had launched bucket 1";
 }

@@ -1,7 +1,7 @@
 // Diagnoses of process groups, of calls that ranks do not come out of, and of timeouts: in the simulated world, from files.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,9 +19,10 @@ struct Told {
 
 Told told(const std::string& program, const std::string& backend = "gloo", const std::string& world = "") {
   const LoadedFile file = load_text(
-      "mine.yaml", fmt::format("pdsim: 1\nname: mine\nsummary: one sentence\nseed: 3\n"
-                               "world: {{ranks: 4, backend: {}{}}}\nprogram:\n  - init\n{}expect: {{outcome: ok}}\n",
-                               backend, world, program));
+      "mine.yaml",
+      fmt::format("pdsim: 1\nname: mine\nsummary: one sentence\nseed: 3\n"
+                  "world: {{ranks: 4, backend: {}{}}}\nprogram:\n  - init_process_group\n{}expect: {{outcome: ok}}\n",
+                  backend, world, program));
   if (file.errors > 0) {
     ADD_FAILURE() << render(file, file.diagnostics.front());
     return {};
@@ -33,7 +34,7 @@ Told told(const std::string& program, const std::string& backend = "gloo", const
     return {};
   }
   Told t;
-  t.outcome = report->outcome;
+  t.outcome = name_of(report->outcome);
   if (!report->diagnosis) return t;
   t.id = report->diagnosis->id;
   t.headline = report->diagnosis->headline;
@@ -110,8 +111,8 @@ TEST(GroupCycle, IsSeenWhenItEndsByTimeouts) {
 
 TEST(SendCycle, IsSeenWhenItEndsByTimeouts) {
   const Told t = told(
-      "  - compute: {time: 5s}\n    when: {rank: 3}\n  - send: {peer: 1}\n    when: {rank: 0}\n"
-      "  - send: {peer: 0}\n    when: {rank: 1}\n  - barrier\n",
+      "  - compute: {time: 5s}\n    when: {rank: 3}\n  - send: {dst: 1}\n    when: {rank: 0}\n"
+      "  - send: {dst: 0}\n    when: {rank: 1}\n  - barrier\n",
       "gloo", ", timeout: 1s");
   EXPECT_EQ(t.outcome, "timeout");
   EXPECT_EQ(t.id, "send-cycle") << t.headline;
@@ -147,8 +148,8 @@ TEST(MissingExit, NamesARankThatEndedBeforeItsCallWasDone) {
 
 TEST(MissingExit, NamesASenderThatDidNotWait) {
   const Told t = told(
-      "  - send: {peer: 1, count: 4, async: true}\n    label: mine\n    when: {rank: 0}\n"
-      "  - compute: {time: 1ms}\n    when: {rank: 1}\n  - recv: {peer: 0, count: 4}\n    when: {rank: 1}\n");
+      "  - isend: {dst: 1, count: 4}\n    label: mine\n    when: {rank: 0}\n"
+      "  - compute: {time: 1ms}\n    when: {rank: 1}\n  - recv: {src: 0, count: 4}\n    when: {rank: 1}\n");
   EXPECT_EQ(t.id, "missing-exit") << t.outcome << " " << t.headline;
   EXPECT_EQ(t.headline, "rank 0 ended before its send was done, and rank 1 waited for it");
 }

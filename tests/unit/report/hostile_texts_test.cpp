@@ -1,12 +1,12 @@
 // What a scenario or another process calls itself, in every form of the report: nothing that a terminal or browser obeys.
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/html_report.h"
-#include "scenarios/engine/json_report.h"
-#include "scenarios/engine/printable_json.h"
-#include "scenarios/engine/text_layout.h"
-#include "scenarios/engine/text_report.h"
-#include "scenarios/engine/trace_report.h"
+#include "scenarios/reports/html_report.h"
+#include "scenarios/reports/json_report.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/trace_report.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/text/printable_json.h"
+#include "scenarios/text/text_layout.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>

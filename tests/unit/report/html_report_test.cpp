@@ -1,13 +1,17 @@
-#include "scenarios/engine/html_report.h"
+#include "scenarios/reports/html_report.h"
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/time_scale.h"
+#include "scenarios/reports/page.h"
+#include "scenarios/reports/time_scale.h"
+#include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 #include "tests/unit/report/well_formed.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,7 +26,7 @@ Report hang(Scenario& scenario, int ranks) {
   scripts[1]
       .site("barrier", -1, 28, 5)
       .enter("barrier")
-      .note(note_kind::fault, {{"kind", "slow"}})
+      .note(notes::Fault{notes::FaultKind::slow, {}})
       .collective("barrier", "", true);
   RunRecord run = run_of(scripts);
   run.messages.push_back({0, 0, 1, 64, {100'000'000}, {105'000'000}, {105'000'000}, false});
@@ -56,6 +60,36 @@ TEST(HtmlReport, HostileNamesCannotLeaveTheirElement) {
   report.run.ranks[0].log.calls[0].name = "</script><script>alert(2)</script>";
   const std::string html = render_html(report, "</pre><script>alert(3)</script>");
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+}
+
+std::string file_of_page(const std::string& name) {
+  std::ifstream file(PDSIM_SOURCE_DIR "/scenarios/reports/page/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(HtmlReport, IsMadeOfTheFilesOfThePage) {
+  EXPECT_EQ(page::report_html, file_of_page("report.html"));
+  EXPECT_EQ(page::report_css, file_of_page("report.css"));
+  EXPECT_EQ(page::report_js, file_of_page("report.js"));
+  Scenario scenario;
+  const std::string html = render_html(hang(scenario, 4), "{{title}}");
+  EXPECT_NE(html.find(page::report_css), std::string::npos);
+  EXPECT_NE(html.find(page::report_js), std::string::npos);
+  EXPECT_NE(html.find("<pre>{{title}}</pre>"), std::string::npos) << "texts of a report are not filled in again";
+  EXPECT_EQ(html.find("{{summary}}"), std::string::npos);
+}
+
+TEST(HtmlReport, StylesEveryClassThatItUses) {
+  Scenario scenario;
+  const std::string html = render_html(hang(scenario, 4), "");
+  std::set<std::string> used;
+  for (std::size_t at = 0; (at = html.find("class=\"", at)) != std::string::npos;) {
+    at += 7;
+    std::istringstream names(html.substr(at, html.find('"', at) - at));
+    for (std::string name; names >> name;) used.insert(name);
+  }
+  EXPECT_GT(used.size(), 20U);
+  for (const std::string& name : used) EXPECT_NE(page::report_css.find("." + name), std::string_view::npos) << name;
 }
 
 TEST(HtmlReport, LeavesOutRanksAndEventsOfLargeWorldsAndSaysSo) {

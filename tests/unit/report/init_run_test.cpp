@@ -1,8 +1,8 @@
 // What ranks say in init, against what was started: every mixture of world sizes ends, with its cause named.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/text_report.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ constexpr int started = 3;
 using Sizes = std::array<int, started>;  // by rank
 
 struct SizedRun {
-  std::string outcome, text;
+  Outcome outcome = Outcome::ok;
+  std::string text;
   std::string diagnosis = "none";
   std::vector<Rank> culprits{};
   std::vector<RankEnd> ends{};
@@ -28,17 +29,17 @@ SizedRun run(const Sizes& sizes, const std::string& backend, const std::string& 
              const std::string& world = "") {
   std::string program;
   for (int rank = 0; rank < started; ++rank)
-    program += fmt::format("  - init: {{world_size: {}{}}}\n    when: {{rank: {}}}\n",
+    program += fmt::format("  - init_process_group: {{world_size: {}{}}}\n    when: {{rank: {}}}\n",
                            sizes[static_cast<std::size_t>(rank)], arguments, rank);
   const LoadedFile file =
       load_text("mine.yaml", fmt::format("pdsim: 1\nname: mine\nsummary: one sentence\n"
                                          "world: {{ranks: {}, backend: {}, timeout: 1s{}}}\nprogram:\n{}"
                                          "  - barrier\n  - all_reduce: {{count: 4}}\nexpect: {{outcome: ok}}\n",
                                          started, backend, world, program));
-  if (file.errors > 0) return {"error", render(file, file.diagnostics.front())};
+  if (file.errors > 0) return {Outcome::error, render(file, file.diagnostics.front())};
   std::string problem;
   const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
-  if (!report.ok()) return {"error", report.error().message};
+  if (!report.ok()) return {Outcome::error, report.error().message};
   SizedRun told{report->outcome, render_text({*report}, {})};
   if (report->diagnosis) told.diagnosis = report->diagnosis->id;
   if (report->diagnosis) told.culprits = report->diagnosis->ranks;
@@ -69,10 +70,10 @@ TEST(WorldSizes, ThatAreNotTheNumberOfProcessesAreNamedOnEveryBackend) {
       const SizedRun told = run(sizes, backend);
       SCOPED_TRACE(fmt::format("{} {} {} on {}\n{}", sizes[0], sizes[1], sizes[2], backend, told.text));
       if (sizes == Sizes{started, started, started}) {
-        EXPECT_EQ(told.outcome, "ok");
+        EXPECT_EQ(told.outcome, Outcome::ok);
         return;
       }
-      EXPECT_NE(told.outcome, "ok");
+      EXPECT_NE(told.outcome, Outcome::ok);
       EXPECT_EQ(told.diagnosis, "world-size");
       EXPECT_EQ(told.culprits, wrong(sizes));
     });
@@ -91,7 +92,7 @@ TEST(WorldSizes, AreRefusedWhereTheRankIsBeyondThem) {
 }
 
 TEST(WorldSizes, AreMpirunsOnMpiWhateverInitIsTold) {
-  for_all_sizes([&](const Sizes& sizes) { EXPECT_EQ(run(sizes, "mpi").outcome, "ok"); });
+  for_all_sizes([&](const Sizes& sizes) { EXPECT_EQ(run(sizes, "mpi").outcome, Outcome::ok); });
 }
 
 TEST(WorldSizes, ThatDifferEndWithEveryMethodInterfaceCountAndCheck) {
@@ -106,7 +107,7 @@ TEST(WorldSizes, ThatDifferEndWithEveryMethodInterfaceCountAndCheck) {
 
 TEST(WorldSizes, OfARankThatSaysItsOwnNumberAreCheckedToo) {
   const SizedRun told = run({2, 2, 2}, "gloo", ", rank: 2");
-  EXPECT_EQ(told.outcome, "error");
+  EXPECT_EQ(told.outcome, Outcome::error);
   EXPECT_NE(told.text.find("rank 2 in a world of 2: ranks are 0 to 1"), std::string::npos) << told.text;
 }
 

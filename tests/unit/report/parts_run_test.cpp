@@ -1,7 +1,7 @@
 // Operations of one of several models leave the others as they are.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -60,8 +60,8 @@ double norm(const std::vector<double>& values) {
 
 TEST(Parts, AreClippedOneByOne) {
   const std::string clip = "        - clip_grad_norm: {part: critic, max_norm: 0.001}\n";
-  TensorValues plain = values_after("  - init\n" + one_step_of(both_backwards));
-  TensorValues clipped = values_after("  - init\n" + one_step_of(both_backwards + clip));
+  TensorValues plain = values_after("  - init_process_group\n" + one_step_of(both_backwards));
+  TensorValues clipped = values_after("  - init_process_group\n" + one_step_of(both_backwards + clip));
   EXPECT_EQ(clipped["make.weight.grad"], plain["make.weight.grad"]);
   EXPECT_LE(norm(clipped["look.weight.grad"]), 0.001);
   EXPECT_GT(norm(plain["look.weight.grad"]), 0.01);
@@ -69,9 +69,9 @@ TEST(Parts, AreClippedOneByOne) {
 }
 
 TEST(Parts, AreFrozenWhereTheirLayersAre) {
-  TensorValues before = values_after("  - init\n");
-  TensorValues after =
-      values_after("  - init\n" + one_step_of(both_backwards + R"(        - requires_grad: {layers: [look], to: false}
+  TensorValues before = values_after("  - init_process_group\n");
+  TensorValues after = values_after("  - init_process_group\n" +
+                                    one_step_of(both_backwards + R"(        - requires_grad: {layers: [look], to: false}
         - zero_grad
         - forward: {path: a, output: made}
         - backward: {losses: [made]}
@@ -83,8 +83,8 @@ TEST(Parts, AreFrozenWhereTheirLayersAre) {
 
 TEST(Parts, HaveCheckpointsOfTheirOwn) {
   const std::string step = one_step_of(both_backwards + "        - optimizer_step\n");
-  TensorValues once = values_after("  - init\n" + step);
-  TensorValues back = values_after("  - init\n" + step + R"(  - checkpoint: {path: made, part: generator}
+  TensorValues once = values_after("  - init_process_group\n" + step);
+  TensorValues back = values_after("  - init_process_group\n" + step + R"(  - checkpoint: {path: made, part: generator}
     when: {rank: 0}
   - barrier
 )" + step + "  - load_checkpoint: {path: made, part: generator}\n");

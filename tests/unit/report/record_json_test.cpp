@@ -1,4 +1,4 @@
-#include "scenarios/engine/record_json.h"
+#include "scenarios/records/record_json.h"
 
 #include "tests/helpers/same_call.h"
 
@@ -28,7 +28,7 @@ RankResult rich_result() {
   call.name = "reduce";
   call.group = "world";
   call.seq = 7;
-  call.purpose = "bucket 0";
+  call.purpose = {PurposeKind::bucket, 0, " P"};
   call.state = CallState::timed_out;
   call.issued = {1};
   call.started = {2};
@@ -40,11 +40,16 @@ RankResult rich_result() {
   call.root = 0;
   call.peer = 2;
   call.async = true;
-  call.facts = {{"bucket", "0"}, {"parameters", "a, b"}};
+  call.site.phase = Phase::backward;
+  call.site.origin = CallOrigin{"train.py", "last", {{"step", "train.py", 12}, {"main", "run.py", 3}}};
+  CallDetails details;
+  details.parameters = {"a", "b"};
+  details.sends = {{1, 2}, 2, 3, 0};
+  call.details = std::move(details);
   call.error = Code::timeout;
   call.message = "late";
   log.calls = {Call{}, call};
-  log.notes = {Note{}, {41, {9}, "path-taken", {"train", 2, 24, 3}, {{"path", "short"}, {"line", "21"}}}};
+  log.notes = {Note{}, {41, {9}, call.site, notes::PathTaken{"short", false, 21, 3}}};
   result.values["x"] = {1.0 / 3.0, -0.0, 5e-324, std::numeric_limits<double>::max()};
   result.values["none"] = {};
   result.values["odd"] = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
@@ -72,9 +77,8 @@ TEST(RecordJson, GivesBackEveryMember) {
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(after->log.notes[i].call, before.log.notes[i].call);
     EXPECT_EQ(after->log.notes[i].at, before.log.notes[i].at);
-    EXPECT_EQ(after->log.notes[i].kind, before.log.notes[i].kind);
     EXPECT_EQ(after->log.notes[i].site, before.log.notes[i].site);
-    EXPECT_EQ(after->log.notes[i].facts, before.log.notes[i].facts);
+    EXPECT_EQ(after->log.notes[i].body, before.log.notes[i].body);
   }
   EXPECT_EQ(to_json(*after), to_json(before));
 }
@@ -101,6 +105,23 @@ TEST(RecordJson, RefusesWhatIsNoRecord) {
     ASSERT_FALSE(result.ok()) << bad;
     EXPECT_EQ(result.error().code, Code::input_invalid);
   }
+}
+
+TEST(RecordJson, RefusesAnotherVersionAndSaysWhich) {
+  std::string text = to_json(rich_result());
+  const std::string now = "\"pdsim_record\":2";
+  ASSERT_NE(text.find(now), std::string::npos);
+  text.replace(text.find(now), now.size(), "\"pdsim_record\":1");
+  const Result<RankResult> result = rank_result_from_json(text);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message,
+            "a flight record cannot be read: it is of version 1, and this pdsim reads version 2");
+  const Result<SavedRun> run =
+      run_from_jsonl("{\"event\":\"run\",\"pdsim_record\":1}\n{\"event\":\"end\",\"rank\":0,\"end\":\"returned\"}\n");
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.error().message,
+            "the flight record cannot be read: it is of version 1, and this pdsim reads version 2; record the run "
+            "again");
 }
 
 TEST(RecordJson, SurvivesBytesThatAreNoText) {
@@ -146,9 +167,9 @@ TEST(RecordJson, NamesTheLineThatIsNoEvent) {
 
 TEST(RecordJson, SaysWhatIsWrongWithoutTheLibrarysNames) {
   const auto of_line = [](const std::string& line) { return run_from_jsonl(line + "\n").error().message; };
-  EXPECT_EQ(of_line("{\"a\":"), "line 1 is no event of a flight record: it is not JSON from byte 6 on");
-  EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is no event of a flight record: `event` is missing");
-  EXPECT_EQ(of_line("[]"), "line 1 is no event of a flight record: it is not a JSON object");
+  EXPECT_EQ(of_line("{\"a\":"), "line 1 is not an event of a flight record: it is not JSON from byte 6 on");
+  EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is not an event of a flight record: `event` is missing");
+  EXPECT_EQ(of_line("[]"), "line 1 is not an event of a flight record: it is not a JSON object");
 }
 
 // A record of two ranks, and `line` before its last line.
@@ -181,7 +202,7 @@ TEST(RecordJson, LeavesOutALineWithANumberBeyondItsRangeAndSaysWhichRangeThatIs)
       {call_with(R"("id":true)"), "`id` is true, and must"},
       {call_with(R"("id":5,"parent":5)"), "`parent` is 5, and must be a whole number from -1 to 4"},
       {call_with(R"("id":5,"count":1099511627777)"), "`count` is 1099511627777, and must"},
-      {call_with(R"("id":5,"peer":2)"), "`peer` is 2, and must be a whole number from -1 to 1"},
+      {call_with(R"("id":5,"peer":2)"), "`peer` is 2, and must be a whole number from -2 to 1"},
       {call_with(R"("id":5,"root":131072)"), "`root` is 131072, and must"},
       {call_with(R"("id":5,"launch":7)"), "line 4: launch 7 of rank 1 has no `end`"},
       {R"({"event":"call","rank":0,"id":3,"layer":"store","name":"get","state":"issued"})", "`id` is 3, and must"},
@@ -189,10 +210,19 @@ TEST(RecordJson, LeavesOutALineWithANumberBeyondItsRangeAndSaysWhichRangeThatIs)
        "`at_ps` is 4611686018427387904, and"},
       {R"({"event":"note","rank":-2,"kind":"fault"})", "`rank` is -2, and must be a whole number from 0 to 131071"},
       {R"({"event":"note","rank":1,"kind":5})", "`kind` is 5, and must be a text"},
-      {R"({"event":"note","rank":1,"kind":"fault","facts":[["kind"]]})", "`facts` must be a list of pairs of texts"},
+      {R"({"event":"note","rank":1,"kind":"invented"})", "`invented` is not a kind of note"},
+      {R"({"event":"note","rank":1,"kind":"fault","attributes":[]})", "`attributes` is a list, and must be an object"},
+      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"fault":"fire"}})", "`fire` is none of crash, hang"},
+      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"to":1e10}})", "`to` is 10000000000.0, and must"},
+      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"whom":1}})", "`attributes` has no `whom`"},
+      {R"({"event":"note","rank":1,"kind":"group-made","attributes":{"ranks":[0,"a"]}})",
+       "`ranks` is a text, and must"},
+      {call_with(R"("id":0,"details":{"tag":-1})"), "`tag` is -1, and must be a whole number from 0 on"},
+      {call_with(R"("id":0,"purpose":"fun")"), "`fun` is none of none, label"},
+      {call_with(R"("id":0,"site":{"op":"x","phase":"party"})"), "`party` is none of none, initialization"},
       {R"({"event":"run","elapsed_ps":9223372036854775807})", "`elapsed_ps` is 9223372036854775807, and must"},
       {R"({"event":"origin","seed":-1})", "`seed` is -1, and must be a whole number from 0 to 18446744073709551615"},
-      {"junk", "line 4 is no event of a flight record: it is not JSON from byte 1 on"},
+      {"junk", "line 4 is not an event of a flight record: it is not JSON from byte 1 on"},
   };
   for (const auto& [line, problem] : cases) {
     const Result<SavedRun> saved = with_line(line);
@@ -224,12 +254,12 @@ TEST(RecordJson, QuotesTheBeginningOfALongTextThatItRefuses) {
 
 TEST(RecordJson, ReadsNamesAsOnePrintableLine) {
   const Result<SavedRun> saved = with_line(call_with(
-      R"("id":5,"group":"a\nPASS  forged","purpose":"\u001b[2J","facts":[["tag","\u202e7"]],"site":{"op":"\u009b31m"})"));
+      R"("id":5,"group":"a\nPASS  forged","purpose":"store key","purpose_detail":"\u001b[2J","details":{"shape":"\u202e7"},"site":{"op":"\u009b31m"})"));
   ASSERT_TRUE(saved.ok());
   const Call& call = saved->run.ranks[1].log.calls.at(0);
   EXPECT_EQ(call.group, "a PASS  forged");
-  EXPECT_EQ(call.purpose, "?[2J");
-  EXPECT_EQ(call.facts[0].value, "?7");
+  EXPECT_EQ(text_of(call.purpose), "?[2J");
+  EXPECT_EQ(call.details->shape, "?7");
   EXPECT_EQ(call.site.op, "?31m");
 }
 

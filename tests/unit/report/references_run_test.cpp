@@ -1,7 +1,7 @@
 // Training alone with what the ranks had: rows that a forward inside no_sync takes count as elsewhere.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,17 +11,25 @@
 namespace pdsim::scenarios {
 namespace {
 
+std::string verdict_of(const std::string& text) {
+  const LoadedFile file = load_text("mine.yaml", text);
+  if (file.errors > 0) return render(file, file.diagnostics.front());
+  std::string problem;
+  const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
+  if (!report.ok()) return report.error().message;
+  return report->failures.empty() ? "pass" : "fail";
+}
+
 // A loss of 2 rows on rank 0 and of 6 on rank 1, twice for each optimizer step, the first time inside no_sync; each row counts
 // 1 / 16 where `divided_by` is 16.
 std::string checked(int divided_by) {
-  const LoadedFile file =
-      load_text("mine.yaml", fmt::format(R"(pdsim: 1
+  return verdict_of(fmt::format(R"(pdsim: 1
 name: mine
 summary: one sentence
 world: {{ranks: 2, backend: gloo}}
 model: {{layers: {{head: {{linear: [4, 1]}}}}}}
 program:
-  - init
+  - init_process_group
   - train:
       steps: 2
       do:
@@ -39,17 +47,47 @@ program:
         - optimizer_step
 expect: {{outcome: ok, values: [{{tensor: head.weight, equals: one_batch, tolerance: 0.00001}}]}}
 )",
-                                         divided_by));
-  if (file.errors > 0) return render(file, file.diagnostics.front());
-  std::string problem;
-  const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
-  if (!report.ok()) return report.error().message;
-  return report->failures.empty() ? "pass" : "fail";
+                                divided_by));
 }
 
 TEST(OneBatch, HasTheRowsOfForwardsInsideNoSync) {
   EXPECT_EQ(checked(16), "pass");
   EXPECT_EQ(checked(8), "fail");
+}
+
+constexpr const char* body_and_head = R"(pdsim: 1
+name: mine
+summary: one sentence
+world: {ranks: 2, backend: gloo}
+model: {layers: {body: {linear: [4, 4]}, head: {linear: [4, 1]}}}
+)";
+
+TEST(SingleProcess, FreezesLayersAsTheProgramDoes) {
+  std::string one_rank = body_and_head;
+  one_rank.replace(one_rank.find("ranks: 2"), 8, "ranks: 1");
+  EXPECT_EQ(verdict_of(one_rank + R"(ddp: none
+program:
+  - train: {steps: 1}
+  - requires_grad: {layers: [body], to: false}
+  - train: {steps: 2}
+expect: {outcome: ok, values: [{tensor: body.weight, equals: single_process, tolerance: 0.00001},
+                               {tensor: head.weight, equals: single_process, tolerance: 0.00001}]}
+)"),
+            "pass");
+}
+
+TEST(SingleProcess, LoadsTheCheckpointThatTheProgramLoads) {
+  EXPECT_EQ(verdict_of(body_and_head + std::string(R"(program:
+  - init_process_group
+  - train: {steps: 1}
+  - checkpoint: {path: run/model}
+    when: {rank: 0}
+  - train: {steps: 2}
+  - load_checkpoint: {path: run/model}
+  - train: {steps: 1}
+expect: {outcome: ok, values: [{tensor: head.weight, equals: single_process, tolerance: 0.00001}]}
+)")),
+            "pass");
 }
 
 }  // namespace

@@ -46,12 +46,22 @@ RankScript& RankScript::leave() {
   return *this;
 }
 
+namespace {
+// "bucket 0", "buffers", and every other text as a label.
+Purpose purpose_named(const std::string& text) {
+  constexpr std::string_view bucket = "bucket ";
+  if (text.starts_with(bucket)) return {PurposeKind::bucket, std::stoi(text.substr(bucket.size()))};
+  const auto kind = value_named<PurposeKind>(text);
+  return kind ? Purpose(*kind) : label_purpose(text);
+}
+}  // namespace
+
 RankScript& RankScript::collective(const std::string& name, const std::string& purpose, bool hangs) {
   Call& call = begin(Layer::collective, name);
   call.group = "world";
   call.seq = seq_++;
-  call.purpose = purpose;
-  call.async = purpose.rfind("bucket", 0) == 0;
+  call.purpose = purpose_named(purpose);
+  call.async = call.purpose.kind == PurposeKind::bucket;
   if (name != "barrier") call.count = 16;
   if (name == "broadcast") call.root = 0;
   if (hangs) return *this;
@@ -72,15 +82,15 @@ RankScript& RankScript::message(const std::string& name, Rank peer, bool hangs) 
 
 RankScript& RankScript::store(const std::string& key, bool hangs) {
   Call& call = begin(Layer::store, "store_get");
-  call.purpose = key;
+  call.purpose = store_key_purpose(key);
   if (hangs) return *this;
   call.state = CallState::completed;
   call.finished = now_;
   return *this;
 }
 
-RankScript& RankScript::note(std::string_view kind, Facts facts) {
-  result_.log.notes.push_back({open_.empty() ? -1 : open_.back(), now_, std::string(kind), site_, std::move(facts)});
+RankScript& RankScript::note(NoteBody body) {
+  result_.log.notes.push_back({open_.empty() ? -1 : open_.back(), now_, site_, std::move(body)});
   return *this;
 }
 
@@ -141,22 +151,19 @@ namespace {
 bool skips(const Training& t, Rank rank) { return std::find(t.skip.begin(), t.skip.end(), rank) != t.skip.end(); }
 
 void train_rank(RankScript& script, const Training& t, Rank rank) {
-  script.site("init", -1, 26, 5).enter("init").store("rank_0").leave();
+  script.site("init_process_group", -1, 26, 5).enter("init_process_group").store("rank_0").leave();
   script.site("train", -1, 27, 5);
-  script.note(note_kind::ddp_options, {{"find_unused_parameters", t.find_unused ? "yes" : "no"}});
+  script.note(notes::DdpOptions{.find_unused_parameters = t.find_unused, .comm_hook = {}});
   for (int step = 0; step < t.steps; ++step) {
     script.site("train", step, 27, 5);
     const bool bad = step == t.bad && skips(t, rank);
     const bool waits = step == t.bad && !t.skip.empty() && !bad;
-    if (bad && t.path_note)
-      script.note(note_kind::path_taken, {{"path", "short"}, {"default", "no"}, {"line", "21"}, {"column", "8"}});
+    if (bad && t.path_note) script.note(notes::PathTaken{"short", false, 21, 8});
     script.enter("forward").wait({90'000'000}).leave().enter("backward").wait({150'000'000});
     for (int b = 0; b < (bad ? t.bad_bucket : t.buckets); ++b)
       script.collective("all_reduce", "bucket " + std::to_string(b), waits && b >= t.bad_bucket);
     if (waits) return;  // sits in backward
-    if (bad)
-      script.note(note_kind::bucket_unfilled,
-                  {{"bucket", std::to_string(t.bad_bucket)}, {"ready", "4"}, {"total", "6"}, {"missing", t.missing}});
+    if (bad) script.note(notes::BucketUnfilled{t.bad_bucket, 4, 6, t.missing});
     script.leave().enter("optimizer_step").leave();
   }
 }
@@ -178,7 +185,7 @@ Scenario scenario_of(int ranks) {
   s.name = "example";
   s.seed = 7;
   s.world.spec.ranks_per_node = ranks;
-  s.ddp.find_unused_parameters = {false, {23, 26, 29}};
+  s.ddp.given["find_unused_parameters"] = {23, 26, 29};
   return s;
 }
 

@@ -1,7 +1,7 @@
 // Flight records written by hand, one rank at a time: what a world would have recorded.
 #pragma once
 
-#include "scenarios/engine/report.h"
+#include "scenarios/diagnosis/report.h"
 
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ class RankScript {
   RankScript& collective(const std::string& name, const std::string& purpose = "", bool hangs = false);
   RankScript& message(const std::string& name, Rank peer, bool hangs = false);
   RankScript& store(const std::string& key, bool hangs = false);
-  RankScript& note(std::string_view kind, Facts facts);
+  RankScript& note(NoteBody body);
   RankScript& fails(Code code, const std::string& message = "");  // the newest call, and every open program call
   RankScript& raises(Code code, const std::string& message = "", Facts facts = {});
   RankScript& dies();
@@ -52,7 +52,7 @@ struct Training {
   int steps = 3;
   int buckets = 1;
   int bad_bucket = 0;
-  std::string missing = "aux.weight, aux.bias";
+  std::vector<std::string> missing{"aux.weight", "aux.bias"};
   bool find_unused = false;
   bool path_note = true;
 };

@@ -1,8 +1,8 @@
-#include "scenarios/engine/text_report.h"
+#include "scenarios/reports/text_report.h"
 
-#include "scenarios/engine/analyse.h"
-#include "scenarios/engine/json_report.h"
-#include "scenarios/engine/text_layout.h"
+#include "scenarios/reports/json_report.h"
+#include "scenarios/run/analyse.h"
+#include "scenarios/text/text_layout.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Two {
   std::vector<Report> reports;
   Two() {
     broken.variant = "broken";
-    broken.expect.outcome.value = "deadlock";
+    broken.expect.outcome.value = Outcome::deadlock;
     fixed.variant = "fixed";
     fixed.settings = {{"ddp.find_unused_parameters", {}, {"true", {}}}};
     std::vector<RankScript> hang = train({});
@@ -132,7 +132,7 @@ fix   (variant `fixed` proves it)
 replay   pdsim scenario scenarios/example.yaml --variant broken --seed 7
 look     pdsim-out/example/broken/{report.html,trace.json,events.jsonl}
 more     pdsim explain unused-parameters
-2 of 2 variants as expected   fingerprint 9479fea62df81075   simulated 1.74ms
+2 of 2 variants as expected   fingerprint 01b371a2075b17a0   simulated 1.74ms
 )");
 }
 
@@ -146,7 +146,7 @@ TEST(TextReport, GivesTheWholeReasonWhyAVariantIsSkipped) {
   Two two;
   for (const std::string& reason : {std::string(), "why " + std::string(30, 'w') + std::string(20, ' ') +
                                                        "a real socket does what it wants, and the last word is: end"}) {
-    two.reports[0].verdict = "skip";
+    two.reports[0].verdict = Verdict::skip;
     two.reports[0].skip_reason = reason;
     const std::string text = render_text(two.reports, {true, false, "", "", "fifo"});
     EXPECT_EQ(text.substr(text.find("SKIP"), 14), "SKIP  broken  ");
@@ -164,7 +164,7 @@ TEST(TextReport, ColourChangesNothingButEscapes) {
 
 TEST(TextReport, ShowsTheDivergenceWhereNoRuleSpeaks) {
   Scenario s = scenario_of(2);
-  s.expect.outcome.value = "deadlock";
+  s.expect.outcome.value = Outcome::deadlock;
   std::vector<RankScript> scripts = train({2, {}});
   scripts[0].collective("all_reduce", "", true);
   scripts[1].site("compute").enter("compute");
@@ -177,7 +177,7 @@ TEST(TextReport, ShowsTheDivergenceWhereNoRuleSpeaks) {
 
 TEST(TextReport, AThousandRanksStayOnThePage) {
   Scenario s = scenario_of(1000);
-  s.expect.outcome.value = "deadlock";
+  s.expect.outcome.value = Outcome::deadlock;
   std::vector<RankScript> scripts = train({1000, {7, 8, 9, 500}});
   for (const std::size_t r : {7U, 8U, 9U, 500U})
     scripts[r].site("barrier").enter("barrier").collective("barrier", "", true);

@@ -1,7 +1,7 @@
 // Models of which only sizes and times count, as they run.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,11 +17,12 @@ constexpr const char* two_layers = "{a: {sized: [[1000, 100]], compute: 1ms}, b:
 std::string checked(const std::string& expect, const std::string& ddp = "{}", const std::string& layers = two_layers,
                     const std::string& world = "") {
   const LoadedFile file =
-      load_text("mine.yaml", fmt::format("pdsim: 1\nname: mine\nsummary: one sentence\n"
-                                         "world: {{ranks: 4, backend: nccl{}}}\nmodel: {{layers: {}}}\nddp: {}\n"
-                                         "optimizer: {{sgd: {{}}, compute: 0ms}}\nloss: sum\n"
-                                         "program:\n  - init\n  - train: {{steps: 4}}\nexpect: {{outcome: ok, {}}}\n",
-                                         world, layers, ddp, expect));
+      load_text("mine.yaml",
+                fmt::format("pdsim: 1\nname: mine\nsummary: one sentence\n"
+                            "world: {{ranks: 4, backend: nccl{}}}\nmodel: {{layers: {}}}\nddp: {}\n"
+                            "optimizer: {{sgd: {{}}, compute: 0ms}}\nloss: sum\n"
+                            "program:\n  - init_process_group\n  - train: {{steps: 4}}\nexpect: {{outcome: ok, {}}}\n",
+                            world, layers, ddp, expect));
   if (file.errors > 0) return render(file, file.diagnostics.front());
   std::string problem;
   const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});

@@ -1,10 +1,10 @@
 // Mistakes around DDP that every rank sees at once, planted in generated trainings: the diagnosis names the parameter, and with
 // the cure there is none.
 #include "core/base/random.h"
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/outcome.h"
-#include "scenarios/engine/run_scenarios.h"
-#include "scenarios/engine/worlds.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ struct World {
     return fmt::format(
         "pdsim: 1\nname: generated\nsummary: A planted mistake.\nworld:\n  ranks: {}\n  backend: {}\n{}"
         "model:\n  layers: {{in: {{linear: [3, {}]}}, {}: {{linear: [{}, {}]}}}}\n  paths: {{full: [in, {}, {}]}}\n{}{}"
-        "program:\n  - init\n  - train: {{steps: {}}}\n{}expect: {{outcome: ok}}\n",
+        "program:\n  - init_process_group\n  - train: {{steps: {}}}\n{}expect: {{outcome: ok}}\n",
         ranks, backend, straggler, width, layer, width, width, layer, layer, model, ddp, steps, program);
   }
   Random random;
@@ -137,7 +137,8 @@ TEST(TrainingDiagnoses, NameTheRankThatWorksOnTwoModelsInAnotherOrder) {
     return fmt::format(
         "pdsim: 1\nname: generated\nsummary: A planted mistake.\nworld: {{ranks: 3}}\nmodel:\n"
         "  layers: {{make: {{linear: [4, 8]}}, look: {{linear: [{1}, 8]}}}}\n  paths: {{a: [make], b: [look]}}\n"
-        "  parts: {{generator: [make], critic: [look]}}\nprogram:\n  - init\n  - train:\n      steps: 1\n      do:\n"
+        "  parts: {{generator: [make], critic: [look]}}\nprogram:\n  - init_process_group\n  - train:\n      steps: "
+        "1\n      do:\n"
         "        - forward: {{path: a, output: made}}\n        - forward: {{path: b, output: seen}}\n"
         "        - backward: {{losses: [seen]}}\n          when: {{rank: {0}}}\n        - backward: {{losses: "
         "[made]}}\n"
@@ -149,10 +150,10 @@ TEST(TrainingDiagnoses, NameTheRankThatWorksOnTwoModelsInAnotherOrder) {
     const Report silent = run(text(other, 4)), loud = run(text(other, 5));
     ASSERT_EQ(id_of(silent), "models-in-two-orders");
     EXPECT_EQ(silent.diagnosis->ranks, std::vector<Rank>{other});
-    EXPECT_EQ(silent.outcome, "ok");
+    EXPECT_EQ(silent.outcome, Outcome::ok);
     ASSERT_EQ(id_of(loud), "models-in-two-orders");
     EXPECT_EQ(loud.diagnosis->ranks, std::vector<Rank>{other});
-    EXPECT_NE(loud.outcome, "ok");
+    EXPECT_NE(loud.outcome, Outcome::ok);
   }
 }
 

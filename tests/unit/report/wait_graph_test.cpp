@@ -1,4 +1,4 @@
-#include "scenarios/engine/wait_graph.h"
+#include "scenarios/diagnosis/wait_graph.h"
 
 #include "tests/unit/report/run_builder.h"
 
@@ -60,6 +60,18 @@ TEST(WaitGraph, AnySourceNeedsOnlyOneOfTheOthers) {
   EXPECT_EQ(never_released(b, {2}, 3), (std::vector<Rank>{0, 1}));
 }
 
+TEST(WaitGraph, APeerThatIsNotRecordedIsNotJustAnybody) {
+  for (const char* name : {"send", "recv"}) {
+    auto scripts = world(3);
+    scripts[0].message(name, no_rank, true);
+    const auto b = blocked_ranks(run_of(scripts), Time::max(), false);
+    ASSERT_EQ(b.size(), 1U) << name;
+    EXPECT_FALSE(b[0].any) << name;
+    EXPECT_TRUE(b[0].waits_for.empty()) << name;
+    EXPECT_EQ(b[0].why, "its peer is not recorded") << name;
+  }
+}
+
 TEST(WaitGraph, WhoWaitsForARankThatStillWorksIsReleased) {
   auto scripts = world(4);
   scripts[0].message("recv", any_source, true);
@@ -80,11 +92,11 @@ TEST(WaitGraph, AllOfACircleAreInIt) {
 
 TEST(WaitGraph, AStoreCallIsNamedAfterTheOperationThatMadeIt) {
   auto scripts = world(2);
-  scripts[0].site("init").enter("init").store("rank_1", true);
+  scripts[0].site("init_process_group").enter("init_process_group").store("rank_1", true);
   scripts[1].returns();
   const auto b = blocked(scripts);
   ASSERT_EQ(b.size(), 1U);
-  EXPECT_EQ(b[0].in, "init");
+  EXPECT_EQ(b[0].in, "init_process_group");
   EXPECT_EQ(b[0].waits_for, std::vector<Rank>{1});
   EXPECT_EQ(b[0].why, "which never sets the key rank_1");
 }

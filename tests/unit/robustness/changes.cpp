@@ -14,7 +14,8 @@ using Culprits = std::vector<Rank>;
 void each_operation(std::vector<Operation>& program, const std::function<void(Operation&)>& f) {
   for (Operation& op : program) {
     f(op);
-    for (auto& [name, argument] : op.args) each_operation(argument.operations, f);
+    each_operation(op.body, f);
+    each_operation(op.messages, f);
   }
 }
 
@@ -29,7 +30,7 @@ bool is_innocent(const Culprits& culprits, Rank rank) {
   return std::find(culprits.begin(), culprits.end(), rank) == culprits.end();
 }
 
-// The last rank that is no culprit; of none, the last.
+// The last rank that is not a culprit; of none, the last.
 Rank innocent(const Scenario& s, const Culprits& culprits) {
   for (Rank r = s.world.spec.ranks() - 1; r >= 0; --r)
     if (is_innocent(culprits, r)) return r;
@@ -39,7 +40,7 @@ Rank innocent(const Scenario& s, const Culprits& culprits) {
 // Where chance is part of the mistake, another seed is another mistake.
 bool depends_on_chance(const Scenario& s) { return s.world.spec.intra.loss > 0 || s.world.spec.inter.loss > 0; }
 
-bool is_timed(const Scenario& s) { return *s.expect.outcome == "timeout"; }
+bool is_timed(const Scenario& s) { return *s.expect.outcome == Outcome::timeout; }
 
 std::optional<Changed> other_seed(const Scenario& s, const Culprits& culprits) {
   if (depends_on_chance(s)) return std::nullopt;
@@ -66,9 +67,9 @@ std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culp
     for (std::string& layer : change.order) rename(layer);
   }
   each_operation(c.scenario.program, [](Operation& op) {
-    const auto layers = op.args.find("layers");
-    if (layers == op.args.end()) return;
-    for (Argument& layer : layers->second.items) rename(layer.text.value);
+    auto* freezes = std::any_cast<RequiresGradOptions>(&op.options);
+    if (freezes == nullptr) return;
+    for (std::string& layer : freezes->layers) rename(layer);
   });
   c.scenario.expect.values.clear();
   return c;
@@ -80,9 +81,9 @@ std::optional<Changed> other_sizes(const Scenario& s, const Culprits& culprits) 
   bool changed = false;
   if (s.model.given && !s.data.given && !s.data_parallel) c.scenario.batch *= 2, changed = true;
   each_operation(c.scenario.program, [&](Operation& op) {
-    const std::int64_t count = op.integer("count", 0);
-    if (count < 1 || op.args.count("count") == 0) return;
-    op.args["count"].text.value = std::to_string(count * 3);
+    auto* call = std::any_cast<CollectiveOptions>(&op.options);
+    if (call == nullptr || call->count < 1 || op.written.find("count:") == std::string::npos) return;
+    call->count *= 3;
     changed = true;
   });
   if (!changed) return std::nullopt;
@@ -101,16 +102,8 @@ void copy_in(When& when, int ranks, Rank original) {
   for (Selector& s : when.any) s.rank = with_copy(s.rank, ranks, original);
 }
 
-Argument list_of(const IntSet& set, int ranks) {
-  Argument list;
-  list.is_list = true;
-  for (Rank r = 0; r < ranks; ++r) {
-    if (!set.contains(r)) continue;
-    Argument item;
-    item.text.value = std::to_string(r);
-    list.items.push_back(std::move(item));
-  }
-  return list;
+bool is_message(const Operation& op) {
+  return op.name == "send" || op.name == "recv" || op.name == "isend" || op.name == "irecv";
 }
 
 // One rank more, which does what an innocent one does.
@@ -118,8 +111,10 @@ std::optional<Changed> one_rank_more(const Scenario& s, const Culprits& culprits
   const int ranks = s.world.spec.ranks();
   const Rank original = innocent(s, culprits);
   const bool fixed = any_operation(s, [&](const Operation& op) {
-    return op.args.count("counts") > 0 || op.args.count("peer") > 0 || op.args.count("world_size") > 0 ||
-           (op.name == "init" && op.args.count("rank") > 0) || op.name == "store_set" || op.name == "store_get" ||
+    const auto* call = op.if_is<CollectiveOptions>();
+    const auto* init = op.if_is<InitOptions>();
+    return (call != nullptr && (!call->counts.empty() || !call->input_split_sizes.empty())) || is_message(op) ||
+           (init != nullptr && (init->world_size || init->rank)) || op.name == "store_set" || op.name == "store_get" ||
            op.name == "relaunch";  // who reads a stale record first decides who suffers
   });
   const bool by_message = std::any_of(s.faults.begin(), s.faults.end(), [](const Fault& f) {
@@ -131,7 +126,7 @@ std::optional<Changed> one_rank_more(const Scenario& s, const Culprits& culprits
   ++more.world.spec.ranks_per_node;
   each_operation(more.program, [&](Operation& op) {
     copy_in(op.when, ranks, original);
-    if (op.name == "new_group") op.args["ranks"] = list_of(with_copy(op.set("ranks"), ranks, original), ranks + 1);
+    if (auto* made = std::any_cast<NewGroupOptions>(&op.options)) made->ranks = with_copy(made->ranks, ranks, original);
   });
   for (Take& take : more.model.takes) copy_in(take.when, ranks, original);
   for (ModelChange& change : more.model.differs) copy_in(change.when, ranks, original);
@@ -152,7 +147,10 @@ std::optional<Changed> straggler(const Scenario& s, const Culprits& culprits) {
 
 std::optional<Changed> other_links(const Scenario& s, const Culprits& culprits) {
   if (depends_on_chance(s)) return std::nullopt;
-  if (is_timed(s) && any_operation(s, [](const Operation& op) { return op.integer("count", 0) > 1'000'000; }))
+  if (is_timed(s) && any_operation(s, [](const Operation& op) {
+        const auto* call = op.if_is<CollectiveOptions>();
+        return call != nullptr && call->count > 1'000'000;
+      }))
     return std::nullopt;  // the link's speed is the mistake
   Changed c{s, culprits};
   for (sim::Link* link : {&c.scenario.world.spec.intra, &c.scenario.world.spec.inter}) {

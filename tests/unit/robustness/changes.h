@@ -4,7 +4,7 @@
 //   culprits who must be named afterwards, from those who were named before
 #pragma once
 
-#include "scenarios/engine/scenario.h"
+#include "scenarios/language/scenario.h"
 
 #include <optional>
 #include <span>

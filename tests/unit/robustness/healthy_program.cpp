@@ -27,14 +27,14 @@ class Writer {
     out += world();
     if (trains_) out += model();
     const std::string_view method = pick<2>({"tcp", "env"});
-    out += fmt::format("program:\n{}  - init: {{method: {}}}\n", devices_, method);
+    out += fmt::format("program:\n{}  - init_process_group: {{method: {}}}\n", devices_, method);
     out += groups();
     const int parts = 2 + below(5);
     for (int i = 0; i < parts; ++i) out += part(i);
     if (trains_) out += training();
     // Rank 0 serves the store, and must not end before the others are done with it.
     out += "  - barrier: " + barrier_options() + "\n";
-    if (chance(4)) out += "  - destroy\n";
+    if (chance(4)) out += "  - destroy_process_group\n";
     return out + "expect: {outcome: ok, diagnosis: none}\n";
   }
 
@@ -110,8 +110,8 @@ class Writer {
     // c10d's gloo and mpi have no reduce_scatter.
     if (kind == "reduce_scatter" && (backend_ == "gloo" || backend_ == "mpi")) kind = "all_gather";
     std::string text = options(kind);
-    const bool rooted = kind == "broadcast" || kind == "reduce" || kind == "gather" || kind == "scatter";
-    if (rooted) text.insert(1, fmt::format("root: {}, ", rank()));
+    if (kind == "broadcast" || kind == "scatter") text.insert(1, fmt::format("src: {}, ", rank()));
+    if (kind == "reduce" || kind == "gather") text.insert(1, fmt::format("dst: {}, ", rank()));
     return fmt::format("  - {}: {}\n", kind, text);
   }
 
@@ -125,8 +125,8 @@ class Writer {
     const int to = (from + 1 + below(ranks_ - 1)) % ranks_;
     const int count = 1 + below(4000);
     return fmt::format(
-        "  - send: {{peer: {1}, count: {2}, tag: {3}}}\n    when: {{rank: {0}}}\n"
-        "  - recv: {{peer: {0}, count: {2}, tag: {3}}}\n    when: {{rank: {1}}}\n",
+        "  - send: {{dst: {1}, count: {2}, tag: {3}}}\n    when: {{rank: {0}}}\n"
+        "  - recv: {{src: {0}, count: {2}, tag: {3}}}\n    when: {{rank: {1}}}\n",
         from, to, count, number);
   }
 

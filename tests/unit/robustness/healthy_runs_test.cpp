@@ -1,6 +1,6 @@
 // Random healthy runs get no diagnosis at all. PDSIM_CASES in the environment asks for more of them than the usual number.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
 #include "tests/unit/robustness/healthy_program.h"
 
 #include <fmt/format.h>
@@ -33,10 +33,10 @@ TEST_P(HealthyRuns, GetNoDiagnosis) {
     ASSERT_EQ(file.errors, 0) << render(file, file.diagnostics.front()) << text;
     const Result<Report> report = run_scenario(file.variants.front(), sim, {});
     ASSERT_TRUE(report.ok()) << report.error().message << "\n" << text;
-    ++ends[report->diagnosis ? report->diagnosis->id : report->outcome];
-    EXPECT_EQ(report->outcome, "ok") << "seed " << i << ": "
-                                     << (report->errors.empty() ? "" : report->errors.front().message) << "\n"
-                                     << text;
+    ++ends[report->diagnosis ? report->diagnosis->id : std::string(name_of(report->outcome))];
+    EXPECT_EQ(report->outcome, Outcome::ok)
+        << "seed " << i << ": " << (report->errors.empty() ? "" : report->errors.front().message) << "\n"
+        << text;
     EXPECT_FALSE(report->diagnosis.has_value())
         << "seed " << i << ": " << report->diagnosis->id << ", " << report->diagnosis->headline << "\n"
         << text;

@@ -1,7 +1,7 @@
 // The diagnosis must not depend on the file: every broken variant of the catalog runs again with another seed, other layer
 // names, other sizes, one rank more, a straggler among the innocent, and other links.
-#include "scenarios/engine/loader.h"
-#include "scenarios/engine/run_scenarios.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/run/run_scenarios.h"
 #include "tests/helpers/catalog_files.h"
 #include "tests/unit/robustness/changes.h"
 
@@ -24,12 +24,12 @@ std::vector<std::string> catalog() {
   return names;
 }
 
-struct Verdict {
+struct Found {
   std::string diagnosis = "none", headline;
   std::vector<Rank> culprits;
 };
 
-Verdict verdict_of(const Scenario& scenario) {
+Found verdict_of(const Scenario& scenario) {
   std::string problem;
   const Result<Report> report = run_scenario(scenario, *world_named("sim", problem), {});
   if (!report.ok()) return {report.error().message, "", {}};
@@ -62,16 +62,16 @@ class SameDiagnosis : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(SameDiagnosis, UnderHarmlessChanges) {
-  const Result<LoadedFile> file = load_file(fmt::format("{}/scenarios/{}.yaml", PDSIM_SOURCE_DIR, GetParam()));
+  const Result<LoadedFile> file = load_file(fmt::format("{}/scenarios/catalog/{}.yaml", PDSIM_SOURCE_DIR, GetParam()));
   ASSERT_TRUE(file.ok());
   for (const Scenario& variant : file->variants) {
     if (!variant.expect.diagnosis || **variant.expect.diagnosis == "none") continue;
-    const Verdict before = verdict_of(variant);
+    const Found before = verdict_of(variant);
     EXPECT_EQ(before.diagnosis, **variant.expect.diagnosis) << variant.variant;
     for (const Change& change : harmless_changes()) {
       std::optional<Changed> changed = change.make(variant, before.culprits);
       if (!changed) continue;
-      const Verdict after = verdict_of(changed->scenario);
+      const Found after = verdict_of(changed->scenario);
       std::sort(changed->culprits.begin(), changed->culprits.end());
       const bool tie = before.culprits.size() == static_cast<std::size_t>(variant.world.spec.ranks());
       const bool same = after.diagnosis == before.diagnosis && names_the_same(after.culprits, changed->culprits, tie);

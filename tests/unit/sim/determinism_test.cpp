@@ -1,8 +1,8 @@
-#include "sim/determinism.h"
+#include "sim/world/determinism.h"
 
 #include "core/base/fingerprint.h"
-#include "sim/leaks.h"
-#include "sim/trace.h"
+#include "sim/kernel/trace.h"
+#include "sim/world/leaks.h"
 #include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>

@@ -6,13 +6,10 @@
 
 namespace pdsim::sim {
 
-// A fault that never strikes leaves everything to the exchange.
-inline WorldSpec by_exchange(WorldSpec spec) {
-  FaultSpec fault;
-  fault.kind = "drop";
-  fault.match.nth = IntSet::of({1'000'000'000});
-  spec.faults.push_back(fault);
-  return spec;
+inline RunOptions by(Engine engine) {
+  RunOptions options;
+  options.engine = engine;
+  return options;
 }
 
 inline bool is_even_collective(const Algorithm& algorithm) {
@@ -28,8 +25,8 @@ inline Collective call_of(const Algorithm& algorithm, std::int64_t count, Rank r
   const CollectiveRow& kind = row(algorithm.kind);
   const bool is_root = rank == call.root;
   const bool barrier = algorithm.kind == CollectiveKind::barrier;
-  const std::int64_t in = kind.input_times_size && (!kind.rooted || is_root) ? count * size : count;
-  const std::int64_t out = kind.output_times_size && (!kind.rooted || is_root) ? count * size : count;
+  const std::int64_t in = kind.input_in_parts && (!kind.rooted || is_root) ? count * size : count;
+  const std::int64_t out = kind.output_in_parts && (!kind.rooted || is_root) ? count * size : count;
   call.input = {nullptr, DType::f32, barrier ? 0 : in};
   call.output = {nullptr, DType::f32, barrier ? 0 : out};
   return call;

@@ -1,8 +1,8 @@
 // Events against a map that does the same, and tables of waiting messages against lists.
-#include "sim/events.h"
+#include "sim/kernel/events.h"
 
 #include "core/base/random.h"
-#include "sim/match_table.h"
+#include "sim/network/match_table.h"
 
 #include <gtest/gtest.h>
 
@@ -63,6 +63,8 @@ TEST(MatchTable, QueuesByKeyInOrder) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
     MatchTable table;
+    std::vector<std::uint32_t> next(1500);
+    const auto next_of = [&next](std::uint32_t id) -> std::uint32_t& { return next[id]; };
     std::map<MatchKey, std::list<std::uint32_t>> expected;
     const std::uint64_t ranks = 1 + random.below(6);
     std::uint32_t item = 0;
@@ -74,30 +76,48 @@ TEST(MatchTable, QueuesByKeyInOrder) {
       key.tag = random.below(2) << 56;
       const std::uint64_t what = random.below(20);
       const auto found = expected.find(key);
-      const std::uint32_t first = found == expected.end() ? MatchTable::none : found->second.front();
-      ASSERT_EQ(table.front(key), first);
+      MatchQueue& queue = table.at(key).waiting;
+      ASSERT_EQ(queue.first, found == expected.end() ? MatchQueue::none : found->second.front());
       if (what < 10) {
-        table.push(key, item);
+        queue.push(item, next_of);
         expected[key].push_back(item++);
-      } else if (what < 19) {
-        ASSERT_EQ(table.take(key), first);
-        if (found != expected.end()) found->second.pop_front();
-        if (found != expected.end() && found->second.empty()) expected.erase(found);
-      } else {
+      } else if (what < 19 && found != expected.end()) {
+        ASSERT_EQ(queue.pop(next_of), found->second.front());
+        found->second.pop_front();
+        if (found->second.empty()) expected.erase(found);
+      } else if (what == 19) {
         const std::uint32_t every = 2 + static_cast<std::uint32_t>(random.below(3));
         const auto unwanted = [every](std::uint32_t id) { return id % every != 0; };
-        table.remove_if(unwanted);
+        table.for_each([&](MatchEntry& entry) { entry.waiting.remove_if(next_of, unwanted); });
         for (auto at = expected.begin(); at != expected.end();) {
           at->second.remove_if(unwanted);
           at = at->second.empty() ? expected.erase(at) : std::next(at);
         }
       }
       if (i % 50 != 0) continue;
-      std::vector<std::uint32_t> all;
-      for (const auto& [k, queue] : expected) all.insert(all.end(), queue.begin(), queue.end());
-      ASSERT_EQ(table.items(), all);
+      std::vector<MatchKey> keys;
+      for (const auto& [k, list] : expected) keys.push_back(k);
+      ASSERT_EQ(table.keys_if([](const MatchEntry&) { return true; }), keys);
+      for (const auto& [k, list] : expected) {
+        std::vector<std::uint32_t> ids;
+        for (std::uint32_t id = table.at(k).waiting.first; id != MatchQueue::none; id = next[id]) ids.push_back(id);
+        ASSERT_EQ(ids, std::vector<std::uint32_t>(list.begin(), list.end()));
+      }
     }
   }
+}
+
+// A million calls leave as many keys behind, and one message at a time.
+TEST(MatchTable, ForgetsKeysThatNothingWaitsFor) {
+  MatchTable table;
+  std::uint32_t next = 0;
+  const auto next_of = [&next](std::uint32_t) -> std::uint32_t& { return next; };
+  for (Tag tag = 0; tag < 1'000'000; ++tag) {
+    MatchQueue& queue = table.at({0, 1, 2, tag}).waiting;
+    queue.push(0, next_of);
+    queue.pop(next_of);
+  }
+  EXPECT_LE(table.size(), 65536U);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Each kind of fault: its exact effect, and that it touches nothing else.
-#include "sim/faults.h"
+#include "sim/network/faults.h"
 
 #include "tests/unit/sim/group_world.h"
 
@@ -98,7 +98,7 @@ TEST(Faults, OneThatMatchesNothingChangesNothing) {
     const Messages seen = send_to_rank_1(pair_of_ranks({f}));
     EXPECT_EQ(seen.took, std::vector<Time>{6_us}) << kind;
     EXPECT_EQ(seen.first, std::vector<int>{7}) << kind;
-    for (const Note& note : seen.run.ranks[0].log.notes) EXPECT_NE(note.kind, note_kind::fault) << kind;
+    for (const Note& note : seen.run.ranks[0].log.notes) EXPECT_FALSE(note.is<notes::Fault>()) << kind;
   }
 }
 
@@ -203,10 +203,10 @@ TEST(Faults, AHungRankIsSilentAndGoesOnWhenItsTimeIsOver) {
 
 TEST(Faults, EveryFaultIsNotedInTheRecordOfTheRankItStrikes) {
   const RunRecord r = strike("gloo", fault("crash", ""));
-  const auto& notes = r.ranks[1].log.notes;
-  ASSERT_FALSE(notes.empty());
-  EXPECT_EQ(notes.back().kind, note_kind::fault);
-  EXPECT_EQ(fact(notes.back().facts, "kind"), "crash");
+  const auto& noted = r.ranks[1].log.notes;
+  ASSERT_FALSE(noted.empty());
+  ASSERT_TRUE(noted.back().is<notes::Fault>());
+  EXPECT_EQ(noted.back().as<notes::Fault>().fault, notes::FaultKind::crash);
 }
 
 }  // namespace

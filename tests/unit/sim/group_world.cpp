@@ -1,6 +1,6 @@
 #include "tests/unit/sim/group_world.h"
 
-#include "core/group/join_world.h"
+#include "core/group/init_process_group.h"
 
 #include <utility>
 #include <vector>
@@ -16,9 +16,9 @@ WorldSpec world(int ranks, std::string backend) {
 
 RankProgram in_group(GroupBody body) {
   return [body = std::move(body)](RankEnvironment& env) -> ProgramResult {
-    auto joined = join_world(env, env.backend.default_timeout());
+    auto joined = init_process_group(env);
     if (!joined.ok()) return {joined.error(), {}};
-    return {body(env, *joined->group), {}};
+    return {body(env, *joined), {}};
   };
 }
 
@@ -38,13 +38,11 @@ MutableView view(Floats& v, std::int64_t count, DType dtype) {
   return {reinterpret_cast<std::byte*>(v.data()), dtype, count < 0 ? static_cast<std::int64_t>(v.size()) : count};
 }
 
-MutableView view(Ints& v) {
-  return {reinterpret_cast<std::byte*>(v.data()), DType::i32, static_cast<std::int64_t>(v.size())};
-}
+MutableView view(Ints& v) { return view_of(v); }
 
 Status sum_ones(ProcessGroup& group, std::int64_t count) {
   std::vector<float> data(static_cast<std::size_t>(count), 1.0F);
-  PDSIM_TRY(wait(group.all_reduce({reinterpret_cast<std::byte*>(data.data()), DType::f32, count}, ReduceOp::sum)));
+  PDSIM_TRY(wait(group.all_reduce(view_of(data), ReduceOp::sum)));
   for (const float x : data)
     if (x != static_cast<float>(group.size())) return Error{Code::internal, "wrong sum", {}};
   return {};

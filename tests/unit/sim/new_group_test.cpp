@@ -94,9 +94,9 @@ TEST(NewGroup, GivesOthersAHandleOnWhichCallsDoNothing) {
   });
   expect_all_ok(record);
   ASSERT_EQ(record.ranks[1].log.notes.size(), 2U);
-  EXPECT_EQ(record.ranks[1].log.notes[0].kind, note_kind::group_made);
-  EXPECT_EQ(fact(record.ranks[1].log.notes[0].facts, "ranks"), "0, 2");
-  EXPECT_EQ(record.ranks[1].log.notes[1].kind, note_kind::not_a_member);
+  ASSERT_TRUE(record.ranks[1].log.notes[0].is<notes::GroupMade>());
+  EXPECT_EQ(record.ranks[1].log.notes[0].as<notes::GroupMade>().ranks, (std::vector<Rank>{0, 2}));
+  EXPECT_TRUE(record.ranks[1].log.notes[1].is<notes::NotAMember>());
 }
 
 TEST(NewGroup, RefusesRanksOutsideTheWorldAndRanksNamedTwice) {

@@ -1,6 +1,6 @@
 // Fat trees, rails and tori: routes, what shares a link and what it costs; ranks of different speeds; costs of a message.
 #include "core/base/random.h"
-#include "sim/network.h"
+#include "sim/network/network.h"
 #include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace pdsim::sim {
 namespace {
 
-constexpr std::int64_t bytes = 1'000'000;  // 100 us at 10 GB/s
+constexpr std::int64_t megabyte = 1'000'000;  // 100 us at 10 GB/s
 
 WorldSpec links_world(int ranks, Topology::Kind kind) {
   WorldSpec spec = world(ranks, "ideal");
@@ -32,7 +32,7 @@ std::vector<Time> arrivals(const WorldSpec& spec, const std::vector<std::pair<Ra
   auto chooser = Chooser::make("fifo", 0);
   std::vector<Time> result;
   for (const auto& [from, to] : messages)
-    result.push_back(network.transmit(from, to, bytes, Time{}, Time{}, *chooser)->arrived);
+    result.push_back(network.transmit(from, to, megabyte, Time{}, Time{}, *chooser)->arrived);
   return result;
 }
 
@@ -157,9 +157,9 @@ TEST(SharedLink, GivesEachOfItsSendersTheSame) {
   const auto body = [&](RankEnvironment& env, ProcessGroup& g) -> Status {
     const Time began = env.runtime.now();
     for (int i = 0; i < times; ++i) {
-      if (env.rank < 4) PDSIM_TRY(wait(g.send({nullptr, DType::u8, bytes}, env.rank + 4, 0)));
+      if (env.rank < 4) PDSIM_TRY(wait(g.send({nullptr, DType::u8, megabyte}, env.rank + 4, 0)));
       if (env.rank < 4) continue;
-      PDSIM_TRY(wait(g.recv({nullptr, DType::u8, bytes}, env.rank - 4, 0)));
+      PDSIM_TRY(wait(g.recv({nullptr, DType::u8, megabyte}, env.rank - 4, 0)));
       received[static_cast<std::size_t>(env.rank - 4)].push_back(env.runtime.now() - began);
     }
     return {};
@@ -185,7 +185,7 @@ TEST(Topology, IsDeterministicAndDecidesTheTimeOfACollective) {
   const auto ring = [](const WorldSpec& spec) {
     Time last{};
     const RunRecord r = with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
-      PDSIM_TRY(wait(g.all_reduce({nullptr, DType::u8, bytes}, ReduceOp::sum)));
+      PDSIM_TRY(wait(g.all_reduce({nullptr, DType::u8, megabyte}, ReduceOp::sum)));
       last = std::max(last, env.runtime.now());
       return {};
     });
@@ -226,7 +226,7 @@ TEST(Speeds, SlowTheCombiningOfASlowRank) {
     Time took{};
     (void)with_group(spec, [&](RankEnvironment& env, ProcessGroup& g) -> Status {
       const Time began = env.runtime.now();
-      PDSIM_TRY(wait(g.all_reduce({nullptr, DType::u8, 2 * bytes}, ReduceOp::sum)));
+      PDSIM_TRY(wait(g.all_reduce({nullptr, DType::u8, 2 * megabyte}, ReduceOp::sum)));
       if (env.rank == 0) took = env.runtime.now() - began;
       return {};
     });

@@ -198,7 +198,7 @@ TEST(Batch, WithOneBadMessageStartsNone) {
     Ints mine{1}, other{0};
     const std::vector<ProcessGroup::Message> messages{{true, view(mine), 1 - env.rank, 0}, {false, view(other), 2, 0}};
     const auto works = group.batch(messages);
-    EXPECT_EQ(works.error().message, "recv: peer 2 is not a rank of the group, which has ranks 0..1");
+    EXPECT_EQ(works.error().message, "recv: src 2 is not a rank of the group, which has ranks 0..1");
     EXPECT_TRUE(env.recorder.log().calls.empty() || env.recorder.log().calls.back().name != "send");
     return sum_ones(group, 3);
   });

@@ -1,6 +1,6 @@
 #include "core/store/file_store.h"
 
-#include "backends/local/real_files.h"
+#include "backends/os/real_files.h"
 #include "tests/unit/store/memory_log_file.h"
 #include "tests/unit/store/store_world.h"
 

@@ -1,7 +1,7 @@
 // Gloo's own FileStore: what it can do, what it refuses, and what a folder that was used before does to it.
 #include "core/store/gloo_file_store.h"
 
-#include "backends/local/real_files.h"
+#include "backends/os/real_files.h"
 #include "core/store/prefix_store.h"
 #include "tests/unit/store/store_world.h"
 

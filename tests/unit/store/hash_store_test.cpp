@@ -1,6 +1,6 @@
 #include "core/store/hash_store.h"
 
-#include "backends/local/real_runtime.h"
+#include "backends/os/real_runtime.h"
 #include "core/store/prefix_store.h"
 
 #include <gtest/gtest.h>

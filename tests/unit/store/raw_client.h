@@ -1,9 +1,9 @@
 // A socket without TcpStore's manners, for what a server must survive.
 #pragma once
 
-#include "backends/local/real_runtime.h"
-#include "backends/local/tcp_socket.h"
-#include "backends/local/tcp_wire.h"
+#include "backends/net/tcp_socket.h"
+#include "backends/os/real_runtime.h"
+#include "backends/tcp_store/tcp_wire.h"
 
 #include <string>
 #include <string_view>

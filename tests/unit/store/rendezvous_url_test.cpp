@@ -88,8 +88,8 @@ TEST(RendezvousUrl, FilesAreAbsoluteAndOnThisMachine) {
 
 TEST(RendezvousUrl, WrongRanksAndSchemesAreErrors) {
   EXPECT_TRUE(has(error_of("udp://h:1"), "no rendezvous handler for udp://"));
-  EXPECT_TRUE(has(error_of("/tmp/x"), "no URL"));
-  EXPECT_TRUE(has(error_of(""), "no URL"));
+  EXPECT_TRUE(has(error_of("/tmp/x"), "not a URL"));
+  EXPECT_TRUE(has(error_of(""), "not a URL"));
   EXPECT_TRUE(has(error_of("tcp://h:1", 2, 2), "0..1"));
   EXPECT_TRUE(has(error_of("tcp://h:1", -1, 2), "0..1"));
   EXPECT_TRUE(has(error_of("tcp://h:1", 0, 0), "at least 1"));

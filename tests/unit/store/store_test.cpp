@@ -1,7 +1,7 @@
 // One suite over every kind of store.
-#include "backends/local/real_files.h"
-#include "backends/local/real_runtime.h"
-#include "backends/local/tcp_store.h"
+#include "backends/os/real_files.h"
+#include "backends/os/real_runtime.h"
+#include "backends/tcp_store/tcp_store.h"
 #include "core/store/file_store.h"
 #include "core/store/hash_store.h"
 #include "core/store/prefix_store.h"

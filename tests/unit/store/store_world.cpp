@@ -1,6 +1,6 @@
 #include "tests/unit/store/store_world.h"
 
-#include "backends/local/real_files.h"
+#include "backends/os/real_files.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // What the store's server bears: what each connection and all together may take, whose turn it is, and who is let in.
 
-#include "backends/local/tcp_store.h"
+#include "backends/tcp_store/tcp_store.h"
 #include "core/store/length_prefixed.h"
 #include "tests/unit/store/raw_client.h"
 

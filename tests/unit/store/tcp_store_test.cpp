@@ -1,4 +1,4 @@
-#include "backends/local/tcp_store.h"
+#include "backends/tcp_store/tcp_store.h"
 
 #include "core/base/random.h"
 #include "core/store/length_prefixed.h"

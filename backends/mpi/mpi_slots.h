@@ -1,0 +1,23 @@
+// The slots of a world of MPI processes on this machine: mpirun starts a process per rank that keeps its slot.
+//
+//   environment  of mpirun: as root, more ranks than cores, one machine without ssh, shared memory alone, no binding to cores.
+//                What the caller has set (OMPI_MCA_...) stays
+//   files        of mpirun and of the shared memory lie in one folder of their own: in TMPDIR where that is set, else in memory
+//                where the machine has /dev/shm
+//   end          the keepers read a pipe that closes with this process; mpirun is killed should this process be
+//   source       Open MPI 4.1
+#pragma once
+
+#include "backends/process/slots.h"
+
+#include <string>
+
+namespace pdsim {
+
+Result<std::unique_ptr<Slots>> take_mpi_seats(int ranks, const sigset_t& signal_mask,
+                                              const std::function<bool()>& interrupted);
+
+// Why mpirun cannot be started, and what to install; empty when it can.
+std::string mpirun_problem();
+
+}  // namespace pdsim

@@ -1,0 +1,41 @@
+// A rank's record ring in a file that outlives the rank, and where that file is.
+//
+//   place    PDSIM_FLIGHT_RECORD in the environment: a folder, in which the rank writes rank_N.ring, or that file itself. `pdsim
+//            launch` sets it for every rank; under another launcher, name a folder that is there
+//   reader   `pdsim launch --records`, or `pdsim diagnose DIR` on what lies in the folder
+//   writers  the ranks of pdsim's own commands, and any program:
+//              auto file = RecordFile::open(rank, launch);
+//              if (file.ok() && *file) recorder.mirror(&(*file)->ring());
+#pragma once
+
+#include "backends/os/shared_memory.h"
+#include "core/record/record_ring.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pdsim {
+
+constexpr const char* record_variable = "PDSIM_FLIGHT_RECORD";
+
+std::string record_file_name(Rank rank);
+// From the environment; empty where it says nothing.
+std::string record_path(Rank rank);
+
+class RecordFile {
+ public:
+  // Nothing where the environment names no place. Errors: io_error.
+  static Result<std::optional<RecordFile>> open(Rank rank, int launch = 1);
+  RecordRing& ring() { return ring_; }
+
+ private:
+  RecordFile(SharedMemory memory, RecordRing ring) : memory_(std::move(memory)), ring_(ring) {}
+  SharedMemory memory_;
+  RecordRing ring_;
+};
+
+// What such a file holds, also of a process that is running. Errors: io_error, input_invalid (no ring).
+Result<RingRecord> read_record_file(const std::string& path);
+
+}  // namespace pdsim

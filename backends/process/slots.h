@@ -1,0 +1,31 @@
+// Slots: how the processes of a library that has a launcher of its own (MPI's mpirun) become processes of ours.
+//
+//   why    such a library tells a process who it is through the environment that its launcher gives it. So the launcher starts
+//          a keeper per rank, which hands that environment over and then waits; the rank itself is started by us, so that
+//          it is watched, asked, killed and reaped like the ranks of every other world
+//   end    the destructor dismisses the keepers and the library's launcher, and removes their files
+#pragma once
+
+#include "core/base/result.h"
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+class Slots {
+ public:
+  virtual ~Slots() = default;
+  // The whole environment ("NAME=value") of the process of `rank`.
+  virtual const std::vector<std::string>& environment(int rank) const = 0;
+};
+
+// Blocks until all `ranks` slots are there. `signal_mask` is for the processes it starts; it gives up with `cancelled` soon
+// after `interrupted` says so. Errors: unavailable, with what the library's launcher said; io_error.
+using TakeSeats = Result<std::unique_ptr<Slots>> (*)(int ranks, const sigset_t& signal_mask,
+                                                     const std::function<bool()>& interrupted);
+
+}  // namespace pdsim

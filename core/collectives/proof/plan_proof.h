@@ -1,0 +1,29 @@
+// Proves an algorithm: the plan checker over every number of ranks, root, placement and count around the number of
+// ranks, in and out of place, smallest first; and the counted cost against the row's closed form and the lower bound.
+#pragma once
+
+#include "core/collectives/proof/plan_checker.h"
+
+#include <string>
+
+namespace pdsim {
+
+struct ProofOptions {
+  int min_size = 1;
+  int max_size = 64;
+  bool every_root = true;  // false: the first, the last and one between
+  int ranks_per_node = 0;  // 0: every placement that makes a difference
+};
+
+struct PlanProof {
+  bool ok = true;
+  std::int64_t cases = 0;  // that were checked
+  PlanCase at;             // not ok: the smallest case that fails
+  std::string problem;     // and how
+  std::string drawn;       // and the round
+};
+
+PlanProof prove(const Algorithm& algorithm, const ProofOptions& options = {});
+PlanProof prove(const Algorithm& algorithm, const PlanSource& plans, const ProofOptions& options = {});
+
+}  // namespace pdsim

@@ -1,0 +1,66 @@
+// Timing: one collective with one algorithm at several sizes, out of place and in place, on every rank.
+//
+//   round    a barrier (or, where virtual time is free, waiting for the next whole `align`), then `iterations` calls, each
+//            waited for, after `warmup` untimed ones
+//   check    one call before them all, against what must come out; nothing to check without data
+//   errors   the first one ends the program, `unsupported` too
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "core/measure/payload.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+struct TimingRequest {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::string algorithm = "auto";
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  Rank root = 0;
+  std::vector<std::int64_t> counts;  // elements, as Collective::count
+  bool in_place_too = true;
+  bool moves_data = true;
+  int iterations = 20;
+  int warmup = 5;
+  Time align{};  // zero: a barrier
+  Time timeout{60'000'000'000'000};
+  // Told by each rank when its timed calls of a round begin, and when they have ended. May be empty.
+  std::function<void(bool begin)> on_timed{};
+  // So many of the library's own functions are timed too, in turns with ours (raw_timing.h); then average is the median of the
+  // blocks, and there is no `whole`. Needs moves_data.
+  int raw_forms = 0;
+  int blocks = 10;
+};
+
+// A function of the library, called directly.
+struct RawTime {
+  Time median{}, least{};  // of one call, over the blocks
+  std::int64_t wrong = 0;  // elements, of all ranks
+};
+
+// One size, in or out of place.
+struct TimedRound {
+  std::int64_t count = 0;
+  bool in_place = false;
+  Time average{};          // of one call, over the ranks
+  Time whole{};            // of one call, from when the last rank began the round to when the last one ended it
+  std::int64_t wrong = 0;  // elements, of all ranks
+  Time least{};            // beside raw calls only
+  std::vector<RawTime> raw{};
+};
+
+// Of messages of all calls of a request with one count, those of the timed calls: all its calls send as many.
+std::int64_t timed_messages(const TimingRequest& request, std::int64_t messages);
+
+// `request` must outlive the program. Its times are in the values it ends with; timed_rounds() reads them.
+RankProgram timing_program(const TimingRequest& request);
+
+// Of all ranks together, in the order in which they ran; ends before the first round that some rank did not end.
+std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::vector<RankResult>& ranks);
+
+}  // namespace pdsim

@@ -1,0 +1,61 @@
+// Validation: one collective with one algorithm, over dtypes, operations, sizes, roots, in place and out of place, checked on
+// every rank against what must come out.
+//
+//   sizes    0, 1, 3, one more than the ranks, the powers of two up to max_bytes (of one rank's `count` elements), and one
+//            less than the largest
+//   values   exact ones for everything; of floating sums and products numbers that round, too
+//   errors   `unsupported` skips a case, and is counted with its sentence; any other ends the program
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "core/measure/payload.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim {
+
+struct ValidationRequest {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::string algorithm = "auto";
+  std::vector<DType> dtypes;  // none: all
+  std::vector<ReduceOp> ops;  // none: all that the dtype has
+  std::int64_t max_bytes = 16 << 10;
+  Time timeout{60'000'000'000'000};
+};
+
+struct WrongData {
+  Rank rank = 0;
+  std::int64_t count = 0;  // of the call
+  Rank root = 0;
+  bool in_place = false;
+  WrongElement element;
+};
+
+// Of all cases with one dtype and op, on one rank or, added up, on all.
+struct ValidationTally {
+  std::int64_t cases = 0;  // those that ran
+  std::int64_t wrong = 0;  // elements; an input that was written counts as one
+  std::int64_t max_ulp = 0;
+  std::int64_t skipped = 0;
+  std::optional<WrongData> first;
+};
+
+struct ValidationResult {
+  std::map<std::pair<DType, ReduceOp>, ValidationTally> groups;  // of kinds that reduce nothing: op is sum
+  std::map<std::string, std::int64_t> skip_reasons;
+};
+
+// `request` must outlive the program. What it found is in the values it ends with; validation_result() reads them.
+RankProgram validation_program(const ValidationRequest& request);
+
+// Of all ranks together.
+ValidationResult validation_result(const std::vector<RankResult>& ranks);
+
+// How many cases the program tries on each rank.
+std::int64_t validation_cases(const ValidationRequest& request, int ranks);
+
+}  // namespace pdsim

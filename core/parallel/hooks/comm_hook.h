@@ -1,0 +1,44 @@
+// Communication hooks: what brings a bucket's gradients together instead of DDP's own all_reduce (SEMANTICS 1.11).
+//
+//   input   a full bucket as this rank made it: DDP divides nothing where a hook is registered
+//   start   starts the first operation and does not block; the future does the rest in order of the buckets, and leaves in
+//           the bucket what every rank shall have. (PyTorch runs the rest when the first operation is done, so with several
+//           buckets in flight later operations of PowerSGD may interleave otherwise there.)
+//   calls   "bucket k"; powersgd also "bucket k P" and "bucket k Q"
+//   source  torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, powerSGD_hook.py
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/nn/tensor.h"
+#include "core/semantics/ddp_options.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace pdsim {
+
+struct HookBucket {
+  nn::Tensor flat;
+  std::vector<nn::Tensor> gradients;  // views of flat, in their parameters' shapes
+  std::size_t index = 0;
+  bool last = false;  // of the iteration
+};
+
+using HookFuture = std::function<Status()>;
+
+class CommHook {
+ public:
+  virtual ~CommHook() = default;
+  // `call` names the operations for the recorder.
+  virtual Result<HookFuture> start(const HookBucket& bucket, CallOptions call) = 0;
+  // Null for Kind::none. Errors: invalid_argument for a state of powersgd that PyTorch refuses.
+  static Result<std::unique_ptr<CommHook>> make(const CommHookSpec& spec, ProcessGroup& group);
+};
+
+std::unique_ptr<CommHook> make_powersgd(const CommHookSpec& spec, ProcessGroup& group);
+// Divides the data by the group's size, then sums; the future only waits.
+Result<HookFuture> average(ProcessGroup& group, nn::Tensor data, CallOptions call);
+
+}  // namespace pdsim

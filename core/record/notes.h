@@ -1,0 +1,37 @@
+// Every kind of note that a flight record holds. Programs write the struct and rules read the struct; JSON and the record ring follow
+// its fields, so that a new kind is one struct in training_notes.h or world_notes.h and its name in NoteBody.
+//
+//   kind     its name in JSON
+//   fields   of booleans, whole numbers, times, texts, enumerations with names, and lists of texts or numbers
+#pragma once
+
+#include "core/record/training_notes.h"
+#include "core/record/world_notes.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace pdsim {
+
+// The first is what a note is before anything is said of it.
+using NoteBody = std::variant<
+    notes::NoRecord, notes::PathTaken, notes::DdpOptions, notes::BucketLayout, notes::BucketLaunched,
+    notes::BucketUnfilled, notes::OptimizerStep, notes::TensorSaved, notes::TensorWritten, notes::VersionError,
+    notes::StoreRead, notes::StoreWrote, notes::GroupMade, notes::NotAMember, notes::ResultRead, notes::BufferWritten,
+    notes::ModelBuilt, notes::WrapperBypassed, notes::LossScaled, notes::OptimizerMade, notes::SamplesDrawn,
+    notes::DeviceUsed, notes::TensorPassed, notes::InterfacesUsed, notes::RanksExpected, notes::Warning, notes::Fault,
+    notes::NoAnswer, notes::HalfWritten, notes::IdentityClaimed, notes::StoreOpened, notes::PortTaken,
+    notes::VariableMissing, notes::RequiresGradSet, notes::BarrierDevice, notes::FileBegun, notes::FileWritten,
+    notes::FileRead, notes::NotWrapped, notes::ModelUsed, notes::DeviceLoad, notes::RowsTaken, notes::ResultElsewhere,
+    notes::CopyPassed, notes::TrainingSetup, notes::BackendUsed, notes::LossyLinks>;
+
+// What PyTorch or the library would print.
+std::string text_of(const notes::Warning& warning);
+
+std::string_view kind_of(const NoteBody& body);
+// A note of this kind with all fields at their defaults.
+std::optional<NoteBody> note_of_kind(std::string_view kind);
+
+}  // namespace pdsim

@@ -1,0 +1,266 @@
+// Notes on training: the model, DDP, tensors, samples and devices (core/record/notes.h).
+#pragma once
+
+#include "core/base/enum_names.h"
+#include "core/base/quantity.h"
+#include "core/base/types.h"
+#include "core/record/note_field.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace pdsim::notes {
+
+enum class LayoutPhase : std::uint8_t { initial, rebuilt };
+enum class LossReduction : std::uint8_t { mean, sum };
+
+// The path of the model that a forward takes, and the place in the file that says so.
+struct PathTaken {
+  std::string path;
+  bool usual = true;
+  int line = 0, column = 0;
+  static constexpr std::string_view kind = "path-taken";
+  static constexpr auto fields() {
+    return std::tuple{Field{"path", &PathTaken::path}, Field{"default", &PathTaken::usual},
+                      Field{"line", &PathTaken::line}, Field{"column", &PathTaken::column}};
+  }
+  bool operator==(const PathTaken&) const = default;
+};
+
+// What a training is, as far as it is decided before the first forward.
+struct TrainingSetup {
+  LossReduction reduction = LossReduction::mean;
+  std::int64_t rows = 0;               // of a batch, where a forward does not say
+  bool sampled = false;                // rows come from a data set, by a sampler
+  std::vector<std::string> recompute;  // layers under a reentrant checkpoint
+  static constexpr std::string_view kind = "training-setup";
+  static constexpr auto fields() {
+    return std::tuple{Field{"reduction", &TrainingSetup::reduction}, Field{"rows", &TrainingSetup::rows},
+                      Field{"sampled", &TrainingSetup::sampled}, Field{"recompute", &TrainingSetup::recompute}};
+  }
+  bool operator==(const TrainingSetup&) const = default;
+};
+
+// DDP was constructed.
+struct DdpOptions {
+  bool find_unused_parameters = false, broadcast_buffers = true;
+  std::string comm_hook;
+  std::int64_t buckets = 0;
+  int line = 0, column = 0;
+  static constexpr std::string_view kind = "ddp-options";
+  static constexpr auto fields() {
+    return std::tuple{Field{"find_unused_parameters", &DdpOptions::find_unused_parameters},
+                      Field{"broadcast_buffers", &DdpOptions::broadcast_buffers},
+                      Field{"comm_hook", &DdpOptions::comm_hook},
+                      Field{"buckets", &DdpOptions::buckets},
+                      Field{"line", &DdpOptions::line},
+                      Field{"column", &DdpOptions::column}};
+  }
+  bool operator==(const DdpOptions&) const = default;
+};
+
+struct BucketLayout {
+  LayoutPhase phase = LayoutPhase::initial;
+  std::int64_t bucket = 0, bytes = 0;
+  std::vector<std::string> parameters;
+  static constexpr std::string_view kind = "bucket-layout";
+  static constexpr auto fields() {
+    return std::tuple{Field{"phase", &BucketLayout::phase}, Field{"bucket", &BucketLayout::bucket},
+                      Field{"bytes", &BucketLayout::bytes}, Field{"parameters", &BucketLayout::parameters}};
+  }
+  bool operator==(const BucketLayout&) const = default;
+};
+
+struct BucketLaunched {
+  std::int64_t bucket = 0;
+  static constexpr std::string_view kind = "bucket-launched";
+  static constexpr auto fields() { return std::tuple{Field{"bucket", &BucketLaunched::bucket}}; }
+  bool operator==(const BucketLaunched&) const = default;
+};
+
+// Backward returned, and no gradient became ready for `missing`.
+struct BucketUnfilled {
+  std::int64_t bucket = 0, ready = 0, total = 0;
+  std::vector<std::string> missing;
+  static constexpr std::string_view kind = "bucket-unfilled";
+  static constexpr auto fields() {
+    return std::tuple{Field{"bucket", &BucketUnfilled::bucket}, Field{"ready", &BucketUnfilled::ready},
+                      Field{"total", &BucketUnfilled::total}, Field{"missing", &BucketUnfilled::missing}};
+  }
+  bool operator==(const BucketUnfilled&) const = default;
+};
+
+struct OptimizerStep {
+  bool synchronised = true;  // the gradients were
+  static constexpr std::string_view kind = "optimizer-step";
+  static constexpr auto fields() { return std::tuple{Field{"synchronised", &OptimizerStep::synchronised}}; }
+  bool operator==(const OptimizerStep&) const = default;
+};
+
+// A tensor was saved for backward in this version.
+struct TensorSaved {
+  std::string tensor;
+  std::int64_t version = 0;
+  std::string by;
+  static constexpr std::string_view kind = "tensor-saved";
+  static constexpr auto fields() {
+    return std::tuple{Field{"tensor", &TensorSaved::tensor}, Field{"version", &TensorSaved::version},
+                      Field{"by", &TensorSaved::by}};
+  }
+  bool operator==(const TensorSaved&) const = default;
+};
+
+// A tensor was written in place; `version` is the one afterwards.
+struct TensorWritten {
+  std::string tensor;
+  std::int64_t version = 0;
+  std::string by;
+  bool broadcast = false;  // DDP's broadcast of buffers wrote it
+  static constexpr std::string_view kind = "tensor-written";
+  static constexpr auto fields() {
+    return std::tuple{Field{"tensor", &TensorWritten::tensor}, Field{"version", &TensorWritten::version},
+                      Field{"by", &TensorWritten::by}, Field{"broadcast", &TensorWritten::broadcast}};
+  }
+  bool operator==(const TensorWritten&) const = default;
+};
+
+// Backward found a saved tensor in another version.
+struct VersionError {
+  std::string tensor;
+  std::int64_t version = -1, expected = -1;
+  static constexpr std::string_view kind = "version-error";
+  static constexpr auto fields() {
+    return std::tuple{Field{"tensor", &VersionError::tensor}, Field{"version", &VersionError::version},
+                      Field{"expected", &VersionError::expected}};
+  }
+  bool operator==(const VersionError&) const = default;
+};
+
+// "name [2 x 3]" of every trained parameter, as registered.
+struct ModelBuilt {
+  std::vector<std::string> parameters;
+  static constexpr std::string_view kind = "model-built";
+  static constexpr auto fields() { return std::tuple{Field{"parameters", &ModelBuilt::parameters}}; }
+  bool operator==(const ModelBuilt&) const = default;
+};
+
+// A forward with gradients through the module itself.
+struct WrapperBypassed {
+  static constexpr std::string_view kind = "wrapper-bypassed";
+  static constexpr auto fields() { return std::tuple{}; }
+  bool operator==(const WrapperBypassed&) const = default;
+};
+
+struct LossScaled {
+  std::int64_t by = 1, divided_by = 1;
+  int ranks = 1;
+  LossReduction reduction = LossReduction::mean;
+  static constexpr std::string_view kind = "loss-scaled";
+  static constexpr auto fields() {
+    return std::tuple{Field{"by", &LossScaled::by}, Field{"divided_by", &LossScaled::divided_by},
+                      Field{"ranks", &LossScaled::ranks}, Field{"reduction", &LossScaled::reduction}};
+  }
+  bool operator==(const LossScaled&) const = default;
+};
+
+struct OptimizerMade {
+  bool copies = false, wrapped = false;  // of the parameters; DDP was there
+  static constexpr std::string_view kind = "optimizer-made";
+  static constexpr auto fields() {
+    return std::tuple{Field{"copies", &OptimizerMade::copies}, Field{"wrapped", &OptimizerMade::wrapped}};
+  }
+  bool operator==(const OptimizerMade&) const = default;
+};
+
+// What this rank draws in an epoch.
+struct SamplesDrawn {
+  std::int64_t epoch = 0, samples = 0, over = 0;
+  std::string sampler;
+  bool shuffled = false;
+  std::uint64_t seed = 0;
+  std::vector<std::int64_t> indices;
+  static constexpr std::string_view kind = "samples-drawn";
+  static constexpr auto fields() {
+    return std::tuple{Field{"epoch", &SamplesDrawn::epoch},       Field{"sampler", &SamplesDrawn::sampler},
+                      Field{"samples", &SamplesDrawn::samples},   Field{"over", &SamplesDrawn::over},
+                      Field{"shuffled", &SamplesDrawn::shuffled}, Field{"seed", &SamplesDrawn::seed},
+                      Field{"indices", &SamplesDrawn::indices}};
+  }
+  bool operator==(const SamplesDrawn&) const = default;
+};
+
+struct RequiresGradSet {
+  std::vector<std::string> layers;
+  bool to = true, wrapped = false;
+  static constexpr std::string_view kind = "requires-grad-set";
+  static constexpr auto fields() {
+    return std::tuple{Field{"layers", &RequiresGradSet::layers}, Field{"to", &RequiresGradSet::to},
+                      Field{"wrapped", &RequiresGradSet::wrapped}};
+  }
+  bool operator==(const RequiresGradSet&) const = default;
+};
+
+// This rank has the process group and the bare model.
+struct NotWrapped {
+  static constexpr std::string_view kind = "not-wrapped";
+  static constexpr auto fields() { return std::tuple{}; }
+  bool operator==(const NotWrapped&) const = default;
+};
+
+// Which of several models a forward or backward is of.
+struct ModelUsed {
+  std::string model;
+  static constexpr std::string_view kind = "model-used";
+  static constexpr auto fields() { return std::tuple{Field{"model", &ModelUsed::model}}; }
+  bool operator==(const ModelUsed&) const = default;
+};
+
+// Of the last step of a training loop, for each device; bytes and times.
+struct DeviceLoad {
+  std::string device;
+  std::int64_t rows = 0, parameters = 0, gradients = 0, optimizer = 0, activations = 0;
+  Time computing{}, step{};
+  bool data_parallel = false;  // one of several devices of one process that share the rows
+  static constexpr std::string_view kind = "device-load";
+  static constexpr auto fields() {
+    return std::tuple{Field{"device", &DeviceLoad::device},
+                      Field{"rows", &DeviceLoad::rows},
+                      Field{"parameters", &DeviceLoad::parameters},
+                      Field{"gradients", &DeviceLoad::gradients},
+                      Field{"optimizer", &DeviceLoad::optimizer},
+                      Field{"activations", &DeviceLoad::activations},
+                      Field{"computing_ps", &DeviceLoad::computing},
+                      Field{"step_ps", &DeviceLoad::step},
+                      Field{"data_parallel", &DeviceLoad::data_parallel}};
+  }
+  bool operator==(const DeviceLoad&) const = default;
+};
+
+// Of a forward that says how many it takes.
+struct RowsTaken {
+  std::int64_t rows = 0;
+  static constexpr std::string_view kind = "rows-taken";
+  static constexpr auto fields() { return std::tuple{Field{"rows", &RowsTaken::rows}}; }
+  bool operator==(const RowsTaken&) const = default;
+};
+
+}  // namespace pdsim::notes
+
+namespace pdsim {
+
+template <>
+inline constexpr auto enum_rows<notes::LayoutPhase> = std::to_array<EnumRow<notes::LayoutPhase>>({
+    {notes::LayoutPhase::initial, "initial"},
+    {notes::LayoutPhase::rebuilt, "rebuilt"},
+});
+template <>
+inline constexpr auto enum_rows<notes::LossReduction> = std::to_array<EnumRow<notes::LossReduction>>({
+    {notes::LossReduction::mean, "mean"},
+    {notes::LossReduction::sum, "sum"},
+});
+
+}  // namespace pdsim

@@ -1,0 +1,329 @@
+// Notes on groups, stores, files, identities, results and faults (core/record/notes.h).
+#pragma once
+
+#include "core/base/enum_names.h"
+#include "core/base/quantity.h"
+#include "core/base/types.h"
+#include "core/record/note_field.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace pdsim::notes {
+
+enum class Waited : std::uint8_t { no, by_stream, yes };
+
+enum class FaultKind : std::uint8_t { crash, hang, slow, delay, drop, duplicate, corrupt, reorder, partition, skew };
+
+enum class WarningKind : std::uint8_t {
+  rank_ignored,           // by MPI
+  world_size_ignored,     // by MPI: `number` was given
+  check_reduction,        // is deprecated
+  fewer_inputs,           // than others, by at least `number`
+  unused_search_in_vain,  // find_unused_parameters found none
+};
+
+// What nothing is known of: not even that the rank ran.
+struct NoRecord {
+  static constexpr std::string_view kind = "no-record";
+  static constexpr auto fields() { return std::tuple{}; }
+  bool operator==(const NoRecord&) const = default;
+};
+
+// A value that `launch` had written was read in launch `now`; refused: it could not be written over.
+struct StoreRead {
+  std::string key;
+  int launch = 0, now = 0;
+  bool refused = false;
+  static constexpr std::string_view kind = "store-read";
+  static constexpr auto fields() {
+    return std::tuple{Field{"key", &StoreRead::key}, Field{"launch", &StoreRead::launch}, Field{"now", &StoreRead::now},
+                      Field{"refused", &StoreRead::refused}};
+  }
+  bool operator==(const StoreRead&) const = default;
+};
+
+struct StoreWrote {
+  std::string key;
+  int launch = 0;
+  static constexpr std::string_view kind = "store-wrote";
+  static constexpr auto fields() {
+    return std::tuple{Field{"key", &StoreWrote::key}, Field{"launch", &StoreWrote::launch}};
+  }
+  bool operator==(const StoreWrote&) const = default;
+};
+
+// By the `number`-th call of new_group (from 1; 0: the group is known from elsewhere).
+struct GroupMade {
+  std::string group;
+  int number = 0;
+  std::vector<Rank> ranks;
+  static constexpr std::string_view kind = "group-made";
+  static constexpr auto fields() {
+    return std::tuple{Field{"group", &GroupMade::group}, Field{"number", &GroupMade::number},
+                      Field{"ranks", &GroupMade::ranks}};
+  }
+  bool operator==(const GroupMade&) const = default;
+};
+
+// A rank outside the group called this.
+struct NotAMember {
+  std::string group, operation;
+  static constexpr std::string_view kind = "not-a-member";
+  static constexpr auto fields() {
+    return std::tuple{Field{"group", &NotAMember::group}, Field{"operation", &NotAMember::operation}};
+  }
+  bool operator==(const NotAMember&) const = default;
+};
+
+// The program used the result of the call with this label.
+struct ResultRead {
+  std::string label;
+  Waited waited = Waited::no;
+  bool member = true;
+  static constexpr std::string_view kind = "result-read";
+  static constexpr auto fields() {
+    return std::tuple{Field{"label", &ResultRead::label}, Field{"waited", &ResultRead::waited},
+                      Field{"member", &ResultRead::member}};
+  }
+  bool operator==(const ResultRead&) const = default;
+};
+
+// The program overwrote the tensor of the call with this label.
+struct BufferWritten {
+  std::string label;
+  Waited waited = Waited::no;
+  static constexpr std::string_view kind = "buffer-written";
+  static constexpr auto fields() {
+    return std::tuple{Field{"label", &BufferWritten::label}, Field{"waited", &BufferWritten::waited}};
+  }
+  bool operator==(const BufferWritten&) const = default;
+};
+
+// The GPU of a group's first collective.
+struct DeviceUsed {
+  int node = 0, device = 0;
+  static constexpr std::string_view kind = "device-used";
+  static constexpr auto fields() {
+    return std::tuple{Field{"node", &DeviceUsed::node}, Field{"device", &DeviceUsed::device}};
+  }
+  bool operator==(const DeviceUsed&) const = default;
+};
+
+// A tensor that is not contiguous.
+struct TensorPassed {
+  std::int64_t stride = 1;
+  static constexpr std::string_view kind = "tensor-passed";
+  static constexpr auto fields() { return std::tuple{Field{"stride", &TensorPassed::stride}}; }
+  bool operator==(const TensorPassed&) const = default;
+};
+
+// Of GLOO_SOCKET_IFNAME.
+struct InterfacesUsed {
+  std::int64_t count = 1;
+  static constexpr std::string_view kind = "interfaces-used";
+  static constexpr auto fields() { return std::tuple{Field{"count", &InterfacesUsed::count}}; }
+  bool operator==(const InterfacesUsed&) const = default;
+};
+
+// The world size that init was given, and the number of ranks that were started.
+struct RanksExpected {
+  std::int64_t count = 0, started = 0;
+  static constexpr std::string_view kind = "ranks-expected";
+  static constexpr auto fields() {
+    return std::tuple{Field{"count", &RanksExpected::count}, Field{"started", &RanksExpected::started}};
+  }
+  bool operator==(const RanksExpected&) const = default;
+};
+
+// What PyTorch or the library only warns of.
+struct Warning {
+  WarningKind about = WarningKind::rank_ignored;
+  std::int64_t number = 0;
+  static constexpr std::string_view kind = "warning";
+  static constexpr auto fields() {
+    return std::tuple{Field{"about", &Warning::about}, Field{"number", &Warning::number}};
+  }
+  bool operator==(const Warning&) const = default;
+};
+
+struct Fault {
+  FaultKind fault = FaultKind::crash;
+  std::string before;  // the operation it struck at; empty: by time
+  Rank to = no_rank;   // of a message
+  Time late{};
+  bool by_signal = false;
+  static constexpr std::string_view kind = "fault";
+  static constexpr auto fields() {
+    return std::tuple{Field{"fault", &Fault::fault}, Field{"before", &Fault::before}, Field{"to", &Fault::to},
+                      Field{"late_ps", &Fault::late}, Field{"by_signal", &Fault::by_signal}};
+  }
+  bool operator==(const Fault&) const = default;
+};
+
+// The library whose semantics the world has, where the world's own name does not tell.
+struct BackendUsed {
+  std::string backend;
+  static constexpr std::string_view kind = "backend-used";
+  static constexpr auto fields() { return std::tuple{Field{"backend", &BackendUsed::backend}}; }
+  bool operator==(const BackendUsed&) const = default;
+};
+
+// Links lose messages, and nobody notes which.
+struct LossyLinks {
+  static constexpr std::string_view kind = "lossy-links";
+  static constexpr auto fields() { return std::tuple{}; }
+  bool operator==(const LossyLinks&) const = default;
+};
+
+// The process did not hand its record over.
+struct NoAnswer {
+  bool stopped = false;
+  static constexpr std::string_view kind = "no-answer";
+  static constexpr auto fields() { return std::tuple{Field{"stopped", &NoAnswer::stopped}}; }
+  bool operator==(const NoAnswer&) const = default;
+};
+
+// Calls and notes that were being written when the process ended.
+struct HalfWritten {
+  std::int64_t count = 0;
+  static constexpr std::string_view kind = "half-written";
+  static constexpr auto fields() { return std::tuple{Field{"count", &HalfWritten::count}}; }
+  bool operator==(const HalfWritten&) const = default;
+};
+
+// The rank said at init that it is `rank` of `of`.
+struct IdentityClaimed {
+  Rank rank = 0;
+  int of = 0;
+  std::int64_t port = 0;
+  Rank taken_by = no_rank;  // somebody else has claimed it
+  bool local = false;       // it is the rank's number within its node
+  static constexpr std::string_view kind = "identity-claimed";
+  static constexpr auto fields() {
+    return std::tuple{Field{"rank", &IdentityClaimed::rank}, Field{"of", &IdentityClaimed::of},
+                      Field{"port", &IdentityClaimed::port}, Field{"taken_by", &IdentityClaimed::taken_by},
+                      Field{"local", &IdentityClaimed::local}};
+  }
+  bool operator==(const IdentityClaimed&) const = default;
+};
+
+// init's store file.
+struct StoreOpened {
+  std::string path;
+  static constexpr std::string_view kind = "store-opened";
+  static constexpr auto fields() { return std::tuple{Field{"path", &StoreOpened::path}}; }
+  bool operator==(const StoreOpened&) const = default;
+};
+
+// The rank wanted to listen there.
+struct PortTaken {
+  std::int64_t port = 0;
+  Rank held_by = no_rank;
+  static constexpr std::string_view kind = "port-taken";
+  static constexpr auto fields() {
+    return std::tuple{Field{"port", &PortTaken::port}, Field{"held_by", &PortTaken::held_by}};
+  }
+  bool operator==(const PortTaken&) const = default;
+};
+
+// Of the environment, for env://.
+struct VariableMissing {
+  std::string variable;
+  static constexpr std::string_view kind = "variable-missing";
+  static constexpr auto fields() { return std::tuple{Field{"variable", &VariableMissing::variable}}; }
+  bool operator==(const VariableMissing&) const = default;
+};
+
+// The GPU that a first barrier guessed, and the one the rank works on.
+struct BarrierDevice {
+  int node = 0, guess = 0, own = 0;
+  static constexpr std::string_view kind = "barrier-device";
+  static constexpr auto fields() {
+    return std::tuple{Field{"node", &BarrierDevice::node}, Field{"guess", &BarrierDevice::guess},
+                      Field{"own", &BarrierDevice::own}};
+  }
+  bool operator==(const BarrierDevice&) const = default;
+};
+
+// A checkpoint whose writing takes time.
+struct FileBegun {
+  std::string path;
+  static constexpr std::string_view kind = "file-begun";
+  static constexpr auto fields() { return std::tuple{Field{"path", &FileBegun::path}}; }
+  bool operator==(const FileBegun&) const = default;
+};
+
+struct FileWritten {
+  std::string path;
+  static constexpr std::string_view kind = "file-written";
+  static constexpr auto fields() { return std::tuple{Field{"path", &FileWritten::path}}; }
+  bool operator==(const FileWritten&) const = default;
+};
+
+struct FileRead {
+  std::string path;
+  bool whole = true;
+  static constexpr std::string_view kind = "file-read";
+  static constexpr auto fields() {
+    return std::tuple{Field{"path", &FileRead::path}, Field{"whole", &FileRead::whole}};
+  }
+  bool operator==(const FileRead&) const = default;
+};
+
+// A reduce, whose result this rank does not get.
+struct ResultElsewhere {
+  std::string label;
+  Rank root = no_rank;
+  static constexpr std::string_view kind = "result-elsewhere";
+  static constexpr auto fields() {
+    return std::tuple{Field{"label", &ResultElsewhere::label}, Field{"root", &ResultElsewhere::root}};
+  }
+  bool operator==(const ResultElsewhere&) const = default;
+};
+
+// The call had a copy, and the result stays there.
+struct CopyPassed {
+  std::string label;
+  static constexpr std::string_view kind = "copy-passed";
+  static constexpr auto fields() { return std::tuple{Field{"label", &CopyPassed::label}}; }
+  bool operator==(const CopyPassed&) const = default;
+};
+
+}  // namespace pdsim::notes
+
+namespace pdsim {
+
+template <>
+inline constexpr auto enum_rows<notes::Waited> = std::to_array<EnumRow<notes::Waited>>({
+    {notes::Waited::no, "no"},
+    {notes::Waited::by_stream, "by the stream"},
+    {notes::Waited::yes, "yes"},
+});
+template <>
+inline constexpr auto enum_rows<notes::FaultKind> = std::to_array<EnumRow<notes::FaultKind>>({
+    {notes::FaultKind::crash, "crash"},
+    {notes::FaultKind::hang, "hang"},
+    {notes::FaultKind::slow, "slow"},
+    {notes::FaultKind::delay, "delay"},
+    {notes::FaultKind::drop, "drop"},
+    {notes::FaultKind::duplicate, "duplicate"},
+    {notes::FaultKind::corrupt, "corrupt"},
+    {notes::FaultKind::reorder, "reorder"},
+    {notes::FaultKind::partition, "partition"},
+    {notes::FaultKind::skew, "skew"},
+});
+template <>
+inline constexpr auto enum_rows<notes::WarningKind> = std::to_array<EnumRow<notes::WarningKind>>({
+    {notes::WarningKind::rank_ignored, "rank ignored"},
+    {notes::WarningKind::world_size_ignored, "world size ignored"},
+    {notes::WarningKind::check_reduction, "check_reduction"},
+    {notes::WarningKind::fewer_inputs, "fewer inputs"},
+    {notes::WarningKind::unused_search_in_vain, "unused search in vain"},
+});
+
+}  // namespace pdsim

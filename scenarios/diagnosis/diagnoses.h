@@ -1,0 +1,35 @@
+// THE table of diagnoses. Adding one: a file in rules/ that ends with its row, and its scenario.
+//
+//     extern const DiagnosisRow rank_hung_row;
+//     const DiagnosisRow rank_hung_row{350, "rank-hung", "a rank stopped ...", rank_hung, rank_hung_text};
+//
+//   speaks   only if it can cite recorded events (Diagnosis::evidence); reads flight records, never names of scenarios
+//   silent   returns nothing; the report then shows the first divergence and says that no known cause matches
+//   healthy  runs, stragglers among them, get none
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+struct DiagnosisRow {
+  int order;               // rules speak by it: a specific one before those that would also match
+  std::string_view id;     // as scenario files, reports and `pdsim explain` write it
+  std::string_view title;  // one line
+  std::optional<Diagnosis> (*find)(const Report& report);
+  std::string_view text;  // of `pdsim explain`: what happens, how to recognise it, the fix
+};
+
+// All rows, by their order. The list of rule files is written by the build (tools/cmake/PdsimDiagnoses.cmake).
+std::vector<const DiagnosisRow*> diagnosis_table();
+
+// The first row that speaks; its id is filled in.
+std::optional<Diagnosis> diagnose(const Report& report);
+// The row with this id; null when there is none.
+const DiagnosisRow* diagnosis_named(std::string_view id);
+
+}  // namespace pdsim::scenarios

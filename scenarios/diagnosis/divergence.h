@@ -1,0 +1,24 @@
+// The first sequence number at which the ranks of a group disagree. Everything after it is noise.
+//
+//   compared  operation, root, reduce operation, dtype, count, purpose: the first that differs is named; or a member that
+//             never made the call although others did
+//   uneven    of all_gather_v and reduce_scatter_v the list of all counts is compared; of all_to_all_v what one sends to
+//             another with what that one receives (in groups of up to 64)
+//   culprit   by majority; in a tie there are two camps and nobody is singled out
+//   members   of `world` every rank; of another group those that new_group named, and the ranks that ever called in it
+//   lost      a rank that died without a record is not compared
+//   ring      numbers that some rank's record no longer holds are not compared
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <optional>
+
+namespace pdsim::scenarios {
+
+std::optional<Divergence> first_divergence(const RunRecord& run);
+
+// Whether two ranks called the same: everything that is compared, and what each sends in an all_to_all_v.
+bool same_call(const Call& a, const Call& b);
+
+}  // namespace pdsim::scenarios

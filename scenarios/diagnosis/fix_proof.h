@@ -1,0 +1,30 @@
+// Which variants prove a fix, and what it costs: measured from the runs, never estimated.
+//
+//   proof     a variant of the same file that ended ok with every expectation held, still with DDP: to give it up is not a cure
+//   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
+//             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper.
+//             Of real worlds only the collectives are told: one run's times there are mostly noise
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+struct FixProof {
+  const Report* report = nullptr;
+  std::string settings;  // "ddp.find_unused_parameters: true"
+  int steps = 0;         // compared; 0: no step can be compared, nothing was measured
+  double collectives = 0.0;
+  Time time{};
+  double percent = 0.0;
+};
+
+std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>& reports);
+
+// "costs 1 more collective and 12.5us (+4.1%) per step"
+std::string cost_text(const FixProof& proof);
+
+}  // namespace pdsim::scenarios

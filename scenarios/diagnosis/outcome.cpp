@@ -1,0 +1,47 @@
+#include "scenarios/diagnosis/outcome.h"
+
+#include "scenarios/records/log_view.h"
+
+#include <algorithm>
+
+namespace pdsim::scenarios {
+
+bool is_timeout(Code code) {
+  return code == Code::timeout || code == Code::store_timeout || code == Code::rendezvous_timeout ||
+         code == Code::watchdog_timeout;
+}
+
+bool is_consequence(Code code) {
+  return code == Code::peer_closed || code == Code::cancelled || code == Code::group_unusable ||
+         code == Code::process_aborted || code == Code::store_closed;
+}
+
+const RankError& first_cause(const std::vector<RankError>& errors) {
+  const auto cause =
+      std::find_if(errors.begin(), errors.end(), [](const RankError& e) { return !is_consequence(e.code); });
+  return cause == errors.end() ? errors.front() : *cause;
+}
+
+Time moment_of(const RunRecord& run) { return run.deadlocked ? run.deadlock_at : Time::max(); }
+
+std::vector<RankError> errors_of(const RunRecord& run) {
+  std::vector<RankError> errors;
+  const Time moment = moment_of(run);
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const RankLog& log = run.ranks[r].log;
+    if (log.end != RankEnd::raised && log.end != RankEnd::died) continue;
+    if (log.ended > moment) continue;
+    errors.push_back(
+        {static_cast<Rank>(r), log.error.code, log.error.message, log.error_site.step, log.error_site.op, log.ended});
+  }
+  std::stable_sort(errors.begin(), errors.end(), [](const RankError& a, const RankError& b) { return a.at < b.at; });
+  return errors;
+}
+
+Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors) {
+  if (run.deadlocked) return Outcome::deadlock;
+  if (errors.empty()) return Outcome::ok;
+  return is_timeout(first_cause(errors).code) ? Outcome::timeout : Outcome::error;
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,30 @@
+// How a run ended: ok, deadlock, timeout or error, and the errors by time.
+//
+//   deadlock  the world says so: nothing but watchdogs was left (real worlds: no progress within --patience)
+//   timeout   the first error that is not a consequence of another is one of the four timeouts of errors.h
+//   error     it is any other error
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+bool is_timeout(Code code);
+// An error that a rank has only because another rank ended or gave up.
+bool is_consequence(Code code);
+
+// The first error that is not a consequence of another, else the first. Two real processes note their errors in either order.
+// At least one error.
+const RankError& first_cause(const std::vector<RankError>& errors);
+
+// The errors that escaped from ranks, first first; of a deadlock only those before it.
+std::vector<RankError> errors_of(const RunRecord& run);
+Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors);
+
+// The moment that counts for who is blocked: the deadlock, else the end of the record.
+Time moment_of(const RunRecord& run);
+
+}  // namespace pdsim::scenarios

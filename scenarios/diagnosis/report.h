@@ -1,0 +1,135 @@
+// Report: everything that is told about one variant, as a value. Text, JSON, HTML and trace writers render it; they
+// decide nothing.
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "scenarios/language/scenario.h"
+#include "scenarios/text/ending.h"
+#include "scenarios/text/located.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// The operation each blocked rank sits in when nothing can happen any more.
+struct BlockedRank {
+  Rank rank = 0;
+  std::string in;  // all_reduce, barrier, broadcast, send, init ...
+  std::string group;
+  Seq seq = -1;
+  int step = -1;
+  std::string site;  // program operation: train, eval, barrier
+  Purpose purpose;
+  std::vector<Rank> waits_for;
+  bool any = false;  // one of waits_for is enough (receive from any source, a store key); else all of them
+  std::string why;   // why they do not come: "which has not called it"
+  Time since{};
+  std::int64_t call = -1;  // id in the rank's log
+};
+
+struct RankError {
+  Rank rank = 0;
+  Code code = Code::internal;
+  std::string message;
+  int step = -1;
+  std::string in;  // program operation
+  Time at{};
+};
+
+enum class DivergenceKind : std::uint8_t { operation, root, reduce_operation, dtype, count, purpose, missing };
+
+}  // namespace pdsim::scenarios
+
+template <>
+inline constexpr auto pdsim::enum_rows<pdsim::scenarios::DivergenceKind> =
+    std::to_array<pdsim::EnumRow<pdsim::scenarios::DivergenceKind>>({
+        {pdsim::scenarios::DivergenceKind::operation, "operation"},
+        {pdsim::scenarios::DivergenceKind::root, "root"},
+        {pdsim::scenarios::DivergenceKind::reduce_operation, "reduce operation"},
+        {pdsim::scenarios::DivergenceKind::dtype, "dtype"},
+        {pdsim::scenarios::DivergenceKind::count, "count"},
+        {pdsim::scenarios::DivergenceKind::purpose, "purpose"},
+        {pdsim::scenarios::DivergenceKind::missing, "missing"},  // a member did not call it
+    });
+
+namespace pdsim::scenarios {
+
+struct Divergence {  // the first sequence number at which ranks disagree
+  std::string group;
+  Seq seq = 0;
+  struct Entry {
+    Rank rank = 0;
+    std::string call;  // "all_reduce (bucket 0)", or "did not call it"
+    std::int64_t id = -1;
+  };
+  std::vector<Entry> entries;
+  DivergenceKind field = DivergenceKind::missing;  // what differs
+  std::vector<Rank> minority;                      // by majority; empty in a tie
+  Time at{};
+};
+
+struct Evidence {  // the recorded events a diagnosis cites
+  Rank rank = 0;
+  std::int64_t call = -1;
+  std::string what;
+};
+
+struct Diagnosis {
+  std::string id;           // unused-parameters
+  std::string headline;     // rank 0 waits for a gradient bucket that rank 1 will never send
+  std::vector<Rank> ranks;  // culprits
+  std::string cause;        // one sentence
+  std::string why;          // a paragraph
+  std::string fix;          // one sentence or setting
+  std::vector<std::string> fix_lines;
+  std::vector<std::string> parameters;
+  std::vector<Span> spans;
+  std::vector<Evidence> evidence;
+  std::string inevitable;  // "since 840us: rank 1 took path short in step 2"
+  Time inevitable_at{};
+};
+
+struct ValueCheck {
+  std::string tensor;
+  std::string result;  // equal | differ | the value
+};
+
+struct OperationCheck {  // the newest run of an operation that the file speaks of
+  std::string of;
+  Rank rank = 0;
+  std::optional<Time> took;  // absent: the rank is still in it
+  std::vector<std::string> collectives;
+};
+
+struct Failure {  // an expectation that did not hold
+  std::string expected;
+  std::string got;
+  Mark mark{};
+};
+
+// The world of a Report about dumps of PyTorch.
+inline constexpr std::string_view pytorch_world = "pytorch";
+
+struct Report {
+  const Scenario* scenario = nullptr;
+  RunRecord run;
+  std::string world = "sim";
+  Verdict verdict = Verdict::pass;
+  Outcome outcome = Outcome::ok;
+  std::string skip_reason;
+  std::vector<BlockedRank> blocked;
+  std::vector<Rank>
+      cycle;  // 0, 1: rank 0 waits for rank 1, which waits for rank 0; empty when nobody waits in a circle
+  std::vector<RankError> errors;  // by time, first first
+  std::optional<Divergence> divergence;
+  std::optional<Diagnosis> diagnosis;
+  std::vector<ValueCheck> values;
+  std::vector<OperationCheck> operations;
+  std::vector<Failure> failures;
+};
+
+}  // namespace pdsim::scenarios

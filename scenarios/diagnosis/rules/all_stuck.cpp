@@ -1,0 +1,65 @@
+// Every rank is in the same call, nothing differs, and nobody recorded what is missing.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+const BlockedRank* all_are_there(const Report& report) {
+  if (!report.run.deadlocked || report.divergence || report.blocked.empty()) return nullptr;
+  const BlockedRank& first = report.blocked.front();
+  if (first.seq < 0) return nullptr;
+  const bool same = std::all_of(report.blocked.begin(), report.blocked.end(), [&](const BlockedRank& b) {
+    return b.seq == first.seq && b.group == first.group && b.in == first.in;
+  });
+  return same && report.errors.empty() && report.blocked.size() > 1 ? &first : nullptr;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> all_stuck(const Report& report) {
+  const BlockedRank* in = all_are_there(report);
+  if (in == nullptr) return std::nullopt;
+  Diagnosis d;
+  Time last{};
+  for (const BlockedRank& b : report.blocked) {
+    d.ranks.push_back(b.rank);
+    last = std::max(last, b.since);
+    if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("is in {} #{}", b.in, b.seq)});
+  }
+  d.headline = fmt::format("{} are in {} #{} alike, and it does not complete", ranks_text(d.ranks), in->in, in->seq);
+  d.cause = fmt::format("messages of {} #{} between {} did not arrive", in->in, in->seq, ranks_text(d.ranks));
+  d.why =
+      "Every rank made this call, with the same arguments and in the same order, so the program is not at fault. What "
+      "is missing is a message: the network lost it, a firewall holds it, or a process stopped inside the call.";
+  d.fix = "repair the network between these ranks; no change of the program helps";
+  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is built anew"};
+  if (const Call* call = call_by_id(log_of(report.run, in->rank), in->call))
+    add_span(d, report, call->site.line, call->site.column, "every rank came here", true);
+  d.inevitable_at = last;
+  d.inevitable = fmt::format("since {}: the last rank had come", to_string(last));
+  return d;
+}
+
+constexpr std::string_view all_stuck_text =
+    R"(All ranks of the group are in the same call, with the same sequence number and the same arguments, and it does not end. No
+program does this: the ranks agree. Below them something is missing: a message that the network lost, a firewall between two
+interfaces (the first call over a new interface is the usual place), a device or a process that stopped inside the call.
+
+How to recognise it: no rank is behind, no rank is ahead, nothing differs. Compare with message-lost, where the loss itself
+was recorded, with rank-hung, where one process is known to have stopped, and with missing-exit, where some ranks left.
+
+Fix: check that every pair of ranks can reach each other over the interface that the backend chose (GLOO_SOCKET_IFNAME,
+NCCL_SOCKET_IFNAME), then restart all ranks.)";
+
+extern const DiagnosisRow all_stuck_row;
+const DiagnosisRow all_stuck_row{460, "all-stuck",
+                                 "every rank is in the same call, nothing differs, and it does not end", all_stuck,
+                                 all_stuck_text};
+
+}  // namespace pdsim::scenarios::diagnoses

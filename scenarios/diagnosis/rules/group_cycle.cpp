@@ -1,0 +1,65 @@
+// Ranks wait for each other in a circle that leads through several process groups: each is in a call of one group, and would
+// make the call that another waits in only afterwards.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/waits.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+std::string place_of(const BlockedRank& b) { return fmt::format("{} #{} of group {}", b.in, b.seq, b.group); }
+
+}  // namespace
+
+std::optional<Diagnosis> group_cycle(const Report& report) {
+  const Waits waits = waits_of(report);
+  if (waits.cycle.size() < 2) return std::nullopt;
+  Diagnosis d;
+  std::vector<std::string> groups, places;
+  for (const Rank rank : waits.cycle) {
+    const auto b =
+        std::find_if(waits.blocked.begin(), waits.blocked.end(), [&](const BlockedRank& x) { return x.rank == rank; });
+    if (b == waits.blocked.end() || b->seq < 0) return std::nullopt;
+    add_once(groups, {b->group});
+    places.push_back(fmt::format("rank {} is in {}", rank, place_of(*b)));
+    d.ranks.push_back(rank);
+    d.evidence.push_back({rank, b->call, fmt::format("in {}, for {}", place_of(*b), ranks_text(b->waits_for))});
+    d.inevitable_at = std::max(d.inevitable_at, b->since);
+    if (const Call* call = call_by_id(log_of(report.run, rank), b->call))
+      add_span(d, report, call->site.line, call->site.column, fmt::format("rank {} is here", rank), d.spans.empty());
+  }
+  if (groups.size() < 2) return std::nullopt;
+  const std::string ranks = ranks_text(d.ranks), where = list_text(places);
+  d.headline = fmt::format("{} wait for each other across the groups {}", ranks, list_text(groups));
+  d.cause = fmt::format("{} use the groups {} in different orders: {}", ranks, list_text(groups), where);
+  d.why = fmt::format(
+      "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
+      "that would come to it only after its own. With asynchronous calls, or where small messages are copied "
+      "away, the same program may pass.",
+      capitalised(where));
+  d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
+  d.fix_lines = {"or start both calls with async: true and wait for both afterwards (not with NCCL, where they queue)"};
+  d.inevitable = fmt::format("since {}: the circle was closed", to_string(d.inevitable_at));
+  return d;
+}
+
+constexpr std::string_view group_cycle_text =
+    R"(A rank that is in two process groups orders their calls by its program. When rank 0 calls first in group a and then in group
+b, and rank 1 first in b and then in a, each waits for a rank that is in the other call: a circle, although each group for
+itself sees the right calls in the right order. Tensor-, pipeline- and data-parallel groups overlap like this. Tools that
+look at one group at a time report one missing rank in each, and name each rank once as the victim and once as the cause.
+
+How to recognise it: two groups are blocked, and the rank that each of them misses is blocked in the other.
+
+Fix: one order of groups for all ranks. With NCCL this holds for asynchronous calls too, also of different streams.)";
+
+extern const DiagnosisRow group_cycle_row;
+const DiagnosisRow group_cycle_row{390, "group-cycle", "ranks wait for each other in a circle across process groups",
+                                   group_cycle, group_cycle_text};
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,13 @@
+// Ranks that gave up in init while another was at work and had not called it yet.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <optional>
+
+namespace pdsim::scenarios::diagnoses {
+
+// As delayed_enter, for what ranks wait for in the store.
+std::optional<Diagnosis> late_to_init(const Report& report);
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,176 @@
+// Optimizer steps on gradients that no other rank has seen, although DDP wraps the model and nothing failed.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// The first step of the optimizer on gradients that are this rank's alone; null when there is none.
+const Note* first_local_step(const RankLog& log) {
+  for (const Note* note : notes_of<notes::OptimizerStep>(log))
+    if (!note->as<notes::OptimizerStep>().synchronised) return note;
+  return nullptr;
+}
+
+bool called_in_step(const RankLog& log, std::string_view name, int step) {
+  return std::any_of(log.calls.begin(), log.calls.end(),
+                     [&](const Call& c) { return c.layer == Layer::program && c.name == name && c.site.step == step; });
+}
+
+const Note* bypass_in_step(const RankLog& log, int step) {
+  for (const Note* note : notes_of<notes::WrapperBypassed>(log))
+    if (note->site.step == step) return note;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
+  if (report.outcome != Outcome::ok) return std::nullopt;
+  Diagnosis d;
+  const Note *first = nullptr, *bypass = nullptr;
+  bool in_no_sync = false;
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    const Note* step = has_note<notes::DdpOptions>(log) ? first_local_step(log) : nullptr;
+    if (step == nullptr) continue;
+    add_once(d.ranks, log.rank);
+    d.evidence.push_back(cite(log.rank, *step, "the optimizer steps on gradients of this rank alone"));
+    if (first != nullptr) continue;
+    first = step;
+    bypass = bypass_in_step(log, step->site.step);
+    in_no_sync = called_in_step(log, "no_sync", step->site.step);
+  }
+  if (first == nullptr || (bypass == nullptr && !in_no_sync)) return std::nullopt;
+  const std::string where = site_text(first->site);
+  d.headline =
+      fmt::format("{} the optimizer {} on gradients that were never averaged", who(d.ranks, "steps", "step"), where);
+  d.cause = bypass != nullptr ? "the forward went through the module and not through DDP's wrapper"
+                              : "every forward of the step stood inside no_sync";
+  d.why =
+      "DDP arms its reducer in the forward of the wrapper, when gradients are on and no_sync is not. A backward whose "
+      "forward did not arm it accumulates into this rank's gradients and sends nothing. No call fails and no rank "
+      "waits: from here on the replicas differ, and each trains on its own part of the data.";
+  d.fix = bypass != nullptr ? "forward: {through: ddp}, that is, call the wrapped model"
+                            : "leave the last forward of the step outside no_sync";
+  if (bypass != nullptr) {
+    d.fix_lines = {"model.module is for saving; a method of the module, as training_step, is called from its forward"};
+    add_span(d, report, bypass->site.line, bypass->site.column, "goes around the wrapper", true);
+  } else {
+    d.fix_lines = {"what counts is where the forward stands; a backward outside does not help"};
+  }
+  add_span(d, report, first->site.line, first->site.column, "uses local gradients", bypass == nullptr);
+  d.inevitable_at = first->at;
+  d.inevitable = fmt::format("since {}: the replicas differ", to_string(first->at));
+  return d;
+}
+
+std::optional<Diagnosis> loss_times_world(const Report& report) {
+  Diagnosis d;
+  const Note* first = nullptr;
+  for (const RankResult& result : report.run.ranks) {
+    if (!has_note<notes::DdpOptions>(result.log)) continue;
+    for (const Note* note : notes_of<notes::LossScaled>(result.log)) {
+      const auto& scaled = note->as<notes::LossScaled>();
+      if (scaled.by != scaled.ranks || scaled.reduction == notes::LossReduction::sum) continue;
+      if (scaled.divided_by != 1) continue;  // weights, of batches that are not of one size
+      add_once(d.ranks, result.log.rank);
+      if (first == nullptr) first = note;
+      d.evidence.push_back(cite(result.log.rank, *note, "multiplied the loss by the world size"));
+      break;
+    }
+  }
+  if (first == nullptr || report.outcome != Outcome::ok) return std::nullopt;
+  const std::int64_t by = first->as<notes::LossScaled>().by;
+  d.headline = fmt::format("{} a mean loss by the world size, so gradients are {} times what one process would have",
+                           who(d.ranks, "multiplies", "multiply"), by);
+  d.cause = fmt::format("DDP already averages over ranks; the factor {} stays in the gradients", by);
+  d.why =
+      "With a loss that is a mean over the rows of the rank, DDP's average over ranks is the gradient of the mean over "
+      "all rows: nothing is left to scale. Only a loss that is a sum has to be multiplied by the world size, to undo "
+      "the average. The optimizer steps as if the learning rate were larger by the same factor.";
+  d.fix = "backward: {times: 1}";
+  d.fix_lines = {"or scale the learning rate instead, where a larger batch asks for it"};
+  add_span(d, report, first->site.line, first->site.column, "multiplies the loss", true);
+  d.inevitable_at = first->at;
+  d.inevitable = fmt::format("since {}: gradients are {} times too large", to_string(first->at), by);
+  return d;
+}
+
+std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
+  if (report.outcome != Outcome::ok) return std::nullopt;
+  Diagnosis d;
+  const Note* first = nullptr;
+  bool steps = false;
+  for (const RankResult& result : report.run.ranks) {
+    for (const Note* note : notes_of<notes::OptimizerMade>(result.log)) {
+      if (note->as<notes::OptimizerMade>().wrapped || !has_note<notes::DdpOptions>(result.log)) continue;
+      d.evidence.push_back(cite(result.log.rank, *note, "took copies of the parameters before DDP was there"));
+      if (result.log.rank != 0) add_once(d.ranks, result.log.rank);  // rank 0's parameters are those that all get
+      if (first == nullptr) first = note;
+    }
+    steps = steps || has_note<notes::OptimizerStep>(result.log);
+  }
+  if (first == nullptr || d.ranks.empty() || !steps) return std::nullopt;
+  d.headline = fmt::format("the optimizer of {} works on copies that it took before DDP shared rank 0's parameters",
+                           ranks_text(d.ranks));
+  d.cause = "the optimizer was made before the wrapper, and keeps values and not only references";
+  d.why =
+      "DDP's constructor writes rank 0's parameters into those of every rank, in place. An optimizer that only refers "
+      "to them does not notice. One that copied them (master weights, an average, a trust ratio) still has this rank's "
+      "own initial values, and writes them back at its first step: gradients are the same on every rank, parameters "
+      "are not.";
+  d.fix = "optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel";
+  d.fix_lines = {"or seed every rank alike before the model is built"};
+  add_span(d, report, first->site.line, first->site.column, "the copies are taken here, before the wrapper", true);
+  d.inevitable_at = first->at;
+  d.inevitable =
+      fmt::format("since {}: the copies of {} are not rank 0's parameters", to_string(first->at), ranks_text(d.ranks));
+  return d;
+}
+
+constexpr std::string_view gradients_not_reduced_text =
+    R"(Every rank steps on its own gradients. DDP reduces only in a backward whose forward went through the wrapper outside of
+no_sync; model.module(x), a method of the inner module, or a forward inside no_sync leave the reducer unarmed, and nothing
+says so.
+
+How to recognise it: training gets faster, and worse; parameters of two ranks differ; a profile shows no all_reduce.
+
+Fix: call the wrapped model, and leave the last forward of an accumulation outside no_sync.)";
+
+constexpr std::string_view loss_times_world_text =
+    R"(A mean loss was multiplied by the world size. DDP averages gradients over ranks, and with a mean over each rank's rows that
+average is already the gradient of one process on the joined batch. The factor stays in the gradients and acts on the
+learning rate.
+
+How to recognise it: training diverges as ranks are added; gradient norms grow with the world size.
+
+Fix: no factor with a mean; the factor belongs to a loss that is a sum, or to means over different numbers of tokens.)";
+
+constexpr std::string_view optimizer_before_wrapper_text =
+    R"(The optimizer was made before DistributedDataParallel and copied the parameters: master weights, averages. DDP's constructor
+then wrote rank 0's values into the parameters of every rank, and the copies stayed as they were.
+
+How to recognise it: parameters are equal after wrapping, gradients are equal in every step, and parameters differ after the first
+optimizer step. Plain SGD and Adam, which keep references, do not show it.
+
+Fix: wrap first, then make the optimizer; or seed all ranks alike.)";
+
+extern const DiagnosisRow gradients_not_reduced_row;
+const DiagnosisRow gradients_not_reduced_row{490, "gradients-not-reduced",
+                                             "the optimizer stepped on gradients that DDP did not reduce",
+                                             gradients_not_reduced, gradients_not_reduced_text};
+extern const DiagnosisRow loss_times_world_row;
+const DiagnosisRow loss_times_world_row{500, "loss-times-world", "a mean loss was multiplied by the world size",
+                                        loss_times_world, loss_times_world_text};
+extern const DiagnosisRow optimizer_before_wrapper_row;
+const DiagnosisRow optimizer_before_wrapper_row{530, "optimizer-before-wrapper",
+                                                "the optimizer copied parameters before DDP shared them",
+                                                optimizer_before_wrapper, optimizer_before_wrapper_text};
+
+}  // namespace pdsim::scenarios::diagnoses

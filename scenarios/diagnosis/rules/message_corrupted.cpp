@@ -1,0 +1,67 @@
+// A result was wrong although all ranks called the same: a message was changed on its way. Cites the recorded change.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+
+std::optional<Diagnosis> message_corrupted(const Report& report) {
+  const auto wrong = std::find_if(report.errors.begin(), report.errors.end(),
+                                  [](const RankError& e) { return e.code == Code::wrong_data; });
+  if (wrong == report.errors.end() || (report.divergence && report.divergence->field != DivergenceKind::missing))
+    return std::nullopt;
+  const Note* change = nullptr;
+  Rank from = 0;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::Fault>(result.log))
+      if (note->as<notes::Fault>().fault == notes::FaultKind::corrupt && note->at <= wrong->at &&
+          (change == nullptr || note->at < change->at))
+        change = note, from = result.log.rank;
+  if (change == nullptr) return std::nullopt;
+  Diagnosis d;
+  const Rank to = change->as<notes::Fault>().to;
+  std::vector<Rank> seen;
+  for (const RankError& e : report.errors)
+    if (e.code == Code::wrong_data) add_once(seen, e.rank);
+  std::sort(seen.begin(), seen.end());
+  d.ranks = {from, to};
+  d.evidence.push_back(cite(from, *change, fmt::format("a message to rank {} was changed on its way", to)));
+  const RankLog& log = log_of(report.run, wrong->rank);
+  d.evidence.push_back({wrong->rank, log.calls.empty() ? -1 : log.calls.back().id, wrong->message});
+  d.headline = fmt::format("a message from rank {} to rank {} was changed on its way, and {} a wrong result", from, to,
+                           who(seen, "has", "have"));
+  d.cause = fmt::format("the message from rank {} to rank {} at {} arrived with other bytes", from, to,
+                        to_string(change->at));
+  d.why = fmt::format(
+      "All ranks made the same calls. One message arrived with other bytes than were sent, and the reduction carried "
+      "them on: {} found it because the result is checked here. A training job would have gone on with it.",
+      ranks_text(seen));
+  d.fix = "look for faulty memory or network hardware on the nodes of these ranks";
+  d.fix_lines = {"or compare a checksum of the parameters across ranks every few hundred steps"};
+  add_span(d, report, log.error_site.line, log.error_site.column, "the wrong result came out of this call", true);
+  d.inevitable_at = change->at;
+  d.inevitable = fmt::format("since {}: the message was changed", to_string(change->at));
+  return d;
+}
+
+constexpr std::string_view message_corrupted_text =
+    R"(A collective's result is not what its inputs say although every rank called the same. Links have checksums, but memory,
+buses and network cards on the way can still change bytes, and a reduction spreads one wrong value to every rank.
+
+Training does not notice: a loss that jumps, a NaN, or replicas that differ by a little are all that shows.
+
+How to recognise it: the same program with the same seed gives another result on one machine, or one machine is part of every
+failing job.
+
+Fix: run a collective test with checked results over all pairs of nodes (pdsim validate, nccl-tests with -c 1) and take the
+faulty node out.)";
+
+extern const DiagnosisRow message_corrupted_row;
+const DiagnosisRow message_corrupted_row{320, "message-corrupted", "a message arrived with other bytes than were sent",
+                                         message_corrupted, message_corrupted_text};
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,24 @@
+// Which sends met which receives, as two ranks recorded them: in one group, the n-th send of a tag meets the n-th
+// receive of it.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+
+namespace pdsim::scenarios::diagnoses {
+
+// What the other side of a message call did; at most one is set.
+struct Counterpart {
+  const Call* call = nullptr;       // the call that met it
+  const Call* other_tag = nullptr;  // none met it; this one, which met none either, would have with the same tag
+};
+Counterpart counterpart_of(const Report& report, Rank rank, const Call& call);
+
+// Whether the library matches messages by tag: NCCL does not.
+bool has_tags(const Report& report);
+
+// "0", or what the call says.
+std::uint64_t tag_of(const Call& call);
+
+}  // namespace pdsim::scenarios::diagnoses

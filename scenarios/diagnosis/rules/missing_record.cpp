@@ -1,0 +1,66 @@
+// Ranks wait in a call, and of a rank that it needs there is no record: nobody can say whether it came.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+bool has_no_record(const Report& report, Rank rank) { return has_note<notes::NoRecord>(log_of(report.run, rank)); }
+
+}  // namespace
+
+std::optional<Diagnosis> missing_record(const Report& report) {
+  if (report.outcome == Outcome::ok || report.divergence) return std::nullopt;
+  Diagnosis d;
+  const BlockedRank* first = nullptr;
+  std::vector<Rank> waiting;
+  for (const BlockedRank& b : report.blocked) {
+    std::vector<Rank> unknown;
+    for (const Rank rank : b.waits_for)
+      if (has_no_record(report, rank)) unknown.push_back(rank);
+    if (unknown.empty()) continue;
+    if (first == nullptr) first = &b;
+    if (b.in != first->in || b.seq != first->seq || b.group != first->group) continue;
+    for (const Rank rank : unknown) add_once(d.ranks, rank);
+    waiting.push_back(b.rank);
+    if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("waits in {}", b.in)});
+  }
+  if (first == nullptr) return std::nullopt;
+  const std::string what = first->seq >= 0 ? fmt::format("{} #{}", first->in, first->seq) : first->in;
+  const std::string unknown = ranks_text(d.ranks);
+  d.headline =
+      fmt::format("{} in {} for {}, of which there is no record", who(waiting, "waits", "wait"), what, unknown);
+  d.cause = fmt::format("{} left no record, and {} of group {} needs {}", unknown, what, first->group, unknown);
+  d.why = fmt::format(
+      "{} in {} and the records agree with one another. {} left none. A process that was killed, ran out of memory or "
+      "lost its machine writes no record, so it may be the cause; or its record lies elsewhere, on its own machine.",
+      capitalised(who(waiting, "is", "are")), what, capitalised(unknown));
+  d.fix = fmt::format("look at the log of {} first: how did that process end, and when", unknown);
+  d.fix_lines = {"if it wrote a record, add it to the others and diagnose them again"};
+  d.inevitable_at = first->since;
+  return d;
+}
+
+constexpr std::string_view missing_record_text =
+    R"(The records that were given agree: their ranks wait together in one call. But the group has more ranks than records, and the
+call needs all. What the others did is not known. A process that hangs still leaves its record, because a thread of its own
+writes it; a process that was killed by a signal, by the kernel for want of memory, or with its machine, leaves none. So the
+rank without a record is the first to look at, but the record alone does not prove it guilty.
+
+How to recognise it: one file per rank is missing, and every rank that has one waits in the same call.
+
+Fix: read the end of that rank's log and the kernel's log of its machine. Collect the records of all machines before the
+next diagnosis.)";
+
+extern const DiagnosisRow missing_record_row;
+const DiagnosisRow missing_record_row{430, "missing-record",
+                                      "ranks wait in a call that needs a rank of which there is no record",
+                                      missing_record, missing_record_text};
+
+}  // namespace pdsim::scenarios::diagnoses

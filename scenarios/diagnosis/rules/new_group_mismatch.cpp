@@ -1,0 +1,169 @@
+// A process group that not all of its members made, or that they made in different orders: the n-th call of new_group of one
+// rank is the n-th of every other, whatever they name it.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Made {
+  Rank rank = 0;
+  const Note* note = nullptr;
+};
+
+const notes::GroupMade& group_of(const Note& note) { return note.as<notes::GroupMade>(); }
+
+const Note* made_as(const RankLog& log, int number) {
+  for (const Note* note : notes_of<notes::GroupMade>(log))
+    if (group_of(*note).number == number) return note;
+  return nullptr;
+}
+
+std::vector<Rank> members_of(const Note& note, const Report& report) {
+  std::vector<Rank> members;
+  for (const Rank rank : group_of(note).ranks) {
+    if (rank >= 0 && static_cast<std::size_t>(rank) < report.run.ranks.size()) members.push_back(rank);
+  }
+  return members;
+}
+
+// Who suffers: the rank waits in new_group, or in a call of the group, or gave that up.
+bool suffers(const Report& report, const Made& made) {
+  const std::string& group = group_of(*made.note).group;
+  const auto waits = [&](const BlockedRank& b) {
+    return b.rank == made.rank && (b.in == "new_group" || b.group == group);
+  };
+  const auto gave_up = [&](const RankError& e) {
+    return e.rank == made.rank && e.in == "new_group" && e.code != Code::invalid_argument;
+  };
+  return std::any_of(report.blocked.begin(), report.blocked.end(), waits) ||
+         std::any_of(report.errors.begin(), report.errors.end(), gave_up);
+}
+
+struct Found {
+  Made made;                    // the call that suffers
+  std::vector<Rank> missing;    // its members that did not make this call
+  std::vector<Made> different;  // those whose call of the same number names other ranks
+};
+
+// Of the first number at which the ranks went apart.
+std::optional<Found> first_apart(const Report& report) {
+  std::optional<Found> first;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::GroupMade>(result.log)) {
+      const Made made{result.log.rank, note};
+      const int number = group_of(*note).number;
+      if (number == 0) continue;  // known from elsewhere than a call of new_group
+      if (first && group_of(*first->made.note).number <= number) break;
+      if (!suffers(report, made)) continue;
+      Found found{made, {}, {}};
+      for (const Rank member : members_of(*note, report)) {
+        const RankLog& log = log_of(report.run, member);
+        const Note* theirs = made_as(log, number);
+        const Code end = log.error.code;
+        if (theirs == nullptr && log.end == RankEnd::died && !is_timeout(end) && !is_consequence(end))
+          return std::nullopt;  // its death is the cause
+        if (theirs == nullptr) found.missing.push_back(member);
+        if (theirs != nullptr && group_of(*theirs).ranks != group_of(*note).ranks)
+          found.different.push_back({member, theirs});
+      }
+      if (!found.missing.empty() || !found.different.empty()) first = std::move(found);
+    }
+  return first;
+}
+
+std::string group_text(const Note& note) {
+  return fmt::format("{} of ranks {}", group_of(note).group, fmt::join(group_of(note).ranks, ", "));
+}
+
+std::string what_it_did_instead(const Report& report, Rank rank) {
+  const RankLog& log = log_of(report.run, rank);
+  if (!is_running_at(log, moment_of(report.run)) && log.end == RankEnd::returned) return "finished its program";
+  const Call* call = nullptr;
+  if (is_running_at(log, moment_of(report.run))) call = sits_in(log, moment_of(report.run));
+  if (call == nullptr)
+    for (const Call& c : log.calls)
+      if (c.state != CallState::completed && c.layer != Layer::program) call = &c;
+  return call != nullptr ? fmt::format("went on to {}", call->site.op.empty() ? call_text(*call) : call->site.op)
+                         : std::string("went on without it");
+}
+
+void explain_missing(Diagnosis& d, const Report& report, const Found& found, int number) {
+  const std::string who_is_missing = ranks_text(found.missing);
+  const std::string place = what_it_did_instead(report, found.missing.front());
+  d.ranks = found.missing;
+  d.headline = fmt::format("rank {} makes the group {}, and {} did not call new_group for it", found.made.rank,
+                           group_text(*found.made.note), who_is_missing);
+  d.cause = fmt::format("new_group #{} was not called by {}, which {}", number, who_is_missing, place);
+  d.why = fmt::format(
+      "new_group is a collective of the world: every rank must call it, and the members meet there. Rank {} waits for "
+      "{}, which {}.",
+      found.made.rank, who_is_missing, place);
+}
+
+void explain_order(Diagnosis& d, const Report& report, const Found& found, int number) {
+  const Made& other = found.different.front();
+  const std::string mine = group_text(*found.made.note), theirs = group_text(*other.note);
+  d.ranks = {found.made.rank};
+  for (const Made& m : found.different) add_once(d.ranks, m.rank);
+  d.headline = fmt::format("new_group #{} is {} on rank {}, and {} on rank {}", number, mine, found.made.rank, theirs,
+                           other.rank);
+  d.cause = d.headline;
+  d.why = fmt::format(
+      "Groups are told apart by how often new_group was called before, not by their names or ranks. Call #{} of rank "
+      "{} makes {}, and call #{} of rank {} makes {}: they look for each other under one key and wait for ranks that "
+      "never come.",
+      number, found.made.rank, mine, number, other.rank, theirs);
+  d.evidence.push_back(cite(other.rank, *other.note, fmt::format("made {} as #{}", theirs, number)));
+  add_span(d, report, other.note->site.line, other.note->site.column,
+           fmt::format("rank {} makes {} here as #{}", other.rank, group_of(*other.note).group, number), false);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> new_group_mismatch(const Report& report) {
+  if (report.outcome == Outcome::ok) return std::nullopt;
+  const std::optional<Found> found = first_apart(report);
+  if (!found) return std::nullopt;
+  const int number = group_of(*found->made.note).number;
+  Diagnosis d;
+  d.evidence.push_back(cite(found->made.rank, *found->made.note,
+                            fmt::format("called new_group #{} for {}", number, group_text(*found->made.note))));
+  add_span(d, report, found->made.note->site.line, found->made.note->site.column,
+           fmt::format("rank {} makes {} here as #{}", found->made.rank, group_of(*found->made.note).group, number),
+           true);
+  if (found->different.empty()) {
+    explain_missing(d, report, *found, number);
+  } else {
+    explain_order(d, report, *found, number);
+  }
+  d.fix = "let every rank of the world call new_group for every group, members or not, in one order";
+  d.inevitable_at = found->made.note->at;
+  d.inevitable =
+      fmt::format("since {}: rank {} called new_group #{}", to_string(d.inevitable_at), found->made.rank, number);
+  return d;
+}
+
+constexpr std::string_view new_group_mismatch_text =
+    R"(new_group is a call of every rank of the world, also of those that will not be in the group, and all must make the same
+calls in the same order: the n-th call of one rank belongs to the n-th call of every other. A call inside `if rank in
+members`, or groups that are made in different orders, let ranks wait in new_group for each other, or join different ranks
+under one number. In older versions every rank waits at a barrier there; since 2.x only the members meet.
+
+How to recognise it: ranks hang in new_group, or time out in the store with a key of the group, such as rank_1.
+
+Fix: make all groups on all ranks in one loop, and keep the handle of those you are in.)";
+
+extern const DiagnosisRow new_group_mismatch_row;
+const DiagnosisRow new_group_mismatch_row{300, "new-group-mismatch",
+                                          "a process group was not made by all its members, or in different orders",
+                                          new_group_mismatch, new_group_mismatch_text};
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,96 @@
+// DDP that only some ranks construct: its constructor's collectives meet whatever the others call next, or nothing.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// The first call of the constructor; null where there was none.
+const Call* construction(const RankLog& log) {
+  const auto found = std::find_if(log.calls.begin(), log.calls.end(), [](const Call& c) {
+    return c.layer == Layer::collective && c.purpose.kind == PurposeKind::parameter_count;
+  });
+  return found == log.calls.end() ? nullptr : &*found;
+}
+
+struct Partly {
+  std::vector<Rank> wrapped;
+  const Call* waits = nullptr;  // in the constructor, of the first of these
+  const Note* bare = nullptr;   // of the first of those that have none
+};
+
+std::optional<Partly> partly(const Report& report, Diagnosis& d) {
+  Partly found;
+  for (const RankResult& result : report.run.ranks) {
+    if (const Call* call = construction(result.log); call != nullptr) {
+      found.wrapped.push_back(result.log.rank);
+      if (found.waits == nullptr) found.waits = call;
+      continue;
+    }
+    const Note* bare = first_note<notes::NotWrapped>(result.log);
+    if (bare == nullptr) continue;
+    d.ranks.push_back(result.log.rank);
+    d.evidence.push_back(cite(result.log.rank, *bare, "has the model as it is"));
+    if (found.bare == nullptr) found.bare = bare;
+  }
+  if (found.waits == nullptr || found.bare == nullptr) return std::nullopt;
+  d.evidence.push_back(cite(found.wrapped.front(), *found.waits, "constructs DDP"));
+  return found;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
+  Diagnosis d;
+  const std::optional<Partly> found = partly(report, d);
+  if (!found) return std::nullopt;
+  const Call* met = collective_at(log_of(report.run, d.ranks.front()), found->waits->group, found->waits->seq);
+  const std::string bare = ranks_text(d.ranks), wrapped = ranks_text(found->wrapped);
+  const std::string instead = met != nullptr ? fmt::format("where rank {} called {}", d.ranks.front(), call_text(*met))
+                                             : fmt::format("which rank {} never calls", d.ranks.front());
+  d.headline = fmt::format("{} DistributedDataParallel, and {} not", who(found->wrapped, "constructs", "construct"),
+                           who(d.ranks, "does", "do"));
+  d.cause = fmt::format("{} in DDP's constructor is {} #{}, {}", wrapped, call_text(*found->waits), found->waits->seq,
+                        instead);
+  d.why = fmt::format(
+      "The constructor is collective: it gathers the number of parameters, then broadcasts their sizes and values from "
+      "rank 0. {} the model without it, and {}. No line of the program says all_gather, so the rank that hangs "
+      "seems to stand still in a constructor; an all_gather of the others' own would even be read as a number of "
+      "parameters.",
+      capitalised(who(d.ranks, "uses", "use")),
+      met != nullptr ? "went on to a call of the program, which the constructor's met"
+                     : "made no call that it could meet");
+  d.fix = "wrap the model on every rank:  ddp: {ranks: all}";
+  d.fix_lines = {"behind `if rank == 0` stand printing and saving, not the constructor",
+                 "a rank that must not synchronise uses model.module of the wrapped model"};
+  add_span(d, report, Section::ddp, fmt::format("only {} it", who(found->wrapped, "constructs", "construct")), true);
+  if (met != nullptr)
+    add_span(d, report, met->site.line, met->site.column,
+             fmt::format("{} {} here", who(d.ranks, "goes on to", "go on to"), call_text(*met)), false);
+  d.inevitable_at = std::max(found->waits->issued, found->bare->at);
+  d.inevitable =
+      fmt::format("since {}: {} without the wrapper", to_string(d.inevitable_at), who(d.ranks, "went on", "went on"));
+  return d;
+}
+
+constexpr std::string_view ddp_on_some_ranks_text =
+    R"(DistributedDataParallel was constructed on some ranks only, as in `if rank == 0: model = DDP(model)`, or behind a test of
+something that differs between ranks: whether a GPU is there, whether a checkpoint was found, how many workers a node has.
+
+How to recognise it: py-spy shows some ranks in DistributedDataParallel.__init__, in _verify_param_shape_across_processes or
+_sync_module_states, and others in their training loop; or "DDP expects same model across all ranks, but Rank 0 has 4 params,
+while rank 1 has inconsistent 1000 params", with a number that is not a number of parameters but what rank 1 gathered.
+
+Fix: every rank constructs it, in the same place of the program. What only one rank does uses model.module.)";
+
+extern const DiagnosisRow ddp_on_some_ranks_row;
+const DiagnosisRow ddp_on_some_ranks_row{110, "ddp-on-some-ranks",
+                                         "some ranks constructed DDP and others have the bare model", ddp_on_some_ranks,
+                                         ddp_on_some_ranks_text};
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,131 @@
+// One rank crashed or raised an error of its own; the others waited for it, or saw their connection close.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// A process that ended because a call of its told it that somebody else was gone.
+bool followed_a_peer(const Report& report, const RankError& e) {
+  if (e.code != Code::rank_crashed) return false;
+  const RankLog& log = log_of(report.run, e.rank);
+  const auto last =
+      std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& c) { return c.layer != Layer::program; });
+  return last != log.calls.rend() && last->state == CallState::failed && is_consequence(last->error);
+}
+
+bool is_own(const Report& report, const RankError& e) {
+  return !is_timeout(e.code) && !is_consequence(e.code) && e.code != Code::collective_mismatch &&
+         e.code != Code::size_mismatch && e.code != Code::connection_refused && !followed_a_peer(report, e);
+}
+
+// Ranks that are blocked or failed only because somebody was gone.
+std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culprits) {
+  std::vector<Rank> victims;
+  for (const BlockedRank& b : report.blocked)
+    if (std::any_of(b.waits_for.begin(), b.waits_for.end(), [&](Rank r) { return contains(culprits, r); }))
+      add_once(victims, b.rank);
+  for (const RankError& e : report.errors)
+    if (!contains(culprits, e.rank) && (is_timeout(e.code) || is_consequence(e.code) || followed_a_peer(report, e)))
+      add_once(victims, e.rank);
+  std::sort(victims.begin(), victims.end());
+  return victims;
+}
+
+// Of a process that a signal ended; else 0.
+int signal_of(const Error& error) {
+  const std::string_view text = fact(error.facts, "signal");
+  int signal = 0;
+  std::from_chars(text.data(), text.data() + text.size(), signal);
+  return signal;
+}
+
+// "died by signal 9 in init", "raised wrong-data in step 2"
+std::string how_it_ended(const RankLog& log) {
+  const std::string where = site_text(log.error_site);
+  if (log.end != RankEnd::died) return fmt::format("raised {} {}", name_of(log.error.code), where);
+  std::string ended = "died";
+  if (const int signal = signal_of(log.error); signal != 0) ended += fmt::format(" by signal {}", signal);
+  if (!where.empty()) return ended + " " + where;
+  return ended + (log.calls.empty() ? " before its first call" : "");
+}
+
+// What the dead rank was about, for somebody who looks at its log: the newest call that is not of the program itself.
+std::string last_call(const RankLog& log) {
+  const auto last =
+      std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& c) { return c.layer != Layer::program; });
+  if (last == log.calls.rend()) return {};
+  const std::string number = last->seq >= 0 ? fmt::format(" #{}", last->seq) : std::string();
+  const std::string group = last->group.empty() ? std::string() : fmt::format(" of group {}", last->group);
+  const bool done = last->state == CallState::completed;
+  return fmt::format(" Its last call was {}{}{}, which {}.", call_text(*last), number, group,
+                     done ? "was done" : "was not done");
+}
+
+}  // namespace
+
+std::optional<Diagnosis> rank_died(const Report& report) {
+  const auto own = std::find_if(report.errors.begin(), report.errors.end(),
+                                [&report](const RankError& e) { return is_own(report, e); });
+  if (own == report.errors.end()) return std::nullopt;
+  // Wrong data after calls that did not fit together is their consequence.
+  const bool after_mismatch =
+      report.divergence && report.divergence->field != DivergenceKind::missing && report.divergence->at <= own->at;
+  if (own->code == Code::wrong_data && after_mismatch) return std::nullopt;
+  Diagnosis d;
+  for (const RankError& e : report.errors)
+    if (is_own(report, e) && e.code == own->code) add_once(d.ranks, e.rank);
+  const std::vector<Rank> victims = victims_of(report, d.ranks);
+  const RankLog& log = log_of(report.run, own->rank);
+  const bool died = log.end == RankEnd::died, killed = died && signal_of(log.error) != 0;
+  if (victims.empty() && !killed) return std::nullopt;  // nobody waited: the error itself says everything
+  const std::string ended = how_it_ended(log);
+  d.headline = victims.empty()
+                   ? fmt::format("{} {}", ranks_text(d.ranks), ended)
+                   : fmt::format("{} for {}, which {}", who(victims, "waited", "waited"), ranks_text(d.ranks), ended);
+  d.cause = fmt::format("{} {}", ranks_text(d.ranks), ended);
+  d.why = fmt::format("{} {} at {}.", capitalised(ranks_text(d.ranks)), ended, to_string(own->at));
+  if (!victims.empty())
+    d.why += fmt::format(
+        " Nobody told the others: a rank learns of another's end only when a connection closes, or never. {} needed {} "
+        "for what came next.",
+        capitalised(ranks_text(victims)), ranks_text(d.ranks));
+  if (died) d.why += last_call(log);
+  if (!died && !own->message.empty()) d.why += fmt::format(" The error was: {}", own->message);
+  d.fix = died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
+               : fmt::format("repair the error of rank {}; the others only report its consequence", own->rank);
+  d.evidence.push_back({own->rank, log.calls.empty() ? -1 : log.calls.back().id,
+                        fmt::format("{} at {}: {}", died ? "died" : "raised", to_string(own->at), name_of(own->code))});
+  for (const Note* note : notes_of<notes::Fault>(log))
+    d.evidence.push_back(cite(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
+  add_span(d, report, log.error_site.line, log.error_site.column, fmt::format("{} ended here", ranks_text(d.ranks)),
+           true);
+  d.inevitable_at = own->at;
+  d.inevitable = fmt::format("since {}: {} {}", to_string(own->at), ranks_text(d.ranks), ended);
+  return d;
+}
+
+constexpr std::string_view rank_died_text =
+    R"(One process ended: killed, out of memory, or by an exception of its own. The collectives of the others need every rank, so
+they wait. How they learn of it is the backend's business: Gloo's sockets close and the others fail within milliseconds
+with "connection closed by peer"; NCCL's kernels spin until the watchdog ends the process, minutes later; with MPI the
+launcher ends the whole job.
+
+How to recognise it: the errors of most ranks say only that a peer is gone. The first error by time, on another rank, is
+the cause.
+
+Fix: read the log of the rank that ended first. Start jobs through a launcher that ends all ranks when one dies, and restart
+from a checkpoint.)";
+
+extern const DiagnosisRow rank_died_row;
+const DiagnosisRow rank_died_row{360, "rank-died", "a rank ended with an error and the others waited for it", rank_died,
+                                 rank_died_text};
+
+}  // namespace pdsim::scenarios::diagnoses

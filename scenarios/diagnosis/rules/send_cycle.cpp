@@ -1,0 +1,68 @@
+// Every rank of a circle of waits sits in send (or every one in recv): the matching call would come only afterwards.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/waits.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+
+std::optional<Diagnosis> send_cycle(const Report& report) {
+  const Waits waits = waits_of(report);
+  if (waits.cycle.size() < 2) return std::nullopt;
+  Diagnosis d;
+  std::string call;
+  Time last{};
+  for (const Rank rank : waits.cycle) {
+    const auto b =
+        std::find_if(waits.blocked.begin(), waits.blocked.end(), [&](const BlockedRank& x) { return x.rank == rank; });
+    if (b == waits.blocked.end() || (b->in != "send" && b->in != "recv") || b->any) return std::nullopt;
+    if (!call.empty() && b->in != call) return std::nullopt;
+    call = b->in;
+    last = std::max(last, b->since);
+    d.ranks.push_back(rank);
+    d.evidence.push_back(
+        {rank, b->call, fmt::format("in {} {} rank {}", call, call == "send" ? "to" : "from", b->waits_for.front())});
+    const Call* record = call_by_id(log_of(report.run, rank), b->call);
+    if (record != nullptr && record->details->batch >= 0) return std::nullopt;  // it holds up no other call
+    if (record != nullptr && d.spans.empty())
+      add_span(d, report, record->site.line, record->site.column, fmt::format("{} wait here", ranks_text(waits.cycle)),
+               true);
+  }
+  const bool sends = call == "send";
+  const std::string ranks = ranks_text(d.ranks);
+  d.headline = sends ? fmt::format("{} send to each other in a circle and nobody receives", ranks)
+                     : fmt::format("{} receive from each other in a circle and nobody sends", ranks);
+  d.cause = sends ? fmt::format("each of {} sends first and would receive only afterwards", ranks)
+                  : fmt::format("each of {} receives first and would send only afterwards", ranks);
+  d.why =
+      sends
+          ? "A blocking send returns when its receiver has posted the matching receive (large messages on any backend, "
+            "all messages on Gloo). Here every rank of the circle is still in its send, so no receive is ever posted. "
+            "With buffered sends the same program passes, which is why it may have worked with smaller messages."
+          : "Every rank of the circle waits for a message that its peer would send only after its own receive. No "
+            "buffering helps: nothing was sent at all.";
+  d.fix = "order the calls: even ranks send first, odd ranks receive first";
+  d.fix_lines = {"or start them asynchronously and wait for both afterwards (isend and irecv)"};
+  d.inevitable_at = last;
+  d.inevitable = fmt::format("since {}: the last of {} entered its {}", to_string(last), ranks, call);
+  return d;
+}
+
+constexpr std::string_view send_cycle_text =
+    R"(Blocking send and recv pair up one to one. When every rank of a circle sends first, each waits for a receive that its peer
+posts only after its own send. Whether it hangs depends on buffering: small messages may be copied away and pass, large ones
+wait for the receiver, so the same program works in the test and hangs with the real model. Receiving first hangs always.
+
+How to recognise it: all ranks of the circle sit in the same call, send or recv, towards their neighbour.
+
+Fix: let even ranks send first and odd ranks receive first, or start both asynchronously and wait for both.)";
+
+extern const DiagnosisRow send_cycle_row;
+const DiagnosisRow send_cycle_row{370, "send-cycle", "ranks send to each other in a circle and nobody receives",
+                                  send_cycle, send_cycle_text};
+
+}  // namespace pdsim::scenarios::diagnoses

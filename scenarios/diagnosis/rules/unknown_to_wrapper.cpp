@@ -1,0 +1,213 @@
+// What a wrapper, a backend or the rest of the program does not learn of: parameters unfrozen later, results in a copy or on
+// another rank, the device of a barrier.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// The rank's first use of the result of the call with this label; null when there is none.
+const Note* read_of(const RankLog& log, const std::string& label) {
+  for (const Note* note : notes_of<notes::ResultRead>(log))
+    if (note->as<notes::ResultRead>().label == label) return note;
+  return nullptr;
+}
+
+// The first optimizer step after a moment.
+const Note* step_after(const RankLog& log, Time moment) {
+  for (const Note* note : notes_of<notes::OptimizerStep>(log))
+    if (note->at >= moment) return note;
+  return nullptr;
+}
+
+bool wraps_again(const RankLog& log, Time moment) {
+  const auto wrapped = notes_of<notes::DdpOptions>(log);
+  return std::any_of(wrapped.begin(), wrapped.end(), [&](const Note* note) { return note->at > moment; });
+}
+
+}  // namespace
+
+std::optional<Diagnosis> unfrozen_after_wrapping(const Report& report) {
+  if (report.outcome != Outcome::ok) return std::nullopt;
+  Diagnosis d;
+  const Note* first = nullptr;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::RequiresGradSet>(result.log)) {
+      const auto& set = note->as<notes::RequiresGradSet>();
+      const Note* step = step_after(result.log, note->at);
+      if (!set.to || !set.wrapped || step == nullptr || wraps_again(result.log, note->at)) continue;
+      add_once(d.ranks, result.log.rank);
+      add_once(d.parameters, set.layers);
+      d.evidence.push_back(cite(result.log.rank, *note, "requires_grad became true after wrapping"));
+      if (first == nullptr) {
+        first = note;
+        add_span(d, report, step->site.line, step->site.column, "steps on local gradients of them", false);
+      }
+    }
+  if (first == nullptr) return std::nullopt;
+  const std::string layers = list_text(d.parameters);
+  d.headline = fmt::format("{} {} after wrapping, and DDP never reduces their gradients", who(d.ranks, "lets", "let"),
+                           layers + " train");
+  d.cause = fmt::format("{} required no gradient when DistributedDataParallel was made", layers);
+  d.why =
+      "DDP's constructor takes the parameters that require a gradient at that moment, puts them into buckets and hangs "
+      "its hooks on them. What is unfrozen later trains, with the gradients of this rank alone: no call fails, and its "
+      "values differ between ranks from the first step on.";
+  d.fix = "unfreeze before wrapping, or wrap again afterwards";
+  d.fix_lines = {"to train a part later: wrap everything, and set its learning rate to 0 until then"};
+  add_span(d, report, first->site.line, first->site.column, "the wrapper does not learn of it", true);
+  d.inevitable_at = first->at;
+  d.inevitable = fmt::format("since {}: {} trains on each rank for itself", to_string(first->at), layers);
+  return d;
+}
+
+std::optional<Diagnosis> result_in_copy(const Report& report) {
+  Diagnosis d;
+  const Note *passed = nullptr, *used = nullptr;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::CopyPassed>(result.log)) {
+      const Note* read = read_of(result.log, note->as<notes::CopyPassed>().label);
+      if (read == nullptr) continue;
+      add_once(d.ranks, result.log.rank);
+      d.evidence.push_back(cite(result.log.rank, *note, "the call worked on a copy of the view"));
+      d.evidence.push_back(cite(result.log.rank, *read, "used the view"));
+      if (passed == nullptr) passed = note, used = read;
+    }
+  if (passed == nullptr) return std::nullopt;
+  const std::string call = passed->site.op;
+  d.headline =
+      fmt::format("{} a tensor that {} never wrote: its result is in a copy", who(d.ranks, "uses", "use"), call);
+  d.cause = "t.contiguous() of a view is a new tensor, and nobody copied the result back";
+  d.why =
+      "contiguous() gives the tensor itself where it is contiguous, and a copy where it is not. A call on the copy is "
+      "right and its result is lost with it: the view has what it had before, on each rank its own values. With "
+      "contiguous tensors the same line works, so tests do not show it.";
+  d.fix = "all_reduce: {contiguous: copied_back}, that is, c = t.contiguous(); all_reduce(c); t.copy_(c)";
+  add_span(d, report, passed->site.line, passed->site.column, "works on a copy", true);
+  add_span(d, report, used->site.line, used->site.column, "uses the view", false);
+  d.inevitable_at = used->at;
+  d.inevitable = fmt::format("since {}: the view was used as if it were reduced", to_string(used->at));
+  return d;
+}
+
+std::optional<Diagnosis> result_elsewhere(const Report& report) {
+  if (report.outcome != Outcome::ok) return std::nullopt;
+  Diagnosis d;
+  const Note *call = nullptr, *used = nullptr;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::ResultElsewhere>(result.log)) {
+      const std::string& label = note->as<notes::ResultElsewhere>().label;
+      const Note* read = label.empty() ? nullptr : read_of(result.log, label);
+      if (read == nullptr || contains(d.ranks, result.log.rank)) continue;
+      d.ranks.push_back(result.log.rank);
+      d.evidence.push_back(cite(result.log.rank, *note, "gave its part, and gets no result"));
+      d.evidence.push_back(cite(result.log.rank, *read, "used the tensor"));
+      if (call == nullptr) call = note, used = read;
+    }
+  if (call == nullptr) return std::nullopt;
+  const Rank root = call->as<notes::ResultElsewhere>().root;
+  d.headline = fmt::format("{} the tensor of a reduce whose result is on rank {}", who(d.ranks, "uses", "use"), root);
+  d.cause = fmt::format("reduce gives its result to rank {}, and to nobody else", root);
+  d.why =
+      "After a reduce only the root's tensor is defined. What the others find in theirs is the library's business: "
+      "NCCL and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some "
+      "of the ranks, in some of its elements. Both look like values, and nothing fails.";
+  d.fix = "all_reduce, where every rank uses the result";
+  d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};
+  add_span(d, report, call->site.line, call->site.column, fmt::format("its result is on rank {}", root), true);
+  add_span(d, report, used->site.line, used->site.column, fmt::format("{} it", who(d.ranks, "uses", "use")), false);
+  d.inevitable_at = used->at;
+  d.inevitable = fmt::format("since {}: the tensor was used on {}", to_string(used->at), ranks_text(d.ranks));
+  return d;
+}
+
+std::optional<Diagnosis> barrier_device(const Report& report) {
+  Diagnosis d;
+  const Note* first = nullptr;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::BarrierDevice>(result.log)) {
+      const auto& barrier = note->as<notes::BarrierDevice>();
+      if (barrier.guess == barrier.own) continue;
+      add_once(d.ranks, result.log.rank);
+      d.evidence.push_back(cite(result.log.rank, *note,
+                                fmt::format("its barrier runs on GPU {} of node {}, and it works on GPU {}",
+                                            barrier.guess, barrier.node, barrier.own)));
+      if (first == nullptr) first = note;
+    }
+  if (first == nullptr) return std::nullopt;
+  d.headline = fmt::format("the first barrier of {} runs on a guessed GPU, which is not {}", ranks_text(d.ranks),
+                           d.ranks.size() == 1 ? "its own" : "their own");
+  d.cause =
+      fmt::format("barrier took GPU {}, the rank modulo the number of GPUs; rank {} works on GPU {}",
+                  first->as<notes::BarrierDevice>().guess, d.ranks.front(), first->as<notes::BarrierDevice>().own);
+  d.why =
+      "A barrier has no tensor that tells its GPU, so NCCL's takes that of earlier calls of the group, and before "
+      "there are any, the rank modulo the number of GPUs. Where ranks and GPUs are numbered otherwise it makes a "
+      "communicator, and a context, on the GPU of another process. The next call has a tensor and needs a "
+      "communicator on the right GPU. Ranks that guessed right have theirs and make none; those that guessed wrong "
+      "wait for the id of theirs, and the others for them in the call. If all guessed wrong it works, at the price "
+      "of memory on two GPUs.";
+  d.fix = "barrier: {device_ids: local_rank}, that is, dist.barrier(device_ids=[local_rank])";
+  d.fix_lines = {"or init_process_group(device_id=torch.device(\"cuda\", local_rank))"};
+  add_span(d, report, first->site.line, first->site.column, "guesses its GPU", true);
+  d.inevitable_at = first->at;
+  d.inevitable = fmt::format("since {}: the barrier chose another GPU", to_string(first->at));
+  return d;
+}
+
+constexpr std::string_view unfrozen_after_wrapping_text =
+    R"(Parameters were frozen when DistributedDataParallel was made, and requires_grad was set to true later, as in fine-tuning that
+unfreezes the backbone after some epochs. DDP knows the parameters that required a gradient in its constructor and no others.
+
+How to recognise it: no error; a checksum of those layers differs between ranks from the step after, that of the others does
+not; a profile shows as many bytes in all_reduce as before.
+
+Fix: unfreeze before wrapping, or make a new DistributedDataParallel (and optimizer) after it.)";
+
+constexpr std::string_view result_in_copy_text =
+    R"(A collective was called on t.contiguous() and t was used afterwards. For a view contiguous() makes a copy; the result is there,
+and the view is as it was.
+
+How to recognise it: values differ between ranks after an all_reduce that did not fail; only for slices and transposed tensors.
+
+Fix: keep the copy: c = t.contiguous(); all_reduce(c); t.copy_(c).)";
+
+constexpr std::string_view result_elsewhere_text =
+    R"(The tensor that a rank gave to a reduce was used afterwards, and the rank is not the one that gets the result. NCCL and MPI leave
+the tensor as it was; Gloo leaves partial sums in it, another one in each part of the tensor.
+
+How to recognise it: printed totals differ between ranks, and only that of dst is right; with Gloo a loss or a batch changes by
+being reduced for the log.
+
+Fix: all_reduce, or use the result behind `if rank == dst`; on Gloo reduce a clone of what is needed afterwards.)";
+
+constexpr std::string_view barrier_device_text =
+    R"(NCCL's barrier guessed its GPU: no call of the group had used one yet, and nobody told it. The guess is the rank modulo the
+number of GPUs, which is right if ranks fill nodes in order and each uses the GPU of its local rank.
+
+How to recognise it: "using GPU 2 to perform barrier as devices used by this process are currently unknown. This can potentially
+cause a hang"; nvidia-smi shows processes with memory on a second GPU; a hang in the first barrier.
+
+Fix: barrier(device_ids=[local_rank]), init_process_group(device_id=...), or any collective with a tensor before it.)";
+
+extern const DiagnosisRow unfrozen_after_wrapping_row;
+const DiagnosisRow unfrozen_after_wrapping_row{580, "unfrozen-after-wrapping",
+                                               "parameters that DDP does not know were let train",
+                                               unfrozen_after_wrapping, unfrozen_after_wrapping_text};
+extern const DiagnosisRow result_in_copy_row;
+const DiagnosisRow result_in_copy_row{590, "result-in-copy", "a call worked on a copy, and the tensor itself was used",
+                                      result_in_copy, result_in_copy_text};
+extern const DiagnosisRow result_elsewhere_row;
+const DiagnosisRow result_elsewhere_row{600, "result-elsewhere",
+                                        "a rank used the tensor of a reduce whose result another rank has",
+                                        result_elsewhere, result_elsewhere_text};
+extern const DiagnosisRow barrier_device_row;
+const DiagnosisRow barrier_device_row{610, "barrier-device", "a barrier guessed a GPU that is not the rank's own",
+                                      barrier_device, barrier_device_text};
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,140 @@
+// A rank waits in send or recv and its peer did not make the matching call: it is elsewhere, has ended, used another tag, or
+// meant another size.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Unmatched {
+  Rank rank = 0;
+  const Call* call = nullptr;
+  Counterpart other;
+};
+
+std::int64_t bytes_of(const Call& call) { return call.count * static_cast<std::int64_t>(size_of(call.dtype)); }
+
+bool differs_in_size(const Call& call, const Call& other) { return bytes_of(call) != bytes_of(other); }
+
+// The first message call that keeps its rank, or ended it, without a proper counterpart.
+std::optional<Unmatched> first_unmatched(const Report& report) {
+  std::optional<Unmatched> first;
+  const Time moment = moment_of(report.run);
+  for (const RankResult& result : report.run.ranks)
+    for (const Call& call : result.log.calls) {
+      if (call.layer != Layer::point_to_point || call.peer < 0 || call.issued > moment) continue;
+      if (call.state == CallState::completed && !is_open_at(call, moment)) continue;
+      const Counterpart other = counterpart_of(report, result.log.rank, call);
+      if (other.call != nullptr && !differs_in_size(call, *other.call)) continue;
+      if (!first || call.issued < first->call->issued) first = Unmatched{result.log.rank, &call, other};
+    }
+  return first;
+}
+
+// What the peer did instead; empty when it may still come.
+std::string what_the_peer_did(const Report& report, Rank peer) {
+  const RankLog& log = log_of(report.run, peer);
+  const Time moment = moment_of(report.run);
+  if (!is_running_at(log, moment))
+    return log.end == RankEnd::returned ? "had finished its program"
+           : is_consequence(log.error.code)
+               ? "ended without it"
+               : fmt::format("{} {}", log.end == RankEnd::died ? "died" : "raised", name_of(log.error.code));
+  if (!report.run.deadlocked) return {};
+  const Call* call = sits_in(log, moment);
+  if (call == nullptr) return outside_of_calls(log);
+  if (call->layer == Layer::program)
+    return !has_note<notes::Fault>(log) ? std::string() : fmt::format("hung in {}", call->name);
+  const std::string seq = call->seq >= 0 ? fmt::format(" #{}", call->seq) : std::string();
+  return fmt::format("sits in {}{}", call_text(*call), seq);
+}
+
+std::string towards(const Call& call) {
+  return fmt::format("{} {} rank {}", call.name, call.name == "send" ? "to" : "from", call.peer);
+}
+
+void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::string& place) {
+  const Call& call = *u.call;
+  const std::string mine = fmt::format("rank {} is in {}", u.rank, towards(call));
+  const std::string wanted = call.name == "send" ? "receive" : "send";
+  if (u.other.call != nullptr) {
+    d.headline = fmt::format("{} with {} elements of {}, and rank {} has {} of {}", mine, call.count,
+                             name_of(call.dtype), call.peer, u.other.call->count, name_of(u.other.call->dtype));
+    d.why = "The two calls meet, but their messages have different sizes.";
+    d.fix = "give send and recv the same count and dtype";
+  } else if (u.other.other_tag != nullptr) {
+    d.headline = fmt::format("{} with tag {}, and rank {} {}s with tag {}", mine, tag_of(call), call.peer, wanted,
+                             tag_of(*u.other.other_tag));
+    d.why = "Messages meet receives of the same tag only, so these two never meet.";
+    d.fix = "use the same tag on both sides";
+  } else {
+    d.headline = fmt::format("{}, which did not {} it and {}", mine, wanted, place);
+    d.why = fmt::format(
+        "send and recv pair up one to one, in order, per pair of ranks and tag. Rank {} has made fewer calls of {} "
+        "towards rank {} than rank {} needs.",
+        call.peer, call.name == "send" ? "recv" : "send", u.rank, u.rank);
+    d.fix =
+        fmt::format("let rank {} {} this message before it goes on, or leave the {} out", call.peer, wanted, call.name);
+  }
+  d.cause = d.headline;
+  for (const Call* theirs : {u.other.call, u.other.other_tag})
+    if (theirs != nullptr) {
+      d.evidence.push_back(
+          cite(call.peer, *theirs,
+               fmt::format("{}, {} elements, tag {}", towards(*theirs), theirs->count, tag_of(*theirs))));
+      add_span(d, report, theirs->site.line, theirs->site.column, fmt::format("rank {} is here", call.peer), false);
+    }
+}
+
+}  // namespace
+
+std::optional<Diagnosis> unmatched_message(const Report& report) {
+  if (report.outcome == Outcome::ok) return std::nullopt;
+  const std::optional<Unmatched> u = first_unmatched(report);
+  if (!u) return std::nullopt;
+  // What went apart before it explains more.
+  if (report.divergence && report.divergence->field != DivergenceKind::missing &&
+      report.divergence->at < u->call->issued)
+    return std::nullopt;
+  const bool met = u->other.call != nullptr || u->other.other_tag != nullptr;
+  const std::string place = what_the_peer_did(report, u->call->peer);
+  if (!met && place.empty()) return std::nullopt;
+  Diagnosis d;
+  d.ranks = {u->rank, u->call->peer};
+  d.evidence.push_back(cite(
+      u->rank, *u->call, fmt::format("{}, {} elements, tag {}", towards(*u->call), u->call->count, tag_of(*u->call))));
+  add_span(d, report, u->call->site.line, u->call->site.column,
+           fmt::format("rank {} waits for rank {}", u->rank, u->call->peer), true);
+  explain(d, report, *u, place);
+  d.inevitable_at = u->call->issued;
+  if (const Call* sits = sits_in(log_of(report.run, u->call->peer), moment_of(report.run)))
+    d.inevitable_at = std::max(d.inevitable_at, sits->issued);
+  d.inevitable = fmt::format("since {}: rank {} waits in {}", to_string(d.inevitable_at), u->rank, towards(*u->call));
+  return d;
+}
+
+constexpr std::string_view unmatched_message_text =
+    R"(send and recv name one peer, and pair up one to one: the n-th send of a rank to a peer with some tag meets that peer's n-th
+receive from it with the same tag. A call without a counterpart waits until its timeout. Common reasons: a loop that runs
+once more on one side, a branch that only one side takes, a swapped tag, or a collective on one side that waits for the rank
+which waits for the message.
+
+A send may seem to work although nobody receives: small messages are copied away by MPI and by an ideal network. When the
+two sides meet with different sizes, Gloo ends the receiver's process, MPI reports a truncated message, and NCCL waits.
+
+How to recognise it: one rank is in send or recv, and its peer is neither in the opposite call nor on its way to it.
+
+Fix: for every send a recv with the same peers, tag, count and dtype, in an order in which neither side waits for the
+other.)";
+
+extern const DiagnosisRow unmatched_message_row;
+const DiagnosisRow unmatched_message_row{380, "unmatched-message",
+                                         "a rank waits in send or recv for a peer that did not make the matching call",
+                                         unmatched_message, unmatched_message_text};
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,29 @@
+// What the rules share: words for ranks and lists, and the evidence they cite.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+#include "scenarios/diagnosis/rules/scenario_places.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::diagnoses {
+
+// "rank 1 waits", "ranks 1..3 wait"
+std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many);
+std::string capitalised(std::string text);                     // for the beginning of a sentence
+std::string list_text(const std::vector<std::string>& items);  // a, b
+void add_once(std::vector<std::string>& items, const std::vector<std::string>& more);
+void add_once(std::vector<Rank>& ranks, Rank rank);
+bool contains(const std::vector<Rank>& ranks, Rank rank);
+// All ranks of the run that are not in `ranks`.
+std::vector<Rank> others(const Report& report, const std::vector<Rank>& ranks);
+
+// "all_reduce #3"; without the number where the call has none
+std::string name_and_number(const Call& call);
+
+Evidence cite(Rank rank, const Call& call, std::string what);
+Evidence cite(Rank rank, const Note& note, std::string what);
+
+}  // namespace pdsim::scenarios::diagnoses

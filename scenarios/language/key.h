@@ -1,0 +1,116 @@
+// What the tables of the language are made of. The loader's checks and the JSON schema are two readers of these tables.
+//
+//   Key      one key: what value it takes, its default, a line of explanation
+//   Group    a mapping: its keys; or, with `one_of`, a mapping of exactly one of those keys beside the ordinary ones
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios::language {
+
+enum class Type : std::uint8_t {
+  nothing,      // null
+  text,         // any text
+  name,         // letters, digits, underscores; not a digit first
+  word,         // one of `choices`
+  boolean,      // true | false
+  integer,      // low .. high; or one of `choices`
+  decimal,      // a number, perhaps with a fraction or an exponent, low .. high
+  duration,     // 5us
+  size,         // 25MiB
+  rate,         // 25GB/s
+  flops,        // 2.4GFLOP
+  flop_rate,    // 19.5TFLOP/s
+  drift,        // 20ppm
+  int_set,      // 1..3, [0, 2], even ...
+  widths,       // [in, out]
+  counts,       // [3, 0, 2]
+  names,        // [a, b]; of `choices` where there are some
+  shapes,       // [[4096, 25088], [4096]]; or how many elements there are in all
+  rank_groups,  // [[0, 1], [2, 3]]
+  group,        // a mapping; or one of `choices`
+  groups,       // a list of mappings
+  selectors,    // a mapping or a list of them
+  operations,   // a list of program entries
+  named,        // a mapping of names of the user's to values of `element`
+  settings,     // a mapping of dotted paths to anything
+};
+
+// What an operation or a fault is like.
+enum Trait : std::uint16_t {
+  plain = 0,
+  collective = 1,       // every rank of the group must call it
+  in_train = 2,         // may stand in the `do` of train
+  only_in_train = 4,    // may stand nowhere else
+  needs_model = 8,      //
+  point_to_point = 16,  // has a peer
+  hits_messages = 32,   // faults: match takes from, to, op, nth
+  hits_ranks = 64,      // faults: match takes rank
+  asynchronous = 256,   // returns before it is over, and is waited for by its label
+  as_around = 512,      // a `do` in which may stand what may stand around its operation
+  in_join = 128,        // may stand in the `do` of join, as may what may stand in train and elsewhere
+};
+
+struct Entry;
+struct Group;
+struct Key;
+
+// The member of a struct of options that a key sets (bind.h).
+struct Binding {
+  void (*set)(const Key& key, const Entry& entry, void* options) = nullptr;
+  std::string (*default_text)(const Key& key) = nullptr;
+};
+
+// The struct whose members the keys of a group set.
+struct OptionsType {
+  std::any (*make)() = nullptr;
+  void* (*address)(std::any& options) = nullptr;
+};
+
+struct Key {
+  std::string_view name;
+  Type type = Type::text;
+  std::string_view help;
+  std::string_view default_value{};  // the default, as it would be written; empty: none
+  bool required = false;
+  std::span<const std::string_view> choices{};
+  const Group* group = nullptr;
+  const Key* element = nullptr;
+  std::string_view formerly{};  // the name it had: refused, with a hint
+  std::int64_t low = 0;
+  std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  unsigned traits = plain;
+  Binding bind{};  // its default is the member's, and not `default_value`
+
+  constexpr bool has(unsigned trait) const { return (traits & trait) != 0; }
+};
+
+struct Group {
+  std::string_view title;  // as messages name it: "world.link"
+  std::string_view help;
+  std::span<const Key> keys{};
+  std::span<const Key> one_of{};
+  bool bare = false;              // one_of: the name alone is a value too
+  std::string_view noun = "key";  // one_of: what its names are
+  OptionsType options{};
+};
+
+// What is called otherwise now.
+constexpr const Key* find_former(std::span<const Key> keys, std::string_view name) {
+  for (const Key& key : keys)
+    if (!key.formerly.empty() && key.formerly == name) return &key;
+  return nullptr;
+}
+
+constexpr const Key* find(std::span<const Key> keys, std::string_view name) {
+  for (const Key& key : keys)
+    if (key.name == name) return &key;
+  return nullptr;
+}
+
+}  // namespace pdsim::scenarios::language

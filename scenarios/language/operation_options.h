@@ -1,0 +1,167 @@
+// The options of the operations, as a loaded program has them: typed and complete. A member initialiser is the default of
+// its key; the keys are in operation_keys.h.
+#pragma once
+
+#include "core/base/int_set.h"
+#include "core/base/quantity.h"
+#include "core/base/types.h"
+#include "scenarios/text/located.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// A whole number, or the one word that may stand instead.
+struct NumberOrWord {
+  std::int64_t number = 0;
+  bool word = false;
+};
+
+// In the order of the keys' words.
+enum class InitMethod : std::uint8_t { tcp, env, file };
+enum class FileStoreKind : std::uint8_t { c10d, gloo };
+enum class ThroughWrapper : std::uint8_t { ddp, module };
+enum class NormType : std::uint8_t { two, infinity };
+enum class DeviceKind : std::uint8_t { cpu, cuda };
+enum class ContiguousCopy : std::uint8_t { dropped, copied_back };
+
+inline const std::string world_group = "world";
+
+struct InitOptions {
+  InitMethod method = InitMethod::tcp;
+  std::string path;
+  FileStoreKind file_store = FileStoreKind::c10d;
+  std::string unset;
+  std::optional<std::int64_t> world_size;
+  std::optional<std::int64_t> interfaces;
+  std::string address;
+  std::optional<NumberOrWord> rank;  // or local_rank
+  std::optional<std::int64_t> port;
+};
+struct TrainOptions {
+  std::int64_t steps = 0;
+};
+struct RepeatOptions {
+  std::int64_t times = 0;
+};
+struct JoinOptions {
+  bool enable = true;
+  bool throw_on_early_termination = false;
+  bool divide_by_initial_world_size = true;
+};
+struct EvalOptions {
+  ThroughWrapper through = ThroughWrapper::ddp;
+  std::optional<std::int64_t> steps;
+};
+struct ForwardOptions {
+  std::string input = "batch";
+  std::string output = "loss";
+  std::optional<Located<std::string>> path;
+  std::optional<std::int64_t> rows;
+  ThroughWrapper through = ThroughWrapper::ddp;
+};
+struct BackwardOptions {
+  std::vector<std::string> losses{"loss"};
+  NumberOrWord times{1};  // or world_size
+  std::int64_t divided_by = 1;
+};
+struct ClipOptions {
+  double max_norm = 1.0;
+  NormType norm_type = NormType::two;
+  bool error_if_nonfinite = false;
+  std::optional<Located<std::string>> part;
+};
+struct RequiresGradOptions {
+  std::vector<std::string> layers;
+  bool to = true;
+};
+
+// Of every collective, object collective and message; each operation binds the keys that it takes.
+struct CollectiveOptions {
+  std::int64_t count = 1;
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  std::optional<NumberOrWord> src;  // or any
+  std::optional<NumberOrWord> dst;
+  std::int64_t group_src = 0;
+  std::int64_t group_dst = 0;
+  std::string group = world_group;
+  bool async = false;
+  std::string algorithm = "auto";
+  std::optional<DeviceKind> device;
+  std::int64_t stride = 1;
+  std::optional<ContiguousCopy> contiguous;
+  std::string tensor;
+  std::optional<NumberOrWord> device_ids;  // or local_rank
+  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> input_split_sizes, output_split_sizes;
+  std::int64_t tag = 0;
+  Bytes size{64};  // of an object
+};
+struct BatchOptions {
+  std::string group = world_group;
+};
+struct NewGroupOptions {
+  std::string name;
+  IntSet ranks = IntSet::of({});
+  std::optional<Time> timeout;
+};
+struct MonitoredBarrierOptions {
+  std::optional<Time> timeout;
+  bool wait_all_ranks = false;
+  std::string group = world_group;
+};
+struct DestroyOptions {
+  std::string group = world_group;
+};
+struct WaitOptions {
+  std::string label;
+};
+struct ReadOptions {
+  std::string label;
+  bool non_blocking = false;
+};
+struct WriteOptions {
+  std::string label;
+};
+struct SetDeviceOptions {
+  NumberOrWord index;  // or local_rank
+};
+struct RaiseOptions {
+  std::string message;
+};
+struct StoreSetOptions {
+  std::string key, value;
+};
+struct StoreGetOptions {
+  std::string key;
+  std::optional<Time> timeout;
+};
+struct StoreAddOptions {
+  std::string key;
+  std::int64_t by = 1;
+};
+struct ComputeOptions {
+  Time time{};
+  DeviceKind device = DeviceKind::cpu;
+};
+struct CheckpointOptions {
+  std::string path;
+  Time takes{};
+  ThroughWrapper of = ThroughWrapper::module;
+  std::optional<Located<std::string>> part;
+};
+struct LoadCheckpointOptions {
+  std::string path;
+  ThroughWrapper into = ThroughWrapper::module;
+  bool strict = true;
+  std::optional<Located<std::string>> part;
+};
+struct RelaunchOptions {
+  bool clean = false;
+};
+
+}  // namespace pdsim::scenarios

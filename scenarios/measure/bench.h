@@ -1,0 +1,22 @@
+// Times one collective with one algorithm in a world.
+#pragma once
+
+#include "core/measure/timing.h"
+#include "scenarios/measure/trial_world.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+struct Timed {
+  std::vector<TimedRound> rounds;
+  std::string failure;        // why not all rounds ended, as a report; empty: they did
+  std::int64_t messages = 0;  // simulated world: all that were sent, joining included
+};
+
+// Errors: what is not the algorithm's doing (unavailable, limit_exceeded, io_error, cancelled).
+Result<Timed> time(const TrialWorld& world, const TimingRequest& request);
+
+}  // namespace pdsim::scenarios

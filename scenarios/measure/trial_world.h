@@ -1,0 +1,36 @@
+// Where trials run: one of THE worlds, as the command line describes it.
+#pragma once
+
+#include "core/collectives/collective.h"
+#include "scenarios/language/scenario.h"
+#include "scenarios/worlds/worlds.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+struct TrialWorld {
+  const WorldRow* row = nullptr;
+  Scenario scenario;  // a name and a world; it has no program
+  RunOptions options;
+};
+
+struct TrialAlgorithm {
+  CollectiveKind kind;
+  std::string name;
+};
+
+// What there is to try in a world: the plans, and before them, in real worlds, the library's own collective ("native").
+// Without a kind or a name: all; `auto` is what the world itself would take. Point-to-point operations and monitored_barrier have no algorithms.
+std::vector<TrialAlgorithm> trial_algorithms(WorldKind world, std::optional<CollectiveKind> kind,
+                                             const std::string& name);
+
+// The request in the world: `program` is what the simulated world runs of it.
+Result<RunRecord> run_trial(const TrialWorld& world, RankRequest request, const RankProgram& program);
+
+// How a run ended, if not well: what happened and why, as a report. Empty when every rank returned.
+std::string explain_failure(const TrialWorld& world, const RunRecord& run);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,101 @@
+// What a program does with an asynchronous operation, and with the tensor of one: wait, synchronize, read, write.
+#include "scenarios/program/operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+Status finish(Pending& pending) {
+  PDSIM_TRY(pending.work->wait());
+  return pending.check ? pending.check() : Status{};
+}
+
+// Looks at what arrived behind the program's back.
+Status look(Session& s) {
+  const auto done = [](const auto& entry) { return entry.second->work->done(); };
+  Status first;
+  for (const auto& entry : s.on_stream)
+    if (Status status = done(entry) ? finish(*entry.second) : Status{}; !status.ok() && first.ok())
+      first = std::move(status);
+  s.on_stream.erase(std::remove_if(s.on_stream.begin(), s.on_stream.end(), done), s.on_stream.end());
+  return first;
+}
+
+using notes::Waited;
+
+struct Started {
+  Waited waited = Waited::no;
+  Pending* pending = nullptr;  // while nobody waited for it
+};
+
+// The operation that the label stands for.
+Result<Started> started_as(Session& s, const std::string& label, std::string_view what) {
+  if (const auto found = s.pending.find(label); found != s.pending.end())
+    return found->second->synchronised ? Started{Waited::yes, nullptr} : Started{Waited::no, found->second.get()};
+  for (const auto& [name, pending] : s.on_stream)
+    if (name == label && !pending->work->done()) return Started{Waited::by_stream, nullptr};
+  if (s.waited.count(label) != 0) return Started{Waited::yes, nullptr};
+  return Error{Code::invalid_argument,
+               fmt::format("{}: rank {} has started nothing that is labelled `{}`", what, s.env.rank, label),
+               {{"label", label}}};
+}
+
+}  // namespace
+
+Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending) {
+  s.waited.insert(label);
+  if (!s.env.waits_on_stream || pending->blocks_host) {
+    PDSIM_TRY(finish(*pending));
+    return look(s);
+  }
+  s.env.device->wait_for(pending->work);
+  PDSIM_TRY(look(s));
+  s.on_stream.emplace_back(label, std::move(pending));
+  return {};
+}
+
+Status synchronize(Session& s) {
+  if (s.env.device == nullptr) return {};
+  s.env.device->synchronize();
+  for (auto& [label, pending] : s.pending) pending->synchronised = s.env.waits_on_stream;
+  return look(s);
+}
+
+Status synchronize(Session& s, const Operation&) { return synchronize(s); }
+
+Status wait(Session& s, const Operation& op) {
+  const std::string& label = op.as<WaitOptions>().label;
+  const auto found = s.pending.find(label);
+  if (found == s.pending.end())
+    return Error{Code::invalid_argument,
+                 fmt::format("wait: rank {} has started nothing that is labelled `{}`", s.env.rank, label),
+                 {{"label", label}}};
+  std::unique_ptr<Pending> pending = std::move(found->second);
+  s.pending.erase(found);
+  return wait_on(s, label, std::move(pending));
+}
+
+Status read(Session& s, const Operation& op) {
+  const auto& [label, copies_behind] = op.as<ReadOptions>();
+  if (s.env.device != nullptr && !copies_behind) s.env.device->synchronize_stream();
+  const Result<Started> started = started_as(s, label, op.name);
+  if (!started.ok()) return started.error();
+  s.env.recorder.note(notes::ResultRead{label, started->waited, s.outside.count(label) == 0});
+  return look(s);
+}
+
+Status write(Session& s, const Operation& op) {
+  const std::string& label = op.as<WriteOptions>().label;
+  const Result<Started> started = started_as(s, label, op.name);
+  if (!started.ok()) return started.error();
+  const bool waited = started->waited != Waited::no;  // what writes is launched behind what the stream waits for
+  s.env.recorder.note(notes::BufferWritten{label, waited ? Waited::yes : Waited::no});
+  if (started->pending == nullptr) return {};
+  for (std::byte& byte : started->pending->input) byte ^= std::byte{1};  // t += 1, or the next batch
+  return {};
+}
+
+}  // namespace pdsim::scenarios::operations

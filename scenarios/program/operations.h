@@ -1,0 +1,98 @@
+// One function per row of the table of operations (operations_table.h).
+#pragma once
+
+#include "scenarios/program/session.h"
+
+#include <span>
+#include <string_view>
+
+namespace pdsim::scenarios::operations {
+
+Status init(Session& s, const Operation& op);
+Status train(Session& s, const Operation& op);
+Status repeat(Session& s, const Operation& op);
+Status no_sync(Session& s, const Operation& op);
+Status join(Session& s, const Operation& op);
+Status eval(Session& s, const Operation& op);
+Status zero_grad(Session& s, const Operation& op);
+Status forward(Session& s, const Operation& op);
+Status backward(Session& s, const Operation& op);
+Status optimizer_step(Session& s, const Operation& op);
+Status collective(Session& s,
+                  const Operation& op);  // every one that is a call of one collective, send and recv included
+Status broadcast_object_list(Session& s, const Operation& op);
+Status all_gather_object(Session& s, const Operation& op);
+Status gather_object(Session& s, const Operation& op);
+Status scatter_object_list(Session& s, const Operation& op);
+Status monitored_barrier(Session& s, const Operation& op);
+Status batch_isend_irecv(Session& s, const Operation& op);
+Status new_group(Session& s, const Operation& op);
+Status wait(Session& s, const Operation& op);
+Status synchronize(Session& s, const Operation& op);
+Status read(Session& s, const Operation& op);
+Status write(Session& s, const Operation& op);
+Status set_device(Session& s, const Operation& op);
+Status raise(Session& s, const Operation& op);
+Status store_set(Session& s, const Operation& op);
+Status store_get(Session& s, const Operation& op);
+Status store_add(Session& s, const Operation& op);
+Status store_wait(Session& s, const Operation& op);
+Status compute(Session& s, const Operation& op);
+Status clip_grad_norm(Session& s, const Operation& op);
+Status requires_grad(Session& s, const Operation& op);
+Status checkpoint(Session& s, const Operation& op);
+Status load_checkpoint(Session& s, const Operation& op);
+Status relaunch(Session& s, const Operation& op);
+Status destroy(Session& s, const Operation& op);
+
+// Who a process says it is, and who the others of its job are. Nobody compares what processes say: the first that says it is
+// rank 0 listens at the port, and of several that say the same others meet the first, while the rest wait for nobody.
+struct Identity {
+  Rank rank = 0;
+  std::vector<Rank> members;  // of its job, as ranks of the scenario's world, by what they say
+  std::string group;          // what tells its job apart from others
+};
+// Whether the file's init speaks of ranks or ports.
+bool tells_identity(const Scenario& scenario);
+// Errors: io_error, with the fact port: another process listens there; timeout: nobody says it is one of the others, or
+// somebody else said first what this one says; unsupported in real worlds.
+Result<Identity> claim_identity(Session& s, const InitOptions& init, int expected, Time timeout);
+
+// The rank of the group that `src`, `dst`, `group_src` or `group_dst` names; any_source; 0 where the kind names none.
+// Error: a rank of the world that is not in the group.
+Result<Rank> root_of(const Operation& op, const ProcessGroup& group, CollectiveKind kind);
+
+// The function of a row; null for a name that is not an operation.
+OperationFunction function_of(std::string_view name);
+
+// clip_grad_norm of these parameters, with these options; the norm of before.
+Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters);
+
+// A while that passes on this rank: simulated work, or real sleep.
+void pass_time(Session& s, Time time);
+
+// What the file says about DDP, with the rules of its profile.
+DdpOptions ddp_options(const Scenario& scenario);
+
+// Makes the model if there is none yet: with DDP from this rank's own stream, for DDP must make them alike; without from
+// rank 0's.
+Status make_model(Session& s, const Operation& op);
+
+// Of the last step of a train, which took this long; only where the file has `data_parallel`.
+void note_device_loads(Session& s, Time step);
+
+// Over the parameters as they are now.
+void make_optimizer(Session& s);
+
+// wait() on a started call: the program waits, or its device's stream alone, and what arrived is looked at later.
+Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending);
+// The program waits for its device, which exchanges nothing, and looks at what arrived in the meantime.
+Status synchronize(Session& s);
+
+// What the backend whose semantics hold has to say about the tensor of a call before it is started: on which device it is,
+// and whether two ranks have one GPU. Errors: unsupported, with the fact device; invalid_argument, with the fact device.
+Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group);
+// Whether it takes the first elements in memory for those of a view with a stride.
+bool takes_views_for_packed(const Session& s);
+
+}  // namespace pdsim::scenarios::operations

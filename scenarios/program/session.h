@@ -1,0 +1,129 @@
+// The rank program of a scenario: the operations of one launch, and what one rank has while it runs them.
+//
+//   records  every operation is a program call; the collectives it makes are its children. Inside train and eval the site
+//            names the loop, with its step; everywhere the line and column of the operation
+//   faults   RankEnvironment::reach is called before each operation
+//   values   the tensors that expectations name, when the rank is done, also after an error
+//   threads  the rank's own
+#pragma once
+
+#include "core/group/checked_communicator.h"
+#include "core/group/new_group.h"
+#include "core/group/rank_program.h"
+#include "core/nn/module.h"
+#include "core/nn/optimizer.h"
+#include "core/parallel/data_parallel.h"
+#include "core/parallel/ddp.h"
+#include "core/store/prefix_store.h"
+#include "scenarios/language/scenario.h"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+namespace operations {
+struct JoinedBatches;
+}
+
+enum class WorldKind : std::uint8_t { simulated, real };
+
+// Where the calls and notes of an operation come from; `name` is that of the loop around it, or its own.
+Site site_of(const Operation& op, const std::string& name, int step);
+
+// `scenario` must outlive the program.
+RankProgram rank_program(const Scenario& scenario, WorldKind world);
+
+// A started operation and the memory it works on.
+struct Pending {
+  std::vector<std::byte> input, output;
+  WorkPtr work;
+  std::function<Status()> check;  // what must be in `output` afterwards
+  bool synchronised = false;      // the device was, since it was started
+  bool blocks_host = false;       // also where waiting is the stream's business: a barrier
+};
+
+// What is made of each part of a model.
+struct TrainedPart {
+  std::unique_ptr<nn::Module> module;
+  std::unique_ptr<DistributedDataParallel> ddp;
+  std::unique_ptr<nn::Optimizer> optimizer;
+};
+
+struct Session {
+  Session(const Scenario& the_scenario, RankEnvironment& environment, WorldKind kind)
+      : scenario(the_scenario), env(environment), world(kind), checked(environment.backend, environment.runtime) {}
+
+  const Scenario& scenario;
+  RankEnvironment& env;
+  WorldKind world;
+
+  std::unique_ptr<Store> opened;           // by init
+  std::unique_ptr<PrefixStore> init_keys;  // of an init that is not the first
+  Store* store = nullptr;                  // what the process group sees: one of these
+  int inits = 0;
+  std::map<std::string, std::unique_ptr<Pending>> pending;  // by label; their memory outlives the group
+  std::unique_ptr<nn::Module> module;
+  CheckedBackend checked;
+  std::unique_ptr<GroupMaker> maker;                         // made with the group, for new_group
+  std::vector<std::unique_ptr<Communicator>> more_contexts;  // of init's further interfaces
+  std::unique_ptr<ProcessGroup> group;
+  std::map<std::string, std::unique_ptr<ProcessGroup>> groups;  // of new_group, by name
+  std::set<std::string> waited;                                 // labels of calls that are over
+  std::vector<std::pair<std::string, std::unique_ptr<Pending>>>
+      on_stream;                           // with labels: only the stream waited for them
+  std::set<std::string> outside;           // and of those on groups to which this rank does not belong
+  int device = 0;                          // the GPU that set_device chose
+  std::set<std::string> devices_compared;  // group/device: a communicator of NCCL's
+  bool group_destroyed = false;
+  std::unique_ptr<DistributedDataParallel> ddp;
+  std::unique_ptr<DataParallel> data_parallel;
+  Time computing{};       // of the last step, as layers say
+  std::int64_t rows = 0;  // of the last batch
+  std::unique_ptr<nn::Optimizer> optimizer;
+  std::map<std::string, nn::Tensor> losses;        // by output name
+  std::string part;                                // whose module, ddp and optimizer those above are; empty: no parts
+  std::map<std::string, TrainedPart> other_parts;  // those of the others
+  std::map<std::string, std::string> part_of_loss;
+  std::vector<double> last_loss;
+  std::shared_ptr<operations::JoinedBatches> joined;  // of a process that makes one backward of several batches
+  std::vector<double> grad_norm;                      // of the last clip_grad_norm
+
+  const Operation* loop = nullptr;  // the train or eval around the present operation
+  int step = -1;
+  std::int64_t steps_trained = 0;           // by the last train
+  std::map<std::int64_t, Time> step_times;  // of its steps that expectations ask for
+  bool relaunch = false;
+  bool clean = false;
+
+  // From here on module, ddp and optimizer are those of this part.
+  void work_on(const std::string& the_part);
+  // Of an operation, which names none in a file without parts.
+  void work_on_part_of(const std::optional<Located<std::string>>& named);
+  // Does it for every part of the model, or once where it has none.
+  Status for_each_part(const std::function<Status()>& what);
+  bool moves_data() const { return world == WorldKind::real || scenario.world.spec.payload; }
+  // Runs one operation if its `when` selects this rank and step.
+  Status run(const Operation& op);
+  // The ranks of the world's group; before init, of the launcher.
+  int world_size() const { return group != nullptr ? group->size() : env.world_size; }
+  // What joins groups: the world's backend, or the checked one around it.
+  Backend& backend() { return scenario.world.checked ? static_cast<Backend&>(checked) : env.backend; }
+  // The group that the operation names. Errors: not_initialized before init; invalid_argument before its new_group.
+  Result<ProcessGroup*> group_for(const Operation& op);
+  // Every init but the first finds none of the keys of the one before it; a file that is used again is the user's business.
+  void use_store(std::unique_ptr<Store> newly_opened, bool of_a_file);
+  void let_go_of_the_store(bool orderly);
+  // Ends groups before the store, and the store in order when `orderly`.
+  void end(bool orderly);
+};
+
+using OperationFunction = Status (*)(Session&, const Operation&);
+
+}  // namespace pdsim::scenarios

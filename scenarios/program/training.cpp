@@ -1,0 +1,385 @@
+// train, no_sync, join, eval, zero_grad, forward, backward, clip_grad_norm, optimizer_step.
+#include "core/nn/autograd.h"
+#include "core/nn/clip.h"
+#include "core/nn/functional.h"
+#include "core/parallel/rank_exchange.h"
+#include "scenarios/language/costs.h"
+#include "scenarios/program/alone.h"
+#include "scenarios/program/batch.h"
+#include "scenarios/program/operations.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+// Charges the backward of each toy layer, which says nothing of its time, as its gradients become ready. Registered before DDP's own hooks, so that a bucket leaves
+// after the work that filled it.
+void charge_backward(nn::Module& module, Runtime& runtime) {
+  for (nn::Tensor& parameter : module.parameters()) {
+    const std::string layer = parameter.name().substr(0, parameter.name().find('.') + 1);
+    const auto& layers = module.spec().layers;
+    if (std::any_of(layers.begin(), layers.end(),
+                    [&](const nn::LayerSpec& l) { return l.name + "." == layer && l.forward_time.has_value(); }))
+      continue;
+    const auto parts = std::count_if(module.parameters().begin(), module.parameters().end(),
+                                     [&](const nn::Tensor& p) { return p.name().starts_with(layer); });
+    const Time cost{costs::backward_per_layer.ps / parts};
+    nn::register_post_accumulate_hook(parameter, [&runtime, cost](nn::Tensor&) {
+      runtime.compute(cost);
+      return Status{};
+    });
+  }
+}
+
+// Runs `body` once per step, with `op` as the site of everything in it.
+template <class Body>
+Status run_steps(Session& s, const Operation& op, std::int64_t steps, Body body) {
+  Status status;
+  s.loop = &op;
+  for (std::int64_t step = 0; step < steps && status.ok(); ++step) {
+    s.step = static_cast<int>(step);
+    status = body();
+  }
+  s.loop = nullptr;
+  s.step = -1;
+  return status;
+}
+
+std::string path_of(Session& s, const std::optional<Located<std::string>>& given) {
+  const Take* take = take_for(s.scenario, s.env.rank, s.step);
+  const std::string usual = s.module->spec().paths.front().name;
+  const std::string path = given ? **given : take != nullptr ? *take->path : usual;
+  const Mark mark = given ? given->mark : take != nullptr ? take->path.mark : Mark{};
+  s.env.recorder.note(notes::PathTaken{path, path == usual, mark.line, mark.column});
+  return path;
+}
+
+// Parameters with a gradient in the order in which DDP counts them. Only models that ranks build differently are told.
+void note_model(Session& s) {
+  if (s.scenario.model.differs.empty()) return;
+  notes::ModelBuilt built;
+  for (const nn::Tensor& p : s.module->parameters())
+    if (p.requires_grad()) built.parameters.push_back(fmt::format("{} [{}]", p.name(), fmt::join(p.shape(), " x ")));
+  s.env.recorder.note(std::move(built));
+}
+
+void note_optimizer(Session& s) {
+  const Scenario& scenario = s.scenario;
+  if (scenario.optimizer.copies)
+    s.env.recorder.note(notes::OptimizerMade{true, s.ddp != nullptr || !scenario.ddp.wraps(s.env.rank)});
+}
+
+DataParallelOptions data_parallel_options(const Scenario& scenario) {
+  const sim::Link& link = scenario.world.spec.intra;
+  return {scenario.data_parallel->devices, scenario.data_parallel->output_device, link.latency, link.bandwidth};
+}
+
+notes::LossReduction reduction_of(const Scenario& scenario) {
+  return scenario.loss == "sum" ? notes::LossReduction::sum : notes::LossReduction::mean;
+}
+
+// Which of several models this forward or backward is of.
+void note_part(Session& s) {
+  if (!s.part.empty()) s.env.recorder.note(notes::ModelUsed{s.part});
+}
+
+struct Forwarded {
+  std::string path;
+  nn::Tensor output;
+  Batch batch;
+  Widths widths;
+};
+
+// At the first step of an epoch: what this rank is going to draw.
+Status begin_epoch(Session& s, int step) {
+  const Result<Drawn> drawn = draw(s.scenario, s.env.rank, step);
+  if (!drawn.ok()) return drawn.error();
+  if (drawn->first_row != 0) return {};
+  const Data& data = s.scenario.data;
+  s.env.recorder.note(notes::SamplesDrawn{drawn->epoch,
+                                          data.samples,
+                                          data.over,
+                                          data.sampler,
+                                          data.shuffle,
+                                          drawn->seed,
+                                          {drawn->indices.begin(), drawn->indices.end()}});
+  return {};
+}
+
+Result<Forwarded> run_forward(Session& s, const Operation& op, const ForwardOptions& asked, nn::ForwardMode mode,
+                              bool wrapped) {
+  if (const Model& model = s.scenario.model; !model.parts.empty()) {
+    s.work_on(model.part_of(asked.path ? **asked.path : model.spec.paths.front().name).name);
+    note_part(s);
+  }
+  PDSIM_TRY(make_model(s, op));
+  if (wrapped && s.ddp == nullptr)
+    return Error{
+        Code::not_initialized,
+        fmt::format("{} needs the wrapped model, and this rank has called no init_process_group before it", op.name),
+        {}};
+  const std::string path = path_of(s, asked.path);
+  Forwarded f;
+  f.widths = widths_of(*s.module, path);
+  if (s.scenario.data.given && !s.scenario.stands_for) PDSIM_TRY(begin_epoch(s, std::max(s.step, 0)));
+  const Result<Batch> batch = batch_for(s, asked, f.widths);
+  if (!batch.ok()) return batch.error();
+  f.batch = *batch;
+  s.rows = batch->rows;
+  if (asked.rows) s.env.recorder.note(notes::RowsTaken{batch->rows});
+  f.path = path;
+  if (mode.training && joins_batches(s)) return f;
+  const nn::Tensor input = input_tensor(s.scenario, f.batch, f.widths);
+  FlightRecorder& recorder = s.env.recorder;
+  const nn::TensorWatcher watch = [&recorder](const nn::TensorEvent& e) {
+    if (e.saved)
+      recorder.note(notes::TensorSaved{e.tensor, e.version, e.by});
+    else
+      recorder.note(notes::TensorWritten{e.tensor, e.version, e.by, false});
+  };
+  const bool split = s.data_parallel != nullptr && mode.training;
+  Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode)
+                              : split ? s.data_parallel->forward(input, path, mode, watch)
+                                      : s.module->forward(input, path, mode, watch);
+  if (!output.ok()) return output.error();
+  s.env.runtime.compute(costs::forward_per_layer * static_cast<std::int64_t>(s.module->untimed_layers(path)));
+  f.output = *output;
+  return f;
+}
+
+// Leaves away what is of other parts.
+void keep_part(nn::ModuleSpec& spec, const Model& model, const std::string& name) {
+  const auto part = std::find_if(model.parts.begin(), model.parts.end(), [&](const auto& p) { return p.name == name; });
+  const auto is_foreign = [&](const std::string& layer) { return !part->has(layer); };
+  spec.layers.erase(
+      std::remove_if(spec.layers.begin(), spec.layers.end(), [&](const auto& l) { return is_foreign(l.name); }),
+      spec.layers.end());
+  spec.paths.erase(
+      std::remove_if(spec.paths.begin(), spec.paths.end(), [&](const auto& p) { return is_foreign(p.layers.front()); }),
+      spec.paths.end());
+  spec.recompute.erase(std::remove_if(spec.recompute.begin(), spec.recompute.end(), is_foreign), spec.recompute.end());
+}
+
+}  // namespace
+
+Status make_model(Session& s, const Operation& op) {
+  if (s.module != nullptr) return {};
+  if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
+  const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
+  nn::ModuleSpec spec = s.scenario.model.spec_of(s.env.rank, s.env.node);
+  if (!s.part.empty()) keep_part(spec, s.scenario.model, s.part);
+  spec.sizes_have_memory = s.world == WorldKind::real;
+  const std::string of = s.part.empty() ? "parameters" : "parameters/" + s.part;
+  s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream(of, stream));
+  s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
+  if (s.scenario.ddp.wrap && s.world_size() > 1) s.module->set_exchange(exchange_over(*s.group));
+  s.module->set_clock([&s](Time cost) {
+    s.computing += cost;
+    s.env.runtime.compute(cost);
+  });
+  const sim::Link link = s.scenario.world.spec.intra;
+  s.module->set_copier(
+      [link](std::int64_t bytes) { return link.latency + transfer_time(Bytes{bytes}, link.bandwidth); });
+  if (const auto& split = s.scenario.data_parallel; split && split->devices > 0)
+    s.data_parallel = std::make_unique<DataParallel>(*s.module, data_parallel_options(s.scenario), s.env.runtime);
+  charge_backward(*s.module, s.env.runtime);
+  s.env.recorder.note(notes::TrainingSetup{reduction_of(s.scenario), s.scenario.batch, s.scenario.data.given,
+                                           s.scenario.model.spec.recompute});
+  note_model(s);
+  make_optimizer(s);
+  if (s.scenario.optimizer_before_wrapper) note_optimizer(s);
+  return {};
+}
+
+void make_optimizer(Session& s) { s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters()); }
+
+namespace {
+
+bool is_timed(const Scenario& scenario, std::int64_t step, std::int64_t steps) {
+  const auto asks = [&](const Expect& e) { return e.step_time && e.timed_step.value_or(steps - 1) == step; };
+  return asks(scenario.expect) || std::any_of(scenario.real.begin(), scenario.real.end(), [&](const auto& world) {
+           return world.second.expect && asks(*world.second.expect);
+         });
+}
+
+}  // namespace
+
+Status train(Session& s, const Operation& op) {
+  const std::vector<Operation>& body = op.body;
+  const std::int64_t steps = op.as<TrainOptions>().steps;
+  s.step_times.clear();
+  s.steps_trained = 0;
+  return run_steps(s, op, steps, [&]() -> Status {
+    const Time began = s.env.runtime.now();
+    s.computing = {};
+    for (const Operation& inner : body) PDSIM_TRY(s.run(inner));
+    const Time took = s.env.runtime.now() - began;
+    if (is_timed(s.scenario, s.step, steps)) s.step_times[s.step] = took;
+    if (s.step + 1 == steps) note_device_loads(s, took);
+    ++s.steps_trained;
+    return {};
+  });
+}
+
+// Outside of train its rounds are the steps, those of the innermost where it stands in itself.
+Status repeat(Session& s, const Operation& op) {
+  const int around = s.step;
+  Status status;
+  for (std::int64_t round = 0; round < op.as<RepeatOptions>().times && status.ok(); ++round) {
+    if (s.loop == nullptr) s.step = static_cast<int>(round);
+    for (const Operation& inner : op.body)
+      if (status.ok()) status = s.run(inner);
+  }
+  s.step = around;
+  return status;
+}
+
+// Read by forwards only: a forward inside makes the backward that follows it stay local, wherever that stands.
+Status no_sync(Session& s, const Operation& op) {
+  const bool before = s.ddp != nullptr && s.ddp->require_backward_grad_sync();
+  const auto set = [&s](bool on) {
+    return s.for_each_part([&] {
+      if (s.ddp != nullptr) s.ddp->set_require_backward_grad_sync(on);
+      return Status{};
+    });
+  };
+  PDSIM_TRY(set(false));
+  Status status;
+  for (const Operation& inner : op.body)
+    if (status.ok()) status = s.run(inner);
+  PDSIM_TRY(set(before));
+  return status;
+}
+
+Status join(Session& s, const Operation& op) {
+  if (s.scenario.ddp.wraps(s.env.rank) && s.ddp == nullptr)
+    return Error{Code::not_initialized,
+                 "join needs the wrapped model, and this rank has called no init_process_group before it",
+                 {}};
+  const auto& options = op.as<JoinOptions>();
+  const bool joins = s.ddp != nullptr && options.enable;
+  if (joins) s.ddp->enter_join({options.divide_by_initial_world_size, options.throw_on_early_termination});
+  for (const Operation& inner : op.body) PDSIM_TRY(s.run(inner));
+  s.env.recorder.set_site(site_of(op, op.name, -1));
+  return joins ? s.ddp->leave_join() : Status{};
+}
+
+Status eval(Session& s, const Operation& op) {
+  const auto& options = op.as<EvalOptions>();
+  const bool wrapped = s.scenario.ddp.wraps(s.env.rank) && options.through == ThroughWrapper::ddp;
+  const bool loop = options.steps.has_value();
+  return run_steps(s, op, options.steps.value_or(1), [&]() -> Status {
+    if (!loop) s.step = -1;
+    s.env.recorder.set_site(site_of(op, op.name, s.step));
+    const std::int64_t id = s.env.recorder.enter("forward");
+    const Status status = run_forward(s, op, ForwardOptions{}, {false, false}, wrapped).status();
+    s.env.recorder.leave(id, status);
+    return status;
+  });
+}
+
+Status zero_grad(Session& s, const Operation& op) {
+  forget_batches(s);
+  return s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
+    s.optimizer->zero_grad();
+    return {};
+  });
+}
+
+Status forward(Session& s, const Operation& op) {
+  const auto& options = op.as<ForwardOptions>();
+  const bool wraps = s.scenario.ddp.wraps(s.env.rank);
+  const bool wrapped = wraps && options.through == ThroughWrapper::ddp;
+  if (wraps && !wrapped) s.env.recorder.note(notes::WrapperBypassed{});
+  const Result<Forwarded> f = run_forward(s, op, options, {true, true}, wrapped);
+  if (!f.ok()) return f.error();
+  if (joins_batches(s)) return keep_batch(s, options.output, f->batch, f->path), Status{};
+  const Result<nn::Tensor> loss = scaled_loss(s, f->output, f->batch, f->widths);
+  if (!loss.ok()) return loss.error();
+  s.last_loss = loss->values();
+  s.losses[options.output] = *loss;
+  s.part_of_loss[options.output] = s.part;
+  return {};
+}
+
+namespace {
+notes::VersionError version_error_of(const Error& error) {
+  const auto number = [&](std::string_view key) { return fact_number(error.facts, key).value_or(-1); };
+  return {std::string(fact(error.facts, "tensor")), number("version"), number("expected")};
+}
+}  // namespace
+
+Status backward(Session& s, const Operation& op) {
+  std::vector<nn::Tensor> roots;
+  const auto& options = op.as<BackwardOptions>();
+  const std::int64_t times = options.times.word ? s.world_size() : options.times.number;
+  const std::int64_t parts = options.divided_by;
+  if (joins_batches(s)) return gather_batches(s, options.losses), Status{};
+  if (times != 1 || parts != 1)
+    s.env.recorder.note(notes::LossScaled{times, parts, s.world_size(), reduction_of(s.scenario)});
+  const double factor = static_cast<double>(times) / static_cast<double>(parts);
+  const auto add = [&](const std::string& name) -> Status {
+    const auto found = s.losses.find(name);
+    if (found == s.losses.end())
+      return Error{Code::autograd_misuse,
+                   fmt::format("backward of `{}`, which no forward of this rank has made", name),
+                   {{"output", name}}};
+    const Result<nn::Tensor> root = times == parts ? found->second : nn::scale(found->second, factor);
+    if (!root.ok()) return root.error();
+    roots.push_back(*root);
+    s.work_on(s.part_of_loss[name]);
+    return {};
+  };
+  for (const std::string& loss : options.losses) PDSIM_TRY(add(loss));
+  note_part(s);
+  nn::BackwardPass pass;
+  const Status status = s.ddp != nullptr             ? s.ddp->backward(roots)
+                        : s.data_parallel != nullptr ? s.data_parallel->backward(roots)
+                                                     : pass.run(roots);
+  if (!status.ok() && status.error().code == Code::saved_tensor_modified)
+    s.env.recorder.note(version_error_of(status.error()));
+  return status;
+}
+
+Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters) {
+  nn::ClipOptions options;
+  options.max_norm = clip.max_norm;
+  if (clip.norm_type == NormType::infinity) options.norm_type = std::numeric_limits<double>::infinity();
+  options.error_if_nonfinite = clip.error_if_nonfinite;
+  return nn::clip_grad_norm(parameters, options);
+}
+
+Status clip_grad_norm(Session& s, const Operation& op) {
+  const auto& options = op.as<ClipOptions>();
+  s.work_on_part_of(options.part);
+  PDSIM_TRY(make_model(s, op));
+  PDSIM_TRY(settle_batches(s));
+  const Result<double> norm = clip_gradients(options, s.module->parameters());
+  if (!norm.ok()) return norm.error();
+  s.grad_norm = {*norm};
+  return {};
+}
+
+Status optimizer_step(Session& s, const Operation& op) {
+  PDSIM_TRY(settle_batches(s));
+  bool synchronised = true;
+  const Status stepped = s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
+    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
+    s.optimizer->step();
+    return {};
+  });
+  PDSIM_TRY(stepped);
+  s.env.recorder.note(notes::OptimizerStep{synchronised});
+  s.env.runtime.compute(s.scenario.optimizer_time.value_or(costs::optimizer_step));
+  return {};
+}
+
+}  // namespace pdsim::scenarios::operations

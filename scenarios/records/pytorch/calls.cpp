@@ -1,0 +1,261 @@
+#include "scenarios/records/pytorch/calls.h"
+
+#include "core/collectives/collective_shape.h"
+#include "core/record/record_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace pdsim::scenarios::pytorch {
+namespace {
+
+constexpr std::string_view any_source_name = "recvAnySource";
+
+struct TorchType {
+  std::string_view name;
+  DType dtype;
+};
+constexpr std::array dtype_names{
+    TorchType{"Half", DType::f16},   TorchType{"BFloat16", DType::bf16}, TorchType{"Float", DType::f32},
+    TorchType{"Double", DType::f64}, TorchType{"Char", DType::i8},       TorchType{"Byte", DType::u8},
+    TorchType{"Int", DType::i32},    TorchType{"Long", DType::i64},      TorchType{"Bool", DType::boolean},
+};
+
+Time time_at(std::int64_t ns, std::int64_t epoch_ns) {
+  if (ns <= epoch_ns) return {};
+  return std::min(Time{1000} * (ns - epoch_ns), Time{latest_recorded_ps});
+}
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : -1;
+}
+
+std::int64_t elements(const Sizes& sizes) {
+  std::int64_t all = 0;
+  for (const std::vector<std::int64_t>& shape : sizes) {
+    std::int64_t product = 1;
+    for (const std::int64_t size : shape)
+      if (__builtin_mul_overflow(product, size, &product)) return -1;
+    if (__builtin_add_overflow(all, product, &all)) return -1;
+  }
+  if (all > most_recorded_elements) return -1;
+  return all;
+}
+
+// The side of a call that every rank fills alike, and that all must agree on. Also of functions that have no row of ours.
+bool is_counted_by_output(const std::string& name) {
+  const CollectiveRow* kind = collective_named(name);
+  return kind != nullptr ? pdsim::is_counted_by_output(kind->kind) : name.starts_with("reduce_scatter_");
+}
+
+bool has_no_count(const std::string& name) {
+  const CollectiveRow* kind = collective_named(name);
+  if (kind == nullptr) return name.find("all_to_all") != std::string::npos;
+  return (!kind->has_input && !kind->has_output) || (kind->input_in_parts && kind->output_in_parts);
+}
+
+std::string shape_text(const Sizes& sizes) {
+  std::vector<std::string> shapes;
+  for (const auto& shape : sizes) {
+    if (shapes.size() == 4) {
+      shapes.emplace_back("...");
+      break;
+    }
+    shapes.push_back(fmt::format("[{}]", fmt::join(shape, ", ")));
+  }
+  return fmt::format("{}", fmt::join(shapes, " "));
+}
+
+bool is_library(const Frame& f) {
+  return f.file.find("/torch/") != std::string::npos || f.file.starts_with("torch/") || f.file.starts_with("<");
+}
+
+// Where the program made the call: its frames from the innermost outside of PyTorch on.
+Site site_of(const Entry& entry) {
+  constexpr std::size_t most_frames = 16;
+  Site site;
+  CallOrigin origin;
+  const auto first = std::find_if_not(entry.frames.begin(), entry.frames.end(), is_library);
+  for (auto frame = first; frame != entry.frames.end() && origin.frames.size() < most_frames; ++frame)
+    origin.frames.push_back({frame->name, frame->file, static_cast<int>(frame->line)});
+  if (origin.frames.empty()) return site;
+  origin.file = origin.frames.front().file;
+  site.origin = std::move(origin);
+  return site;
+}
+
+class Converter {
+ public:
+  Converter(const Dump& dump, std::int64_t epoch_ns, const std::function<GroupView(const Entry&)>& group)
+      : dump_(dump), epoch_ns_(epoch_ns), group_(group) {}
+
+  std::vector<Call> run() {
+    std::vector<Call> calls;
+    const std::vector<Entry>& entries = dump_.entries;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::size_t end = batch_end(i);
+      if (end > i) {
+        add_batch(calls, i, end);
+        i = end;
+      } else {
+        calls.push_back(call_of(entries[i], entries[i]));
+      }
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].id = static_cast<std::int64_t>(i);
+    return calls;
+  }
+
+ private:
+  // A batch is recorded as its calls, which have no state of their own, and then one entry named coalesced. Returns where
+  // that one is, or `begin` when this entry is in no batch.
+  std::size_t batch_end(std::size_t begin) const {
+    const std::vector<Entry>& entries = dump_.entries;
+    const auto same = [&](const Entry& e) {
+      return e.group == entries[begin].group && e.group_desc == entries[begin].group_desc &&
+             e.collective_seq == entries[begin].collective_seq && e.p2p_seq == entries[begin].p2p_seq;
+    };
+    for (std::size_t i = begin; i < entries.size() && same(entries[i]); ++i)
+      if (op_name_of(entries[i].name).name == "coalesced") return i;
+    return begin;
+  }
+
+  void add_batch(std::vector<Call>& calls, std::size_t begin, std::size_t end) const {
+    const Entry& whole = dump_.entries[end];
+    Call all;
+    std::size_t members = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      Call call = call_of(dump_.entries[i], whole);
+      if (call.layer == Layer::point_to_point) {
+        CallDetails details = *call.details;
+        details.batch = whole.record_id;  // its calls progress together
+        call.details = std::move(details);
+        calls.push_back(std::move(call));
+        continue;
+      }
+      if (members++ == 0) {
+        all = std::move(call);
+        continue;
+      }
+      if (call.name != all.name && all.name.find(call.name) == std::string::npos) all.name += "+" + call.name;
+      if (all.count >= 0 && call.count >= 0) all.count += call.count;
+    }
+    if (members == 0) return;
+    all.purpose = {PurposeKind::coalesced, static_cast<std::int64_t>(members)};
+    calls.push_back(std::move(all));
+  }
+
+  Call call_of(const Entry& entry, const Entry& state) const {
+    const OpName op = op_name_of(entry.name);
+    const GroupView group = group_(entry);
+    Call call;
+    call.name = op.name;
+    call.group = group.label;
+    call.async = true;  // launched in order, and waited for later
+    const bool is_message = entry.is_p2p || op.name == "send" || op.name == "recv";
+    call.layer = is_message ? Layer::point_to_point : Layer::collective;
+    call.seq = is_message ? -1 : entry.collective_seq;
+    if (is_message) call.peer = peer_of(op, group);
+    CallDetails details;
+    details.record = entry.record_id;
+    add_sizes(call, details, entry);
+    call.details = std::move(details);
+    call.site = site_of(entry);
+    add_state(call, entry, state);
+    return call;
+  }
+
+  Rank peer_of(const OpName& op, const GroupView& group) const {
+    if (op.any_source) return any_source;
+    const auto& ranks = *group.ranks;
+    const std::int64_t peer = op.name == "send" ? op.to : op.from;
+    if (peer >= 0 && static_cast<std::size_t>(peer) < ranks.size())
+      return static_cast<Rank>(ranks[static_cast<std::size_t>(peer)]);
+    if (peer < 0 && ranks.size() == 2) return static_cast<Rank>(ranks[0] == dump_.rank ? ranks[1] : ranks[0]);
+    return no_rank;
+  }
+
+  static void add_sizes(Call& call, CallDetails& details, const Entry& entry) {
+    const bool by_output = is_counted_by_output(call.name);
+    const bool swap = (by_output ? entry.output_sizes : entry.input_sizes).empty();
+    const Sizes& sizes = by_output != swap ? entry.output_sizes : entry.input_sizes;
+    const std::vector<std::string>& types = by_output != swap ? entry.output_dtypes : entry.input_dtypes;
+    if (!has_no_count(call.name) && !sizes.empty()) {
+      call.count = elements(sizes);
+      details.shape = shape_text(sizes);
+    }
+    if (types.empty() || call.name == "barrier") return;
+    const auto* const known = std::find_if(dtype_names.begin(), dtype_names.end(),
+                                           [&](const TorchType& t) { return t.name == types.front(); });
+    if (known != dtype_names.end()) {
+      call.dtype = known->dtype;
+    } else {
+      details.dtype = types.front();
+    }
+  }
+
+  void add_state(Call& call, const Entry& entry, const Entry& state) const {
+    call.issued = time_at(entry.created_ns, epoch_ns_);
+    if (state.started_ns != 0) call.started = time_at(state.started_ns, epoch_ns_);
+    switch (state.state) {
+      case EntryState::scheduled:
+        call.state = CallState::issued;
+        break;
+      case EntryState::started:
+        call.state = CallState::started;
+        break;
+      case EntryState::completed:
+        call.state = CallState::completed;
+        call.finished = std::max(call.issued, time_at(state.completed_ns, epoch_ns_));
+        break;
+    }
+  }
+
+  const Dump& dump_;
+  std::int64_t epoch_ns_;
+  const std::function<GroupView(const Entry&)>& group_;
+};
+
+}  // namespace
+
+std::string_view torch_dtype_name(const Call& call) {
+  const auto* const row =
+      std::find_if(dtype_names.begin(), dtype_names.end(), [&](const TorchType& t) { return t.dtype == call.dtype; });
+  return row->name;
+}
+
+OpName op_name_of(std::string_view profiling_name) {
+  OpName op;
+  if (const std::size_t colon = profiling_name.find(':'); colon != std::string_view::npos) {
+    op.backend = std::string(profiling_name.substr(0, colon));
+    profiling_name.remove_prefix(colon + 1);
+  }
+  const std::size_t space = profiling_name.find(' ');
+  op.name = std::string(profiling_name.substr(0, space));
+  op.any_source = op.name == any_source_name;
+  if (const CollectiveRow* kind = collective_of_torch(op.name)) op.name = std::string(kind->name);
+  if (op.name.empty()) op.name = "unnamed";
+  if (space == std::string_view::npos) return op;
+  const std::string_view ranks = profiling_name.substr(space + 1);
+  if (const std::size_t arrow = ranks.find("->"); arrow != std::string_view::npos) {
+    op.from = number_in(ranks.substr(0, arrow));
+    op.to = number_in(ranks.substr(arrow + 2));
+  } else if (const std::size_t back = ranks.find("<-"); back != std::string_view::npos) {
+    op.to = number_in(ranks.substr(0, back));
+    op.from = number_in(ranks.substr(back + 2));
+  }
+  return op;
+}
+
+std::vector<Call> calls_of(const Dump& dump, std::int64_t epoch_ns,
+                           const std::function<GroupView(const Entry&)>& group) {
+  return Converter(dump, epoch_ns, group).run();
+}
+
+}  // namespace pdsim::scenarios::pytorch

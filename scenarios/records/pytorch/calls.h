@@ -1,0 +1,34 @@
+// One rank's entries as calls.
+#pragma once
+
+#include "core/record/flight_record.h"
+#include "scenarios/records/pytorch/dump.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+
+// "gloo:all_reduce" is all_reduce of gloo; a message's ranks are of its group.
+struct OpName {
+  std::string backend, name;
+  std::int64_t from = -1, to = -1;  // -1: not recorded
+  bool any_source = false;          // recvAnySource
+};
+OpName op_name_of(std::string_view profiling_name);
+
+// PyTorch's name of a call's element type: Float.
+std::string_view torch_dtype_name(const Call& call);
+
+// How the run calls an entry's group, and its global ranks.
+struct GroupView {
+  std::string label;
+  const std::vector<std::int64_t>* ranks = nullptr;
+};
+
+// Times count from `epoch_ns`. Calls are numbered from 0.
+std::vector<Call> calls_of(const Dump& dump, std::int64_t epoch_ns,
+                           const std::function<GroupView(const Entry&)>& group);
+
+}  // namespace pdsim::scenarios::pytorch

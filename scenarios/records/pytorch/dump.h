@@ -1,0 +1,85 @@
+// One rank's dump of PyTorch's Flight Recorder, as typed values.
+//
+//   forms    the pickle that PyTorch writes per rank, and its JSON (versions 2.0 and later of the dump; older names of fields
+//            are understood)
+//   lenient  a member that is not there keeps its default; an entry or group with one of another type, or a number beyond its range,
+//            is left out, with a sentence that names both
+//   texts    printable, one line each (core/base/printable.h)
+//   limits   most_values numbers and texts, however often the dump names the same ones
+#pragma once
+
+#include "core/base/left_out.h"
+#include "core/base/result.h"
+#include "core/base/types.h"
+#include "scenarios/records/pytorch/value.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+
+struct Frame {
+  std::string name;
+  std::string file;
+  std::int64_t line = 0;
+  bool operator==(const Frame&) const = default;
+};
+
+enum class EntryState : std::uint8_t { scheduled, started, completed };
+constexpr std::string_view entry_state_names[] = {"scheduled", "started", "completed"};
+
+using Sizes = std::vector<std::vector<std::int64_t>>;  // per tensor
+
+struct Entry {
+  std::int64_t record_id = -1;  // counts all entries of this rank, from 0; those before the first were overwritten
+  std::int64_t pg_id = 0;       // of this rank alone
+  std::string group, group_desc;
+  std::int64_t collective_seq = -1;  // of the group; calls of one coalesced batch share it
+  std::int64_t p2p_seq = -1;
+  std::int64_t op_id = -1;
+  std::string name;  // nccl:all_reduce, nccl:send 0->1 (ranks of the group)
+  std::int64_t created_ns = 0, started_ns = 0, completed_ns = 0;  // since 1970; 0: not known
+  Sizes input_sizes, output_sizes;
+  std::vector<std::string> input_dtypes, output_dtypes;
+  EntryState state = EntryState::scheduled;
+  bool is_p2p = false;
+  bool retired = false;
+  std::int64_t timeout_ms = 0;
+  std::vector<Frame> frames;  // innermost first
+  bool operator==(const Entry&) const = default;
+};
+
+struct Group {
+  std::string name, desc;
+  std::vector<std::int64_t> ranks;  // global ones, sorted; empty: not told
+  bool operator==(const Group&) const = default;
+};
+
+struct GroupStatus {
+  std::string pg_id;
+  std::int64_t enqueued = -1, started = -1, completed = -1;  // the newest sequence number that came so far
+  bool operator==(const GroupStatus&) const = default;
+};
+
+struct Dump {
+  Rank rank = 0;  // not in the dump itself: its file's name says it
+  std::string version;
+  std::vector<Group> groups;
+  std::vector<GroupStatus> status;
+  std::vector<Entry> entries;  // oldest first
+  LeftOut left_out;
+};
+
+constexpr std::int64_t most_values = std::int64_t{1} << 22;
+
+// Whether a file that begins like this can be such a dump; cheap, and true for other pickles and JSON as well.
+bool looks_like_dump(std::string_view text);
+// Whether the tree is of a dump at all, before its members are looked at.
+bool is_dump(const Tree& tree);
+// input_invalid, saying what is wrong and where; of a dump that has entries also when none can be read.
+Result<Tree> read_tree(std::string_view text);
+Result<Dump> dump_of(const Tree& tree, Rank rank);
+
+}  // namespace pdsim::scenarios::pytorch

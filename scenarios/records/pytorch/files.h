@@ -1,0 +1,41 @@
+// Finds the dump files of PyTorch jobs and reads them.
+//
+//   names    one file per rank: a prefix of the job, then the rank (nccl_trace_rank_0); .json, .pkl, .pickle or .bin may follow
+//   content  decides: a file is a dump when it begins as one; its neighbours with the same prefix then belong to the job, also
+//            when they are damaged
+//   folders  files of one prefix in several folders (one per host) are one job when each rank is there once; else each folder
+//            is a job of its own
+#pragma once
+
+#include "core/base/result.h"
+#include "scenarios/records/pytorch/dump.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+
+struct DumpFile {
+  std::string path;
+  Rank rank = 0;
+};
+struct DumpedJob {
+  std::string name;             // the prefix, or the folder's name when there is none
+  std::vector<DumpFile> files;  // by rank
+};
+
+// Whether this file's first bytes are those of a dump.
+bool is_dump_file(const std::string& path);
+// The jobs that these files are of: files that are named, or all below a folder.
+std::vector<DumpedJob> jobs_below(const std::string& folder);
+std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files);
+
+struct ReadJob {
+  std::vector<Dump> dumps;
+  std::vector<std::string> problems;  // files that could not be read, whose ranks have no dump, and entries of others
+  std::optional<std::int64_t> written_ns;  // when the newest file was, since 1970
+};
+ReadJob read_job(const DumpedJob& job);
+
+}  // namespace pdsim::scenarios::pytorch

@@ -1,0 +1,33 @@
+// The dumps of a PyTorch job as one run, for the same rules that explain our own.
+//
+//   ranks    all that a file or a group names; one without a dump gets a note that its record is missing
+//   calls    collectives by group and sequence number; the calls of one coalesced batch are one call; messages one by one, in
+//            the state of their batch. Functions that the library treats alike have one name (_all_gather_base: all_gather).
+//   count    elements, on the side that all ranks must agree on; what may differ per rank (all_to_all) is not compared.
+//            Roots and reduce operations are not in such dumps.
+//   ring     entries that were overwritten are counted; what a rank called before its first entry is not known
+//   time     since the first entry of any rank; the clocks are those of the hosts
+//   stuck    some call did not complete, unless the files were written less than `patience` (or the call's own timeout) after
+//            the newest entry: then the job was running, and its open calls are in flight
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "scenarios/records/pytorch/dump.h"
+
+#include <optional>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+
+struct JobOptions {
+  std::optional<std::int64_t> written_ns;  // when the newest file was written, since 1970
+  Time patience{10'000'000'000'000};
+};
+
+// Takes the entries out that have a time more than 26 days from the middle of all: the differences of the others fit a run.
+void leave_out_far_times(std::vector<Dump>& dumps);
+
+// input_invalid for a rank that came twice, and for ranks beyond 131071.
+Result<RunRecord> run_of(const std::vector<Dump>& dumps, const JobOptions& options = {});
+
+}  // namespace pdsim::scenarios::pytorch

@@ -1,0 +1,90 @@
+#include "scenarios/records/pytorch/json.h"
+
+#include "scenarios/records/pytorch/pickle.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace pdsim::scenarios::pytorch {
+namespace {
+
+using PlainJson = nlohmann::json;
+
+// Takes what the parser finds, one piece after the other.
+class Builder final : public nlohmann::json_sax<PlainJson> {
+ public:
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(static_cast<std::int64_t>(value)); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+      return add(static_cast<double>(value));
+    return add(static_cast<std::int64_t>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return refuse("it holds binary data"); }
+  bool start_object(std::size_t) override { return open(Dict{}); }
+  bool key(string_t& value) override { return add(std::move(value)); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(List{}); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    return refuse(fmt::format("it is not JSON from byte {} on", position));
+  }
+
+  Tree tree;
+  std::string problem;
+
+ private:
+  static constexpr std::size_t most_levels = 64;
+
+  bool refuse(std::string why) {
+    problem = std::move(why);
+    return false;
+  }
+  bool add(Node node) {
+    if (tree.nodes.size() >= Tree::most_nodes)
+      return refuse(fmt::format("it holds more than {} values", Tree::most_nodes));
+    const auto id = static_cast<NodeId>(tree.nodes.size());
+    tree.nodes.push_back(std::move(node));
+    if (open_.empty()) {
+      tree.root = id;
+      return true;
+    }
+    Node& parent = tree.nodes[open_.back()];
+    if (List* list = std::get_if<List>(&parent)) list->items.push_back(id);
+    if (Dict* dict = std::get_if<Dict>(&parent)) dict->items.push_back(id);
+    return true;
+  }
+  bool open(Node node) {
+    if (open_.size() >= most_levels) return refuse(fmt::format("it is nested deeper than {} levels", most_levels));
+    if (!add(std::move(node))) return false;
+    open_.push_back(static_cast<NodeId>(tree.nodes.size() - 1));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::vector<NodeId> open_;
+};
+
+}  // namespace
+
+bool looks_like_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
+Result<Tree> read_json(std::string_view text) {
+  if (text.size() > most_pickle_bytes)
+    return Error{Code::input_invalid, fmt::format("a text of {} bytes is larger than 256MiB", text.size()), {}};
+  Builder builder;
+  if (!PlainJson::sax_parse(text.begin(), text.end(), &builder))
+    return Error{Code::input_invalid, builder.problem.empty() ? "it is not JSON" : builder.problem, {}};
+  return std::move(builder.tree);
+}
+
+}  // namespace pdsim::scenarios::pytorch

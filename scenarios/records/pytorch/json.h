@@ -1,0 +1,19 @@
+// JSON as PyTorch's Flight Recorder writes it, and as anybody's Python writes a dump that was unpickled.
+//
+//   numbers  integers beyond 64 bits become real numbers
+//   limits   256 MiB, 64 levels, Tree::most_nodes values
+#pragma once
+
+#include "core/base/result.h"
+#include "scenarios/records/pytorch/value.h"
+
+#include <string_view>
+
+namespace pdsim::scenarios::pytorch {
+
+// Whether the text begins as a JSON object does.
+bool looks_like_json(std::string_view text);
+// input_invalid, with the byte at which it is not JSON or too much.
+Result<Tree> read_json(std::string_view text);
+
+}  // namespace pdsim::scenarios::pytorch

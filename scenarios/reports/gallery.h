@@ -1,0 +1,34 @@
+// The gallery of pitfalls: what the files of the catalog say of themselves, for docs/pitfalls.md and `pdsim explain`.
+#pragma once
+
+#include "scenarios/language/loader.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+struct GalleryEntry {
+  std::string name;  // of the file
+  std::string summary;
+  Pitfall pitfall;
+  std::vector<std::string> diagnoses;  // that its variants expect, in file order
+  std::vector<std::string> broken;     // variants with a diagnosis, or that do not end well
+  std::vector<std::string> cures;      // variants that end well without a diagnosis
+  // What is different in a real world, by variant: "mpi: fixed is skipped, because ...".
+  std::vector<std::string> differences;
+};
+
+// Of one file; of a file without `pitfall` only the name is given.
+GalleryEntry gallery_entry(const LoadedFile& file);
+
+// The tables of docs/pitfalls.md, in Markdown: the files that show each diagnosis, and a row for each entry that is a
+// pitfall.
+std::string gallery_page(std::span<const GalleryEntry> entries);
+
+// Everything about one entry, as text of at most 100 columns.
+std::string gallery_text(const GalleryEntry& entry);
+
+}  // namespace pdsim::scenarios

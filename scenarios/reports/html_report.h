@@ -1,0 +1,18 @@
+// The report as one self-contained page: a timeline in SVG, the wait-for graph, the text report, the events as JSON.
+//
+//   network  none: no link, font, image or script from elsewhere
+//   scripts  one, for hover linking; everything can be read without it
+//   cap      most_events calls and 64 ranks, around the first divergence; the page says what it leaves out
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+// `text`: the text report of the same run, shown below the picture.
+std::string render_html(const Report& report, std::string_view text);
+
+}  // namespace pdsim::scenarios

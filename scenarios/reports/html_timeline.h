@@ -1,0 +1,21 @@
+// The SVG of the HTML report.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+#include "scenarios/reports/timeline_events.h"
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+std::string escaped(std::string_view text);  // & < > " as HTML and XML want them
+
+struct TimelinePicture {
+  std::string svg;
+  bool folded = false;  // idle gaps are folded in it
+  std::size_t ranks_left_out = 0;
+};
+TimelinePicture timeline_svg(const Report& report, const TimelineEvents& events, bool fold);
+
+}  // namespace pdsim::scenarios

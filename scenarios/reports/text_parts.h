@@ -1,0 +1,22 @@
+// Parts of the text report that other writers show too.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+
+namespace pdsim::scenarios {
+
+std::string verdict_line(const Report& report,
+                         std::size_t name_width);    // PASS  broken  deadlocked in step 2, as expected
+std::string outcome_sentence(const Report& report);  // deadlocked in step 2
+std::string waits_section(const Report& report);     // who waits for whom
+std::string errors_section(const Report& report);    // what each rank reported, by time
+std::string state_section(const Report& report);     // state of the ranks
+std::string places_section(const Report& report);    // files and lines, where the record has them
+std::string watchdog_section(const Report& report);
+std::string warnings_section(
+    const Report& report);  // what ranks were warned of; empty: of nothing  // what the backend itself would say
+std::string replay_line(const Report& report, const std::string& strategy);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,16 @@
+// The timeline of the text report: a row per rank (equal rows together), a character per slice of time.
+//
+//   F forward  B backward  R a collective  S a message  I init or store  O optimizer  C compute  . blocked or waiting
+//   the last steps that fit into the width are shown; what follows the last event is a few dots
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+
+namespace pdsim::scenarios {
+
+// Empty when nothing took any time.
+std::string timeline(const Report& report);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,31 @@
+#include "scenarios/run/analyse.h"
+
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/divergence.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/wait_graph.h"
+
+#include <utility>
+
+namespace pdsim::scenarios {
+
+Report analyse(const Scenario& scenario, RunRecord run, std::string world) {
+  Report report;
+  report.scenario = &scenario;
+  report.run = std::move(run);
+  report.world = std::move(world);
+  report.errors = errors_of(report.run);
+  report.outcome = outcome_of(report.run, report.errors);
+  report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
+  report.cycle = wait_cycle(report.blocked);
+  report.divergence = first_divergence(report.run);
+  report.diagnosis = diagnose(report);
+  return report;
+}
+
+const Expect& expectation_for(const Scenario& scenario, const std::string& world) {
+  const auto it = scenario.real.find(world);
+  return it != scenario.real.end() && it->second.expect ? *it->second.expect : scenario.expect;
+}
+
+}  // namespace pdsim::scenarios

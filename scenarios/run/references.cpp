@@ -1,0 +1,76 @@
+#include "scenarios/run/references.h"
+
+#include "scenarios/language/operations_table.h"
+#include "scenarios/program/session.h"
+#include "sim/run.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim::scenarios {
+namespace {
+
+// What exchanges something with other ranks is left out; what holds operations stays, without those.
+std::vector<Operation> of_one_process(const std::vector<Operation>& program) {
+  std::vector<Operation> kept;
+  for (const Operation& op : program) {
+    const language::Key* row = language::operation_named(op.name);
+    const bool stays = op.has_body || op.name == "relaunch" || (row != nullptr && row->has(language::needs_model));
+    if (!stays) continue;
+    kept.push_back(op);
+    kept.back().body = of_one_process(op.body);
+  }
+  return kept;
+}
+
+Scenario alone(const Scenario& scenario, bool one_batch, const std::set<std::string>& tensors) {
+  Scenario one = scenario;
+  one.stands_for = StandsFor{&scenario, one_batch};
+  one.program = of_one_process(scenario.program);
+  one.world = {};
+  one.world.spec.nodes = one.world.spec.ranks_per_node = 1;
+  one.world.spec.backend = "ideal";
+  one.world.spec.seed = scenario.seed;
+  one.world.device_speed = scenario.world.device_speed;
+  one.ddp.wrap = false;
+  one.data_parallel.reset();
+  one.faults.clear();
+  one.real.clear();
+  one.expect = {};
+  for (const std::string& tensor : tensors) {
+    ExpectValue value;
+    value.tensor = tensor;
+    one.expect.values.push_back(std::move(value));
+  }
+  return one;
+}
+
+void add_reference(const Scenario& scenario, std::string_view name, RunRecord& run) {
+  std::set<std::string> asked;
+  const auto look = [&](const Expect& expect) {
+    for (const ExpectValue& value : expect.values)
+      if (value.equals == name) asked.insert(value.tensor);
+  };
+  look(scenario.expect);
+  for (const auto& [world, real] : scenario.real)
+    if (real.expect) look(*real.expect);
+  if (asked.empty() || run.ranks.empty() || !scenario.model.given) return;
+  const Scenario one = alone(scenario, name == "one_batch", asked);
+  const Result<RunRecord> trained = sim::run(one.world.spec, {}, rank_program(one, WorldKind::simulated));
+  if (!trained.ok() || trained->ranks.empty()) return;
+  if (trained->ranks.front().log.end != RankEnd::returned) return;
+  for (const auto& [tensor, value] : trained->ranks.front().values)
+    run.ranks.front().values[fmt::format("{}/{}", name, tensor)] = value;
+}
+
+}  // namespace
+
+void add_references(const Scenario& scenario, RunRecord& run) {
+  for (const std::string_view name : {"single_process", "one_batch"}) add_reference(scenario, name, run);
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,22 @@
+// What is wrong in a scenario file: one error or warning, and how it is shown.
+#pragma once
+
+#include "scenarios/text/located.h"
+
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+struct Diagnostic {
+  bool warning = false;
+  std::string what;  // "unknown key `bandwith` in world.link"
+  Mark mark{};
+  std::string label;  // beside the caret: "did you mean `bandwidth`?"
+};
+
+// `error[scenario]: ...` with the place in `file`, its line out of `text` and a caret under the mark; without a mark only the file.
+// Long lines are shortened around the caret, and what a terminal would not print is a question mark. Ends with a line end.
+std::string render(std::string_view file, std::string_view text, const Diagnostic& diagnostic);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,32 @@
+// The words for how a run ended and what became of its expectations.
+#pragma once
+
+#include "core/base/enum_names.h"
+
+#include <array>
+#include <cstdint>
+
+namespace pdsim::scenarios {
+
+enum class Outcome : std::uint8_t { ok, deadlock, timeout, error };
+enum class Verdict : std::uint8_t { pass, fail, skip };
+
+}  // namespace pdsim::scenarios
+
+namespace pdsim {
+
+template <>
+inline constexpr auto enum_rows<scenarios::Outcome> = std::to_array<EnumRow<scenarios::Outcome>>({
+    {scenarios::Outcome::ok, "ok"},
+    {scenarios::Outcome::deadlock, "deadlock"},
+    {scenarios::Outcome::timeout, "timeout"},
+    {scenarios::Outcome::error, "error"},
+});
+template <>
+inline constexpr auto enum_rows<scenarios::Verdict> = std::to_array<EnumRow<scenarios::Verdict>>({
+    {scenarios::Verdict::pass, "pass"},
+    {scenarios::Verdict::fail, "fail"},
+    {scenarios::Verdict::skip, "skip"},
+});
+
+}  // namespace pdsim

@@ -1,0 +1,25 @@
+// Laying out plain text: wrapping, columns, excerpts of the scenario file with carets. Widths count code points.
+#pragma once
+
+#include "scenarios/text/located.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+constexpr std::size_t text_width = 100;
+
+std::size_t width_of(std::string_view text);
+std::string cut(std::string_view text, std::size_t width);  // with "..." when something is left out
+// Paragraph lines of at most text_width columns, each indented.
+std::string wrapped(std::string_view text, std::size_t indent);
+// Aligned columns, two spaces apart, indented by two.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+// The line of that number, from 1, without its end; empty when the text has fewer.
+std::string_view line_of(std::string_view text, int number);
+// The marked lines of the file with carets and labels, primary first by its place; only places when `source` is empty.
+std::string excerpt(std::string_view file, std::string_view source, std::vector<Span> spans);
+
+}  // namespace pdsim::scenarios

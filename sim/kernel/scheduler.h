@@ -1,0 +1,98 @@
+// Scheduler: one fiber per rank, virtual time, and the events that move it.
+//
+//   order     among ready ranks the Chooser picks; virtual time moves only when no rank can run. Events at one time fire in
+//             the order in which they were made.
+//   progress  ordinary events are progress; watchdog events are not. When only watchdogs are left and a rank is parked,
+//             on_deadlock runs once, at that virtual time, and the run goes on with the watchdogs.
+//   unwinding cancel() makes a rank's next (or present) park throw a private exception that ends its fiber, so that its
+//             destructors run; run() cancels whoever is left when nothing can happen any more.
+//   threads   everything happens inside run(), on a thread of its own
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/base/types.h"
+#include "sim/kernel/choose.h"
+#include "sim/kernel/events.h"
+#include "sim/kernel/stacks.h"
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace pdsim::sim {
+
+class Scheduler {
+ public:
+  using Key = EventKey;
+  using Action = Callback<>;
+
+  Scheduler(Chooser& chooser, std::size_t stack_bytes);  // of each rank's fiber: whole pages
+  ~Scheduler();
+
+  Time now() const { return now_; }
+  std::uint64_t events_fired() const { return fired_; }
+  Chooser& chooser() { return chooser_; }
+  std::uint32_t choose(std::uint32_t n, ChoiceTag tag) { return chooser_.choose(n, tag); }
+
+  template <class Function>
+  Key at(Time when, Function&& action) {
+    return progress_.add(when < now_ ? now_ : when, next_event_++, std::forward<Function>(action));
+  }
+  template <class Function>
+  Key at_watchdog(Time when, Function&& action) {
+    return watchdogs_.add(when < now_ ? now_ : when, next_event_++, std::forward<Function>(action));
+  }
+  void cancel_event(const Key& key);
+  void clear_events();
+  Time next_watchdog() const { return watchdogs_.empty() ? Time::max() : watchdogs_.first_time(); }
+  // Called when no rank can run, before time moves; true: look again whether one can.
+  std::function<bool()> before_time_moves;
+
+  // A rank's body; before run().
+  void spawn(Rank rank, Action body);
+  // From a rank's fiber: stops it until wake(). Throws the private exception when the rank was cancelled.
+  void park();
+  void wake(Rank rank);  // no effect on a rank that is not parked
+  void cancel(Rank rank);
+  // A frozen rank is not woken before it thaws.
+  void freeze(Rank rank);
+  void thaw(Rank rank);
+  // From a rank's own fiber: ends it here.
+  [[noreturn]] void end_current();
+  Rank current() const { return current_; }  // no_rank outside a rank's fiber
+  bool unwinding(Rank rank) const;
+  int alive() const { return alive_; }
+
+  // Until every rank has ended; `on_deadlock` as above. An exception of a rank, of an event or for want of a stack
+  // (std::bad_alloc) ends all ranks, and is thrown again here.
+  void run(const std::function<void()>& on_deadlock);
+
+ private:
+  struct Task;
+  void start_all();
+  void start(Task& task);
+  void loop(const std::function<void()>& on_deadlock);
+  void let_ranks_run();
+  void cancel_all();
+  bool fire_next();
+
+  Task* find(Rank rank) const;
+
+  Chooser& chooser_;
+  Stacks stacks_;
+  Time now_{};
+  std::uint64_t next_event_ = 0;
+  std::uint64_t fired_ = 0;
+  int alive_ = 0;
+  Rank current_ = no_rank;
+  bool ranks_ready_ = false;
+  std::exception_ptr failure_;
+  Events progress_, watchdogs_;
+  std::vector<std::unique_ptr<Task>> tasks_;  // by rank; null: none runs
+  std::vector<std::unique_ptr<Task>> ended_;
+};
+
+}  // namespace pdsim::sim

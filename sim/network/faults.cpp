@@ -1,0 +1,141 @@
+#include "sim/network/faults.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pdsim::sim {
+namespace {
+
+bool separated(const std::vector<std::vector<int>>& groups, Rank a, Rank b) {
+  const auto group_of = [&](Rank r) {
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      if (std::find(groups[g].begin(), groups[g].end(), r) != groups[g].end()) return static_cast<int>(g);
+    return -1;
+  };
+  const int ga = group_of(a);
+  const int gb = group_of(b);
+  return ga >= 0 && gb >= 0 && ga != gb;
+}
+
+MessageVerdict::Kind verdict_of(std::string_view kind) {
+  if (kind == "drop") return MessageVerdict::Kind::drop;
+  if (kind == "duplicate") return MessageVerdict::Kind::duplicate;
+  if (kind == "corrupt") return MessageVerdict::Kind::corrupt;
+  if (kind == "reorder") return MessageVerdict::Kind::reorder;
+  return MessageVerdict::Kind::pass;
+}
+
+Time scaled(Time t, double factor) {
+  return {static_cast<std::int64_t>(std::llround(static_cast<double>(t.ps) * factor))};
+}
+
+}  // namespace
+
+Faults::Faults(const WorldSpec& spec) : world_(spec) {
+  for (const FaultSpec& f : spec.faults)
+    rules_.push_back({f, &fault_kind(f.kind), verdict_of(f.kind), 0, false,
+                      std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
+}
+
+void Faults::begin_launch(std::int64_t launch, Time now) {
+  launch_ = launch;
+  launched_at_ = now;
+  for (Rule& rule : rules_) std::fill(rule.since.begin(), rule.since.end(), Time::max());
+}
+
+bool Faults::holds(const Rule& rule, Rank rank, Time now) const {
+  const FaultSpec& f = rule.spec;
+  if (rule.done || (f.at.launch && *f.at.launch != launch_)) return false;
+  Time from = f.at.time.value_or(launched_at_);
+  if (f.at.step || !f.at.before.empty()) from = rule.since[static_cast<std::size_t>(rank)];
+  if (now < from) return false;
+  return !f.duration || from == Time::max() || now - from < *f.duration;
+}
+
+MessageVerdict Faults::on_message(Rank from, Rank to, std::string_view op, Time now) {
+  MessageVerdict verdict;
+  for (Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    if (rule.kind->strikes == Strikes::ranks || !holds(rule, from, now)) continue;
+    if (rule.kind->strikes == Strikes::groups) {
+      if (separated(f.groups, from, to)) verdict.kind = MessageVerdict::Kind::drop;
+      continue;
+    }
+    const bool matches = f.match.from.contains(from) && f.match.to.contains(to) &&
+                         (f.match.rank.contains(from) || f.match.rank.contains(to)) &&
+                         (f.match.op.empty() || f.match.op == op);
+    if (!matches || !f.match.nth.contains(++rule.matched)) continue;
+    if (rule.verdict == MessageVerdict::Kind::pass) verdict.delay += f.by;  // a delay
+    if (verdict.kind == MessageVerdict::Kind::pass) verdict.kind = rule.verdict;
+  }
+  return verdict;
+}
+
+PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, Time now) {
+  PointVerdict verdict;
+  for (Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    Time& since = rule.since[static_cast<std::size_t>(rank)];
+    const bool point = (!f.at.step || *f.at.step == step) && (f.at.before.empty() || f.at.before == operation) &&
+                       (f.at.step || !f.at.before.empty()) && (!f.at.launch || *f.at.launch == launch_);
+    if (point && since == Time::max()) since = now;
+    const bool strikes = f.kind == "crash" || f.kind == "hang";
+    const bool at_start = !f.at.step && f.at.before.empty() && !f.at.time;
+    if (!strikes || !f.match.rank.contains(rank) || !(f.match.op.empty() || f.match.op == operation)) continue;
+    if (!(point || (at_start && holds(rule, rank, now)))) continue;
+    if (f.match.nth.contains(++rule.matched) && verdict.kind == PointVerdict::Kind::pass) {
+      verdict.kind = f.kind == "crash" ? PointVerdict::Kind::crash : PointVerdict::Kind::hang;
+      verdict.hang_for = f.duration.value_or(Time::max());
+    }
+  }
+  return verdict;
+}
+
+Time Faults::stretched(Time usual, Rank rank, Time now) const {
+  double factor = world_.work_of(rank);
+  for (const Rule& rule : rules_)
+    if (rule.spec.kind == "slow" && rule.spec.match.rank.contains(rank) && holds(rule, rank, now))
+      factor *= rule.spec.factor;
+  return factor == 1.0 ? usual : Time{std::llround(static_cast<double>(usual.ps) * factor)};
+}
+
+Time Faults::start_delay(Rank rank) const {
+  Time delay{};
+  for (const Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    if (f.kind != "slow" || !f.match.rank.contains(rank) || !f.duration || !f.at.launch || *f.at.launch != launch_)
+      continue;
+    if (f.factor > 1) delay += scaled(*f.duration, f.factor - 1);
+  }
+  return delay;
+}
+
+Time Faults::local_time(Rank rank, Time t) const {
+  Time local = t;
+  for (const Rule& rule : rules_)
+    if (rule.spec.kind == "skew" && rule.spec.match.rank.contains(rank))
+      local += rule.spec.offset + Time{t.ps / 1'000'000 * rule.spec.drift.value};
+  return local;
+}
+
+Time Faults::real_time(Rank rank, Time local) const {
+  if (local == Time::max()) return local;
+  // Two steps of fixed-point iteration: drifts are parts per million.
+  Time t = local;
+  for (int i = 0; i < 2; ++i) t = t - (local_time(rank, t) - local);
+  return t;
+}
+
+std::vector<Faults::Timed> Faults::timed() const {
+  std::vector<Timed> list;
+  for (const Rule& rule : rules_) {
+    const FaultSpec& f = rule.spec;
+    if ((f.kind != "crash" && f.kind != "hang") || !f.at.time || (f.at.launch && *f.at.launch != launch_)) continue;
+    for (Rank r = 0; r < world_.ranks(); ++r)
+      if (f.match.rank.contains(r))
+        list.push_back({r, *f.at.time, f.kind == "crash", f.duration.value_or(Time::max())});
+  }
+  return list;
+}
+
+}  // namespace pdsim::sim

@@ -1,0 +1,104 @@
+// Faults: THE table of kinds, and one place that says what happens to a message or to a rank that reaches a point.
+//
+//   messages  on_message gives a verdict per message; rules apply in file order, delays add up, the first other verdict wins
+//   ranks     on_reach gives what befalls a rank before an operation of its program; on_launch how late it starts
+//   nth       counts the messages, or the points of a rank, that a rule matches, from 1
+//   at, for   a rule with `at: {time}` holds from then on, with `at: {launch}` in that launch, with `at: {step}` once the rank
+//             (of a message: the sender) has reached that step; `for` ends it that much later
+#pragma once
+
+#include "sim/world_spec.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::sim {
+
+enum class Strikes : std::uint8_t { messages, ranks, groups };  // what `match` selects; groups: nothing
+
+struct FaultKind {
+  std::string_view name;
+  std::string_view explanation;
+  Strikes strikes;
+};
+
+inline constexpr std::array<FaultKind, 10> fault_kinds{{
+    {"delay", "the message arrives `by` later", Strikes::messages},
+    {"drop", "the message never arrives", Strikes::messages},
+    {"duplicate", "the message arrives twice; the second copy takes the receiver's port for nothing",
+     Strikes::messages},
+    {"reorder", "the message is overtaken by the next one between the two ranks, if that has another tag",
+     Strikes::messages},
+    {"corrupt", "the first byte of the message arrives with all its bits flipped", Strikes::messages},
+    {"crash", "the rank's process dies", Strikes::ranks},
+    {"hang", "the rank stops, alive and silent", Strikes::ranks},
+    {"slow", "the rank's local work takes `factor` times as long", Strikes::ranks},
+    {"skew", "the rank's clock is `offset` ahead and gains `drift`", Strikes::ranks},
+    {"partition", "messages between the groups never arrive", Strikes::groups},
+}};
+
+// Of a name in the table.
+constexpr const FaultKind& fault_kind(std::string_view name) {
+  const FaultKind* found = nullptr;
+  for (const FaultKind& kind : fault_kinds)
+    if (kind.name == name) found = &kind;
+  return *found;
+}
+
+struct MessageVerdict {
+  enum class Kind : std::uint8_t { pass, drop, duplicate, corrupt, reorder };
+  Kind kind = Kind::pass;
+  Time delay{};
+};
+
+struct PointVerdict {
+  enum class Kind : std::uint8_t { pass, crash, hang };
+  Kind kind = Kind::pass;
+  Time hang_for{};  // max: for ever
+};
+
+class Faults {
+ public:
+  explicit Faults(const WorldSpec& spec);
+  bool any() const { return !rules_.empty(); }
+  void begin_launch(std::int64_t launch, Time now);
+
+  MessageVerdict on_message(Rank from, Rank to, std::string_view op, Time now);
+  PointVerdict on_reach(Rank rank, int step, std::string_view operation, Time now);
+  // How long work of this length takes the rank now.
+  Time stretched(Time usual, Rank rank, Time now) const;
+  // How late the rank starts in this launch: a rank that runs `factor` times slower `for` a while is that much behind after it.
+  Time start_delay(Rank rank) const;
+  // A rank's clock: real time to what its now() shows, and back.
+  Time local_time(Rank rank, Time t) const;
+  Time real_time(Rank rank, Time local) const;
+  // Times at which a rank crashes or hangs wherever it is.
+  struct Timed {
+    Rank rank;
+    Time at;
+    bool crash;
+    Time hang_for;
+  };
+  std::vector<Timed> timed() const;
+
+ private:
+  struct Rule {
+    FaultSpec spec;
+    const FaultKind* kind = nullptr;
+    MessageVerdict::Kind verdict = MessageVerdict::Kind::pass;  // on a message that it strikes
+    std::int64_t matched = 0;
+    bool done = false;
+    std::vector<Time> since;  // per rank: when the rank reached the rule's step; max: not yet
+  };
+  bool holds(const Rule& rule, Rank rank, Time now) const;
+
+  const WorldSpec& world_;
+  std::vector<Rule> rules_;
+  std::int64_t launch_ = 1;
+  Time launched_at_{};
+};
+
+}  // namespace pdsim::sim

@@ -1,0 +1,83 @@
+// InFlightCollective: one collective of the in-flight engine (in_flight_engine.h), with the state of each of its ranks.
+#pragma once
+
+#include "core/group/rank_list.h"
+#include "sim/network/pending_collective.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace pdsim::sim {
+
+class InFlightCollective {
+ public:
+  // Puts itself into `over` when all ranks have ended.
+  InFlightCollective(Scheduler& scheduler, Exchange& exchange, const WorldSpec& spec,
+                     std::vector<InFlightCollective*>& over)
+      : scheduler_(scheduler), exchange_(exchange), spec_(spec), over_(over) {}
+
+  // A new one, with memory of the one before.
+  void begin(int channel, const RankList& ranks, const PendingCollective& first);
+  bool is_over() const { return ended_ == states_.size(); }
+  // Whether all have joined with this one. Never after it fell back: later calls must go where the others went.
+  bool is_complete_with(const PendingCollective& part) const {
+    return !fallen_back_ && joined_ + 1 == states_.size() &&
+           states_[static_cast<std::size_t>(part.rank)].state == State::absent;
+  }
+
+  // Falls back first when the part does not fit. One that has fallen back gives the part to the exchange.
+  void join(PendingCollective& part);
+  // Some rank waits for a message to or from the rank, or the rank's own has not ended.
+  bool needs(Rank global) const;
+  // The exchange has all of it from here on.
+  void fall_back() { fall_back(no_rank); }
+
+ private:
+  enum class State : std::uint8_t { absent, running, combining, ended };
+  struct RankState {
+    std::optional<Plan> plan;
+    const Step* steps = nullptr;
+    std::uint64_t open = 0;  // steps of the round whose message has no other end yet
+    PendingCollective* part = nullptr;
+    std::uint32_t count = 0;   // of steps
+    std::int32_t left = 0;     // messages of the round that have not ended
+    std::int32_t awaited = 0;  // steps of others that wait for this rank
+    State state = State::absent;
+  };
+
+  bool fits(const PendingCollective& part) const;
+  RankState& state_of(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
+  std::int64_t bytes_of(const Step& step) const { return step.slice.count * width_; }
+  void advance(Rank rank);
+  bool start_round(Rank rank, RankState& me);
+  bool leaves_group(Rank rank, const RankState& me) const;
+  bool asks_closed_rank(const RankState& me) const;
+  void post(Rank rank, RankState& me, int index);
+  static int find(const RankState& at, Rank peer, bool send);
+  Time combining(Rank rank, const RankState& me) const;
+  void arrive(Rank from, Rank to, std::int64_t bytes);
+  void one_done(Rank rank);
+  void combined(Rank rank);
+  // `unposted` has a round that is not posted yet.
+  void fall_back(Rank unposted);
+  void give_to_exchange(Rank rank, RankState& me);
+
+  Scheduler& scheduler_;
+  Exchange& exchange_;
+  const WorldSpec& spec_;
+  std::vector<InFlightCollective*>& over_;
+  int channel_ = 0;
+  RankList ranks_ = RankList::of_world(0);
+  Collective call_;
+  const Algorithm* algorithm_ = nullptr;
+  std::int64_t width_ = 1;
+  std::vector<RankState> states_;
+  std::size_t joined_ = 0, ended_ = 0;
+  bool broken_ = false;  // messages met that differ in size
+  bool fallen_back_ = false;
+  std::vector<Batch> batches_;            // after the fall back: of the rounds in flight then
+  std::vector<Transport::Done> resumed_;  // likewise: when its combining is over
+};
+
+}  // namespace pdsim::sim

@@ -1,0 +1,39 @@
+// Meeting: the ranks of one group that have connected while the group is made.
+//
+//   cost   O(1) a rank, whatever the size of the group: a rank connects to all others at once, except to stale peers (of
+//          which it read the address of an earlier launch)
+#pragma once
+
+#include "core/base/types.h"
+#include "core/runtime/runtime.h"
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace pdsim::sim {
+
+class Meeting {
+ public:
+  explicit Meeting(int size) : arrived_(static_cast<std::size_t>(size)) {}
+
+  // `rank` connects to all but the `stale` peers, and wakes those who wait for nobody any more.
+  void arrive(Rank rank, const std::vector<Rank>& stale);
+  // All others have connected to `rank`.
+  bool complete_for(Rank rank) const;
+  // Who has not, in order.
+  std::vector<Rank> missing_for(Rank rank) const;
+
+  void wait(Rank rank, Event& event) { waiting_[rank] = &event; }
+  void leave(Rank rank) { waiting_.erase(rank); }
+  void wake_all();
+
+ private:
+  std::vector<bool> arrived_;
+  std::size_t count_ = 0;
+  std::set<std::pair<Rank, Rank>> refused_;  // (whom, by whom): arrived, but connected elsewhere
+  std::map<Rank, Event*> waiting_;
+};
+
+}  // namespace pdsim::sim

@@ -1,0 +1,45 @@
+// The simulated Runtime: virtual time as the rank's own clock shows it, and parking on the scheduler.
+#pragma once
+
+#include "core/runtime/runtime.h"
+#include "sim/kernel/scheduler.h"
+#include "sim/network/faults.h"
+
+namespace pdsim::sim {
+
+class SimEvent final : public Event {
+ public:
+  SimEvent(Scheduler& scheduler, const Faults& faults, Rank rank)
+      : scheduler_(scheduler), faults_(faults), rank_(rank) {}
+  void set() override;
+  bool is_set() const override { return set_; }
+  bool wait(Time deadline) override;
+  // The rank is parked here, without a deadline.
+  bool holds_its_rank() const { return waiting_ && for_ever_; }
+
+ private:
+  Scheduler& scheduler_;
+  const Faults& faults_;
+  Rank rank_;
+  bool set_ = false;
+  bool waiting_ = false;
+  bool for_ever_ = false;
+};
+
+class SimRuntime final : public Runtime {
+ public:
+  SimRuntime(Scheduler& scheduler, const Faults& faults, Rank rank)
+      : scheduler_(scheduler), faults_(faults), rank_(rank) {}
+  Time now() const override { return faults_.local_time(rank_, scheduler_.now()); }
+  void sleep_until(Time t) override;
+  void compute(Time cost) override;
+  std::unique_ptr<Event> make_event() override { return make_sim_event(); }
+  std::unique_ptr<SimEvent> make_sim_event() { return std::make_unique<SimEvent>(scheduler_, faults_, rank_); }
+
+ private:
+  Scheduler& scheduler_;
+  const Faults& faults_;
+  Rank rank_;
+};
+
+}  // namespace pdsim::sim

@@ -1,0 +1,140 @@
+#include "tools/console/bench_rows.h"
+
+#include "core/collectives/collective_shape.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/resource.h>
+
+namespace pdsim::tools {
+namespace {
+
+struct Speed {
+  std::int64_t bytes;
+  double us, algbw, busbw;
+};
+
+Speed speed_of(const BenchTable& table, const TimingRequest& request, const TimedRound& round) {
+  const std::int64_t bytes =
+      total_elements(request.kind, round.count, table.ranks) * static_cast<std::int64_t>(size_of(request.dtype));
+  const double us = (table.simulated ? round.whole : round.average).us();
+  const double algbw = us > 0.0 ? static_cast<double>(bytes) / us / 1000.0 : 0.0;
+  return {bytes, us, algbw, algbw * bus_factor(request.kind, table.ranks)};
+}
+
+std::string half(const BenchTable& table, const TimingRequest& request, const TimedRound* round) {
+  if (round == nullptr) return fmt::format("{:>12} {:>8} {:>8} {:>7}", "-", "-", "-", "-");
+  const Speed s = speed_of(table, request, *round);
+  return fmt::format("{:>12.3f} {:>8.2f} {:>8.2f} {:>7}", s.us, s.algbw, s.busbw,
+                     request.moves_data ? std::to_string(round->wrong) : "N/A");
+}
+
+std::string op_name(const TimingRequest& request) {
+  return row(request.kind).reduces ? std::string(name_of(request.op)) : "none";
+}
+
+nlohmann::ordered_json raw_list(const RawFunctions& functions, const TimedRound& round) {
+  auto list = nlohmann::ordered_json::array();
+  for (std::size_t form = 0; form < functions.size() && form < round.raw.size(); ++form) {
+    const RawTime& raw = round.raw[form];
+    list.push_back({{"function", functions[form]},
+                    {"time_us", raw.median.us()},
+                    {"least_us", raw.least.us()},
+                    {"ratio", raw_ratio(round.average, raw.median)},
+                    {"least_ratio", raw_ratio(round.least, raw.least)},
+                    {"wrong", raw.wrong}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::int64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) << 10;
+}
+
+std::string bench_header(const BenchTable& table, const TimingRequest& request) {
+  std::string text = fmt::format("# {} {} on {}{}{}, {} ranks", name_of(request.kind), request.algorithm, table.world,
+                                 table.version.empty() ? "" : " ", table.version, table.ranks);
+  if (table.simulated) text += ", simulated time";
+  const std::string names = fmt::format("{:>12} {:>8} {:>8} {:>7}", "time", "algbw", "busbw", "#wrong");
+  const std::string units = fmt::format("{:>12} {:>8} {:>8} {:>7}", "(us)", "(GB/s)", "(GB/s)", "");
+  const RawHeads raw = raw_heads(table.raw);
+  text += fmt::format("\n#{:>11} {:>11} {:>4} {:>10} {:>4} {:^38} {:^38}{}\n", "", "", "", "", "", "out-of-place",
+                      "in-place", raw.functions);
+  text += fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}{}\n", "size", "count", "type", "redop", "root", names,
+                      names, raw.names);
+  return text + fmt::format("#{:>11} {:>11} {:>4} {:>10} {:>4} {} {}{}\n", "(B)", "(elements)", "", "", "", units,
+                            units, raw.units);
+}
+
+std::string bench_row(const BenchTable& table, const TimingRequest& request, const TimedRound& out_of_place,
+                      const TimedRound* in_place) {
+  const Speed s = speed_of(table, request, out_of_place);
+  return fmt::format("{:>12} {:>11} {:>4} {:>10} {:>4} {} {}{}\n", s.bytes, out_of_place.count, name_of(request.dtype),
+                     op_name(request), row(request.kind).rooted ? request.root : -1,
+                     half(table, request, &out_of_place), half(table, request, in_place),
+                     raw_columns(table.raw, out_of_place, in_place));
+}
+
+std::string bench_cost(const BenchTable& table, const BenchCost& total) {
+  const std::int64_t peak = peak_rss_bytes();
+  return fmt::format(
+      "# {} messages in {:.3f} s, {:.2f} million a second ({:.2f} million a CPU second); {:.3f} s with starting and "
+      "joining; peak memory {} MiB, {:.1f} KiB more for each rank\n\n",
+      total.messages, total.wall_s, total.messages_in(total.wall_s) / 1e6, total.messages_in(total.cpu_s) / 1e6,
+      total.run_wall_s, peak >> 20, static_cast<double>(peak - table.bytes_before) / 1024.0 / table.ranks);
+}
+
+std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,
+                       const BenchCost& cost) {
+  const Speed s = speed_of(table, request, round);
+  nlohmann::ordered_json line{{"world", table.world},
+                              {"collective", name_of(request.kind)},
+                              {"algorithm", request.algorithm},
+                              {"dtype", name_of(request.dtype)},
+                              {"op", op_name(request)},
+                              {"ranks", table.ranks},
+                              {"bytes", s.bytes},
+                              {"count", round.count},
+                              {"in_place", round.in_place},
+                              {"payload", request.moves_data ? "real" : "none"}};
+  if (row(request.kind).rooted) line["root"] = request.root;
+  line[table.simulated ? "simulated_us" : "time_us"] = s.us;
+  line["algbw_GBps"] = s.algbw;
+  line["busbw_GBps"] = s.busbw;
+  if (table.simulated) {
+    line["messages"] = cost.messages;
+    line["wall_s"] = cost.wall_s;
+    line["messages_per_s"] = cost.messages_in(cost.wall_s);
+    line["cpu_s"] = cost.cpu_s;
+    line["messages_per_cpu_s"] = cost.messages_in(cost.cpu_s);
+    line["run_wall_s"] = cost.run_wall_s;
+    line["peak_rss_bytes"] = peak_rss_bytes();
+  }
+  line["wrong"] = round.wrong;
+  if (table.raw.empty()) return line.dump() + "\n";
+  line["least_us"] = round.least.us();
+  line["raw"] = raw_list(table.raw, round);
+  std::string text = line.dump() + "\n";
+  const double bytes_per_us = s.us > 0.0 ? static_cast<double>(s.bytes) : 0.0;
+  for (std::size_t form = 0; form < line["raw"].size(); ++form) {
+    nlohmann::ordered_json raw = line;
+    const RawTime& time = round.raw[form];
+    raw["algorithm"] = "raw";
+    raw["function"] = table.raw[form];
+    raw["time_us"] = time.median.us();
+    raw["algbw_GBps"] = time.median > Time{} ? bytes_per_us / time.median.us() / 1000.0 : 0.0;
+    raw["busbw_GBps"] = raw["algbw_GBps"].get<double>() * bus_factor(request.kind, table.ranks);
+    raw["wrong"] = time.wrong;
+    raw["least_us"] = time.least.us();
+    raw.erase("raw");
+    text += raw.dump() + "\n";
+  }
+  return text;
+}
+
+}  // namespace pdsim::tools

@@ -1,0 +1,43 @@
+// The rows of pdsim bench: nccl-tests' columns, or one JSON object each.
+#pragma once
+
+#include "core/measure/timing.h"
+#include "tools/console/bench_raw.h"
+#include "tools/console/console.h"
+
+#include <cstdint>
+#include <string>
+
+namespace pdsim::tools {
+
+// What a table is about.
+struct BenchTable {
+  std::string world, version;  // of the library; may be empty
+  int ranks = 1;
+  bool simulated = false;
+  std::int64_t bytes_before = 0;  // of memory that the process had taken before the first run
+  RawFunctions raw{};             // called directly, beside ours
+};
+
+// What the run of some rounds cost; simulated worlds only.
+struct BenchCost {
+  std::int64_t messages = 0;  // of the timed calls
+  double wall_s = 0.0;        // by the clock, of the timed calls
+  double cpu_s = 0.0;         // of the process, of the timed calls
+  double run_wall_s = 0.0;    // of the whole run: ranks started, groups joined, untimed calls, all of it
+  double messages_in(double seconds) const { return seconds > 0.0 ? static_cast<double>(messages) / seconds : 0.0; }
+};
+
+std::int64_t peak_rss_bytes();  // of this process
+
+std::string bench_header(const BenchTable& table, const TimingRequest& request);
+// The line below a table.
+std::string bench_cost(const BenchTable& table, const BenchCost& total);
+// `in_place` may be null: "-" in its columns.
+std::string bench_row(const BenchTable& table, const TimingRequest& request, const TimedRound& out_of_place,
+                      const TimedRound* in_place);
+// With one line more for each function that was called directly.
+std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,
+                       const BenchCost& cost);
+
+}  // namespace pdsim::tools

@@ -1,0 +1,79 @@
+// The flags that validate and bench share: which world, which collective and algorithm, which elements.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/measure/timing.h"
+#include "scenarios/measure/trial_world.h"
+#include "tools/command.h"
+#include "tools/join.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class Option;
+}
+
+namespace pdsim::tools {
+
+struct TrialFlags {
+  std::string on = "sim";
+  int ranks = 4;
+  std::string collective = "all", algorithm = "all", dtype, op;
+  std::string patience = "10s";
+  JoinFlags join;
+  bool json = false;
+  CLI::Option* ranks_option = nullptr;
+  struct Simulated {  // as a scenario's `world`
+    std::string latency = "5us", bandwidth = "25GB/s", reduce_bandwidth = "0GB/s", header = "0B";
+    std::string sharing, topology;  // empty: ports, with a topology links; none
+    std::string buffering = "zero", backend = "ideal", engine = "auto";
+    int nodes = 1;
+    std::uint64_t seed = 0;
+  } sim;
+};
+
+void add_trial_flags(CLI::App& app, TrialFlags& flags);
+
+// What a command tries, and where. `status`: what to exit with when that was told to be impossible; else exit_held.
+struct Trial {
+  int status = exit_held;
+  scenarios::TrialWorld world;
+  std::vector<scenarios::TrialAlgorithm> algorithms;
+};
+
+// The flags are right each by itself; this finds what does not go together, `conflict` of the command's own among it (empty:
+// nothing), and whether the world is there. What is wrong is printed.
+Trial prepare_trial(const TrialFlags& flags, const std::string& name,
+                    const std::function<std::string(const scenarios::WorldRow&)>& conflict, Console& console);
+
+// In a job that mpirun, srun or torchrun has started, its place there; `flags.ranks` is then the job's. Errors: invalid_argument.
+Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags);
+
+// Null for `all`.
+std::optional<CollectiveKind> collective_named(const std::string& name);
+
+// A size as scenarios write it, and as nccl-tests takes it: a number alone is bytes; K, M and G are powers of 1024.
+Result<Bytes> parse_size(const std::string& text);
+
+// A check for add_option: a finite number from `least` to `most`, in decimal digits. (CLI11's Range lets nan pass.)
+std::function<std::string(const std::string&)> number_between(double least, double most);
+
+// What is wrong with a seed, a whole number of 64 bits; empty: nothing. (CLI11 takes -1 for the largest.)
+std::string seed_problem(const std::string& text);
+// "" for the name of one of the simulation's engines.
+std::string engine_problem(const std::string& text);
+
+// What is wrong with a size of parse_size(); empty: nothing. At most 64GiB.
+std::string size_problem(const std::string& text);
+
+// What is wrong with moving `bytes` of each buffer, input and output, on every rank at once; empty: nothing.
+std::string memory_problem(std::int64_t bytes, int ranks);
+
+// The exit status that tells an error which is not the trial's.
+int status_of(const Error& error);
+
+}  // namespace pdsim::tools
