@@ -1,4 +1,5 @@
-// pdsim explain: the long text of a diagnosis or an error code, a pitfall of the catalog, and the picture of an algorithm.
+// pdsim explain: the long text of a diagnosis or an error code, by its name or by the text of an error; a pitfall of the catalog; and the
+// picture of an algorithm.
 
 #include "backends/os/whole_file.h"
 #include "core/base/errors.h"
@@ -9,6 +10,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/error_texts.h"
 #include "scenarios/reports/gallery.h"
+#include "scenarios/reports/symptom_text.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/flags/trial_flags.h"
@@ -70,7 +72,13 @@ std::string shown_by(std::string_view diagnosis) {
   return text.empty() ? text : "\npitfalls of the catalog, by what one searches for\n" + text;
 }
 
+bool is_sentence(std::string_view id) { return id.find_first_of(" \t\n") != std::string_view::npos; }
+
 std::string unknown(std::string_view id) {
+  if (is_sentence(id))
+    return "no entry fits this text. Try the first error by time of any rank, one line without its stack; `pdsim "
+           "diagnose LOG...` reads whole "
+           "logs, and `pdsim list --what diagnoses` shows what is known";
   std::vector<std::string> names;
   for (const scenarios::DiagnosisRow* row : scenarios::diagnosis_table()) names.emplace_back(row->id);
   for (const ErrorRow& row : error_table) names.emplace_back(row.name);
@@ -126,7 +134,9 @@ Action declare_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option(
          "ID", options->id,
-         "a diagnosis or an error code, as reports print it; a scenario of the catalog; an algorithm, as ring or "
+         "a diagnosis or an error code, as reports print it; the text of an error, in quotes; a scenario of the "
+         "catalog; an algorithm, as "
+         "ring or "
          "all_reduce/ring; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
       ->required();
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
@@ -148,7 +158,7 @@ Action declare_explain(CLI::App& app) {
     }
     if (const std::optional<Code> code = code_named(id)) {
       const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
-      console.print(fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of(*code)));
+      console.print(fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of_error(*code)));
       return exit_held;
     }
     if (id == "algorithms") {
@@ -164,6 +174,10 @@ Action declare_explain(CLI::App& app) {
     const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
     if (entry != pitfalls.end()) {
       console.print(scenarios::gallery_text(*entry));
+      return exit_held;
+    }
+    if (const std::string page = scenarios::symptom_page(id); !page.empty()) {
+      console.print(page);
       return exit_held;
     }
     console.problem(unknown(id));

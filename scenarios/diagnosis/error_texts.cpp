@@ -223,7 +223,7 @@ Fix: read the log of this rank. A launcher that ends all ranks when one fails ke
 
 }  // namespace
 
-std::string_view text_of(Code code) {
+std::string_view text_of_error(Code code) {
   const auto* it = std::find_if(texts.begin(), texts.end(), [code](const ErrorText& t) { return t.code == code; });
   return it == texts.end() ? std::string_view() : it->text;
 }

@@ -7,6 +7,6 @@
 
 namespace pdsim::scenarios {
 
-std::string_view text_of(Code code);
+std::string_view text_of_error(Code code);
 
 }  // namespace pdsim::scenarios

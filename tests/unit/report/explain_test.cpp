@@ -19,7 +19,7 @@ void expect_columns(std::string_view text, std::string_view id) {
 
 TEST(Explain, EveryErrorCodeHasATextThatEndsWithAFix) {
   for (const ErrorRow& row : error_table) {
-    const std::string_view text = text_of(row.code);
+    const std::string_view text = text_of_error(row.code);
     EXPECT_NE(text.find("\n\nFix: "), std::string_view::npos) << row.name;
     expect_columns(text, row.name);
   }
@@ -35,7 +35,7 @@ TEST(Explain, EveryDiagnosisSaysHowToRecogniseItAndTheFix) {
 
 TEST(Explain, TextsNameOnlyDiagnosesThatThereAre) {
   for (const ErrorRow& row : error_table) {
-    const std::string text(text_of(row.code));
+    const std::string text(text_of_error(row.code));
     const std::string_view lead = "pdsim explain ";
     for (std::size_t at = text.find(lead); at != std::string::npos; at = text.find(lead, at + 1)) {
       const std::size_t begin = at + lead.size();

@@ -1,0 +1,36 @@
+// Finds the rows of the symptom table that an error text fits, whatever numbers, ranks, addresses and paths it has.
+//
+//   compared  words, in their order; what has a digit in it, addresses and paths count as variable parts. A rare word counts more than
+//             one that many rows have
+//   share     of the row's words that the text has close together, or of the text's words that the row has: a piece of a text is
+//             enough, and so is a whole log around it
+//   bounds    the first most_symptom_words words of the text
+//   cost      words of the text x words of the table
+#pragma once
+
+#include "scenarios/diagnosis/symptom_table.h"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+inline constexpr std::size_t most_symptom_words = 20'000;
+
+enum class Sureness : std::uint8_t { sure, likely, near };
+
+struct SymptomMatch {
+  const Symptom* symptom = nullptr;
+  double share = 0;
+  Sureness sureness = Sureness::near;
+};
+
+// One per entry, the surest first, causes before consequences; empty when nothing comes near.
+std::vector<SymptomMatch> match_symptoms(std::string_view text);
+
+// The words that are compared, in small letters.
+std::vector<std::string> symptom_words(std::string_view text);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,331 @@
+#include "scenarios/diagnosis/symptom_table.h"
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr std::string_view who_waited =
+    "It proves that this rank waited in the call. The rank that did not come, or came late, prints nothing of the "
+    "kind: "
+    "compare what every rank enqueued and completed.";
+constexpr std::string_view somebody_left =
+    "It proves that the process at the other end closed the connection or ended. Why it did is in that process's own "
+    "log; the first "
+    "error by time is the cause.";
+constexpr std::string_view store_ended =
+    "It proves that the process that serves the store (rank 0, or the launcher) ended or closed while this rank needed "
+    "it. Its log says "
+    "why.";
+constexpr std::string_view process_ended =
+    "It proves which process ended, and how. What the other ranks print afterwards follows from it.";
+constexpr std::string_view keys_differ =
+    "It proves that the checkpoint was written by a model with other names or shapes; `module.` in front of every name "
+    "means with or "
+    "without the wrapper.";
+
+constexpr Symptom symptom_rows[] = {
+    // NCCL's watchdog, as ProcessGroupNCCL prints it
+    {"watchdog-timeout", false,
+     "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=*, OpType=*, NumelIn=*, NumelOut=*, Timeout(ms)=*) "
+     "ran for * milliseconds before timing out.",
+     who_waited},
+    {"watchdog-timeout", false,
+     "Caught collective operation timeout: WorkNCCL(OpType=*, TensorShape=[*], Timeout(ms)=*) ran for * milliseconds "
+     "before timing out.",
+     who_waited},
+    {"watchdog-timeout", false, "Timeout at NCCL work: *, last enqueued NCCL work: *, last completed NCCL work: *.",
+     who_waited},
+    {"watchdog-timeout", false,
+     "failure detected by watchdog at work sequence id: * PG status: last enqueued work: *, last completed work: *",
+     who_waited},
+    {"watchdog-timeout", false,
+     "Received a dump signal due to a collective timeout from * rank * and we will try our best to dump the debug "
+     "info. "
+     "Last enqueued NCCL work: *, last completed NCCL work: *.",
+     "It proves how far this rank was when another one timed out: a rank whose last enqueued number is below the call "
+     "that timed out never "
+     "made that call."},
+    {"watchdog-timeout", false,
+     "Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU "
+     "operations might run on "
+     "corrupted/incomplete data.",
+     who_waited},
+    {"process-aborted", false, "To avoid data inconsistency, we are taking the entire process down.",
+     "It proves that NCCL's watchdog ended this process. The line before it says which call timed out or failed."},
+    {"process-aborted", false, "Process group watchdog thread terminated with exception: *",
+     "It proves that NCCL's watchdog ended this process. The text after it says which call timed out or failed."},
+    {"rank-hung", true,
+     "ProcessGroupNCCL's watchdog got stuck for * seconds without making progress in monitoring enqueued collectives. "
+     "This typically indicates a NCCL/CUDA API hang blocking the watchdog",
+     "It proves that a thread of this process stopped inside CUDA or NCCL, or holds Python's lock. Which call it is "
+     "in, a native stack of "
+     "the process shows (py-spy dump --native, gdb)."},
+    {"rank-hung", true,
+     "Heartbeat monitor timed out! Process will be terminated after dumping debug info. workMetaList_.size()=*",
+     "It proves that this process's watchdog did not run for minutes. Which call holds it, a native stack of the "
+     "process shows."},
+    {"missing-call", true,
+     "To our best knowledge, the lagging/dead/mismatched ranks that caused the desync are: [*] finished collective #*, "
+     "but didn't join "
+     "collective #* (count from 1)",
+     "It proves which ranks did not make the call that the others wait in. Where they were instead, their stacks "
+     "show."},
+    {"missing-call", true,
+     "To our best knowledge, ranks [*] are the lagging ranks that caused this timeout. They never joined any "
+     "collectives",
+     "It proves which ranks never made a call of this group."},
+    {"group-unusable", false,
+     "Found key in store: NCCLABORTEDCOMM:*, from rank: *. This means that rank has aborted its NCCL communicators "
+     "previously and is not in a "
+     "healthy state.",
+     "It proves that the named rank gave up first. Its log has the cause."},
+    {"group-unusable", false, "NCCL communicator was aborted on rank *. Original reason for failure was: *",
+     "It proves that an earlier error of this rank ended the communicator; the text after `was:` is that error."},
+    {"store-key-missing", false,
+     "[*] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '*', "
+     "but store->get('*') got "
+     "error: Timeout waiting for key",
+     "It proves that rank 0 of the group did not begin its first call of this group in time: rank 0 never came there, "
+     "came late, or ended."},
+    // NCCL itself
+    {"device-shared", true, "Duplicate GPU detected : rank * and rank * both on CUDA device *",
+     "It proves that two ranks of one host use one GPU: torch.cuda.set_device(local_rank) is missing or comes too "
+     "late."},
+    {"peer-closed", false,
+     "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+     somebody_left},
+    {"peer-closed", false, "NCCL WARN socketProgress: Connection closed by remote peer *", somebody_left},
+    {"connection-lost", false,
+     "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
+     "It proves that NCCL could not open, write or read a socket, or get memory. NCCL_DEBUG=INFO prints which; a wrong "
+     "NCCL_SOCKET_IFNAME "
+     "and too small /dev/shm are the usual reasons."},
+    {"connection-lost", false,
+     "NCCL WARN Call to ibv_* failed with error * transport retry counter exceeded * Got completion from peer * with "
+     "status=12",
+     "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them "
+     "stopped. Which of them, the "
+     "link counters show."},
+    {"collective-mismatch", true,
+     "NCCL WARN Mismatched collective detected, please check your collective calls at and around rank *.",
+     "It proves that ranks called different collectives, or one with different sizes."},
+    // TORCH_DISTRIBUTED_DEBUG=DETAIL
+    {"collective-mismatch", true,
+     "Detected mismatch between collectives on ranks. Rank * is running collective: "
+     "CollectiveFingerPrint(SequenceNumber=*, OpType=*, "
+     "TensorShape=[*]), but Rank * is running collective: CollectiveFingerPrint(SequenceNumber=*, OpType=*, "
+     "TensorShape=[*]).",
+     "It proves that these two ranks met in different calls. Which of them is the odd one, the other ranks' errors and "
+     "the stacks show."},
+    {"collective-mismatch", true,
+     "Collectives differ in the following aspects: Sequence number: * vs * Op type: * vs *",
+     "It proves that these two ranks met in different calls; a sequence number that differs tells who made calls "
+     "more."},
+    {"parameter-mismatch", true, "Collectives differ in the following aspects: Tensor Tensor shapes: * vs *",
+     "It proves that two ranks passed one call tensors of different shapes or types."},
+    // monitored_barrier
+    {"missing-call", true, "Rank * failed to pass monitoredBarrier in * ms",
+     "It proves that the named rank did not come to the barrier in time. Where it was, its own log or stack shows."},
+    {"missing-call", true, "Ranks * failed to pass monitoredBarrier in * ms",
+     "It proves that the named ranks did not come to the barrier in time. Where they were, their own logs or stacks "
+     "show."},
+    {"timeout", false, "Rank * timed out in monitoredBarrier after * ms. Successfully processed ranks: *",
+     "It proves that some rank that is not among those processed did not come; which one of several, it leaves open."},
+    {"timeout", false,
+     "Rank * successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank *. "
+     "Please check rank * logs for "
+     "faulty rank.",
+     "It proves that this rank came to the barrier. Who did not, rank 0's own error names."},
+    // Gloo
+    {"peer-closed", false, "Connection closed by peer [*]:*", somebody_left},
+    {"peer-closed", false, "Read error [*]:*: Connection reset by peer", somebody_left},
+    {"peer-closed", false, "writev [*]:*: Broken pipe", somebody_left},
+    {"timeout", false, "Timed out waiting *ms for send operation to complete",
+     "It proves that this rank waited; the peer that did not receive is not named. Compare the calls of all ranks."},
+    {"timeout", false, "Timed out waiting *ms for recv operation to complete",
+     "It proves that this rank waited; the peer that did not send is not named. Compare the calls of all ranks."},
+    {"timeout", false, "Application timeout caused pair closure",
+     "It proves that an earlier timeout of this process closed its connections; that timeout is the error to look at."},
+    {"parameter-mismatch", true, "[enforce fail at *pair.cc:*] op.preamble.length <= op.nbytes. * vs *",
+     "It proves that a message was longer than the buffer that waited for it: two ranks passed one call tensors of "
+     "different sizes, or met in "
+     "different calls. The process is ended at once."},
+    {"connection-refused", true,
+     "Gloo connectFullMesh failed with * connect * SO_ERROR: Connection refused, remote=[*]:*",
+     "It proves that nobody listened at the address that the peer had published: an interface that others cannot reach "
+     "(GLOO_SOCKET_IFNAME), "
+     "or a peer that ended."},
+    {"rendezvous-timeout", true, "Gloo connectFullMesh failed with * Connect timeout [*]:*",
+     "It proves that the peer's address did not answer: a firewall, or an interface that others cannot reach "
+     "(GLOO_SOCKET_IFNAME)."},
+    {"variable-missing", false, "Unable to resolve hostname to a (local) address",
+     "It proves that this host's name does not resolve to one of its addresses; set GLOO_SOCKET_IFNAME or repair "
+     "/etc/hosts."},
+    // The Reducer and DistributedDataParallel
+    {"unused-parameters", true,
+     "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that "
+     "your module has "
+     "parameters that were not used in producing loss.",
+     "It proves that the last backward of this rank left parameters without a gradient. Which ones, the list of "
+     "indices at its end says "
+     "(TORCH_DISTRIBUTED_DEBUG=DETAIL prints names)."},
+    {"unused-parameters", true, "Parameter indices which did not receive grad for rank *: *",
+     "It proves which parameters got no gradient on that rank, by their place in model.parameters()."},
+    {"unused-parameters", true, "Parameters which did not receive grad for rank *: *",
+     "It proves which parameters got no gradient on that rank."},
+    {"unused-parameters", false,
+     "find_unused_parameters=True was specified in DDP constructor, but did not find any unused parameters in the "
+     "forward pass. This flag "
+     "results in an extra traversal of the autograd graph every iteration",
+     "A warning: in this iteration every parameter was used, so the search cost time and found nothing."},
+    {"marked-ready-twice", true,
+     "Expected to mark a variable ready only once. This error is caused by one of the following reasons: 1) Use of a "
+     "module parameter outside "
+     "the `forward` function. 2) Reused parameters in multiple reentrant backward passes.",
+     "It proves that one backward accumulated twice into a parameter."},
+    {"marked-ready-twice", true, "Parameter at index * with name * has been marked as ready twice.",
+     "It proves that one backward accumulated twice into the named parameter."},
+    {"static-graph-changed", true,
+     "Your training graph has changed in this iteration, e.g., one parameter is unused in first iteration, but then "
+     "got used in the second "
+     "iteration. this is not compatible with static_graph set to True.",
+     "It proves that the set of used parameters changed although static_graph promised that it would not."},
+    {"saved-tensor-modified", true,
+     "one of the variables needed for gradient computation has been modified by an inplace operation: [*] is at "
+     "version *; expected version * "
+     "instead.",
+     "It proves that a tensor which backward needs was written in place. With two forwards through DDP before one "
+     "backward, its buffer "
+     "broadcast is the writer (buffer-broadcast-inplace)."},
+    {"model-differs", true,
+     "DDP expects same model across all ranks, but Rank * has * params, while rank * has inconsistent * params.",
+     "It proves that the ranks wrapped models with different numbers of parameters."},
+    {"model-differs", true,
+     "[*]: params[*] in this process with sizes [*] appears not to match sizes of the same param in process 0.",
+     "It proves that a parameter has another shape on this rank than on rank 0."},
+    {"nothing-to-train", true,
+     "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient.",
+     "It proves that every parameter was frozen when the module was wrapped."},
+    {"inputs-exhausted", true, "Detected at least one rank that exhausted inputs. Throwing across all ranks.",
+     "It proves that some rank had fewer batches than others."},
+    {"autograd-misuse", true, "element 0 of tensors does not require grad and does not have a grad_fn",
+     "It proves that backward was called on something that nothing trainable made."},
+    {"autograd-misuse", true,
+     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+     "been freed).",
+     "It proves that a second backward went through a graph whose saved tensors were freed."},
+    {"shape-mismatch", true, "mat1 and mat2 shapes cannot be multiplied (* and *)",
+     "It proves that the input of a layer has another width than the layer."},
+    // Checkpoints
+    {"checkpoint-keys", true,
+     "Error(s) in loading state_dict for *: Missing key(s) in state_dict: \"*\". Unexpected key(s) in state_dict: "
+     "\"module.*\"",
+     keys_differ},
+    {"checkpoint-keys", true,
+     "size mismatch for *: copying a param with shape torch.Size([*]) from checkpoint, the shape in current model is "
+     "torch.Size([*]).",
+     keys_differ},
+    {"checkpoint-race", true, "PytorchStreamReader failed reading zip archive: failed finding central directory",
+     "It proves that the file was not whole when it was read: another rank still wrote it, several wrote it at once, "
+     "or the writer died."},
+    // init_process_group, stores and rendezvous
+    {"not-initialized", true,
+     "Default process group has not been initialized, please make sure to call init_process_group.",
+     "It proves that this process used the group before it called init_process_group, or never called it."},
+    {"initialized-twice", true, "trying to initialize the default process group twice!",
+     "It proves that init_process_group was called while a group existed; a framework may have made one."},
+    {"port-in-use", true,
+     "The server socket has failed to listen on any local network address. port: *, useIpv6: *, code: -98, name: "
+     "EADDRINUSE, message: address "
+     "already in use",
+     "It proves that another process of this host has the port: another job, or what is left of an earlier one."},
+    {"port-in-use", true, "The server socket has failed to bind to [::]:* (errno: 98 - Address already in use).",
+     "It proves that another process of this host has the port: another job, or what is left of an earlier one."},
+    {"variable-missing", true,
+     "Error initializing torch.distributed using env:// rendezvous: environment variable * expected, but not set",
+     "It proves that the launcher's variables did not reach this process."},
+    {"rendezvous-timeout", false, "Timed out after * seconds waiting for clients. */* clients joined.",
+     "It proves how many processes reached the store in time, and that the others did not; which ones, it leaves "
+     "open."},
+    {"rendezvous-timeout", false, "The client socket has timed out after *ms while trying to connect to (*, *).",
+     "It proves that nobody answered at MASTER_ADDR:MASTER_PORT in time: rank 0 did not start, or the address or a "
+     "firewall is wrong."},
+    {"connection-refused", true, "The client socket has failed to connect to [*]:* (errno: 111 - Connection refused).",
+     "It proves that nobody listened there at that moment. It is only a warning while rank 0 is still starting."},
+    {"store-timeout", false, "wait timeout after *ms, keys: *",
+     "It proves that the key was not set in time. The process that should have set it ended, did not come there, or is "
+     "in another group."},
+    {"store-timeout", false, "torch.distributed.DistStoreError: Socket Timeout",
+     "It proves that the store did not have the wanted key in time; which key, and who should have set it, it leaves "
+     "open."},
+    {"store-gone", true,
+     "recvValue failed on SocketImpl(fd=*, addr=*, remote=*): Failed to recv, got 0 bytes. Connection was likely "
+     "closed. Did the remote server "
+     "shutdown or crash?",
+     store_ended},
+    {"store-gone", true, "sendBytes failed on SocketImpl(fd=*, addr=*, remote=*): Broken pipe", store_ended},
+    {"store-gone", true,
+     "Failed to check the \"should dump\" flag on TCPStore, (maybe TCPStore server has shut down too early)",
+     store_ended},
+    {"connection-refused", true, "RendezvousConnectionError: The connection to the C10d store has failed.",
+     "It proves that the launcher could not reach the rendezvous endpoint: its address, its port, or the host that "
+     "serves it."},
+    {"rendezvous-timeout", false, "RendezvousTimeoutError",
+     "It proves that fewer nodes joined the rendezvous than --nnodes asks for; which ones are missing, it leaves "
+     "open."},
+    // Wrong calls
+    {"device-without-backend", true, "No backend type associated with device type *",
+     "It proves that the tensor is on a device that no backend of this group serves."},
+    {"device-without-backend", true, "Tensors must be CUDA and dense",
+     "It proves that a tensor on the CPU was passed to NCCL."},
+    {"strided-view", true, "Tensors must be contiguous",
+     "It proves that a view that is not contiguous was passed; call .contiguous() first."},
+    {"call-not-offered", true, "Backend * does not support *",
+     "It proves that the backend of this group lacks the call."},
+    {"root-not-in-group", true, "Global rank * is not part of group *",
+     "It proves that a call on a group named a rank that is not in it; src and dst are global ranks."},
+    {"outside-of-group", true, "Running * on global rank * which does not belong to the given group.",
+     "It proves that a rank called on a group of which it is no member; the call did nothing there."},
+    {"barrier-device", true,
+     "using GPU * to perform barrier as devices used by this process are currently unknown. This can potentially cause "
+     "a hang if this rank to "
+     "GPU mapping is incorrect.",
+     "A warning: barrier guessed the GPU from the rank. Pass device_id to init_process_group."},
+    {"barrier-device", true,
+     "Guessing device ID based on global rank. This can cause a hang if rank to GPU mapping is heterogeneous.",
+     "A warning: barrier guessed the GPU from the rank. Pass device_id to init_process_group."},
+    {"unsupported", true, "Input tensor data type is not supported for NCCL process group: *",
+     "It proves that NCCL has no such element type; convert the tensor first."},
+    // Launchers and MPI
+    {"rank-died", true,
+     "Root Cause (first observed failure): rank : * (local_rank: *) exitcode : * (pid: *) traceback : Signal * "
+     "received by PID *",
+     process_ended},
+    {"rank-died", true, "failed (exitcode: *) local_rank: * (pid: *) of binary: *", process_ended},
+    {"rank-died", true, "torch.distributed.elastic.multiprocessing.errors.ChildFailedError", process_ended},
+    {"rank-died", true, "torch.multiprocessing.spawn.ProcessExitedException: process * terminated with signal *",
+     process_ended},
+    {"rank-died", false, "Sending process * closing signal SIGTERM",
+     "It proves that the launcher ended this process because another one had failed; the one that failed is named "
+     "later."},
+    {"rank-died", true, "CUDA out of memory. Tried to allocate * GPU * has a total capacity of * of which * is free.",
+     "It proves that this rank had no device memory left and raised. The others wait for it in their next call."},
+    {"rank-died", true,
+     "RuntimeError: DataLoader worker (pid *) is killed by signal: *. It is possible that dataloader's workers are out "
+     "of shared memory.",
+     "It proves that a worker process of this rank's loader was killed, most often for want of memory; the rank raised "
+     "and the others wait for it."},
+    {"rank-died", true, "MPI_ABORT was invoked on rank * in communicator MPI_COMM_WORLD with errorcode *.",
+     process_ended},
+    {"rank-died", true, "mpirun noticed that process rank * with PID * on node * exited on signal * (*).",
+     process_ended},
+    {"rank-died", true, "Primary job terminated normally, but * process returned a non-zero exit code.", process_ended},
+    {"parameter-mismatch", true, "MPI_ERR_TRUNCATE: message truncated",
+     "It proves that a message was longer than the receive it met: counts that differ, or calls that do not belong "
+     "together."},
+};
+
+}  // namespace
+
+std::span<const Symptom> symptom_table() { return symptom_rows; }
+
+}  // namespace pdsim::scenarios
