@@ -9,6 +9,7 @@
 #include "scenarios/records/pytorch/write.h"
 #include "scenarios/records/record_json.h"
 #include "scenarios/records/record_origin.h"
+#include "scenarios/reports/findings_json.h"
 #include "scenarios/reports/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "tools/command.h"
@@ -35,8 +36,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
 
-// Where the records go in PyTorch's form, if anywhere.
-struct Writing {
+// How it is told, and where the records go in PyTorch's form, if anywhere.
+struct Output {
+  bool json = false;
   std::string folder;
   std::string form = "pickle";
 };
@@ -124,7 +126,7 @@ Source source_of(const std::optional<scenarios::RecordOrigin>& origin, const Run
 }
 
 // One file per rank, in `folder`.
-int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const fs::path& folder, const Writing& writing,
+int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const fs::path& folder, const Output& writing,
                 Console& console) {
   const bool as_json = writing.form == "json";
   std::error_code error;
@@ -153,7 +155,7 @@ std::string library_of(const scenarios::Report& report) {
   return report.world == "sim" ? report.scenario->world.spec.backend : report.world;
 }
 
-int diagnose(const fs::path& path, const Writing& writing, Console& console) {
+int diagnose(const fs::path& path, const Output& writing, Console& console) {
   const bool is_rings = fs::is_directory(path);
   const std::optional<std::string> text = is_rings ? "" : read(path, console);
   if (!text) return exit_wrong_input;
@@ -172,7 +174,7 @@ int diagnose(const fs::path& path, const Writing& writing, Console& console) {
                                                       origin && !origin->world.empty() ? origin->world : "sim");
   scenarios::TextOptions options;
   options.source = source.file.text;
-  console.print(scenarios::render_diagnosis(report, options));
+  console.print(writing.json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, options));
   if (writing.folder.empty()) return status;
   fs::path folder = fs::path(writing.folder) / path_part(source.scenario.name);
   if (!source.scenario.variant.empty()) folder /= path_part(source.scenario.variant);
@@ -183,7 +185,7 @@ int diagnose(const fs::path& path, const Writing& writing, Console& console) {
 }
 
 // A file that cannot be read is told, and its rank is one without a dump.
-int diagnose(const scenarios::pytorch::DumpedJob& job, const Writing& writing, Console& console) {
+int diagnose(const scenarios::pytorch::DumpedJob& job, const Output& writing, Console& console) {
   const scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
   for (const std::string& problem : read_files.problems) console.problem(problem);
   if (read_files.dumps.empty()) return exit_wrong_input;
@@ -198,7 +200,7 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, const Writing& writing, C
   scenario.name = job.name;
   scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
   const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
-  console.print(scenarios::render_diagnosis(report, {}));
+  console.print(writing.json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, {}));
   if (!writing.folder.empty())
     if (const int status =
             write_dumps(read_files.dumps, fs::path(writing.folder) / path_part(job.name), writing, console);
@@ -207,11 +209,11 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, const Writing& writing, C
   return read_files.problems.empty() ? exit_held : exit_wrong_input;
 }
 
-int diagnose_all(const std::vector<std::string>& arguments, const Writing& writing, Console& console) {
+int diagnose_all(const std::vector<std::string>& arguments, const Output& writing, Console& console) {
   int worst = exit_held;
   bool first = true;
   const auto add = [&](const auto& one) {
-    if (!first) console.print("\n");
+    if (!first && !writing.json) console.print("\n");
     first = false;
     worst = std::max(worst, diagnose(one, writing, console));
   };
@@ -239,11 +241,17 @@ Action declare_diagnose(CLI::App& app) {
                  "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), or folders that hold "
                  "either, or rank_N.ring")
       ->required();
-  const auto writing = std::make_shared<Writing>();
+  const auto writing = std::make_shared<Output>();
   app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");
   app.add_option("--form", writing->form, "of those files: pickle, as PyTorch writes them, or json")
       ->capture_default_str();
+  app.add_flag("--json", writing->json,
+               "one JSON object per job, on one line: what was found, who is to blame, who waits");
   return [arguments, writing](Console& console) -> int {
+    if (writing->json && !writing->folder.empty()) {
+      console.problem("--json and --out exclude each other; run them one after the other");
+      return exit_wrong_input;
+    }
     if (writing->form != "pickle" && writing->form != "json") {
       console.problem(fmt::format("--form {}: there are pickle and json", writing->form));
       return exit_wrong_input;

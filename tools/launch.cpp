@@ -85,7 +85,7 @@ std::string who_waits(const LaunchOutcome& now) {
   const scenarios::Report report = scenarios::analyse(nothing, scenarios::run_of_launch(now), "processes");
   if (report.blocked.empty()) return {};
   // Of calls that are only missing so far, the ranks that wait tell it all.
-  if (report.diagnosis && report.diagnosis->id != "missing-call") return report.diagnosis->headline;
+  if (report.diagnosis() && report.diagnosis()->id != "missing-call") return report.diagnosis()->headline;
   const scenarios::BlockedRank& first = report.blocked.front();
   std::vector<Rank> alike;
   for (const scenarios::BlockedRank& b : report.blocked)

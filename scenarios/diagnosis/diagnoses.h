@@ -27,7 +27,7 @@ struct DiagnosisRow {
 // All rows, by their order. The list of rule files is written by the build (tools/cmake/PdsimDiagnoses.cmake).
 std::vector<const DiagnosisRow*> diagnosis_table();
 
-// The first row that speaks; its id is filled in.
+// The first row that speaks; its id is filled in, and who waits and the calls where the rule left them out.
 std::optional<Diagnosis> diagnose(const Report& report);
 // The row with this id; null when there is none.
 const DiagnosisRow* diagnosis_named(std::string_view id);

@@ -66,7 +66,7 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
   const std::map<int, Step> before = steps_of(broken);
   const int bad = first_bad_step(broken);
   for (const Report& report : reports) {
-    if (&report == &broken || report.outcome != Outcome::ok || report.verdict != Verdict::pass || report.diagnosis)
+    if (&report == &broken || report.outcome != Outcome::ok || report.verdict != Verdict::pass || report.diagnosis())
       continue;
     if (report.scenario == nullptr || is_without_ddp(*report.scenario)) continue;
     FixProof proof;

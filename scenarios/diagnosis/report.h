@@ -78,13 +78,26 @@ struct Evidence {  // the recorded events a diagnosis cites
   std::string what;
 };
 
+// One call as several ranks made it.
+struct CallReference {
+  std::vector<Rank> ranks;
+  std::string name;   // all_reduce, send ...
+  std::string group;  // empty where the record names none
+  Seq seq = -1;       // of the group; -1 for messages and store calls
+  Rank peer = no_rank;
+  Site site;               // of the first of these ranks
+  std::int64_t call = -1;  // id in the log of the first
+};
+
 struct Diagnosis {
-  std::string id;           // unused-parameters
-  std::string headline;     // rank 0 waits for a gradient bucket that rank 1 will never send
-  std::vector<Rank> ranks;  // culprits
-  std::string cause;        // one sentence
-  std::string why;          // a paragraph
-  std::string fix;          // one sentence or setting
+  std::string id;                    // unused-parameters
+  std::string headline;              // rank 0 waits for a gradient bucket that rank 1 will never send
+  std::vector<Rank> ranks;           // culprits
+  std::vector<Rank> waiting;         // ranks that cannot go on because of them
+  std::vector<CallReference> calls;  // that these ranks are in, or that the evidence cites
+  std::string cause;                 // one sentence
+  std::string why;                   // a paragraph
+  std::string fix;                   // one sentence or setting
   std::vector<std::string> fix_lines;
   std::vector<std::string> parameters;
   std::vector<Span> spans;
@@ -126,10 +139,14 @@ struct Report {
       cycle;  // 0, 1: rank 0 waits for rank 1, which waits for rank 0; empty when nobody waits in a circle
   std::vector<RankError> errors;  // by time, first first
   std::optional<Divergence> divergence;
-  std::optional<Diagnosis> diagnosis;
+  std::vector<Diagnosis>
+      findings;  // every independent problem has its own; the first is the one that the report explains at length
   std::vector<ValueCheck> values;
   std::vector<OperationCheck> operations;
   std::vector<Failure> failures;
+
+  // The first finding; null when there is none.
+  const Diagnosis* diagnosis() const { return findings.empty() ? nullptr : &findings.front(); }
 };
 
 }  // namespace pdsim::scenarios

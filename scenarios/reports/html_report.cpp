@@ -67,13 +67,12 @@ std::string summary(const Report& report, const std::string& name) {
                   report.verdict == Verdict::pass && report.outcome != Outcome::ok ? ", as expected" : "");
   if (report.scenario != nullptr && !report.scenario->summary.empty())
     out += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(report.scenario->summary));
-  if (report.diagnosis) {
-    const Diagnosis& d = *report.diagnosis;
+  for (const Diagnosis& d : report.findings)
     out += fmt::format(
         "<p class=\"headline\">{}: {}</p>\n<p>{}</p>\n<p class=\"quiet\">inevitable {}</p>\n<p><b>fix</b> "
         "<code>{}</code></p>\n",
         escaped(d.id), escaped(d.headline), escaped(d.why), escaped(d.inevitable), escaped(d.fix));
-  } else if (report.outcome != Outcome::ok) {
+  if (report.findings.empty() && report.outcome != Outcome::ok) {
     out += "<p class=\"headline\">no known cause matches</p>\n";
   }
   return out;

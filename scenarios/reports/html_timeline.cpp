@@ -106,9 +106,9 @@ class Picture {
     const auto take = [&](Rank r) {
       if (chosen.size() < most_ranks && std::find(chosen.begin(), chosen.end(), r) == chosen.end()) chosen.push_back(r);
     };
-    if (report_.diagnosis)
-      for (std::size_t i = 0; i < std::min<std::size_t>(report_.diagnosis->ranks.size(), most_ranks / 2); ++i)
-        take(report_.diagnosis->ranks[i]);
+    if (report_.diagnosis())
+      for (std::size_t i = 0; i < std::min<std::size_t>(report_.diagnosis()->ranks.size(), most_ranks / 2); ++i)
+        take(report_.diagnosis()->ranks[i]);
     for (std::size_t r = 0; r < std::min(report_.run.ranks.size(), most_ranks); ++r) take(static_cast<Rank>(r));
     std::sort(chosen.begin(), chosen.end());
     int node = -1;
@@ -177,8 +177,8 @@ class Picture {
     const bool many = report_.scenario != nullptr && report_.scenario->world.spec.nodes > 1;
     for (const auto& [rank, y] : y_of_) {
       const bool culprit =
-          report_.diagnosis && std::find(report_.diagnosis->ranks.begin(), report_.diagnosis->ranks.end(), rank) !=
-                                   report_.diagnosis->ranks.end();
+          report_.diagnosis() && std::find(report_.diagnosis()->ranks.begin(), report_.diagnosis()->ranks.end(), rank) !=
+                                   report_.diagnosis()->ranks.end();
       out_ += fmt::format("<rect class=\"row{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
                           culprit ? " culprit" : "", plot_left, y, plot_width, lanes_.row - 6.0);
       out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">rank {}{}</text>\n", y + lanes_.row / 2 - 3.0,

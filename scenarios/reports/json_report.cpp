@@ -75,8 +75,8 @@ Json variant_json(const Report& report, const std::vector<Report>& reports) {
   if (!report.cycle.empty()) json["cycle"] = report.cycle;
   for (const RankError& e : report.errors) json["errors"].push_back(error_json(e));
   if (report.divergence) json["first_divergence"] = divergence_json(*report.divergence);
-  if (report.diagnosis) {
-    json["diagnosis"] = diagnosis_json(*report.diagnosis);
+  if (report.diagnosis()) {
+    json["diagnosis"] = diagnosis_json(*report.diagnosis());
     for (const FixProof& p : fix_proofs(report, reports)) {
       Json proof{{"variant", p.report->scenario->variant}};
       if (p.steps > 0) {

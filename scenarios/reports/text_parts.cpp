@@ -102,7 +102,7 @@ std::string verdict_line(const Report& report, std::size_t name_width) {
   }
   if (report.verdict == Verdict::pass) {
     const bool ok = report.outcome == Outcome::ok;
-    const std::string right = report.diagnosis ? fmt::format("[{}]", report.diagnosis->id)
+    const std::string right = report.diagnosis() ? fmt::format("[{}]", report.diagnosis()->id)
                               : ok             ? "all expectations hold"
                                                : "";
     return line("PASS", outcome_sentence(report) + (ok ? "" : ", as expected"), right);
@@ -120,7 +120,7 @@ std::string verdict_line(const Report& report, std::size_t name_width) {
     text += cut(fmt::format("      got       {}", report.failures[i].got), text_width) + "\n";
   }
   if (report.failures.size() > shown) text += fmt::format("      ... and {} more\n", report.failures.size() - shown);
-  if (report.divergence && !report.diagnosis)
+  if (report.divergence && !report.diagnosis())
     text += fmt::format("      first divergence: sequence number {} of group {}\n", report.divergence->seq,
                         report.divergence->group);
   return text;

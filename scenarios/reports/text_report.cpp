@@ -49,11 +49,11 @@ const Report* explained(const std::vector<Report>& reports) {
     return it == reports.end() ? nullptr : &*it;
   };
   const auto went_wrong = [](const Report& r) {
-    return r.verdict != Verdict::skip && (r.outcome != Outcome::ok || r.diagnosis);
+    return r.verdict != Verdict::skip && (r.outcome != Outcome::ok || r.diagnosis());
   };
   if (const Report* failed = first([&](const Report& r) { return r.verdict == Verdict::fail && went_wrong(r); }))
     return failed;
-  if (const Report* diagnosed = first([](const Report& r) { return r.diagnosis.has_value(); })) return diagnosed;
+  if (const Report* diagnosed = first([](const Report& r) { return r.diagnosis() != nullptr; })) return diagnosed;
   return first(went_wrong);
 }
 
@@ -66,9 +66,9 @@ std::string values_line(const Report& report) {
 }
 
 std::string headline(const Report& report) {
-  if (report.diagnosis) {
+  if (report.diagnosis()) {
     const std::string_view kind = report.outcome == Outcome::ok ? "silent" : name_of(report.outcome);
-    return wrapped(fmt::format("{}[{}]: {}", kind, report.diagnosis->id, report.diagnosis->headline), 0);
+    return wrapped(fmt::format("{}[{}]: {}", kind, report.diagnosis()->id, report.diagnosis()->headline), 0);
   }
   return fmt::format("{}: {}; no known cause matches\n", name_of(report.outcome), outcome_sentence(report));
 }
@@ -98,7 +98,7 @@ std::string why_section(const Diagnosis& d) {
 }
 
 std::string fix_section(const Report& report, const std::vector<Report>& reports) {
-  const Diagnosis& d = *report.diagnosis;
+  const Diagnosis& d = *report.diagnosis();
   const std::vector<FixProof> proofs = fix_proofs(report, reports);
   std::string names;
   for (const FixProof& p : proofs)
@@ -122,6 +122,20 @@ std::string fix_section(const Report& report, const std::vector<Report>& reports
   return out + "\n";
 }
 
+// The other findings of the report, each with its reason and its fix.
+std::string more_findings(const Report& report) {
+  std::string out;
+  const std::string_view kind = report.outcome == Outcome::ok ? "silent" : name_of(report.outcome);
+  for (std::size_t i = 1; i < report.findings.size(); ++i) {
+    const Diagnosis& d = report.findings[i];
+    out += wrapped(fmt::format("also {}[{}]: {}", kind, d.id, d.headline), 0);
+    out += wrapped(d.why, 2) + wrapped("fix: " + d.fix, 2);
+    for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+    out += "\n";
+  }
+  return out;
+}
+
 std::string pointers(const Report& report, const TextOptions& options) {
   std::string out = replay_line(report, options.strategy);
   const Scenario& s = *report.scenario;
@@ -129,24 +143,28 @@ std::string pointers(const Report& report, const TextOptions& options) {
     const std::string dir = s.variant.empty() ? s.name : s.name + "/" + s.variant;
     out += fmt::format("look     {}/{}/{{report.html,trace.json,events.jsonl}}\n", options.out_dir, dir);
   }
-  if (report.diagnosis) out += fmt::format("more     pdsim explain {}\n", report.diagnosis->id);
+  std::vector<std::string> ids;
+  for (const Diagnosis& d : report.findings)
+    if (std::find(ids.begin(), ids.end(), d.id) == ids.end()) ids.push_back(d.id);
+  for (const std::string& id : ids) out += fmt::format("more     pdsim explain {}\n", id);
   return out;
 }
 
 std::string block(const Report& report, const std::vector<Report>& reports, const TextOptions& options) {
   std::string out = "\n" + headline(report);
-  if (report.diagnosis) out += excerpt(report.scenario->file, options.source, report.diagnosis->spans);
+  if (report.diagnosis()) out += excerpt(report.scenario->file, options.source, report.diagnosis()->spans);
   out += "\n" + waits_section(report);
   out += errors_section(report);  // of a deadlock those before it
-  if (!report.blocked.empty() || !report.diagnosis) out += state_section(report);
+  if (!report.blocked.empty() || !report.diagnosis()) out += state_section(report);
   out += places_section(report);
-  if (!report.diagnosis) out += divergence_section(report);
+  if (!report.diagnosis()) out += divergence_section(report);
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
   out += devices_section(report);
-  if (report.diagnosis) out += why_section(*report.diagnosis);
+  if (report.diagnosis()) out += why_section(*report.diagnosis());
   out += warnings_section(report);
   out += watchdog_section(report);
-  if (report.diagnosis) out += fix_section(report, reports);
+  if (report.diagnosis()) out += fix_section(report, reports);
+  out += more_findings(report);
   return out + pointers(report, options);
 }
 
@@ -226,7 +244,7 @@ std::string render_diagnosis(const Report& report, const TextOptions& options) {
   std::string out =
       fmt::format("{}{}{}   {} rank{}, {}\n", s.name, s.variant.empty() ? "" : " / ", s.variant,
                   report.run.ranks.size(), report.run.ranks.size() == 1 ? "" : "s", outcome_sentence(report));
-  const bool went_wrong = report.outcome != Outcome::ok || report.diagnosis;
+  const bool went_wrong = report.outcome != Outcome::ok || report.diagnosis();
   return printable_lines(went_wrong ? out + block(report, {}, options) : out + "nothing to explain\n");
 }
 

@@ -19,7 +19,7 @@ Report analyse(const Scenario& scenario, RunRecord run, std::string world) {
   report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
-  report.diagnosis = diagnose(report);
+  if (std::optional<Diagnosis> found = diagnose(report)) report.findings.push_back(std::move(*found));
   return report;
 }
 

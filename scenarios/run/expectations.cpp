@@ -177,13 +177,13 @@ class Check {
 
   void diagnosis() {
     if (!expect_.diagnosis) return;
-    const std::string got = report_.diagnosis ? report_.diagnosis->id : "none";
+    const std::string got = report_.diagnosis() ? report_.diagnosis()->id : "none";
     if (got != **expect_.diagnosis)
       fail(fmt::format("diagnosis: {}", **expect_.diagnosis),
-           report_.diagnosis ? fmt::format("{}: {}", got, report_.diagnosis->headline) : "no known cause matches",
+           report_.diagnosis() ? fmt::format("{}: {}", got, report_.diagnosis()->headline) : "no known cause matches",
            expect_.diagnosis->mark);
-    if (!report_.diagnosis) return;
-    const Diagnosis& d = *report_.diagnosis;
+    if (!report_.diagnosis()) return;
+    const Diagnosis& d = *report_.diagnosis();
     if (expect_.culprits) {
       bool same = true;
       for (std::size_t r = 0; r < report_.run.ranks.size(); ++r)

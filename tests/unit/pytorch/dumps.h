@@ -45,8 +45,8 @@ class DumpScript {
 struct Diagnosed {
   Scenario scenario;
   Report report;
-  std::string id() const { return report.diagnosis ? report.diagnosis->id : ""; }
-  std::string headline() const { return report.diagnosis ? report.diagnosis->headline : ""; }
+  std::string id() const { return report.diagnosis() ? report.diagnosis()->id : ""; }
+  std::string headline() const { return report.diagnosis() ? report.diagnosis()->headline : ""; }
 };
 std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks,
                                      std::optional<std::int64_t> written_ns = std::nullopt);

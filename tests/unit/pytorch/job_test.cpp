@@ -38,7 +38,7 @@ TEST(PytorchJob, NamesTheStraggler) {
   for (const int r : {0, 1, 3}) ranks[static_cast<std::size_t>(r)].call("nccl:all_reduce", EntryState::started);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "missing-call");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{2});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{2});
   EXPECT_EQ(d->headline(), "ranks 0, 1, 3 wait in all_reduce #6 for rank 2, which never called it");
   EXPECT_NE(text_of(*d).find("rank 2  all_reduce #5  train.py:14 in train_step"), std::string::npos) << text_of(*d);
 }
@@ -51,7 +51,7 @@ TEST(PytorchJob, NamesTheStragglerWhenEveryRingHasForgottenItsBeginning) {
   }
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "missing-call");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{1});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{1});
   EXPECT_EQ(log_of(d->report.run, 3).dropped, 35);
 }
 
@@ -61,7 +61,7 @@ TEST(PytorchJob, NamesTheRankThatLeftNoDump) {
   ranks.erase(ranks.begin() + 2);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "missing-record");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{2});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{2});
   EXPECT_NE(text_of(*d).find("(no record)"), std::string::npos) << text_of(*d);
 }
 
@@ -72,7 +72,7 @@ TEST(PytorchJob, WhoseRanksDisagreeIsExplainedThoughADumpIsMissing) {
   ranks.erase(ranks.begin() + 2);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "collective-mismatch");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{0});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{0});
 }
 
 TEST(PytorchJob, NamesTheRankWithAnotherCall) {
@@ -88,7 +88,7 @@ TEST(PytorchJob, NamesTheRankWithAnotherSize) {
   for (std::size_t r = 0; r < 4; ++r) ranks[r].call("nccl:all_reduce", open, {3, r == 3 ? 5 : 4});
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "parameter-mismatch");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{3});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{3});
   EXPECT_NE(d->headline().find("15 elements, shape [3, 5]"), std::string::npos) << d->headline();
 }
 
@@ -105,7 +105,7 @@ TEST(PytorchJob, NamesTheRankWithAnotherTypeAlsoOfThoseWeDoNotHave) {
     for (std::size_t r = 0; r < 3; ++r) ranks[r].call("gloo:all_reduce", open, {4}, r == 2 ? theirs : "Float");
     const auto d = diagnosed(ranks);
     EXPECT_EQ(d->id(), "parameter-mismatch");
-    EXPECT_EQ(d->report.diagnosis->ranks, Ranks{2});
+    EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{2});
     EXPECT_NE(d->headline().find(shown), std::string::npos) << d->headline();
   }
 }
@@ -134,7 +134,7 @@ TEST(PytorchJob, SitsInTheOldestCallThatIsNotDone) {
   ASSERT_EQ(d->report.blocked.size(), 1U);
   EXPECT_EQ(d->report.blocked[0].seq, 4);
   EXPECT_EQ(d->id(), "missing-call");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{1});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{1});
 }
 
 TEST(PytorchJob, NamesASendThatNobodyReceives) {
@@ -142,7 +142,7 @@ TEST(PytorchJob, NamesASendThatNobodyReceives) {
   ranks[0].message("nccl:send 0->1", open);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "unmatched-message");
-  EXPECT_EQ(d->report.diagnosis->ranks, (Ranks{0, 1}));
+  EXPECT_EQ(d->report.diagnosis()->ranks, (Ranks{0, 1}));
 }
 
 TEST(PytorchJob, KeepsAReceiveFromAnybodyApartFromAPeerThatIsNotRecorded) {
@@ -210,7 +210,7 @@ TEST(PytorchJob, TellsGroupsOfOneNameApartByTheirRanks) {
   ranks[2].call("nccl:_all_gather_base", open);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "missing-call");
-  EXPECT_EQ(d->report.diagnosis->ranks, Ranks{3});
+  EXPECT_EQ(d->report.diagnosis()->ranks, Ranks{3});
   EXPECT_EQ(d->report.divergence->group, "tp 1 [2, 3]");
 }
 

@@ -66,10 +66,10 @@ TEST_P(EveryRealWorld, NamesTheRankAndTheSignalThatEndedItWheneverThatWas) {
     const Report report = analyse(scenario, record, std::string(GetParam()));
     SCOPED_TRACE(point + "\n" + render_text({report}, {}));
     EXPECT_EQ(report.outcome, Outcome::error);
-    ASSERT_TRUE(report.diagnosis.has_value());
-    EXPECT_EQ(report.diagnosis->id, "rank-died");
-    EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
-    EXPECT_NE(report.diagnosis->headline.find("died by signal 9"), std::string::npos);
+    ASSERT_TRUE(report.diagnosis() != nullptr);
+    EXPECT_EQ(report.diagnosis()->id, "rank-died");
+    EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
+    EXPECT_NE(report.diagnosis()->headline.find("died by signal 9"), std::string::npos);
   }
 }
 

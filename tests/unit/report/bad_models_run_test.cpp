@@ -61,8 +61,8 @@ TEST(BadModel, WithoutParametersIsRefusedByTheWrapper) {
           "{train: {steps: "
           "1}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, ddp-not-needed; rank 1, ddp-not-needed");
-  ASSERT_TRUE(report.diagnosis.has_value());
-  EXPECT_EQ(report.diagnosis->id, "nothing-to-train");
+  ASSERT_TRUE(report.diagnosis() != nullptr);
+  EXPECT_EQ(report.diagnosis()->id, "nothing-to-train");
 }
 
 TEST(BadModel, FrozenOnOneRankRaisesThereAlone) {

@@ -76,10 +76,10 @@ TEST_F(CatalogReports, EveryFileStatesTheDiagnosisOfWhatGoesWrong) {
   for (const FileRun& run : runs())
     for (const Report& report : run.reports) {
       const Expect& expect = report.scenario->expect;
-      if (report.outcome == Outcome::ok && !report.diagnosis) continue;
+      if (report.outcome == Outcome::ok && !report.diagnosis()) continue;
       EXPECT_TRUE(expect.diagnosis) << variant_of(report) << " does not state its diagnosis";
       if (!expect.diagnosis) continue;
-      EXPECT_EQ(**expect.diagnosis, report.diagnosis ? report.diagnosis->id : "none") << variant_of(report);
+      EXPECT_EQ(**expect.diagnosis, report.diagnosis() ? report.diagnosis()->id : "none") << variant_of(report);
     }
 }
 
@@ -90,19 +90,19 @@ TEST_F(CatalogReports, RulesFindTheSameInTheRecordAlone) {
       const Scenario* scenario = std::exchange(report.scenario, nullptr);
       const std::optional<Diagnosis> alone = diagnose(report);
       report.scenario = scenario;
-      ASSERT_EQ(alone.has_value(), report.diagnosis.has_value()) << variant_of(report);
+      ASSERT_EQ(alone.has_value(), report.diagnosis() != nullptr) << variant_of(report);
       if (!alone) continue;
-      EXPECT_EQ(alone->id, report.diagnosis->id) << variant_of(report);
-      EXPECT_EQ(alone->ranks, report.diagnosis->ranks) << variant_of(report);
-      EXPECT_EQ(alone->headline, report.diagnosis->headline) << variant_of(report);
-      EXPECT_EQ(alone->cause, report.diagnosis->cause) << variant_of(report);
-      EXPECT_EQ(alone->fix, report.diagnosis->fix) << variant_of(report);
+      EXPECT_EQ(alone->id, report.diagnosis()->id) << variant_of(report);
+      EXPECT_EQ(alone->ranks, report.diagnosis()->ranks) << variant_of(report);
+      EXPECT_EQ(alone->headline, report.diagnosis()->headline) << variant_of(report);
+      EXPECT_EQ(alone->cause, report.diagnosis()->cause) << variant_of(report);
+      EXPECT_EQ(alone->fix, report.diagnosis()->fix) << variant_of(report);
     }
 }
 
 // "unused_params/broken  unused-parameters  culprits 1  lines 21 23  from 1.14ms  cured by fixed"
 std::string row_of(const Report& report, const std::vector<Report>& reports) {
-  const Diagnosis& d = *report.diagnosis;
+  const Diagnosis& d = *report.diagnosis();
   std::string row = fmt::format("{}  {}  culprits {}", variant_of(report), d.id, fmt::join(d.ranks, " "));
   if (!d.parameters.empty()) row += fmt::format("  parameters {}", fmt::join(d.parameters, " "));
   if (!d.spans.empty()) row += "  lines";
@@ -118,7 +118,7 @@ TEST_F(CatalogReports, EveryDiagnosisNamesTheCulpritsPlacesAndCuresOfTheTable) {
   std::string rows;
   for (const FileRun& run : runs())
     for (const Report& report : run.reports)
-      if (report.diagnosis) rows += row_of(report, run.reports);
+      if (report.diagnosis()) rows += row_of(report, run.reports);
   if (std::getenv("PDSIM_UPDATE_SNAPSHOTS") != nullptr) std::ofstream(table_file) << rows;
   std::ifstream table(table_file);
   std::istringstream got(rows);
@@ -133,9 +133,9 @@ TEST_F(CatalogReports, EveryDiagnosisNamesTheCulpritsPlacesAndCuresOfTheTable) {
 TEST_F(CatalogReports, EveryDiagnosisMarksWhatTheFileHasThere) {
   for (const FileRun& run : runs())
     for (const Report& report : run.reports) {
-      if (!report.diagnosis) continue;
+      if (!report.diagnosis()) continue;
       const auto lines = std::count(run.file.text.begin(), run.file.text.end(), '\n');
-      for (const Span& span : report.diagnosis->spans) {
+      for (const Span& span : report.diagnosis()->spans) {
         EXPECT_GE(span.line, 1) << variant_of(report);
         EXPECT_LE(span.line, lines) << variant_of(report);
         EXPECT_FALSE(span.label.empty()) << variant_of(report);

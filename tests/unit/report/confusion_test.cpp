@@ -260,10 +260,10 @@ GeneratedRun run_generated(const std::string& text) {
   }
   GeneratedRun ran;
   ran.outcome = report->outcome;
-  if (report->diagnosis) {
-    ran.diagnosis = report->diagnosis->id;
-    ran.ranks = report->diagnosis->ranks;
-    ran.headline = report->diagnosis->headline;
+  if (report->diagnosis()) {
+    ran.diagnosis = report->diagnosis()->id;
+    ran.ranks = report->diagnosis()->ranks;
+    ran.headline = report->diagnosis()->headline;
   }
   return ran;
 }

@@ -27,25 +27,25 @@ RankScript hangs(Rank rank) {
 std::string id_of(const std::vector<RankScript>& scripts) {
   const Scenario scenario = scenario_of(static_cast<int>(scripts.size()));
   const Report report = analyse(scenario, run_of(scripts));
-  return report.diagnosis ? report.diagnosis->id : "none";
+  return report.diagnosis() ? report.diagnosis()->id : "none";
 }
 
 TEST(ConnectionLost, IsSaidWhenAllRanksLivedAndWereInTheCall) {
   const Scenario scenario = scenario_of(2);
   const Report report = analyse(scenario, run_of({loses_it(0), loses_it(1)}));
-  ASSERT_TRUE(report.diagnosis);
-  EXPECT_EQ(report.diagnosis->id, "connection-lost");
-  EXPECT_EQ(report.diagnosis->ranks, (std::vector<Rank>{0, 1}));
-  EXPECT_EQ(report.diagnosis->headline,
+  ASSERT_TRUE(report.diagnosis());
+  EXPECT_EQ(report.diagnosis()->id, "connection-lost");
+  EXPECT_EQ(report.diagnosis()->ranks, (std::vector<Rank>{0, 1}));
+  EXPECT_EQ(report.diagnosis()->headline,
             "ranks 0, 1 lost a connection in all_reduce (bucket 1) #2, and no rank had ended");
 }
 
 TEST(ConnectionLost, IsSaidWhereOnlyOneEndNoticed) {
   const Scenario scenario = scenario_of(3);
   const Report report = analyse(scenario, run_of({hangs(0), loses_it(1), hangs(2)}));
-  ASSERT_TRUE(report.diagnosis);
-  EXPECT_EQ(report.diagnosis->id, "connection-lost");
-  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+  ASSERT_TRUE(report.diagnosis());
+  EXPECT_EQ(report.diagnosis()->id, "connection-lost");
+  EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
 }
 
 TEST(ConnectionLost, IsSaidWhereTheOtherEndIsStillInTheCallBefore) {
@@ -96,9 +96,9 @@ TEST(RankDied, IsTheOneThatSawNobodyGoAmongThoseThatEndedTogether) {
   };
   const Scenario scenario = scenario_of(3);
   const Report report = analyse(scenario, run_of({follows(0), killed, follows(2)}));
-  ASSERT_TRUE(report.diagnosis);
-  EXPECT_EQ(report.diagnosis->id, "rank-died");
-  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
+  ASSERT_TRUE(report.diagnosis());
+  EXPECT_EQ(report.diagnosis()->id, "rank-died");
+  EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
 }
 
 }  // namespace

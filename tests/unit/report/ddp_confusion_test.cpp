@@ -74,7 +74,7 @@ class DdpConfusion : public testing::Test {
   void expect_healthy(const RandomTraining& training) {
     const Report report = report_of(training);
     EXPECT_EQ(report.outcome, Outcome::ok) << training.text();
-    EXPECT_FALSE(report.diagnosis) << report.diagnosis->headline << "\n" << training.text();
+    EXPECT_FALSE(report.diagnosis()) << report.diagnosis()->headline << "\n" << training.text();
   }
 
   LoadedFile file_;  // reports point into it
@@ -87,14 +87,14 @@ TEST_F(DdpConfusion, ASkippedLayerIsNamedWithItsRankStepAndParameters) {
     RandomTraining training(seed);
     training.skips = true;
     const Report report = report_of(training);
-    ASSERT_TRUE(report.diagnosis) << name_of(report.outcome) << "\n" << training.text();
-    EXPECT_EQ(report.diagnosis->id, "unused-parameters") << report.diagnosis->headline << "\n" << training.text();
-    EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{training.culprit});
-    std::vector<std::string> parameters = report.diagnosis->parameters;
+    ASSERT_TRUE(report.diagnosis()) << name_of(report.outcome) << "\n" << training.text();
+    EXPECT_EQ(report.diagnosis()->id, "unused-parameters") << report.diagnosis()->headline << "\n" << training.text();
+    EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{training.culprit});
+    std::vector<std::string> parameters = report.diagnosis()->parameters;
     std::sort(parameters.begin(), parameters.end());
     EXPECT_EQ(parameters, (std::vector<std::string>{"aux.bias", "aux.weight"})) << training.text();
-    EXPECT_NE(report.diagnosis->cause.find(fmt::format("in step {}", training.step)), std::string::npos)
-        << report.diagnosis->cause;
+    EXPECT_NE(report.diagnosis()->cause.find(fmt::format("in step {}", training.step)), std::string::npos)
+        << report.diagnosis()->cause;
     training.finds = true;
     expect_healthy(training);
   }
@@ -109,9 +109,9 @@ TEST_F(DdpConfusion, AnEvaluationThroughTheWrapperIsNamedAndThroughTheModuleHeal
     };
     training.evaluation = through("ddp");
     const Report report = report_of(training);
-    ASSERT_TRUE(report.diagnosis) << name_of(report.outcome) << "\n" << training.text();
-    EXPECT_EQ(report.diagnosis->id, "collective-mismatch") << report.diagnosis->headline << "\n" << training.text();
-    EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{training.culprit});
+    ASSERT_TRUE(report.diagnosis()) << name_of(report.outcome) << "\n" << training.text();
+    EXPECT_EQ(report.diagnosis()->id, "collective-mismatch") << report.diagnosis()->headline << "\n" << training.text();
+    EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{training.culprit});
     training.evaluation = through("module");
     expect_healthy(training);
   }
@@ -125,8 +125,8 @@ TEST_F(DdpConfusion, TwoForwardsBeforeABackwardAreNamedAndHealthyWithoutTheBroad
         "      do:\n        - zero_grad\n        - forward: {input: real, output: a}\n"
         "        - forward: {input: fake, output: b}\n        - backward: {losses: [a, b]}\n        - optimizer_step\n";
     const Report report = report_of(training);
-    ASSERT_TRUE(report.diagnosis) << name_of(report.outcome) << "\n" << training.text();
-    EXPECT_EQ(report.diagnosis->id, "buffer-broadcast-inplace") << report.diagnosis->headline;
+    ASSERT_TRUE(report.diagnosis()) << name_of(report.outcome) << "\n" << training.text();
+    EXPECT_EQ(report.diagnosis()->id, "buffer-broadcast-inplace") << report.diagnosis()->headline;
     // A backend that ends the others at the first error may be faster than the slowest rank's own error.
     for (const RankError& error : report.errors)
       EXPECT_TRUE(error.code == Code::saved_tensor_modified || is_consequence(error.code)) << error.message;

@@ -10,7 +10,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-std::string id_of(const Report& report) { return report.diagnosis ? report.diagnosis->id : "none"; }
+std::string id_of(const Report& report) { return report.diagnosis() ? report.diagnosis()->id : "none"; }
 
 class Diagnoses : public testing::Test {
  protected:
@@ -31,10 +31,10 @@ TEST_F(Diagnoses, UnusedParametersHangNamesTheRankThatSkippedWhateverTheWorld) {
         const Report report = report_of(scripts);
         ASSERT_EQ(report.outcome, Outcome::deadlock);
         ASSERT_EQ(id_of(report), "unused-parameters");
-        EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{culprit});
-        EXPECT_EQ(report.diagnosis->parameters, std::vector<std::string>{"odd.name"});
-        EXPECT_NE(report.diagnosis->inevitable.find("step 1"), std::string::npos);
-        EXPECT_NE(report.diagnosis->cause.find("bucket " + std::to_string(bad_bucket)), std::string::npos);
+        EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{culprit});
+        EXPECT_EQ(report.diagnosis()->parameters, std::vector<std::string>{"odd.name"});
+        EXPECT_NE(report.diagnosis()->inevitable.find("step 1"), std::string::npos);
+        EXPECT_NE(report.diagnosis()->cause.find("bucket " + std::to_string(bad_bucket)), std::string::npos);
       }
     }
   }
@@ -47,8 +47,8 @@ TEST_F(Diagnoses, UnusedParametersRaiseAtTheNextForward) {
   const Report report = report_of(scripts);
   EXPECT_EQ(report.outcome, Outcome::error);
   ASSERT_EQ(id_of(report), "unused-parameters");
-  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
-  EXPECT_EQ(report.diagnosis->spans.front().line, 21);
+  EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
+  EXPECT_EQ(report.diagnosis()->spans.front().line, 21);
 }
 
 TEST_F(Diagnoses, UnusedParametersOfAllRanksAreFoundAlthoughNobodyWaits) {
@@ -57,13 +57,13 @@ TEST_F(Diagnoses, UnusedParametersOfAllRanksAreFoundAlthoughNobodyWaits) {
   const Report silent = report_of(scripts);
   EXPECT_EQ(silent.outcome, Outcome::ok);
   ASSERT_EQ(id_of(silent), "unused-parameters");
-  EXPECT_EQ(silent.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
+  EXPECT_EQ(silent.diagnosis()->ranks, (std::vector<Rank>{0, 1, 2}));
 
   std::vector<RankScript> raising = train({3, {0, 1, 2}});
   for (RankScript& s : raising) s.site("train", 3).enter("forward").raises(Code::reduction_not_finished);
   const Report raised = report_of(raising);
   ASSERT_EQ(id_of(raised), "unused-parameters");
-  EXPECT_EQ(raised.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
+  EXPECT_EQ(raised.diagnosis()->ranks, (std::vector<Rank>{0, 1, 2}));
 }
 
 TEST_F(Diagnoses, ATimeoutOfTheBucketIsTheSameDisease) {
@@ -102,8 +102,8 @@ TEST_F(Diagnoses, ATimeoutBecauseOfAStragglerIsNoMissingCall) {
   const Report report = analyse(scenario_, std::move(run));
   EXPECT_EQ(report.outcome, Outcome::timeout);
   ASSERT_EQ(id_of(report), "delayed-enter");
-  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
-  EXPECT_NE(report.diagnosis->headline.find("still at work in compute"), std::string::npos);
+  EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
+  EXPECT_NE(report.diagnosis()->headline.find("still at work in compute"), std::string::npos);
   ASSERT_TRUE(report.divergence.has_value());
   EXPECT_EQ(report.divergence->field, DivergenceKind::missing);
 }
@@ -127,9 +127,9 @@ TEST_F(Diagnoses, EvaluationThroughTheWrapperIsNamedAsTheSourceOfTheBroadcast) {
     for (const Rank evaluator : {0, ranks - 1}) {
       const Report report = report_of(barrier_hang(ranks, evaluator));
       ASSERT_EQ(id_of(report), "collective-mismatch");
-      EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{evaluator});
-      EXPECT_NE(report.diagnosis->fix.find("through: module"), std::string::npos);
-      EXPECT_EQ(report.diagnosis->spans.front().line, 25);
+      EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{evaluator});
+      EXPECT_NE(report.diagnosis()->fix.find("through: module"), std::string::npos);
+      EXPECT_EQ(report.diagnosis()->spans.front().line, 25);
     }
   }
 }
@@ -154,7 +154,7 @@ TEST_F(Diagnoses, TheMinorityIsTheCulpritOfAMismatch) {
     EXPECT_EQ(id_of(report), field == std::string("root")        ? "root-mismatch"
                              : field == std::string("operation") ? "collective-mismatch"
                                                                  : "parameter-mismatch");
-    EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{2}) << field;
+    EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{2}) << field;
   }
 }
 
@@ -167,9 +167,9 @@ TEST_F(Diagnoses, AnAllReduceOfTheProgramAgainstOneOfDdpsIsAnotherCallNotAnother
   }
   const Report report = report_of(scripts);
   ASSERT_EQ(id_of(report), "collective-mismatch");
-  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{0});
-  EXPECT_NE(report.diagnosis->headline.find("(bucket 0)"), std::string::npos) << report.diagnosis->headline;
-  EXPECT_EQ(report.diagnosis->fix.find("count"), std::string::npos) << report.diagnosis->fix;
+  EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{0});
+  EXPECT_NE(report.diagnosis()->headline.find("(bucket 0)"), std::string::npos) << report.diagnosis()->headline;
+  EXPECT_EQ(report.diagnosis()->fix.find("count"), std::string::npos) << report.diagnosis()->fix;
 }
 
 TEST_F(Diagnoses, ATieHasTwoCampsAndASwapIsSaid) {
@@ -179,8 +179,8 @@ TEST_F(Diagnoses, ATieHasTwoCampsAndASwapIsSaid) {
   for (RankScript& s : scripts) s.returns();
   const Report report = report_of(scripts);
   ASSERT_EQ(id_of(report), "collective-mismatch");
-  EXPECT_EQ(report.diagnosis->ranks, (std::vector<Rank>{0, 1}));
-  EXPECT_NE(report.diagnosis->why.find("in the other order"), std::string::npos);
+  EXPECT_EQ(report.diagnosis()->ranks, (std::vector<Rank>{0, 1}));
+  EXPECT_NE(report.diagnosis()->why.find("in the other order"), std::string::npos);
 }
 
 std::vector<RankScript> inplace(int ranks, const std::string& tensor, const std::string& by) {
@@ -204,11 +204,11 @@ std::vector<RankScript> inplace(int ranks, const std::string& tensor, const std:
 TEST_F(Diagnoses, BufferBroadcastInplaceNamesTheForwardThatSavedAndTheOneThatWrote) {
   const Report report = report_of(inplace(3, "bn7.running_var", "buffer broadcast"));
   ASSERT_EQ(id_of(report), "buffer-broadcast-inplace");
-  EXPECT_EQ(report.diagnosis->ranks, (std::vector<Rank>{0, 1, 2}));
-  EXPECT_EQ(report.diagnosis->parameters, std::vector<std::string>{"bn7.running_var"});
-  EXPECT_NE(report.diagnosis->cause.find("first forward of step 0 saved"), std::string::npos);
-  EXPECT_NE(report.diagnosis->cause.find("second forward"), std::string::npos);
-  EXPECT_EQ(report.diagnosis->spans.front().line, 23);
+  EXPECT_EQ(report.diagnosis()->ranks, (std::vector<Rank>{0, 1, 2}));
+  EXPECT_EQ(report.diagnosis()->parameters, std::vector<std::string>{"bn7.running_var"});
+  EXPECT_NE(report.diagnosis()->cause.find("first forward of step 0 saved"), std::string::npos);
+  EXPECT_NE(report.diagnosis()->cause.find("second forward"), std::string::npos);
+  EXPECT_EQ(report.diagnosis()->spans.front().line, 23);
 }
 
 TEST_F(Diagnoses, AWriteByTheUserIsNotBlamedOnTheBroadcast) {
@@ -227,7 +227,7 @@ TEST_F(Diagnoses, StaleRendezvousNeedsAnOldRecordAndAVictim) {
   const Report stale = report_of(scripts(1, true));
   EXPECT_EQ(stale.outcome, Outcome::timeout);
   ASSERT_EQ(id_of(stale), "stale-rendezvous");
-  EXPECT_EQ(stale.diagnosis->ranks, std::vector<Rank>{0});
+  EXPECT_EQ(stale.diagnosis()->ranks, std::vector<Rank>{0});
   EXPECT_EQ(id_of(report_of(scripts(1, false))), "none");
   EXPECT_NE(id_of(report_of(scripts(2, true))), "stale-rendezvous");
 }
@@ -239,7 +239,7 @@ TEST_F(Diagnoses, ARankThatDiedIsNamedWhetherTheOthersHangOrFail) {
     hang[static_cast<std::size_t>(r)].site("train", 3).enter("backward").collective("all_reduce", "bucket 0", true);
   const Report hanging = report_of(hang);
   ASSERT_EQ(id_of(hanging), "rank-died");
-  EXPECT_EQ(hanging.diagnosis->ranks, std::vector<Rank>{2});
+  EXPECT_EQ(hanging.diagnosis()->ranks, std::vector<Rank>{2});
   EXPECT_EQ(hanging.blocked.front().why, "which died before it");
 
   std::vector<RankScript> fail = hang;
@@ -257,8 +257,8 @@ TEST_F(Diagnoses, ARankThatFinishedEarlyIsAMissingCall) {
         .collective("all_reduce", "", true);
   const Report report = report_of(scripts);
   ASSERT_EQ(id_of(report), "missing-call");
-  EXPECT_EQ(report.diagnosis->ranks, std::vector<Rank>{1});
-  EXPECT_EQ(report.diagnosis->spans.front().line, 30);
+  EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
+  EXPECT_EQ(report.diagnosis()->spans.front().line, 30);
 }
 
 TEST_F(Diagnoses, ACallThatNobodyLeavesIsNotBlamedOnAnybody) {
@@ -267,7 +267,7 @@ TEST_F(Diagnoses, ACallThatNobodyLeavesIsNotBlamedOnAnybody) {
   const Report report = report_of(scripts);
   EXPECT_EQ(report.outcome, Outcome::deadlock);
   EXPECT_EQ(id_of(report), "all-stuck");
-  EXPECT_EQ(report.diagnosis->evidence.size(), 2U);
+  EXPECT_EQ(report.diagnosis()->evidence.size(), 2U);
   EXPECT_EQ(report.blocked.front().why, "whose messages did not arrive");
 }
 
@@ -277,7 +277,7 @@ TEST_F(Diagnoses, SendsInACircleAreNamed) {
     for (Rank r = 0; r < ranks; ++r) scripts.emplace_back(r).message("send", (r + 1) % ranks, true);
     const Report report = report_of(scripts);
     ASSERT_EQ(id_of(report), "send-cycle");
-    EXPECT_EQ(report.diagnosis->ranks.size(), static_cast<std::size_t>(ranks));
+    EXPECT_EQ(report.diagnosis()->ranks.size(), static_cast<std::size_t>(ranks));
   }
 }
 

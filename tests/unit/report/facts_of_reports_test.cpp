@@ -92,25 +92,25 @@ TEST_F(FactsOfReports, WorkBesideABucketThatIsOpenIsNoWaiting) {
 
 TEST_F(FactsOfReports, AllWhoGaveUpOneCallAreNamedAndWorkIsNamedOnce) {
   const Report& report = report_of_catalog("slow_checkpoint", "broken");
-  ASSERT_TRUE(report.diagnosis);
-  EXPECT_NE(report.diagnosis->headline.find("ranks 1, 2 gave up all_reduce"), std::string::npos)
-      << report.diagnosis->headline;
-  EXPECT_EQ(report.diagnosis->why.find("in compute in compute"), std::string::npos) << report.diagnosis->why;
-  EXPECT_NE(report.diagnosis->why.find("rank 0 was still in `compute` when the timeout expired"), std::string::npos)
-      << report.diagnosis->why;
+  ASSERT_TRUE(report.diagnosis());
+  EXPECT_NE(report.diagnosis()->headline.find("ranks 1, 2 gave up all_reduce"), std::string::npos)
+      << report.diagnosis()->headline;
+  EXPECT_EQ(report.diagnosis()->why.find("in compute in compute"), std::string::npos) << report.diagnosis()->why;
+  EXPECT_NE(report.diagnosis()->why.find("rank 0 was still in `compute` when the timeout expired"), std::string::npos)
+      << report.diagnosis()->why;
 }
 
 bool says_that_later_calls_mismatch(const Report& report) {
-  return report.diagnosis && report.diagnosis->why.find("Every later call") != std::string::npos;
+  return report.diagnosis() && report.diagnosis()->why.find("Every later call") != std::string::npos;
 }
 
 TEST_F(FactsOfReports, OnlyACallMoreOrLessMakesLaterCallsMeetOthers) {
   for (const char* variant : {"nccl", "mpi", "other_dtype"}) {
     const Report& report = report_of_catalog("different_counts", variant);
-    ASSERT_TRUE(report.diagnosis) << variant;
-    EXPECT_EQ(report.diagnosis->id, "parameter-mismatch") << variant;
+    ASSERT_TRUE(report.diagnosis()) << variant;
+    EXPECT_EQ(report.diagnosis()->id, "parameter-mismatch") << variant;
     EXPECT_FALSE(says_that_later_calls_mismatch(report)) << variant;
-    EXPECT_EQ(report.diagnosis->why.find("pairs wrongly"), std::string::npos) << variant;
+    EXPECT_EQ(report.diagnosis()->why.find("pairs wrongly"), std::string::npos) << variant;
   }
   EXPECT_FALSE(says_that_later_calls_mismatch(report_of_catalog("swapped_collectives", "mpi")))
       << "after two calls in the other order the third ones meet";
@@ -121,9 +121,9 @@ TEST_F(FactsOfReports, OnlyACallMoreOrLessMakesLaterCallsMeetOthers) {
   for (RankScript& s : scripts) s.collective("barrier");
   for (RankScript& s : scripts) s.returns();
   const Report& report = report_of_scripts(scripts);
-  ASSERT_TRUE(report.diagnosis);
-  EXPECT_EQ(report.diagnosis->id, "collective-mismatch");
-  EXPECT_TRUE(says_that_later_calls_mismatch(report)) << report.diagnosis->why;
+  ASSERT_TRUE(report.diagnosis());
+  EXPECT_EQ(report.diagnosis()->id, "collective-mismatch");
+  EXPECT_TRUE(says_that_later_calls_mismatch(report)) << report.diagnosis()->why;
 }
 
 TEST_F(FactsOfReports, RanksThatWaitForEachOtherInOneCallAreOneRow) {

@@ -35,11 +35,11 @@ Told told(const std::string& program, const std::string& backend = "gloo", const
   }
   Told t;
   t.outcome = name_of(report->outcome);
-  if (!report->diagnosis) return t;
-  t.id = report->diagnosis->id;
-  t.headline = report->diagnosis->headline;
-  t.cause = report->diagnosis->cause;
-  t.ranks = report->diagnosis->ranks;
+  if (!report->diagnosis()) return t;
+  t.id = report->diagnosis()->id;
+  t.headline = report->diagnosis()->headline;
+  t.cause = report->diagnosis()->cause;
+  t.ranks = report->diagnosis()->ranks;
   return t;
 }
 

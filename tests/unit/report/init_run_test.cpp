@@ -41,8 +41,8 @@ SizedRun run(const Sizes& sizes, const std::string& backend, const std::string& 
   const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
   if (!report.ok()) return {Outcome::error, report.error().message};
   SizedRun told{report->outcome, render_text({*report}, {})};
-  if (report->diagnosis) told.diagnosis = report->diagnosis->id;
-  if (report->diagnosis) told.culprits = report->diagnosis->ranks;
+  if (report->diagnosis()) told.diagnosis = report->diagnosis()->id;
+  if (report->diagnosis()) told.culprits = report->diagnosis()->ranks;
   for (const RankResult& rank : report->run.ranks) told.ends.push_back(rank.log.end);
   return told;
 }

@@ -27,7 +27,7 @@ std::string checked(const std::string& expect, const std::string& ddp = "{}", co
   std::string problem;
   const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
   if (!report.ok()) return report.error().message;
-  if (report->failures.empty()) return report->diagnosis ? report->diagnosis->headline : "pass";
+  if (report->failures.empty()) return report->diagnosis() ? report->diagnosis()->headline : "pass";
   return report->failures.front().expected + "; got " + report->failures.front().got;
 }
 

@@ -25,7 +25,7 @@ Report run(const std::string& text) {
   return report.ok() ? std::move(*report) : Report{};
 }
 
-std::string id_of(const Report& report) { return report.diagnosis ? report.diagnosis->id : "none"; }
+std::string id_of(const Report& report) { return report.diagnosis() ? report.diagnosis()->id : "none"; }
 
 struct World {
   explicit World(std::uint64_t seed) : random(seed) {
@@ -57,9 +57,10 @@ TEST(TrainingDiagnoses, NameTheGradientThatCameTwice) {
     const std::string finds = seed % 2 == 0 ? "ddp: {find_unused_parameters: true}\n" : "";
     const Report twice = run(w.with(recompute, finds, ""));
     ASSERT_EQ(id_of(twice), "marked-ready-twice") << seed;
-    EXPECT_EQ(twice.diagnosis->ranks.size(), static_cast<std::size_t>(w.ranks));
-    EXPECT_TRUE(twice.diagnosis->parameters.front().starts_with(w.layer + ".")) << twice.diagnosis->parameters.front();
-    EXPECT_NE(twice.diagnosis->cause.find("once for each place in forward"), std::string::npos);
+    EXPECT_EQ(twice.diagnosis()->ranks.size(), static_cast<std::size_t>(w.ranks));
+    EXPECT_TRUE(twice.diagnosis()->parameters.front().starts_with(w.layer + "."))
+        << twice.diagnosis()->parameters.front();
+    EXPECT_NE(twice.diagnosis()->cause.find("once for each place in forward"), std::string::npos);
     EXPECT_EQ(id_of(run(w.with(recompute, "ddp: {static_graph: true}\n", ""))), "none") << seed;
     EXPECT_EQ(id_of(run(w.with("", finds, ""))), "none") << seed;
   }
@@ -76,11 +77,11 @@ TEST(TrainingDiagnoses, TellOnWhichSideTheModulePrefixIs) {
     };
     const Report wrapper = loaded("ddp", "module");
     ASSERT_EQ(id_of(wrapper), "checkpoint-keys") << seed;
-    EXPECT_NE(wrapper.diagnosis->headline.find("saved from DDP's wrapper"), std::string::npos);
-    EXPECT_EQ(wrapper.diagnosis->ranks.size(), static_cast<std::size_t>(w.ranks));
+    EXPECT_NE(wrapper.diagnosis()->headline.find("saved from DDP's wrapper"), std::string::npos);
+    EXPECT_EQ(wrapper.diagnosis()->ranks.size(), static_cast<std::size_t>(w.ranks));
     const Report module = loaded("module", "ddp");
     ASSERT_EQ(id_of(module), "checkpoint-keys") << seed;
-    EXPECT_NE(module.diagnosis->headline.find("saved from the module itself"), std::string::npos);
+    EXPECT_NE(module.diagnosis()->headline.find("saved from the module itself"), std::string::npos);
     EXPECT_EQ(id_of(loaded("ddp", "ddp")), "none");
     EXPECT_EQ(id_of(loaded("module", "module")), "none");
   }
@@ -107,9 +108,9 @@ TEST(TrainingDiagnoses, TellHowManyTimesTooLargeAnAccumulatedStepIs) {
     const int window = 2 + static_cast<int>(seed % 4);
     const Report undivided = run(accumulating(w, window, 2 * window, "1"));
     ASSERT_EQ(id_of(undivided), "accumulation-not-divided") << seed;
-    EXPECT_EQ(undivided.diagnosis->ranks.size(), static_cast<std::size_t>(w.ranks));
-    EXPECT_NE(undivided.diagnosis->headline.find(fmt::format("the update is {} times", window)), std::string::npos)
-        << undivided.diagnosis->headline;
+    EXPECT_EQ(undivided.diagnosis()->ranks.size(), static_cast<std::size_t>(w.ranks));
+    EXPECT_NE(undivided.diagnosis()->headline.find(fmt::format("the update is {} times", window)), std::string::npos)
+        << undivided.diagnosis()->headline;
     EXPECT_EQ(id_of(run(accumulating(w, window, 2 * window, std::to_string(window)))), "none") << seed;
     const char* two_losses =
         "  - train: {steps: 2, do: [zero_grad, {forward: {input: real}}, backward, {forward: {input: fake}}, backward, "
@@ -117,7 +118,8 @@ TEST(TrainingDiagnoses, TellHowManyTimesTooLargeAnAccumulatedStepIs) {
     EXPECT_EQ(id_of(run(w.with("", "", two_losses))), "none") << "no accumulation: each backward has a loss of its own";
     const Report short_window = run(accumulating(w, window, 2 * window + 1, std::to_string(window)));
     ASSERT_EQ(id_of(short_window), "accumulation-not-divided") << seed;
-    EXPECT_NE(short_window.diagnosis->cause.find("has 1 batch"), std::string::npos) << short_window.diagnosis->cause;
+    EXPECT_NE(short_window.diagnosis()->cause.find("has 1 batch"), std::string::npos)
+        << short_window.diagnosis()->cause;
   }
 }
 
@@ -127,7 +129,7 @@ TEST(TrainingDiagnoses, NameTheRanksThatDidNotConstructTheWrapper) {
     const int without = static_cast<int>(seed) % w.ranks;
     const Report partly = run(w.with("", fmt::format("ddp: {{ranks: not {}}}\n", without), "  - barrier\n"));
     ASSERT_EQ(id_of(partly), "ddp-on-some-ranks") << seed;
-    EXPECT_EQ(partly.diagnosis->ranks, std::vector<Rank>{without}) << seed;
+    EXPECT_EQ(partly.diagnosis()->ranks, std::vector<Rank>{without}) << seed;
     EXPECT_EQ(id_of(run(w.with("", "ddp: {ranks: all}\n", "  - barrier\n"))), "none") << seed;
   }
 }
@@ -149,10 +151,10 @@ TEST(TrainingDiagnoses, NameTheRankThatWorksOnTwoModelsInAnotherOrder) {
   for (int other = 0; other < 3; ++other) {
     const Report silent = run(text(other, 4)), loud = run(text(other, 5));
     ASSERT_EQ(id_of(silent), "models-in-two-orders");
-    EXPECT_EQ(silent.diagnosis->ranks, std::vector<Rank>{other});
+    EXPECT_EQ(silent.diagnosis()->ranks, std::vector<Rank>{other});
     EXPECT_EQ(silent.outcome, Outcome::ok);
     ASSERT_EQ(id_of(loud), "models-in-two-orders");
-    EXPECT_EQ(loud.diagnosis->ranks, std::vector<Rank>{other});
+    EXPECT_EQ(loud.diagnosis()->ranks, std::vector<Rank>{other});
     EXPECT_NE(loud.outcome, Outcome::ok);
   }
 }

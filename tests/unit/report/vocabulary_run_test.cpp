@@ -21,7 +21,7 @@ std::string ends(const std::string& program, const std::string& backend = "gloo"
   std::string problem;
   const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
   if (!report.ok()) return report.error().message;
-  if (report->outcome == Outcome::ok) return report->diagnosis ? "ok, but " + report->diagnosis->headline : "ok";
+  if (report->outcome == Outcome::ok) return report->diagnosis() ? "ok, but " + report->diagnosis()->headline : "ok";
   if (report->errors.empty()) return std::string(name_of(report->outcome));
   const RankError& e = report->errors.front();
   return fmt::format("{}: rank {}, {}: {}", name_of(report->outcome), e.rank, name_of(e.code), e.message);

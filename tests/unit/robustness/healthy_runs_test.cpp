@@ -33,12 +33,12 @@ TEST_P(HealthyRuns, GetNoDiagnosis) {
     ASSERT_EQ(file.errors, 0) << render(file, file.diagnostics.front()) << text;
     const Result<Report> report = run_scenario(file.variants.front(), sim, {});
     ASSERT_TRUE(report.ok()) << report.error().message << "\n" << text;
-    ++ends[report->diagnosis ? report->diagnosis->id : std::string(name_of(report->outcome))];
+    ++ends[report->diagnosis() ? report->diagnosis()->id : std::string(name_of(report->outcome))];
     EXPECT_EQ(report->outcome, Outcome::ok)
         << "seed " << i << ": " << (report->errors.empty() ? "" : report->errors.front().message) << "\n"
         << text;
-    EXPECT_FALSE(report->diagnosis.has_value())
-        << "seed " << i << ": " << report->diagnosis->id << ", " << report->diagnosis->headline << "\n"
+    EXPECT_FALSE(report->diagnosis() != nullptr)
+        << "seed " << i << ": " << report->diagnosis()->id << ", " << report->diagnosis()->headline << "\n"
         << text;
     if (HasFailure()) return;
   }

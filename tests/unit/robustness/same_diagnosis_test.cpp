@@ -33,8 +33,8 @@ Found verdict_of(const Scenario& scenario) {
   std::string problem;
   const Result<Report> report = run_scenario(scenario, *world_named("sim", problem), {});
   if (!report.ok()) return {report.error().message, "", {}};
-  if (!report->diagnosis) return {};
-  return {report->diagnosis->id, report->diagnosis->headline, report->diagnosis->ranks};
+  if (!report->diagnosis()) return {};
+  return {report->diagnosis()->id, report->diagnosis()->headline, report->diagnosis()->ranks};
 }
 
 // Between two ranks nobody can tell who is wrong, and both are named; a third can.

@@ -1,0 +1,16 @@
+// `pdsim diagnose --json`: what was found in one job, as one object on one line. docs/cli.md describes its members.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+
+namespace pdsim::scenarios {
+
+// Grows only by new members; a member that changes its meaning raises it.
+inline constexpr int findings_version = 1;
+
+// Ends with a newline.
+std::string render_findings(const Report& report);
+
+}  // namespace pdsim::scenarios
