@@ -65,7 +65,7 @@ bool RankProcess::service() {
   outcome_.ended = child_.poll();
   // A program that ran ends with 0 or 1, and its record says why.
   const Ended& how = *outcome_.ended;
-  if (outlives_ && !outcome_.finished && (how.signal != 0 || how.exit_status > 1))
+  if (outlives_ && !outcome_.finished && !outcome_.stopped && (how.signal != 0 || how.exit_status > 1))
     mark_end(memory_.bytes(), {how.signal, how.exit_status, false});
   read_ring();
   gone_ = true;
@@ -125,13 +125,14 @@ void RankProcess::ask() {
   if (gone_ || outcome_.finished || !socket_) return;
   outcome_.answered = false;
   outcome_.stopped = child_.stopped();
+  // Now, and not when it is ended: mpirun kills this process as well once rank 0's has ended.
+  if (outlives_ && outcome_.stopped) mark_end(memory_.bytes(), {0, 0, true});
   write_frame(socket_.get(), FrameKind::ask, {});
 }
 
 void RankProcess::end() {
   if (gone_) return;
   child_.end();
-  if (outlives_ && outcome_.stopped) mark_end(memory_.bytes(), {0, 0, true});
   read_frames(true);
   read_output();
   socket_.reset();

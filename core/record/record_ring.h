@@ -57,7 +57,7 @@ struct RingEnd {
   int exit_status = 0;
   bool stopped = false;  // it was found stopped (SIGSTOP, a debugger), and ended for that
 };
-// Into memory that holds a ring; into other memory, nothing. After the process has ended.
+// Into memory that holds a ring; into other memory, nothing. After the process has ended or was found stopped.
 void mark_end(std::span<std::byte> memory, const RingEnd& end);
 
 struct RingRecord {

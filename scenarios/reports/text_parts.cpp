@@ -56,7 +56,9 @@ std::string number_of(Seq seq) { return seq < 0 ? "" : fmt::format(" #{}", seq);
 std::string outcome_sentence(const Report& report) {
   const RunRecord& run = report.run;
   if (report.outcome == Outcome::ok) {
-    if (report.world == pytorch_world) return "no call is stuck";
+    const bool has_ended = std::all_of(run.ranks.begin(), run.ranks.end(),
+                                       [](const RankResult& rank) { return rank.log.end != RankEnd::running; });
+    if (!has_ended) return "no call is stuck";
     return fmt::format("finished in {}", to_string(report.world == "sim" ? run.elapsed : Time{run.wall_ns * 1000}));
   }
   if (report.outcome == Outcome::deadlock) {

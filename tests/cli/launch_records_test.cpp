@@ -3,6 +3,7 @@
 #include "tests/cli/leftovers.h"
 #include "tests/cli/program.h"
 #include "tests/cli/program_path.h"
+#include "tests/cli/record_files.h"
 #include "tests/cli/running.h"
 #include "tests/cli/survivors.h"
 
@@ -146,10 +147,6 @@ TEST(LaunchRecords, OutliveTheLauncherItself) {
   hang_and_strike(SIGKILL, {"records", "records/rank_0.ring", "records/rank_1.ring", "records/rank_2.ring"});
 }
 
-bool has_called(const fs::path& records, const Folder& folder) {
-  return run_pdsim({"diagnose", records.string()}, folder.path()).output.find("all_reduce #") != std::string::npos;
-}
-
 // pdsim's own commands in a job: a process that does a rank's work is killed or stopped, and the command of rank 0 reports it.
 std::string report_of_joined(int signal) {
   const Folder folder, told;
@@ -157,11 +154,11 @@ std::string report_of_joined(int signal) {
   const std::string output = told.path() / "output";
   const fs::path records = told.path() / "records";
   const Running run({"launch", "-n", "2", "--records", records.string(), "--", program_path(), "bench", "--on", "gloo",
-                     "--min", "4KiB", "--max", "4KiB", "--iters", "1000000", "--patience", "1s"},
+                     "--min", "4KiB", "--max", "4KiB", "--iters", "1000000", "--patience", "3s"},
                     folder.path(), output);
   const auto strike = [&] {
     const std::vector<pid_t> ranks = below(getpid(), "pdsim rank gloo");
-    return ranks.size() == 2 && has_called(records, told) && kill(ranks[1], signal) == 0;
+    return ranks.size() == 2 && both_recorded(records, "all_reduce") && kill(ranks[1], signal) == 0;
   };
   EXPECT_TRUE(soon([&] { return run.ended() || strike(); }));
   EXPECT_TRUE(soon([&] { return run.ended(); })) << "it hangs";
@@ -197,7 +194,7 @@ TEST(JoinedRecords, OutliveEveryProcessOfAJobThatAnotherLauncherStarted) {
                              "; for r in 0 1; do RANK=$r WORLD_SIZE=2 " + program_path() +
                              " bench --on gloo --min 4KiB --max 4KiB --iters 1000000 & done; wait";
   const Running run({"launch", "-n", "1", "--", "sh", "-c", script}, folder.path());
-  EXPECT_TRUE(soon([&] { return has_called(records.path(), folder); }));
+  EXPECT_TRUE(soon([&] { return both_recorded(records.path(), "all_reduce"); }));
   for (const pid_t pid : below(getpid(), "bench")) kill(pid, SIGKILL);
   run.status();
   EXPECT_TRUE(soon(no_child_left)) << "a process is still there";

@@ -4,6 +4,7 @@
 #include "tests/cli/leftovers.h"
 #include "tests/cli/program.h"
 #include "tests/cli/program_path.h"
+#include "tests/cli/record_files.h"
 #include "tests/cli/running.h"
 #include "tests/cli/survivors.h"
 
@@ -39,11 +40,11 @@ std::vector<std::string> under_mpirun(int ranks, const Folder& records, const st
 std::string diagnosis_after(int signal, const std::string& world) {
   const Folder folder, records;
   const Leftovers before;
-  const std::string bench = program_path() + " bench --min 4KiB --max 4KiB --iters 1000000 --patience 1s --on " + world;
+  const std::string bench = program_path() + " bench --min 4KiB --max 4KiB --iters 1000000 --patience 3s --on " + world;
   const Running run(under_mpirun(2, records, bench), folder.path());
   const auto strike = [&] {
     const std::vector<pid_t> ranks = below(getpid(), "pdsim rank " + world);
-    return ranks.size() == 2 && has(diagnosis_of(records), "all_reduce #") && kill(ranks[1], signal) == 0;
+    return ranks.size() == 2 && both_recorded(records.path(), "all_reduce") && kill(ranks[1], signal) == 0;
   };
   EXPECT_TRUE(soon([&] { return run.ended() || strike(); }));
   EXPECT_TRUE(soon([&] { return run.ended(); })) << "it hangs";
