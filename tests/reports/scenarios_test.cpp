@@ -57,7 +57,8 @@ std::vector<Wanted> wanted_of(const std::string& text) {
     for (std::string clause; std::getline(clauses, clause, ';');) {
       clause = trimmed(clause);
       const std::size_t space = clause.find(' ');
-      if (space != std::string::npos) wanted.clauses.emplace_back(clause.substr(0, space), trimmed(clause.substr(space)));
+      if (space != std::string::npos)
+        wanted.clauses.emplace_back(clause.substr(0, space), trimmed(clause.substr(space)));
     }
     all.push_back(std::move(wanted));
   }
@@ -74,12 +75,12 @@ std::string plain(const std::string& text) {
   return flat;
 }
 
-std::string ids_of(const Report& report) { return report.diagnosis ? report.diagnosis->id : "none"; }
+std::string ids_of(const Report& report) { return report.diagnosis() ? report.diagnosis()->id : "none"; }
 
 std::set<int> lines_of(const Report& report) {
   std::set<int> lines;
-  if (report.diagnosis)
-    for (const Span& span : report.diagnosis->spans) lines.insert(span.line);
+  if (report.diagnosis())
+    for (const Span& span : report.diagnosis()->spans) lines.insert(span.line);
   return lines;
 }
 
@@ -94,7 +95,7 @@ void check_ranks(const Report& report, const std::string& asked, std::vector<std
   std::vector<Rank> ranks;
   std::istringstream numbers(asked);
   for (Rank rank = 0; numbers >> rank;) ranks.push_back(rank);
-  const std::vector<Rank> named = report.diagnosis ? report.diagnosis->ranks : std::vector<Rank>{};
+  const std::vector<Rank> named = report.diagnosis() ? report.diagnosis()->ranks : std::vector<Rank>{};
   if (named != ranks) problems.push_back(fmt::format("names ranks {}", fmt::join(named, " ")));
 }
 
@@ -136,7 +137,7 @@ TEST(PublicReports, ScenariosGetTheCauseTheRanksTheLinesAndTheCure) {
       TextOptions options;
       options.source = file.text;
       rows.push_back({path.stem().string() + (w.variant.empty() ? "" : "/" + w.variant), w.text,
-                      at->diagnosis ? at->diagnosis->id + ": " + at->diagnosis->headline : std::string("none"),
+                      at->diagnosis() ? at->diagnosis()->id + ": " + at->diagnosis()->headline : std::string("none"),
                       problems_of(*at, render_diagnosis(*at, options), w), w.known_wrong});
     }
   }
