@@ -49,6 +49,7 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
       slot.device != nullptr && world.library.waits_on_stream};
   ProgramResult result = program(environment);
   if (slot.ended) return;
+  if (result.died) world.kill(rank, result.status.error());
   slot.relaunch = result.relaunch;
   slot.clean = result.clean;
   slot.values = std::move(result.values);

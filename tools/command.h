@@ -41,6 +41,7 @@ Action declare_explain(CLI::App& app);
 Action declare_launch(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_rank(CLI::App& app);
+Action declare_run(CLI::App& app);
 Action declare_scenario(CLI::App& app);
 Action declare_schema(CLI::App& app);
 Action declare_validate(CLI::App& app);

@@ -24,6 +24,8 @@ namespace {
 constexpr std::array commands{
     Command{"scenario", "runs scenario files and checks their expectations", "pdsim scenario unused_params",
             declare_scenario},
+    Command{"run", "runs a PyTorch script with its torch.distributed calls in the simulated world, and explains what goes wrong",
+            "pdsim run -n 4 -- python3 train.py --epochs 1", declare_run},
     Command{"check", "loads scenario files without running them and tells every error",
             "pdsim check unused_params --table", declare_check},
     Command{"validate", "runs every collective with every algorithm and checks every element that comes out",

@@ -53,6 +53,7 @@ struct ProgramResult {
   Time step_time{};       // of RankResult
   bool relaunch = false;  // stopped at a relaunch operation; the world starts the next launch
   bool clean = false;     //   and its `clean`
+  bool died = false;      // `status` says how its process died
 };
 using RankProgram = std::function<ProgramResult(RankEnvironment&)>;
 

@@ -137,7 +137,8 @@ std::string more_findings(const Report& report) {
 }
 
 std::string pointers(const Report& report, const TextOptions& options) {
-  std::string out = replay_line(report, options.strategy);
+  std::string out = options.replay.empty() ? replay_line(report, options.strategy)
+                                           : fmt::format("replay   {}\n", options.replay);
   const Scenario& s = *report.scenario;
   if (!options.out_dir.empty()) {
     const std::string dir = s.variant.empty() ? s.name : s.name + "/" + s.variant;

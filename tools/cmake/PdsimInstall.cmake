@@ -12,6 +12,7 @@ install(TARGETS ${libraries} EXPORT pdsim-targets
 install(EXPORT pdsim-targets NAMESPACE pdsim:: DESTINATION ${package_dir})
 install(TARGETS pdsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY scenarios/catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenarios FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY tools/guest/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/guest FILES_MATCHING PATTERN "*.py")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(tools/cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})

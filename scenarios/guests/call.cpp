@@ -1,0 +1,72 @@
+#include "scenarios/guests/call.h"
+
+#include "core/collectives/collective_shape.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> offsets{0};
+  for (const std::int64_t size : sizes) offsets.push_back(offsets.back() + size);
+  return offsets;
+}
+
+Error invalid(const Request& request, std::string why) {
+  return {Code::invalid_argument, fmt::format("{}: {}", request.name, why), {{"in", request.name}}};
+}
+
+// One buffer for both: what the rank gives is what it gets.
+bool in_place(CollectiveKind kind) { return kind == CollectiveKind::all_reduce || kind == CollectiveKind::broadcast; }
+
+Status set_splits(const Request& request, int size, Collective& call) {
+  if (call.kind != CollectiveKind::all_to_all_v) return {};
+  const auto ranks = static_cast<std::size_t>(size);
+  if (request.sends.size() != ranks || request.receives.size() != ranks)
+    return invalid(request,
+                   fmt::format("{} and {} parts for {} ranks", request.sends.size(), request.receives.size(), size));
+  Splits splits{offsets_of(request.sends), offsets_of(request.receives)};
+  call.splits = std::make_shared<const Splits>(std::move(splits));
+  return {};
+}
+
+}  // namespace
+
+Result<GuestCall> call_of(Request& request, Rank rank, int size) {
+  const CollectiveRow* row = collective_named(request.name);
+  const auto dtype = request.dtype.empty() ? DType::f32 : dtype_named(request.dtype);
+  const auto op = request.reduce.empty() ? ReduceOp::sum : reduce_op_named(request.reduce);
+  if (row == nullptr || !dtype || !op || request.count < 0) return invalid(request, "pdsim does not know this call");
+  GuestCall made;
+  Collective& call = made.call;
+  call.kind = row->kind;
+  call.dtype = *dtype;
+  call.op = *op;
+  call.count = request.count;
+  call.root = static_cast<Rank>(request.root);
+  call.user_tag = static_cast<Tag>(request.tag);
+  PDSIM_TRY(set_splits(request, size, call));
+  const auto element = static_cast<std::int64_t>(size_of(call.dtype));
+  const std::int64_t in = input_elements(call, rank, size), out = output_elements(call, rank, size);
+  const auto given = static_cast<std::int64_t>(request.data.size());
+  const bool shared = in_place(call.kind);
+  if (given != in * element)
+    return invalid(request, fmt::format("{} bytes of input, and {} elements make {}", given, in, in * element));
+  if (shared) {
+    made.output = std::move(request.data);
+    made.output.resize(static_cast<std::size_t>(out * element));
+  } else {
+    made.input = std::move(request.data);
+    made.output.resize(static_cast<std::size_t>(out * element));
+  }
+  call.output = {made.output.data(), call.dtype, out};
+  call.input = shared ? ConstView{made.output.data(), call.dtype, call.kind == CollectiveKind::broadcast ? out : in}
+                      : ConstView{made.input.data(), call.dtype, in};
+  return made;
+}
+
+}  // namespace pdsim::scenarios::guests

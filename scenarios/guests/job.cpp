@@ -1,0 +1,246 @@
+#include "scenarios/guests/job.h"
+
+#include "backends/launch/rank_environment.h"
+#include "backends/os/process_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <utility>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+using namespace literals;
+
+constexpr int grace_ms = 2000;
+
+// Our folder goes before what the user has in PYTHONPATH.
+void add_package(std::vector<std::string>& environment, const std::string& package) {
+  constexpr std::string_view name = "PYTHONPATH=";
+  for (std::string& variable : environment)
+    if (variable.starts_with(name)) {
+      variable = fmt::format("{}{}:{}", name, package, variable.substr(name.size()));
+      return;
+    }
+  environment.push_back(fmt::format("{}{}", name, package));
+}
+
+// `  File "train.py", line 3 in main`, as faulthandler writes it.
+std::optional<StackFrame> frame_of(std::string_view line) {
+  constexpr std::string_view begin = "  File \"", middle = "\", line ", name = " in ";
+  const std::size_t file_end = line.find(middle);
+  const std::size_t name_at = line.rfind(name);
+  if (!line.starts_with(begin) || file_end == std::string_view::npos || name_at == std::string_view::npos)
+    return std::nullopt;
+  StackFrame frame;
+  frame.file = line.substr(begin.size(), file_end - begin.size());
+  const std::string_view number = line.substr(file_end + middle.size(), name_at - file_end - middle.size());
+  std::from_chars(number.data(), number.data() + number.size(), frame.line);
+  frame.function = line.substr(name_at + name.size());
+  return frame;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> Job::start(const JobOptions& options) {
+  std::unique_ptr<Job> job(new Job(options));
+  PDSIM_TRY(job->begin());
+  return job;
+}
+
+Job::~Job() { end({}); }
+
+Status Job::listen() {
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.error();
+  folder_.emplace(std::move(*folder));
+  const std::string path = folder_->path() + "/guests";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return Error{Code::input_invalid, fmt::format("the path {} is too long for a socket; set TMPDIR", path), {}};
+  std::memcpy(address.sun_path, path.data(), path.size());
+  listener_ = Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_ || bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener_.get(), SOMAXCONN) != 0)
+    return system_error("cannot listen at " + path);
+  return {};
+}
+
+Status Job::begin() {
+  Result<Listener> port = reserve_port();
+  if (!port.ok()) return port.error();
+  port_ = std::move(*port);
+  PDSIM_TRY(listen());
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    std::vector<std::string> environment =
+        launched_environment(own_environment(), false, rank, options_.ranks, port_.port, "");
+    add_package(environment, options_.package);
+    environment.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
+    environment.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
+    environment.emplace_back("PYTHONUNBUFFERED=1");
+    auto started = LaunchedRank::start(options_.command, rank, signals_.former(), environment);
+    if (!started.ok()) return started.error();
+    seats_.emplace_back();
+    seats_.back().process = std::make_unique<LaunchedRank>(std::move(*started));
+  }
+  ended_.resize(seats_.size());
+  return {};
+}
+
+void Job::wait_a_little() {
+  constexpr int look_ms = 100;
+  std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  for (const Seat& s : seats_) {
+    s.process->add_to(waiting, !out_.full(), !err_.full());
+    if (s.connection && s.connection->open()) waiting.push_back({s.connection->fd(), POLLIN, 0});
+  }
+  for (const auto& newcomer : newcomers_) waiting.push_back({newcomer->fd(), POLLIN, 0});
+  for (const LineSink* sink : {&out_, &err_})
+    if (!sink->empty()) waiting.push_back({sink->fd(), POLLOUT, 0});
+  poll(waiting.data(), waiting.size(), look_ms);
+}
+
+void Job::look_at_all() {
+  accept_guests();
+  for (auto& newcomer : newcomers_) newcomer->read_some();
+  seat_newcomers();
+  for (std::size_t r = 0; r < seats_.size(); ++r) {
+    Seat& s = seats_[r];
+    const auto end = s.process->ended();  // before reading, so that all it has sent and printed is read below
+    s.process->read(out_, err_);
+    if (s.connection && s.connection->open()) s.connection->read_some();
+    if (ended_[r] || !end) continue;
+    if (const int why = s.process->exec_error(); why != 0)
+      cannot_execute_ = fmt::format("cannot execute {}: {}", options_.command.front(), strerror(why));
+    while (!out_.full() && !err_.full() && s.process->read(out_, err_)) {
+    }
+    ended_[r] = end;
+  }
+  out_.flush_some();
+  err_.flush_some();
+}
+
+void Job::accept_guests() {
+  for (;;) {
+    Descriptor guest(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!guest) return;
+    newcomers_.push_back(std::make_unique<Connection>(std::move(guest)));
+  }
+}
+
+void Job::refuse(Connection& connection, const std::string& why) {
+  Answer answer;
+  answer.error = Error{Code::unsupported, why, {}};
+  connection.answer(answer, {});
+  connection.close();
+}
+
+void Job::seat_newcomers() {
+  for (auto& newcomer : newcomers_) {
+    if (!newcomer->has_request()) {
+      if (!newcomer->open()) newcomer.reset();
+      continue;
+    }
+    const Request hello = newcomer->take();
+    const bool is_rank =
+        hello.kind == Request::Kind::hello && hello.slot >= 0 && static_cast<std::size_t>(hello.slot) < seats_.size();
+    if (!is_rank || seats_[static_cast<std::size_t>(hello.slot)].connection) {
+      refuse(*newcomer, is_rank
+                            ? fmt::format("pdsim: rank {} has two processes that call torch.distributed", hello.slot)
+                            : "pdsim: this process is not a rank of the job");
+    } else {
+      newcomer->answer({}, {});
+      Seat& taken = seats_[static_cast<std::size_t>(hello.slot)];
+      taken.connection = std::move(newcomer);
+      if (!hello.name.empty() && !introduction_) introduction_ = Introduction{hello.name, hello.text};
+    }
+    newcomer.reset();
+  }
+  std::erase(newcomers_, nullptr);
+}
+
+bool Job::all_ended() {
+  return std::all_of(ended_.begin(), ended_.end(), [](const auto& e) { return e.has_value(); });
+}
+
+std::optional<Introduction> Job::wait_for_introduction() {
+  const Time since = clock_.now();
+  while (!introduction_ && !all_ended() && !signals_.arrived() && clock_.now() - since < options_.patience) {
+    wait_a_little();
+    look_at_all();
+  }
+  return introduction_;
+}
+
+GuestEvent Job::next(Rank rank) {
+  const Time since = clock_.now();
+  Seat& s = seat(rank);
+  for (;;) {
+    if (s.connection && s.connection->has_request()) return s.connection->take();
+    if (signals_.arrived()) return Interrupted{};
+    const auto& end = ended_[static_cast<std::size_t>(rank)];
+    if (end) return ProcessEnd{*end};
+    if (clock_.now() - since >= options_.patience) return Silence{stack_of(s.process->pid())};
+    wait_a_little();
+    look_at_all();
+  }
+}
+
+void Job::answer(Rank rank, const Answer& answer, std::span<const std::byte> data) {
+  if (seat(rank).connection) seat(rank).connection->answer(answer, data);
+}
+
+std::vector<StackFrame> Job::stack_of(pid_t pid) {
+  const std::string path = fmt::format("{}/stack.{}", folder_->path(), pid);
+  std::vector<StackFrame> stack;
+  if (access(path.c_str(), F_OK) != 0) return stack;  // the signal would end it
+  kill(pid, SIGUSR2);
+  for (const Time since = clock_.now(); stack.empty() && clock_.now() - since < 2_s;) {
+    wait_a_little();
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+      if (auto frame = frame_of(line)) stack.push_back(std::move(*frame));
+  }
+  return stack;
+}
+
+void Job::end(const std::vector<Rank>& aborted) {
+  Answer abort, over;
+  abort.end = "abort";
+  over.end = "over";
+  for (std::size_t r = 0; r < seats_.size(); ++r) {
+    if (ended_[r] || !seats_[r].connection) continue;
+    const bool by_library = std::find(aborted.begin(), aborted.end(), static_cast<Rank>(r)) != aborted.end();
+    seats_[r].connection->answer(by_library ? abort : over, {});
+  }
+  const Time since = clock_.now();
+  for (bool asked = false; !all_ended() && clock_.now() - since < Time{1_ms} * grace_ms;) {
+    wait_a_little();
+    look_at_all();
+    if (!asked && (clock_.now() - since > 500_ms || signals_.arrived())) {
+      asked = true;
+      for (std::size_t r = 0; r < seats_.size(); ++r)
+        if (!ended_[r]) seats_[r].process->signal(SIGTERM);
+    }
+  }
+  for (std::size_t r = 0; r < seats_.size(); ++r)
+    if (!ended_[r]) seats_[r].process->signal(SIGKILL);
+  while (std::any_of(seats_.begin(), seats_.end(), [](Seat& s) { return !s.process->ended(); })) poll(nullptr, 0, 1);
+  folder_.reset();  // and its keeper, which is below this process too
+  end_all_below(grace_ms);
+  for (Seat& s : seats_) s.process->finish(out_, err_);
+  const auto interrupted = [this] { return signals_.arrived(); };
+  out_.drain(interrupted);
+  err_.drain(interrupted);
+}
+
+}  // namespace pdsim::scenarios::guests

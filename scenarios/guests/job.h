@@ -1,0 +1,97 @@
+// The processes of `pdsim run`: starts them, shows what they print, and hands out what each rank asks for.
+//
+//   ranks    processes as those of `pdsim launch` (launch.h), with PDSIM_GUEST and PDSIM_GUEST_SLOT in their environment and the Python
+//            package of guests first in PYTHONPATH
+//   order    a caller waits for one rank's next request, as virtual time has it; meanwhile the others compute, print and queue
+//   silent   a rank that asks for nothing for `patience` of real time is told so, with its Python stack where it has one
+//   end      the destructor ends all processes and what they have started; it shows what they had printed
+//   threads  one; below a guard (guarded.h)
+#pragma once
+
+#include "backends/launch/launched_rank.h"
+#include "backends/net/reserved_port.h"
+#include "backends/os/real_runtime.h"
+#include "backends/os/temporary_folder.h"
+#include "scenarios/guests/connection.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pdsim::scenarios::guests {
+
+struct JobOptions {
+  int ranks = 1;
+  std::vector<std::string> command;
+  std::string package;  // the folder with sitecustomize.py
+  Time patience{60'000'000'000'000};
+};
+
+// What the first rank says that comes to init_process_group.
+struct Introduction {
+  std::string backend, version;
+};
+
+struct ProcessEnd {
+  Ended how;
+};
+struct Silence {
+  std::vector<StackFrame> stack;  // innermost first; empty: it runs no Python, or did not answer
+};
+struct Interrupted {};
+using GuestEvent = std::variant<Request, ProcessEnd, Silence, Interrupted>;
+
+class Job {
+ public:
+  // io_error; input_invalid: the program cannot be executed.
+  static Result<std::unique_ptr<Job>> start(const JobOptions& options);
+  ~Job();
+
+  // Nothing when every process ended without one.
+  std::optional<Introduction> wait_for_introduction();
+  GuestEvent next(Rank rank);
+  void answer(Rank rank, const Answer& answer, std::span<const std::byte> data);
+  // Ends the processes that are still there: these at once, as their library would, the others after a signal.
+  void end(const std::vector<Rank>& aborted);
+  // How each process ended, as far as it did by itself.
+  const std::vector<std::optional<Ended>>& ended() const { return ended_; }
+  bool interrupted() { return signals_.arrived(); }
+  const std::string& cannot_execute() const { return cannot_execute_; }
+
+ private:
+  struct Seat {
+    std::unique_ptr<LaunchedRank> process;
+    std::unique_ptr<Connection> connection;
+    bool introduced = false;
+  };
+
+  explicit Job(const JobOptions& options) : options_(options) {}
+  Status begin();
+  Status listen();
+  // Until somebody prints, asks or ends, or for a short time.
+  void wait_a_little();
+  void look_at_all();
+  void accept_guests();
+  void seat_newcomers();
+  void refuse(Connection& connection, const std::string& why);
+  bool all_ended();
+  std::vector<StackFrame> stack_of(pid_t pid);
+  Seat& seat(Rank rank) { return seats_[static_cast<std::size_t>(rank)]; }
+
+  JobOptions options_;
+  HeldSignals signals_;
+  const RealRuntime clock_;
+  Listener port_;
+  std::optional<TemporaryFolder> folder_;
+  Descriptor listener_;
+  std::vector<Seat> seats_;
+  std::vector<std::optional<Ended>> ended_;
+  std::vector<std::unique_ptr<Connection>> newcomers_;
+  std::optional<Introduction> introduction_;
+  std::string cannot_execute_;
+  LineSink out_{STDOUT_FILENO}, err_{STDERR_FILENO};
+};
+
+}  // namespace pdsim::scenarios::guests

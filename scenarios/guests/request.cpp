@@ -1,0 +1,144 @@
+#include "scenarios/guests/request.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+using Json = nlohmann::json;
+using Kind = Request::Kind;
+
+constexpr std::array<std::pair<std::string_view, Kind>, 13> kinds{{{"hello", Kind::hello},
+                                                                   {"store", Kind::store},
+                                                                   {"join", Kind::join},
+                                                                   {"start", Kind::start},
+                                                                   {"monitored_barrier", Kind::monitored_barrier},
+                                                                   {"wait", Kind::wait},
+                                                                   {"poll", Kind::poll},
+                                                                   {"sleep", Kind::sleep},
+                                                                   {"destroy", Kind::destroy},
+                                                                   {"Enter", Kind::enter},
+                                                                   {"Leave", Kind::leave},
+                                                                   {"Group_made", Kind::group_made},
+                                                                   {"Raised", Kind::raised}}};
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+Error invalid(std::string why) { return {Code::input_invalid, std::move(why), {}}; }
+
+// Members that are absent or null leave the value as it is; one of another type makes the whole request wrong.
+class Members {
+ public:
+  explicit Members(const Json& object) : object_(object) {}
+
+  template <class T>
+  Members& take(const char* name, T& into) {
+    const auto found = object_.find(name);
+    if (found != object_.end() && !found->is_null()) into = found->get<T>();
+    return *this;
+  }
+  Members& take_time(const char* name, std::optional<Time>& into) {
+    std::optional<double> seconds;
+    double value = 0;
+    const auto found = object_.find(name);
+    if (found == object_.end() || found->is_null()) return *this;
+    value = found->get<double>();
+    constexpr double most_seconds = 8e6;
+    if (value >= 0) into = value >= most_seconds ? Time::max() : Time{std::llround(value * 1e12)};
+    return *this;
+  }
+
+ private:
+  const Json& object_;
+};
+
+Site site_of(const Json& object) {
+  Site site;
+  CallOrigin origin;
+  std::string phase;
+  int column = 1;
+  Members(object).take("step", site.step).take("phase", phase).take("column", column);
+  if (const auto known = value_named<Phase>(phase)) site.phase = *known;
+  const auto frames = object.find("frames");
+  if (frames != object.end())
+    for (const Json& frame : *frames)
+      origin.frames.push_back({frame.at(0).get<std::string>(), frame.at(1).get<std::string>(), frame.at(2).get<int>()});
+  if (!origin.frames.empty()) {
+    origin.file = origin.frames.front().file;
+    site.line = origin.frames.front().line;
+    site.column = std::max(column, 1);
+    site.origin = std::move(origin);
+  }
+  return site;
+}
+
+Request read(const Json& object) {
+  Request r;
+  const auto op = object.at("op").get<std::string>();
+  bool known = false;
+  for (const auto& [name, kind] : kinds)
+    if (name == op) r.kind = kind, known = true;
+  if (!known) throw Json::other_error::create(501, fmt::format("unknown request `{}`", op), &object);
+  Members members(object);
+  members.take("name", r.name).take("kind", r.name).take("text", r.text).take("store", r.store);
+  members.take(r.kind == Kind::leave ? "error" : "code", r.code).take("expected", r.expected).take("module", r.module);
+  members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys).take("ranks", r.ranks);
+  members.take("sends", r.sends).take("receives", r.receives).take("slot", r.slot).take("pid", r.pid);
+  members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
+  members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);
+  members.take("coalesced", r.coalesced).take("all", r.all);
+  members.take_time("seconds", r.timeout);
+  r.site = site_of(object);
+  r.site.op = r.name;
+  return r;
+}
+
+}  // namespace
+
+Result<FrameSize> frame_size(const std::byte* head) {
+  std::uint32_t object = 0;
+  std::uint64_t data = 0;
+  std::memcpy(&object, head, sizeof object);
+  std::memcpy(&data, head + sizeof object, sizeof data);
+  if (object > most_bytes || data > most_bytes)
+    return invalid(fmt::format("a request of {} and {} bytes; a call carries at most 1GiB", object, data));
+  return FrameSize{object, static_cast<std::size_t>(data)};
+}
+
+Result<Request> request_of(std::string_view object, std::vector<std::byte> data) {
+  try {
+    Request request = read(Json::parse(object));
+    request.data = std::move(data);
+    return request;
+  } catch (const Json::exception& error) {
+    return invalid(fmt::format("not a request: {}", error.what()));
+  }
+}
+
+std::string answer_head(const Answer& answer, std::size_t data) {
+  Json object = Json::object();
+  if (!answer.end.empty()) object["end"] = answer.end;
+  if (answer.error) {
+    object["error"] = std::string(name_of(answer.error->code));
+    object["message"] = answer.error->message;
+  }
+  object["number"] = object["group"] = object["work"] = answer.number;
+  object["yes"] = object["done"] = answer.yes;
+  object["source"] = answer.source;
+  const std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto length = static_cast<std::uint32_t>(text.size());
+  const auto following = static_cast<std::uint64_t>(data);
+  std::string head(head_size, '\0');
+  std::memcpy(head.data(), &length, sizeof length);
+  std::memcpy(head.data() + sizeof length, &following, sizeof following);
+  return head + text;
+}
+
+}  // namespace pdsim::scenarios::guests

@@ -1,0 +1,73 @@
+// What a guest, the process of a rank of `pdsim run`, asks for, and the answer: the frames of its socket.
+//
+//   frame   the length of a JSON object (4 bytes, little-endian), the length of the data behind it (8 bytes), the object, the data
+//   answer  to every request but those that only tell something (expects_answer); one at a time
+//   trust   a guest is a program of the user's: a frame that is not one is an error, and large ones are refused
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/base/result.h"
+#include "core/record/site.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::guests {
+
+struct Request {
+  enum class Kind : std::uint8_t {
+    hello,  // a process is there: `slot` or `rank`, `pid`, and at init_process_group `name` of the backend, `size`, `text`: the version
+    store,  // `name` of the function, `keys`, `data`, `number`, `expected`
+    join,   // makes the group `name` of the `ranks`, of which this is the `rank`-th
+    start,  // a collective or message: `name` is its kind
+    monitored_barrier,  // of `group`
+    wait,               // until the work ends, at most `timeout`
+    poll,               // whether it has ended
+    sleep,              // for `timeout`
+    destroy,            // `group`, or with `all` every group
+    enter,              // a call of the program begins: `name`
+    leave,              // the innermost ends, with the error `code` and `text` where it has one
+    group_made,         // `name` and `ranks`
+    raised,             // the exception `name` with `text` escaped
+  };
+  Kind kind = Kind::hello;
+  std::string name, text, code, store, expected, dtype, reduce, module;
+  std::vector<std::string> keys;
+  std::vector<Rank> ranks;
+  std::vector<std::int64_t> sends, receives;
+  std::int64_t slot = -1, pid = 0, number = 0, group = 0, work = 0, count = 0, rank = 0, size = 0, tag = 0;
+  std::int64_t root = 0, coalesced = 0;
+  bool all = false;
+  std::optional<Time> timeout;
+  Site site;
+  std::vector<std::byte> data;
+};
+
+constexpr bool expects_answer(Request::Kind kind) { return kind < Request::Kind::enter; }
+
+struct Answer {
+  std::int64_t number = 0, source = -1;
+  bool yes = false;
+  std::optional<Error> error;
+  std::string end;  // "abort", "over": the process ends now
+};
+
+// Bytes of the fixed part of a frame.
+inline constexpr std::size_t head_size = 12;
+// How many bytes follow the head: of the object and of the data.
+struct FrameSize {
+  std::size_t object = 0, data = 0;
+};
+// input_invalid: it is not the head of a frame, or more than a gigabyte is announced.
+Result<FrameSize> frame_size(const std::byte* head);
+
+// input_invalid: not a request.
+Result<Request> request_of(std::string_view object, std::vector<std::byte> data);
+// The frame of an answer up to its data, of which `data` bytes follow.
+std::string answer_head(const Answer& answer, std::size_t data);
+
+}  // namespace pdsim::scenarios::guests

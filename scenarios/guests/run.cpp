@@ -1,0 +1,49 @@
+#include "scenarios/guests/run.h"
+
+#include "scenarios/guests/session.h"
+
+#include <utility>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+std::string_view profile_of(std::string_view version) {
+  return version.starts_with("1.") ? "pytorch-1.13" : version.starts_with("2.14") ? "pytorch-2.14" : "pytorch-2.6";
+}
+
+}  // namespace
+
+Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
+                            const std::optional<std::string>& backend) {
+  Result<std::unique_ptr<Job>> started = Job::start(options);
+  if (!started.ok()) return started.error();
+  Job& job = **started;
+  GuestRun run;
+  if (const auto introduction = job.wait_for_introduction()) {
+    run.introduced = true;
+    if (library_named(introduction->backend) != nullptr) world.backend = introduction->backend;
+    world.profile = profile_of(introduction->version);
+  }
+  if (backend) world.backend = *backend;
+  const RankProgram program = [&](RankEnvironment& env) {
+    Session session(env, job);
+    const ProgramResult result = session.run();
+    if (!session.missing_module().empty()) run.missing_module = session.missing_module();
+    return result;
+  };
+  Result<RunRecord> record = sim::run(world, how, program);
+  std::vector<Rank> aborted;
+  if (record.ok())
+    for (const RankResult& rank : record->ranks)
+      if (rank.log.end == RankEnd::died) aborted.push_back(rank.log.rank);
+  job.end(aborted);
+  if (!job.cannot_execute().empty()) return Error{Code::input_invalid, job.cannot_execute(), {}};
+  if (job.interrupted()) return Error{Code::cancelled, "the run was interrupted", {}};
+  if (!record.ok()) return record.error();
+  run.record = std::move(*record);
+  run.world = std::move(world);
+  run.ended = job.ended();
+  return run;
+}
+
+}  // namespace pdsim::scenarios::guests

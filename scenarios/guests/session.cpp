@@ -1,0 +1,277 @@
+#include "scenarios/guests/session.h"
+
+#include "core/store/prefix_store.h"
+#include "scenarios/guests/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+using namespace literals;
+
+std::string text_of(const std::vector<std::byte>& data) {
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+
+}  // namespace
+
+ProgramResult Session::run() {
+  for (;;) {
+    GuestEvent event = job_.next(env_.rank);
+    if (auto* request = std::get_if<Request>(&event)) {
+      handle(*request);
+    } else if (const auto* end = std::get_if<ProcessEnd>(&event)) {
+      return result_of(end->how);
+    } else if (const auto* silence = std::get_if<Silence>(&event)) {
+      stay_silent(*silence);
+    } else {
+      return {Error{Code::cancelled, "the run was interrupted", {}}};
+    }
+  }
+}
+
+void Session::handle(Request& request) {
+  if (request.site.origin) env_.recorder.set_site(request.site);
+  if (!expects_answer(request.kind)) return tell(request);
+  const Reply reply = reply_to(request);
+  job_.answer(env_.rank, reply.answer, reply.data);
+}
+
+void Session::tell(const Request& request) {
+  if (request.kind == Request::Kind::enter) {
+    open_.push_back(env_.recorder.enter(request.name));
+  } else if (request.kind == Request::Kind::leave && !open_.empty()) {
+    Status status;
+    if (!request.code.empty())
+      status = Error{code_named(request.code).value_or(Code::program_raised), request.text, {}};
+    env_.recorder.leave(open_.back(), status);
+    open_.pop_back();
+  } else if (request.kind == Request::Kind::group_made) {
+    env_.recorder.note(notes::GroupMade{request.name, static_cast<int>(request.number), request.ranks});
+  } else if (request.kind == Request::Kind::raised) {
+    raised_ = request;
+  }
+}
+
+Session::Reply Session::refused(Error error) {
+  last_error_ = error;
+  Reply reply;
+  reply.answer.error = std::move(error);
+  return reply;
+}
+
+Session::Reply Session::reply_to(Request& request) {
+  switch (request.kind) {
+    case Request::Kind::store:
+      return store(request);
+    case Request::Kind::join:
+      return join(request);
+    case Request::Kind::start:
+      return start(request);
+    case Request::Kind::monitored_barrier:
+      return monitored_barrier(request);
+    case Request::Kind::wait:
+      return wait(request);
+    case Request::Kind::poll:
+      return poll(request);
+    case Request::Kind::sleep:
+      return sleep(request);
+    case Request::Kind::destroy:
+      return destroy(request);
+    default:
+      return {};
+  }
+}
+
+Result<Store*> Session::opened(const Request&, Time timeout) {
+  if (!store_) {
+    auto opened = env_.rendezvous.env(timeout);
+    if (!opened.ok()) return opened.error();
+    store_ = std::move(*opened);
+  }
+  store_->set_timeout(timeout);
+  return store_.get();
+}
+
+Session::Reply Session::store(Request& request) {
+  const Time timeout = request.timeout.value_or(300_s);
+  const Result<Store*> base = opened(request, timeout);
+  if (!base.ok()) return refused(base.error());
+  PrefixStore keys(request.store, **base);
+  const std::string key = request.keys.empty() ? std::string() : request.keys.front();
+  Reply reply;
+  const auto take = [&](const auto& result, auto use) -> Reply {
+    if (!result.ok()) return refused(result.error());
+    use(*result);
+    return reply;
+  };
+  const auto take_text = [&](const std::string& text) { reply.data = bytes_of(text); };
+  const auto take_number = [&](std::int64_t number) { reply.answer.number = number; };
+  const auto take_yes = [&](bool yes) { reply.answer.yes = yes; };
+  const std::string& name = request.name;
+  Status status;
+  if (name == "get") return take(keys.get(key), take_text);
+  if (name == "add") return take(keys.add(key, request.number), take_number);
+  if (name == "compare_set") return take(keys.compare_set(key, request.expected, text_of(request.data)), take_text);
+  if (name == "check") return take(keys.check(request.keys), take_yes);
+  if (name == "delete_key") return take(keys.delete_key(key), take_yes);
+  if (name == "num_keys") return take(keys.num_keys(), take_number);
+  if (name == "set") status = keys.set(key, text_of(request.data));
+  if (name == "append") status = keys.append(key, text_of(request.data));
+  if (name == "wait") status = keys.wait(request.keys, timeout);
+  return status.ok() ? reply : refused(status.error());
+}
+
+Session::Reply Session::join(Request& request) {
+  const Time timeout = request.timeout.value_or(env_.backend.default_timeout());
+  const Result<Store*> base = opened(request, timeout);
+  if (!base.ok()) return refused(base.error());
+  const bool is_world = request.name == "world";
+  JoinOptions options;
+  options.group = is_world ? (++inits_ == 1 ? "world" : fmt::format("world/{}", inits_))
+                           : fmt::format("{}/{}", inits_, request.name);
+  options.name = request.name;
+  options.rank = static_cast<Rank>(request.rank);
+  options.size = static_cast<int>(request.size);
+  options.timeout = timeout;
+  if (!is_world) options.global_ranks = request.ranks;
+  if (is_world && options.size != env_.world_size)
+    env_.recorder.note(notes::RanksExpected{options.size, env_.world_size});
+  auto member = env_.backend.join(**base, options);
+  if (!member.ok()) return refused(member.error());
+  RankList ranks = is_world ? RankList::of_world(options.size) : RankList(request.ranks);
+  const std::int64_t number = next_++;
+  groups_[number] = std::make_unique<ProcessGroup>(request.name, std::move(ranks), options.rank, timeout,
+                                                   std::move(*member), env_.recorder);
+  Reply reply;
+  reply.answer.number = number;
+  return reply;
+}
+
+ProcessGroup* Session::group_of(const Request& request) {
+  const auto found = groups_.find(request.group);
+  return found == groups_.end() ? nullptr : found->second.get();
+}
+
+Session::Reply Session::start(Request& request) {
+  ProcessGroup* group = group_of(request);
+  if (group == nullptr) return refused({Code::group_destroyed, "the process group was destroyed", {}});
+  Result<GuestCall> call = call_of(request, group->rank(), group->size());
+  if (!call.ok()) return refused(call.error());
+  CallOptions options;
+  if (request.timeout) options.timeout = *request.timeout;
+  if (request.coalesced > 0) options.purpose = {PurposeKind::coalesced, request.coalesced};
+  const std::int64_t number = next_++;
+  Pending& pending = works_[number];
+  pending.input = std::move(call->input);
+  pending.output = std::move(call->output);
+  Result<WorkPtr> work = group->start(std::move(call->call), std::move(options));
+  if (!work.ok()) {
+    works_.erase(number);
+    return refused(work.error());
+  }
+  pending.work = std::move(*work);
+  Reply reply;
+  reply.answer.number = number;
+  return reply;
+}
+
+Session::Reply Session::monitored_barrier(const Request& request) {
+  ProcessGroup* group = group_of(request);
+  if (group == nullptr) return refused({Code::group_destroyed, "the process group was destroyed", {}});
+  const Status status = group->monitored_barrier(env_.runtime, request.timeout.value_or(group->timeout()), request.all);
+  return status.ok() ? Reply{} : refused(status.error());
+}
+
+Session::Reply Session::ended_work(const Request& request) {
+  const auto found = works_.find(request.work);
+  const Status status = found->second.work->status();
+  Reply reply;
+  if (status.ok()) {
+    reply.answer.yes = true;
+    reply.answer.source = found->second.work->source();
+    reply.data = std::move(found->second.output);
+  }
+  works_.erase(found);
+  return status.ok() ? reply : refused(status.error());
+}
+
+Session::Reply Session::wait(const Request& request) {
+  const auto found = works_.find(request.work);
+  if (found == works_.end()) return refused({Code::invalid_argument, "this work is over", {}});
+  Work& work = *found->second.work;
+  const Time deadline = request.timeout ? env_.runtime.now() + *request.timeout : Time::max();
+  const Status status = work.wait(deadline);
+  if (!work.done()) return refused(status.ok() ? Error{Code::internal, "a wait ended early", {}} : status.error());
+  return ended_work(request);
+}
+
+// A script that polls lets time pass, more each time, so that it sees the end of a call however long that takes.
+Session::Reply Session::poll(const Request& request) {
+  const auto found = works_.find(request.work);
+  if (found == works_.end()) return refused({Code::invalid_argument, "this work is over", {}});
+  constexpr int most_doublings = 23;
+  const int polls = std::min(found->second.polls++, most_doublings);
+  if (!found->second.work->done()) env_.runtime.sleep_until(env_.runtime.now() + 1_us * (std::int64_t{1} << polls));
+  return found->second.work->done() ? ended_work(request) : Reply{};
+}
+
+Session::Reply Session::sleep(const Request& request) {
+  env_.runtime.sleep_until(env_.runtime.now() + request.timeout.value_or(Time{}));
+  return {};
+}
+
+Session::Reply Session::destroy(const Request& request) {
+  if (request.all) {
+    for (auto& [number, group] : groups_) group->destroy();
+  } else if (ProcessGroup* group = group_of(request)) {
+    group->destroy();
+  }
+  return {};
+}
+
+// A rank that lives and asks for nothing: the others go on without it.
+void Session::stay_silent(const Silence& silence) {
+  if (!silence.stack.empty()) {
+    Site site;
+    CallOrigin origin;
+    origin.frames = silence.stack;
+    origin.file = silence.stack.front().file;
+    site.line = silence.stack.front().line;
+    site.op = silence.stack.front().function;
+    site.origin = std::move(origin);
+    env_.recorder.set_site(site);
+  }
+  env_.recorder.note(notes::Fault{notes::FaultKind::hang, {}});
+  for (;;) env_.runtime.make_event()->wait(Time::max());
+}
+
+ProgramResult Session::result_of(const Ended& how) {
+  if (how.signal != 0) {
+    ProgramResult died{Error{Code::rank_crashed, fmt::format("the process was ended by signal {}", how.signal), {}}};
+    died.died = true;
+    return died;
+  }
+  if (how.exit_status == 0) return {};
+  if (!raised_)
+    return {Error{Code::program_raised, fmt::format("the process ended with exit status {}", how.exit_status), {}}};
+  env_.recorder.set_site(raised_->site);
+  const bool from_library =
+      !last_error_.message.empty() && raised_->text.find(last_error_.message) != std::string::npos;
+  if (from_library) return {last_error_};
+  return {Error{code_named(raised_->code).value_or(Code::program_raised),
+                fmt::format("{}: {}", raised_->name, raised_->text),
+                {}}};
+}
+
+}  // namespace pdsim::scenarios::guests

@@ -1,0 +1,69 @@
+// One rank of `pdsim run` in its world: what its guest asks for, in the order of virtual time, as calls of core.
+//
+//   records  of each call where the script made it: the user's frames, innermost first
+//   memory   of a call: a copy here, which outlives the group; the result travels back when the guest waits for it
+//   end      the program ends when the process does, as it does
+//   threads  the rank's own
+#pragma once
+
+#include "core/group/process_group.h"
+#include "core/group/rank_program.h"
+#include "scenarios/guests/job.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::guests {
+
+class Session {
+ public:
+  Session(RankEnvironment& env, Job& job) : env_(env), job_(job) {}
+  ProgramResult run();
+  // Of the ImportError that ended the script; empty: none did.
+  std::string missing_module() const { return raised_ ? raised_->module : std::string(); }
+
+ private:
+  // A started call.
+  struct Pending {
+    std::vector<std::byte> input, output;
+    WorkPtr work;
+    int polls = 0;
+  };
+  struct Reply {
+    Answer answer;
+    std::vector<std::byte> data;
+  };
+
+  void handle(Request& request);
+  void tell(const Request& request);
+  Reply reply_to(Request& request);
+  Reply store(Request& request);
+  Reply join(Request& request);
+  Reply start(Request& request);
+  Reply monitored_barrier(const Request& request);
+  Reply wait(const Request& request);
+  Reply poll(const Request& request);
+  Reply sleep(const Request& request);
+  Reply destroy(const Request& request);
+  Reply ended_work(const Request& request);
+  Reply refused(Error error);
+  Result<Store*> opened(const Request& request, Time timeout);
+  ProgramResult result_of(const Ended& how);
+  [[noreturn]] void stay_silent(const Silence& silence);
+  ProcessGroup* group_of(const Request& request);
+
+  RankEnvironment& env_;
+  Job& job_;
+  std::unique_ptr<Store> store_;
+  std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
+  std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;
+  std::vector<std::int64_t> open_;  // calls of the program
+  std::int64_t next_ = 1;
+  int inits_ = 0;
+  Error last_error_;
+  std::optional<Request> raised_;
+};
+
+}  // namespace pdsim::scenarios::guests

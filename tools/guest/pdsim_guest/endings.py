@@ -1,0 +1,73 @@
+"""Reports how a rank ends: with which exception, and where."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Callable, Optional, Type
+
+from . import link, sites
+
+_real_sleep = time.sleep
+
+
+def raised(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+    found = []
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if sites.is_users(path):
+            found.insert(0, (trace.tb_frame.f_code.co_name, path, trace.tb_lineno))
+        trace = trace.tb_next
+    try:
+        link.link().tell(
+            {
+                "op": "Raised",
+                "name": kind.__name__,
+                "text": str(error),
+                "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
+                "code": getattr(error, "pdsim_code", None),
+                "frames": found[:16],
+                "step": sites.place.step,
+                "phase": "none",
+            }
+        )
+    except (OSError, KeyError):
+        pass
+
+
+def _watch_exceptions() -> None:
+    former = sys.excepthook
+
+    def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            raised(kind, error, trace)
+        former(kind, error, trace)
+
+    sys.excepthook = hook
+
+
+def watch_processes(process: Any) -> None:
+    """A process of multiprocessing catches the exceptions of its function itself."""
+    run: Callable[[Any], None] = process.BaseProcess.run
+
+    def watched(self: Any) -> None:
+        try:
+            run(self)
+        except Exception as error:
+            raised(type(error), error, error.__traceback__)
+            raise
+
+    process.BaseProcess.run = watched
+
+
+def _sleep(seconds: float) -> None:
+    """Lets virtual time pass once the rank is in the simulated world, and real time before."""
+    if not link.is_open():
+        return _real_sleep(seconds)
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    link.link().ask({"op": "sleep", "seconds": float(seconds), **sites.site()})
+
+
+def install() -> None:
+    _watch_exceptions()
+    time.sleep = _sleep

@@ -1,0 +1,138 @@
+"""Hooks in where torch.distributed makes its groups, and gives out ours whatever backend the script names."""
+
+import functools
+from datetime import timedelta
+from types import ModuleType
+from typing import Any, Callable, List
+
+from . import link, sites
+
+
+class _Making:
+    """The arguments of the group that is being made: a backend's constructor does not get all of them."""
+
+    ranks: List[int] = []
+    name = ""
+    backend = ""
+    timeout = timedelta(minutes=30)
+
+
+def _ours(rank: int, size: int) -> Any:
+    from .groups import GuestProcessGroup
+
+    ranks = _Making.ranks or list(range(size))
+    return GuestProcessGroup(_Making.backend, rank, size, ranks, _Making.name, _Making.timeout)
+
+
+def _watch_making(c10d: ModuleType) -> None:
+    make = c10d._new_process_group_helper
+
+    @functools.wraps(make)
+    def watched(size: int, rank: int, ranks: List[int], backend: Any, *args: Any, **kwargs: Any) -> Any:
+        _Making.ranks = list(ranks)
+        _Making.backend = str(backend).lower()
+        _Making.timeout = kwargs.get("timeout", c10d.default_pg_timeout)
+        if ranks and "group_name" not in kwargs:
+            _Making.name = f"group {c10d._group_count}"
+            link.link().tell({"op": "Group_made", "name": _Making.name, "ranks": list(ranks), **sites.site()})
+        else:
+            _Making.name = "world"
+        return make(size, rank, ranks, backend, *args, **kwargs)
+
+    c10d._new_process_group_helper = watched
+
+
+def _replace_backends(c10d: ModuleType) -> None:
+    from .groups import GuestProcessGroup
+
+    class _Factory:
+        """Called as the constructors of PyTorch's backends are."""
+
+        class Options:
+            is_high_priority_stream = False
+            _timeout = timedelta(minutes=30)
+
+        def __new__(cls, store: Any, rank: int, size: int, *args: Any, **kwargs: Any) -> Any:
+            return _ours(rank, size)
+
+    class _MpiFactory(_Factory):
+        @staticmethod
+        def create(ranks: List[int]) -> Any:
+            import os
+
+            rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+            members = list(ranks) or list(range(size))
+            return _ours(members.index(rank), len(members)) if rank in members else None
+
+    for name in ("Gloo", "NCCL", "UCC"):
+        setattr(c10d, f"ProcessGroup{name}", _Factory)
+    c10d.ProcessGroupMPI = _MpiFactory
+    for name in ("gloo", "nccl", "mpi"):
+        setattr(c10d, f"is_{name}_available", lambda: True)
+    c10d._create_process_group_wrapper = lambda wrapped_pg, **unused: wrapped_pg
+    c10d.GuestProcessGroup = GuestProcessGroup
+
+
+def _around(c10d: ModuleType, name: str) -> None:
+    """Records the whole function as one call of the program."""
+    function: Callable[..., Any] = getattr(c10d, name)
+
+    @functools.wraps(function)
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        if name == "init_process_group":
+            link.link(str(args[0] if args else kwargs.get("backend", "")).lower(), _torch_version())
+        link.link().tell({"op": "Enter", "name": name, **sites.site()})
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            code = "already-initialized" if "twice" in str(error) else getattr(error, "pdsim_code", "program-raised")
+            link.link().tell({"op": "Leave", "error": code, "text": str(error)})
+            raise
+        link.link().tell({"op": "Leave"})
+        return result
+
+    setattr(c10d, name, recorded)
+
+
+def _store_barrier(rank: int, store: Any, timeout: timedelta) -> None:
+    """PyTorch's polls until all ranks have added one; pdsim must see that this rank waits."""
+    from torch.distributed import distributed_c10d as c10d
+
+    key = f"{c10d.STORE_BASED_BARRIER_PREFIX}:{c10d._group_count}"
+    size = c10d.get_world_size()
+    if store.add(key, 1) == size:
+        store.set(key + "/last", "1")
+    else:
+        store.wait([key + "/last"], timeout)
+
+
+def _destroying(c10d: ModuleType) -> None:
+    destroy = c10d.destroy_process_group
+
+    @functools.wraps(destroy)
+    def watched(group: Any = None) -> None:
+        chosen = c10d.GroupMember.WORLD if group is None else group
+        number = getattr(chosen, "_number", None)
+        destroy(group)
+        if number is not None:
+            link.link().ask({"op": "destroy", "group": number, "all": group is None, **sites.site()})
+
+    c10d.destroy_process_group = watched
+
+
+def install(c10d: ModuleType) -> None:
+    version = tuple(int(p) for p in _torch_version().split(".")[:2])
+    if version >= (2, 0):
+        raise ImportError(f"pdsim run carries scripts of PyTorch 1.13, and this is {_torch_version()}")
+    _watch_making(c10d)
+    _replace_backends(c10d)
+    _around(c10d, "init_process_group")
+    _around(c10d, "new_group")
+    _destroying(c10d)
+    c10d._store_based_barrier = _store_barrier
+
+
+def _torch_version() -> str:
+    from torch.version import __version__
+
+    return str(__version__)

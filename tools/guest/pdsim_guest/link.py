@@ -1,0 +1,125 @@
+"""The socket to pdsim: one request, one answer.
+
+A frame is the length of a JSON object (4 bytes), the length of the data behind it (8 bytes), the object, the data. Requests whose `op`
+starts with a capital letter get no answer.
+"""
+
+import faulthandler
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import threading
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+_head = struct.Struct("<IQ")
+Reply = Dict[str, Any]
+
+
+def refused(message: str, code: str) -> RuntimeError:
+    """What the simulated library reports, as the exception that PyTorch raises; `code` is pdsim's name of the error."""
+    error = RuntimeError(message)
+    error.pdsim_code = code  # type: ignore[attr-defined]
+    return error
+
+
+def _end_as(how: str) -> None:
+    """Ends this process as the library would: nothing of the script runs any more."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if how == "abort":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGABRT)
+    os._exit(143)
+
+
+class Link:
+    def __init__(self, path: str) -> None:
+        self.pid = os.getpid()
+        self._lock = threading.RLock()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.connect(path)
+
+    def tell(self, request: Dict[str, Any]) -> None:
+        with self._lock:
+            self._send(request, ())
+
+    def ask(
+        self, request: Dict[str, Any], data: Sequence[memoryview] = (), into: Optional[Sequence[memoryview]] = None
+    ) -> Tuple[Reply, bytes]:
+        """The answer, and its data unless that went `into` memory of the caller's."""
+        if os.getpid() != self.pid:
+            raise RuntimeError(f"pdsim: process {os.getpid()} was forked from a rank and calls torch.distributed too")
+        with self._lock:
+            self._send(request, data)
+            reply, rest = self._receive(into)
+        if "end" in reply:
+            _end_as(reply["end"])
+        if "error" in reply:
+            raise refused(reply["message"], reply["error"])
+        return reply, rest
+
+    def _send(self, request: Dict[str, Any], data: Sequence[memoryview]) -> None:
+        text = json.dumps(request).encode()
+        try:
+            self._socket.sendall(_head.pack(len(text), sum(d.nbytes for d in data)) + text)
+            for part in data:
+                if part.nbytes:
+                    self._socket.sendall(part)
+        except (BrokenPipeError, ConnectionResetError):
+            _end_as("over")
+
+    def _receive(self, into: Optional[Sequence[memoryview]]) -> Tuple[Reply, bytes]:
+        head = bytearray(_head.size)
+        self._fill(memoryview(head))
+        length, data_length = _head.unpack(head)
+        text = bytearray(length)
+        self._fill(memoryview(text))
+        reply: Reply = json.loads(text)
+        if into is not None and data_length == sum(part.nbytes for part in into):
+            for part in into:
+                self._fill(part)
+            return reply, b""
+        rest = bytearray(data_length)
+        self._fill(memoryview(rest))
+        return reply, bytes(rest)
+
+    def _fill(self, memory: memoryview) -> None:
+        while memory.nbytes:
+            try:
+                count = self._socket.recv_into(memory)
+            except ConnectionResetError:
+                count = 0
+            if count == 0:
+                _end_as("over")
+            memory = memory[count:]
+
+
+_link: Optional[Link] = None
+
+
+def is_open() -> bool:
+    return _link is not None and _link.pid == os.getpid()
+
+
+def link(backend: str = "", version: str = "") -> Link:
+    """The socket of this process, opened at its first use, which is init_process_group as a rule and says with which backend."""
+    global _link
+    if _link is None:
+        made = Link(os.environ["PDSIM_GUEST"])
+        slot = int(os.environ.get("PDSIM_GUEST_SLOT", "-1"))
+        made.ask({"op": "hello", "slot": slot, "pid": os.getpid(), "name": backend, "text": version})
+        _link = made
+        _show_stack_on_request()
+    return _link
+
+
+def _show_stack_on_request() -> None:
+    """pdsim asks a rank that has gone silent where it is."""
+    folder = os.path.dirname(os.environ["PDSIM_GUEST"])
+    shown = open(os.path.join(folder, f"stack.{os.getpid()}"), "w")
+    faulthandler.register(signal.SIGUSR2, file=shown, all_threads=False, chain=False)

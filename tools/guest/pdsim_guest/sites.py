@@ -1,0 +1,72 @@
+"""Where in the user's program a call comes from."""
+
+import os
+import sys
+from types import FrameType
+from typing import Any, Dict, List, Optional, Tuple
+
+_most_frames = 16
+_own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+Frame = Tuple[str, str, int]
+
+
+class Place:
+    """What the program is at: its step (optimizer steps made so far) and the phase of training."""
+
+    def __init__(self) -> None:
+        self.step = -1
+        self.phases: List[str] = []
+
+
+place = Place()
+
+
+def _inside_torch(path: str) -> bool:
+    torch = sys.modules.get("torch")
+    folder = os.path.dirname(getattr(torch, "__file__", "") or "") + os.sep
+    return len(folder) > 1 and path.startswith(folder)
+
+
+def is_users(path: str) -> bool:
+    standard = os.path.dirname(os.__file__) + os.sep
+    return not (
+        path.startswith(_own)
+        or path.startswith("<frozen")
+        or _inside_torch(path)
+        or (path.startswith(standard) and "-packages" not in path)
+    )
+
+
+def frames(start: Optional[FrameType] = None) -> List[Frame]:
+    """The frames of the user's own files, innermost first."""
+    found: List[Frame] = []
+    frame = start if start is not None else sys._getframe(1)
+    while frame is not None and len(found) < _most_frames:
+        code = frame.f_code
+        if is_users(code.co_filename):
+            found.append((code.co_name, code.co_filename, frame.f_lineno))
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+def _column(start: FrameType) -> int:
+    """Where the innermost call of the user's begins in its line, from 1; Python knows it since 3.11."""
+    frame: Optional[FrameType] = start
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None or not hasattr(frame.f_code, "co_positions"):
+        return 1
+    for index, (line, _, column, _) in enumerate(frame.f_code.co_positions()):
+        if index == frame.f_lasti // 2:
+            return column + 1 if line == frame.f_lineno and column is not None else 1
+    return 1
+
+
+def site() -> Dict[str, Any]:
+    """The part of a request that says where it was made."""
+    return {
+        "frames": frames(sys._getframe(1)),
+        "column": _column(sys._getframe(1)),
+        "step": place.step,
+        "phase": place.phases[-1] if place.phases else "none",
+    }

@@ -1,0 +1,70 @@
+"""Marks steps and phases of training: backward passes and optimizer steps."""
+
+import functools
+from types import ModuleType
+from typing import Any, Callable
+
+from . import link, sites
+
+_after_backward: list = []
+
+
+def after_backward(callback: Callable[[], None]) -> None:
+    _after_backward.append(callback)
+
+
+def in_phase(name: str, phase: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Runs the function as one call of the program, where the rank is in the simulated world."""
+    if not link.is_open():
+        return function(*args, **kwargs)
+    sites.place.phases.append(phase)
+    link.link().tell({"op": "Enter", "name": name, **sites.site()})
+    try:
+        result = function(*args, **kwargs)
+    except Exception as error:
+        code = getattr(error, "pdsim_code", "program-raised")
+        link.link().tell({"op": "Leave", "error": code, "text": str(error)})
+        raise
+    finally:
+        sites.place.phases.pop()
+    link.link().tell({"op": "Leave"})
+    return result
+
+
+def watch_backward(autograd: ModuleType) -> None:
+    backward = autograd.backward  # type: ignore[attr-defined]
+
+    @functools.wraps(backward)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        result = in_phase("backward", "backward", backward, *args, **kwargs)
+        for callback in _after_backward:
+            callback()
+        return result
+
+    autograd.backward = watched  # type: ignore[attr-defined]
+
+
+def watch_optimizers(module: ModuleType) -> None:
+    init = module.Optimizer.__init__  # type: ignore[attr-defined]
+
+    @functools.wraps(init)
+    def watched(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        _watch_step(type(self))
+
+    module.Optimizer.__init__ = watched  # type: ignore[attr-defined]
+
+
+def _watch_step(kind: Any) -> None:
+    step = kind.step
+    if getattr(step, "counted_by_pdsim", False):
+        return
+
+    @functools.wraps(step)
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = in_phase("optimizer_step", "optimizer", step, self, *args, **kwargs)
+        sites.place.step = max(sites.place.step, 0) + 1
+        return result
+
+    counted.counted_by_pdsim = True  # type: ignore[attr-defined]
+    kind.step = counted

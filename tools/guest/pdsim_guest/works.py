@@ -1,0 +1,142 @@
+"""Works and futures of calls that pdsim carries.
+
+C++ callers (the Reducer) reach Python only while the Python object lives, so every Work is held until it is complete.
+"""
+
+from datetime import timedelta
+from typing import Any, Callable, Dict, List, Optional
+
+import torch
+from torch._C._distributed_c10d import Work
+from torch.autograd import Variable
+from torch.futures import Future
+
+from . import link
+from .memory import Landing
+
+_pending: Dict[int, "GuestWork"] = {}
+
+
+class GuestFuture(Future):  # type: ignore[type-arg]
+    """Waiting for it waits for its Work, so that pdsim knows that the rank is blocked."""
+
+    def __init__(self, work: "GuestWork") -> None:
+        super().__init__()
+        self._work = work
+
+    def wait(self) -> Any:
+        self._work.wait()
+        return super().wait()
+
+    def value(self) -> Any:
+        return super().value()
+
+    def then(self, callback: Callable[[Any], Any]) -> Any:
+        child = GuestFuture(self._work)
+
+        def run(done: Any) -> None:
+            try:
+                child.set_result(callback(done))
+            except Exception as error:
+                child.set_exception(error)
+
+        self.add_done_callback(run)
+        return child
+
+
+class GuestWork(Work):  # type: ignore[misc]
+    def __init__(self, number: int, landing: Landing, result: List[torch.Tensor], peer: int = -1) -> None:
+        super().__init__()
+        self._number = number
+        self._landing = landing
+        self._result = result
+        self._error: Optional[Exception] = None
+        self._source = peer
+        self._done = False
+        self._future: Optional[GuestFuture] = None
+        _pending[number] = self
+
+    def _finish(self, reply: link.Reply) -> None:
+        self._landing.land()
+        self._source = reply.get("source", self._source)
+        self._close()
+        if self._future is not None:
+            self._future.set_result(self._result)
+
+    def _fail(self, error: Exception) -> None:
+        self._error = error
+        self._close()
+        if self._future is not None:
+            self._future.set_exception(error)
+
+    def _close(self) -> None:
+        self._done = True
+        _pending.pop(self._number, None)
+
+    def wait(self, timeout: Optional[timedelta] = None) -> bool:
+        if not self._done:
+            seconds = timeout.total_seconds() if timeout is not None and timeout.total_seconds() > 0 else None
+            try:
+                reply, _ = link.link().ask(
+                    {"op": "wait", "work": self._number, "seconds": seconds}, into=self._landing.views()
+                )
+                self._finish(reply)
+            except RuntimeError as error:
+                self._fail(error)
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def synchronize(self) -> None:
+        self.wait()
+
+    def is_completed(self) -> bool:
+        if not self._done:
+            try:
+                reply, _ = link.link().ask({"op": "poll", "work": self._number}, into=self._landing.views())
+                if reply["done"]:
+                    self._finish(reply)
+            except RuntimeError as error:
+                self._fail(error)
+        return self._done
+
+    def is_success(self) -> bool:
+        return self._done and self._error is None
+
+    def exception(self) -> Optional[Exception]:
+        return self._error
+
+    def result(self) -> List[torch.Tensor]:
+        return self._result
+
+    def source_rank(self) -> int:
+        return self._source
+
+    def _source_rank(self) -> int:
+        return self._source
+
+    def get_future(self) -> Any:
+        if self._future is None:
+            self._future = GuestFuture(self)
+            if self._done and self._error is None:
+                self._future.set_result(self._result)
+            elif self._error is not None:
+                self._future.set_exception(self._error)
+            else:
+                _wait_at_the_end_of_backward()
+        return self._future
+
+
+def wait_for_all() -> None:
+    for work in list(_pending.values()):
+        if work._future is not None:
+            work.wait()
+
+
+def _wait_at_the_end_of_backward() -> None:
+    """The Reducer waits for its futures in C++, which nobody sees. This callback runs after all hooks of the backward and before the
+    Reducer's own, and waits for them visibly. Outside of a backward it cannot be queued."""
+    try:
+        Variable._execution_engine.queue_callback(wait_for_all)
+    except RuntimeError:
+        pass

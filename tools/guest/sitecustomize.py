@@ -1,0 +1,28 @@
+"""Python imports this at start when `pdsim run` has put its folder first in PYTHONPATH. It hooks pdsim_guest in and then runs the
+sitecustomize that Python would have found without it."""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+
+def _run_the_next_one() -> None:
+    own = os.path.dirname(os.path.abspath(__file__))
+    rest = [folder for folder in sys.path if os.path.abspath(folder) != own]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+if "PDSIM_GUEST" in os.environ:
+    _writes = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # nothing is written beside our own files
+    import pdsim_guest
+
+    pdsim_guest.install()
+    sys.dont_write_bytecode = _writes
+_run_the_next_one()

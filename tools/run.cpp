@@ -1,0 +1,167 @@
+// pdsim run: a PyTorch script's ranks in the simulated world, and the diagnosis in the script's own lines.
+
+#include "scenarios/guests/run.h"
+
+#include "backends/launch/guarded.h"
+#include "backends/launch/launch.h"
+#include "scenarios/reports/text_report.h"
+#include "scenarios/run/analyse.h"
+#include "tools/command.h"
+#include "tools/flags/trial_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunFlags {
+  int ranks = 2;
+  std::string backend;
+  std::string patience = "60s";
+  std::uint64_t seed = 0;
+  std::vector<std::string> command;
+};
+
+// The folder with the Python part: beside the installed command, else in the source tree.
+std::string guest_folder() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path installed = program.parent_path().parent_path() / "share" / "pdsim" / "guest";
+  return fs::is_directory(installed, ignored) ? installed.string() : PDSIM_SOURCE_GUEST;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The script among the words of the command: the first that names a Python file.
+std::string script_of(const std::vector<std::string>& command) {
+  for (const std::string& word : command)
+    if (word.ends_with(".py")) return word;
+  return command.front();
+}
+
+// The file that the diagnosis points into: that of the first call it has a line of.
+std::string file_pointed_at(const scenarios::Report& report, const std::string& script) {
+  if (!report.diagnosis || report.diagnosis->spans.empty()) return script;
+  for (const RankResult& rank : report.run.ranks)
+    for (const Call& call : rank.log.calls)
+      if (call.site.origin && call.site.line == report.diagnosis->spans.front().line) return call.site.origin->file;
+  return script;
+}
+
+// The command that runs this again, as a shell takes it.
+std::string replay_of(const RunFlags& flags) {
+  std::string line = fmt::format("pdsim run -n {}", flags.ranks);
+  if (!flags.backend.empty()) line += " --backend " + flags.backend;
+  if (flags.seed != 0) line += fmt::format(" --seed {}", flags.seed);
+  line += " --";
+  for (const std::string& word : flags.command) {
+    const bool plain = word.find_first_of(" \t\n'\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
+    line += plain ? " " + word : fmt::format(" \"{}\"", word);
+  }
+  return line;
+}
+
+// How ranks ended that the diagnosis does not speak of; 0: all well.
+int told_end(const scenarios::guests::GuestRun& run, const scenarios::Report& report) {
+  const bool ended_badly = std::any_of(run.ended.begin(), run.ended.end(), [](const std::optional<Ended>& e) {
+    return e && (e->signal != 0 || e->exit_status != 0);
+  });
+  return report.diagnosis || report.outcome != scenarios::Outcome::ok || ended_badly ? exit_did_not_hold : exit_held;
+}
+
+int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& console) {
+  if (run.missing_module == "torch") {
+    console.problem(
+        fmt::format("{} finds no PyTorch (`import torch` failed); install it for this interpreter, for example "
+                    "with `apt-get install python3-torch` or `pip install torch`",
+                    flags.command.front()));
+    return exit_not_available;
+  }
+  scenarios::Scenario scenario;
+  const std::string script = script_of(flags.command);
+  scenario.name = fs::path(script).filename().string();
+  scenario.file = script;
+  scenario.seed = run.world.seed;
+  scenario.world.spec = run.world;
+  scenarios::Report report = scenarios::analyse(scenario, std::move(run.record));
+  scenario.file = file_pointed_at(report, script);
+  scenarios::TextOptions text;
+  text.source = text_of(scenario.file);
+  text.colour = console.color();
+  text.replay = replay_of(flags);
+  const int status = told_end(run, report);
+  if (!run.introduced && status == exit_held) {
+    console.problem(fmt::format("no rank called init_process_group, so there was nothing to simulate"));
+    return status;
+  }
+  console.print(scenarios::render_diagnosis(report, text));
+  return status;
+}
+
+std::string silence_problem(const std::string& text) {
+  const Result<Time> time = parse_time(text);
+  return time.ok() ? "" : fmt::format("{}; write a time with its unit, such as 60s", time.error().message);
+}
+
+int run(const RunFlags& flags, Console& console) {
+  std::string problem = program_problem(flags.command.front());
+  if (!flags.backend.empty() && library_named(flags.backend) == nullptr)
+    problem = fmt::format("--backend {}: there are {}", flags.backend, fmt::join(library_names, ", "));
+  if (!problem.empty()) {
+    console.problem(problem + "; nothing was run");
+    return exit_wrong_input;
+  }
+  scenarios::guests::JobOptions job;
+  job.ranks = flags.ranks;
+  job.command = flags.command;
+  job.package = guest_folder();
+  job.patience = parse_time(flags.patience).value();
+  sim::WorldSpec world;
+  world.ranks_per_node = flags.ranks;
+  world.seed = flags.seed;
+  const auto backend = flags.backend.empty() ? std::optional<std::string>() : flags.backend;
+  const Result<int> status = run_guarded([&]() -> int {
+    Result<scenarios::guests::GuestRun> run = scenarios::guests::run_guests(job, world, {}, backend);
+    if (run.ok()) return report_on(*run, flags, console);
+    if (run.error().code != Code::cancelled) console.problem(run.error().message);
+    return status_of(run.error());
+  });
+  if (status.ok()) return *status;
+  console.problem(status.error().message);
+  return exit_failed;
+}
+
+}  // namespace
+
+Action declare_run(CLI::App& app) {
+  const auto flags = std::make_shared<RunFlags>();
+  app.add_option("-n,--ranks", flags->ranks, "how many")->required()->check(CLI::Range(1, most_launched));
+  app.add_option("--backend", flags->backend,
+                 "whose semantics: gloo, nccl, mpi or ideal; the one that the script names");
+  app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
+  app.add_option("--patience", flags->patience, "how long a rank may call nothing before it counts as hung")
+      ->check(silence_problem)
+      ->capture_default_str();
+  app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
+  return [flags](Console& console) { return run(*flags, console); };
+}
+
+}  // namespace pdsim::tools
