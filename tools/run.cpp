@@ -59,10 +59,10 @@ std::string script_of(const std::vector<std::string>& command) {
 
 // The file that the diagnosis points into: that of the first call it has a line of.
 std::string file_pointed_at(const scenarios::Report& report, const std::string& script) {
-  if (!report.diagnosis || report.diagnosis->spans.empty()) return script;
+  if (report.diagnosis() == nullptr || report.diagnosis()->spans.empty()) return script;
   for (const RankResult& rank : report.run.ranks)
     for (const Call& call : rank.log.calls)
-      if (call.site.origin && call.site.line == report.diagnosis->spans.front().line) return call.site.origin->file;
+      if (call.site.origin && call.site.line == report.diagnosis()->spans.front().line) return call.site.origin->file;
   return script;
 }
 
@@ -84,7 +84,7 @@ int told_end(const scenarios::guests::GuestRun& run, const scenarios::Report& re
   const bool ended_badly = std::any_of(run.ended.begin(), run.ended.end(), [](const std::optional<Ended>& e) {
     return e && (e->signal != 0 || e->exit_status != 0);
   });
-  return report.diagnosis || report.outcome != scenarios::Outcome::ok || ended_badly ? exit_did_not_hold : exit_held;
+  return report.diagnosis() != nullptr || report.outcome != scenarios::Outcome::ok || ended_badly ? exit_did_not_hold : exit_held;
 }
 
 int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& console) {

@@ -6,7 +6,7 @@
 using namespace pdsim;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const Result<scenarios::pytorch::Tree> tree = scenarios::pytorch::read_pickle(fuzz::text_of(data, size));
+  const Result<scenarios::pytorch::Tree> tree = scenarios::pytorch::read_pickle(std::string(fuzz::text_of(data, size)));
   if (tree.ok()) fuzz::use_dump(*tree);
   return 0;
 }

@@ -2,13 +2,13 @@
 
 #include "core/collectives/collective_shape.h"
 #include "core/record/record_check.h"
+#include "scenarios/records/pytorch/members.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace pdsim::scenarios::pytorch {
@@ -29,12 +29,6 @@ constexpr std::array dtype_names{
 Time time_at(std::int64_t ns, std::int64_t epoch_ns) {
   if (ns <= epoch_ns) return {};
   return std::min(Time{1000} * (ns - epoch_ns), Time{latest_recorded_ps});
-}
-
-std::int64_t number_in(std::string_view text) {
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : -1;
 }
 
 std::int64_t elements(const Sizes& sizes) {
@@ -82,8 +76,8 @@ Site site_of(const Entry& entry) {
   constexpr std::size_t most_frames = 16;
   Site site;
   CallOrigin origin;
-  const auto first = std::find_if_not(entry.frames.begin(), entry.frames.end(), is_library);
-  for (auto frame = first; frame != entry.frames.end() && origin.frames.size() < most_frames; ++frame)
+  const auto first = std::find_if_not(entry.frames->begin(), entry.frames->end(), is_library);
+  for (auto frame = first; frame != entry.frames->end() && origin.frames.size() < most_frames; ++frame)
     origin.frames.push_back({frame->name, frame->file, static_cast<int>(frame->line)});
   if (origin.frames.empty()) return site;
   origin.file = origin.frames.front().file;
@@ -244,11 +238,11 @@ OpName op_name_of(std::string_view profiling_name) {
   if (space == std::string_view::npos) return op;
   const std::string_view ranks = profiling_name.substr(space + 1);
   if (const std::size_t arrow = ranks.find("->"); arrow != std::string_view::npos) {
-    op.from = number_in(ranks.substr(0, arrow));
-    op.to = number_in(ranks.substr(arrow + 2));
+    op.from = number_in(ranks.substr(0, arrow)).value_or(-1);
+    op.to = number_in(ranks.substr(arrow + 2)).value_or(-1);
   } else if (const std::size_t back = ranks.find("<-"); back != std::string_view::npos) {
-    op.to = number_in(ranks.substr(0, back));
-    op.from = number_in(ranks.substr(back + 2));
+    op.to = number_in(ranks.substr(0, back)).value_or(-1);
+    op.from = number_in(ranks.substr(back + 2)).value_or(-1);
   }
   return op;
 }

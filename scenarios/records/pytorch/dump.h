@@ -5,12 +5,14 @@
 //   lenient  a member that is not there keeps its default; an entry or group with one of another type, or a number beyond its range,
 //            is left out, with a sentence that names both
 //   texts    printable, one line each (core/base/printable.h)
-//   limits   most_values numbers and texts, however often the dump names the same ones
+//   limits   most_values numbers and texts, however often the dump names the same ones, but for stacks that it shares
 #pragma once
 
 #include "core/base/left_out.h"
 #include "core/base/result.h"
+#include "core/base/shared_value.h"
 #include "core/base/types.h"
+#include "scenarios/records/pytorch/members.h"
 #include "scenarios/records/pytorch/value.h"
 
 #include <cstdint>
@@ -30,8 +32,6 @@ struct Frame {
 enum class EntryState : std::uint8_t { scheduled, started, completed };
 constexpr std::string_view entry_state_names[] = {"scheduled", "started", "completed"};
 
-using Sizes = std::vector<std::vector<std::int64_t>>;  // per tensor
-
 struct Entry {
   std::int64_t record_id = -1;  // counts all entries of this rank, from 0; those before the first were overwritten
   std::int64_t pg_id = 0;       // of this rank alone
@@ -47,7 +47,7 @@ struct Entry {
   bool is_p2p = false;
   bool retired = false;
   std::int64_t timeout_ms = 0;
-  std::vector<Frame> frames;  // innermost first
+  SharedValue<std::vector<Frame>> frames;  // innermost first; calls from one place share them
   bool operator==(const Entry&) const = default;
 };
 
@@ -72,14 +72,12 @@ struct Dump {
   LeftOut left_out;
 };
 
-constexpr std::int64_t most_values = std::int64_t{1} << 22;
-
 // Whether a file that begins like this can be such a dump; cheap, and true for other pickles and JSON as well.
 bool looks_like_dump(std::string_view text);
 // Whether the tree is of a dump at all, before its members are looked at.
 bool is_dump(const Tree& tree);
 // input_invalid, saying what is wrong and where; of a dump that has entries also when none can be read.
-Result<Tree> read_tree(std::string_view text);
+Result<Tree> read_tree(std::string text);
 Result<Dump> dump_of(const Tree& tree, Rank rank);
 
 }  // namespace pdsim::scenarios::pytorch

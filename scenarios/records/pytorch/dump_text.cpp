@@ -19,7 +19,7 @@ Json time_json(std::int64_t ns, Form form) { return ns == 0 && form == Form::pic
 
 Json entry_json(const Entry& e, Form form) {
   Json frames = Json::array();
-  for (const Frame& frame : e.frames)
+  for (const Frame& frame : *e.frames)
     frames.push_back(Json{{"name", frame.name}, {"filename", frame.file}, {"line", frame.line}});
   return Json{{"frames", std::move(frames)},
               {"record_id", e.record_id},

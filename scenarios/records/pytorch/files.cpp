@@ -138,12 +138,12 @@ ReadJob read_job(const DumpedJob& job) {
   std::vector<std::string> paths;  // of the dumps
   for (const DumpFile& file : job.files) {
     std::string problem;
-    const std::optional<std::string> text = content_of(file.path, problem);
+    std::optional<std::string> text = content_of(file.path, problem);
     if (!text) {
       read.problems.push_back(problem);
       continue;
     }
-    const Result<Tree> tree = text->empty() ? Error{Code::input_invalid, "the file is empty", {}} : read_tree(*text);
+    const Result<Tree> tree = text->empty() ? Error{Code::input_invalid, "the file is empty", {}} : read_tree(std::move(*text));
     Result<Dump> dump = tree.ok() ? dump_of(*tree, file.rank) : Result<Dump>(tree.error());
     if (dump.ok()) {
       paths.push_back(file.path);

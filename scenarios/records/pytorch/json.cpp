@@ -5,6 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
 namespace pdsim::scenarios::pytorch {
 namespace {
 
@@ -22,10 +27,10 @@ class Builder final : public nlohmann::json_sax<PlainJson> {
     return add(static_cast<std::int64_t>(value));
   }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
-  bool string(string_t& value) override { return add(std::move(value)); }
+  bool string(string_t& value) override { return add_text(value); }
   bool binary(binary_t&) override { return refuse("it holds binary data"); }
   bool start_object(std::size_t) override { return open(Dict{}); }
-  bool key(string_t& value) override { return add(std::move(value)); }
+  bool key(string_t& value) override { return add_text(value); }
   bool end_object() override { return close(); }
   bool start_array(std::size_t) override { return open(List{}); }
   bool end_array() override { return close(); }
@@ -43,32 +48,46 @@ class Builder final : public nlohmann::json_sax<PlainJson> {
     problem = std::move(why);
     return false;
   }
+  // Equal texts are one node: dumps name the same files and members again and again.
+  bool add_text(const std::string& text) {
+    if (const auto known = known_.find(text); known != known_.end()) return add_member(known->second);
+    const std::string_view kept = tree.texts.emplace_back(text);
+    known_.emplace(kept, static_cast<NodeId>(tree.nodes.size()));
+    return add(kept);
+  }
   bool add(Node node) {
     if (tree.nodes.size() >= Tree::most_nodes)
       return refuse(fmt::format("it holds more than {} values", Tree::most_nodes));
-    const auto id = static_cast<NodeId>(tree.nodes.size());
-    tree.nodes.push_back(std::move(node));
-    if (open_.empty()) {
-      tree.root = id;
-      return true;
-    }
-    Node& parent = tree.nodes[open_.back()];
-    if (List* list = std::get_if<List>(&parent)) list->items.push_back(id);
-    if (Dict* dict = std::get_if<Dict>(&parent)) dict->items.push_back(id);
+    tree.nodes.push_back(node);
+    return add_member(static_cast<NodeId>(tree.nodes.size() - 1));
+  }
+  bool add_member(NodeId id) {
+    if (tree.items.size() + members_.size() >= Tree::most_items)
+      return refuse(fmt::format("its lists hold more than {} values", Tree::most_items));
+    members_.push_back(id);
     return true;
   }
   bool open(Node node) {
     if (open_.size() >= most_levels) return refuse(fmt::format("it is nested deeper than {} levels", most_levels));
-    if (!add(std::move(node))) return false;
-    open_.push_back(static_cast<NodeId>(tree.nodes.size() - 1));
+    if (!add(node)) return false;
+    open_.push_back(members_.size());
     return true;
   }
+  // What was added since it was opened are its members.
   bool close() {
+    const std::size_t from = open_.back();
     open_.pop_back();
+    Node& node = tree.nodes[members_[from - 1]];
+    Items* items = std::get_if<List>(&node);
+    if (items == nullptr) items = std::get_if<Dict>(&node);
+    tree.append(*items, std::span(members_).subspan(from));
+    members_.resize(from);
     return true;
   }
 
-  std::vector<NodeId> open_;
+  std::vector<NodeId> members_;     // of the root and of all that is open, one behind the other
+  std::vector<std::size_t> open_;  // where the members of each begin
+  std::unordered_map<std::string_view, NodeId> known_;
 };
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <memory>
+#include <span>
+#include <utility>
 
 namespace pdsim::scenarios::pytorch {
 namespace {
@@ -154,7 +157,10 @@ Node real_node(std::string_view bytes) {  // big endian
 
 class Reader {
  public:
-  Reader(std::string_view text, std::size_t most_nodes) : text_(text), most_nodes_(most_nodes) {}
+  Reader(std::string text, std::size_t most_nodes) : most_nodes_(most_nodes) {
+    tree_.source = std::make_unique<const std::string>(std::move(text));
+    text_ = *tree_.source;
+  }
 
   Result<Tree> read() {
     while (at_ < text_.size()) {
@@ -166,6 +172,8 @@ class Reader {
       PDSIM_TRY(obey(row, argument));
       if (tree_.nodes.size() > most_nodes_)
         return problem(fmt::format("the pickle holds more than {} values", most_nodes_));
+      if (tree_.items.size() > Tree::most_items)
+        return problem(fmt::format("the pickle's lists hold more than {} values", Tree::most_items));
     }
     opcode_at_ = text_.size();
     return problem("the pickle ends before its STOP");
@@ -208,6 +216,7 @@ class Reader {
   Status remember(const Opcode& row, std::string_view argument);
   Status add(const Opcode& row, std::size_t from, bool pairs);
   Status make(const Opcode& row, std::size_t from);
+  void take_from(std::size_t from, Items& into);
   // Where the values above the newest mark, or above the last `count`, begin; none when the stack is too short.
   std::optional<std::size_t> above_mark();
   std::optional<std::size_t> above(std::size_t count) const;
@@ -259,7 +268,7 @@ Status Reader::obey(const Opcode& row, std::string_view argument) {
     case Does::real:
       return push(real_node(argument)), Status{};
     case Does::text:
-      return push(std::string(argument)), Status{};
+      return push(argument), Status{};
     case Does::empty_list:
       return push(List{}), Status{};
     case Does::empty_dict:
@@ -287,18 +296,18 @@ Status Reader::obey(const Opcode& row, std::string_view argument) {
 }
 
 Status Reader::change_stack(const Opcode& row) {
-  const Error short_stack = problem(fmt::format("{} finds nothing on the stack", row.name));
+  const auto short_stack = [&] { return problem(fmt::format("{} finds nothing on the stack", row.name)); };
   if (row.does == Does::mark) {
     marks_.push_back(stack_.size());
     return {};
   }
   if (row.does == Does::pop_mark) {
     const auto from = above_mark();
-    if (!from) return short_stack;
+    if (!from) return short_stack();
     stack_.resize(*from);
     return {};
   }
-  if (!above(1)) return short_stack;
+  if (!above(1)) return short_stack();
   if (row.does == Does::duplicate) {
     const NodeId top = stack_.back();
     stack_.push_back(top);
@@ -338,13 +347,22 @@ Status Reader::build(const Opcode& row) {
   }
 }
 
+void Reader::take_from(std::size_t from, Items& into) {
+  tree_.append(into, std::span(stack_).subspan(from));
+  stack_.resize(from);
+}
+
 // A new list or dictionary of the values from `from` on.
 Status Reader::make(const Opcode& row, std::size_t from) {
-  std::vector<NodeId> items(stack_.begin() + static_cast<std::ptrdiff_t>(from), stack_.end());
-  stack_.resize(from);
-  if (row.does != Does::dict) return push(List{std::move(items)}), Status{};
-  if (items.size() % 2 != 0) return problem("DICT finds a key without a value");
-  return push(Dict{std::move(items)}), Status{};
+  if (row.does != Does::dict) {
+    List list;
+    take_from(from, list);
+    return push(list), Status{};
+  }
+  if ((stack_.size() - from) % 2 != 0) return problem("DICT finds a key without a value");
+  Dict dict;
+  take_from(from, dict);
+  return push(dict), Status{};
 }
 
 // The values from `from` on go into the list or dictionary below them.
@@ -352,14 +370,11 @@ Status Reader::add(const Opcode& row, std::size_t from, bool pairs) {
   const std::size_t floor = marks_.empty() ? 0 : marks_.back();
   if (from <= floor) return problem(fmt::format("{} finds too few values on the stack", row.name));
   Node& target = tree_.nodes[stack_[from - 1]];
-  List* list = std::get_if<List>(&target);
-  Dict* dict = std::get_if<Dict>(&target);
-  if (pairs ? dict == nullptr : list == nullptr)
+  Items* items = pairs ? static_cast<Items*>(std::get_if<Dict>(&target)) : std::get_if<List>(&target);
+  if (items == nullptr)
     return problem(fmt::format("{} finds {} to add to", row.name, pairs ? "no dictionary" : "no list"));
   if (pairs && (stack_.size() - from) % 2 != 0) return problem(fmt::format("{} finds a key without a value", row.name));
-  std::vector<NodeId>& items = pairs ? dict->items : list->items;
-  items.insert(items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(from), stack_.end());
-  stack_.resize(from);
+  take_from(from, *items);
   return {};
 }
 
@@ -385,12 +400,12 @@ bool looks_like_pickle(std::string_view text) {
   return text.size() > 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5;
 }
 
-Result<Tree> read_pickle(std::string_view text, std::size_t most_nodes) {
+Result<Tree> read_pickle(std::string text, std::size_t most_nodes) {
   if (text.size() > most_pickle_bytes)
     return Error{Code::input_invalid, fmt::format("a pickle of {} bytes is larger than 256MiB", text.size()), {}};
   if (!looks_like_pickle(text))
     return Error{Code::input_invalid, "it does not begin as a pickle of protocol 2 to 5 (at byte 0)", {}};
-  return Reader(text, most_nodes).read();
+  return Reader(std::move(text), most_nodes).read();
 }
 
 }  // namespace pdsim::scenarios::pytorch

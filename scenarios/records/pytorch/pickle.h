@@ -21,6 +21,6 @@ constexpr std::size_t most_pickle_bytes = std::size_t{256} << 20;
 // Whether the text begins as a pickle of these protocols does.
 bool looks_like_pickle(std::string_view text);
 // input_invalid for everything it refuses.
-Result<Tree> read_pickle(std::string_view text, std::size_t most_nodes = Tree::most_nodes);
+Result<Tree> read_pickle(std::string text, std::size_t most_nodes = Tree::most_nodes);
 
 }  // namespace pdsim::scenarios::pytorch

@@ -1,13 +1,17 @@
 // What a dump of PyTorch holds, whether it came as a pickle or as JSON: numbers, texts, lists and dictionaries.
 //
 //   nodes    lie in one list and name each other by number: lists may share parts, as pickles do, and nothing recurses
+//   texts    are parts of the source, which the tree owns, or of its `texts`
 //   cycles   can be there (a hostile pickle); readers go down by a fixed number of levels
-//   limits   at most most_nodes of them, about 160 MiB
+//   limits   at most most_nodes nodes of 24 bytes and most_items members of lists and dictionaries of 4
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,19 +21,28 @@ namespace pdsim::scenarios::pytorch {
 
 using NodeId = std::uint32_t;
 
-struct List {  // tuples too
-  std::vector<NodeId> items;
+// A part of Tree::items.
+struct Items {
+  std::uint32_t begin = 0, size = 0, capacity = 0;
 };
-struct Dict {
-  std::vector<NodeId> items;  // key, value, key, value ...
-};
+struct List : Items {};  // tuples too
+struct Dict : Items {};  // key, value, key, value ...
+
 // Nothing, a truth value, an integer, a real number, a text (bytes too), a list, a dictionary.
-using Node = std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Dict>;
+using Node = std::variant<std::monostate, bool, std::int64_t, double, std::string_view, List, Dict>;
 
 struct Tree {
-  static constexpr std::size_t most_nodes = std::size_t{1} << 22;
+  static constexpr std::size_t most_nodes = std::size_t{1} << 23, most_items = std::size_t{1} << 26;
+
+  std::unique_ptr<const std::string> source;
+  std::deque<std::string> texts;  // those that are not in the source as they are
   std::vector<Node> nodes;
+  std::vector<NodeId> items;
   NodeId root = 0;
+
+  // Cost: amortised, one step for each of `more`.
+  void append(Items& to, std::span<const NodeId> more);
+  std::span<const NodeId> of(const Items& all) const { return std::span(items).subspan(all.begin, all.size); }
 };
 
 // One node of a tree that outlives it.
@@ -38,12 +51,13 @@ class Value {
   explicit Value(const Tree& tree) : Value(tree, tree.root) {}
   Value(const Tree& tree, NodeId id) : tree_(&tree), id_(id) {}
 
+  NodeId id() const { return id_; }
   bool is_none() const { return std::holds_alternative<std::monostate>(node()); }
-  const std::string* text() const { return std::get_if<std::string>(&node()); }
+  std::optional<std::string_view> text() const;
   std::optional<bool> truth() const;
   std::optional<std::int64_t> integer() const;  // a truth value counts as none
-  const List* list() const { return std::get_if<List>(&node()); }
-  const Dict* dict() const { return std::get_if<Dict>(&node()); }
+  std::optional<std::span<const NodeId>> list() const;
+  std::optional<std::span<const NodeId>> dict() const;
   Value at(NodeId id) const { return {*tree_, id}; }
   // Of a dictionary: the value of this key; the last one, as Python has it, where a key stands twice. Cost: its length.
   std::optional<Value> find(std::string_view key) const;

@@ -80,15 +80,17 @@ class Writer {
     add_times(entry, call);
     add_sizes(entry, call, static_cast<std::int64_t>(group.ranks.size()));
     entry.timeout_ms = options_.timeout.ns() / 1'000'000;
-    if (!call.site.op.empty())
-      entry.frames.push_back(
-          {call.site.step < 0 ? call.site.op : fmt::format("{} (step {})", call.site.op, call.site.step), options_.file,
-           call.site.line});
-    if (call.site.op.empty())
-      for (const StackFrame& frame : call.site.origin->frames)
-        entry.frames.push_back({frame.function, frame.file, frame.line});
+    entry.frames = frames_of(call.site);
     if (!entry.is_p2p) note_status(entry);
     dump_.entries.push_back(std::move(entry));
+  }
+
+  std::vector<Frame> frames_of(const Site& site) const {
+    if (!site.op.empty())
+      return {{site.step < 0 ? site.op : fmt::format("{} (step {})", site.op, site.step), options_.file, site.line}};
+    std::vector<Frame> frames;
+    for (const StackFrame& frame : site.origin->frames) frames.push_back({frame.function, frame.file, frame.line});
+    return frames;
   }
 
   // " 0->1" of a send and " 1<-0" of a recv, in ranks of the group.

@@ -12,7 +12,7 @@ namespace pdsim::scenarios::pytorch {
 namespace {
 
 Result<Dump> dump_from(std::string_view text) {
-  const Result<Tree> tree = read_tree(text);
+  const Result<Tree> tree = read_tree(std::string(text));
   if (!tree.ok()) return tree.error();
   return dump_of(*tree, 0);
 }

@@ -46,8 +46,8 @@ Entry& DumpScript::add(const std::string& name, EntryState state) {
   entry.state = state;
   if (state == EntryState::completed) entry.completed_ns = entry.created_ns + 500'000;
   entry.timeout_ms = 600'000;
-  entry.frames = {{"all_reduce", "/opt/lib/torch/distributed/distributed_c10d.py", 2696},
-                  {"train_step", "train.py", static_cast<std::int64_t>(10 + entry.record_id)}};
+  entry.frames = std::vector<Frame>{{"all_reduce", "/opt/lib/torch/distributed/distributed_c10d.py", 2696},
+                                    {"train_step", "train.py", static_cast<std::int64_t>(10 + entry.record_id)}};
   return dump_.entries.emplace_back(std::move(entry));
 }
 

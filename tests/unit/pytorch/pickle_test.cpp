@@ -39,7 +39,8 @@ TEST(Pickle, OfEveryProtocolHoldsWhatPythonPutIntoIt) {
     expected.input_sizes = expected.output_sizes = {{2, 3}, {}};
     expected.input_dtypes = expected.output_dtypes = {"Float"};
     expected.timeout_ms = 600000;
-    expected.frames = {{"all_reduce", "/x/torch/distributed/distributed_c10d.py", 2696}, {"step", "train.py", 300}};
+    expected.frames = std::vector<Frame>{{"all_reduce", "/x/torch/distributed/distributed_c10d.py", 2696},
+                                         {"step", "train.py", 300}};
     EXPECT_EQ(dump->entries, std::vector<Entry>{expected});
   }
 }
@@ -83,8 +84,8 @@ TEST(Pickle, SharesWhatTheMemoShares) {
                           "e"));
   ASSERT_TRUE(tree.ok()) << tree.error().message;
   const Value list(*tree);
-  ASSERT_EQ(list.list()->items.size(), 2U);
-  EXPECT_EQ(list.list()->items[0], list.list()->items[1]);
+  ASSERT_EQ(list.list()->size(), 2U);
+  EXPECT_EQ((*list.list())[0], (*list.list())[1]);
 }
 
 TEST(Pickle, RefusesEverythingThatNamesOrCallsCodeAndSaysWhere) {

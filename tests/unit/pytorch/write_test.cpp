@@ -85,7 +85,7 @@ TEST(PytorchWriting, OfOurRunsKeepsWhatPytorchHasAPlaceFor) {
   EXPECT_EQ(dumps[0].entries[0].name, "gloo:all_reduce");
   EXPECT_EQ(dumps[0].entries[0].collective_seq, 1);
   EXPECT_EQ(dumps[0].entries[0].timeout_ms, 30000);
-  EXPECT_EQ(dumps[0].entries[0].frames, (std::vector<Frame>{{"train (step 2)", "mine.yaml", 17}}));
+  EXPECT_EQ(*dumps[0].entries[0].frames, (std::vector<Frame>{{"train (step 2)", "mine.yaml", 17}}));
   EXPECT_EQ(dumps[0].entries[1].output_sizes, (Sizes{{24}}));
   EXPECT_EQ(dumps[0].entries[3].name, "gloo:send 0->1");
   EXPECT_EQ(dumps[1].entries[3].name, "gloo:recv 1<-0");
