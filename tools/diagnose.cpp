@@ -186,12 +186,14 @@ int diagnose(const fs::path& path, const Output& writing, Console& console) {
 
 // A file that cannot be read is told, and its rank is one without a dump.
 int diagnose(const scenarios::pytorch::DumpedJob& job, const Output& writing, Console& console) {
-  const scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
+  scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
   for (const std::string& problem : read_files.problems) console.problem(problem);
   if (read_files.dumps.empty()) return exit_wrong_input;
   scenarios::pytorch::JobOptions options;
   options.written_ns = read_files.written_ns;
-  Result<RunRecord> run = scenarios::pytorch::run_of(read_files.dumps, options);
+  const bool writes = !writing.folder.empty();
+  Result<RunRecord> run =
+      scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}), options);
   if (!run.ok()) {
     console.problem(fmt::format("{}: {}", job.name, run.error().message));
     return exit_wrong_input;

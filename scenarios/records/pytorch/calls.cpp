@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 namespace pdsim::scenarios::pytorch {
@@ -71,24 +72,10 @@ bool is_library(const Frame& f) {
   return f.file.find("/torch/") != std::string::npos || f.file.starts_with("torch/") || f.file.starts_with("<");
 }
 
-// Where the program made the call: its frames from the innermost outside of PyTorch on.
-Site site_of(const Entry& entry) {
-  constexpr std::size_t most_frames = 16;
-  Site site;
-  CallOrigin origin;
-  const auto first = std::find_if_not(entry.frames->begin(), entry.frames->end(), is_library);
-  for (auto frame = first; frame != entry.frames->end() && origin.frames.size() < most_frames; ++frame)
-    origin.frames.push_back({frame->name, frame->file, static_cast<int>(frame->line)});
-  if (origin.frames.empty()) return site;
-  origin.file = origin.frames.front().file;
-  site.origin = std::move(origin);
-  return site;
-}
-
 class Converter {
  public:
-  Converter(const Dump& dump, std::int64_t epoch_ns, const std::function<GroupView(const Entry&)>& group)
-      : dump_(dump), epoch_ns_(epoch_ns), group_(group) {}
+  Converter(const Dump& dump, std::int64_t epoch_ns, const std::function<GroupView(const Entry&)>& group, Sites& sites)
+      : dump_(dump), epoch_ns_(epoch_ns), group_(group), sites_(sites) {}
 
   std::vector<Call> run() {
     std::vector<Call> calls;
@@ -160,7 +147,7 @@ class Converter {
     details.record = entry.record_id;
     add_sizes(call, details, entry);
     call.details = std::move(details);
-    call.site = site_of(entry);
+    call.site = sites_.of(entry.frames);
     add_state(call, entry, state);
     return call;
   }
@@ -214,9 +201,40 @@ class Converter {
   const Dump& dump_;
   std::int64_t epoch_ns_;
   const std::function<GroupView(const Entry&)>& group_;
+  Sites& sites_;
 };
 
+// The frames from the innermost outside of PyTorch on.
+Site site_of(const std::vector<Frame>& frames) {
+  constexpr std::size_t most_frames = 16;
+  Site site;
+  CallOrigin origin;
+  const auto first = std::find_if_not(frames.begin(), frames.end(), is_library);
+  for (auto frame = first; frame != frames.end() && origin.frames.size() < most_frames; ++frame)
+    origin.frames.push_back({frame->name, frame->file, static_cast<int>(frame->line)});
+  if (origin.frames.empty()) return site;
+  origin.file = origin.frames.front().file;
+  site.origin = std::move(origin);
+  return site;
+}
+
 }  // namespace
+
+bool Sites::Older::operator()(const std::vector<Frame>& a, const std::vector<Frame>& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const Frame& x, const Frame& y) {
+    return std::tie(x.line, x.name, x.file) < std::tie(y.line, y.name, y.file);
+  });
+}
+
+const Site& Sites::of(const SharedValue<std::vector<Frame>>& frames) {
+  const Site*& known = of_dump_[&*frames];
+  if (known == nullptr) {
+    const auto [at, is_new] = of_job_.try_emplace(*frames);
+    if (is_new) at->second = site_of(*frames);
+    known = &at->second;
+  }
+  return *known;
+}
 
 std::string_view torch_dtype_name(const Call& call) {
   const auto* const row =
@@ -248,8 +266,9 @@ OpName op_name_of(std::string_view profiling_name) {
 }
 
 std::vector<Call> calls_of(const Dump& dump, std::int64_t epoch_ns,
-                           const std::function<GroupView(const Entry&)>& group) {
-  return Converter(dump, epoch_ns, group).run();
+                           const std::function<GroupView(const Entry&)>& group, Sites& sites) {
+  sites.begin_dump();
+  return Converter(dump, epoch_ns, group, sites).run();
 }
 
 }  // namespace pdsim::scenarios::pytorch

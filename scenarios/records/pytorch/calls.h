@@ -5,7 +5,10 @@
 #include "scenarios/records/pytorch/dump.h"
 
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace pdsim::scenarios::pytorch {
@@ -27,8 +30,23 @@ struct GroupView {
   const std::vector<std::int64_t>* ranks = nullptr;
 };
 
+// Where the program made its calls: one site for all calls of a job with the same frames.
+class Sites {
+ public:
+  const Site& of(const SharedValue<std::vector<Frame>>& frames);
+  // From now on frames are those of another dump, which may lie where those of the last one did.
+  void begin_dump() { of_dump_.clear(); }
+
+ private:
+  struct Older {
+    bool operator()(const std::vector<Frame>& a, const std::vector<Frame>& b) const;
+  };
+  std::unordered_map<const std::vector<Frame>*, const Site*> of_dump_;
+  std::map<std::vector<Frame>, Site, Older> of_job_;
+};
+
 // Times count from `epoch_ns`. Calls are numbered from 0.
 std::vector<Call> calls_of(const Dump& dump, std::int64_t epoch_ns,
-                           const std::function<GroupView(const Entry&)>& group);
+                           const std::function<GroupView(const Entry&)>& group, Sites& sites);
 
 }  // namespace pdsim::scenarios::pytorch

@@ -191,7 +191,7 @@ void leave_out_far_times(std::vector<Dump>& dumps) {
     });
 }
 
-Result<RunRecord> run_of(const std::vector<Dump>& dumps, const JobOptions& options) {
+Result<RunRecord> run_of(std::vector<Dump> dumps, const JobOptions& options) {
   const Result<std::size_t> size = world_size(dumps);
   if (!size.ok()) return size.error();
   RunRecord run;
@@ -201,21 +201,24 @@ Result<RunRecord> run_of(const std::vector<Dump>& dumps, const JobOptions& optio
   const std::int64_t epoch_ns = first_time(dumps);
   std::vector<char> has_dump(*size, 0);
   bool is_stuck = false;
-  for (const Dump& dump : dumps) {
+  const bool runs = is_running(dumps, options);
+  Sites sites;
+  for (Dump& dump : dumps) {
     const auto rank = static_cast<std::size_t>(dump.rank);
     if (dump.rank < 0 || has_dump[rank] != 0)
       return Error{Code::input_invalid, fmt::format("there are two dumps of rank {}", dump.rank), {}};
     has_dump[rank] = 1;
     RankLog& log = run.ranks[rank].log;
-    log.calls = calls_of(dump, epoch_ns, [&](const Entry& e) { return groups.view(e, dump.rank); });
+    log.calls = calls_of(dump, epoch_ns, [&](const Entry& e) { return groups.view(e, dump.rank); }, sites);
     log.dropped = lost_entries(dump);
+    std::vector<Entry>().swap(dump.entries);  // entries and calls of all ranks at once would take twice the memory
     is_stuck = is_stuck || std::any_of(log.calls.begin(), log.calls.end(), is_open);
     for (const Call& call : log.calls) run.elapsed = std::max({run.elapsed, call.issued, call.started, call.finished});
   }
   add_group_notes(groups, run);
   for (std::size_t r = 0; r < *size; ++r)
     if (has_dump[r] == 0) run.ranks[r].log.notes.push_back({-1, {}, {}, notes::NoRecord{}});
-  run.deadlocked = is_stuck && !is_running(dumps, options);
+  run.deadlocked = is_stuck && !runs;
   run.deadlock_at = run.deadlocked ? run.elapsed : Time{};
   run.wall_ns = run.elapsed.ns();
   run.watchdog.resize(*size);

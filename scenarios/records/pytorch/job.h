@@ -28,6 +28,6 @@ struct JobOptions {
 void leave_out_far_times(std::vector<Dump>& dumps);
 
 // input_invalid for a rank that came twice, and for ranks beyond 131071.
-Result<RunRecord> run_of(const std::vector<Dump>& dumps, const JobOptions& options = {});
+Result<RunRecord> run_of(std::vector<Dump> dumps, const JobOptions& options = {});
 
 }  // namespace pdsim::scenarios::pytorch
