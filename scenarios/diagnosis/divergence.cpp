@@ -45,9 +45,9 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
       if (row[r] == nullptr) row[r] = &call;
     }
   }
-  for (auto& [name, table] : tables)
-    for (std::size_t r = 0; r < ranks; ++r)
-      if (is_lost(run.ranks[r].log)) table.members[r] = 0;
+  for (std::size_t r = 0; r < ranks; ++r)
+    if (is_lost(run.ranks[r].log))
+      for (auto& [name, table] : tables) table.members[r] = 0;
   for (auto& [name, table] : tables)
     for (std::size_t r = 0; r < ranks; ++r)
       if (run.ranks[r].log.dropped > 0)

@@ -80,8 +80,9 @@ class Converter {
   std::vector<Call> run() {
     std::vector<Call> calls;
     const std::vector<Entry>& entries = dump_.entries;
+    const std::vector<std::size_t> ends = batch_ends();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::size_t end = batch_end(i);
+      const std::size_t end = ends[i];
       if (end > i) {
         add_batch(calls, i, end);
         i = end;
@@ -94,17 +95,23 @@ class Converter {
   }
 
  private:
-  // A batch is recorded as its calls, which have no state of their own, and then one entry named coalesced. Returns where
-  // that one is, or `begin` when this entry is in no batch.
-  std::size_t batch_end(std::size_t begin) const {
+  // A batch is recorded as its calls, which have no state of their own, and then one entry named coalesced. For every entry,
+  // where that one is; itself when it is in no batch.
+  std::vector<std::size_t> batch_ends() const {
     const std::vector<Entry>& entries = dump_.entries;
-    const auto same = [&](const Entry& e) {
-      return e.group == entries[begin].group && e.group_desc == entries[begin].group_desc &&
-             e.collective_seq == entries[begin].collective_seq && e.p2p_seq == entries[begin].p2p_seq;
+    const auto same = [](const Entry& a, const Entry& b) {
+      return a.group == b.group && a.group_desc == b.group_desc && a.collective_seq == b.collective_seq &&
+             a.p2p_seq == b.p2p_seq;
     };
-    for (std::size_t i = begin; i < entries.size() && same(entries[i]); ++i)
-      if (op_name_of(entries[i].name).name == "coalesced") return i;
-    return begin;
+    const auto ends_batch = [](const Entry& e) { return op_name_of(e.name).name == "coalesced"; };
+    std::vector<std::size_t> ends(entries.size());
+    bool before_end = false;  // whether the entry behind is in a batch, or ends one
+    for (std::size_t i = entries.size(); i-- > 0;) {
+      const bool is_end = ends_batch(entries[i]);
+      before_end = is_end || (before_end && same(entries[i], entries[i + 1]));
+      ends[i] = before_end && !is_end ? ends[i + 1] : i;
+    }
+    return ends;
   }
 
   void add_batch(std::vector<Call>& calls, std::size_t begin, std::size_t end) const {
