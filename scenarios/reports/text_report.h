@@ -18,7 +18,7 @@ struct TextOptions {
   std::string out_dir;  // where artefacts of <scenario>/<variant> were written; empty: none were
   std::string source;   // the scenario file's text, for excerpts; empty: places only
   std::string strategy = "fifo";
-  std::string replay;  // the command that gives this report again; empty: that of the scenario
+  std::string replay{};  // the command that gives this report again; empty: that of the scenario
 };
 
 // The variants of one file.
