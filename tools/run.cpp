@@ -4,9 +4,12 @@
 
 #include "backends/launch/guarded.h"
 #include "backends/launch/launch.h"
+#include "scenarios/guests/script_terms.h"
+#include "scenarios/reports/artifacts.h"
 #include "scenarios/reports/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "tools/command.h"
+#include "tools/console/output_folder.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -31,6 +34,7 @@ struct RunFlags {
   int ranks = 2;
   std::string backend;
   std::string patience = "60s";
+  std::string out;
   std::uint64_t seed = 0;
   std::vector<std::string> command;
 };
@@ -57,15 +61,6 @@ std::string script_of(const std::vector<std::string>& command) {
   return command.front();
 }
 
-// The file that the diagnosis points into: that of the first call it has a line of.
-std::string file_pointed_at(const scenarios::Report& report, const std::string& script) {
-  if (report.diagnosis() == nullptr || report.diagnosis()->spans.empty()) return script;
-  for (const RankResult& rank : report.run.ranks)
-    for (const Call& call : rank.log.calls)
-      if (call.site.origin && call.site.line == report.diagnosis()->spans.front().line) return call.site.origin->file;
-  return script;
-}
-
 // The command that runs this again, as a shell takes it.
 std::string replay_of(const RunFlags& flags) {
   std::string line = fmt::format("pdsim run -n {}", flags.ranks);
@@ -84,7 +79,8 @@ int told_end(const scenarios::guests::GuestRun& run, const scenarios::Report& re
   const bool ended_badly = std::any_of(run.ended.begin(), run.ended.end(), [](const std::optional<Ended>& e) {
     return e && (e->signal != 0 || e->exit_status != 0);
   });
-  return report.diagnosis() != nullptr || report.outcome != scenarios::Outcome::ok || ended_badly ? exit_did_not_hold : exit_held;
+  return report.diagnosis() != nullptr || report.outcome != scenarios::Outcome::ok || ended_badly ? exit_did_not_hold
+                                                                                                  : exit_held;
 }
 
 int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& console) {
@@ -102,7 +98,7 @@ int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& 
   scenario.seed = run.world.seed;
   scenario.world.spec = run.world;
   scenarios::Report report = scenarios::analyse(scenario, std::move(run.record));
-  scenario.file = file_pointed_at(report, script);
+  if (const std::string file = scenarios::guests::speak_of_script(report); !file.empty()) scenario.file = file;
   scenarios::TextOptions text;
   text.source = text_of(scenario.file);
   text.colour = console.color();
@@ -112,8 +108,15 @@ int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& 
     console.problem(fmt::format("no rank called init_process_group, so there was nothing to simulate"));
     return status;
   }
+  text.out_dir = flags.out;
   console.print(scenarios::render_diagnosis(report, text));
-  return status;
+  if (flags.out.empty()) return status;
+  text.colour = false;
+  const Status written = scenarios::write_artifacts(report, (fs::path(flags.out) / scenario.name).string(),
+                                                    scenarios::render_diagnosis(report, text), text.source);
+  if (written.ok()) return status;
+  console.problem(written.error().message);
+  return status_of(written.error());
 }
 
 std::string silence_problem(const std::string& text) {
@@ -128,6 +131,10 @@ int run(const RunFlags& flags, Console& console) {
   if (!problem.empty()) {
     console.problem(problem + "; nothing was run");
     return exit_wrong_input;
+  }
+  if (const Status folder = flags.out.empty() ? Status{} : prepare_output_folder("--out", flags.out); !folder.ok()) {
+    console.problem(folder.error().message);
+    return status_of(folder.error());
   }
   scenarios::guests::JobOptions job;
   job.ranks = flags.ranks;
@@ -160,6 +167,8 @@ Action declare_run(CLI::App& app) {
   app.add_option("--patience", flags->patience, "how long a rank may call nothing before it counts as hung")
       ->check(silence_problem)
       ->capture_default_str();
+  app.add_option("--out", flags->out, "folder for report.html, trace.json and events.jsonl")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 13> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 16> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -27,6 +27,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 13> kinds{{{"hello", Kin
                                                                    {"Enter", Kind::enter},
                                                                    {"Leave", Kind::leave},
                                                                    {"Group_made", Kind::group_made},
+                                                                   {"Ddp", Kind::ddp},
+                                                                   {"Bucket", Kind::bucket},
+                                                                   {"Unfilled", Kind::unfilled},
                                                                    {"Raised", Kind::raised}}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
@@ -88,7 +91,10 @@ Request read(const Json& object) {
   if (!known) throw Json::other_error::create(501, fmt::format("unknown request `{}`", op), &object);
   Members members(object);
   members.take("name", r.name).take("kind", r.name).take("text", r.text).take("store", r.store);
-  members.take(r.kind == Kind::leave ? "error" : "code", r.code).take("expected", r.expected).take("module", r.module);
+  members.take(r.kind == Kind::leave ? "error" : "code", r.code)
+      .take("expected", r.expected)
+      .take("module", r.module)
+      .take("purpose", r.purpose);
   members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys).take("ranks", r.ranks);
   members.take("sends", r.sends).take("receives", r.receives).take("slot", r.slot).take("pid", r.pid);
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
@@ -96,7 +102,7 @@ Request read(const Json& object) {
   members.take("coalesced", r.coalesced).take("all", r.all);
   members.take_time("seconds", r.timeout);
   r.site = site_of(object);
-  r.site.op = r.name;
+  if (r.kind != Kind::raised) r.site.op = r.name;
   return r;
 }
 

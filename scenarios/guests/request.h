@@ -32,10 +32,13 @@ struct Request {
     enter,              // a call of the program begins: `name`
     leave,              // the innermost ends, with the error `code` and `text` where it has one
     group_made,         // `name` and `ranks`
-    raised,             // the exception `name` with `text` escaped
+    ddp,  // was constructed, with `count` buckets: `all`: it finds unused parameters, `number`: it broadcasts buffers
+    bucket,    // the `number`-th has `count` bytes and the parameters `keys`; `all`: it was laid out again
+    unfilled,  // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
+    raised,    // the exception `name` with `text` escaped
   };
   Kind kind = Kind::hello;
-  std::string name, text, code, store, expected, dtype, reduce, module;
+  std::string name, text, code, store, expected, dtype, reduce, module, purpose;
   std::vector<std::string> keys;
   std::vector<Rank> ranks;
   std::vector<std::int64_t> sends, receives;

@@ -41,7 +41,7 @@ ProgramResult Session::run() {
 }
 
 void Session::handle(Request& request) {
-  if (request.site.origin) env_.recorder.set_site(request.site);
+  if (request.site.origin && request.kind != Request::Kind::raised) env_.recorder.set_site(request.site);
   if (!expects_answer(request.kind)) return tell(request);
   const Reply reply = reply_to(request);
   job_.answer(env_.rank, reply.answer, reply.data);
@@ -49,15 +49,25 @@ void Session::handle(Request& request) {
 
 void Session::tell(const Request& request) {
   if (request.kind == Request::Kind::enter) {
-    open_.push_back(env_.recorder.enter(request.name));
+    open_.push_back({env_.recorder.enter(request.name), request.name});
+    failed_.clear();
   } else if (request.kind == Request::Kind::leave && !open_.empty()) {
     Status status;
     if (!request.code.empty())
       status = Error{code_named(request.code).value_or(Code::program_raised), request.text, {}};
-    env_.recorder.leave(open_.back(), status);
+    env_.recorder.leave(open_.back().call, status);
+    if (!status.ok()) failed_ = open_.back().name;
     open_.pop_back();
   } else if (request.kind == Request::Kind::group_made) {
-    env_.recorder.note(notes::GroupMade{request.name, static_cast<int>(request.number), request.ranks});
+    env_.recorder.note(notes::GroupMade{request.name, ++made_, request.ranks});
+  } else if (request.kind == Request::Kind::ddp) {
+    env_.recorder.note(
+        notes::DdpOptions{request.all, request.number != 0, {}, request.count, request.site.line, request.site.column});
+  } else if (request.kind == Request::Kind::bucket) {
+    const auto phase = request.all ? notes::LayoutPhase::rebuilt : notes::LayoutPhase::initial;
+    env_.recorder.note(notes::BucketLayout{phase, request.number, request.count, request.keys});
+  } else if (request.kind == Request::Kind::unfilled) {
+    env_.recorder.note(notes::BucketUnfilled{request.number, request.size, request.count, request.keys});
   } else if (request.kind == Request::Kind::raised) {
     raised_ = request;
   }
@@ -137,7 +147,7 @@ Session::Reply Session::join(Request& request) {
   const Result<Store*> base = opened(request, timeout);
   if (!base.ok()) return refused(base.error());
   const bool is_world = request.name == "world";
-  JoinOptions options;
+  pdsim::JoinOptions options;
   options.group = is_world ? (++inits_ == 1 ? "world" : fmt::format("world/{}", inits_))
                            : fmt::format("{}/{}", inits_, request.name);
   options.name = request.name;
@@ -170,6 +180,10 @@ Session::Reply Session::start(Request& request) {
   if (!call.ok()) return refused(call.error());
   CallOptions options;
   if (request.timeout) options.timeout = *request.timeout;
+  if (const auto purpose = value_named<PurposeKind>(request.purpose)) {
+    options.purpose = {*purpose, *purpose == PurposeKind::bucket ? request.number : -1};
+    options.parameters = request.keys;
+  }
   if (request.coalesced > 0) options.purpose = {PurposeKind::coalesced, request.coalesced};
   const std::int64_t number = next_++;
   Pending& pending = works_[number];
@@ -265,7 +279,9 @@ ProgramResult Session::result_of(const Ended& how) {
   if (how.exit_status == 0) return {};
   if (!raised_)
     return {Error{Code::program_raised, fmt::format("the process ended with exit status {}", how.exit_status), {}}};
-  env_.recorder.set_site(raised_->site);
+  Site site = raised_->site;
+  site.op = failed_.empty() ? env_.recorder.site().op : failed_;
+  env_.recorder.set_site(site);
   const bool from_library =
       !last_error_.message.empty() && raised_->text.find(last_error_.message) != std::string::npos;
   if (from_library) return {last_error_};

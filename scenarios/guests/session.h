@@ -59,9 +59,14 @@ class Session {
   std::unique_ptr<Store> store_;
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
   std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;
-  std::vector<std::int64_t> open_;  // calls of the program
+  struct Open {
+    std::int64_t call = 0;
+    std::string name;
+  };
+  std::vector<Open> open_;  // calls of the program
+  std::string failed_;      // the newest that ended with an error, if none began since
   std::int64_t next_ = 1;
-  int inits_ = 0;
+  int inits_ = 0, made_ = 0;
   Error last_error_;
   std::optional<Request> raised_;
 };

@@ -147,7 +147,7 @@ constexpr std::array rooms{
     Room{"scenarios/worlds/", {}},
     Room{"scenarios/diagnosis/", {"scenarios/program/", "scenarios/worlds/"}},
     Room{"scenarios/reports/", {"scenarios/program/", "scenarios/worlds/"}},
-    Room{"scenarios/guests/", {"scenarios/program/", "scenarios/language/", "scenarios/records/"}},
+    Room{"scenarios/guests/", {"scenarios/program/", "scenarios/worlds/", "scenarios/reports/"}},
     Room{"scenarios/run/", {}},
     Room{"scenarios/measure/", {}},
 };

@@ -1,25 +1,160 @@
-"""What DistributedDataParallel does, for the record."""
+"""What DistributedDataParallel does, for the record: its options, its buckets, and the gradients that never came."""
 
 import functools
 from types import ModuleType
-from typing import Any
+from typing import Any, Dict, List, Optional, Sequence, Set
 
-from . import sites, training
+import torch
+
+from . import link, sites, training
+
+
+class Watched:
+    """One wrapper's buckets, as lists of parameters' indices in the order of the Reducer."""
+
+    def __init__(self, wrapper: Any, layout: Sequence[Sequence[int]]) -> None:
+        self.wrapper = wrapper
+        named = [(n, p) for n, p in wrapper.module.named_parameters() if p.requires_grad]
+        self.names = [n for n, _ in named]
+        self.parameters = [p for _, p in named]
+        self.buckets = [list(b) for b in reversed(layout)]
+        self.arrived: List[int] = []
+        self.armed = False  # a forward has begun whose gradients are to be reduced
+        self.rebuilt = False
+        self.next_bucket = 0
+        self.site: Optional[Dict[str, Any]] = None  # of the newest backward
+        for index, parameter in enumerate(self.parameters):
+            parameter.register_hook(functools.partial(self._arrives, index))
+
+    def _arrives(self, index: int, gradient: Any) -> None:
+        if self.armed and index not in self.arrived:
+            self.arrived.append(index)
+
+    def size_of(self, bucket: int) -> int:
+        return sum(self.parameters[i].numel() for i in self.buckets[bucket])
+
+    def tell_layout(self) -> None:
+        for number, bucket in enumerate(self.buckets):
+            size = sum(self.parameters[i].numel() * self.parameters[i].element_size() for i in bucket)
+            note = {"op": "Bucket", "number": number, "count": size, "keys": [self.names[i] for i in bucket]}
+            link.link().tell({**note, "all": self.rebuilt, **sites.site()})
+
+    def begins(self) -> None:
+        """A forward of the wrapper has been made."""
+        self._rebuild()
+        self.arrived, self.next_bucket, self.site = [], 0, None
+        self.armed = bool(torch.is_grad_enabled() and self.wrapper.require_backward_grad_sync)
+
+    def _rebuild(self) -> None:
+        """The Reducer lays its buckets out anew after the first whole backward, in the order in which gradients came."""
+        static = getattr(self.wrapper, "static_graph", False)
+        if self.rebuilt or not self.armed or (self.wrapper.find_unused_parameters and not static):
+            return
+        if len(self.arrived) != len(self.parameters):
+            return
+        order = self.arrived
+        limits = [torch.distributed._DEFAULT_FIRST_BUCKET_BYTES, self.wrapper.bucket_bytes_cap]
+        chosen = [self.parameters[i] for i in order]
+        try:
+            layout = _assign(chosen, limits, [False] * len(chosen), list(order))[0]
+        except (RuntimeError, TypeError):
+            return
+        self.rebuilt = True
+        self.buckets = [list(b) for b in layout]
+        self.tell_layout()
+
+    def tell_unfilled(self) -> None:
+        if not self.armed or self.site is None or self.wrapper.find_unused_parameters:
+            return
+        site, self.site = self.site, None
+        arrived: Set[int] = set(self.arrived)
+        for number, bucket in enumerate(self.buckets):
+            missing = [i for i in bucket if i not in arrived]
+            if missing:
+                note = {"op": "Unfilled", "number": number, "size": len(bucket) - len(missing), "count": len(bucket)}
+                link.link().tell({**note, "keys": [self.names[i] for i in missing], **site})
+
+
+_watched: List[Watched] = []
+_layout: List[Any] = []
+_assign: Any = None
+
+
+def bucket_of(group: Any, count: int) -> Optional[Watched]:
+    """Whose next bucket it is that has so many elements; None: the call is not of a bucket."""
+    for ddp in _watched:
+        fits = ddp.armed and ddp.wrapper.process_group is group and ddp.next_bucket < len(ddp.buckets)
+        if fits and ddp.size_of(ddp.next_bucket) == count:
+            return ddp
+    return None
+
+
+def shadowed_bucket(group: Any, count: int) -> Optional[int]:
+    """Of join: a rank without inputs makes the calls of the others' buckets. None: none has so many elements."""
+    for ddp in _watched:
+        if ddp.wrapper.process_group is group:
+            for number in range(len(ddp.buckets)):
+                if ddp.size_of(number) == count:
+                    return number
+    return None
+
+
+def _backward_is_over() -> None:
+    for ddp in _watched:
+        if ddp.armed:
+            ddp.site = sites.site()
+
+
+def _settle() -> None:
+    for ddp in _watched:
+        ddp.tell_unfilled()
+
+
+def _watch_layout() -> None:
+    global _assign
+    dist: Any = torch.distributed
+    _assign = dist._compute_bucket_assignment_by_size
+
+    @functools.wraps(_assign)
+    def assign(*args: Any, **kwargs: Any) -> Any:
+        result = _assign(*args, **kwargs)
+        _layout[:] = [result[0]]
+        return result
+
+    dist._compute_bucket_assignment_by_size = assign
+
+
+def _tell_options(wrapper: Any, buckets: int) -> None:
+    note = {"op": "Ddp", "all": bool(wrapper.find_unused_parameters), "number": int(bool(wrapper.broadcast_buffers))}
+    link.link().tell({**note, "count": buckets, **sites.site()})
 
 
 def install(module: ModuleType) -> None:
     kind = module.DistributedDataParallel  # type: ignore[attr-defined]
     init, forward = kind.__init__, kind.forward
+    _watch_layout()
+    training.after_backward(_backward_is_over)
+    training.before_others(_settle)
 
     @functools.wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        _layout.clear()
         training.in_phase("DistributedDataParallel", "construction", init, self, *args, **kwargs)
         sites.place.step = max(sites.place.step, 0)
+        if _layout and link.is_open():
+            watched = Watched(self, _layout[0])
+            _watched.append(watched)
+            _tell_options(self, len(watched.buckets))
+            watched.tell_layout()
 
     @functools.wraps(forward)
     def forwarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         phase = "forward" if self.training else "evaluation"
-        return training.in_phase("forward", phase, forward, self, *args, **kwargs)
+        result = training.in_phase("forward", phase, forward, self, *args, **kwargs)
+        for watched in _watched:
+            if watched.wrapper is self:
+                watched.begins()
+        return result
 
     kind.__init__ = made
     kind.forward = forwarded

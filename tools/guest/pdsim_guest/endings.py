@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import Any, Callable, Optional, Type
 
-from . import link, sites
+from . import errors, link, sites
 
 _real_sleep = time.sleep
 
@@ -24,7 +24,7 @@ def raised(kind: Type[BaseException], error: BaseException, trace: Optional[Trac
                 "name": kind.__name__,
                 "text": str(error),
                 "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
-                "code": getattr(error, "pdsim_code", None),
+                "code": errors.code_of(error),
                 "frames": found[:16],
                 "step": sites.place.step,
                 "phase": "none",

@@ -1,12 +1,13 @@
 """The process group that a script gets instead of its backend's: every call becomes a request to pdsim."""
 
+import sys
 from datetime import timedelta
 from typing import Any, Dict, List, Optional, Sequence
 
 import torch
 from torch._C._distributed_c10d import ProcessGroup
 
-from . import link, sites
+from . import ddp, link, sites, training
 from .memory import Landing, dtype_name, packed, view
 from .works import GuestWork
 
@@ -34,6 +35,34 @@ def _one(tensors: Tensors) -> torch.Tensor:
     if len(tensors) != 1:
         raise RuntimeError("pdsim: a call with several tensors per rank, which only processes with several GPUs make")
     return tensors[0]
+
+
+def _called_from_c() -> bool:
+    """Whether PyTorch's C++ makes this call, for DDP, and not a function of torch.distributed's."""
+    frame = sys._getframe(4)  # over _purpose, _start and the group's own method
+    return not frame.f_code.co_filename.endswith("distributed_c10d.py")
+
+
+def _purpose(group: Any, kind: str, like: Optional[torch.Tensor], count: int) -> Dict[str, Any]:
+    """What DDP makes the call for, where it is DDP's."""
+    if like is None or not _called_from_c():
+        return {}
+    integers = like.dtype in (torch.int32, torch.int64)
+    if sites.place.in_phase("backward") and kind == "all_reduce":
+        of = ddp.bucket_of(group, count)
+        if of is None:
+            return {"purpose": "used map"} if integers else {}
+        of.next_bucket += 1
+        number = of.next_bucket - 1
+        return {"purpose": "bucket", "number": number, "keys": [of.names[i] for i in of.buckets[number]]}
+    if kind == "all_reduce" and not integers:
+        shadow = ddp.shadowed_bucket(group, count)
+        return {} if shadow is None else {"purpose": "bucket", "number": shadow}
+    if sites.place.in_phase("construction"):
+        return {"purpose": "parameter sizes" if kind == "all_gather" else "parameters"}
+    if kind == "broadcast":
+        return {"purpose": "rebuild order" if integers and sites.place.in_phase("forward") else "buffers"}
+    return {}
 
 
 class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
@@ -66,7 +95,10 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
             request["dtype"] = dtype_name(like)
         request["seconds"] = _seconds(options)
         request.update(more)
+        if not sites.place.in_phase("backward"):
+            training.settle()
         request.update(sites.site())
+        request.update(_purpose(self, kind, like, count))
         kept = [packed(t) for t in inputs]
         reply, _ = link.link().ask(request, [view(t) for t in kept])
         self._sequence += 1
@@ -177,7 +209,8 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         return self._backend_name
 
     def getBackendName(self) -> str:
-        return self._backend_name
+        """For C++, which takes a group of this name for its own class: the Logger of DDP looks into what calls itself gloo."""
+        return "pdsim"
 
     def _set_sequence_number_for_group(self) -> None:
         pass

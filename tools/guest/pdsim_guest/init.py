@@ -1,11 +1,12 @@
 """Hooks in where torch.distributed makes its groups, and gives out ours whatever backend the script names."""
 
 import functools
+import sys
 from datetime import timedelta
 from types import ModuleType
 from typing import Any, Callable, List
 
-from . import link, sites
+from . import errors, link, sites, training
 
 
 class _Making:
@@ -44,6 +45,9 @@ def _watch_making(c10d: ModuleType) -> None:
 
 def _replace_backends(c10d: ModuleType) -> None:
     from .groups import GuestProcessGroup
+    from .works import watch_futures
+
+    watch_futures()
 
     class _Factory:
         """Called as the constructors of PyTorch's backends are."""
@@ -81,17 +85,34 @@ def _around(c10d: ModuleType, name: str) -> None:
     def recorded(*args: Any, **kwargs: Any) -> Any:
         if name == "init_process_group":
             link.link(str(args[0] if args else kwargs.get("backend", "")).lower(), _torch_version())
+        training.settle()
         link.link().tell({"op": "Enter", "name": name, **sites.site()})
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            code = "already-initialized" if "twice" in str(error) else getattr(error, "pdsim_code", "program-raised")
-            link.link().tell({"op": "Leave", "error": code, "text": str(error)})
+            link.link().tell({"op": "Leave", "error": errors.code_of(error), "text": str(error)})
             raise
         link.link().tell({"op": "Leave"})
         return result
 
     setattr(c10d, name, recorded)
+
+
+def _without_a_group(c10d: ModuleType) -> None:
+    """A call that needs the default group and finds none is on record too."""
+    ask = c10d._get_default_group
+
+    @functools.wraps(ask)
+    def watched() -> Any:
+        try:
+            return ask()
+        except RuntimeError as error:
+            caller = sys._getframe(1).f_code.co_name
+            link.link().tell({"op": "Enter", "name": caller, **sites.site()})
+            link.link().tell({"op": "Leave", "error": errors.code_of(error), "text": str(error)})
+            raise
+
+    c10d._get_default_group = watched
 
 
 def _store_barrier(rank: int, store: Any, timeout: timedelta) -> None:
@@ -128,6 +149,7 @@ def install(c10d: ModuleType) -> None:
     _replace_backends(c10d)
     _around(c10d, "init_process_group")
     _around(c10d, "new_group")
+    _without_a_group(c10d)
     _destroying(c10d)
     c10d._store_based_barrier = _store_barrier
 

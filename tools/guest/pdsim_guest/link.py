@@ -41,8 +41,9 @@ class Link:
     def __init__(self, path: str) -> None:
         self.pid = os.getpid()
         self._lock = threading.RLock()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.connect(path)
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        made.connect(path)
+        self._fd = made.detach()  # open to the very end of the process, whatever still calls then
 
     def tell(self, request: Dict[str, Any]) -> None:
         with self._lock:
@@ -65,11 +66,11 @@ class Link:
 
     def _send(self, request: Dict[str, Any], data: Sequence[memoryview]) -> None:
         text = json.dumps(request).encode()
+        head = _head.pack(len(text), sum(d.nbytes for d in data)) + text
         try:
-            self._socket.sendall(_head.pack(len(text), sum(d.nbytes for d in data)) + text)
-            for part in data:
-                if part.nbytes:
-                    self._socket.sendall(part)
+            for part in (memoryview(head), *data):
+                while part.nbytes:
+                    part = part[os.write(self._fd, part) :]
         except (BrokenPipeError, ConnectionResetError):
             _end_as("over")
 
@@ -91,7 +92,7 @@ class Link:
     def _fill(self, memory: memoryview) -> None:
         while memory.nbytes:
             try:
-                count = self._socket.recv_into(memory)
+                count = os.readv(self._fd, [memory])
             except ConnectionResetError:
                 count = 0
             if count == 0:

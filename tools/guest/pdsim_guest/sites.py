@@ -17,6 +17,9 @@ class Place:
         self.step = -1
         self.phases: List[str] = []
 
+    def in_phase(self, name: str) -> bool:
+        return bool(self.phases) and self.phases[-1] == name
+
 
 place = Place()
 

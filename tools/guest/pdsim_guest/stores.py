@@ -7,6 +7,10 @@ from typing import Any, List, Optional, Union
 from . import link, sites
 
 
+# C++ holds a store without its Python object, which has all its functions: none may go before the process.
+_alive: List[Any] = []
+
+
 def install(module: ModuleType) -> None:
     """For modules that hold the names TCPStore and FileStore."""
     from torch._C._distributed_c10d import Store
@@ -14,6 +18,7 @@ def install(module: ModuleType) -> None:
     class GuestStore(Store):  # type: ignore[misc]
         def __init__(self, name: str, timeout: Optional[timedelta]) -> None:
             super().__init__()
+            _alive.append(self)
             self._name = name
             self._seconds = timeout.total_seconds() if timeout is not None else 300.0
 

@@ -2,28 +2,40 @@
 
 import functools
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any, Callable, List
 
-from . import link, sites
+from . import errors, link, sites
 
-_after_backward: list = []
+_after_backward: List[Callable[[], None]] = []
+_before_others: List[Callable[[], None]] = []
 
 
 def after_backward(callback: Callable[[], None]) -> None:
     _after_backward.append(callback)
 
 
+def before_others(callback: Callable[[], None]) -> None:
+    """Called before whatever the rank does next that is no backward."""
+    _before_others.append(callback)
+
+
+def settle() -> None:
+    for callback in _before_others:
+        callback()
+
+
 def in_phase(name: str, phase: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Runs the function as one call of the program, where the rank is in the simulated world."""
     if not link.is_open():
         return function(*args, **kwargs)
+    if phase != "backward":
+        settle()
     sites.place.phases.append(phase)
     link.link().tell({"op": "Enter", "name": name, **sites.site()})
     try:
         result = function(*args, **kwargs)
     except Exception as error:
-        code = getattr(error, "pdsim_code", "program-raised")
-        link.link().tell({"op": "Leave", "error": code, "text": str(error)})
+        link.link().tell({"op": "Leave", "error": errors.code_of(error), "text": str(error)})
         raise
     finally:
         sites.place.phases.pop()

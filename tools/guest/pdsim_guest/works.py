@@ -133,6 +133,19 @@ def wait_for_all() -> None:
             work.wait()
 
 
+def watch_futures() -> None:
+    """Futures that C++ has made of ours (a communication hook's) are waited for in C++: their works come first, visibly."""
+    plain: Any = torch._C.Future
+    wait = plain.wait
+
+    def watched(self: Any) -> Any:
+        if not isinstance(self, GuestFuture) and not self.done():
+            wait_for_all()
+        return wait(self)
+
+    plain.wait = watched
+
+
 def _wait_at_the_end_of_backward() -> None:
     """The Reducer waits for its futures in C++, which nobody sees. This callback runs after all hooks of the backward and before the
     Reducer's own, and waits for them visibly. Outside of a backward it cannot be queued."""

@@ -1,0 +1,67 @@
+#include "scenarios/guests/script_terms.h"
+
+#include "scenarios/records/log_view.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+struct Cure {
+  std::string_view diagnosis, setting, python;
+};
+
+// A rule's fix that holds `setting`, a key of scenario files, is this in a script.
+constexpr std::array cures{
+    Cure{"unused-parameters", "find_unused_parameters", "DistributedDataParallel(..., find_unused_parameters=True)"},
+    Cure{"buffer-broadcast-inplace", "broadcast_buffers", "DistributedDataParallel(..., broadcast_buffers=False)"},
+    Cure{"uneven-inputs", "join", "with model.join():  around the loop over the batches"},
+    Cure{"missing-exit", "wait:", "work.wait() for every asynchronous call before the program ends"},
+};
+
+const Site* site_of(const Report& report, const Evidence& evidence) {
+  const RankLog& log = log_of(report.run, evidence.rank);
+  const Call* call = call_by_id(log, evidence.call);
+  return call == nullptr || call->site.line <= 0 || !call->site.origin ? nullptr : &call->site;
+}
+
+// Of the call of that line which some rank made.
+std::string file_of(const Report& report, const Span& span) {
+  for (const RankResult& rank : report.run.ranks) {
+    for (const Call& call : rank.log.calls)
+      if (call.site.origin && call.site.line == span.line) return call.site.origin->file;
+    if (rank.log.error_site.origin && rank.log.error_site.line == span.line) return rank.log.error_site.origin->file;
+  }
+  return {};
+}
+
+void point_at_evidence(const Report& report, Diagnosis& finding) {
+  for (const Evidence& evidence : finding.evidence) {
+    const Site* site = site_of(report, evidence);
+    if (site == nullptr) continue;
+    const bool known = std::any_of(finding.spans.begin(), finding.spans.end(),
+                                   [&](const Span& span) { return span.line == site->line; });
+    const std::string label = "rank " + std::to_string(evidence.rank) + ": " + evidence.what;
+    if (!known) finding.spans.push_back({site->line, site->column, 1, label, finding.spans.empty()});
+  }
+}
+
+}  // namespace
+
+std::string speak_of_script(Report& report) {
+  if (report.findings.empty()) return {};
+  for (Diagnosis& finding : report.findings)
+    for (const Cure& cure : cures)
+      if (finding.id == cure.diagnosis && finding.fix.find(cure.setting) != std::string::npos)
+        finding.fix = cure.python;
+  Diagnosis& first = report.findings.front();
+  if (first.spans.empty()) point_at_evidence(report, first);
+  if (first.spans.empty()) return {};
+  const std::string file = file_of(report, first.spans.front());
+  std::erase_if(first.spans, [&](const Span& span) { return file_of(report, span) != file; });
+  return file;
+}
+
+}  // namespace pdsim::scenarios::guests

@@ -1,0 +1,14 @@
+// A report about a guest in the terms of its script: places in its files, and cures as Python.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+
+namespace pdsim::scenarios::guests {
+
+// Points the first finding into the script, where its rule knew no place: at the calls that it cites. Fixes that a rule writes as keys of
+// a scenario become Python. Returns the file that the finding's places are in; empty: there are none.
+std::string speak_of_script(Report& report);
+
+}  // namespace pdsim::scenarios::guests

@@ -1,0 +1,14 @@
+# ranks: 2
+# finds: nothing
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.manual_seed(0)
+
+model = DistributedDataParallel(nn.Linear(4, 8))
+model(torch.ones(2, 4)).sum().backward()

@@ -1,0 +1,22 @@
+# ranks: 2
+# finds: deadlock
+# line: dist.gather_object(losses, gathered)
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.manual_seed(0)
+
+losses = {"rank": rank, "loss": 0.5}
+gathered = [None, None] if rank == 0 else None
+if rank == 0:
+    dist.gather_object(losses, gathered)
+if rank == 0:
+    assert gathered == [{"rank": 0, "loss": 0.5}, {"rank": 1, "loss": 0.5}], gathered
+everybody = [None, None]
+dist.all_gather_object(everybody, rank)
+assert everybody == [0, 1]
