@@ -14,6 +14,7 @@
 #include "scenarios/run/analyse.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
+#include "tools/diagnose_logs.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -47,6 +48,7 @@ struct Output {
 struct Found {
   std::vector<fs::path> records;
   std::vector<scenarios::pytorch::DumpedJob> jobs;
+  std::vector<std::string> logs;  // of a folder that has neither
 };
 
 // What lies below a folder, or the file itself. Empty, and the problem told, when there is nothing.
@@ -66,11 +68,11 @@ Found found_at(const std::string& argument, Console& console) {
     found.insert(found.end(), rings.begin(), rings.end());
     std::sort(found.begin(), found.end());
     all.jobs = scenarios::pytorch::jobs_below(argument);
-    if (found.empty() && all.jobs.empty())
+    if (found.empty() && all.jobs.empty()) all.logs = log_files_below(argument);
+    if (found.empty() && all.jobs.empty() && all.logs.empty())
       console.problem(
           fmt::format("no events.jsonl below {}, which `pdsim scenario --out {}` writes, no rank_N.ring of "
-                      "PDSIM_FLIGHT_RECORD, and no "
-                      "dump of PyTorch's Flight Recorder",
+                      "PDSIM_FLIGHT_RECORD, no dump of PyTorch's Flight Recorder, and no log (.log, .out, .err, .txt)",
                       argument, argument));
   } else if (fs::exists(status)) {
     found.emplace_back(argument);
@@ -220,19 +222,28 @@ int diagnose_all(const std::vector<std::string>& arguments, const Output& writin
     worst = std::max(worst, diagnose(one, writing, console));
   };
   std::vector<std::string> files;  // of PyTorch jobs, which are one per rank
+  std::vector<std::string> logs;   // of one job
   for (const std::string& argument : arguments) {
     std::error_code error;
     if (fs::is_regular_file(argument, error) && scenarios::pytorch::is_dump_file(argument)) {
       files.push_back(argument);
       continue;
     }
+    if (is_log_file(argument)) {
+      logs.push_back(argument);
+      continue;
+    }
     const Found found = found_at(argument, console);
-    if (found.records.empty() && found.jobs.empty()) worst = std::max<int>(worst, exit_wrong_input);
+    logs.insert(logs.end(), found.logs.begin(), found.logs.end());
+    if (found.records.empty() && found.jobs.empty() && found.logs.empty())
+      worst = std::max<int>(worst, exit_wrong_input);
     for (const fs::path& record : found.records) add(record);
     for (const scenarios::pytorch::DumpedJob& job : found.jobs) add(job);
   }
   for (const scenarios::pytorch::DumpedJob& job : scenarios::pytorch::jobs_of(files)) add(job);
-  return worst;
+  if (logs.empty()) return worst;
+  if (!first && !writing.json) console.print("\n");
+  return std::max(worst, diagnose_log_files(logs, writing.json, console));
 }
 
 }  // namespace
@@ -240,8 +251,9 @@ int diagnose_all(const std::vector<std::string>& arguments, const Output& writin
 Action declare_diagnose(CLI::App& app) {
   const auto arguments = std::make_shared<std::vector<std::string>>();
   app.add_option("RECORD", *arguments,
-                 "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), or folders that hold "
-                 "either, or rank_N.ring")
+                 "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), plain logs of a job's "
+                 "ranks (mixed or "
+                 "one file per rank), or folders that hold one of these, or rank_N.ring")
       ->required();
   const auto writing = std::make_shared<Output>();
   app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");

@@ -165,4 +165,16 @@ std::vector<SymptomMatch> match_symptoms(std::string_view text) {
   return matches;
 }
 
+std::optional<SymptomMatch> SymptomCache::best(std::string_view text) {
+  std::string key;
+  for (const std::string& word : symptom_words(text)) key += word + ' ';
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  if (known_.size() >= most_texts) return std::nullopt;
+  const std::vector<SymptomMatch> matches = match_symptoms(text);
+  const std::optional<SymptomMatch> best = matches.empty() ? std::nullopt : std::optional(matches.front());
+  known_.emplace(std::move(key), best);
+  return best;
+}
+
 }  // namespace pdsim::scenarios

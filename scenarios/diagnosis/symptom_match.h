@@ -10,8 +10,11 @@
 
 #include "scenarios/diagnosis/symptom_table.h"
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +32,17 @@ struct SymptomMatch {
 
 // One per entry, the surest first, causes before consequences; empty when nothing comes near.
 std::vector<SymptomMatch> match_symptoms(std::string_view text);
+
+// The surest row of many texts, most of which say the same with other numbers: each is matched once, the first most_texts different ones.
+class SymptomCache {
+ public:
+  static constexpr std::size_t most_texts = 256;
+  // Absent: nothing comes near, or too many different texts were asked for.
+  std::optional<SymptomMatch> best(std::string_view text);
+
+ private:
+  std::map<std::string, std::optional<SymptomMatch>> known_;  // by the words
+};
 
 // The words that are compared, in small letters.
 std::vector<std::string> symptom_words(std::string_view text);

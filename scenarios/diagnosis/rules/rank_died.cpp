@@ -54,7 +54,7 @@ std::string how_it_ended(const RankLog& log) {
   std::string ended = "died";
   if (const int signal = signal_of(log.error); signal != 0) ended += fmt::format(" by signal {}", signal);
   if (!where.empty()) return ended + " " + where;
-  return ended + (log.calls.empty() ? " before its first call" : "");
+  return ended + (log.calls.empty() && log.dropped == 0 ? " before its first call" : "");
 }
 
 // What the dead rank was about, for somebody who looks at its log: the newest call that is not of the program itself.

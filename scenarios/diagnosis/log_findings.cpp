@@ -1,0 +1,315 @@
+#include "scenarios/diagnosis/log_findings.h"
+
+#include "core/base/int_set.h"
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/diagnosis/symptom_match.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace pdsim::scenarios {
+namespace {
+
+using diagnoses::add_once;
+using diagnoses::contains;
+using diagnoses::list_text;
+using diagnoses::who;
+using logs::Fact;
+using logs::LogFacts;
+
+Diagnosis finding(std::string_view id) {
+  Diagnosis d;
+  d.id = std::string(id);
+  return d;
+}
+
+bool ended_by_itself(const LogRecord& record, Rank rank) {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= record.run.ranks.size()) return false;
+  const RankLog& log = record.run.ranks[static_cast<std::size_t>(rank)].log;
+  return log.end == RankEnd::died || (log.end == RankEnd::raised && log.error.code == Code::program_raised);
+}
+
+std::optional<Diagnosis> unused(const LogFacts& facts) {
+  Diagnosis d = finding("unused-parameters");
+  bool only_indices = true;
+  for (const Fact& fact : facts.facts)
+    if (const auto* missing = fact.as<logs::GradientsMissing>()) {
+      add_once(d.ranks, missing->rank);
+      add_once(d.parameters, missing->names);
+      only_indices = only_indices && missing->names.empty();
+      std::vector<std::string> numbered;
+      for (const std::int64_t index : missing->indices) numbered.push_back(fmt::format("parameter {}", index));
+      if (missing->names.empty()) add_once(d.parameters, numbered);
+    }
+  if (d.ranks.empty()) return std::nullopt;
+  std::sort(d.ranks.begin(), d.ranks.end());
+  d.headline = fmt::format("{} got no gradient on {}, and the next forward found its bucket unreduced",
+                           list_text(d.parameters), ranks_text(d.ranks));
+  d.cause = fmt::format("the loss of {} did not depend on {}", ranks_text(d.ranks), list_text(d.parameters));
+  d.fix =
+      "DistributedDataParallel(..., find_unused_parameters=True), or let every output of forward take part in the loss";
+  if (only_indices)
+    d.fix_lines = {
+        "list(model.named_parameters())[i][0] is the name of parameter i; TORCH_DISTRIBUTED_DEBUG=DETAIL prints names"};
+  return d;
+}
+
+std::optional<Diagnosis> marked_twice(const LogFacts& facts) {
+  Diagnosis d = finding("marked-ready-twice");
+  for (const Fact& fact : facts.facts)
+    if (const auto* twice = fact.as<logs::MarkedTwice>()) {
+      if (fact.rank != no_rank) add_once(d.ranks, fact.rank);
+      add_once(d.parameters, {twice->name.empty() ? fmt::format("parameter {}", twice->index) : twice->name});
+    }
+  if (d.parameters.empty()) return std::nullopt;
+  d.headline = fmt::format("the gradient of {} became ready twice in one backward", list_text(d.parameters));
+  d.cause = fmt::format("something accumulated into {} after DDP had counted its gradient", list_text(d.parameters));
+  d.fix = "DistributedDataParallel(..., static_graph=True), or checkpoint(..., use_reentrant=False)";
+  return d;
+}
+
+// Where the ranks' own numbers differ; where they agree, the record shows it.
+std::optional<Diagnosis> fingerprints(const LogFacts& facts) {
+  Diagnosis d = finding("collective-mismatch");
+  const logs::FingerprintMismatch* first = nullptr;
+  std::map<std::string, std::vector<Rank>> by_call;
+  for (const Fact& fact : facts.facts)
+    if (const auto* m = fact.as<logs::FingerprintMismatch>()) {
+      if (m->mine.seq == m->theirs.seq && m->mine.seq >= 0) continue;
+      if (first == nullptr) first = m;
+      for (const logs::FingerprintSide* side : {&m->mine, &m->theirs})
+        add_once(by_call[fmt::format("{} #{}", operation_of(side->op), side->seq)], side->rank);
+    }
+  if (first == nullptr) return std::nullopt;
+  std::size_t fewest = SIZE_MAX, most = 0;
+  for (const auto& [call, ranks] : by_call) {
+    fewest = std::min(fewest, ranks.size());
+    most = std::max(most, ranks.size());
+  }
+  std::vector<std::string> parts;
+  for (const auto& [call, ranks] : by_call) {
+    parts.push_back(fmt::format("{} called {}", ranks_text(ranks), call));
+    if (fewest < most && ranks.size() == fewest)
+      for (const Rank rank : ranks) add_once(d.ranks, rank);
+  }
+  d.headline = fmt::format("{}, and they met", fmt::join(parts, ", "));
+  d.cause = first->mine.seq >= 0 && first->theirs.seq >= 0
+                ? fmt::format("{} and {} had made different numbers of calls when they met",
+                              ranks_text({first->mine.rank}), ranks_text({first->theirs.rank}))
+                : fmt::format("{} and {} met in different calls", ranks_text({first->mine.rank}),
+                              ranks_text({first->theirs.rank}));
+  d.fix = "make the same calls in the same order on every rank of the group";
+  return d;
+}
+
+std::optional<Diagnosis> barrier(const LogFacts& facts, const LogRecord& record) {
+  Diagnosis d = finding("missing-call");
+  std::int64_t timeout_ms = -1;
+  for (const Fact& fact : facts.facts) {
+    if (const auto* missed = fact.as<logs::BarrierMissed>()) {
+      for (const Rank rank : missed->ranks) add_once(d.ranks, rank);
+      if (missed->timeout_ms >= 0) timeout_ms = missed->timeout_ms;
+      add_once(d.waiting, 0);
+    } else if (fact.as<logs::BarrierReached>() != nullptr && fact.rank != no_rank) {
+      add_once(d.waiting, fact.rank);
+    }
+  }
+  if (d.ranks.empty() ||
+      std::any_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return ended_by_itself(record, r); }))
+    return std::nullopt;
+  std::sort(d.waiting.begin(), d.waiting.end());
+  d.calls.push_back({d.waiting, "monitored_barrier", "", -1, no_rank, {}, -1});
+  d.headline =
+      fmt::format("{} in monitored_barrier for {}, which did not come{}", who(d.waiting, "waited", "waited"),
+                  ranks_text(d.ranks), timeout_ms >= 0 ? fmt::format(" within {}ms", timeout_ms) : std::string());
+  d.cause = fmt::format("{} did not call monitored_barrier in time", ranks_text(d.ranks));
+  d.fix = fmt::format("let {} make this call as well, or look at what held {} up", ranks_text(d.ranks),
+                      ranks_text(d.ranks));
+  return d;
+}
+
+std::optional<Diagnosis> desync(const LogFacts& facts, const LogRecord& record) {
+  Diagnosis d = finding("missing-call");
+  std::map<Seq, std::string> calls;
+  Seq behind = -1;
+  for (const Fact& fact : facts.facts) {
+    if (const auto* absent = fact.as<logs::DesyncAbsent>()) {
+      for (const Rank rank : absent->ranks) add_once(d.ranks, rank);
+      behind = std::max<Seq>(behind, 0);
+    } else if (const auto* state = fact.as<logs::DesyncState>();
+               state != nullptr && state->lagging && state->finished) {
+      for (const Rank rank : state->ranks) add_once(d.ranks, rank);
+      behind = std::max(behind, state->seq);
+    }
+  }
+  if (d.ranks.empty() ||
+      std::any_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return ended_by_itself(record, r); }))
+    return std::nullopt;
+  for (const Fact& fact : facts.facts)
+    if (const auto* state = fact.as<logs::DesyncState>();
+        state != nullptr && !state->lagging && !state->finished && state->seq > behind)
+      for (const Rank rank : state->ranks)
+        if (!contains(d.ranks, rank)) {
+          add_once(d.waiting, rank);
+          calls.try_emplace(state->seq, operation_of(state->op));
+        }
+  std::sort(d.ranks.begin(), d.ranks.end());
+  std::sort(d.waiting.begin(), d.waiting.end());
+  for (const auto& [seq, name] : calls) d.calls.push_back({d.waiting, name, "", seq, no_rank, {}, -1});
+  const std::string last = behind > 0 ? fmt::format("after call #{}", behind) : std::string("from the beginning");
+  d.headline = d.waiting.empty() ? fmt::format("{} made no call {}", ranks_text(d.ranks), last)
+                                 : fmt::format("{} for {}, which made no call {}", who(d.waiting, "waited", "waited"),
+                                               ranks_text(d.ranks), last);
+  d.cause = fmt::format("{} made no call {} (numbers of the desync report)", ranks_text(d.ranks), last);
+  d.fix = "make the same calls in the same order on every rank of the group, or on none";
+  return d;
+}
+
+std::optional<Diagnosis> heartbeat(const LogFacts& facts) {
+  Diagnosis d = finding("rank-hung");
+  std::set<Rank> timed_out;
+  for (const Fact& fact : facts.facts)
+    if (fact.as<logs::WatchdogTimeout>() != nullptr) timed_out.insert(fact.rank);
+  for (const Fact& fact : facts.facts)
+    if (fact.as<logs::HeartbeatLost>() != nullptr && fact.rank != no_rank && timed_out.count(fact.rank) == 0)
+      add_once(d.ranks, fact.rank);
+  if (d.ranks.empty()) return std::nullopt;
+  std::sort(d.ranks.begin(), d.ranks.end());
+  for (const Rank rank : timed_out)
+    if (rank != no_rank) d.waiting.push_back(rank);
+  d.headline =
+      fmt::format("NCCL's watchdog of {} stood still: a call into CUDA or NCCL did not return", ranks_text(d.ranks));
+  d.cause = fmt::format("a thread of {} stopped inside CUDA or NCCL, or holds Python's lock", ranks_text(d.ranks));
+  d.fix = "find out where that process is (py-spy dump --native, gdb -p) and what it waits for";
+  return d;
+}
+
+std::optional<Diagnosis> too_long(const LogFacts& facts) {
+  for (const Fact& fact : facts.facts)
+    if (const auto* message = fact.as<logs::MessageTooLong>()) {
+      Diagnosis d = finding("parameter-mismatch");
+      d.headline = fmt::format("a message of {} bytes met a buffer of {} bytes: ranks passed one call different sizes",
+                               message->bytes, message->room);
+      d.cause =
+          "two ranks passed one call tensors of different sizes, or met in different calls; Gloo ended the process "
+          "that received";
+      d.fix = "pass tensors of the same size and dtype on every rank; TORCH_DISTRIBUTED_DEBUG=DETAIL names both calls";
+      if (fact.rank != no_rank) d.waiting.push_back(fact.rank);
+      return d;
+    }
+  return std::nullopt;
+}
+
+// Ranks that printed no timeout although others did, and whose stack shows them elsewhere, where each other rank is in one call.
+std::optional<Diagnosis> from_stacks(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record) {
+  if (groups.size() != 1) return std::nullopt;
+  const auto& [label, ranks] = *groups.begin();
+  Diagnosis d = finding("missing-call");
+  Seq seq = -1;
+  std::string name;
+  for (const auto& [rank, progress] : ranks) {
+    if (progress.timeouts.empty()) return std::nullopt;
+    const auto& [number, waited] = *progress.timeouts.begin();
+    if (!d.waiting.empty() && number != seq) return std::nullopt;
+    seq = number;
+    name = operation_of(waited.timeout.op);
+    d.waiting.push_back(rank);
+  }
+  std::string where;
+  for (const Fact& fact : facts.facts) {
+    const auto* stack = fact.as<logs::Stack>();
+    if (stack == nullptr || fact.rank == no_rank || ranks.count(fact.rank) != 0 || contains(d.ranks, fact.rank))
+      continue;
+    const StackFrame* own = logs::own_frame(stack->frames);
+    if (own == nullptr || ended_by_itself(record, fact.rank)) continue;
+    if (where.empty()) where = logs::frame_text(*own);
+    d.ranks.push_back(fact.rank);
+  }
+  if (d.ranks.empty() || d.ranks.size() + d.waiting.size() < record.run.ranks.size()) return std::nullopt;
+  std::sort(d.ranks.begin(), d.ranks.end());
+  d.calls.push_back({d.waiting, name, label, seq, no_rank, {}, -1});
+  const std::string call = seq >= 0 ? fmt::format("{} #{}", name, seq) : name;
+  d.headline = fmt::format("{} in {} for {}, which was in {}", who(d.waiting, "waited", "waited"), call,
+                           ranks_text(d.ranks), where);
+  d.cause =
+      fmt::format("{} printed no timeout of {}; its stack shows it in {}", ranks_text({d.ranks.front()}), call, where);
+  d.fix = fmt::format("find out what {} waits for there, and let every rank make the same calls", ranks_text(d.ranks));
+  return d;
+}
+
+// Exceptions whose text is that of one diagnosis.
+std::optional<Diagnosis> exceptions(const LogFacts& facts) {
+  SymptomCache symptoms;
+  std::optional<Diagnosis> d;
+  for (const Fact& fact : facts.facts) {
+    const auto* raised = fact.as<logs::Raised>();
+    if (raised == nullptr) continue;
+    const std::string text =
+        raised->message.empty() ? raised->type : fmt::format("{}: {}", raised->type, raised->message);
+    const std::optional<SymptomMatch> match = symptoms.best(text);
+    if (!match || match->sureness != Sureness::sure || !match->symptom->cause || match->symptom->entry == "rank-died")
+      continue;
+    if (diagnosis_named(match->symptom->entry) == nullptr || (d && d->id != match->symptom->entry)) continue;
+    if (!d) {
+      d = finding(match->symptom->entry);
+      d->headline = text.size() <= 200 ? text : text.substr(0, text.find(". ")) + ".";
+      d->cause = std::string(match->symptom->says);
+      d->fix = fmt::format("see `pdsim explain {}`", d->id);
+    }
+    if (fact.rank != no_rank) add_once(d->ranks, fact.rank);
+  }
+  if (!d) return d;
+  std::sort(d->ranks.begin(), d->ranks.end());
+  if (!d->ranks.empty()) d->headline = fmt::format("{} raised {}", ranks_text(d->ranks), d->headline);
+  return d;
+}
+
+}  // namespace
+
+std::vector<Diagnosis> findings_of_facts(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record) {
+  std::vector<Diagnosis> findings;
+  const auto add = [&](std::optional<Diagnosis> found) {
+    if (found && std::none_of(findings.begin(), findings.end(), [&](const Diagnosis& d) { return d.id == found->id; }))
+      findings.push_back(std::move(*found));
+  };
+  add(unused(facts));
+  add(marked_twice(facts));
+  add(fingerprints(facts));
+  add(barrier(facts, record));
+  add(desync(facts, record));
+  add(too_long(facts));
+  const bool met = std::any_of(facts.facts.begin(), facts.facts.end(),
+                               [](const Fact& fact) { return fact.as<logs::FingerprintMismatch>() != nullptr; });
+  if (findings.empty() && !met) add(exceptions(facts));
+  if (findings.empty()) add(heartbeat(facts));
+  if (findings.empty()) add(from_stacks(facts, groups, record));
+  return findings;
+}
+
+void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) {
+  for (Diagnosis& d : findings) {
+    if (d.id != "rank-died" || d.ranks.empty()) continue;
+    const RankLog& log = record.run.ranks[static_cast<std::size_t>(d.ranks.front())].log;
+    if (log.end != RankEnd::raised || log.error.message.empty()) continue;
+    const std::string type = log.error.message.substr(0, log.error.message.find(": "));
+    const std::string& file = log.error_site.origin->file;
+    const std::string where = file.empty() ? "" : fmt::format(", at {}:{}", file, log.error_site.line);
+    d.cause = fmt::format("{} raised {}{}", ranks_text(d.ranks), log.error.message, where);
+    d.headline = d.waiting.empty() ? fmt::format("{} raised {}{}", ranks_text(d.ranks), type, where)
+                                   : fmt::format("{} for {}, which raised {}{}", who(d.waiting, "waited", "waited"),
+                                                 ranks_text(d.ranks), type, where);
+  }
+}
+
+bool needs_all_ranks(const Diagnosis& finding) {
+  constexpr std::array<std::string_view, 5> of_all{"all-stuck", "missing-exit", "timeout-too-short", "delayed-enter",
+                                                   "connection-lost"};
+  return std::find(of_all.begin(), of_all.end(), finding.id) != of_all.end();
+}
+
+}  // namespace pdsim::scenarios

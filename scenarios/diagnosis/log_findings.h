@@ -1,0 +1,36 @@
+// What the facts of plain logs prove on their own, and the story that goes with a finding: what the log proves, what it leaves open, and
+// the next step.
+#pragma once
+
+#include "scenarios/diagnosis/log_record.h"
+#include "scenarios/diagnosis/report.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// Of facts that name a cause: the Reducer's lists, monitored_barrier, the desync report, a watchdog that stands still, exceptions whose
+// text is that of one entry. The surest first; their ids are those of every other report.
+std::vector<Diagnosis> findings_of_facts(const logs::LogFacts& facts, const LoggedGroups& groups, const LogRecord& record);
+
+// Says of a rank that raised what it raised, and where: the record has only the code of the error.
+void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings);
+
+// Whether a finding of the rules rests on ranks of which the log cannot tell whether they are all.
+bool needs_all_ranks(const Diagnosis& finding);
+
+struct LogProof {
+  std::vector<Rank> ranks;  // empty: of no rank that the log names
+  std::string says;
+  std::string place;  // job.log:14
+};
+struct LogStory {
+  std::vector<LogProof> proves;
+  std::size_t more_proofs = 0;  // that were left out
+  std::vector<std::string> open, next;
+};
+LogStory story_of(const logs::LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
+                  const std::vector<Diagnosis>& findings);
+
+}  // namespace pdsim::scenarios

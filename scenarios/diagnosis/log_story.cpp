@@ -1,0 +1,238 @@
+// What a log proves, rank by rank, what it leaves open, and what to do next.
+
+#include "core/base/int_set.h"
+#include "core/base/quantity.h"
+#include "core/record/record_check.h"
+#include "scenarios/diagnosis/log_findings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace pdsim::scenarios {
+namespace {
+
+using logs::Fact;
+using logs::LogFacts;
+
+constexpr std::size_t most_proofs = 20;
+constexpr std::size_t most_named_culprits = 4;
+
+std::string place_of(const LogFacts& facts, const Fact& fact) {
+  const std::string& file = facts.files[static_cast<std::size_t>(fact.file)];
+  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), fact.line);
+}
+
+std::string seconds(std::int64_t ms) {
+  return to_string(Time{1'000'000'000} * std::clamp<std::int64_t>(ms, 0, 1'000'000'000));
+}
+
+std::string number_text(Seq seq) { return seq > 0 ? fmt::format(" #{}", seq) : std::string(); }
+
+std::string waited_text(const std::string& group, const LoggedProgress& progress) {
+  std::string text;
+  if (!progress.timeouts.empty()) {
+    const auto& [seq, waited] = *progress.timeouts.begin();
+    text = fmt::format("waited in {}{} of {}", operation_of(waited.timeout.op), number_text(seq), group);
+    if (waited.timeout.elements_in >= 0) text += fmt::format(", {} elements", waited.timeout.elements_in);
+    if (waited.timeout.timeout_ms >= 0)
+      text += fmt::format(", until its timeout of {}", seconds(waited.timeout.timeout_ms));
+  }
+  if (progress.completed >= 0 || (progress.timeouts.empty() && progress.enqueued >= 0)) {
+    text += text.empty() ? fmt::format("in {}", group) : std::string(";");
+    text += fmt::format(" had enqueued {} and completed {}", progress.enqueued, std::max<Seq>(progress.completed, 0));
+  }
+  return text;
+}
+
+std::string end_text(const logs::ProcessFailed& failed) {
+  std::string text = failed.signal != 0 ? fmt::format("ended by signal {}", failed.signal)
+                                        : fmt::format("ended with exit code {}", failed.exit_code);
+  if (!failed.host.empty()) text += fmt::format(" on {}", failed.host);
+  if (failed.first) text += "; the launcher saw it fail first";
+  return text;
+}
+
+std::string raised_text(const logs::Raised& raised) {
+  constexpr std::size_t most = 160;
+  std::string text = raised.message.size() > most ? raised.message.substr(0, most) + "..." : raised.message;
+  text = fmt::format("raised {}{}{}", raised.type, text.empty() ? "" : ": ", text);
+  if (const StackFrame* frame = logs::own_frame(raised.frames))
+    text += fmt::format(", at {}", logs::frame_text(*frame));
+  return text;
+}
+
+std::string stack_text(const logs::Stack& stack) {
+  const StackFrame* own = logs::own_frame(stack.frames);
+  const StackFrame& innermost = stack.frames.front();
+  std::string text = fmt::format("was in {}", logs::frame_text(own != nullptr ? *own : innermost));
+  if (own != nullptr && own != &innermost) text += fmt::format(", inside {}", innermost.function);
+  return text;
+}
+
+std::string side_text(const logs::FingerprintSide& side) {
+  std::string text = fmt::format("{} in {}", ranks_text({side.rank}), operation_of(side.op));
+  if (side.seq >= 0) text += fmt::format(" #{}", side.seq);
+  if (!side.shape.empty()) text += fmt::format(" of [{}]", fmt::join(side.shape, ", "));
+  return text;
+}
+
+// Of facts that no group's progress tells.
+std::string says(const Fact& fact) {
+  if (const auto* failed = fact.as<logs::ProcessFailed>()) return end_text(*failed);
+  if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
+  if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
+  if (const auto* missed = fact.as<logs::BarrierMissed>())
+    return fmt::format("reports that {} did not come to monitored_barrier", ranks_text(missed->ranks));
+  if (fact.as<logs::BarrierReached>() != nullptr) return "came to monitored_barrier and was let down by rank 0";
+  if (const auto* closed = fact.as<logs::PeerClosed>())
+    return closed->address.empty() ? "lost a connection" : fmt::format("lost its connection to {}", closed->address);
+  if (const auto* transfer = fact.as<logs::TransferTimeout>())
+    return fmt::format("waited {} for a {} to complete", seconds(transfer->timeout_ms),
+                       transfer->is_send ? "send" : "receive");
+  if (fact.as<logs::HeartbeatLost>() != nullptr) return "its watchdog stood still";
+  if (const auto* met = fact.as<logs::FingerprintMismatch>())
+    return fmt::format("{} met {}", side_text(met->mine), side_text(met->theirs));
+  if (const auto* state = fact.as<logs::DesyncState>())
+    return fmt::format("the desync report: {} {} {}{}", ranks_text(state->ranks),
+                       state->finished ? "finished" : "was in", state->op.empty() ? "call" : operation_of(state->op),
+                       number_text(state->seq));
+  if (const auto* absent = fact.as<logs::DesyncAbsent>())
+    return fmt::format("the desync report: {} joined no collective", ranks_text(absent->ranks));
+  if (const auto* store = fact.as<logs::StoreTimeout>())
+    return fmt::format("waited for the store{}", store->keys.empty() ? "" : " key " + store->keys);
+  if (const auto* size = fact.as<logs::WorldSize>(); size != nullptr && size->joined >= 0)
+    return fmt::format("{} of {} processes had joined", size->joined, size->ranks);
+  return {};
+}
+
+class Proofs {
+ public:
+  void add(Rank rank, std::string text, std::string place) {
+    if (text.empty()) return;
+    const auto [at, is_new] = places_.try_emplace(text, proofs_.size());
+    if (is_new) proofs_.push_back({{}, std::move(text), std::move(place)});
+    if (rank != no_rank) proofs_[at->second].ranks.push_back(rank);
+  }
+  void give(LogStory& story) {
+    for (LogProof& proof : proofs_) {
+      std::sort(proof.ranks.begin(), proof.ranks.end());
+      proof.ranks.erase(std::unique(proof.ranks.begin(), proof.ranks.end()), proof.ranks.end());
+      if (story.proves.size() < most_proofs) {
+        story.proves.push_back(std::move(proof));
+      } else {
+        ++story.more_proofs;
+      }
+    }
+  }
+
+ private:
+  std::map<std::string, std::size_t> places_;
+  std::vector<LogProof> proofs_;
+};
+
+// Of the culprits whose stack, exception or end the log does not have.
+std::vector<Rank> unseen_culprits(const LogFacts& facts, const std::vector<Diagnosis>& findings) {
+  std::set<Rank> seen;
+  for (const Fact& fact : facts.facts)
+    if (fact.as<logs::Stack>() != nullptr || fact.as<logs::Raised>() != nullptr ||
+        fact.as<logs::ProcessFailed>() != nullptr)
+      seen.insert(fact.rank);
+  std::vector<Rank> unseen;
+  for (const Diagnosis& d : findings)
+    for (const Rank rank : d.ranks)
+      if (seen.count(rank) == 0 && std::find(unseen.begin(), unseen.end(), rank) == unseen.end())
+        unseen.push_back(rank);
+  return unseen;
+}
+
+std::vector<Rank> named_ranks(const LogFacts& facts) {
+  std::vector<Rank> ranks;
+  for (const auto& [rank, seen] : facts.ranks) ranks.push_back(rank);
+  return ranks;
+}
+
+std::string host_of(const LogFacts& facts, Rank rank) {
+  for (const Fact& fact : facts.facts)
+    if (const auto* failed = fact.as<logs::ProcessFailed>();
+        failed != nullptr && failed->rank == rank && !failed->host.empty())
+      return failed->host;
+  return {};
+}
+
+bool is_hang(const std::vector<Diagnosis>& findings) {
+  return findings.empty() || findings.front().id == "missing-call" || findings.front().id == "rank-hung" ||
+         findings.front().id == "missing-record" || findings.front().id == "group-cycle";
+}
+
+void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
+              const std::vector<Diagnosis>& findings, LogStory& story) {
+  if (!record.world_size && is_hang(findings))
+    story.open.push_back(
+        fmt::format("how many ranks the job has: the log names {}, and a rank that printed nothing would be missing",
+                    facts.ranks.empty() ? std::string("none") : ranks_text(named_ranks(facts))));
+  const auto is_unnumbered = [](const auto& rank) {
+    return !rank.second.timeouts.empty() && rank.second.timeouts.begin()->first < 0;
+  };
+  if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+        return std::any_of(group.second.begin(), group.second.end(), is_unnumbered);
+      }))
+    story.open.push_back("which call it was: this version of PyTorch prints no sequence numbers");
+  if (const std::vector<Rank> unseen = unseen_culprits(facts, findings); !unseen.empty() && is_hang(findings))
+    story.open.push_back(
+        fmt::format("what {} did instead: no stack, exception or exit of it is in the log", ranks_text(unseen)));
+  if (facts.unplaced_local_ranks)
+    story.open.push_back("which global ranks the [default0]-like prefixes of the other hosts' logs are");
+  if (facts.lines_beyond > 0)
+    story.open.push_back(fmt::format("{} lines name ranks beyond {}, the last that is read; they were left out",
+                                     facts.lines_beyond, most_recorded_ranks - 1));
+  if (facts.cut_lines > 0)
+    story.open.push_back(
+        fmt::format("{} lines were longer than {} bytes and were cut", facts.cut_lines, logs::most_line));
+  if (facts.more_facts > 0)
+    story.open.push_back(fmt::format("{} lines that say more of the same were counted only", facts.more_facts));
+}
+
+}  // namespace
+
+LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
+                  const std::vector<Diagnosis>& findings) {
+  LogStory story;
+  Proofs proofs;
+  for (const auto& [label, ranks] : groups)
+    for (const auto& [rank, progress] : ranks)
+      proofs.add(rank, waited_text(label, progress), place_of(facts, *progress.fact));
+  std::set<Rank> raised;  // whose exception says the rest
+  for (const Fact& fact : facts.facts)
+    if (fact.as<logs::Raised>() != nullptr && fact.rank != no_rank) raised.insert(fact.rank);
+  for (const Fact& fact : facts.facts) {
+    const bool is_repeated = raised.count(fact.rank) != 0 &&
+                             (fact.as<logs::PeerClosed>() != nullptr || fact.as<logs::TransferTimeout>() != nullptr ||
+                              fact.as<logs::StoreTimeout>() != nullptr);
+    if (!is_repeated) proofs.add(fact.rank, says(fact), place_of(facts, fact));
+  }
+  proofs.give(story);
+  add_open(facts, groups, record, findings, story);
+  const std::vector<Rank> unseen = unseen_culprits(facts, findings);
+  if (is_hang(findings)) {
+    for (std::size_t i = 0; i < std::min(unseen.size(), most_named_culprits); ++i) {
+      const std::string host = host_of(facts, unseen[i]);
+      story.next.push_back(fmt::format("while it hangs: py-spy dump --pid PID of rank {}{}", unseen[i],
+                                       host.empty() ? "" : " on " + host));
+    }
+    story.next.push_back(
+        "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give the dumps to pdsim "
+        "diagnose");
+  }
+  for (const Fact& fact : facts.facts)
+    if (const auto* failed = fact.as<logs::ProcessFailed>(); failed != nullptr && failed->signal == 9) {
+      story.next.push_back(fmt::format("look for the kernel's out-of-memory killer{}: dmesg -T, journalctl -k",
+                                       failed->host.empty() ? "" : " on " + failed->host));
+      break;
+    }
+  return story;
+}
+
+}  // namespace pdsim::scenarios

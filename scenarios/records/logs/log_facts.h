@@ -1,0 +1,151 @@
+// What the lines of a job's logs say, as typed values. Nothing is concluded here.
+#pragma once
+
+#include "core/base/types.h"
+#include "core/record/site.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pdsim::scenarios::logs {
+
+// NCCL's watchdog found this call past its timeout. -1: the line does not say.
+struct WatchdogTimeout {
+  std::string op;  // PyTorch's name: ALLREDUCE
+  Seq seq = -1;
+  std::int64_t elements_in = -1, elements_out = -1;
+  std::int64_t timeout_ms = -1, ran_ms = -1;
+};
+
+// How far the rank had come in a group.
+struct GroupProgress {
+  Seq failed = -1;  // the work of which the line speaks
+  Seq enqueued = -1, completed = -1;
+};
+
+// TORCH_DISTRIBUTED_DEBUG=DETAIL: these two met.
+struct FingerprintSide {
+  Rank rank = no_rank;  // of the group
+  Seq seq = -1;
+  std::string op;
+  std::vector<std::int64_t> shape;
+  std::string dtype;
+};
+struct FingerprintMismatch {
+  FingerprintSide mine, theirs;
+};
+
+// Rank 0's report of monitored_barrier: these did not come.
+struct BarrierMissed {
+  std::vector<Rank> ranks;
+  std::int64_t timeout_ms = -1;
+};
+// Another rank's: it came, and rank `blamed` gave up.
+struct BarrierReached {
+  Rank blamed = no_rank;
+};
+
+// A connection ended under the rank.
+struct PeerClosed {
+  std::string address;
+};
+// Gloo waited so long for a send or receive.
+struct TransferTimeout {
+  bool is_send = false;
+  std::int64_t timeout_ms = -1;
+};
+// Gloo ended the process: a message was longer than the buffer that waited for it.
+struct MessageTooLong {
+  std::int64_t bytes = -1, room = -1;
+};
+
+// NCCL's desync report: where these ranks were. Its numbers are its own.
+struct DesyncState {
+  std::vector<Rank> ranks;
+  Seq seq = -1;
+  std::string op;
+  bool finished = false;
+  bool lagging = false;  // the line names those that it holds to be the cause
+};
+struct DesyncAbsent {
+  std::vector<Rank> ranks;  // never joined any collective
+};
+
+// The thread that watches the watchdog saw it stand still.
+struct HeartbeatLost {
+  std::int64_t seconds = -1;
+};
+
+// A row of the launcher's table of failed processes.
+struct ProcessFailed {
+  Rank rank = no_rank, local_rank = no_rank;
+  std::int64_t exit_code = 0, pid = -1;
+  int signal = 0;
+  std::string host;
+  bool first = false;  // the launcher saw this one fail first
+};
+
+// The Reducer's list of what got no gradient.
+struct GradientsMissing {
+  Rank rank = no_rank;
+  std::vector<std::int64_t> indices;
+  std::vector<std::string> names;
+};
+struct MarkedTwice {
+  std::int64_t index = -1;
+  std::string name;
+};
+
+struct StoreTimeout {
+  std::int64_t timeout_ms = -1;
+  std::string keys;
+};
+
+// The job has so many ranks; or only so many had joined.
+struct WorldSize {
+  std::int64_t ranks = -1, joined = -1;
+};
+
+// A Python exception that ended its traceback.
+struct Raised {
+  std::string type, message;
+  std::vector<StackFrame> frames;  // innermost first
+};
+
+enum class StackSource : std::uint8_t { py_spy, faulthandler, flight_recorder };
+// Where a thread was.
+struct Stack {
+  StackSource source = StackSource::py_spy;
+  std::string thread;
+  std::int64_t pid = -1;
+  std::vector<StackFrame> frames;  // innermost first
+};
+
+using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatch, BarrierMissed, BarrierReached,
+                              PeerClosed, TransferTimeout, MessageTooLong, DesyncState, DesyncAbsent, HeartbeatLost,
+                              ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, Stack>;
+
+struct Fact {
+  Rank rank = no_rank;  // that said it; no_rank: the log does not tell
+  std::string group;    // PyTorch's name of it; empty: not told
+  std::string group_desc;
+  int file = 0;                       // of LogFacts::files
+  std::int64_t line = 0;              // from 1
+  std::optional<std::int64_t> at_ns;  // since the year began, by the host's clock: logs leave the year out
+  FactBody body;
+
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&body);
+  }
+};
+
+// The first frame that is the program's own, not the library's or Python's; null when there is none.
+const StackFrame* own_frame(const std::vector<StackFrame>& frames);
+// "train.py:12 in step"
+std::string frame_text(const StackFrame& frame);
+
+}  // namespace pdsim::scenarios::logs

@@ -1,0 +1,55 @@
+// Reads the plain logs of a job: the ranks mixed in one file, or a file per rank.
+//
+//   rank     what a line's prefix says, else the file's name (rank_3.log, torchrun's 3/stderr.log, or the only number that differs
+//            between the files' names)
+//   bounds   a line counts up to most_line bytes; most_facts facts, most_alike of one kind of a rank, the rest is counted
+//   hostile  nothing is executed or looked up; NUL bytes and bytes that are no text are read as any other
+//   cost     one walk over the files, in pieces
+#pragma once
+
+#include "core/base/left_out.h"
+#include "core/base/result.h"
+#include "scenarios/records/logs/log_facts.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::logs {
+
+inline constexpr std::size_t most_line = std::size_t{1} << 16;
+inline constexpr std::size_t most_facts = std::size_t{1} << 18;
+inline constexpr std::size_t most_alike = 32;
+inline constexpr std::size_t most_log_files = 4096;
+
+// What a rank's lines show besides facts.
+struct RankSeen {
+  int file = 0;
+  std::int64_t lines = 0, last_line = 0;
+  std::optional<std::int64_t> last_at_ns;
+};
+
+struct LogFacts {
+  std::vector<std::string> files;
+  std::vector<Fact> facts;  // in the order of files and lines
+  std::map<Rank, RankSeen> ranks;
+  std::int64_t lines = 0;
+  std::int64_t cut_lines = 0;         // longer than most_line
+  std::int64_t lines_beyond = 0;      // of ranks that no record can have
+  std::int64_t more_facts = 0;        // beyond the bounds
+  bool unplaced_local_ranks = false;  // several hosts' lines say only local ranks
+  LeftOut left_out;                   // files that cannot be read
+};
+
+LogFacts read_logs(const std::vector<std::string>& paths);
+// The same of texts at hand, by their names.
+LogFacts read_log_texts(const std::vector<std::pair<std::string, std::string_view>>& texts);
+
+// The rank of each file, as its name says it; no_rank where it does not.
+std::vector<Rank> ranks_of_names(const std::vector<std::string>& paths);
+
+// Whether a file that begins like this can be a log: it has text in lines, and is neither JSON nor a pickle.
+bool looks_like_log(std::string_view beginning);
+
+}  // namespace pdsim::scenarios::logs

@@ -1,0 +1,34 @@
+#include "scenarios/run/log_diagnosis.h"
+
+#include "scenarios/run/analyse.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim::scenarios {
+
+LogDiagnosis diagnose_logs(const logs::LogFacts& facts, const std::string& name) {
+  LogDiagnosis done;
+  const LoggedGroups groups = groups_of(facts);
+  LogRecord record = record_of(facts, groups);
+  std::vector<Diagnosis> findings = findings_of_facts(facts, groups, record);
+  done.scenario = std::make_unique<Scenario>();
+  done.scenario->name = name;
+  done.scenario->world.spec.ranks_per_node = std::max(1, static_cast<int>(record.run.ranks.size()));
+  if (record.run.ranks.empty()) {
+    done.report.scenario = done.scenario.get();
+    done.report.world = std::string(pytorch_world);
+  } else {
+    done.report = analyse(*done.scenario, RunRecord(record.run), std::string(pytorch_world));
+  }
+  if (!findings.empty()) {
+    done.report.findings = std::move(findings);
+  } else if (!record.world_size) {
+    std::erase_if(done.report.findings, needs_all_ranks);
+  }
+  name_exceptions(record, done.report.findings);
+  done.story = story_of(facts, groups, record, done.report.findings);
+  return done;
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,212 @@
+// What plain logs prove: a log of each kind, and who is found.
+
+#include "scenarios/reports/log_text.h"
+#include "tests/unit/logs/log_samples.h"
+
+#include <gtest/gtest.h>
+
+namespace pdsim::scenarios::logs {
+namespace {
+
+TEST(LogDiagnosis, ARankThatEnqueuedLessNeverMadeTheCall) {
+  const LogDiagnosis done =
+      diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 12, 9) + watchdog(1, 10, "ALLREDUCE", 64, 12, 9) +
+                dump_signal(2, 9, 9) + watchdog(3, 10, "ALLREDUCE", 64, 12, 9));
+  EXPECT_EQ(found(done), "missing-call: 2 (waiting 0, 1, 3)");
+  EXPECT_EQ(done.report.outcome, Outcome::deadlock);
+  const std::string text = render_logs(done.report, done.story);
+  EXPECT_NE(text.find("rank 2: in default_pg had enqueued 9 and completed 9"), std::string::npos) << text;
+  EXPECT_NE(text.find("what rank 2 did instead"), std::string::npos) << text;
+  EXPECT_NE(text.find("py-spy dump --pid PID of rank 2"), std::string::npos) << text;
+}
+
+TEST(LogDiagnosis, OtherOperationsOrSizesAtOneNumberAreTold) {
+  EXPECT_EQ(diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 10, 9) + watchdog(1, 10, "BROADCAST", 64, 10, 9))
+                .report.diagnosis()
+                ->id,
+            "collective-mismatch");
+  EXPECT_EQ(diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 10, 9) + watchdog(1, 10, "ALLREDUCE", 63, 10, 9))
+                .report.diagnosis()
+                ->id,
+            "parameter-mismatch");
+}
+
+TEST(LogDiagnosis, RanksThatAreAllInOneCallProveNothingWhileTheirNumberIsUnknown) {
+  const std::string log = watchdog(0, 10, "ALLREDUCE", 64, 10, 9) + watchdog(1, 10, "ALLREDUCE", 64, 10, 9);
+  const LogDiagnosis unknown = diagnosed(log);
+  EXPECT_EQ(found(unknown), "none");
+  EXPECT_NE(render_logs(unknown.report, unknown.story).find("undecided: ranks 0, 1 waited in all_reduce #10"),
+            std::string::npos);
+  ASSERT_FALSE(unknown.story.open.empty());
+  EXPECT_NE(unknown.story.open.front().find("how many ranks the job has"), std::string::npos);
+  const LogDiagnosis all =
+      diagnosed(log + "host:1:1 [0] NCCL INFO comm 0x5 rank 0 nranks 2 cudaDev 0 - Init COMPLETE\n");
+  EXPECT_EQ(found(all).substr(0, 9), "all-stuck");
+  const LogDiagnosis silent =
+      diagnosed(log + "host:1:1 [0] NCCL INFO comm 0x5 rank 0 nranks 3 cudaDev 0 - Init COMPLETE\n");
+  EXPECT_EQ(found(silent).substr(0, 17), "missing-record: 2");
+}
+
+TEST(LogDiagnosis, AGroupIsTheOneThatTheNextLineNames) {
+  std::string log;
+  for (const int rank : {0, 2, 6})
+    log += "[rank" + std::to_string(rank) + "]:[E318 07:39:53.792630246 ProcessGroupNCCL.cpp:616] [Rank " +
+           std::to_string(rank) +
+           "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7753, OpType=ALLREDUCE, NumelIn=8, "
+           "NumelOut=8, "
+           "Timeout(ms)=600000) ran for 600086 milliseconds before timing out.\n[rank" +
+           std::to_string(rank) + "]:[E1206 18:44:16.994932383 ProcessGroupNCCL.cpp:1709] [PG 1 Rank " +
+           std::to_string(rank) +
+           "] Timeout at NCCL work: 7753, last enqueued NCCL work: 7755, last completed NCCL work: 7752.\n";
+  const LogFacts facts = facts_of(log);
+  const LoggedGroups groups = groups_of(facts);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups.begin()->first, "1");
+  EXPECT_EQ(groups.begin()->second.at(6).enqueued, 7755);
+  EXPECT_EQ(groups.begin()->second.at(6).timeouts.at(7753).timeout.op, "ALLREDUCE");
+}
+
+TEST(LogDiagnosis, ADesyncReportNamesTheRankThatIsBehind) {
+  const LogDiagnosis done = diagnosed(
+      "[rank0]:[E515 18:36:47.343377708 ProcessGroupNCCL.cpp:1937] Rank 0\n\t - [0] Timeout at collective: ALLREDUCE, "
+      "#315\n\t - To our best "
+      "knowledge, the lagging/dead/mismatched ranks that caused the desync are:\n\t     [3] finished collective #182, "
+      "but didn't join "
+      "collective #183 (count from 1)\n\t - Snapshot of ranks' latest states:\n\t   #182 finished ranks:\n\t     [3] "
+      "finished ALLREDUCE\n\t   "
+      "#315 started ranks:\n\t     [0, 1] started ALLREDUCE\n\t   #317 started ranks:\n\t     [2] started "
+      "_ALLGATHER_BASE\n");
+  EXPECT_EQ(found(done), "missing-call: 3 (waiting 0, 1, 2)");
+  ASSERT_EQ(done.report.diagnosis()->calls.size(), 2U);
+  EXPECT_EQ(done.report.diagnosis()->calls.back().name, "all_gather");
+  EXPECT_EQ(done.report.diagnosis()->calls.back().seq, 317);
+}
+
+TEST(LogDiagnosis, FingerprintsOfOneNumberMakeARecordAndOfTwoAFinding) {
+  const auto error = [](int mine, int seq, const char* op, int theirs, int their_seq, const char* their_op) {
+    return "[rank" + std::to_string(mine) + "]: RuntimeError: Detected mismatch between collectives on ranks. Rank " +
+           std::to_string(mine) +
+           " is running collective: CollectiveFingerPrint(SequenceNumber=" + std::to_string(seq) + ", OpType=" + op +
+           ", TensorShape=[4, 2], TensorDtypes=Float, TensorDeviceTypes=TensorOptions(dtype=float (default))), but "
+           "Rank " +
+           std::to_string(theirs) +
+           " is running collective: CollectiveFingerPrint(SequenceNumber=" + std::to_string(their_seq) +
+           ", OpType=" + their_op + ").\n";
+  };
+  const LogDiagnosis same =
+      diagnosed(error(0, 7, "ALLREDUCE", 1, 7, "BARRIER") + error(1, 7, "BARRIER", 0, 7, "ALLREDUCE") +
+                error(2, 7, "ALLREDUCE", 1, 7, "BARRIER"));
+  EXPECT_EQ(found(same).substr(0, 22), "collective-mismatch: 1") << found(same);
+  const LogDiagnosis other = diagnosed(error(0, 1649, "BARRIER", 1, 0, "GATHER"));
+  EXPECT_EQ(found(other).substr(0, 19), "collective-mismatch");
+  EXPECT_NE(other.report.diagnosis()->headline.find("rank 0 called barrier #1649"), std::string::npos)
+      << other.report.diagnosis()->headline;
+}
+
+TEST(LogDiagnosis, MonitoredBarrierNamesWhoDidNotCome) {
+  EXPECT_EQ(
+      found(diagnosed("[default0]:[rank0]: RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 2000 ms\n"
+                      "[default2]:[rank2]: RuntimeError: Rank 2 successfully reached monitoredBarrier, but received "
+                      "errors while waiting "
+                      "for send/recv from rank 0. Please check rank 0 logs for faulty rank.\n")),
+      "missing-call: 1 (waiting 0, 2)");
+  EXPECT_EQ(found(diagnosed("RuntimeError: [Rank 0]: Ranks 1, 2 failed to pass monitoredBarrier in 120000 ms\n")),
+            "missing-call: 1, 2 (waiting 0)");
+}
+
+constexpr std::string_view launcher_table =
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+    "=====================================================\ntrain.py FAILED\n"
+    "-----------------------------------------------------\nFailures:\n[1]:\n  time      : 2025-03-25_20:57:26\n  host "
+    "     : node7\n"
+    "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 2628)\n  error_file: <N/A>\n"
+    "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html\n"
+    "-----------------------------------------------------\nRoot Cause (first observed failure):\n[0]:\n"
+    "  time      : 2025-03-25_20:57:20\n  host      : node7\n  rank      : 2 (local_rank: 2)\n  exitcode  : -9 (pid: "
+    "2630)\n"
+    "  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 2630\n"
+    "=====================================================\n";
+
+TEST(LogDiagnosis, ThePeersOfAKilledRankAreNotAccused) {
+  std::string log;
+  for (const char* rank : {"[rank0]: ", "[rank1]: "})
+    log += std::string(rank) + "Traceback (most recent call last):\n" + rank +
+           "  File \"/job/train.py\", line 12, in step\n" + rank + "    loss.backward()\n" + rank +
+           "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer " +
+           "[10.0.0.3]:41234\n";
+  const LogDiagnosis done = diagnosed(log + std::string(launcher_table));
+  EXPECT_EQ(found(done).substr(0, 12), "rank-died: 2") << found(done);
+  EXPECT_NE(done.report.diagnosis()->headline.find("died by signal 9"), std::string::npos);
+  EXPECT_EQ(done.report.diagnosis()->headline.find("before its first call"), std::string::npos)
+      << "a log keeps no calls";
+  const std::string text = render_logs(done.report, done.story);
+  EXPECT_NE(text.find("rank 2: ended by signal 9 on node7; the launcher saw it fail first"), std::string::npos) << text;
+  EXPECT_NE(text.find("out-of-memory killer on node7"), std::string::npos) << text;
+}
+
+TEST(LogDiagnosis, AnExceptionBeforeTheWatchdogIsTheCause) {
+  const LogDiagnosis done = diagnosed(
+      "[1,1]<stderr>:Traceback (most recent call last):\n[1,1]<stderr>:  File \"/job/train.py\", line 44, in "
+      "forward\n[1,1]<stderr>:    x = "
+      "self.big(x)\n[1,1]<stderr>:torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a "
+      "total capacity of 79.11 "
+      "GiB of which 1.56 GiB is free.\n[1,0]<stderr>:[E ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective "
+      "operation timeout: "
+      "WorkNCCL(SeqNum=5, OpType=_ALLGATHER_BASE, NumelIn=6, NumelOut=12, Timeout(ms)=600000) ran for 600086 "
+      "milliseconds before timing "
+      "out.\n");
+  EXPECT_EQ(found(done).substr(0, 12), "rank-died: 1") << found(done);
+  EXPECT_NE(done.report.diagnosis()->headline.find("raised torch.OutOfMemoryError, at /job/train.py:44"),
+            std::string::npos)
+      << done.report.diagnosis()->headline;
+}
+
+TEST(LogDiagnosis, TheReducersListsNameTheParameters) {
+  const LogDiagnosis unused = diagnosed(
+      "[rank1]: making sure all `forward` function outputs participate in calculating loss. \n[rank1]: "
+      "Parameter indices which did not receive grad for rank 1: 2 3\n");
+  EXPECT_EQ(found(unused), "unused-parameters: 1 (waiting )");
+  EXPECT_EQ(unused.report.diagnosis()->parameters, (std::vector<std::string>{"parameter 2", "parameter 3"}));
+  const LogDiagnosis named = diagnosed("Parameters which did not receive grad for rank 0: head.bias, head.weight\n");
+  EXPECT_EQ(named.report.diagnosis()->parameters, (std::vector<std::string>{"head.bias", "head.weight"}));
+  const LogDiagnosis twice =
+      diagnosed("[rank0]: Parameter at index 195 with name lora_B.weight has been marked as ready twice. This means\n");
+  EXPECT_EQ(found(twice).substr(0, 18), "marked-ready-twice");
+  EXPECT_EQ(twice.report.diagnosis()->parameters, (std::vector<std::string>{"lora_B.weight"}));
+}
+
+TEST(LogDiagnosis, AStackSaysWhereTheSilentRankWas) {
+  const LogDiagnosis done = diagnosed(
+      "0: starting\n2: [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, "
+      "NumelIn=100, NumelOut=100, "
+      "Timeout(ms)=1800000) ran for 1800866 milliseconds before timing out.\n1: [Rank 1] Watchdog caught collective "
+      "operation timeout: "
+      "WorkNCCL(SeqNum=77, OpType=ALLREDUCE, NumelIn=100, NumelOut=100, Timeout(ms)=1800000) ran for 1800866 "
+      "milliseconds before timing "
+      "out.\n0: Process 4711: python train.py\n0: Python v3.10.12 (/usr/bin/python3.10)\n0: \n0: Thread 4711 (idle): "
+      "\"MainThread\"\n0:     read "
+      "(json/__init__.py:293)\n0:     load_config (/home/me/train.py:88)\n0:     <module> (/home/me/train.py:120)\n0: "
+      "\n");
+  EXPECT_EQ(found(done), "missing-call: 0 (waiting 1, 2)");
+  EXPECT_NE(done.report.diagnosis()->headline.find("which was in /home/me/train.py:88 in load_config"),
+            std::string::npos)
+      << done.report.diagnosis()->headline;
+}
+
+TEST(LogDiagnosis, AWatchdogThatStandsStillIsARankThatHung) {
+  EXPECT_EQ(found(diagnosed("[rank1]:[F ProcessGroupNCCL.cpp:1169] [PG 0 Rank 1] [PG 0 Rank 1] ProcessGroupNCCL's "
+                            "watchdog got stuck for 600 "
+                            "seconds without making progress in monitoring enqueued collectives.\n"))
+                .substr(0, 12),
+            "rank-hung: 1");
+}
+
+TEST(LogDiagnosis, OnlyConsequencesAreUndecided) {
+  const LogDiagnosis done =
+      diagnosed("[rank0]: RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.3]:41234\n");
+  EXPECT_EQ(found(done), "none");
+  EXPECT_NE(render_logs(done.report, done.story).find("undecided: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios::logs

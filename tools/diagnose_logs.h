@@ -1,0 +1,18 @@
+// The part of pdsim diagnose that reads plain logs.
+#pragma once
+
+#include "tools/command.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+
+// Whether this file is to be read as a log: it has text in lines, and is neither a flight record nor a dump.
+bool is_log_file(const std::string& path);
+// The files below a folder that are named as logs are (.log, .out, .err, .txt, stdout, stderr) and are such, sorted.
+std::vector<std::string> log_files_below(const std::string& folder);
+// All of one job. Exit status.
+int diagnose_log_files(const std::vector<std::string>& files, bool as_json, Console& console);
+
+}  // namespace pdsim::tools
