@@ -53,10 +53,8 @@ class Groups {
   // A group that no pg_config tells of has the ranks that use it.
   void add_user(const Entry& entry, Rank rank) {
     Ranks ranks;
-    const auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& item) {
-      return item.first.first == entry.group && unlisted_.count(item.first.first) != 0;
-    });
-    if (known != all_.end()) {
+    if (unlisted_.count(entry.group) != 0) {
+      const auto known = all_.lower_bound({entry.group, {}});  // the only one of this name
       ranks = known->first.second;
       all_.erase(known);
     }

@@ -27,11 +27,7 @@ DumpScript& DumpScript::in(std::string name, std::string desc) {
   return *this;
 }
 
-std::int64_t& DumpScript::seq() {
-  for (auto& [name, number] : seqs_)
-    if (name == group_) return number;
-  return seqs_.emplace_back(group_, 0).second;
-}
+std::int64_t& DumpScript::seq() { return seqs_[group_]; }
 
 Entry& DumpScript::add(const std::string& name, EntryState state) {
   Entry entry;

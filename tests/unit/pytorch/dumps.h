@@ -4,6 +4,7 @@
 #include "scenarios/diagnosis/report.h"
 #include "scenarios/records/pytorch/dump.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@ class DumpScript {
   Entry& add(const std::string& name, EntryState state);
   Dump dump_;
   std::string group_ = "0", desc_ = "default_pg";
-  std::vector<std::pair<std::string, std::int64_t>> seqs_;
+  std::map<std::string, std::int64_t> seqs_;
   std::int64_t& seq();
   std::int64_t p2p_seq_ = 0;
 };

@@ -242,5 +242,32 @@ TEST(PytorchJob, RefusesTwoDumpsOfOneRankAndAbsurdRanks) {
             std::string::npos);
 }
 
+// Each of these took minutes when it was looked through once for every call.
+TEST(PytorchJob, OfManySendsCallsOfOneNumberOrGroupsIsExplained) {
+  constexpr int many = 20'000;
+  const auto job = [](const auto& add) {
+    std::vector<DumpScript> ranks;
+    for (Rank r = 0; r < 2; ++r) {
+      ranks.emplace_back(r, 2);
+      for (int i = 0; i < many; ++i) add(ranks.back(), r, i);
+    }
+    return diagnosed(ranks);
+  };
+  const auto sends = job([](DumpScript& d, Rank r, int) {
+    d.message(r == 0 ? "nccl:send 0->1" : "nccl:send 1->0", EntryState::started);
+  });
+  EXPECT_EQ(sends->id(), "send-cycle");
+  const auto one_number = job([](DumpScript& d, Rank, int) {
+    d.call("nccl:all_reduce", EntryState::started);
+    d.last().collective_seq = 1;
+  });
+  EXPECT_EQ(one_number->id(), "all-stuck");
+  const auto groups = job([](DumpScript& d, Rank r, int i) {
+    if (r == 0 && i + 1 == many) return;
+    d.in(std::to_string(i), "group_" + std::to_string(i)).call("nccl:all_reduce", EntryState::started);
+  });
+  EXPECT_EQ(groups->report.outcome, Outcome::deadlock);
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios::pytorch
