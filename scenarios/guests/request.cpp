@@ -48,13 +48,11 @@ class Members {
     return *this;
   }
   Members& take_time(const char* name, std::optional<Time>& into) {
-    std::optional<double> seconds;
-    double value = 0;
     const auto found = object_.find(name);
     if (found == object_.end() || found->is_null()) return *this;
-    value = found->get<double>();
+    const auto seconds = found->get<double>();
     constexpr double most_seconds = 8e6;
-    if (value >= 0) into = value >= most_seconds ? Time::max() : Time{std::llround(value * 1e12)};
+    if (seconds >= 0) into = seconds >= most_seconds ? Time::max() : Time{std::llround(seconds * 1e12)};
     return *this;
   }
 
