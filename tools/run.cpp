@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunFlags {
-  int ranks = 2;
+  int ranks = 0;  // the program starts them itself
   std::string backend;
   std::string patience = "60s";
   std::string out;
@@ -63,7 +63,8 @@ std::string script_of(const std::vector<std::string>& command) {
 
 // The command that runs this again, as a shell takes it.
 std::string replay_of(const RunFlags& flags) {
-  std::string line = fmt::format("pdsim run -n {}", flags.ranks);
+  std::string line = "pdsim run";
+  if (flags.ranks > 0) line += fmt::format(" -n {}", flags.ranks);
   if (!flags.backend.empty()) line += " --backend " + flags.backend;
   if (flags.seed != 0) line += fmt::format(" --seed {}", flags.seed);
   line += " --";
@@ -142,7 +143,7 @@ int run(const RunFlags& flags, Console& console) {
   job.package = guest_folder();
   job.patience = parse_time(flags.patience).value();
   sim::WorldSpec world;
-  world.ranks_per_node = flags.ranks;
+  world.ranks_per_node = std::max(flags.ranks, 1);
   world.seed = flags.seed;
   const auto backend = flags.backend.empty() ? std::optional<std::string>() : flags.backend;
   const Result<int> status = run_guarded([&]() -> int {
@@ -160,7 +161,9 @@ int run(const RunFlags& flags, Console& console) {
 
 Action declare_run(CLI::App& app) {
   const auto flags = std::make_shared<RunFlags>();
-  app.add_option("-n,--ranks", flags->ranks, "how many")->required()->check(CLI::Range(1, most_launched));
+  app.add_option("-n,--ranks", flags->ranks,
+                 "processes to start, one a rank; without it the program starts its ranks itself")
+      ->check(CLI::Range(1, most_launched));
   app.add_option("--backend", flags->backend,
                  "whose semantics: gloo, nccl, mpi or ideal; the one that the script names");
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();

@@ -33,7 +33,7 @@ Result<LaunchedRank> LaunchedRank::start(const std::vector<std::string>& command
   for (Pipe* pipe : {&*out, &*err, &*failure}) pipe->in.reset();
   for (const Pipe* pipe : {&*out, &*err, &*failure}) fcntl(pipe->out.get(), F_SETFL, O_NONBLOCK);
   Descriptor end(static_cast<int>(syscall(SYS_pidfd_open, child->pid(), 0)));
-  const std::string prefix = fmt::format("[rank {}] ", rank);
+  const std::string prefix = rank < 0 ? std::string() : fmt::format("[rank {}] ", rank);
   return LaunchedRank(std::move(*child), std::move(end), std::move(failure->out),
                       LineSource(std::move(out->out), prefix), LineSource(std::move(err->out), prefix));
 }

@@ -11,7 +11,7 @@ namespace pdsim {
 
 class LaunchedRank {
  public:
-  // Errors: io_error.
+  // `rank` is shown before its lines; below 0: nothing is. Errors: io_error.
   static Result<LaunchedRank> start(const std::vector<std::string>& command, int rank, const sigset_t& signal_mask,
                                     const std::vector<std::string>& environment);
 

@@ -1,5 +1,6 @@
 #include "scenarios/guests/job.h"
 
+#include "backends/launch/launch.h"
 #include "backends/launch/rank_environment.h"
 #include "backends/os/process_tree.h"
 
@@ -80,29 +81,37 @@ Status Job::begin() {
   if (!port.ok()) return port.error();
   port_ = std::move(*port);
   PDSIM_TRY(listen());
-  for (int rank = 0; rank < options_.ranks; ++rank) {
-    std::vector<std::string> environment =
-        launched_environment(own_environment(), false, rank, options_.ranks, port_.port, "");
-    add_package(environment, options_.package);
-    environment.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
-    environment.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
-    environment.emplace_back("PYTHONUNBUFFERED=1");
-    auto started = LaunchedRank::start(options_.command, rank, signals_.former(), environment);
-    if (!started.ok()) return started.error();
-    seats_.emplace_back();
-    seats_.back().process = std::make_unique<LaunchedRank>(std::move(*started));
-  }
-  ended_.resize(seats_.size());
+  for (int rank = 0; rank < options_.ranks; ++rank) PDSIM_TRY(start_process(rank));
+  if (starts_its_ranks_itself()) PDSIM_TRY(start_process(-1));
+  seats_.resize(static_cast<std::size_t>(options_.ranks));
+  ended_.resize(processes_.size());
+  return {};
+}
+
+Status Job::start_process(int rank) {
+  std::vector<std::string> environment =
+      launched_environment(own_environment(), false, rank, options_.ranks, port_.port, "");
+  const auto is_of_a_rank = [](const std::string& variable) {
+    return variable.starts_with("RANK=") || variable.starts_with("WORLD_SIZE=") || variable.starts_with("LOCAL_") ||
+           variable.starts_with("MASTER_");
+  };
+  if (rank < 0) std::erase_if(environment, is_of_a_rank);
+  add_package(environment, options_.package);
+  environment.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
+  environment.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
+  environment.emplace_back("PYTHONUNBUFFERED=1");
+  auto started = LaunchedRank::start(options_.command, rank, signals_.former(), environment);
+  if (!started.ok()) return started.error();
+  processes_.push_back(std::make_unique<LaunchedRank>(std::move(*started)));
   return {};
 }
 
 void Job::wait_a_little() {
   constexpr int look_ms = 100;
   std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-  for (const Seat& s : seats_) {
-    s.process->add_to(waiting, !out_.full(), !err_.full());
+  for (const auto& process : processes_) process->add_to(waiting, !out_.full(), !err_.full());
+  for (const Seat& s : seats_)
     if (s.connection && s.connection->open()) waiting.push_back({s.connection->fd(), POLLIN, 0});
-  }
   for (const auto& newcomer : newcomers_) waiting.push_back({newcomer->fd(), POLLIN, 0});
   for (const LineSink* sink : {&out_, &err_})
     if (!sink->empty()) waiting.push_back({sink->fd(), POLLOUT, 0});
@@ -113,17 +122,18 @@ void Job::look_at_all() {
   accept_guests();
   for (auto& newcomer : newcomers_) newcomer->read_some();
   seat_newcomers();
-  for (std::size_t r = 0; r < seats_.size(); ++r) {
-    Seat& s = seats_[r];
-    const auto end = s.process->ended();  // before reading, so that all it has sent and printed is read below
-    s.process->read(out_, err_);
+  std::vector<std::optional<Ended>> ends;  // before reading, so that all they have sent and printed is read below
+  for (const auto& process : processes_) ends.push_back(process->ended());
+  for (const Seat& s : seats_)
     if (s.connection && s.connection->open()) s.connection->read_some();
-    if (ended_[r] || !end) continue;
-    if (const int why = s.process->exec_error(); why != 0)
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    processes_[p]->read(out_, err_);
+    if (ended_[p] || !ends[p]) continue;
+    if (const int why = processes_[p]->exec_error(); why != 0)
       cannot_execute_ = fmt::format("cannot execute {}: {}", options_.command.front(), strerror(why));
-    while (!out_.full() && !err_.full() && s.process->read(out_, err_)) {
+    while (!out_.full() && !err_.full() && processes_[p]->read(out_, err_)) {
     }
-    ended_[r] = end;
+    ended_[p] = ends[p];
   }
   out_.flush_some();
   err_.flush_some();
@@ -144,6 +154,30 @@ void Job::refuse(Connection& connection, const std::string& why) {
   connection.close();
 }
 
+std::string Job::seat_problem(const Request& hello) {
+  if (hello.kind != Request::Kind::hello) return "pdsim: a request before the first";
+  const bool itself = starts_its_ranks_itself();
+  if (itself && seats_.empty() && hello.size >= 1 && hello.size <= most_launched)
+    seats_.resize(static_cast<std::size_t>(hello.size));
+  const std::int64_t rank = itself ? hello.rank : hello.slot;
+  if (rank < 0 || rank >= static_cast<std::int64_t>(seats_.size()))
+    return itself
+               ? fmt::format(
+                     "pdsim: this process says that it is rank {} of {}; pdsim run takes ranks of one job, at most {}",
+                     rank, hello.size, most_launched)
+               : "pdsim: this process is not a rank of the job";
+  if (seat(static_cast<Rank>(rank)).connection)
+    return fmt::format("pdsim: rank {} has two processes that call torch.distributed", rank);
+  return {};
+}
+
+std::optional<Ended> Job::end_of(Rank rank) {
+  if (!starts_its_ranks_itself()) return ended_[static_cast<std::size_t>(rank)];
+  const Seat& s = seat(rank);
+  if (s.connection && !s.connection->open()) return s.goodbye ? Ended{*s.goodbye, 0} : Ended{0, SIGKILL};
+  return s.connection ? std::nullopt : ended_.front();
+}
+
 void Job::seat_newcomers() {
   for (auto& newcomer : newcomers_) {
     if (!newcomer->has_request()) {
@@ -151,17 +185,15 @@ void Job::seat_newcomers() {
       continue;
     }
     const Request hello = newcomer->take();
-    const bool is_rank =
-        hello.kind == Request::Kind::hello && hello.slot >= 0 && static_cast<std::size_t>(hello.slot) < seats_.size();
-    if (!is_rank || seats_[static_cast<std::size_t>(hello.slot)].connection) {
-      refuse(*newcomer, is_rank
-                            ? fmt::format("pdsim: rank {} has two processes that call torch.distributed", hello.slot)
-                            : "pdsim: this process is not a rank of the job");
+    if (const std::string problem = seat_problem(hello); !problem.empty()) {
+      refuse(*newcomer, problem);
     } else {
       newcomer->answer({}, {});
-      Seat& taken = seats_[static_cast<std::size_t>(hello.slot)];
+      Seat& taken = seat(static_cast<Rank>(starts_its_ranks_itself() ? hello.rank : hello.slot));
       taken.connection = std::move(newcomer);
-      if (!hello.name.empty() && !introduction_) introduction_ = Introduction{hello.name, hello.text};
+      taken.pid = static_cast<pid_t>(hello.pid);
+      if (!hello.name.empty() && !introduction_)
+        introduction_ = Introduction{hello.name, hello.text, static_cast<int>(seats_.size())};
     }
     newcomer.reset();
   }
@@ -174,7 +206,7 @@ bool Job::all_ended() {
 
 std::optional<Introduction> Job::wait_for_introduction() {
   const Time since = clock_.now();
-  while (!introduction_ && !all_ended() && !signals_.arrived() && clock_.now() - since < options_.patience) {
+  while (!introduction_ && !all_ended() && !signals_.arrived() && clock_.now() - since < options_.patience + 60_s) {
     wait_a_little();
     look_at_all();
   }
@@ -183,13 +215,22 @@ std::optional<Introduction> Job::wait_for_introduction() {
 
 GuestEvent Job::next(Rank rank) {
   const Time since = clock_.now();
-  Seat& s = seat(rank);
   for (;;) {
-    if (s.connection && s.connection->has_request()) return s.connection->take();
-    if (signals_.arrived()) return Interrupted{};
-    const auto& end = ended_[static_cast<std::size_t>(rank)];
-    if (end) return ProcessEnd{*end};
-    if (clock_.now() - since >= options_.patience) return Silence{stack_of(s.process->pid())};
+    if (signals_.arrived() || static_cast<std::size_t>(rank) >= seats_.size()) {
+      if (!signals_.arrived() && ended_.front()) return ProcessEnd{*ended_.front()};  // no rank ever came
+      if (signals_.arrived()) return Interrupted{};
+    } else {
+      Seat& s = seat(rank);
+      if (s.connection && s.connection->has_request()) {
+        Request request = s.connection->take();
+        if (request.kind != Request::Kind::goodbye) return request;
+        s.goodbye = static_cast<int>(request.number);
+        continue;
+      }
+      if (const auto end = end_of(rank)) return ProcessEnd{*end};
+      const Time start_up = s.connection ? Time{} : 60_s;  // importing PyTorch alone takes seconds
+      if (clock_.now() - since >= options_.patience + start_up) return Silence{stack_of(s.pid)};
+    }
     wait_a_little();
     look_at_all();
   }
@@ -202,7 +243,7 @@ void Job::answer(Rank rank, const Answer& answer, std::span<const std::byte> dat
 std::vector<StackFrame> Job::stack_of(pid_t pid) {
   const std::string path = fmt::format("{}/stack.{}", folder_->path(), pid);
   std::vector<StackFrame> stack;
-  if (access(path.c_str(), F_OK) != 0) return stack;  // the signal would end it
+  if (pid <= 0 || access(path.c_str(), F_OK) != 0) return stack;  // the signal would end it
   kill(pid, SIGUSR2);
   for (const Time since = clock_.now(); stack.empty() && clock_.now() - since < 2_s;) {
     wait_a_little();
@@ -218,26 +259,29 @@ void Job::end(const std::vector<Rank>& aborted) {
   abort.end = "abort";
   over.end = "over";
   for (std::size_t r = 0; r < seats_.size(); ++r) {
-    if (ended_[r] || !seats_[r].connection) continue;
+    if (!seats_[r].connection || end_of(static_cast<Rank>(r))) continue;
     const bool by_library = std::find(aborted.begin(), aborted.end(), static_cast<Rank>(r)) != aborted.end();
     seats_[r].connection->answer(by_library ? abort : over, {});
   }
   const Time since = clock_.now();
-  for (bool asked = false; !all_ended() && clock_.now() - since < Time{1_ms} * grace_ms;) {
+  // Who has started ranks that ended waits for them still, and has its own end.
+  const Time free = starts_its_ranks_itself() && !signals_.arrived() ? 10_s : 500_ms;
+  for (bool asked = false; !all_ended() && clock_.now() - since < free + Time{1_ms} * grace_ms;) {
     wait_a_little();
     look_at_all();
-    if (!asked && (clock_.now() - since > 500_ms || signals_.arrived())) {
+    if (!asked && (clock_.now() - since > free || signals_.arrived())) {
       asked = true;
-      for (std::size_t r = 0; r < seats_.size(); ++r)
-        if (!ended_[r]) seats_[r].process->signal(SIGTERM);
+      for (const auto& process : processes_)
+        if (!process->ended()) process->signal(SIGTERM);
     }
   }
-  for (std::size_t r = 0; r < seats_.size(); ++r)
-    if (!ended_[r]) seats_[r].process->signal(SIGKILL);
-  while (std::any_of(seats_.begin(), seats_.end(), [](Seat& s) { return !s.process->ended(); })) poll(nullptr, 0, 1);
+  for (const auto& process : processes_)
+    if (!process->ended()) process->signal(SIGKILL);
+  while (std::any_of(processes_.begin(), processes_.end(), [](const auto& process) { return !process->ended(); }))
+    poll(nullptr, 0, 1);
   folder_.reset();  // and its keeper, which is below this process too
   end_all_below(grace_ms);
-  for (Seat& s : seats_) s.process->finish(out_, err_);
+  for (const auto& process : processes_) process->finish(out_, err_);
   const auto interrupted = [this] { return signals_.arrived(); };
   out_.drain(interrupted);
   err_.drain(interrupted);

@@ -23,7 +23,7 @@
 namespace pdsim::scenarios::guests {
 
 struct JobOptions {
-  int ranks = 1;
+  int ranks = 1;  // 0: the program is one process, and starts its ranks itself
   std::vector<std::string> command;
   std::string package;  // the folder with sitecustomize.py
   Time patience{60'000'000'000'000};
@@ -32,6 +32,7 @@ struct JobOptions {
 // What the first rank says that comes to init_process_group.
 struct Introduction {
   std::string backend, version;
+  int ranks = 1;
 };
 
 struct ProcessEnd {
@@ -55,20 +56,25 @@ class Job {
   void answer(Rank rank, const Answer& answer, std::span<const std::byte> data);
   // Ends the processes that are still there: these at once, as their library would, the others after a signal.
   void end(const std::vector<Rank>& aborted);
-  // How each process ended, as far as it did by itself.
+  // How each process that this has started ended, as far as it did by itself.
   const std::vector<std::optional<Ended>>& ended() const { return ended_; }
   bool interrupted() { return signals_.arrived(); }
   const std::string& cannot_execute() const { return cannot_execute_; }
 
  private:
   struct Seat {
-    std::unique_ptr<LaunchedRank> process;
     std::unique_ptr<Connection> connection;
-    bool introduced = false;
+    pid_t pid = 0;
+    std::optional<int> goodbye;  // the exit status that a process says which the script has started
   };
 
   explicit Job(const JobOptions& options) : options_(options) {}
+  bool starts_its_ranks_itself() const { return options_.ranks == 0; }
   Status begin();
+  Status start_process(int rank);
+  // How the rank's process ended; nothing: it runs, or is to come.
+  std::optional<Ended> end_of(Rank rank);
+  std::string seat_problem(const Request& hello);
   Status listen();
   // Until somebody prints, asks or ends, or for a short time.
   void wait_a_little();
@@ -86,7 +92,8 @@ class Job {
   Listener port_;
   std::optional<TemporaryFolder> folder_;
   Descriptor listener_;
-  std::vector<Seat> seats_;
+  std::vector<Seat> seats_;                               // by rank
+  std::vector<std::unique_ptr<LaunchedRank>> processes_;  // of each rank, or the one that starts them
   std::vector<std::optional<Ended>> ended_;
   std::vector<std::unique_ptr<Connection>> newcomers_;
   std::optional<Introduction> introduction_;

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 16> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 17> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -30,6 +30,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 16> kinds{{{"hello", Kin
                                                                    {"Ddp", Kind::ddp},
                                                                    {"Bucket", Kind::bucket},
                                                                    {"Unfilled", Kind::unfilled},
+                                                                   {"Goodbye", Kind::goodbye},
                                                                    {"Raised", Kind::raised}}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;

@@ -35,6 +35,7 @@ struct Request {
     ddp,  // was constructed, with `count` buckets: `all`: it finds unused parameters, `number`: it broadcasts buffers
     bucket,    // the `number`-th has `count` bytes and the parameters `keys`; `all`: it was laid out again
     unfilled,  // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
+    goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped
   };
   Kind kind = Kind::hello;

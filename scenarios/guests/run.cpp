@@ -21,6 +21,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   GuestRun run;
   if (const auto introduction = job.wait_for_introduction()) {
     run.introduced = true;
+    if (options.ranks == 0) world.ranks_per_node = introduction->ranks;
     if (library_named(introduction->backend) != nullptr) world.backend = introduction->backend;
     world.profile = profile_of(introduction->version);
   }

@@ -17,6 +17,9 @@ def raised(kind: Type[BaseException], error: BaseException, trace: Optional[Trac
         if sites.is_users(path):
             found.insert(0, (trace.tb_frame.f_code.co_name, path, trace.tb_lineno))
         trace = trace.tb_next
+    link.ended_badly = True
+    if not link.is_open() and link._slot() < 0:
+        return  # the process that starts the ranks is none
     try:
         link.link().tell(
             {

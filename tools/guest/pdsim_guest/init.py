@@ -1,10 +1,12 @@
 """Hooks in where torch.distributed makes its groups, and gives out ours whatever backend the script names."""
 
 import functools
+import inspect
 import sys
 from datetime import timedelta
 from types import ModuleType
 from typing import Any, Callable, List
+from urllib.parse import parse_qs, urlparse
 
 from . import errors, link, sites, training
 
@@ -77,6 +79,18 @@ def _replace_backends(c10d: ModuleType) -> None:
     c10d.GuestProcessGroup = GuestProcessGroup
 
 
+def _introduce(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Says who this process is, as far as the arguments and the URL tell."""
+    given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
+    query = parse_qs(urlparse(str(given.get("init_method") or "")).query)
+
+    def number(name: str) -> int:
+        value = given.get(name, -1)
+        return int(query[name][0]) if value in (-1, None) and name in query else int(-1 if value is None else value)
+
+    link.link(str(given.get("backend") or "").lower(), _torch_version(), number("rank"), number("world_size"))
+
+
 def _around(c10d: ModuleType, name: str) -> None:
     """Records the whole function as one call of the program."""
     function: Callable[..., Any] = getattr(c10d, name)
@@ -84,7 +98,7 @@ def _around(c10d: ModuleType, name: str) -> None:
     @functools.wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
         if name == "init_process_group":
-            link.link(str(args[0] if args else kwargs.get("backend", "")).lower(), _torch_version())
+            _introduce(function, args, kwargs)
         training.settle()
         link.link().tell({"op": "Enter", "name": name, **sites.site()})
         try:

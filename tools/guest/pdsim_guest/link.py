@@ -4,6 +4,7 @@ A frame is the length of a JSON object (4 bytes), the length of the data behind 
 starts with a capital letter get no answer.
 """
 
+import atexit
 import faulthandler
 import json
 import os
@@ -107,16 +108,49 @@ def is_open() -> bool:
     return _link is not None and _link.pid == os.getpid()
 
 
-def link(backend: str = "", version: str = "") -> Link:
-    """The socket of this process, opened at its first use, which is init_process_group as a rule and says with which backend."""
+def _slot() -> int:
+    return int(os.environ.get("PDSIM_GUEST_SLOT", "-1"))
+
+
+def _own_number() -> int:
+    """Of a process that multiprocessing has started: the how-manieth it is."""
+    process = sys.modules.get("multiprocessing.process")
+    identity = getattr(process.current_process(), "_identity", ()) if process is not None else ()
+    return identity[-1] - 1 if identity else -1
+
+
+def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -> Link:
+    """The socket of this process, opened at its first use, which is init_process_group as a rule and says who it is."""
     global _link
+    if _link is not None and _link.pid != os.getpid() and _slot() < 0:
+        _link = None  # the script forks its ranks
     if _link is None:
         made = Link(os.environ["PDSIM_GUEST"])
-        slot = int(os.environ.get("PDSIM_GUEST_SLOT", "-1"))
-        made.ask({"op": "hello", "slot": slot, "pid": os.getpid(), "name": backend, "text": version})
+        who = {"slot": _slot(), "pid": os.getpid(), "name": backend, "text": version}
+        who["rank"] = rank if rank >= 0 else int(os.environ.get("RANK", _own_number()))
+        who["size"] = size if size >= 0 else int(os.environ.get("WORLD_SIZE", "-1"))
+        made.ask({"op": "hello", **who})
         _link = made
         _show_stack_on_request()
+        if _slot() < 0:
+            _say_goodbye()
     return _link
+
+
+ended_badly = False
+
+
+def _say_goodbye() -> None:
+    """pdsim cannot ask for the exit status of a process that the script has started."""
+    exit_now = os._exit
+
+    def leave(status: int) -> None:
+        if is_open() and _link is not None:
+            _link.tell({"op": "Goodbye", "number": status})
+        exit_now(status)
+
+    os._exit = leave  # type: ignore[assignment]
+    atexit.register(lambda: is_open() and _link is not None and _link.tell({"op": "Goodbye", "number": int(ended_badly)}))
 
 
 def _show_stack_on_request() -> None:

@@ -1,0 +1,139 @@
+// How ranks of `pdsim run` end, and what is left of them: nobody, and no file.
+
+#include "tests/cli/leftovers.h"
+#include "tests/cli/program.h"
+#include "tests/guests/python.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pdsim::guest_tests {
+namespace {
+
+using cli_tests::Ended;
+using cli_tests::Folder;
+using cli_tests::run_pdsim;
+
+const std::string beginning = R"(import os, sys, time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+)";
+
+Ended run_script(const std::string& script, std::vector<std::string> flags = {"-n", "2"},
+                 const cli_tests::RunOptions& how = {}) {
+  const Folder folder;
+  folder.write("train.py", script);
+  flags.insert(flags.begin(), "run");
+  flags.insert(flags.end(), {"--", python_with_torch(), "train.py"});
+  const cli_tests::Leftovers before;
+  Ended run = run_pdsim(flags, folder.path(), how);
+  EXPECT_TRUE(before.none_of(folder, {"train.py"}));
+  return run;
+}
+
+bool shows(const Ended& run, const std::string& text) { return run.output.find(text) != std::string::npos; }
+
+class GuestEndings : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
+  }
+};
+
+TEST_F(GuestEndings, AScriptMayStartItsRanksItself) {
+  const Ended run = run_script(R"(import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def train(rank, size):
+    dist.init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=rank, world_size=size)
+    t = torch.ones(1) * rank
+    dist.all_reduce(t)
+    assert t.item() == 3
+
+
+if __name__ == "__main__":
+    mp.spawn(train, args=(3,), nprocs=3)
+)",
+                               {});
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+  EXPECT_TRUE(shows(run, "3 ranks, finished")) << run.output;
+}
+
+TEST_F(GuestEndings, AKilledRankIsADeadPeer) {
+  const Ended run = run_script(beginning + "if rank == 1:\n    os.kill(os.getpid(), 9)\ndist.barrier()\n");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "error[rank-died]: rank 0 waited for rank 1")) << run.output;
+}
+
+TEST_F(GuestEndings, ARankThatLeavesWithAStatusOfItsOwnFails) {
+  const Ended run = run_script(beginning + "if rank == 1:\n    os._exit(3)\ndist.barrier()\n");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "the process ended with exit status 3")) << run.output;
+}
+
+TEST_F(GuestEndings, AnEndlessLoopIsFoundWithItsLine) {
+  const Ended run =
+      run_script(beginning + "while rank == 1:\n    pass\ndist.barrier()\n", {"-n", "2", "--patience", "3s"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "deadlock[rank-hung]")) << run.output;
+}
+
+TEST_F(GuestEndings, AnotherWorldSizeIsNamed) {
+  const Ended run = run_script(R"(import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo", rank=int(os.environ["RANK"]), world_size=3)
+)");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "[world-size]")) << run.output;
+}
+
+TEST_F(GuestEndings, AScriptWithoutRanksHasNothingToSimulate) {
+  const Ended run = run_script("print('hello')\n");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.problems.find("no rank called init_process_group"), std::string::npos) << run.problems;
+}
+
+TEST_F(GuestEndings, AnInterruptEndsAllAtOnce) {
+  cli_tests::RunOptions how;
+  how.interrupt_after_bytes = 1;
+  const Ended run =
+      run_script(beginning + "print('ready', file=sys.stderr, flush=True)\nwhile True:\n    pass\n", {"-n", "2"}, how);
+  EXPECT_EQ(run.status, 130) << run.output << run.problems;
+}
+
+TEST_F(GuestEndings, ASitecustomizeOfTheUsersStillRuns) {
+  const Folder folder;
+  folder.write("sitecustomize.py", "print('customized')\n");
+  folder.write("train.py", beginning + "dist.barrier()\n");
+  const Ended run =
+      run_pdsim({"run", "-n", "1", "--", "sh", "-c",
+                 "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$PYTHONPATH:$PWD exec " + python_with_torch() + " train.py"},
+                folder.path());
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+  EXPECT_TRUE(shows(run, "[rank 0] customized")) << run.output;
+}
+
+TEST(GuestInput, AnInterpreterWithoutPyTorchIsSaidInOneLine) {
+  const Folder folder;
+  folder.write("train.py", "import sys\nsys.modules['torch'] = None\nimport torch\n");
+  const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "train.py"}, folder.path());
+  EXPECT_EQ(run.status, 3) << run.output << run.problems;
+  EXPECT_NE(run.problems.find("pdsim: python3 finds no PyTorch"), std::string::npos) << run.problems;
+}
+
+TEST(GuestInput, AProgramThatIsNotThereIsWrongInput) {
+  const Ended run = run_pdsim({"run", "-n", "2", "--", "./no-such-program"}, "/");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.problems, "pdsim: there is no program ./no-such-program; nothing was run\n");
+}
+
+}  // namespace
+}  // namespace pdsim::guest_tests
