@@ -14,6 +14,7 @@
 #include "scenarios/run/analyse.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
+#include "tools/diagnose_live.h"
 #include "tools/diagnose_logs.h"
 #include "tools/flags/trial_flags.h"
 
@@ -246,6 +247,19 @@ int diagnose_all(const std::vector<std::string>& arguments, const Output& writin
   return std::max(worst, diagnose_log_files(logs, writing.json, console));
 }
 
+int live_job(const std::string& url, const std::string& wait, const Output& writing, Console& console) {
+  const auto limit = parse_time(wait);
+  if (!limit.ok() || *limit <= Time{}) {
+    console.problem(limit.ok() ? "--wait: it must be longer than nothing" : "--wait: " + limit.error().message);
+    return exit_wrong_input;
+  }
+  if (!writing.folder.empty()) {
+    console.problem("--out is for files; a live job's records are only explained");
+    return exit_wrong_input;
+  }
+  return diagnose_live(url, *limit, writing.json, console);
+}
+
 }  // namespace
 
 Action declare_diagnose(CLI::App& app) {
@@ -253,15 +267,25 @@ Action declare_diagnose(CLI::App& app) {
   app.add_option("RECORD", *arguments,
                  "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), plain logs of a job's "
                  "ranks (mixed or "
-                 "one file per rank), or folders that hold one of these, or rank_N.ring")
-      ->required();
+                 "one file per rank), or folders that hold one of these, or rank_N.ring");
+  const auto live = std::make_shared<std::string>();
+  const auto wait = std::make_shared<std::string>("20s");
+  app.add_option("--live", *live,
+                 "http://HOST:25999: ask PyTorch's debug server of a job that hangs now (2.10 and newer)");
+  app.add_option("--wait", *wait, "for each answer of --live")->capture_default_str();
   const auto writing = std::make_shared<Output>();
   app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");
   app.add_option("--form", writing->form, "of those files: pickle, as PyTorch writes them, or json")
       ->capture_default_str();
   app.add_flag("--json", writing->json,
                "one JSON object per job, on one line: what was found, who is to blame, who waits");
-  return [arguments, writing](Console& console) -> int {
+  return [arguments, writing, live, wait](Console& console) -> int {
+    if (arguments->empty() == live->empty()) {
+      console.problem(arguments->empty() ? "give it files or folders to read, or --live http://HOST:25999"
+                                         : "--live asks a job, and files are of another; run them one after the other");
+      return exit_wrong_input;
+    }
+    if (!live->empty()) return live_job(*live, *wait, *writing, console);
     if (writing->json && !writing->folder.empty()) {
       console.problem("--json and --out exclude each other; run them one after the other");
       return exit_wrong_input;

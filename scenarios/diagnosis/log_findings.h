@@ -30,6 +30,10 @@ struct LogStory {
   std::size_t more_proofs = 0;  // that were left out
   std::vector<std::string> open, next;
 };
+// Where each rank was, of the stacks that the log has: of several threads of a rank the last that is in the program's own code, which is
+// the main one as faulthandler and py-spy list them. Ranks at one place together.
+std::vector<LogProof> stacks_of(const logs::LogFacts& facts);
+
 LogStory story_of(const logs::LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
                   const std::vector<Diagnosis>& findings);
 

@@ -197,6 +197,22 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
 
 }  // namespace
 
+std::vector<LogProof> stacks_of(const LogFacts& facts) {
+  std::map<Rank, const Fact*> of_rank;
+  for (const Fact& fact : facts.facts) {
+    const auto* stack = fact.as<logs::Stack>();
+    if (stack == nullptr || fact.rank == no_rank) continue;
+    const Fact*& best = of_rank[fact.rank];
+    if (best == nullptr || logs::own_frame(stack->frames) != nullptr) best = &fact;
+  }
+  Proofs proofs;
+  for (const auto& [rank, fact] : of_rank)
+    proofs.add(rank, stack_text(*fact->as<logs::Stack>()), place_of(facts, *fact));
+  LogStory story;
+  proofs.give(story);
+  return std::move(story.proves);
+}
+
 LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
                   const std::vector<Diagnosis>& findings) {
   LogStory story;

@@ -61,4 +61,12 @@ std::string render_logs(const Report& report, const LogStory& story) {
   return printable_lines(out);
 }
 
+std::string render_stacks(const logs::LogFacts& facts) {
+  const std::vector<LogProof> stacks = stacks_of(facts);
+  if (stacks.empty()) return {};
+  std::string out = "\nwhere the ranks are\n";
+  for (const LogProof& stack : stacks) out += wrapped(fmt::format("{}: {}", ranks_text(stack.ranks), stack.says), 2);
+  return printable_lines(out);
+}
+
 }  // namespace pdsim::scenarios

@@ -9,4 +9,7 @@ namespace pdsim::scenarios {
 
 std::string render_logs(const Report& report, const LogStory& story);
 
+// "where the ranks are", of the stacks among the facts; empty without any.
+std::string render_stacks(const logs::LogFacts& facts);
+
 }  // namespace pdsim::scenarios

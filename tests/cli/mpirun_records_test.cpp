@@ -18,7 +18,7 @@
 namespace pdsim::cli_tests {
 namespace {
 
-testing::AssertionResult has(const std::string& text, const std::string& part) {
+testing::AssertionResult has_text(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "no `" << part << "` in:\n" << text;
 }
@@ -58,17 +58,17 @@ TEST(MpirunRecords, NameTheRankThatWasKilled) {
   for (const std::string world : {"mpi", "gloo"}) {
     if (!is_there("mpi") || !is_there(world)) GTEST_SKIP() << "there is no mpirun, or no " << world;
     const std::string diagnosis = diagnosis_after(SIGKILL, world);
-    EXPECT_TRUE(has(diagnosis, "[rank-died]: "));
-    EXPECT_TRUE(has(diagnosis, "ended by signal 9 (Killed)"));
-    EXPECT_TRUE(has(diagnosis, "Its last call was"));
-    EXPECT_TRUE(has(diagnosis, "all_reduce #") || has(diagnosis, "barrier #"));  // bench calls both
+    EXPECT_TRUE(has_text(diagnosis, "[rank-died]: "));
+    EXPECT_TRUE(has_text(diagnosis, "ended by signal 9 (Killed)"));
+    EXPECT_TRUE(has_text(diagnosis, "Its last call was"));
+    EXPECT_TRUE(has_text(diagnosis, "all_reduce #") || has_text(diagnosis, "barrier #"));  // bench calls both
   }
 }
 
 TEST(MpirunRecords, NameTheRankThatWasStopped) {
   for (const std::string world : {"mpi", "gloo"}) {
     if (!is_there("mpi") || !is_there(world)) GTEST_SKIP() << "there is no mpirun, or no " << world;
-    EXPECT_TRUE(has(diagnosis_after(SIGSTOP, world), "[rank-hung]: "));
+    EXPECT_TRUE(has_text(diagnosis_after(SIGSTOP, world), "[rank-hung]: "));
   }
 }
 
@@ -81,10 +81,10 @@ TEST(MpirunRecords, OfAProgramThatHungTellWhoWentApart) {
       under_mpirun(3, records, "sh -c 'RANK=$OMPI_COMM_WORLD_RANK WORLD_SIZE=3 exec " PDSIM_RANK_PROCESS " skip 1 3'"),
       folder.path());
   const std::string apart = "rank 1 called barrier, ranks 0, 2 called all_reduce";
-  EXPECT_TRUE(soon([&] { return run.ended() || has(diagnosis_of(records), apart); }));
+  EXPECT_TRUE(soon([&] { return run.ended() || has_text(diagnosis_of(records), apart); }));
   EXPECT_EQ(run.interrupted(SIGTERM), 128 + SIGTERM);
   EXPECT_TRUE(before.none_of(folder));
-  EXPECT_TRUE(has(diagnosis_of(records), "collective-mismatch]: " + apart));
+  EXPECT_TRUE(has_text(diagnosis_of(records), "collective-mismatch]: " + apart));
 }
 
 }  // namespace

@@ -1,0 +1,17 @@
+// pdsim diagnose --live: asks the debug server of a PyTorch job (torch.distributed.debug, 2.10 and newer) for all ranks' records and stacks.
+//
+//   asked    the server's pages, which ask every worker; the workers themselves where a page did not bring what they have
+//   bounded  each request by `wait` and by a size; who does not answer is named, and the others are explained
+#pragma once
+
+#include "core/base/quantity.h"
+#include "tools/command.h"
+
+#include <string>
+
+namespace pdsim::tools {
+
+// `url`: http://HOST:25999. Exit status: 0 every rank answered, 2 some did not, or nobody.
+int diagnose_live(const std::string& url, Time wait, bool as_json, Console& console);
+
+}  // namespace pdsim::tools
