@@ -5,6 +5,7 @@
 #include "backends/launch/guarded.h"
 #include "backends/launch/launch.h"
 #include "scenarios/guests/script_terms.h"
+#include "scenarios/language/loader.h"
 #include "scenarios/reports/artifacts.h"
 #include "scenarios/reports/text_report.h"
 #include "scenarios/run/analyse.h"
@@ -35,6 +36,8 @@ struct RunFlags {
   std::string backend;
   std::string patience = "60s";
   std::string out;
+  std::string world;
+  std::vector<std::string> faults;
   std::uint64_t seed = 0;
   std::vector<std::string> command;
 };
@@ -66,6 +69,8 @@ std::string replay_of(const RunFlags& flags) {
   std::string line = "pdsim run";
   if (flags.ranks > 0) line += fmt::format(" -n {}", flags.ranks);
   if (!flags.backend.empty()) line += " --backend " + flags.backend;
+  if (!flags.world.empty()) line += " --world " + flags.world;
+  for (const std::string& fault : flags.faults) line += fmt::format(" --fault '{}'", fault);
   if (flags.seed != 0) line += fmt::format(" --seed {}", flags.seed);
   line += " --";
   for (const std::string& word : flags.command) {
@@ -120,6 +125,41 @@ int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& 
   return status_of(written.error());
 }
 
+// A block of YAML below a key.
+std::string indented(const std::string& text) {
+  std::string lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines += "  " + line + "\n";
+  return lines;
+}
+
+// The world and the faults that the flags name, by the rules of scenario files. input_invalid, with what is wrong.
+Result<sim::WorldSpec> world_of(const RunFlags& flags) {
+  std::string text = "pdsim: 1\nname: run\nsummary: the world of a script\nworld:\n";
+  if (!flags.world.empty() && !fs::is_regular_file(flags.world))
+    return Error{Code::input_invalid, fmt::format("--world {}: there is no such file", flags.world), {}};
+  if (flags.world.empty()) text += fmt::format("  ranks: {}\n", std::max(flags.ranks, 1));
+  text += indented(flags.world.empty() ? std::string() : text_of(flags.world));
+  if (!flags.faults.empty()) text += "faults:\n";
+  for (const std::string& fault : flags.faults) text += fmt::format("  - {{{}}}\n", fault);
+  text += "program: [init_process_group, {repeat: {times: 1000, do: [barrier]}}]\nexpect: {outcome: ok}\n";
+  const scenarios::LoadedFile file = scenarios::load_text("run.yaml", text);
+  for (const scenarios::Diagnostic& diagnostic : file.diagnostics)
+    if (!diagnostic.warning)
+      return Error{Code::input_invalid,
+                   fmt::format("{}: {}", flags.faults.empty() ? "--world " + flags.world : "--world or --fault",
+                               diagnostic.what),
+                   {}};
+  if (file.variants.empty()) return Error{Code::input_invalid, "the world cannot be read", {}};
+  sim::WorldSpec world = file.variants.front().world.spec;
+  if (flags.ranks > 0 && world.ranks() != flags.ranks)
+    return Error{Code::input_invalid,
+                 fmt::format("--world {} has {} ranks, and -n says {}", flags.world, world.ranks(), flags.ranks),
+                 {}};
+  world.seed = flags.seed;
+  return world;
+}
+
 std::string silence_problem(const std::string& text) {
   const Result<Time> time = parse_time(text);
   return time.ok() ? "" : fmt::format("{}; write a time with its unit, such as 60s", time.error().message);
@@ -133,6 +173,11 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(problem + "; nothing was run");
     return exit_wrong_input;
   }
+  const Result<sim::WorldSpec> world = world_of(flags);
+  if (!world.ok()) {
+    console.problem(world.error().message + "; nothing was run");
+    return exit_wrong_input;
+  }
   if (const Status folder = flags.out.empty() ? Status{} : prepare_output_folder("--out", flags.out); !folder.ok()) {
     console.problem(folder.error().message);
     return status_of(folder.error());
@@ -142,12 +187,9 @@ int run(const RunFlags& flags, Console& console) {
   job.command = flags.command;
   job.package = guest_folder();
   job.patience = parse_time(flags.patience).value();
-  sim::WorldSpec world;
-  world.ranks_per_node = std::max(flags.ranks, 1);
-  world.seed = flags.seed;
   const auto backend = flags.backend.empty() ? std::optional<std::string>() : flags.backend;
   const Result<int> status = run_guarded([&]() -> int {
-    Result<scenarios::guests::GuestRun> run = scenarios::guests::run_guests(job, world, {}, backend);
+    Result<scenarios::guests::GuestRun> run = scenarios::guests::run_guests(job, *world, {}, backend);
     if (run.ok()) return report_on(*run, flags, console);
     if (run.error().code != Code::cancelled) console.problem(run.error().message);
     return status_of(run.error());
@@ -166,6 +208,9 @@ Action declare_run(CLI::App& app) {
       ->check(CLI::Range(1, most_launched));
   app.add_option("--backend", flags->backend,
                  "whose semantics: gloo, nccl, mpi or ideal; the one that the script names");
+  app.add_option("--world", flags->world, "file with links, topology and more, as under `world` in a scenario file");
+  app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
+      ->expected(1);
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
   app.add_option("--patience", flags->patience, "how long a rank may call nothing before it counts as hung")
       ->check(silence_problem)

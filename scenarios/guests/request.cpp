@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 17> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 19> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -31,6 +31,8 @@ constexpr std::array<std::pair<std::string_view, Kind>, 17> kinds{{{"hello", Kin
                                                                    {"Bucket", Kind::bucket},
                                                                    {"Unfilled", Kind::unfilled},
                                                                    {"Goodbye", Kind::goodbye},
+                                                                   {"Model", Kind::model},
+                                                                   {"Variable", Kind::variable},
                                                                    {"Raised", Kind::raised}}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;

@@ -34,6 +34,8 @@ struct Request {
     group_made,         // `name` and `ranks`
     ddp,  // was constructed, with `count` buckets: `all`: it finds unused parameters, `number`: it broadcasts buffers
     bucket,    // the `number`-th has `count` bytes and the parameters `keys`; `all`: it was laid out again
+    model,     // was given to DDP: `keys` are its parameters with their shapes
+    variable,  // `name` is not in the environment, and init_process_group needs it
     unfilled,  // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
     goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped

@@ -32,9 +32,20 @@ std::string file_of(const Report& report, const Span& span) {
   for (const RankResult& rank : report.run.ranks) {
     for (const Call& call : rank.log.calls)
       if (call.site.origin && call.site.line == span.line) return call.site.origin->file;
+    for (const Note& note : rank.log.notes)
+      if (note.site.origin && note.site.line == span.line) return note.site.origin->file;
     if (rank.log.error_site.origin && rank.log.error_site.line == span.line) return rank.log.error_site.origin->file;
   }
   return {};
+}
+
+// Where a rank was that calls nothing any more.
+void point_at_silence(const Report& report, Diagnosis& finding) {
+  for (const Rank rank : finding.ranks)
+    for (const Note* note : notes_of<notes::Fault>(log_of(report.run, rank)))
+      if (note->site.line > 0 && note->site.origin && finding.spans.empty())
+        finding.spans.push_back(
+            {note->site.line, note->site.column, 1, "rank " + std::to_string(rank) + " is here", true});
 }
 
 void point_at_evidence(const Report& report, Diagnosis& finding) {
@@ -57,6 +68,7 @@ std::string speak_of_script(Report& report) {
       if (finding.id == cure.diagnosis && finding.fix.find(cure.setting) != std::string::npos)
         finding.fix = cure.python;
   Diagnosis& first = report.findings.front();
+  point_at_silence(report, first);
   if (first.spans.empty()) point_at_evidence(report, first);
   if (first.spans.empty()) return {};
   const std::string file = file_of(report, first.spans.front());

@@ -42,6 +42,8 @@ ProgramResult Session::run() {
 
 void Session::handle(Request& request) {
   if (request.site.origin && request.kind != Request::Kind::raised) env_.recorder.set_site(request.site);
+  const bool is_point = request.kind == Request::Kind::start || request.kind == Request::Kind::enter;
+  if (is_point && env_.reach) env_.reach(request.site.step, request.name);  // faults of the world
   if (!expects_answer(request.kind)) return tell(request);
   const Reply reply = reply_to(request);
   job_.answer(env_.rank, reply.answer, reply.data);
@@ -66,6 +68,10 @@ void Session::tell(const Request& request) {
   } else if (request.kind == Request::Kind::bucket) {
     const auto phase = request.all ? notes::LayoutPhase::rebuilt : notes::LayoutPhase::initial;
     env_.recorder.note(notes::BucketLayout{phase, request.number, request.count, request.keys});
+  } else if (request.kind == Request::Kind::model) {
+    env_.recorder.note(notes::ModelBuilt{request.keys});
+  } else if (request.kind == Request::Kind::variable) {
+    env_.recorder.note(notes::VariableMissing{request.name});
   } else if (request.kind == Request::Kind::unfilled) {
     env_.recorder.note(notes::BucketUnfilled{request.number, request.size, request.count, request.keys});
   } else if (request.kind == Request::Kind::raised) {
@@ -262,6 +268,7 @@ void Session::stay_silent(const Silence& silence) {
     origin.frames = silence.stack;
     origin.file = silence.stack.front().file;
     site.line = silence.stack.front().line;
+    site.column = 1;
     site.op = silence.stack.front().function;
     site.origin = std::move(origin);
     env_.recorder.set_site(site);

@@ -13,6 +13,7 @@ _codes = (
     ("Your training graph has changed in this iteration", "static-graph-changed"),
     ("Detected at least one rank that exhausted inputs", "inputs-exhausted"),
     ("Invalid process group specified", "group-destroyed"),
+    ("expected, but not set", "invalid-argument"),
     ("Error(s) in loading state_dict", "state-dict-mismatch"),
     ("element 0 of tensors does not require grad", "autograd-misuse"),
     ("Trying to backward through the graph a second time", "autograd-misuse"),

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 import sys
 from datetime import timedelta
 from types import ModuleType
@@ -104,6 +105,9 @@ def _around(c10d: ModuleType, name: str) -> None:
         try:
             result = function(*args, **kwargs)
         except Exception as error:
+            missing = re.search(r"environment variable (\w+) expected, but not set", str(error))
+            if missing:
+                link.link().tell({"op": "Variable", "name": missing.group(1), **sites.site()})
             link.link().tell({"op": "Leave", "error": errors.code_of(error), "text": str(error)})
             raise
         link.link().tell({"op": "Leave"})

@@ -1,0 +1,96 @@
+// The recorded programs of PyTorch's users' classic mistakes, run unmodified: every rank ends as it did on real Gloo.
+//
+//   hang    recorded after twelve seconds; here also a rank whose library gives up later than that
+
+#include "tests/cli/program.h"
+#include "tests/guests/python.h"
+#include "tests/oracle/directory.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pdsim::guest_tests {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t watched_ps = 12'000'000'000'000;
+
+constexpr std::string_view head = R"(import datetime, os, sys, time
+import torch, torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+TIMEOUT = datetime.timedelta(minutes=30)
+def scenario(world=2):
+    return lambda function: function
+def log(text):
+    print(text, flush=True)
+)";
+
+Json recorded() {
+  std::ifstream file(oracle::directory() + "/pitfalls.json");
+  return Json::parse(file, nullptr, false);
+}
+
+std::vector<std::string> programs() {
+  std::vector<std::string> names;
+  const Json all = recorded();
+  if (all.is_object())
+    for (const Json& run : all.at("runs"))
+      if (run.at("program").get<std::string>().starts_with("@")) names.push_back(run.at("name"));
+  return names;
+}
+
+// Of the ranks by their number, as the recorder writes it.
+std::map<int, std::string> ends_in(const std::filesystem::path& events) {
+  std::map<int, std::string> ends;
+  std::ifstream file(events);
+  for (std::string line; std::getline(file, line);) {
+    const Json event = Json::parse(line, nullptr, false);
+    if (!event.is_object() || event.value("event", "") != "end") continue;
+    const std::string how = event.at("end");
+    const bool late = event.value("ended_ps", event.value("at_ps", std::int64_t{0})) > watched_ps;
+    const std::string code = event.contains("error") ? event["error"].value("code", "") : "";
+    std::string& end = ends[event.at("rank").get<int>()];
+    end = how == "running" || (how == "raised" && late) ? "hang" : how == "returned" ? "ok" : "error";
+    if (how == "died") end = code == "process-aborted" ? "exit -6" : "killed";
+  }
+  return ends;
+}
+
+class Recorded : public testing::TestWithParam<std::string> {};
+
+TEST_P(Recorded, EndsOnEveryRankAsOnRealGloo) {
+  if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
+  const Json all = recorded();
+  const cli_tests::Folder folder;
+  for (const Json& run : all.at("runs")) {
+    if (run.at("name") != GetParam()) continue;
+    std::string script(head);
+    for (const Json& helper : all.at("helpers")) script += helper.get<std::string>() + "\n";
+    script += run.at("program").get<std::string>() + "\n" + GetParam() +
+              R"((int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), os.getcwd() + "/store", log))" + "\n";
+    folder.write("train.py", script);
+    const cli_tests::Ended ended = run_pdsim({"run", "-n", std::to_string(run.at("world").get<int>()), "--out", "out",
+                                              "--", python_with_torch(), "train.py"},
+                                             folder.path());
+    std::map<int, std::string> wanted;
+    for (const Json& rank : run.at("ranks")) wanted[rank.at("rank").get<int>()] = rank.at("outcome").get<std::string>();
+    EXPECT_EQ(ends_in(folder.path() / "out/train.py/events.jsonl"), wanted) << ended.output << ended.problems;
+  }
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Recorded);
+INSTANTIATE_TEST_SUITE_P(Programs, Recorded, testing::ValuesIn(programs()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace pdsim::guest_tests
