@@ -1,5 +1,5 @@
 # ranks: 2
-# finds: error[
+# finds: error[model-differs]
 # line: DistributedDataParallel(nn.Linear(4, 8 + rank))
 import torch
 import torch.distributed as dist

@@ -136,14 +136,18 @@ def install(module: ModuleType) -> None:
     training.after_backward(_backward_is_over)
     training.before_others(_settle)
 
+    def build(self: Any, *args: Any, **kwargs: Any) -> None:
+        wrapped = args[0] if args else kwargs.get("module")
+        if link.is_open() and isinstance(wrapped, torch.nn.Module):
+            named = [(n, p) for n, p in wrapped.named_parameters() if p.requires_grad]
+            parameters = [f"{n} [{' x '.join(map(str, p.shape))}]" for n, p in named]
+            link.link().tell({"op": "Model", "keys": parameters, **sites.site()})
+        init(self, *args, **kwargs)
+
     @functools.wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         _layout.clear()
-        wrapped = args[0] if args else kwargs.get("module")
-        if link.is_open() and isinstance(wrapped, torch.nn.Module):
-            parameters = [f"{n} [{' x '.join(map(str, p.shape))}]" for n, p in wrapped.named_parameters() if p.requires_grad]
-            link.link().tell({"op": "Model", "keys": parameters, **sites.site()})
-        training.in_phase("DistributedDataParallel", "construction", init, self, *args, **kwargs)
+        training.in_phase("DistributedDataParallel", "construction", build, self, *args, **kwargs)
         sites.place.step = max(sites.place.step, 0)
         if _layout and link.is_open():
             watched = Watched(self, _layout[0])
