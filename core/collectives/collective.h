@@ -43,6 +43,7 @@ struct Collective {
   Tag user_tag = 0;                        // send and recv only
   std::shared_ptr<const Splits> splits{};  // of the _v kinds; null: every part has `count` elements
   std::shared_ptr<Rank> source{};          // recv only: where the sender's group rank goes
+  bool batched = false;                    // send and recv only: started together with others
   std::string_view algorithm = "auto";
   const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
   bool unproven = false;                     // run it although no proof was asked for (CallOptions)

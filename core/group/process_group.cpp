@@ -264,6 +264,7 @@ Result<std::vector<WorkPtr>> ProcessGroup::batch(std::span<const Message> messag
       if (m.sends) call.input = m.data;
       if (!m.sends) call.output = m.data;
       call.user_tag = m.tag;
+      call.batched = true;
       if (!starts && (is_member() || destroyed_)) PDSIM_TRY(check(call));
       if (!starts) continue;
       Result<WorkPtr> work = start(std::move(call), options);

@@ -114,6 +114,18 @@ Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses) {
   return {};
 }
 
+Status DistributedDataParallel::backward(std::span<const nn::Tensor> losses,
+                                         std::span<DistributedDataParallel* const> wrapped) {
+  nn::BackwardPass pass;
+  for (DistributedDataParallel* ddp : wrapped) ddp->reducer_->begin_backward(pass);
+  Status status = pass.run(losses);
+  for (DistributedDataParallel* ddp : wrapped) {
+    ddp->reducer_->end_backward(status);
+    if (status.ok()) ddp->reducer_->times().end_iteration();
+  }
+  return status;
+}
+
 void DistributedDataParallel::set_require_backward_grad_sync(bool on) { require_backward_grad_sync_ = on; }
 
 bool DistributedDataParallel::gradients_synchronised() const {

@@ -61,6 +61,8 @@ class DistributedDataParallel {
                              const nn::TensorWatcher& watch = {});
   // Backward from scalar losses (each with gradient one), with the reducer's part.
   Status backward(std::span<const nn::Tensor> losses);
+  // One backward of losses of several wrapped modules: each reduces what its own forward armed.
+  static Status backward(std::span<const nn::Tensor> losses, std::span<DistributedDataParallel* const> wrapped);
   // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally. Read in forward only.
   void set_require_backward_grad_sync(bool on);
   bool require_backward_grad_sync() const { return require_backward_grad_sync_; }

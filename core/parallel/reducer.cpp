@@ -94,12 +94,20 @@ void Reducer::arm(const nn::Tensor& output) {
 
 Status Reducer::backward(std::span<const nn::Tensor> losses) {
   nn::BackwardPass pass;
+  begin_backward(pass);
+  const Status status = pass.run(losses);
+  end_backward(status);
+  return status;
+}
+
+void Reducer::begin_backward(nn::BackwardPass& pass) {
   pass_ = &pass;
   if (armed_ && first_static_iteration()) pass.queue_callback([this] { return reduce_after_backward(); });
-  const Status status = pass.run(losses);
+}
+
+void Reducer::end_backward(const Status& status) {
   pass_ = nullptr;
   if (status.ok() && armed_) note_unfilled();
-  return status;
 }
 
 // The hook of one parameter, in backward, after its gradient was accumulated.

@@ -36,6 +36,9 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   void arm(const nn::Tensor& output);  // what `output` cannot reach is unused (find_unused_parameters)
 
   Status backward(std::span<const nn::Tensor> losses);
+  // The same in a pass that others run too: before it, and after it.
+  void begin_backward(nn::BackwardPass& pass);
+  void end_backward(const Status& status);
 
   // Null: DDP's own all_reduce.
   void set_hook(std::unique_ptr<CommHook> hook) { hook_ = std::move(hook); }

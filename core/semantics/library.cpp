@@ -39,6 +39,8 @@ constexpr std::array<LibrarySemantics, 4> library_rows{{
      .on_strided = OnStrided::refused,
      .one_rank_per_device = true,
      .reads_nccl_variables = true,
+     .one_stream_per_pair = true,
+     .communicator_at_first_call = true,
      .waits_on_stream = true},
     {.name = "mpi",
      .explanation =

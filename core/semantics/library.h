@@ -45,6 +45,8 @@ struct LibrarySemantics {
   std::string_view watchdog_silent{};  // what it reports about a hang when it has no timeout
   std::string_view watchdog_note{};    // added to what it reports about one
   bool timeout_names_call = false;     // when the work fails; otherwise it names the message that did not come
+  bool one_stream_per_pair = false;    // single messages between two ranks, of both directions, run in the order of their calls
+  bool communicator_at_first_call = false;  // made in a group's first call, which needs all ranks and which no watchdog covers
   bool waits_on_stream = false;        // wait() makes the current stream wait, and the program goes on
 };
 

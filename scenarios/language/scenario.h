@@ -159,6 +159,10 @@ inline constexpr std::string_view device_rows_value = "device_rows";
 inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
 inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
 
+// Values of a rank that reports look at: digests of the parameter that is named behind it, after each of the first steps.
+inline constexpr std::string_view replica_value = "replica ";
+inline constexpr std::size_t most_replica_steps = 512;
+
 // What else of a run an expectation was stated for: with another it is not checked.
 struct StatedFor {
   bool seed = false;   // the file's

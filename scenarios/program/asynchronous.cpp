@@ -8,9 +8,15 @@
 namespace pdsim::scenarios::operations {
 namespace {
 
-Status finish(Pending& pending) {
+// A result that is not what it should be ends no program: nobody looks at it. It is what the rank's run comes to, in the end.
+Status finish(Session& s, Pending& pending) {
   PDSIM_TRY(pending.work->wait());
-  return pending.check ? pending.check() : Status{};
+  const Status right = pending.check ? pending.check() : Status{};
+  if (right.ok()) return {};
+  if (s.wrong.ok()) s.wrong_site = s.env.recorder.site();
+  if (s.wrong.ok()) s.wrong = right;
+  s.wrong_now = right;
+  return {};
 }
 
 // Looks at what arrived behind the program's back.
@@ -18,7 +24,7 @@ Status look(Session& s) {
   const auto done = [](const auto& entry) { return entry.second->work->done(); };
   Status first;
   for (const auto& entry : s.on_stream)
-    if (Status status = done(entry) ? finish(*entry.second) : Status{}; !status.ok() && first.ok())
+    if (Status status = done(entry) ? finish(s, *entry.second) : Status{}; !status.ok() && first.ok())
       first = std::move(status);
   s.on_stream.erase(std::remove_if(s.on_stream.begin(), s.on_stream.end(), done), s.on_stream.end());
   return first;
@@ -48,7 +54,7 @@ Result<Started> started_as(Session& s, const std::string& label, std::string_vie
 Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending) {
   s.waited.insert(label);
   if (!s.env.waits_on_stream || pending->blocks_host) {
-    PDSIM_TRY(finish(*pending));
+    PDSIM_TRY(finish(s, *pending));
     return look(s);
   }
   s.env.device->wait_for(pending->work);

@@ -77,6 +77,7 @@ void add_value(TensorValues& values, const std::string& key, const Ended& ended,
 TensorValues values_of(const Session& s) {
   constexpr std::string_view logging = "logging.";
   TensorValues values;
+  for (const auto& [parameter, digests] : s.replicas) values[std::string(replica_value) + parameter] = digests;
   for (const ExpectValue* expected : expected_values(s.scenario)) {
     const std::string& name = expected->tensor;
     if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));
@@ -119,7 +120,10 @@ Status run_launch(Session& s) {
   const auto& program = s.scenario.program;
   for (std::size_t i = first_operation(s.scenario, s.env.launch); i < program.size() && !s.relaunch; ++i)
     PDSIM_TRY(s.run(program[i]));
-  return operations::synchronize(s);  // a process that ends, or destroys its communicators, waits for its device
+  PDSIM_TRY(operations::synchronize(s));  // a process that ends, or destroys its communicators, waits for its device
+  if (s.wrong.ok()) return {};
+  s.env.recorder.set_site(s.wrong_site);
+  return s.wrong;
 }
 
 }  // namespace
@@ -158,7 +162,8 @@ Status Session::run(const Operation& op) {
   PDSIM_CHECK(function != nullptr, "the loader let an operation through that has no row");
   const std::int64_t id = recorder.enter(op.name);
   Status status = function(*this, op);
-  recorder.leave(id, status);
+  recorder.leave(id, status.ok() ? wrong_now : status);
+  wrong_now = {};
   return status;
 }
 

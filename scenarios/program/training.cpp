@@ -1,4 +1,5 @@
 // train, no_sync, join, eval, zero_grad, forward, backward, clip_grad_norm, optimizer_step.
+#include "core/base/fingerprint.h"
 #include "core/nn/autograd.h"
 #include "core/nn/clip.h"
 #include "core/nn/functional.h"
@@ -316,6 +317,19 @@ notes::VersionError version_error_of(const Error& error) {
 }
 }  // namespace
 
+namespace {
+// The wrappers of the parts that these losses come from, each once.
+std::vector<DistributedDataParallel*> wrapped_parts_of(Session& s, const std::vector<std::string>& losses) {
+  std::vector<DistributedDataParallel*> wrapped;
+  for (const std::string& loss : losses) {
+    const std::string& part = s.part_of_loss[loss];
+    DistributedDataParallel* ddp = part == s.part ? s.ddp.get() : s.other_parts[part].ddp.get();
+    if (ddp != nullptr && std::find(wrapped.begin(), wrapped.end(), ddp) == wrapped.end()) wrapped.push_back(ddp);
+  }
+  return wrapped;
+}
+}  // namespace
+
 Status backward(Session& s, const Operation& op) {
   std::vector<nn::Tensor> roots;
   const auto& options = op.as<BackwardOptions>();
@@ -340,7 +354,9 @@ Status backward(Session& s, const Operation& op) {
   for (const std::string& loss : options.losses) PDSIM_TRY(add(loss));
   note_part(s);
   nn::BackwardPass pass;
-  const Status status = s.ddp != nullptr             ? s.ddp->backward(roots)
+  const std::vector<DistributedDataParallel*> wrapped = wrapped_parts_of(s, options.losses);
+  const Status status = wrapped.size() > 1       ? DistributedDataParallel::backward(roots, wrapped)
+                        : s.ddp != nullptr             ? s.ddp->backward(roots)
                         : s.data_parallel != nullptr ? s.data_parallel->backward(roots)
                                                      : pass.run(roots);
   if (!status.ok() && status.error().code == Code::saved_tensor_modified)
@@ -367,6 +383,22 @@ Status clip_grad_norm(Session& s, const Operation& op) {
   return {};
 }
 
+namespace {
+// What the parameters of this rank are after the step, for who compares the replicas.
+void note_replica(Session& s) {
+  if (s.world != WorldKind::simulated || !s.moves_data() || s.ddp == nullptr || s.world_size() < 2) return;
+  constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
+  if (s.module->parameters().size() > most_parameters) return;
+  for (nn::Tensor& parameter : s.module->parameters()) {
+    std::vector<double>& digests = s.replicas[parameter.name()];
+    if (digests.size() >= most_replica_steps || parameter.numel() > static_cast<std::int64_t>(most_elements)) continue;
+    const std::vector<double> values = parameter.values();
+    // 52 bits are whole in a double.
+    digests.push_back(static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U));
+  }
+}
+}  // namespace
+
 Status optimizer_step(Session& s, const Operation& op) {
   PDSIM_TRY(settle_batches(s));
   bool synchronised = true;
@@ -374,6 +406,7 @@ Status optimizer_step(Session& s, const Operation& op) {
     PDSIM_TRY(make_model(s, op));
     synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
     s.optimizer->step();
+    note_replica(s);
     return {};
   });
   PDSIM_TRY(stepped);

@@ -140,11 +140,16 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     auto event = me().runtime->make_sim_event();
     operation->event = event.get();
     operation->work = std::make_shared<Work>(std::move(event));
-    arm_watchdog(operation);
+    const bool is_message = pdsim::row(call.kind).point_to_point;
+    const bool waits_for_communicator = come_to_first_call(operation);
+    if (!waits_for_communicator) arm_watchdog(operation);
+    if (is_message && is_on_pair_stream(call)) operation->earlier = of_pair(call.root);
     if (call.kind == CollectiveKind::barrier && world_.library.barrier_waits_for_earlier) operation->earlier = running_;
     running_.push_back(operation);
-    if (SimDevice* device = me().device.get(); device != nullptr && world_.library.waits_on_stream) {
-      device->runs(operation->work);
+    SimDevice* device = world_.library.waits_on_stream ? me().device.get() : nullptr;
+    if (device != nullptr) device->runs(operation->work);
+    if (waits_for_communicator && is_message) return operation->work;  // queued when all have come
+    if (device != nullptr) {
       device->here([operation] { operation->calls->queue(operation); });  // when the program's stream has come here
     } else {
       queue(operation);
@@ -192,6 +197,66 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   }
 
  private:
+  // Whether this call needs the group's communicator, which is made once every member has come to such a call. Until then no watchdog
+  // covers it; what ends it is the store, when the first rank does not come with the communicator's number.
+  bool come_to_first_call(const OperationPtr& operation) {
+    const bool needs_it = !pdsim::row(operation->call.kind).point_to_point || operation->call.batched;
+    if (!world_.library.communicator_at_first_call || !needs_it) return false;
+    FirstCalls& first = world_.first_calls[channel_];
+    if (first.came.empty()) {
+      first.came.assign(static_cast<std::size_t>(size()), false);
+      first.left = size();
+    }
+    if (first.left == 0) return false;
+    if (!first.came[static_cast<std::size_t>(rank_)]) --first.left;
+    first.came[static_cast<std::size_t>(rank_)] = true;
+    if (first.left == 0) {
+      const std::vector<std::function<void()>> then = std::exchange(first.then, {});
+      for (const auto& start_now : then) start_now();
+      return false;
+    }
+    first.then.emplace_back([operation] {
+      if (operation->finished) return;
+      if (operation->watchdog) operation->calls->world_.scheduler.cancel_event(*std::exchange(operation->watchdog, {}));
+      operation->calls->arm_watchdog(operation);
+      if (pdsim::row(operation->call.kind).point_to_point) operation->calls->queue(operation);
+    });
+    if (!first.came.front()) watch_store(operation);
+    return true;
+  }
+
+  void watch_store(const OperationPtr& operation) {
+    const Time limit = operation->call.timeout;
+    if (limit == Time::max()) return;
+    operation->watchdog = world_.scheduler.at_watchdog(world_.scheduler.now() + limit, [operation, limit] {
+      operation->watchdog.reset();
+      RankCalls& calls = *operation->calls;
+      if (operation->finished || calls.world_.first_calls[calls.channel_].came.front()) return;
+      const Error error{Code::store_timeout,
+                        fmt::format("[{}] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d "
+                                    "key-value store by key '0', but store->get('0') got error: wait timeout after {}ms",
+                                    calls.rank_, limit.ns() / 1'000'000),
+                        {}};
+      calls.tell(error.message, limit);
+      calls.finish(operation, error);
+    });
+  }
+
+  // Those that pdsim sends for itself have nothing to do with the library's streams.
+  bool is_on_pair_stream(const Collective& call) const {
+    return world_.library.one_stream_per_pair && !call.batched && call.user_tag < first_inner_tag;
+  }
+
+  // The messages to or from this rank that are under way, one after another on their stream.
+  std::vector<OperationPtr> of_pair(Rank peer) const {
+    std::vector<OperationPtr> earlier;
+    for (const OperationPtr& operation : running_)
+      if (pdsim::row(operation->call.kind).point_to_point && is_on_pair_stream(operation->call) &&
+          operation->call.root == peer)
+        earlier.push_back(operation);
+    return earlier;
+  }
+
   Slot& me() { return world_.slot(ranks_[rank_]); }
 
   Tag tag_of(const Collective& call) const {

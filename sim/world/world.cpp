@@ -69,6 +69,7 @@ int World::channel(const std::string& group) {
 void World::begin_launch() {
   table = std::make_unique<HashTable>();
   meetings.clear();
+  first_calls.clear();
   exchange.begin_launch();
   closed_form.clear();
   in_flight.clear();

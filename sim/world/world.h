@@ -15,6 +15,7 @@
 #include "sim/world/meeting.h"
 #include "sim/world/runtime.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +37,13 @@ struct Slot {
   TensorValues values;
   Time step_time{};
   std::optional<RankLog> log;  // fixed at its death, or when the run deadlocked
+};
+
+// The members of a group that have come to its first call, where the library makes the communicator there, and what waits for all.
+struct FirstCalls {
+  std::vector<bool> came;
+  int left = 0;
+  std::vector<std::function<void()>> then;
 };
 
 class World {
@@ -66,7 +74,8 @@ class World {
   Slot& slot(Rank rank) { return slots[static_cast<std::size_t>(rank)]; }
   // The group's number, the same on all ranks.
   int channel(const std::string& group);
-  std::map<int, Meeting> meetings;  // by channel
+  std::map<int, Meeting> meetings;       // by channel
+  std::map<int, FirstCalls> first_calls;  // by channel
 
   // The rank's program is over. Peers see what the library shows them.
   void rank_ended(Rank rank, RankEnd how, const Error& error);
