@@ -5,6 +5,7 @@
 #include "scenarios/reports/json_report.h"
 #include "scenarios/reports/text_report.h"
 #include "scenarios/run/run_scenarios.h"
+#include "scenarios/run/tried_cures.h"
 #include "scenarios/worlds/sim_world.h"
 #include "sim/kernel/choose.h"
 #include "tools/command.h"
@@ -144,6 +145,7 @@ class FileRun {
         return exit_failed;
       }
     }
+    scenarios::try_cures(*report, world_, how_);
     reports_.push_back(std::move(*report));
     return exit_held;
   }

@@ -61,17 +61,20 @@ std::vector<CallReference> calls_of(const Report& report, const Diagnosis& d) {
 
 }  // namespace
 
+std::optional<Diagnosis> diagnosis_by(const Report& report, const DiagnosisRow& row) {
+  std::optional<Diagnosis> found = row.find(report);
+  if (!found) return std::nullopt;
+  PDSIM_CHECK(!found->evidence.empty(), "a diagnosis cites the events it speaks about");
+  found->id = std::string(row.id);
+  std::sort(found->ranks.begin(), found->ranks.end());
+  if (found->waiting.empty()) found->waiting = held_up_by(report, found->ranks);
+  if (found->calls.empty()) found->calls = calls_of(report, *found);
+  return found;
+}
+
 std::optional<Diagnosis> diagnose(const Report& report) {
-  for (const DiagnosisRow* row : diagnosis_table()) {
-    std::optional<Diagnosis> found = row->find(report);
-    if (!found) continue;
-    PDSIM_CHECK(!found->evidence.empty(), "a diagnosis cites the events it speaks about");
-    found->id = std::string(row->id);
-    std::sort(found->ranks.begin(), found->ranks.end());
-    if (found->waiting.empty()) found->waiting = held_up_by(report, found->ranks);
-    if (found->calls.empty()) found->calls = calls_of(report, *found);
-    return found;
-  }
+  for (const DiagnosisRow* row : diagnosis_table())
+    if (std::optional<Diagnosis> found = diagnosis_by(report, *row)) return found;
   return std::nullopt;
 }
 

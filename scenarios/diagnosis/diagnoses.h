@@ -29,6 +29,8 @@ std::vector<const DiagnosisRow*> diagnosis_table();
 
 // The first row that speaks; its id is filled in, and who waits and the calls where the rule left them out.
 std::optional<Diagnosis> diagnose(const Report& report);
+// What this row says, with its id and who waits; nothing when it is silent.
+std::optional<Diagnosis> diagnosis_by(const Report& report, const DiagnosisRow& row);
 // The row with this id; null when there is none.
 const DiagnosisRow* diagnosis_named(std::string_view id);
 

@@ -4,11 +4,13 @@
 
 #include "core/group/rank_program.h"
 #include "scenarios/language/scenario.h"
+#include "scenarios/language/schedule.h"
 #include "scenarios/text/ending.h"
 #include "scenarios/text/located.h"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,6 +91,25 @@ struct CallReference {
   std::int64_t call = -1;  // id in the log of the first
 };
 
+// How the program ended with a change.
+struct Tried {
+  Outcome outcome = Outcome::ok;
+  std::string diagnosis;  // what was found then; empty: nothing
+  Time elapsed{};
+};
+
+// A change of the program that would cure it.
+struct Cure {
+  std::string what;                       // "every rank calls barrier at line 18"
+  std::function<void(Scenario&)> change;  // empty: nobody can make it here
+  std::optional<Tried> tried;
+};
+
+// Whether it was tried, and nothing was wrong then.
+inline bool cures(const Cure& cure) {
+  return cure.tried && cure.tried->outcome == Outcome::ok && cure.tried->diagnosis.empty();
+}
+
 struct Diagnosis {
   std::string id;                    // unused-parameters
   std::string headline;              // rank 0 waits for a gradient bucket that rank 1 will never send
@@ -99,6 +120,7 @@ struct Diagnosis {
   std::string why;                   // a paragraph
   std::string fix;                   // one sentence or setting
   std::vector<std::string> fix_lines;
+  std::vector<Cure> cures;
   std::vector<std::string> parameters;
   std::vector<Span> spans;
   std::vector<Evidence> evidence;
@@ -130,6 +152,7 @@ inline constexpr std::string_view pytorch_world = "pytorch";
 struct Report {
   const Scenario* scenario = nullptr;
   RunRecord run;
+  Schedule schedule;  // of the launch that was recorded; empty where nobody has the program
   std::string world = "sim";
   Verdict verdict = Verdict::pass;
   Outcome outcome = Outcome::ok;

@@ -97,6 +97,17 @@ std::string why_section(const Diagnosis& d) {
   return out + "\n";
 }
 
+// The changes that were made and run, and cured it.
+std::string tried_lines(const Diagnosis& d) {
+  std::string out;
+  for (const Cure& cure : d.cures)
+    if (cures(cure))
+      out += wrapped(fmt::format("tried: {}: finishes in {}, and nothing else is found", cure.what,
+                                 to_string(cure.tried->elapsed)),
+                     2);
+  return out;
+}
+
 std::string fix_section(const Report& report, const std::vector<Report>& reports) {
   const Diagnosis& d = *report.diagnosis();
   const std::vector<FixProof> proofs = fix_proofs(report, reports);
@@ -111,6 +122,7 @@ std::string fix_section(const Report& report, const std::vector<Report>& reports
                text_width - 3);
   out += "\n" + wrapped(d.fix, 2);
   for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+  out += tried_lines(d);
   for (const FixProof& p : proofs) {
     if (p.report->scenario->variant.empty()) continue;
     std::string line = fmt::format("`{}`", p.report->scenario->variant);
@@ -131,6 +143,7 @@ std::string more_findings(const Report& report) {
     out += wrapped(fmt::format("also {}[{}]: {}", kind, d.id, d.headline), 0);
     out += wrapped(d.why, 2) + wrapped("fix: " + d.fix, 2);
     for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+    out += tried_lines(d);
     out += "\n";
   }
   return out;

@@ -1,5 +1,6 @@
 #include "scenarios/run/analyse.h"
 
+#include "scenarios/diagnosis/causes.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
@@ -14,12 +15,15 @@ Report analyse(const Scenario& scenario, RunRecord run, std::string world) {
   report.scenario = &scenario;
   report.run = std::move(run);
   report.world = std::move(world);
+  const auto ranks = static_cast<std::size_t>(scenario.world.spec.ranks());
+  if (report.run.ranks.size() == ranks && ranks > 0)
+    report.schedule = schedule_of(scenario, report.run.ranks.front().log.launch);
   report.errors = errors_of(report.run);
   report.outcome = outcome_of(report.run, report.errors);
   report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
-  if (std::optional<Diagnosis> found = diagnose(report)) report.findings.push_back(std::move(*found));
+  if (std::optional<Diagnosis> found = diagnose(report)) report.findings = in_order(report, std::move(*found));
   return report;
 }
 

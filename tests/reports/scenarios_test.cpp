@@ -12,6 +12,7 @@
 #include "scenarios/language/loader.h"
 #include "scenarios/reports/text_report.h"
 #include "scenarios/run/run_scenarios.h"
+#include "scenarios/run/tried_cures.h"
 #include "tests/reports/table.h"
 
 #include <fmt/format.h>
@@ -127,7 +128,10 @@ TEST(PublicReports, ScenariosGetTheCauseTheRanksTheLinesAndTheCure) {
     const LoadedFile file = load_file(path.string()).value();
     ASSERT_EQ(file.errors, 0) << path;
     std::vector<Report> all;
-    for (const Scenario& variant : file.variants) all.push_back(run_scenario(variant, world, {}).value());
+    for (const Scenario& variant : file.variants) {
+      all.push_back(run_scenario(variant, world, {}).value());
+      try_cures(all.back(), world, {});
+    }
     const std::vector<Wanted> wanted = wanted_of(file.text);
     EXPECT_FALSE(wanted.empty()) << path << " does not say what it wants";
     for (const Wanted& w : wanted) {

@@ -3,6 +3,8 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/other_calls.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -168,6 +170,18 @@ void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Ca
            true);
 }
 
+// What a library that compares nothing may do as well.
+std::string undefined_text(const Report& report, DivergenceKind field) {
+  if (field != DivergenceKind::count && field != DivergenceKind::dtype) return {};
+  const LibrarySemantics* library = library_of(report);
+  if (library == nullptr || library->on_long_message != OnLongMessage::never_completes) return {};
+  return report.outcome == Outcome::ok
+             ? " NCCL compares neither counts nor element types, so this is undefined: here it completed, and with other "
+               "sizes or another algorithm the same program may also hang."
+             : " NCCL compares neither counts nor element types, so this is undefined: here the call hangs, and with other "
+               "sizes or another algorithm it may also complete, with wrong or partial data and no error.";
+}
+
 void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, const Camp& other, bool tie) {
   const Divergence& at = *report.divergence;
   const std::string mine = camp_text(culprit, at), theirs = camp_text(other, at);
@@ -183,8 +197,16 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
     d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
   if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
   const bool by_argument = what_differs(report, culprit, other) != Differs::operation;
+  d.why += undefined_text(report, at.field);
   d.fix = by_argument ? fmt::format("pass the same {} on every rank", differs)
                       : "make every rank of the group issue the same collectives in the same order";
+  const Site &here = culprit.call->site, &there = other.call->site;
+  if (by_argument && here.line != there.line && here.line > 0 && there.line > 0)
+    d.fix = fmt::format(
+        "if the calls at lines {} and {} are meant to be one, give it one {} on every rank{}; if they are two calls, let "
+        "every rank make both, in one order",
+        std::min(here.line, there.line), std::max(here.line, there.line), differs,
+        at.field == DivergenceKind::count ? " (pad to the largest, or exchange the sizes first)" : "");
   add_span(d, report, culprit.call->site.line, culprit.call->site.column, mine, true);
 }
 
@@ -264,7 +286,10 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
 
 }  // namespace
 
-std::optional<Diagnosis> collective_mismatch(const Report& report) { return mismatch(report, Differs::operation); }
+std::optional<Diagnosis> collective_mismatch(const Report& report) {
+  std::optional<Diagnosis> found = other_calls(report, Face::met);
+  return found ? found : mismatch(report, Differs::operation);
+}
 std::optional<Diagnosis> parameter_mismatch(const Report& report) {
   std::optional<Diagnosis> found = mismatch(report, Differs::parameter);
   return found ? found : ended_by_length(report);

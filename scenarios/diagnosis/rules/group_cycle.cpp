@@ -1,6 +1,8 @@
 // Ranks wait for each other in a circle that leads through several process groups: each is in a call of one group, and would
 // make the call that another waits in only afterwards.
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/program_changes.h"
 #include "scenarios/diagnosis/rules/waits.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -13,6 +15,42 @@ namespace pdsim::scenarios::diagnoses {
 namespace {
 
 std::string place_of(const BlockedRank& b) { return fmt::format("{} #{} of group {}", b.in, b.seq, b.group); }
+
+// A program that waits for its whole device before it goes on to the call that another rank needs.
+struct HostWait {
+  Rank rank = 0;
+  const Call* call = nullptr;
+};
+
+std::vector<HostWait> host_waits(const Report& report, const std::vector<Rank>& cycle) {
+  std::vector<HostWait> found;
+  for (const Rank rank : cycle)
+    for (const Call& call : log_of(report.run, rank).calls)
+      if (call.layer == Layer::program && call.name == "synchronize" && is_open_at(call, moment_of(report.run)))
+        found.push_back({rank, &call});
+  return found;
+}
+
+void tell_host_waits(Diagnosis& d, const Report& report, const std::vector<HostWait>& waits) {
+  if (waits.empty()) return;
+  std::vector<std::pair<Mark, std::string>> places;
+  std::vector<std::string> lines;
+  for (const HostWait& wait : waits) {
+    const Site& site = wait.call->site;
+    add_span(d, report, site.line, site.column, fmt::format("rank {} waits here for its GPU", wait.rank), false);
+    d.evidence.push_back(cite(wait.rank, *wait.call, "waits for everything that its GPU was given"));
+    places.push_back({Mark{site.line, site.column, 1}, wait.call->name});
+    add_once(lines, {std::to_string(site.line)});
+  }
+  const std::string where = fmt::format("line{} {}", lines.size() == 1 ? "" : "s", list_text(lines));
+  d.why += fmt::format(
+      " What keeps each rank from its second call is a synchronisation with the GPU between the two, at {}: the program "
+      "waits there for the collective that it has started, which waits for the other rank. A .item(), .tolist(), print or "
+      "copy to the host does the same.",
+      where);
+  d.fix_lines.push_back(fmt::format("or start both collectives before the program waits for the GPU ({})", where));
+  d.cures.push_back(left_out(fmt::format("no rank waits for its GPU between the two calls (synchronize at {})", where), places));
+}
 
 }  // namespace
 
@@ -34,6 +72,11 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
       add_span(d, report, call->site.line, call->site.column, fmt::format("rank {} is here", rank), d.spans.empty());
   }
   if (groups.size() < 2) return std::nullopt;
+  const std::vector<HostWait> waits_of_hosts = host_waits(report, d.ranks);
+  bool asynchronous = false;
+  for (const BlockedRank& b : waits.blocked)
+    if (const Call* call = call_by_id(log_of(report.run, b.rank), b.call); call != nullptr && contains(d.ranks, b.rank))
+      asynchronous = asynchronous || call->async;
   const std::string ranks = ranks_text(d.ranks), where = list_text(places);
   d.headline = fmt::format("{} wait for each other across the groups {}", ranks, list_text(groups));
   d.cause = fmt::format("{} use the groups {} in different orders: {}", ranks, list_text(groups), where);
@@ -43,7 +86,10 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
       "away, the same program may pass.",
       capitalised(where));
   d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
-  d.fix_lines = {"or start both calls with async: true and wait for both afterwards (not with NCCL, where they queue)"};
+  d.fix_lines = {asynchronous ? "the calls are asynchronous already; what orders them is what the program waits for between them"
+                              : "or start both calls with async: true and wait for both afterwards (not with NCCL, where "
+                                "they queue)"};
+  tell_host_waits(d, report, waits_of_hosts);
   d.inevitable = fmt::format("since {}: the circle was closed", to_string(d.inevitable_at));
   return d;
 }

@@ -1,5 +1,6 @@
 // Optimizer steps on gradients that no other rank has seen, although DDP wraps the model and nothing failed.
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/replicas.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -56,6 +57,8 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
       "DDP arms its reducer in the forward of the wrapper, when gradients are on and no_sync is not. A backward whose "
       "forward did not arm it accumulates into this rank's gradients and sends nothing. No call fails and no rank "
       "waits: from here on the replicas differ, and each trains on its own part of the data.";
+  if (const std::vector<std::string> apart = parameters_apart(report); !apart.empty())
+    d.why += fmt::format(" After the first such step these parameters differ between ranks: {}.", list_text(apart));
   d.fix = bypass != nullptr ? "forward: {through: ddp}, that is, call the wrapped model"
                             : "leave the last forward of the step outside no_sync";
   if (bypass != nullptr) {

@@ -9,11 +9,15 @@ namespace pdsim::scenarios::diagnoses {
 
 std::uint64_t tag_of(const Call& call) { return call.details->tag; }
 
-bool has_tags(const Report& report) {
+const LibrarySemantics* library_of(const Report& report) {
   std::string name = report.world;
   for (const RankResult& result : report.run.ranks)
     if (const Note* note = first_note<notes::BackendUsed>(result.log)) name = note->as<notes::BackendUsed>().backend;
-  const LibrarySemantics* library = library_named(name);
+  return library_named(name);
+}
+
+bool has_tags(const Report& report) {
+  const LibrarySemantics* library = library_of(report);
   return library == nullptr || library->tags;
 }
 

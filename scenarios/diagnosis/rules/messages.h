@@ -2,6 +2,7 @@
 // receive of it.
 #pragma once
 
+#include "core/semantics/library.h"
 #include "scenarios/diagnosis/report.h"
 
 #include <string>
@@ -14,6 +15,9 @@ struct Counterpart {
   const Call* other_tag = nullptr;  // none met it; this one, which met none either, would have with the same tag
 };
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call);
+
+// Of the world that ran, or of the one that it simulates; null where it is not in the table.
+const LibrarySemantics* library_of(const Report& report);
 
 // Whether the library matches messages by tag: NCCL does not.
 bool has_tags(const Report& report);

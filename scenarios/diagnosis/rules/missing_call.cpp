@@ -2,6 +2,7 @@
 // only slow is not a case for this rule.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/other_calls.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -31,6 +32,7 @@ std::string whereabouts(const Report& report, Rank rank) {
 }  // namespace
 
 std::optional<Diagnosis> missing_call(const Report& report) {
+  if (std::optional<Diagnosis> found = other_calls(report, Face::missing)) return found;
   if (!report.divergence || report.divergence->field != DivergenceKind::missing || report.outcome == Outcome::ok)
     return std::nullopt;
   const Divergence& at = *report.divergence;

@@ -1,5 +1,7 @@
 // Every rank of a circle of waits sits in send (or every one in recv): the matching call would come only afterwards.
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/program_changes.h"
 #include "scenarios/diagnosis/rules/waits.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -9,6 +11,25 @@
 #include <algorithm>
 
 namespace pdsim::scenarios::diagnoses {
+
+namespace {
+
+bool pairs_share_a_stream(const Report& report) {
+  const LibrarySemantics* library = library_of(report);
+  return library != nullptr && library->one_stream_per_pair;
+}
+
+// One rank of the circle that receives first opens it.
+void propose_receive_first(Diagnosis& d, const Report& report) {
+  const Rank rank = d.ranks.back();
+  const auto at = std::find_if(d.evidence.begin(), d.evidence.end(), [rank](const Evidence& e) { return e.rank == rank; });
+  const Call* send = at == d.evidence.end() ? nullptr : call_by_id(log_of(report.run, rank), at->call);
+  if (send == nullptr || send->site.line <= 0) return;
+  d.cures.push_back(receives_first(fmt::format("rank {} receives before it sends (line {})", rank, send->site.line),
+                                   {rank, Mark{send->site.line, send->site.column, 1}}));
+}
+
+}  // namespace
 
 std::optional<Diagnosis> send_cycle(const Report& report) {
   const Waits waits = waits_of(report);
@@ -46,7 +67,11 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
           : "Every rank of the circle waits for a message that its peer would send only after its own receive. No "
             "buffering helps: nothing was sent at all.";
   d.fix = "order the calls: even ranks send first, odd ranks receive first";
-  d.fix_lines = {"or start them asynchronously and wait for both afterwards (isend and irecv)"};
+  d.fix_lines = {pairs_share_a_stream(report)
+                     ? "or put both into one batch_isend_irecv; an isend and an irecv beside each other do not help here: with "
+                       "NCCL all messages of two ranks run on one stream, in the order of their calls"
+                     : "or start them asynchronously and wait for both afterwards (isend and irecv)"};
+  if (sends) propose_receive_first(d, report);
   d.inevitable_at = last;
   d.inevitable = fmt::format("since {}: the last of {} entered its {}", to_string(last), ranks, call);
   return d;

@@ -2,6 +2,7 @@
 // another rank, the device of a barrier.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/diagnosis/schedule_difference.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -96,7 +97,6 @@ std::optional<Diagnosis> result_in_copy(const Report& report) {
 }
 
 std::optional<Diagnosis> result_elsewhere(const Report& report) {
-  if (report.outcome != Outcome::ok) return std::nullopt;
   Diagnosis d;
   const Note *call = nullptr, *used = nullptr;
   for (const RankResult& result : report.run.ranks)
@@ -110,6 +110,9 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
       if (call == nullptr) call = note, used = read;
     }
   if (call == nullptr) return std::nullopt;
+  const std::optional<ScheduleDifference> after = schedule_difference(report);
+  const bool decided = after && after->first->issued > used->at;
+  if (report.outcome != Outcome::ok && !decided) return std::nullopt;
   const Rank root = call->as<notes::ResultElsewhere>().root;
   d.headline = fmt::format("{} the tensor of a reduce whose result is on rank {}", who(d.ranks, "uses", "use"), root);
   d.cause = fmt::format("reduce gives its result to rank {}, and to nobody else", root);
@@ -121,6 +124,13 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
   d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};
   add_span(d, report, call->site.line, call->site.column, fmt::format("its result is on rank {}", root), true);
   add_span(d, report, used->site.line, used->site.column, fmt::format("{} it", who(d.ranks, "uses", "use")), false);
+  if (decided) {
+    const Site& apart = after->first->site;
+    d.why += fmt::format(
+        " After that {} and {} go different ways: a decision from values that differ is a different one on each rank.",
+        ranks_text(after->culprits), ranks_text(after->others));
+    add_span(d, report, apart.line, apart.column, "the ranks go different ways from here on", false);
+  }
   d.inevitable_at = used->at;
   d.inevitable = fmt::format("since {}: the tensor was used on {}", to_string(used->at), ranks_text(d.ranks));
   return d;

@@ -1,0 +1,258 @@
+#include "scenarios/diagnosis/rules/other_calls.h"
+
+#include "scenarios/diagnosis/divergence.h"
+#include "scenarios/diagnosis/rules/program_changes.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/diagnosis/schedule_difference.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+const ScheduledSite& site_at(const Report& report, int site) {
+  return report.schedule.sites[static_cast<std::size_t>(site)];
+}
+
+// "all_reduce at line 15 (log_a)"
+std::string place_of(const ScheduledSite& site) {
+  const std::string label = site.label.empty() ? "" : fmt::format(" ({})", site.label);
+  return fmt::format("{} at line {}{}", site.operation, site.mark.line, label);
+}
+
+// ", step 1", ", steps 1 to 3"; empty outside of loops.
+std::string steps_text(const std::vector<int>& steps) {
+  if (steps.empty() || steps.front() < 0) return {};
+  if (steps.size() == 1) return fmt::format(", step {}", steps.front());
+  const bool in_a_row = steps.back() - steps.front() == static_cast<int>(steps.size()) - 1;
+  if (in_a_row) return fmt::format(", steps {} to {}", steps.front(), steps.back());
+  constexpr std::size_t most = 8;
+  std::vector<std::string> numbers;
+  for (const int step : steps) numbers.push_back(std::to_string(step));
+  if (numbers.size() > most) numbers.resize(most), numbers.push_back("...");
+  return ", steps " + list_text(numbers);
+}
+
+std::string calls_text(const Report& report, const std::vector<CallsApart>& calls) {
+  std::vector<std::string> places;
+  for (const CallsApart& c : calls) places.push_back(place_of(site_at(report, c.site)) + steps_text(c.steps));
+  return fmt::format("{}", fmt::join(places, "; "));
+}
+
+std::size_t count_of(const std::vector<CallsApart>& calls) {
+  std::size_t count = 0;
+  for (const CallsApart& c : calls) count += c.steps.size();
+  return count;
+}
+
+// "a call", "four calls"
+std::string number_of(const std::vector<CallsApart>& calls) {
+  constexpr std::array<std::string_view, 13> words{"no",  "a",     "two",   "three", "four", "five",   "six",
+                                                   "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+  const std::size_t count = count_of(calls);
+  const std::string number = count < words.size() ? std::string(words[count]) : std::to_string(count);
+  return fmt::format("{} call{}", number, count == 1 ? "" : "s");
+}
+
+bool replaces(const Report& report, const ScheduleDifference& d) {
+  return d.left_out.size() == 1 && d.extra.size() == 1 && count_of(d.left_out) == count_of(d.extra) &&
+         d.left_out.front().steps == d.extra.front().steps && d.met && d.met->mine->site.line != d.met->theirs->site.line &&
+         d.met->mine->site.line == site_at(report, d.extra.front().site).mark.line &&
+         d.met->theirs->site.line == site_at(report, d.left_out.front().site).mark.line;
+}
+
+std::string moved_text(const Report& report, const ScheduleDifference& d) {
+  const CallMoved& moved = d.moved.front();
+  const bool both = moved.mine != moved.theirs;
+  const std::string mine = place_of(site_at(report, moved.mine));
+  const std::string theirs = both ? fmt::format(", {} {}", who(d.others, "makes it", "make it"),
+                                                fmt::format("at line {}", site_at(report, moved.theirs).mark.line))
+                                  : std::string();
+  const std::string step = moved.step >= 0 ? fmt::format(" in step {}", moved.step) : std::string();
+  const std::string past =
+      moved.past >= 0 ? fmt::format(" than {}", place_of(site_at(report, moved.past))) : std::string();
+  return fmt::format("{} these two in the other order{}: {} stands on the other side{}{}", who(d.culprits, "runs", "run"),
+                     step, mine, past.empty() ? std::string() : " of" + past.substr(5), theirs);
+}
+
+std::string headline_of(const Report& report, const ScheduleDifference& d) {
+  const std::string others = ranks_text(d.others);
+  const bool one = d.others.size() == 1;
+  if (replaces(report, d))
+    return fmt::format("{} {} where {} {} {}", who(d.culprits, "calls", "call"),
+                       place_of(site_at(report, d.extra.front().site)), others, one ? "calls" : "call",
+                       place_of(site_at(report, d.left_out.front().site)) + steps_text(d.left_out.front().steps));
+  std::vector<std::string> parts;
+  if (!d.left_out.empty())
+    parts.push_back(fmt::format("{} {} that {} {}: {}", d.culprits.size() == 1 ? "leaves out" : "leave out",
+                                number_of(d.left_out), others, one ? "makes" : "make", calls_text(report, d.left_out)));
+  if (!d.extra.empty())
+    parts.push_back(fmt::format("{} {} that {} {} not make: {}", d.culprits.size() == 1 ? "makes" : "make",
+                                number_of(d.extra), others, one ? "does" : "do", calls_text(report, d.extra)));
+  if (parts.empty()) return moved_text(report, d);
+  return fmt::format("{} {}", ranks_text(d.culprits), fmt::join(parts, ", and "));
+}
+
+// "all_gather at line 17 ran in 3 rounds on rank 1 and in 6 on ranks 0, 2, 3", where some rank left a loop before the others.
+std::string rounds_text(const Report& report, const std::vector<CallsApart>& calls) {
+  for (const CallsApart& c : calls) {
+    const ScheduledSite& site = site_at(report, c.site);
+    if (site.loop < 0) continue;
+    const auto rounds = rounds_by_rank(report.schedule, c.site, report.run.ranks.size());
+    const std::int64_t most = *std::max_element(rounds.begin(), rounds.end());
+    if (c.steps.back() + 1 != most || c.steps.front() + static_cast<int>(c.steps.size()) != most) continue;
+    std::vector<std::string> parts;
+    std::vector<std::int64_t> told;
+    for (const std::int64_t number : rounds) {
+      if (std::find(told.begin(), told.end(), number) != told.end()) continue;
+      told.push_back(number);
+      std::vector<Rank> ranks;
+      for (std::size_t r = 0; r < rounds.size(); ++r)
+        if (rounds[r] == number) ranks.push_back(static_cast<Rank>(r));
+      parts.push_back(fmt::format("{} round{} on {}", number, number == 1 ? "" : "s", ranks_text(ranks)));
+    }
+    const ScheduledLoop& loop = report.schedule.loops[static_cast<std::size_t>(site.loop)];
+    return fmt::format("The ranks leave the loop at line {}{} at different times: {} runs in {}. ", loop.mark.line,
+                       loop.label.empty() ? "" : fmt::format(" ({})", loop.label), place_of(site),
+                       fmt::join(parts, ", in "));
+  }
+  return {};
+}
+
+std::string recorded_place(const Call& call) {
+  const std::string label = call.site.origin->label.empty() ? "" : fmt::format(" ({})", call.site.origin->label);
+  const std::string step = call.site.step >= 0 ? fmt::format(", step {}", call.site.step) : std::string();
+  return fmt::format("{} at line {}{}{}", call_text(call), call.site.line, label, step);
+}
+
+// With what the operation called, where that is the wrapper's.
+std::string cause_of(const Report& report, const ScheduleDifference& d) {
+  if (!d.met)
+    return fmt::format("{}; the first of these is {} #{} on rank {}", headline_of(report, d), call_text(*d.first),
+                       d.first->seq, d.first_rank);
+  return fmt::format("{}; so #{} is {} on rank {} and {} on rank {}", headline_of(report, d), d.met->mine->seq,
+                     recorded_place(*d.met->mine), d.met->my_rank, recorded_place(*d.met->theirs), d.met->their_rank);
+}
+
+std::string why_of(const Report& report, const ScheduleDifference& d) {
+  std::string why = rounds_text(report, d.left_out);
+  if (why.empty()) why = rounds_text(report, d.extra);
+  why +=
+      "The collectives of a group have no names: the n-th call of one rank meets the n-th call of every other. ";
+  if (!d.met) return why + "The call that some ranks do not make is waited for by those that do.";
+  const Call &mine = *d.met->mine, &theirs = *d.met->theirs;
+  why += fmt::format("At #{} of group {} {} of rank {} meets {} of rank {}, and what follows is shifted as well.", mine.seq,
+                     d.group, recorded_place(mine), d.met->my_rank, recorded_place(theirs), d.met->their_rank);
+  const bool fits = same_call(mine, theirs);
+  if (fits && report.outcome == Outcome::ok)
+    why += " Operation, size and element type agree, so nothing is refused and nothing is reported: the values of two "
+           "different calls are mixed on every rank.";
+  else if (fits)
+    why += " Operation, size and element type agree there, so that pair completes, with values of two different calls; "
+           "the ranks stop only where something differs, or where one has no call left.";
+  else if (report.outcome == Outcome::ok)
+    why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
+  if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
+  return why;
+}
+
+void write_fix(Diagnosis& found, const ScheduleDifference& d) {
+  const std::string ranks = ranks_text(d.culprits);
+  if (d.left_out.empty() && d.extra.empty()) {
+    found.fix = "give these calls one order on every rank";
+    found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
+  } else if (d.extra.empty()) {
+    found.fix = fmt::format(
+        "let {} make the call{} too, with an empty tensor where there is nothing to send, or let every rank leave {} out",
+        ranks, count_of(d.left_out) == 1 ? "" : "s", count_of(d.left_out) == 1 ? "it" : "them");
+    found.fix_lines = {
+        "a rank that decides alone (no data, an early stop, an exception) tells the others first: all_reduce the decision, "
+        "then all go on or none"};
+  } else if (d.left_out.empty()) {
+    found.fix = fmt::format("take the call{} out of what only {} {}, so that every rank makes {}, or leave {} out",
+                            count_of(d.extra) == 1 ? "" : "s", ranks, d.culprits.size() == 1 ? "runs" : "run",
+                            count_of(d.extra) == 1 ? "it" : "them", count_of(d.extra) == 1 ? "it" : "them");
+    found.fix_lines = {"a helper that ends in a collective is called on every rank; inside of it, rank 0 alone writes"};
+  } else {
+    found.fix = "let every rank make the same calls: one list of names, sorted, for all ranks";
+    found.fix_lines = {"what a rank does not have it contributes as zeros, or the ranks exchange their lists first"};
+  }
+}
+
+void add_places(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
+  constexpr std::size_t most = 8;
+  const auto add = [&](int index, const std::string& label) {
+    const Mark& mark = site_at(report, index).mark;
+    const bool known = std::any_of(found.spans.begin(), found.spans.end(), [&](const Span& s) { return s.line == mark.line; });
+    if (!known && found.spans.size() < most) add_span(found, report, mark.line, mark.column, label, found.spans.empty());
+  };
+  for (const CallsApart& c : d.left_out)
+    add(c.site, fmt::format("{}, {}{}", who(d.others, "makes this call", "make this call"),
+                            who(d.culprits, "does not", "do not"), steps_text(c.steps)));
+  for (const CallsApart& c : d.extra)
+    add(c.site, fmt::format("{}{}, {}", who(d.culprits, "makes this call", "make this call"), steps_text(c.steps),
+                            who(d.others, "does not", "do not")));
+  for (const CallMoved& m : d.moved) {
+    add(m.mine, fmt::format("{} it here", who(d.culprits, "makes", "make")));
+    add(m.theirs, fmt::format("{} it here", who(d.others, "makes", "make")));
+    if (m.past >= 0) add(m.past, "on the other side of this call");
+  }
+  if (!d.met) return;
+  for (const auto& [call, rank] : {std::pair{d.met->mine, d.met->my_rank}, std::pair{d.met->theirs, d.met->their_rank}})
+    if (std::none_of(found.spans.begin(), found.spans.end(), [&c = call](const Span& s) { return s.line == c->site.line; }))
+      add_span(found, report, call->site.line, call->site.column, fmt::format("#{} of rank {}", call->seq, rank), false);
+}
+
+void cite_calls(Diagnosis& found, const ScheduleDifference& d) {
+  found.evidence.push_back(cite(d.first_rank, *d.first, fmt::format("made {}, which is not in the program of {}",
+                                                                    recorded_place(*d.first),
+                                                                    contains(d.culprits, d.first_rank)
+                                                                        ? ranks_text(d.others)
+                                                                        : ranks_text(d.culprits))));
+  if (!d.met) return;
+  found.evidence.push_back(cite(d.met->my_rank, *d.met->mine, fmt::format("#{}: {}", d.met->mine->seq, recorded_place(*d.met->mine))));
+  found.evidence.push_back(
+      cite(d.met->their_rank, *d.met->theirs, fmt::format("#{}: {}", d.met->theirs->seq, recorded_place(*d.met->theirs))));
+}
+
+// An evaluation through the wrapper has a story of its own (collective_mismatch.cpp).
+bool is_evaluation(const Report& report, const ScheduleDifference& d) {
+  const auto evaluates = [&](const CallsApart& c) { return site_at(report, c.site).operation == "eval"; };
+  return d.moved.empty() && d.left_out.empty() && std::all_of(d.extra.begin(), d.extra.end(), evaluates);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> other_calls(const Report& report, Face face) {
+  const std::optional<ScheduleDifference> d = schedule_difference(report);
+  if (!d || is_evaluation(report, *d)) return std::nullopt;
+  if (report.outcome == Outcome::ok && !d->met) return std::nullopt;
+  const bool nobody_differs = !report.divergence || report.divergence->field == DivergenceKind::missing;
+  const bool only_left_out = d->extra.empty() && d->moved.empty();
+  const bool is_missing = nobody_differs && report.outcome != Outcome::ok && (only_left_out || !d->met);
+  if ((face == Face::missing) != is_missing) return std::nullopt;
+  Diagnosis found;
+  found.ranks = d->culprits;
+  if (d->tie) found.ranks.insert(found.ranks.end(), d->others.begin(), d->others.end());
+  found.headline = headline_of(report, *d);
+  found.cause = cause_of(report, *d);
+  found.why = why_of(report, *d);
+  write_fix(found, *d);
+  add_places(found, report, *d);
+  cite_calls(found, *d);
+  add_cures(found, report, *d);
+  found.inevitable_at = d->met ? std::max(d->met->mine->issued, d->met->theirs->issued) : d->first->issued;
+  found.inevitable = d->met ? fmt::format("since {}: {} of rank {} met {} of rank {}", to_string(found.inevitable_at),
+                                          recorded_place(*d->met->mine), d->met->my_rank,
+                                          recorded_place(*d->met->theirs), d->met->their_rank)
+                            : fmt::format("since {}: rank {} made {}", to_string(found.inevitable_at), d->first_rank,
+                                          recorded_place(*d->first));
+  return found;
+}
+
+}  // namespace pdsim::scenarios::diagnoses

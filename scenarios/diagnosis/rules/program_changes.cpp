@@ -1,0 +1,209 @@
+#include "scenarios/diagnosis/rules/program_changes.h"
+
+#include "scenarios/diagnosis/rules/wording.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// An operation of the program, for a change of another copy of the scenario.
+struct Place {
+  int line = 0, column = 0;
+  std::string operation;
+  bool is_at(const Operation& op) const {
+    return op.mark.line == line && op.mark.column == column && op.name == operation;
+  }
+};
+
+Place place_of(const Mark& mark, const std::string& operation) { return {mark.line, mark.column, operation}; }
+
+bool holds(const Operation& op, const Place& place) {
+  return place.is_at(op) ||
+         std::any_of(op.body.begin(), op.body.end(), [&](const Operation& inner) { return holds(inner, place); });
+}
+
+// The operation, and what stands around it, for every rank that makes this launch.
+void for_every_rank(std::vector<Operation>& program, const Place& place) {
+  for (Operation& op : program) {
+    if (!holds(op, place)) continue;
+    for (Selector& s : op.when.any) s.rank = s.node = IntSet::all();
+    for_every_rank(op.body, place);
+  }
+}
+
+void erase(std::vector<Operation>& program, const Place& place) {
+  program.erase(std::remove_if(program.begin(), program.end(), [&](const Operation& op) { return place.is_at(op); }),
+                program.end());
+  for (Operation& op : program) erase(op.body, place);
+}
+
+void only_in(std::vector<Operation>& program, const Place& place, const std::vector<std::int64_t>& steps) {
+  for (Operation& op : program) {
+    if (place.is_at(op)) op.when.any = {Selector{IntSet::all(), IntSet::all(), IntSet::of(steps)}};
+    only_in(op.body, place, steps);
+  }
+}
+
+// The steps in which all ranks make the calls of a site.
+std::vector<std::int64_t> common_steps(const Schedule& schedule, int site) {
+  std::set<std::int64_t> common;
+  for (std::size_t i = 0; i < schedule.classes.size(); ++i) {
+    std::set<std::int64_t> steps;
+    for (const ScheduledCall& call : schedule.classes[i].calls)
+      if (call.site == site && call.step >= 0) steps.insert(call.step);
+    if (i == 0) common = std::move(steps);
+    else std::erase_if(common, [&](std::int64_t step) { return steps.count(step) == 0; });
+  }
+  return {common.begin(), common.end()};
+}
+
+std::vector<int> sites_of(const ScheduleDifference& d) {
+  std::vector<int> sites;
+  for (const auto* calls : {&d.left_out, &d.extra})
+    for (const CallsApart& c : *calls) sites.push_back(c.site);
+  return sites;
+}
+
+std::string named(const Schedule& schedule, const std::vector<int>& sites) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> names;
+  for (const int site : sites) {
+    const ScheduledSite& s = schedule.sites[static_cast<std::size_t>(site)];
+    names.push_back(fmt::format("{} at line {}", s.operation, s.mark.line));
+  }
+  const std::size_t more = names.size() > most ? names.size() - most : 0;
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, " and "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+// A loop of which no call is everybody's is left out as a whole.
+bool is_all_apart(const Schedule& schedule, int loop, const std::vector<int>& sites) {
+  for (std::size_t i = 0; i < schedule.sites.size(); ++i) {
+    const int site = static_cast<int>(i);
+    if (schedule.sites[i].loop != loop) continue;
+    if (std::find(sites.begin(), sites.end(), site) == sites.end() || !common_steps(schedule, site).empty()) return false;
+  }
+  return true;
+}
+
+Cure everybody(const Schedule& schedule, const std::vector<int>& sites) {
+  std::vector<Place> places;
+  for (const int site : sites) {
+    const ScheduledSite& s = schedule.sites[static_cast<std::size_t>(site)];
+    places.push_back(place_of(s.mark, s.operation));
+  }
+  return {fmt::format("every rank makes {}", named(schedule, sites)),
+          [places](Scenario& changed) {
+            for (const Place& place : places) for_every_rank(changed.program, place);
+          },
+          std::nullopt};
+}
+
+Cure nobody(const Schedule& schedule, const std::vector<int>& sites) {
+  std::vector<std::pair<Place, std::vector<std::int64_t>>> edits;
+  std::set<int> loops;
+  bool in_common = false;
+  for (const int site : sites) {
+    const ScheduledSite& s = schedule.sites[static_cast<std::size_t>(site)];
+    if (s.loop >= 0 && is_all_apart(schedule, s.loop, sites)) {
+      const ScheduledLoop& loop = schedule.loops[static_cast<std::size_t>(s.loop)];
+      if (loops.insert(s.loop).second) edits.push_back({place_of(loop.mark, loop.operation), {}});
+    } else {
+      edits.push_back({place_of(s.mark, s.operation), common_steps(schedule, site)});
+      in_common = in_common || !edits.back().second.empty();
+    }
+  }
+  const std::string what = in_common ? fmt::format("{} only in the steps in which all ranks make the call", named(schedule, sites))
+                                     : fmt::format("no rank makes {}", named(schedule, sites));
+  return {what,
+          [edits](Scenario& changed) {
+            for (const auto& [place, steps] : edits)
+              steps.empty() ? erase(changed.program, place) : only_in(changed.program, place, steps);
+          },
+          std::nullopt};
+}
+
+Cure in_order(const Schedule& schedule, const std::vector<CallMoved>& moved) {
+  std::vector<std::pair<Place, Place>> edits;
+  std::vector<int> sites;
+  for (const CallMoved& m : moved) {
+    const ScheduledSite& mine = schedule.sites[static_cast<std::size_t>(m.mine)];
+    const ScheduledSite& theirs = schedule.sites[static_cast<std::size_t>(m.theirs)];
+    if (m.mine == m.theirs || std::find(sites.begin(), sites.end(), m.theirs) != sites.end()) continue;
+    sites.push_back(m.theirs);
+    edits.emplace_back(place_of(mine.mark, mine.operation), place_of(theirs.mark, theirs.operation));
+  }
+  if (edits.empty()) return {};
+  return {fmt::format("every rank makes {}, in one order", named(schedule, sites)),
+          [edits](Scenario& changed) {
+            for (const auto& [mine, theirs] : edits) {
+              erase(changed.program, mine);
+              for_every_rank(changed.program, theirs);
+            }
+          },
+          std::nullopt};
+}
+
+}  // namespace
+
+void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDifference& d) {
+  const std::vector<int> sites = sites_of(d);
+  const Cure ordered = in_order(report.schedule, d.moved);
+  const auto add = [&](Cure cure) {
+    if (ordered.change)
+      cure.change = [first = ordered.change, then = cure.change](Scenario& s) {
+        first(s);
+        if (then) then(s);
+      };
+    if (ordered.change) cure.what = cure.what.empty() ? ordered.what : fmt::format("{}; {}", ordered.what, cure.what);
+    if (cure.change) diagnosis.cures.push_back(std::move(cure));
+  };
+  if (sites.empty()) return add({});
+  add(everybody(report.schedule, sites));
+  add(nobody(report.schedule, sites));
+}
+
+Cure left_out(std::string what, const std::vector<std::pair<Mark, std::string>>& operations) {
+  std::vector<Place> places;
+  for (const auto& [mark, name] : operations) places.push_back(place_of(mark, name));
+  return {std::move(what),
+          [places](Scenario& changed) {
+            for (const Place& place : places) erase(changed.program, place);
+          },
+          std::nullopt};
+}
+
+namespace {
+
+bool receive_first(std::vector<Operation>& program, const SendFirst& circle, int node) {
+  const auto send = std::find_if(program.begin(), program.end(), [&](const Operation& op) {
+    return op.mark.line == circle.send.line && op.mark.column == circle.send.column;
+  });
+  const auto receive = std::find_if(send, program.end(), [&](const Operation& op) {
+    return op.name == "recv" && op.when.selects(circle.rank, node, -1);
+  });
+  if (receive != program.end()) {
+    std::rotate(send, receive, receive + 1);
+    return true;
+  }
+  return std::any_of(program.begin(), program.end(),
+                     [&](Operation& op) { return receive_first(op.body, circle, node); });
+}
+
+}  // namespace
+
+Cure receives_first(std::string what, const SendFirst& circle) {
+  return {std::move(what),
+          [circle](Scenario& changed) {
+            receive_first(changed.program, circle, changed.world.spec.node_of(circle.rank));
+          },
+          std::nullopt};
+}
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,167 @@
+// Replicas that went apart although nothing failed: the parameters of all ranks, compared after each step of the optimizer.
+#include "scenarios/diagnosis/rules/replicas.h"
+
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct ReplicasApart {
+  std::size_t step = 0;  // of the optimizer, from 0
+  std::vector<std::string> parameters;
+  std::vector<Rank> ranks;  // that are not as most are; empty: no value is most ranks'
+};
+
+const std::vector<double>* digests_of(const RankResult& result, const std::string& name) {
+  const auto found = result.values.find(name);
+  return found == result.values.end() ? nullptr : &found->second;
+}
+
+std::vector<Rank> minority(const Report& report, const std::string& name, std::size_t step) {
+  std::map<double, std::vector<Rank>> camps;
+  for (const RankResult& result : report.run.ranks)
+    if (const auto* digests = digests_of(result, name); digests != nullptr && step < digests->size())
+      camps[(*digests)[step]].push_back(result.log.rank);
+  const auto largest = std::max_element(camps.begin(), camps.end(),
+                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::vector<Rank> ranks;
+  for (const auto& [digest, camp] : camps) {
+    if (digest == largest->first) continue;
+    if (camp.size() == largest->second.size()) return {};
+    ranks.insert(ranks.end(), camp.begin(), camp.end());
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+// The first step after which some parameter differs between ranks.
+std::optional<ReplicasApart> first_replicas_apart(const Report& report) {
+  std::optional<ReplicasApart> first;
+  if (report.run.ranks.size() < 2) return first;
+  for (const auto& [name, mine] : report.run.ranks.front().values) {
+    if (!name.starts_with(replica_value)) continue;
+    std::size_t at = mine.size();
+    for (const RankResult& result : report.run.ranks) {
+      const auto* theirs = digests_of(result, name);
+      if (theirs == nullptr) return std::nullopt;  // it has another model
+      const std::size_t both = std::min(at, theirs->size());
+      at = std::min(at, static_cast<std::size_t>(std::mismatch(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(both),
+                                                               theirs->begin())
+                                                     .first -
+                                                 mine.begin()));
+    }
+    const auto shortest = std::min_element(report.run.ranks.begin(), report.run.ranks.end(), [&](const auto& a, const auto& b) {
+      return digests_of(a, name)->size() < digests_of(b, name)->size();
+    });
+    if (at >= digests_of(*shortest, name)->size() || (first && at > first->step)) continue;
+    if (!first || at < first->step) first = ReplicasApart{at, {}, minority(report, name, at)};
+    first->parameters.push_back(name.substr(replica_value.size()));
+  }
+  return first;
+}
+
+const Note* step_note(const RankLog& log, std::size_t step) {
+  for (const Note* note : notes_of<notes::OptimizerStep>(log))
+    if (step-- == 0) return note;
+  return nullptr;
+}
+
+// A checkpoint that some ranks alone loaded before that.
+std::vector<Rank> loaded_alone(const Report& report, Time before, const Note*& load) {
+  std::vector<Rank> ranks;
+  for (const RankResult& result : report.run.ranks) {
+    const Note* read = first_note<notes::FileRead>(result.log);
+    if (read == nullptr || read->at > before) continue;
+    ranks.push_back(result.log.rank);
+    if (load == nullptr) load = read;
+  }
+  if (ranks.size() == report.run.ranks.size()) load = nullptr;
+  return load == nullptr ? std::vector<Rank>{} : ranks;
+}
+
+void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& ranks, const Note& load) {
+  const std::string& path = load.as<notes::FileRead>().path;
+  d.ranks = ranks;
+  d.cause = fmt::format("{} {}, and the other ranks did not", who(ranks, "loaded", "loaded"), path);
+  d.why = fmt::format(
+      "DDP gives every rank the parameters of rank 0 once, in its constructor, and never again: afterwards it averages "
+      "gradients, so replicas stay as far apart as they are. {} loaded {} into a model that was wrapped already.",
+      capitalised(ranks_text(ranks)), path);
+  d.fix = "load the checkpoint on every rank, or load it before DistributedDataParallel, whose constructor gives rank 0's values "
+          "to all";
+  d.fix_lines = {"or broadcast the parameters from the rank that loaded them"};
+  d.evidence.push_back(cite(ranks.front(), load, fmt::format("loaded {}", path)));
+  add_span(d, report, load.site.line, load.site.column, fmt::format("only {} it", who(ranks, "loads", "load")), true);
+  if (load.site.line <= 0) return;
+  const Mark mark{load.site.line, load.site.column, 1};
+  d.cures.push_back({fmt::format("every rank loads {} (line {})", path, mark.line),
+                     [mark](Scenario& changed) {
+                       for (Operation& op : changed.program)
+                         if (op.mark.line == mark.line && op.mark.column == mark.column) op.when.any.clear();
+                     },
+                     std::nullopt});
+}
+
+}  // namespace
+
+std::vector<std::string> parameters_apart(const Report& report) {
+  const std::optional<ReplicasApart> apart = first_replicas_apart(report);
+  return apart ? apart->parameters : std::vector<std::string>{};
+}
+
+std::optional<Diagnosis> replicas_differ(const Report& report) {
+  if (report.outcome != Outcome::ok) return std::nullopt;
+  const auto is_faulty = [](const RankResult& result) { return has_note<notes::Fault>(result.log); };
+  if (std::any_of(report.run.ranks.begin(), report.run.ranks.end(), is_faulty)) return std::nullopt;
+  const std::optional<ReplicasApart> apart = first_replicas_apart(report);
+  if (!apart) return std::nullopt;
+  const Note* step = step_note(log_of(report.run, 0), apart->step);
+  if (step == nullptr) return std::nullopt;
+  Diagnosis d;
+  d.parameters = apart->parameters;
+  d.ranks = apart->ranks.empty() ? others(report, {}) : apart->ranks;
+  const std::string& first = apart->parameters.front();
+  d.cause = "no call of the record explains it";
+  d.why = "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; whatever else changes "
+          "parameters on one rank alone stays there.";
+  d.fix = "change parameters on every rank alike, or broadcast them from one rank afterwards";
+  const Note* load = nullptr;
+  if (const std::vector<Rank> ranks = loaded_alone(report, step->at, load); load != nullptr)
+    tell_load(d, report, ranks, *load);
+  const std::string since = fmt::format("from the optimizer step {} on", site_text(step->site));
+  d.headline = apart->ranks.empty() && load == nullptr
+                   ? fmt::format("the replicas differ: {} is not the same on all ranks {}", first, since)
+                   : fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", first,
+                                 ranks_text(d.ranks), since);
+  d.why += fmt::format(" After the optimizer step {} {} differ{}: {}. No call failed.", site_text(step->site),
+                       apart->parameters.size() == 1 ? "one parameter" : fmt::format("{} parameters", apart->parameters.size()),
+                       apart->parameters.size() == 1 ? "s" : "", list_text(apart->parameters));
+  d.evidence.push_back(cite(0, *step, "the first step of the optimizer after which parameters differ"));
+  add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
+  d.inevitable_at = load != nullptr ? load->at : step->at;
+  d.inevitable = fmt::format("since {}: the replicas are different models", to_string(d.inevitable_at));
+  return d;
+}
+
+constexpr std::string_view replicas_differ_text =
+    R"(The parameters of two ranks are not the same although DDP wraps the model and no call failed. DDP shares rank 0's parameters in
+its constructor and averages gradients after that; it never compares parameters again. What one rank alone does to its own
+stays: a checkpoint loaded behind `if rank == 0` after wrapping, weights that are copied or re-initialised on one rank.
+
+How to recognise it: losses that jump after a restart, validation that differs between ranks, a checkpoint that is worse than the
+training was. Compare a sum over the parameters of each rank after the first step.
+
+Fix: load on every rank, or before the wrapper is constructed; or broadcast the parameters after the change.)";
+
+extern const DiagnosisRow replicas_differ_row;
+const DiagnosisRow replicas_differ_row{605, "replicas-differ", "the parameters of the ranks are not the same any more",
+                                       replicas_differ, replicas_differ_text};
+
+}  // namespace pdsim::scenarios::diagnoses

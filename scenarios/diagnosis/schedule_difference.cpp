@@ -1,0 +1,250 @@
+#include "scenarios/diagnosis/schedule_difference.h"
+
+#include "scenarios/diagnosis/call_alignment.h"
+#include "scenarios/records/log_view.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace pdsim::scenarios {
+namespace {
+
+using Calls = std::vector<ScheduledCall>;
+
+Calls of_group(const Schedule& schedule, const ScheduleClass& of, const std::string& group) {
+  Calls calls;
+  for (const ScheduledCall& call : of.calls)
+    if (schedule.sites[static_cast<std::size_t>(call.site)].group == group) calls.push_back(call);
+  return calls;
+}
+
+// Which sites of two classes may be two places of one call.
+class Twins {
+ public:
+  Twins(const Schedule& schedule, const Calls& a, const Calls& b) : schedule_(schedule) {
+    for (const ScheduledCall& call : a) of_a_.insert(call.site);
+    for (const ScheduledCall& call : b) of_b_.insert(call.site);
+  }
+  int cost(const ScheduledCall& a, const ScheduledCall& b) const {
+    if (a.step != b.step) return CallAlignment::never;
+    if (a.site == b.site) return 0;
+    if (!are_twins(a.site, b.site)) return CallAlignment::never;
+    constexpr int same_arguments = 3, other_arguments = 5;
+    return site(a.site).arguments == site(b.site).arguments ? same_arguments : other_arguments;
+  }
+  bool are_twins(int a, int b) const {
+    const ScheduledSite &x = site(a), &y = site(b);
+    const bool other_tensor = !x.tensor.empty() && !y.tensor.empty() && x.tensor != y.tensor;
+    return x.operation == y.operation && !other_tensor && of_b_.count(a) == 0 && of_a_.count(b) == 0;
+  }
+  // Whether two places speak of one call, of which more than its kind is known: what it holds, or what the call between does not pass.
+  bool are_one_call(int a, int b, int between) const {
+    const ScheduledSite &x = site(a), &y = site(b);
+    if (a == b || (!x.tensor.empty() && x.tensor == y.tensor)) return true;
+    if (x.arguments != y.arguments || between < 0) return false;
+    return site(between).operation != x.operation || site(between).arguments != x.arguments;
+  }
+
+ private:
+  const ScheduledSite& site(int index) const { return schedule_.sites[static_cast<std::size_t>(index)]; }
+  const Schedule& schedule_;
+  std::set<int> of_a_, of_b_;
+};
+
+void add(std::vector<CallsApart>& to, const ScheduledCall& call) {
+  const auto known = std::find_if(to.begin(), to.end(), [&](const CallsApart& c) { return c.site == call.site; });
+  if (known == to.end())
+    to.push_back({call.site, {call.step}});
+  else
+    known->steps.push_back(call.step);
+}
+
+struct Edit {
+  ScheduledCall call;
+  bool mine = false;     // else theirs
+  std::size_t at = 0;    // in the alignment
+  bool is_moved = false;
+};
+
+// Pairs what one side lacks with the same call that it has elsewhere.
+void find_moved(const std::vector<Aligned>& path, const Calls& mine, const Twins& twins, std::vector<Edit>& edits,
+                std::vector<CallMoved>& moved) {
+  for (Edit& a : edits) {
+    if (!a.mine || a.is_moved) continue;
+    const auto other = std::find_if(edits.begin(), edits.end(), [&](const Edit& b) {
+      return !b.mine && !b.is_moved && b.call.step == a.call.step &&
+             (b.call.site == a.call.site || twins.are_twins(a.call.site, b.call.site));
+    });
+    if (other == edits.end()) continue;
+    CallMoved found{a.call.site, other->call.site, a.call.step, -1};
+    for (std::size_t i = std::min(a.at, other->at); i < std::max(a.at, other->at); ++i)
+      if (path[i].is_pair()) found.past = mine[path[i].a].site;
+    if (!twins.are_one_call(a.call.site, other->call.site, found.past)) continue;
+    a.is_moved = other->is_moved = true;
+    moved.push_back(found);
+  }
+}
+
+struct Compared {
+  ScheduleDifference difference;
+  std::vector<Edit> edits;
+};
+
+Compared compare(const Schedule& schedule, const Calls& mine, const Calls& theirs) {
+  const Twins twins(schedule, mine, theirs);
+  const std::vector<Aligned> path =
+      align_calls(mine.size(), theirs.size(), [&](std::size_t a, std::size_t b) { return twins.cost(mine[a], theirs[b]); });
+  Compared found;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i].is_pair()) continue;
+    const bool is_mine = path[i].a != Aligned::none;
+    found.edits.push_back({is_mine ? mine[path[i].a] : theirs[path[i].b], is_mine, i, false});
+  }
+  constexpr std::size_t most_searched = 2000;
+  if (found.edits.size() <= most_searched) find_moved(path, mine, twins, found.edits, found.difference.moved);
+  for (const Edit& edit : found.edits)
+    if (!edit.is_moved) add(edit.mine ? found.difference.extra : found.difference.left_out, edit.call);
+  return found;
+}
+
+// Whether a recorded call is one that an operation of the program made.
+bool is_of(const RankLog& log, const Call& call, const ScheduledSite& site, int step) {
+  if (call.layer != Layer::collective || call.site.step != step) return false;
+  if (call.site.line != site.mark.line || call.site.column != site.mark.column) return false;
+  if (!site.of_wrapper || site.operation == "eval") return true;
+  const Call* around = enclosing(log, call);
+  return around == nullptr || around->name == site.operation;
+}
+
+const Call* first_call_of(const RunRecord& run, const std::vector<Rank>& ranks, const ScheduledSite& site, int step,
+                          Rank& by) {
+  const Call* first = nullptr;
+  constexpr std::size_t most_asked = 8;  // of one class, which does the same
+  for (std::size_t i = 0; i < ranks.size() && i < most_asked; ++i) {
+    const RankLog& log = log_of(run, ranks[i]);
+    for (const Call& call : log.calls) {
+      if (!is_of(log, call, site, step) || (first != nullptr && first->issued <= call.issued)) continue;
+      first = &call;
+      by = ranks[i];
+      break;
+    }
+  }
+  return first;
+}
+
+bool same_place(const Call& a, const Call& b) {
+  return a.site.line == b.site.line && a.site.column == b.site.column && a.site.step == b.site.step;
+}
+
+// The site in the schedule that made this call; -1: none is known.
+int site_of(const Schedule& schedule, const RankLog& log, const Call& call) {
+  for (std::size_t i = 0; i < schedule.sites.size(); ++i)
+    if (is_of(log, call, schedule.sites[i], call.site.step)) return static_cast<int>(i);
+  return -1;
+}
+
+std::optional<CallsMet> first_met(const Report& report, const ScheduleDifference& d, const Twins& twins) {
+  const RankLog& mine = log_of(report.run, d.culprits.front());
+  const RankLog& theirs = log_of(report.run, d.others.front());
+  for (const Call& call : mine.calls) {
+    if (call.layer != Layer::collective || call.group != d.group || call.seq < 0) continue;
+    const Call* other = collective_at(theirs, d.group, call.seq);
+    if (other == nullptr || same_place(call, *other)) continue;
+    const int a = site_of(report.schedule, mine, call), b = site_of(report.schedule, theirs, *other);
+    if (a < 0 || b < 0) continue;  // the wrapper's constructor, say
+    if (call.site.step == other->site.step && twins.are_twins(a, b)) continue;
+    return CallsMet{&call, other, mine.rank, theirs.rank};
+  }
+  return std::nullopt;
+}
+
+// In a tie: a side that alone has calls of its own, behind a condition that names ranks, is the one that made them. A call that met
+// nothing is missing where nobody made it.
+void settle_tie(const Schedule& schedule, ScheduleDifference& d) {
+  const bool one_sided = d.moved.empty() && (d.extra.empty() != d.left_out.empty());
+  if (!one_sided) return;
+  const CallsApart& apart = d.extra.empty() ? d.left_out.front() : d.extra.front();
+  const ScheduledSite& site = schedule.sites[static_cast<std::size_t>(apart.site)];
+  const bool by_maker = d.met.has_value() && site.names_ranks && !site.names_steps;
+  d.tie = false;
+  if (by_maker == !d.extra.empty()) return;
+  std::swap(d.culprits, d.others);
+  std::swap(d.extra, d.left_out);
+}
+
+std::optional<ScheduleDifference> of_classes(const Report& report, const ScheduleClass& minority,
+                                             const ScheduleClass& majority, const std::string& group) {
+  const Schedule& schedule = report.schedule;
+  const Calls mine = of_group(schedule, minority, group), theirs = of_group(schedule, majority, group);
+  if (mine == theirs || mine.empty() || theirs.empty()) return std::nullopt;
+  Compared compared = compare(schedule, mine, theirs);
+  if (compared.edits.empty()) return std::nullopt;
+  ScheduleDifference& d = compared.difference;
+  d.group = group;
+  d.culprits = minority.ranks;
+  d.others = majority.ranks;
+  d.tie = minority.ranks.size() == majority.ranks.size();
+  for (const Edit& edit : compared.edits) {
+    const ScheduledSite& site = schedule.sites[static_cast<std::size_t>(edit.call.site)];
+    d.first = first_call_of(report.run, edit.mine ? minority.ranks : majority.ranks, site, edit.call.step, d.first_rank);
+    if (d.first != nullptr) break;
+  }
+  if (d.first == nullptr) return std::nullopt;
+  d.met = first_met(report, d, Twins(schedule, mine, theirs));
+  if (d.tie) settle_tie(schedule, d);
+  if (d.met && d.met->my_rank != d.culprits.front()) {
+    std::swap(d.met->mine, d.met->theirs);
+    std::swap(d.met->my_rank, d.met->their_rank);
+  }
+  return d;
+}
+
+Time shown_at(const ScheduleDifference& d) { return d.met ? std::min(d.met->mine->issued, d.first->issued) : d.first->issued; }
+
+}  // namespace
+
+std::optional<ScheduleDifference> schedule_difference(const Report& report) {
+  const auto& classes = report.schedule.classes;
+  constexpr std::size_t most_classes = 64;
+  if (classes.size() < 2 || classes.size() > most_classes) return std::nullopt;
+  std::set<std::string> groups;
+  for (const ScheduledSite& site : report.schedule.sites) groups.insert(site.group);
+  std::optional<ScheduleDifference> first;
+  for (const std::string& group : groups) {
+    // Programs that make the same calls in this group are one class in it.
+    std::vector<ScheduleClass> alike;
+    for (const ScheduleClass& of : classes) {
+      Calls calls = of_group(report.schedule, of, group);
+      if (calls.empty() && group != world_group) continue;
+      const auto same = std::find_if(alike.begin(), alike.end(), [&](const ScheduleClass& c) { return c.calls == calls; });
+      if (same == alike.end())
+        alike.push_back({of.ranks, std::move(calls)});
+      else
+        same->ranks.insert(same->ranks.end(), of.ranks.begin(), of.ranks.end());
+    }
+    const auto largest = std::max_element(alike.begin(), alike.end(), [](const ScheduleClass& a, const ScheduleClass& b) {
+      return a.ranks.size() < b.ranks.size();
+    });
+    for (ScheduleClass& of : alike) {
+      std::sort(of.ranks.begin(), of.ranks.end());
+      if (&of == &*largest) continue;
+      std::sort(largest->ranks.begin(), largest->ranks.end());
+      std::optional<ScheduleDifference> found = of_classes(report, of, *largest, group);
+      if (found && (!first || shown_at(*found) < shown_at(*first))) first = std::move(found);
+    }
+  }
+  return first;
+}
+
+std::vector<std::int64_t> rounds_by_rank(const Schedule& schedule, int site, std::size_t ranks) {
+  std::vector<std::int64_t> rounds(ranks, 0);
+  for (const ScheduleClass& of : schedule.classes) {
+    const std::int64_t made =
+        std::count_if(of.calls.begin(), of.calls.end(), [site](const ScheduledCall& c) { return c.site == site; });
+    for (const Rank rank : of.ranks) rounds[static_cast<std::size_t>(rank)] = made;
+  }
+  return rounds;
+}
+
+}  // namespace pdsim::scenarios

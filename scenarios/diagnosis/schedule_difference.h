@@ -1,0 +1,53 @@
+// Where the programs of some ranks part from those of most: the calls of the two schedules are aligned as a whole, per group.
+//
+//   reference  the class with the most ranks; in a tie the one whose calls are everybody's (`tie`: neither is)
+//   one call   of two places: an `if rank == 0: broadcast(...) else: broadcast(...)` fits, when each side has its own place for the
+//              same operation, step for step; what the two pass is another matter
+//   moved      a call that both make, at different places of the order
+//   seen       only differences that the record has seen begin are differences: some rank made the first call that differs
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+#include <optional>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// Calls of one place of the program, that only one of the two schedules has.
+struct CallsApart {
+  int site = 0;            // of Schedule::sites
+  std::vector<int> steps;  // in order; one that is -1: outside of a loop
+};
+
+struct CallMoved {
+  int mine = 0, theirs = 0;  // sites, of the culprits and of the others
+  int step = -1;
+  int past = -1;  // the site of a call that stands between the two; -1: there is none
+};
+
+// The first call of the group that met a call of another place.
+struct CallsMet {
+  const Call* mine = nullptr;
+  const Call* theirs = nullptr;
+  Rank my_rank = 0, their_rank = 0;
+};
+
+struct ScheduleDifference {
+  std::string group;
+  std::vector<Rank> culprits, others;  // others: of the reference
+  bool tie = false;
+  std::vector<CallsApart> left_out, extra;
+  std::vector<CallMoved> moved;
+  std::optional<CallsMet> met;
+  const Call* first = nullptr;  // that one side made and the other did not
+  Rank first_rank = 0;
+};
+
+// The difference that shows first in the record; nothing when the schedules agree, or none of it was reached.
+std::optional<ScheduleDifference> schedule_difference(const Report& report);
+
+// How often each rank makes the calls of a site, by its schedule.
+std::vector<std::int64_t> rounds_by_rank(const Schedule& schedule, int site, std::size_t ranks);
+
+}  // namespace pdsim::scenarios

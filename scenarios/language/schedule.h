@@ -1,0 +1,54 @@
+// What each rank calls, by its program alone and as if nothing ever waited: the operations that make collectives, in order.
+//
+//   calls    collectives, barriers and object collectives; of the wrapper a backward, and a forward or eval that exchanges buffers or
+//            statistics. Nothing inside of join, where DDP calls for the ranks that do not; nothing outside of a rank's groups
+//   classes  ranks whose programs are the same, by their first rank
+//   ends     a `raise` ends no schedule: what a rank left out because it ended is another matter
+//   cost     O(operations x ranks), then the calls of each class; at most `most_scheduled` of them each, `whole` says whether that
+//            was enough
+#pragma once
+
+#include "scenarios/language/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+inline constexpr std::size_t most_scheduled = 1 << 15;
+
+struct ScheduledLoop {  // a train or repeat
+  std::string operation, label;
+  Mark mark{};
+};
+
+struct ScheduledSite {  // an operation of the program
+  std::string operation, label, tensor, group, arguments;
+  Mark mark{};
+  int loop = -1;                                // the innermost around it, of Schedule::loops
+  bool names_steps = false, names_ranks = false;  // in its `when`, or in that of what stands around it
+  bool of_wrapper = false;
+};
+
+struct ScheduledCall {
+  int site = 0;
+  int step = -1;
+  bool operator==(const ScheduledCall&) const = default;
+};
+
+struct ScheduleClass {
+  std::vector<Rank> ranks;
+  std::vector<ScheduledCall> calls;
+};
+
+struct Schedule {
+  std::vector<ScheduledLoop> loops;
+  std::vector<ScheduledSite> sites;
+  std::vector<ScheduleClass> classes;
+  bool whole = true;
+};
+
+// Of one launch, from 1.
+Schedule schedule_of(const Scenario& scenario, int launch);
+
+}  // namespace pdsim::scenarios
