@@ -191,12 +191,10 @@ int diagnose(const fs::path& path, const Output& writing, Console& console) {
 int diagnose(const scenarios::pytorch::DumpedJob& job, const Output& writing, Console& console) {
   scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
   for (const std::string& problem : read_files.problems) console.problem(problem);
+  for (const std::string& remark : read_files.remarks) console.problem(remark);
   if (read_files.dumps.empty()) return exit_wrong_input;
-  scenarios::pytorch::JobOptions options;
-  options.written_ns = read_files.written_ns;
   const bool writes = !writing.folder.empty();
-  Result<RunRecord> run =
-      scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}), options);
+  Result<RunRecord> run = scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}));
   if (!run.ok()) {
     console.problem(fmt::format("{}: {}", job.name, run.error().message));
     return exit_wrong_input;

@@ -34,6 +34,32 @@ struct NoRecord {
   bool operator==(const NoRecord&) const = default;
 };
 
+// The record is a dump of PyTorch, without the operations of the program. Times of the run count from `epoch_ns` since 1970; `written` is
+// the age of its file on that clock, -1 where the file's time cannot be that of the dump. `messages` of the rank are not in it.
+struct Dumped {
+  std::string host;  // from the file's name; empty where it names none
+  std::int64_t epoch_ns = 0, written_ns = -1;
+  int messages = 0;
+  static constexpr std::string_view kind = "dumped";
+  static constexpr auto fields() {
+    return std::tuple{Field{"host", &Dumped::host}, Field{"epoch_ns", &Dumped::epoch_ns},
+                      Field{"written_ns", &Dumped::written_ns}, Field{"messages", &Dumped::messages}};
+  }
+  bool operator==(const Dumped&) const = default;
+};
+
+// How far a rank came in a group, by its own account: the numbers of its newest call, and of the newest that was done; -1: none.
+struct GroupProgress {
+  std::string group;
+  std::int64_t enqueued = -1, completed = -1;
+  static constexpr std::string_view kind = "group-progress";
+  static constexpr auto fields() {
+    return std::tuple{Field{"group", &GroupProgress::group}, Field{"enqueued", &GroupProgress::enqueued},
+                      Field{"completed", &GroupProgress::completed}};
+  }
+  bool operator==(const GroupProgress&) const = default;
+};
+
 // A value that `launch` had written was read in launch `now`; refused: it could not be written over.
 struct StoreRead {
   std::string key;
@@ -57,15 +83,16 @@ struct StoreWrote {
   bool operator==(const StoreWrote&) const = default;
 };
 
-// By the `number`-th call of new_group (from 1; 0: the group is known from elsewhere).
+// By the `number`-th call of new_group (from 1; 0: the group is known from elsewhere). `open_ended`: it has at least these ranks.
 struct GroupMade {
   std::string group;
   int number = 0;
   std::vector<Rank> ranks;
+  bool open_ended = false;
   static constexpr std::string_view kind = "group-made";
   static constexpr auto fields() {
     return std::tuple{Field{"group", &GroupMade::group}, Field{"number", &GroupMade::number},
-                      Field{"ranks", &GroupMade::ranks}};
+                      Field{"ranks", &GroupMade::ranks}, Field{"open_ended", &GroupMade::open_ended}};
   }
   bool operator==(const GroupMade&) const = default;
 };

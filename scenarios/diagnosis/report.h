@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
+#include "scenarios/diagnosis/hangs.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/language/schedule.h"
 #include "scenarios/text/ending.h"
@@ -160,6 +161,8 @@ struct Report {
   std::vector<BlockedRank> blocked;
   std::vector<Rank>
       cycle;  // 0, 1: rank 0 waits for rank 1, which waits for rank 0; empty when nobody waits in a circle
+  std::vector<Hang> hangs;        // of dumps: the ends of the waits
+  std::optional<Hang> hang;       // the one of them that is being explained
   std::vector<RankError> errors;  // by time, first first
   std::optional<Divergence> divergence;
   std::vector<Diagnosis>

@@ -2,6 +2,7 @@
 
 #include "core/collectives/collective.h"
 #include "scenarios/diagnosis/divergence.h"
+#include "scenarios/diagnosis/message_pairs.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -17,8 +18,11 @@ namespace {
 
 // One per operation, group and sequence number: shared by everybody who waits in it.
 struct Hub {
-  std::vector<Rank> missing;  // members that did not make this call
-  std::vector<Rank> open;     // members that did, and are still in it
+  std::vector<Rank> missing;    // members that did not make this call
+  std::vector<Rank> open;       // members that did, and are still in it
+  bool elsewhere = false;       // one of `missing` is a member that the record does not name
+  std::vector<Rank> earlier;    // of `open`: those that sit in a call before it
+  std::vector<Rank> unstarted;  // and those of the others that have not started it, where some have
 };
 using HubKey = std::tuple<std::string, Seq, std::string>;
 
@@ -27,6 +31,7 @@ class Waits {
   Waits(const RunRecord& run, Time moment) : run_(run), moment_(moment) {}
 
   void fill(BlockedRank& blocked, const Call& call) {
+    rank_ = blocked.rank;
     switch (call.layer) {
       case Layer::collective:
         return in_collective(blocked, call);
@@ -45,15 +50,50 @@ class Waits {
     Hub& hub = it->second;
     if (!is_new) return hub;
     const std::vector<char> members = group_members(run_, call.group);
+    bool any_done = false, any_lost = false;
     for (std::size_t r = 0; r < members.size(); ++r) {
       if (members[r] == 0) continue;
       const Call* other = collective_at(run_.ranks[r].log, call.group, call.seq);
-      const bool came = other != nullptr && other->name == call.name && other->issued <= moment_;
+      const bool came = other != nullptr
+                            ? other->name == call.name && other->issued <= moment_
+                            : is_dumped(run_.ranks[r].log) && has_come(run_.ranks[r].log, call.group, call.seq);
+      any_lost = any_lost || is_lost(run_.ranks[r].log);
+      any_done = any_done || (other != nullptr && other->state == CallState::completed);
       if (!came && hub.missing.size() < most_listed) hub.missing.push_back(static_cast<Rank>(r));
-      if (came && is_open_at(*other, moment_) && hub.open.size() < most_listed)
+      if (came && other != nullptr && is_open_at(*other, moment_) && hub.open.size() < most_listed)
         hub.open.push_back(static_cast<Rank>(r));
     }
+    if (is_dumped(log_of(run_, rank_))) {
+      if (any_done && !any_lost && needs_all(call)) strike_later(hub, call);
+      if (hub.missing.empty() && is_open_ended(call.group)) add_strangers(hub, members);
+      if (hub.missing.empty()) sort_open(hub, call);
+    }
     return hub;
+  }
+
+  // A call that is done on one rank was made by all: those that are missing wrote their dumps before they made it.
+  void strike_later(Hub& hub, const Call& call) const {
+    std::erase_if(hub.missing, [&](Rank r) { return collective_at(log_of(run_, r), call.group, call.seq) == nullptr; });
+  }
+
+  static bool needs_all(const Call& call) {
+    const CollectiveRow* kind = collective_named(call.name);
+    return kind == nullptr || !kind->rooted;
+  }
+
+  bool is_open_ended(const std::string& group) const {
+    for (const RankResult& result : run_.ranks)
+      for (const Note& note : result.log.notes)
+        if (note.is<notes::GroupMade>() && note.as<notes::GroupMade>().group == group)
+          return note.as<notes::GroupMade>().open_ended;
+    return false;
+  }
+
+  // Somebody outside of the known members is needed; who is not recorded.
+  void add_strangers(Hub& hub, const std::vector<char>& members) const {
+    for (std::size_t r = 0; r < members.size() && hub.missing.size() < most_listed; ++r)
+      if (members[r] == 0) hub.missing.push_back(static_cast<Rank>(r));
+    hub.elsewhere = !hub.missing.empty();
   }
 
   bool is_missing(Rank rank, const Call& call) const {
@@ -70,6 +110,13 @@ class Waits {
       blocked.waits_for = {call.root};
     } else if (!hub.missing.empty()) {
       blocked.waits_for = hub.missing;
+      blocked.any = hub.elsewhere && hub.missing.size() > 1;
+      if (hub.elsewhere) {
+        blocked.why = "which may be in this group";
+        return;
+      }
+    } else if (is_dumped(log_of(run_, blocked.rank))) {
+      return among_those_that_came(blocked, call, hub);
     } else {
       blocked.waits_for = hub.open;
       blocked.waits_for.erase(std::remove(blocked.waits_for.begin(), blocked.waits_for.end(), blocked.rank),
@@ -82,6 +129,36 @@ class Waits {
       return;
     }
     blocked.why = why_missing(blocked.waits_for, call);
+  }
+
+  // Of a call that every member made: those in an earlier one, or whose device did not start it.
+  void sort_open(Hub& hub, const Call& call) const {
+    bool started = false;
+    for (const Rank r : hub.open) {
+      const Call* theirs = collective_at(log_of(run_, r), call.group, call.seq);
+      const Call* sits = sits_in(log_of(run_, r), moment_);
+      started = started || theirs->state == CallState::started;
+      if (sits != nullptr && sits->id < theirs->id) {
+        hub.earlier.push_back(r);
+      } else if (theirs->state == CallState::issued) {
+        hub.unstarted.push_back(r);
+      }
+    }
+    if (!started) hub.unstarted.clear();
+  }
+
+  static void among_those_that_came(BlockedRank& blocked, const Call& call, const Hub& hub) {
+    const bool one = hub.earlier.size() == 1;
+    if (!hub.earlier.empty()) {
+      blocked.waits_for = hub.earlier;
+      blocked.why = one ? "which is still in an earlier call" : "which are still in earlier calls";
+    } else if (call.state == CallState::started && !hub.unstarted.empty()) {
+      blocked.waits_for = hub.unstarted;
+      blocked.why = hub.unstarted.size() == 1 ? "whose GPU has not started it" : "whose GPUs have not started it";
+    } else {
+      blocked.why = "every rank has come";
+    }
+    std::erase(blocked.waits_for, blocked.rank);
   }
 
   std::string why_missing(const std::vector<Rank>& ranks, const Call& call) const {
@@ -111,6 +188,7 @@ class Waits {
       blocked.why = "its peer is not recorded";
       return;
     }
+    if (is_dumped(log_of(run_, blocked.rank))) return in_dumped_message(blocked, call);
     blocked.waits_for = {call.peer};
     const RankLog& peer = log_of(run_, call.peer);
     const std::string_view wanted = call.name == "send" ? "receive it" : "send it";
@@ -119,6 +197,35 @@ class Waits {
     } else {
       blocked.why = fmt::format("which does not {}", wanted);
     }
+  }
+
+  // The calls of a batch progress together, others in their order.
+  void in_dumped_message(BlockedRank& blocked, const Call& call) const {
+    const PairRules rules{false, moment_};
+    std::vector<Rank> absent, earlier;
+    for (const Call& mine : log_of(run_, blocked.rank).calls) {
+      const bool together =
+          mine.id == call.id || (call.details->batch >= 0 && mine.details->batch == call.details->batch);
+      if (!together || mine.layer != Layer::point_to_point || mine.peer < 0 || !is_open_at(mine, moment_)) continue;
+      if (static_cast<std::size_t>(mine.peer) >= run_.ranks.size()) continue;
+      const Call* met = met_by(run_, rules, blocked.rank, mine);
+      const Call* sits = sits_in(log_of(run_, mine.peer), moment_);
+      if (met == nullptr) {
+        absent.push_back(mine.peer);
+      } else if (sits != nullptr && sits->id < met->id &&
+                 (met->details->batch < 0 || sits->details->batch != met->details->batch)) {
+        earlier.push_back(mine.peer);
+      }
+    }
+    std::vector<Rank>& ranks = absent.empty() ? earlier : absent;
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    const std::string_view wanted = call.name == "send" ? "receive it" : "send it";
+    blocked.why = !absent.empty()    ? is_lost(log_of(run_, absent.front())) ? "of which there is no record"
+                                                                             : fmt::format("which did not {}", wanted)
+                     : !earlier.empty() ? "which is still in an earlier call"
+                                     : "both sides have come";
+    blocked.waits_for = std::move(ranks);
   }
 
   void in_program(BlockedRank& blocked) const {
@@ -140,6 +247,7 @@ class Waits {
 
   const RunRecord& run_;
   Time moment_;
+  Rank rank_ = 0;  // whose wait is being filled in
   std::map<HubKey, Hub> hubs_;
 };
 

@@ -6,6 +6,9 @@
 //   send, recv         the one peer; a receive from any source one of all others
 //   store              one of the ranks that have not set the key
 //   every member came  a message is missing, nobody recorded whose: one of the members whose call is open too
+//   a dump of PyTorch  every member came: those that are still in an earlier call, or have not started it where others have; else nobody.
+//                      What is not listed has come where the rank's own account of the group says so, or where another rank's call is
+//                      done that needs all. A batch of messages waits for each of its peers
 //   listed             at most `most_listed` ranks for each
 //   cost               O(ranks) per group and sequence number to find who is missing, plus what is listed
 #pragma once

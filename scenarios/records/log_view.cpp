@@ -120,6 +120,27 @@ const Call* collective_at(const RankLog& log, std::string_view group, Seq seq) {
   return it == log.calls.end() ? nullptr : &*it;
 }
 
+const notes::GroupProgress* progress_in(const RankLog& log, std::string_view group) {
+  for (const Note& note : log.notes)
+    if (note.is<notes::GroupProgress>() && note.as<notes::GroupProgress>().group == group)
+      return &note.as<notes::GroupProgress>();
+  return nullptr;
+}
+
+bool has_come(const RankLog& log, std::string_view group, Seq seq) {
+  if (const notes::GroupProgress* progress = progress_in(log, group); progress != nullptr && progress->enqueued >= seq)
+    return true;
+  Seq newest = -1;
+  for (const Call& call : log.calls) {
+    if (call.layer != Layer::collective || call.group != group) continue;
+    if (call.seq == seq) return true;
+    newest = std::max(newest, call.seq);
+  }
+  return newest > seq && log.dropped > 0;
+}
+
+bool is_dumped(const RankLog& log) { return has_note<notes::Dumped>(log); }
+
 std::string call_text(const Call& call) {
   return call.purpose.empty() ? call.name : fmt::format("{} ({})", call.name, text_of(call.purpose));
 }

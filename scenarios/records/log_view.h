@@ -57,6 +57,14 @@ const Call* failed_operation(const RankLog& log, Code code);
 // The collective with this number, if the rank called it.
 const Call* collective_at(const RankLog& log, std::string_view group, Seq seq);
 
+// Whether the rank called the collective with this number, as far as its record tells: the call is listed, or a later one of the group is
+// and its record has lost earlier ones, or its own account of the group reaches as far.
+bool has_come(const RankLog& log, std::string_view group, Seq seq);
+// The rank's own account of a group; null where the record holds none.
+const notes::GroupProgress* progress_in(const RankLog& log, std::string_view group);
+// Whether the record is a dump of PyTorch.
+bool is_dumped(const RankLog& log);
+
 // "all_reduce (bucket 0)"
 std::string call_text(const Call& call);
 // "in step 2", "in init", "in eval (step 3)"; empty when nothing is known.

@@ -49,6 +49,13 @@ std::string place_of(const BlockedRank& b) {
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
+bool has_open_calls(const RunRecord& run) {
+  return std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankResult& r) {
+    return std::any_of(r.log.calls.begin(), r.log.calls.end(),
+                       [](const Call& c) { return is_open_at(c, Time::max()); });
+  });
+}
+
 std::string number_of(Seq seq) { return seq < 0 ? "" : fmt::format(" #{}", seq); }
 
 }  // namespace
@@ -105,8 +112,8 @@ std::string verdict_line(const Report& report, std::size_t name_width) {
   if (report.verdict == Verdict::pass) {
     const bool ok = report.outcome == Outcome::ok;
     const std::string right = report.diagnosis() ? fmt::format("[{}]", report.diagnosis()->id)
-                              : ok             ? "all expectations hold"
-                                               : "";
+                              : ok               ? "all expectations hold"
+                                                 : "";
     return line("PASS", outcome_sentence(report) + (ok ? "" : ", as expected"), right);
   }
   std::string text;
@@ -179,6 +186,10 @@ std::string waits_section(const Report& report) {
         line.erase(after, 1);
       else
         line[after] = '-', line.erase(after, 1);
+    }
+    if (dumped && !why.empty() && width_of(line) + 3 + width_of(why) > text_width) {
+      out += cut(line, text_width) + "\n" + fmt::format("  {:<{}}   {}\n", "", left, why);
+      continue;
     }
     if (!why.empty()) line += "   " + why;
     out += cut(line, text_width) + "\n";
@@ -272,8 +283,10 @@ std::string state_section(const Report& report) {
     const RankState now = state_at(log, moment);
     const bool in_collective = now.call != nullptr && now.call->seq >= 0;
     std::vector<std::string> row{step < 0 ? "" : std::to_string(step),
-                                 last != nullptr ? last->name + number_of(last->seq) : "none", state_text(log, now),
-                                 in_collective ? std::to_string(now.call->seq) : "", ""};
+                                 last != nullptr   ? last->name + number_of(last->seq)
+                                 : log.dropped > 0 ? "not listed"
+                                                   : "none",
+                                 state_text(log, now), in_collective ? std::to_string(now.call->seq) : "", ""};
     if (buckets) {
       row.push_back(gradients_text(log));
     }

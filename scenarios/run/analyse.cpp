@@ -1,8 +1,8 @@
 #include "scenarios/run/analyse.h"
 
 #include "scenarios/diagnosis/causes.h"
-#include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/divergence.h"
+#include "scenarios/diagnosis/findings.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/wait_graph.h"
 
@@ -23,7 +23,11 @@ Report analyse(const Scenario& scenario, RunRecord run, std::string world) {
   report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
-  if (std::optional<Diagnosis> found = diagnose(report)) report.findings = in_order(report, std::move(*found));
+  find_all(report);
+  if (report.world != pytorch_world && !report.findings.empty()) {
+    Diagnosis first = std::move(report.findings.front());
+    report.findings = in_order(report, std::move(first));
+  }
   return report;
 }
 

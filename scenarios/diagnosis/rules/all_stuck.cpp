@@ -1,5 +1,6 @@
 // Every rank is in the same call, nothing differs, and nobody recorded what is missing.
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -22,7 +23,36 @@ const BlockedRank* all_are_there(const Report& report) {
 
 }  // namespace
 
+namespace {
+
+// Of a dump: the device of every rank works on the call, or the call is old. Nobody can be named.
+std::optional<Diagnosis> stuck_in_dump(const Report& report) {
+  const Call* call = report.hang->end == HangEnd::nobody ? common_call(report, report.hang->nearest) : nullptr;
+  if (call == nullptr) return std::nullopt;
+  const std::vector<Rank>& ranks = report.hang->nearest;
+  Diagnosis d;
+  d.waiting = ranks;
+  d.headline = fmt::format("{} in {}, and it does not complete", who(ranks, "is", "are all"), name_and_number(*call));
+  d.cause = fmt::format("{} was called by every rank of its group and does not complete", number_and_group(*call));
+  d.why = fmt::format(
+      "Every rank of group {} has called {}{}{}, and the records agree up to it. What is missing is below the program: "
+      "a message, a "
+      "link, a device.{}",
+      call->group, name_and_number(*call), at_place(*call), call->state == CallState::started ? " and started it" : "",
+      age_sentence(report));
+  d.fix =
+      "check the network between these ranks and their devices (NCCL_DEBUG=INFO, the kernel's log for Xid errors); the "
+      "program agrees";
+  d.fix_lines = {"if the job was running well when the dumps were written, nothing is wrong"};
+  d.evidence.push_back(cite(ranks.front(), *call, fmt::format("is in {}", name_and_number(*call))));
+  d.inevitable_at = call->issued;
+  return d;
+}
+
+}  // namespace
+
 std::optional<Diagnosis> all_stuck(const Report& report) {
+  if (report.hang) return stuck_in_dump(report);
   const BlockedRank* in = all_are_there(report);
   if (in == nullptr) return std::nullopt;
   Diagnosis d;

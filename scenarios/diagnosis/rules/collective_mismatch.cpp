@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/lone_forward.h"
 #include "scenarios/diagnosis/rules/messages.h"
 #include "scenarios/diagnosis/rules/other_calls.h"
 #include "scenarios/diagnosis/rules/wording.h"
@@ -218,17 +219,23 @@ std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
   const auto eval = std::find_if(camps.begin(), camps.end(), is_eval_broadcast);
   const bool by_eval = eval != camps.end() &&
                        std::any_of(camps.begin(), camps.end(), [](const Camp& c) { return c.call->site.op != "eval"; });
-  const auto culprit = by_eval ? eval : std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
-    return at.minority.empty() || contains(at.minority, c.ranks.front());
-  });
+  const auto lone = std::find_if(camps.begin(), camps.end(),
+                                 [&](const Camp& c) { return is_lone_forward(report, c.ranks, *c.call); });
+  const auto culprit = by_eval               ? eval
+                       : lone != camps.end() ? lone
+                                             : std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
+                                                 return at.minority.empty() || contains(at.minority, c.ranks.front());
+                                               });
   const auto other = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) {
     return &c != &*culprit && (by_eval ? c.call->site.op != "eval" : !contains(at.minority, c.ranks.front()));
   });
   if (culprit == camps.end() || other == camps.end()) return std::nullopt;
-  if ((by_eval ? Differs::operation : what_differs(report, *culprit, *other)) != wanted) return std::nullopt;
+  const bool by_forward = !by_eval && culprit == lone;
+  if ((by_eval || by_forward ? Differs::operation : what_differs(report, *culprit, *other)) != wanted)
+    return std::nullopt;
 
   Diagnosis d;
-  const bool tie = at.minority.empty() && !by_eval;
+  const bool tie = at.minority.empty() && !by_eval && !by_forward;
   d.ranks = culprit->ranks;
   if (tie)
     for (const Camp& camp : camps)
@@ -237,6 +244,8 @@ std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
     d.evidence.push_back(cite(camp.ranks.front(), *camp.call, fmt::format("{} as #{}", camp_text(camp, at), at.seq)));
   if (by_eval) {
     explain_eval(d, report, *culprit, *other);
+  } else if (by_forward) {
+    explain_lone_forward(d, report, culprit->ranks, *culprit->call, other->ranks, *other->call);
   } else {
     explain_general(d, report, *culprit, *other, tie);
   }

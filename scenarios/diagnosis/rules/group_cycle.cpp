@@ -86,6 +86,14 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
       "away, the same program may pass.",
       capitalised(where));
   d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
+  if (report.world == pytorch_world) {
+    d.why = fmt::format(
+        "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
+        "that sits in "
+        "another one of them.",
+        capitalised(where));
+    return d;
+  }
   d.fix_lines = {asynchronous ? "the calls are asynchronous already; what orders them is what the program waits for between them"
                               : "or start both calls with async: true and wait for both afterwards (not with NCCL, where "
                                 "they queue)"};

@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/other_calls.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -29,9 +30,78 @@ std::string whereabouts(const Report& report, Rank rank) {
   return fmt::format("sat in {}", call_text(*call));
 }
 
+// Of a group few came and the others have all ended alike, outside of any call: those few made one call more.
+bool came_alone(const Report& report, const std::vector<Rank>& came, const Call& call) {
+  const Hang& hang = *report.hang;
+  if (came.size() >= hang.ends.size()) return false;
+  const Call* first = nullptr;
+  return std::all_of(hang.ends.begin(), hang.ends.end(), [&](Rank rank) {
+    const RankLog& log = log_of(report.run, rank);
+    const Call* last = call.seq > 0 ? collective_at(log, call.group, call.seq - 1) : nullptr;
+    if (first == nullptr) first = last;
+    return last != nullptr && last->id == log.calls.back().id && last->name == first->name;
+  });
+}
+
+std::string in_turn(const Report& report, const std::vector<Rank>& here) {
+  std::vector<Rank> rest;
+  for (const Rank rank : report.hang->waiting)
+    if (!contains(here, rank)) rest.push_back(rank);
+  return rest.empty() ? std::string()
+                      : fmt::format(" {} in other calls, for these or for ranks that wait for them.",
+                                    capitalised(who(rest, "waits", "wait")));
+}
+
+// What the wait graph of a dump ends in: ranks that did not come to a collective.
+std::optional<Diagnosis> missing_from_dump(const Report& report) {
+  const Hang& hang = *report.hang;
+  const Call* call = hang.end == HangEnd::absent ? common_call(report, hang.nearest) : nullptr;
+  if (call == nullptr) return std::nullopt;
+  const std::vector<Rank> here = ranks_in(report, hang.nearest, *call);
+  const std::string culprits = ranks_text(hang.ends), where = number_and_group(*call);
+  const bool one = hang.ends.size() == 1;
+  Diagnosis d;
+  d.ranks = hang.ends;
+  d.waiting = hang.waiting;
+  d.headline = fmt::format("{} in {} for {}, which {} not called it", who(here, "waits", "wait"),
+                           name_and_number(*call), culprits, one ? "has" : "have");
+  for (const Rank rank : hang.ends) {
+    const RankLog& log = log_of(report.run, rank);
+    if (d.evidence.size() < 4)
+      d.evidence.push_back({rank, log.calls.empty() ? -1 : log.calls.back().id, last_deed(report, rank, call->group)});
+  }
+  const std::string deed = last_deed(report, hang.ends.front(), call->group);
+  d.cause = fmt::format("{} did not come to {}; {} {}", culprits, where,
+                        one ? "it" : fmt::format("rank {}", hang.ends.front()), deed);
+  d.why = fmt::format("{} {}{}. {} {} not: {} {}.{}{}", capitalised(who(here, "has come to", "have come to")), where,
+                      at_place(*call), capitalised(culprits), one ? "has" : "have",
+                      one ? "it" : fmt::format("rank {}", hang.ends.front()), deed, in_turn(report, here),
+                      age_sentence(report));
+  d.fix = fmt::format("make this call on every rank of group {}, or on none", call->group);
+  d.fix_lines = {look_at(report, hang.ends),
+                 "in the program, look for a loop that runs more often on some ranks (uneven data), an early return, "
+                 "an exception, or an "
+                 "`if rank == ...`"};
+  d.evidence.push_back(cite(here.front(), *call, fmt::format("waits in {}", where)));
+  if (came_alone(report, here, *call)) {
+    d.ranks = here;
+    d.waiting.clear();
+    d.headline = fmt::format("{} in {}, which only {} called; {} did not", who(here, "waits", "wait"),
+                             name_and_number(*call), here.size() == 1 ? "it" : "they", culprits);
+    d.cause = fmt::format("{} made a call that the others did not make: {}", ranks_text(here), where);
+    d.why = fmt::format("{} {}{}, and {} in it. {} have all ended with the call before it.{}",
+                        capitalised(who(here, "called", "called")), where, at_place(*call),
+                        here.size() == 1 ? "waits" : "wait", capitalised(culprits), age_sentence(report));
+    d.fix_lines = {look_at(report, here), d.fix_lines.back()};
+  }
+  d.inevitable_at = call->issued;
+  return d;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> missing_call(const Report& report) {
+  if (report.hang) return missing_from_dump(report);
   if (std::optional<Diagnosis> found = other_calls(report, Face::missing)) return found;
   if (!report.divergence || report.divergence->field != DivergenceKind::missing || report.outcome == Outcome::ok)
     return std::nullopt;

@@ -16,11 +16,13 @@ bool has_no_record(const Report& report, Rank rank) { return has_note<notes::NoR
 }  // namespace
 
 std::optional<Diagnosis> missing_record(const Report& report) {
-  if (report.outcome == Outcome::ok || report.divergence) return std::nullopt;
+  if (report.outcome == Outcome::ok) return std::nullopt;
+  if (report.hang ? report.hang->end != HangEnd::no_record : report.divergence.has_value()) return std::nullopt;
   Diagnosis d;
   const BlockedRank* first = nullptr;
   std::vector<Rank> waiting;
   for (const BlockedRank& b : report.blocked) {
+    if (report.hang && !contains(report.hang->nearest, b.rank)) continue;
     std::vector<Rank> unknown;
     for (const Rank rank : b.waits_for)
       if (has_no_record(report, rank)) unknown.push_back(rank);
@@ -38,9 +40,10 @@ std::optional<Diagnosis> missing_record(const Report& report) {
       fmt::format("{} in {} for {}, of which there is no record", who(waiting, "waits", "wait"), what, unknown);
   d.cause = fmt::format("{} left no record, and {} of group {} needs {}", unknown, what, first->group, unknown);
   d.why = fmt::format(
-      "{} in {} and the records agree with one another. {} left none. A process that was killed, ran out of memory or "
+      "{} in {}, which {} would have to make too, and {} left no record. A process that was killed, ran out of memory "
+      "or "
       "lost its machine writes no record, so it may be the cause; or its record lies elsewhere, on its own machine.",
-      capitalised(who(waiting, "is", "are")), what, capitalised(unknown));
+      capitalised(who(waiting, "is", "are")), what, unknown, d.ranks.size() == 1 ? "it" : "they");
   d.fix = fmt::format("look at the log of {} first: how did that process end, and when", unknown);
   d.fix_lines = {"if it wrote a record, add it to the others and diagnose them again"};
   d.inevitable_at = first->since;

@@ -3,10 +3,13 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -91,9 +94,94 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
     }
 }
 
+// Gloo's messages are not recorded. Where most ranks of a group are in no recorded call, and a few that have sent or received messages wait for
+// them in a collective, those few have left the messages that the others still wait in.
+std::optional<Diagnosis> left_messages(const Report& report) {
+  const Hang& hang = *report.hang;
+  const Call* call = hang.end == HangEnd::absent ? common_call(report, hang.nearest) : nullptr;
+  if (call == nullptr) return std::nullopt;
+  const std::vector<Rank> here = ranks_in(report, hang.nearest, *call);
+  const auto lists_nothing = [&](Rank r) {
+    return log_of(report.run, r).calls.empty() && progress_in(log_of(report.run, r), call->group) == nullptr;
+  };
+  const Note* dump = first_note<notes::Dumped>(log_of(report.run, here.front()));
+  const int messages = dump == nullptr ? 0 : dump->as<notes::Dumped>().messages;
+  if (messages == 0 || here.size() >= hang.ends.size() ||
+      !std::all_of(hang.ends.begin(), hang.ends.end(), lists_nothing))
+    return std::nullopt;
+  Diagnosis d;
+  d.ranks = here;
+  d.waiting = hang.ends;
+  d.headline = fmt::format("{} in {}{} after {} sends and receives, and {} in no recorded call", who(here, "is", "are"),
+                           name_and_number(*call), at_place(*call), messages, who(hang.ends, "is", "are"));
+  d.cause = fmt::format("{} went on to {} while the others are still in their messages, or in code of their own",
+                        ranks_text(here), name_and_number(*call));
+  d.why = fmt::format(
+      "Gloo's Flight Recorder does not list sends and receives; it only counts them. {} made {} and then called {}, to "
+      "which {} have not come: they "
+      "list no collective at all. As most ranks are still before it, the likeliest cause is that {} left out a send or "
+      "a receive that one of them "
+      "waits for. The dumps alone do not prove it.{}",
+      capitalised(ranks_text(here)), messages, number_and_group(*call), ranks_text(hang.ends), ranks_text(here),
+      age_sentence(report));
+  d.fix =
+      fmt::format("compare the sends and receives of {} with those of its peers: each needs its counterpart before {}",
+                  ranks_text(here), name_and_number(*call));
+  d.fix_lines = {look_at(report, hang.ends)};
+  d.evidence.push_back(
+      cite(here.front(), *call, fmt::format("waits in {} after {} messages", number_and_group(*call), messages)));
+  d.inevitable_at = call->issued;
+  return d;
+}
+
+// Of a dump: the waits end with ranks that did not make a message call that another one needs.
+std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
+  if (std::optional<Diagnosis> left = left_messages(report)) return left;
+  const Hang& hang = *report.hang;
+  const bool is_end = hang.end == HangEnd::absent || hang.end == HangEnd::in_call || hang.end == HangEnd::circle;
+  if (!is_end || (hang.end == HangEnd::absent && common_call(report, hang.nearest) != nullptr)) return std::nullopt;
+  for (const Rank rank : hang.nearest) {
+    const BlockedRank* b = blocked_at(report.blocked, rank);
+    for (const Call& call : log_of(report.run, rank).calls) {
+      const bool is_open =
+          b != nullptr && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
+      if (!is_open || !contains(hang.ends, call.peer) || !contains(b->waits_for, call.peer)) continue;
+      const Unmatched u{rank, &call, counterpart_of(report, rank, call)};
+      const bool fits = u.other.call != nullptr && !differs_in_size(call, *u.other.call);
+      if (fits && hang.end != HangEnd::circle) continue;
+      const std::string place = what_the_peer_did(report, call.peer);
+      if (u.other.call == nullptr && place.empty()) continue;
+      Diagnosis d;
+      d.ranks = hang.ends;
+      d.waiting = hang.waiting;
+      d.evidence.push_back(cite(rank, call, fmt::format("{}, {} elements", towards(call), call.count)));
+      if (fits) {
+        d.headline =
+            fmt::format("{} wait for each other: rank {} is in {}, which comes to it only after what it waits in",
+                        ranks_text(hang.ends), rank, towards(call));
+        d.cause = d.headline;
+        d.why =
+            "Calls that were not made in one batch progress in their order, so a rank cannot serve a message before "
+            "the call in front of it is done.";
+        d.fix =
+            "put the sends and receives that belong together in one batch_isend_irecv, or bring them in one order on "
+            "both sides";
+      } else {
+        explain(d, report, u, place);
+        d.fix_lines.push_back(look_at(report, hang.ends));
+      }
+      d.why += age_sentence(report);
+      d.inevitable_at = call.issued;
+      return d;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> unmatched_message(const Report& report) {
+  if (report.hang) return unmatched_in_dump(report);
   if (report.outcome == Outcome::ok) return std::nullopt;
   const std::optional<Unmatched> u = first_unmatched(report);
   if (!u) return std::nullopt;

@@ -3,6 +3,7 @@
 #include "core/collectives/collective_shape.h"
 #include "core/record/record_check.h"
 #include "scenarios/records/pytorch/members.h"
+#include "scenarios/records/pytorch/torch_frames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,14 +69,11 @@ std::string shape_text(const Sizes& sizes) {
   return fmt::format("{}", fmt::join(shapes, " "));
 }
 
-bool is_library(const Frame& f) {
-  return f.file.find("/torch/") != std::string::npos || f.file.starts_with("torch/") || f.file.starts_with("<");
-}
-
 class Converter {
  public:
-  Converter(const Dump& dump, std::int64_t epoch_ns, const std::function<GroupView(const Entry&)>& group, Sites& sites)
-      : dump_(dump), epoch_ns_(epoch_ns), group_(group), sites_(sites) {}
+  Converter(const Dump& dump, const CallOptions& options, const std::function<GroupView(const Entry&)>& group,
+            Sites& sites)
+      : dump_(dump), options_(options), epoch_ns_(options.epoch_ns), group_(group), sites_(sites) {}
 
   std::vector<Call> run() {
     std::vector<Call> calls;
@@ -83,7 +81,9 @@ class Converter {
     const std::vector<std::size_t> ends = batch_ends();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::size_t end = ends[i];
-      if (end > i) {
+      if (i == 0 && is_cut(end)) {
+        i = end;
+      } else if (end > i) {
         add_batch(calls, i, end);
         i = end;
       } else {
@@ -103,7 +103,6 @@ class Converter {
       return a.group == b.group && a.group_desc == b.group_desc && a.collective_seq == b.collective_seq &&
              a.p2p_seq == b.p2p_seq;
     };
-    const auto ends_batch = [](const Entry& e) { return op_name_of(e.name).name == "coalesced"; };
     std::vector<std::size_t> ends(entries.size());
     bool before_end = false;  // whether the entry behind is in a batch, or ends one
     for (std::size_t i = entries.size(); i-- > 0;) {
@@ -112,6 +111,21 @@ class Converter {
       ends[i] = before_end && !is_end ? ends[i + 1] : i;
     }
     return ends;
+  }
+
+  // coalesced, ALLGATHER_coalesced: without tensors of its own, unlike the call all_reduce_coalesced.
+  static bool ends_batch(const Entry& entry) {
+    return entry.name.ends_with("coalesced") && entry.input_sizes.empty() && entry.output_sizes.empty();
+  }
+
+  // Whether a ring that forgot its beginning may have forgotten some of this batch, which is done: what is left of it compares with nothing.
+  bool is_cut(std::size_t end) const {
+    const Entry& last = dump_.entries[end];
+    return dump_.entries.front().record_id > 0 && ends_batch(last) && is_done(last);
+  }
+
+  bool is_done(const Entry& entry) const {
+    return entry.state == EntryState::completed || (options_.ends_by_retiring && entry.retired);
   }
 
   void add_batch(std::vector<Call>& calls, std::size_t begin, std::size_t end) const {
@@ -155,6 +169,7 @@ class Converter {
     add_sizes(call, details, entry);
     call.details = std::move(details);
     call.site = sites_.of(entry.frames);
+    if (options_.reads_frames && !is_message) call.purpose = sites_.purpose_of(entry.frames);
     add_state(call, entry, state);
     return call;
   }
@@ -191,6 +206,12 @@ class Converter {
   void add_state(Call& call, const Entry& entry, const Entry& state) const {
     call.issued = time_at(entry.created_ns, epoch_ns_);
     if (state.started_ns != 0) call.started = time_at(state.started_ns, epoch_ns_);
+    if (is_done(state)) {
+      call.state =
+          call.layer == Layer::collective && took_its_timeout(state) ? CallState::timed_out : CallState::completed;
+      call.finished = std::max(call.issued, time_at(state.completed_ns, epoch_ns_));
+      return;
+    }
     switch (state.state) {
       case EntryState::scheduled:
         call.state = CallState::issued;
@@ -199,13 +220,18 @@ class Converter {
         call.state = CallState::started;
         break;
       case EntryState::completed:
-        call.state = CallState::completed;
-        call.finished = std::max(call.issued, time_at(state.completed_ns, epoch_ns_));
         break;
     }
   }
 
+  // The watchdog aborts a communicator then, and the calls on it are done, as far as the recorder can see.
+  static bool took_its_timeout(const Entry& entry) {
+    return entry.timeout_ms > 0 && entry.created_ns > 0 &&
+           (entry.completed_ns - entry.created_ns) / 1'000'000 >= entry.timeout_ms;
+  }
+
   const Dump& dump_;
+  CallOptions options_;
   std::int64_t epoch_ns_;
   const std::function<GroupView(const Entry&)>& group_;
   Sites& sites_;
@@ -216,7 +242,7 @@ Site site_of(const std::vector<Frame>& frames) {
   constexpr std::size_t most_frames = 16;
   Site site;
   CallOrigin origin;
-  const auto first = std::find_if_not(frames.begin(), frames.end(), is_library);
+  const auto first = std::find_if_not(frames.begin(), frames.end(), is_torch_frame);
   for (auto frame = first; frame != frames.end() && origin.frames.size() < most_frames; ++frame)
     origin.frames.push_back({frame->name, frame->file, static_cast<int>(frame->line)});
   if (origin.frames.empty()) return site;
@@ -239,6 +265,15 @@ const Site& Sites::of(const SharedValue<std::vector<Frame>>& frames) {
     const auto [at, is_new] = of_job_.try_emplace(*frames);
     if (is_new) at->second = site_of(*frames);
     known = &at->second;
+  }
+  return *known;
+}
+
+const Purpose& Sites::purpose_of(const SharedValue<std::vector<Frame>>& frames) {
+  const Purpose*& known = purposes_of_dump_[&*frames];
+  if (known == nullptr) {
+    const TorchPart* part = torch_part_of(*frames);
+    known = part == nullptr ? &none_ : &part->purpose;
   }
   return *known;
 }
@@ -272,10 +307,10 @@ OpName op_name_of(std::string_view profiling_name) {
   return op;
 }
 
-std::vector<Call> calls_of(const Dump& dump, std::int64_t epoch_ns,
+std::vector<Call> calls_of(const Dump& dump, const CallOptions& options,
                            const std::function<GroupView(const Entry&)>& group, Sites& sites) {
   sites.begin_dump();
-  return Converter(dump, epoch_ns, group, sites).run();
+  return Converter(dump, options, group, sites).run();
 }
 
 }  // namespace pdsim::scenarios::pytorch

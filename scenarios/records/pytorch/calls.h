@@ -34,19 +34,32 @@ struct GroupView {
 class Sites {
  public:
   const Site& of(const SharedValue<std::vector<Frame>>& frames);
+  // What PyTorch's own frames say the call is for.
+  const Purpose& purpose_of(const SharedValue<std::vector<Frame>>& frames);
   // From now on frames are those of another dump, which may lie where those of the last one did.
-  void begin_dump() { of_dump_.clear(); }
+  void begin_dump() {
+    of_dump_.clear();
+    purposes_of_dump_.clear();
+  }
 
  private:
   struct Older {
     bool operator()(const std::vector<Frame>& a, const std::vector<Frame>& b) const;
   };
   std::unordered_map<const std::vector<Frame>*, const Site*> of_dump_;
+  std::unordered_map<const std::vector<Frame>*, const Purpose*> purposes_of_dump_;
   std::map<std::vector<Frame>, Site, Older> of_job_;
+  Purpose none_;
 };
 
-// Times count from `epoch_ns`. Calls are numbered from 0.
-std::vector<Call> calls_of(const Dump& dump, std::int64_t epoch_ns,
+// Times count from `epoch_ns`. Calls are numbered from 0. A call that took as long as its timeout is one that timed out.
+struct CallOptions {
+  std::int64_t epoch_ns = 0;
+  bool ends_by_retiring = false;  // progress.h
+  bool reads_frames =
+      false;  // every entry of the job has them, so that what they say of one call they say of all that meet it
+};
+std::vector<Call> calls_of(const Dump& dump, const CallOptions& options,
                            const std::function<GroupView(const Entry&)>& group, Sites& sites);
 
 }  // namespace pdsim::scenarios::pytorch

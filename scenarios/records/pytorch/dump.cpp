@@ -88,7 +88,8 @@ void read_ranks(Members& members, const Record& of, std::vector<std::int64_t>& r
 // Reads one dump.
 class DumpReader {
  public:
-  DumpReader(const Tree& tree, Rank rank) : root_(tree), keys_(tree), record_(root_, keys_), frame_of_(tree.nodes.size()) {
+  DumpReader(const Tree& tree, Rank rank)
+      : root_(tree), keys_(tree), record_(root_, keys_), frame_of_(tree.nodes.size()) {
     dump_.rank = rank;
   }
 
@@ -184,7 +185,8 @@ class DumpReader {
     const auto text = value->text();
     const auto* const end = std::end(entry_state_names);
     const auto* const name = !text ? end : std::find(std::begin(entry_state_names), end, *text);
-    if (name == end) return members_.wrong("state", *value, fmt::format("one of {}", fmt::join(entry_state_names, ", ")));
+    if (name == end)
+      return members_.wrong("state", *value, fmt::format("one of {}", fmt::join(entry_state_names, ", ")));
     entry.state = static_cast<EntryState>(name - std::begin(entry_state_names));
   }
 
@@ -248,8 +250,7 @@ bool looks_like_dump(std::string_view text) { return looks_like_pickle(text) || 
 bool is_dump(const Tree& tree) {
   const Value root(tree);
   const bool about_groups = root.find("pg_config").has_value() || root.find("pg_status").has_value();
-  return root.dict() && root.find("version").has_value() &&
-         (root.find("entries").has_value() || about_groups);
+  return root.dict() && root.find("version").has_value() && (root.find("entries").has_value() || about_groups);
 }
 
 Result<Tree> read_tree(std::string text) {

@@ -16,6 +16,7 @@
 #include "scenarios/records/pytorch/value.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +65,9 @@ struct GroupStatus {
 };
 
 struct Dump {
-  Rank rank = 0;  // not in the dump itself: its file's name says it
+  Rank rank = 0;                           // not in the dump itself: its file's name says it
+  std::string host;                        // as well
+  std::optional<std::int64_t> written_ns;  // when the file was, since 1970
   std::string version;
   std::vector<Group> groups;
   std::vector<GroupStatus> status;

@@ -2,6 +2,7 @@
 
 #include "scenarios/records/pytorch/job.h"
 #include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/progress.h"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,15 @@ struct Named {
   std::string prefix;
   Rank rank = 0;
 };
+
+// The prefix without the host that it ends with, and that host: "nccl_trace_rank_" and "node07" of "nccl_trace_rank_node07_".
+std::pair<std::string, std::string> without_host(const std::string& prefix) {
+  constexpr std::string_view word = "rank_";
+  const std::size_t at = prefix.rfind(word);
+  if (at == std::string::npos || at + word.size() + 1 >= prefix.size() || !prefix.ends_with('_')) return {prefix, ""};
+  const std::size_t host = at + word.size();
+  return {prefix.substr(0, host), prefix.substr(host, prefix.size() - host - 1)};
+}
 
 // "nccl_trace_rank_3.json": prefix nccl_trace_rank_, rank 3.
 std::optional<Named> named(const fs::path& path) {
@@ -91,9 +101,10 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files) {
   std::vector<DumpedJob> jobs;
   for (const std::string& path : files) {
     if (const auto name = named(path)) {
-      by_prefix[name->prefix][fs::path(path).parent_path().string()].push_back({path, name->rank});
+      const auto [prefix, host] = without_host(name->prefix);
+      by_prefix[prefix][fs::path(path).parent_path().string()].push_back({path, name->rank, host});
     } else {
-      jobs.push_back({fs::path(path).filename().string(), {{path, 0}}});
+      jobs.push_back({fs::path(path).filename().string(), {{path, 0, ""}}});
     }
   }
   const auto add = [&jobs](std::string name, std::vector<DumpFile> found) {
@@ -126,10 +137,10 @@ std::vector<DumpedJob> jobs_below(const std::string& folder) {
   std::sort(candidates.begin(), candidates.end());
   std::set<std::string> prefixes;
   for (const std::string& path : candidates)
-    if (is_dump_file(path)) prefixes.insert(named(path)->prefix);
+    if (is_dump_file(path)) prefixes.insert(without_host(named(path)->prefix).first);
   std::vector<std::string> files;
   for (const std::string& path : candidates)
-    if (prefixes.count(named(path)->prefix) != 0) files.push_back(path);
+    if (prefixes.count(without_host(named(path)->prefix).first) != 0) files.push_back(path);
   return jobs_of(files);
 }
 
@@ -143,16 +154,17 @@ ReadJob read_job(const DumpedJob& job) {
       read.problems.push_back(problem);
       continue;
     }
-    const Result<Tree> tree = text->empty() ? Error{Code::input_invalid, "the file is empty", {}} : read_tree(std::move(*text));
+    const Result<Tree> tree =
+        text->empty() ? Error{Code::input_invalid, "the file is empty", {}} : read_tree(std::move(*text));
     Result<Dump> dump = tree.ok() ? dump_of(*tree, file.rank) : Result<Dump>(tree.error());
     if (dump.ok()) {
       paths.push_back(file.path);
+      dump->host = file.host;
+      dump->written_ns = written_at(file.path);
       read.dumps.push_back(std::move(*dump));
     } else {
       read.problems.push_back(fmt::format("{}: {}", file.path, dump.error().message));
     }
-    if (const auto written = written_at(file.path))
-      read.written_ns = std::max(read.written_ns.value_or(*written), *written);
   }
   leave_out_far_times(read.dumps);
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -162,6 +174,7 @@ ReadJob read_job(const DumpedJob& job) {
     if (const std::size_t more = left_out.count() - left_out.named().size(); more > 0)
       read.problems.push_back(fmt::format("{}: {} more left out", paths[i], more));
   }
+  leave_out_stale(read.dumps, read.remarks);
   return read;
 }
 

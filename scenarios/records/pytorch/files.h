@@ -1,6 +1,8 @@
 // Finds the dump files of PyTorch jobs and reads them.
 //
 //   names    one file per rank: a prefix of the job, then the rank (nccl_trace_rank_0); .json, .pkl, .pickle or .bin may follow
+//   hosts    a prefix may end with the name of a host (nccl_trace_rank_node07_3): files whose prefixes differ in that alone are one job
+//            when each rank is there once
 //   content  decides: a file is a dump when it begins as one; its neighbours with the same prefix then belong to the job, also
 //            when they are damaged
 //   folders  files of one prefix in several folders (one per host) are one job when each rank is there once; else each folder
@@ -19,6 +21,7 @@ namespace pdsim::scenarios::pytorch {
 struct DumpFile {
   std::string path;
   Rank rank = 0;
+  std::string host;  // from the name; empty where it has none
 };
 struct DumpedJob {
   std::string name;             // the prefix, or the folder's name when there is none
@@ -34,7 +37,7 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files);
 struct ReadJob {
   std::vector<Dump> dumps;
   std::vector<std::string> problems;  // files that could not be read, whose ranks have no dump, and entries of others
-  std::optional<std::int64_t> written_ns;  // when the newest file was, since 1970
+  std::vector<std::string> remarks;   // on files that are whole and yet of no use: those of an earlier run
 };
 ReadJob read_job(const DumpedJob& job);
 

@@ -1,13 +1,16 @@
 #include "scenarios/records/pytorch/job.h"
 
 #include "core/record/record_check.h"
+#include "scenarios/records/pytorch/age.h"
 #include "scenarios/records/pytorch/calls.h"
+#include "scenarios/records/pytorch/progress.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -23,10 +26,20 @@ class Groups {
  public:
   explicit Groups(const std::vector<Dump>& dumps) {
     for (const Dump& dump : dumps)
-      for (const Group& group : dump.groups) add(group.name, group.desc, group.ranks);
-    for (const Dump& dump : dumps)
-      for (const Entry& entry : dump.entries)
+      for (const Group& group : dump.groups) {
+        const bool is_default = group.name.empty() && group.desc.empty();  // so Gloo writes it; its entries call it so
+        add(is_default ? "0" : group.name, is_default ? "default_pg" : group.desc, group.ranks);
+      }
+    for (const Dump& dump : dumps) {
+      std::set<std::int64_t> seen;
+      for (const Entry& entry : dump.entries) {
         if (find(entry, dump.rank) == all_.end()) add_user(entry, dump.rank);
+        if (!seen.insert(entry.pg_id).second) continue;
+        Names& names = ids_[entry.pg_id];
+        names.names.insert(entry.group);
+        names.descs.insert(entry.group_desc);
+      }
+    }
     give_labels();
   }
 
@@ -36,7 +49,29 @@ class Groups {
   }
   template <class Visit>
   void for_each(Visit visit) const {
-    for (const auto& [key, about] : all_) visit(about.label, key.second);
+    for (const auto& [key, about] : all_) visit(about.label, key.second, unlisted_.count(key.first) != 0);
+  }
+
+  // Which of the rank's groups a row of its pg_status is about.
+  std::string of_status(const Dump& dump, const GroupStatus& status) const {
+    std::int64_t id = -1;
+    std::from_chars(status.pg_id.data(), status.pg_id.data() + status.pg_id.size(), id);
+    const auto own = ids_.find(id);
+    for (const Entry& entry : dump.entries)
+      if (entry.pg_id == id) return view(entry, dump.rank).label;
+    std::vector<const About*> by_others, mine;
+    const About* named = nullptr;
+    for (const auto& [key, about] : all_) {
+      if (!std::binary_search(key.second.begin(), key.second.end(), std::int64_t{dump.rank})) continue;
+      mine.push_back(&about);
+      if (key.first == status.pg_id) named = &about;
+      if (own != ids_.end() && (own->second.names.count(key.first) != 0 ||
+                                (!about.desc.empty() && own->second.descs.count(about.desc) != 0)))
+        by_others.push_back(&about);
+    }
+    if (by_others.size() == 1) return by_others.front()->label;
+    if (named != nullptr && own == ids_.end()) return named->label;
+    return mine.size() == 1 ? mine.front()->label : std::string();
   }
 
  private:
@@ -91,8 +126,14 @@ class Groups {
     }
   }
 
+  struct Names {
+    std::set<std::string> names, descs;
+  };
+
   All all_;
   std::set<std::string> unlisted_;
+  std::map<std::int64_t, Names>
+      ids_;  // by pg_id, as entries of any rank have it: programs make their groups in one order
 };
 
 std::int64_t first_time(const std::vector<Dump>& dumps) {
@@ -105,13 +146,6 @@ std::int64_t first_time(const std::vector<Dump>& dumps) {
 
 // How far apart the times of a job may be: 26 days to either side of the middle one.
 constexpr std::int64_t farthest_ns = latest_recorded_ps / 2000;
-
-std::int64_t newest_time(const std::vector<Dump>& dumps) {
-  std::int64_t newest = 0;
-  for (const Dump& dump : dumps)
-    for (const Entry& e : dump.entries) newest = std::max({newest, e.created_ns, e.started_ns, e.completed_ns});
-  return newest;
-}
 
 Result<std::size_t> world_size(const std::vector<Dump>& dumps) {
   std::int64_t last = -1;
@@ -140,21 +174,38 @@ std::int64_t lost_entries(const Dump& dump) {
 
 bool is_open(const Call& call) { return call.state == CallState::issued || call.state == CallState::started; }
 
-// Whether the dumps were taken while the job ran: too soon after its newest entry for anything to be stuck.
-bool is_running(const std::vector<Dump>& dumps, const JobOptions& options) {
-  if (!options.written_ns) return false;
-  std::int64_t limit_ns = options.patience.ns();
-  for (const Dump& dump : dumps)
-    for (const Entry& entry : dump.entries)
-      if (entry.state != EntryState::completed && entry.timeout_ms > 0)
-        limit_ns = std::min(limit_ns, (Time{1'000'000'000} * entry.timeout_ms).ns());
-  const std::int64_t age = *options.written_ns - newest_time(dumps);
-  return age >= 0 && age < limit_ns;
+// Of a library that numbers messages and collectives together and lists only these: how many came before the newest that is listed.
+int unlisted_messages(const Dump& dump) {
+  std::map<std::string, std::int64_t> most;
+  for (const Entry& entry : dump.entries)
+    if (!entry.is_p2p && entry.name.starts_with("gloo:") && entry.op_id > entry.collective_seq)
+      most[entry.group] = std::max(most[entry.group], entry.op_id - entry.collective_seq);
+  std::int64_t all = 0;
+  for (const auto& [group, count] : most) all = std::min<std::int64_t>(all + std::min(count, most_values), most_values);
+  return static_cast<int>(all);
 }
 
+bool have_frames(const std::vector<Dump>& dumps) {
+  return std::all_of(dumps.begin(), dumps.end(), [](const Dump& dump) {
+    return std::none_of(dump.entries.begin(), dump.entries.end(), [](const Entry& e) { return e.frames->empty(); });
+  });
+}
+
+// The age of a dump's file on the clock of the run.
+notes::Dumped about(const Dump& dump, std::int64_t epoch_ns) {
+  const std::optional<std::int64_t> written = believed_time(dump);
+  return {dump.host, epoch_ns, written && epoch_ns > 0 ? *written - epoch_ns : -1, unlisted_messages(dump)};
+}
+
+// A group that no pg_config lists has those ranks that used it, and where no call of it is done perhaps more.
 void add_group_notes(const Groups& groups, RunRecord& run) {
-  groups.for_each([&](const std::string& label, const Ranks& ranks) {
-    const Note made{-1, {}, {}, notes::GroupMade{label, 0, {ranks.begin(), ranks.end()}}};
+  std::set<std::string> used;
+  for (const RankResult& result : run.ranks)
+    for (const Call& call : result.log.calls)
+      if (call.state == CallState::completed) used.insert(call.group);
+  groups.for_each([&](const std::string& label, const Ranks& ranks, bool is_unlisted) {
+    const Note made{
+        -1, {}, {}, notes::GroupMade{label, 0, {ranks.begin(), ranks.end()}, is_unlisted && used.count(label) == 0}};
     if (!ranks.empty()) run.ranks[static_cast<std::size_t>(ranks.front())].log.notes.push_back(made);
   });
 }
@@ -189,17 +240,19 @@ void leave_out_far_times(std::vector<Dump>& dumps) {
     });
 }
 
-Result<RunRecord> run_of(std::vector<Dump> dumps, const JobOptions& options) {
+Result<RunRecord> run_of(std::vector<Dump> dumps) {
   const Result<std::size_t> size = world_size(dumps);
   if (!size.ok()) return size.error();
   RunRecord run;
   run.ranks.resize(*size);
   for (std::size_t r = 0; r < *size; ++r) run.ranks[r].log.rank = static_cast<Rank>(r);
   const Groups groups(dumps);
-  const std::int64_t epoch_ns = first_time(dumps);
+  const CallOptions calls{first_time(dumps), ends_by_retiring(dumps), have_frames(dumps)};
   std::vector<char> has_dump(*size, 0);
   bool is_stuck = false;
-  const bool runs = is_running(dumps, options);
+  const bool runs = was_running(dumps);
+  const std::vector<ProgressRow> progress =
+      progress_of(dumps, [&](const Dump& dump, const GroupStatus& status) { return groups.of_status(dump, status); });
   Sites sites;
   for (Dump& dump : dumps) {
     const auto rank = static_cast<std::size_t>(dump.rank);
@@ -207,15 +260,20 @@ Result<RunRecord> run_of(std::vector<Dump> dumps, const JobOptions& options) {
       return Error{Code::input_invalid, fmt::format("there are two dumps of rank {}", dump.rank), {}};
     has_dump[rank] = 1;
     RankLog& log = run.ranks[rank].log;
-    log.calls = calls_of(dump, epoch_ns, [&](const Entry& e) { return groups.view(e, dump.rank); }, sites);
+    log.calls = calls_of(
+        dump, calls, [&](const Entry& e) { return groups.view(e, dump.rank); }, sites);
     log.dropped = lost_entries(dump);
+    log.notes.push_back({-1, {}, {}, about(dump, calls.epoch_ns)});
     std::vector<Entry>().swap(dump.entries);  // entries and calls of all ranks at once would take twice the memory
-    is_stuck = is_stuck || std::any_of(log.calls.begin(), log.calls.end(), is_open);
     for (const Call& call : log.calls) run.elapsed = std::max({run.elapsed, call.issued, call.started, call.finished});
   }
   add_group_notes(groups, run);
   for (std::size_t r = 0; r < *size; ++r)
     if (has_dump[r] == 0) run.ranks[r].log.notes.push_back({-1, {}, {}, notes::NoRecord{}});
+  note_progress(progress, run);
+  settle_aborted(run);
+  for (const RankResult& result : run.ranks)
+    is_stuck = is_stuck || std::any_of(result.log.calls.begin(), result.log.calls.end(), is_open);
   run.deadlocked = is_stuck && !runs;
   run.deadlock_at = run.deadlocked ? run.elapsed : Time{};
   run.wall_ns = run.elapsed.ns();

@@ -7,27 +7,21 @@
 //            Roots and reduce operations are not in such dumps.
 //   ring     entries that were overwritten are counted; what a rank called before its first entry is not known
 //   time     since the first entry of any rank; the clocks are those of the hosts
-//   stuck    some call did not complete, unless the files were written less than `patience` (or the call's own timeout) after
-//            the newest entry: then the job was running, and its open calls are in flight
+//   stuck    some call is open, unless the time of the file says of every rank that its oldest open call was younger than 10 s (or its own
+//            timeout): then the job was running. A file's time that cannot be that of the dump (age.h) says nothing.
 #pragma once
 
 #include "core/group/rank_program.h"
 #include "scenarios/records/pytorch/dump.h"
 
-#include <optional>
 #include <vector>
 
 namespace pdsim::scenarios::pytorch {
-
-struct JobOptions {
-  std::optional<std::int64_t> written_ns;  // when the newest file was written, since 1970
-  Time patience{10'000'000'000'000};
-};
 
 // Takes the entries out that have a time more than 26 days from the middle of all: the differences of the others fit a run.
 void leave_out_far_times(std::vector<Dump>& dumps);
 
 // input_invalid for a rank that came twice, and for ranks beyond 131071.
-Result<RunRecord> run_of(std::vector<Dump> dumps, const JobOptions& options = {});
+Result<RunRecord> run_of(std::vector<Dump> dumps);
 
 }  // namespace pdsim::scenarios::pytorch

@@ -85,7 +85,7 @@ class Builder final : public nlohmann::json_sax<PlainJson> {
     return true;
   }
 
-  std::vector<NodeId> members_;     // of the root and of all that is open, one behind the other
+  std::vector<NodeId> members_;    // of the root and of all that is open, one behind the other
   std::vector<std::size_t> open_;  // where the members of each begin
   std::unordered_map<std::string_view, NodeId> known_;
 };

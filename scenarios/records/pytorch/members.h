@@ -23,12 +23,39 @@
 namespace pdsim::scenarios::pytorch {
 
 // All names of members that are read, sorted.
-constexpr std::array<std::string_view, 33> member_names{
-    "collective_seq_id", "desc", "entries", "filename", "frames", "input_dtypes", "input_sizes", "is_p2p",
-    "last_completed_collective", "last_enqueued_collective", "last_started_collective", "line", "name", "op_id",
-    "output_dtypes", "output_sizes", "p2p_seq_id", "pg_config", "pg_id", "pg_name", "pg_status", "process_group",
-    "profiling_name", "ranks", "record_id", "retired", "seq_id", "state", "time_created_ns",
-    "time_discovered_completed_ns", "time_discovered_started_ns", "timeout_ms", "version"};
+constexpr std::array<std::string_view, 33> member_names{"collective_seq_id",
+                                                        "desc",
+                                                        "entries",
+                                                        "filename",
+                                                        "frames",
+                                                        "input_dtypes",
+                                                        "input_sizes",
+                                                        "is_p2p",
+                                                        "last_completed_collective",
+                                                        "last_enqueued_collective",
+                                                        "last_started_collective",
+                                                        "line",
+                                                        "name",
+                                                        "op_id",
+                                                        "output_dtypes",
+                                                        "output_sizes",
+                                                        "p2p_seq_id",
+                                                        "pg_config",
+                                                        "pg_id",
+                                                        "pg_name",
+                                                        "pg_status",
+                                                        "process_group",
+                                                        "profiling_name",
+                                                        "ranks",
+                                                        "record_id",
+                                                        "retired",
+                                                        "seq_id",
+                                                        "state",
+                                                        "time_created_ns",
+                                                        "time_discovered_completed_ns",
+                                                        "time_discovered_started_ns",
+                                                        "timeout_ms",
+                                                        "version"};
 static_assert(std::is_sorted(member_names.begin(), member_names.end()));
 
 // The place of a name in the list.

@@ -90,11 +90,12 @@ DumpScript& DumpScript::forget(std::size_t oldest) {
 
 std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks, std::optional<std::int64_t> written_ns) {
   std::vector<Dump> dumps;
-  for (const DumpScript& rank : ranks) dumps.push_back(rank.dump());
-  JobOptions options;
-  options.written_ns = written_ns;
+  for (const DumpScript& rank : ranks) {
+    dumps.push_back(rank.dump());
+    dumps.back().written_ns = written_ns;
+  }
   auto result = std::make_unique<Diagnosed>();
-  Result<RunRecord> run = run_of(dumps, options);
+  Result<RunRecord> run = run_of(dumps);
   PDSIM_CHECK(run.ok(), "dumps written by hand are well formed");
   result->report = analyse(result->scenario, std::move(*run), std::string(pytorch_world));
   return result;

@@ -30,7 +30,7 @@ TEST(PytorchJob, ThatIsHealthyGetsNoDiagnosis) {
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "");
   EXPECT_EQ(d->report.outcome, Outcome::ok);
-  EXPECT_NE(text_of(*d).find("4 ranks, no call is stuck\nnothing to explain"), std::string::npos) << text_of(*d);
+  EXPECT_NE(text_of(*d).find("4 ranks, no call is open\nnothing to explain"), std::string::npos) << text_of(*d);
 }
 
 TEST(PytorchJob, NamesTheStraggler) {

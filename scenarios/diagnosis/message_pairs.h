@@ -1,0 +1,20 @@
+// Which sends met which receives: in one group, the n-th send of a rank to a peer meets that peer's n-th receive from it; of records whose
+// beginnings are lost, the n-th that is not done meets the n-th that is not done.
+#pragma once
+
+#include "core/group/rank_program.h"
+
+namespace pdsim::scenarios {
+
+struct PairRules {
+  bool tags = true;  // only calls of one tag meet
+  Time moment{};     // what was called by then
+};
+
+// The call of the peer that met this one; null when it made none. Cost: the calls of both ranks.
+const Call* met_by(const RunRecord& run, const PairRules& rules, Rank rank, const Call& call);
+
+// Whether `theirs` is a message call of the kind that would meet `call` of this rank, tags aside.
+bool could_meet(const Call& theirs, Rank rank, const Call& call);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,114 @@
+// Of dumps: the device of a rank stands in a call that all others have left, or does not start one that all others have started. The program
+// of that rank made the same calls as the others.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+struct Stand {
+  const Call* call = nullptr;     // that the ends sit in
+  const Call* waiting = nullptr;  // that the others do
+  bool is_same = false;
+};
+
+std::optional<Stand> stand_of(const Report& report) {
+  if (!report.hang || report.hang->end != HangEnd::in_call) return std::nullopt;
+  const Stand stand{common_call(report, report.hang->ends), common_call(report, report.hang->nearest), false};
+  if (stand.call == nullptr || stand.waiting == nullptr) return std::nullopt;
+  return Stand{stand.call, stand.waiting,
+               stand.call->group == stand.waiting->group && stand.call->seq == stand.waiting->seq};
+}
+
+Diagnosis about(const Report& report, const Stand& stand) {
+  const Hang& hang = *report.hang;
+  Diagnosis d;
+  d.ranks = hang.ends;
+  d.waiting = hang.waiting;
+  d.evidence.push_back(cite(hang.ends.front(), *stand.call, fmt::format("is in {}", number_and_group(*stand.call))));
+  d.evidence.push_back(
+      cite(hang.nearest.front(), *stand.waiting, fmt::format("waits in {}", number_and_group(*stand.waiting))));
+  d.inevitable_at = stand.call->issued;
+  return d;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> hung_gpu(const Report& report) {
+  const std::optional<Stand> stand = stand_of(report);
+  if (!stand || stand->is_same) return std::nullopt;
+  const Hang& hang = *report.hang;
+  Diagnosis d = about(report, *stand);
+  const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call);
+  d.headline = fmt::format("{} not left {}, which the others have completed", who(hang.ends, "has", "have"),
+                           name_and_number(*stand->call));
+  d.cause = fmt::format("{} of {} does not complete there, and is complete on the other ranks", what, culprits);
+  d.why = fmt::format(
+      "Every rank of the group called {}{}. The others have completed it and wait in {}; on {} it is still open, and "
+      "with it all later work "
+      "of that stream, although the program of {} went on. So the device stands in this call or in work that was "
+      "queued before it.{}",
+      what, at_place(*stand->call), number_and_group(*stand->waiting), culprits, culprits, age_sentence(report));
+  d.fix = fmt::format(
+      "look at the GPU of {}: nvidia-smi, the kernel's log for Xid errors, and what the program queued before this "
+      "call",
+      on_hosts(report, hang.ends));
+  d.fix_lines = {"TORCH_NCCL_ENABLE_TIMING=1 tells whether the call itself has started"};
+  return d;
+}
+
+std::optional<Diagnosis> not_started(const Report& report) {
+  const std::optional<Stand> stand = stand_of(report);
+  if (!stand || !stand->is_same) return std::nullopt;
+  const Hang& hang = *report.hang;
+  Diagnosis d = about(report, *stand);
+  const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call);
+  d.headline = fmt::format("{} not started {}, which {} started", who(hang.ends, "has", "have"),
+                           name_and_number(*stand->call), who(hang.nearest, "has", "have"));
+  d.cause = fmt::format("{} was queued on {} and has not started there", what, culprits);
+  d.why = fmt::format(
+      "Every rank of the group called {}{}. {} started it on the device; on {} it is only queued, so something that "
+      "was queued before it on "
+      "that stream does not end: a kernel, a copy, or a wait for an event of another stream.{}",
+      what, at_place(*stand->call), capitalised(who(hang.nearest, "has", "have")), culprits, age_sentence(report));
+  d.fix =
+      fmt::format("find what {} queued before this call: kernels that do not end, waits for other streams", culprits);
+  d.fix_lines = {look_at(report, hang.ends),
+                 "CUDA_LAUNCH_BLOCKING=1 makes the program stop in the call that does not end"};
+  return d;
+}
+
+constexpr std::string_view hung_gpu_text =
+    R"(The program of a rank made the same calls as the others, but one of them stays open on its device while the others have completed it. What
+follows on that stream waits, and the others wait for it in their next call. A kernel that faults or loops, a GPU that fell off the bus, or a
+link that died does that; a difference between the programs does not.
+
+How to recognise it: in the dumps the rank has enqueued as much as the others and completed less.
+
+Fix: look at the device first (nvidia-smi, Xid errors in the kernel's log), then at kernels of your own that run before this call.)";
+
+constexpr std::string_view not_started_text =
+    R"(With timing switched on (TORCH_NCCL_ENABLE_TIMING=1), the record tells calls that run on the device from those that are only queued.
+Here every rank called the same collective; most devices run it, and one has not begun: its stream still works on what was queued before, or
+waits for an event of another stream. The collective is where the job hangs and not why.
+
+How to recognise it: the call is `started` on most ranks and `scheduled` on one.
+
+Fix: look at what that rank queued before this call. A kernel that does not end and two streams that wait for each other are the usual
+causes.)";
+
+extern const DiagnosisRow hung_gpu_row;
+const DiagnosisRow hung_gpu_row{445, "hung-gpu", "a device stands in a call that the other ranks have completed",
+                                hung_gpu, hung_gpu_text};
+extern const DiagnosisRow not_started_row;
+const DiagnosisRow not_started_row{446, "not-started",
+                                   "a device has not started a call that the other ranks have started", not_started,
+                                   not_started_text};
+
+}  // namespace pdsim::scenarios::diagnoses

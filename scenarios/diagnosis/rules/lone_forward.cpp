@@ -1,0 +1,37 @@
+#include "scenarios/diagnosis/rules/lone_forward.h"
+
+#include "scenarios/diagnosis/rules/whereabouts.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::scenarios::diagnoses {
+
+bool is_lone_forward(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
+  const bool is_buffers = call.name == "broadcast" && call.purpose.kind == PurposeKind::buffers;
+  return is_buffers && is_dumped(log_of(report.run, ranks.front())) &&
+         (report.divergence->minority.empty() || contains(report.divergence->minority, ranks.front()));
+}
+
+void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<Rank>& ranks, const Call& call,
+                          const std::vector<Rank>& rest, const Call& other) {
+  const std::string these = ranks_text(ranks), those = ranks_text(rest),
+                    number = fmt::format("#{}", report.divergence->seq);
+  d.headline = fmt::format("{} through DDP's wrapper, which broadcasts buffers, where {} called {}",
+                           who(ranks, "ran a forward", "ran a forward"), those, call_text(other));
+  d.cause = fmt::format("the forward of the wrapper{} made DDP broadcast its buffers as {} on {} only", at_place(call),
+                        number, these);
+  d.why = fmt::format(
+      "A forward through the DDP wrapper first broadcasts the module's buffers from rank 0, in evaluation and under "
+      "no_grad too. Only {} ran the "
+      "forward at this place{}, so its broadcast {} met {} {} of {}{}: neither can finish. No line of the program says "
+      "broadcast.",
+      these, at_place(call), number, call_text(other), number, those, at_place(other));
+  d.fix = "run this forward through the module: ddp.module(x) makes no collective";
+  d.fix_lines = {
+      "or DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank",
+      "or let every rank run it"};
+}
+
+}  // namespace pdsim::scenarios::diagnoses

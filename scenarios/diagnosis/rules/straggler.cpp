@@ -1,0 +1,86 @@
+// Of dumps: the rank that the others wait for has been late by seconds for each of the calls before, too.
+#include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+constexpr Time late{1'000'000'000'000};
+constexpr std::size_t most_compared = 8, fewest_compared = 3;
+
+// How much later this rank made the calls before this one than the last of the others did, the newest first; stops at the first in which it
+// was in time.
+std::vector<Time> lags_of(const Report& report, Rank rank, const std::vector<Rank>& others_there, const Call& call) {
+  std::vector<Time> lags;
+  for (Seq seq = call.seq - 1; seq > 0 && lags.size() < most_compared; --seq) {
+    const Call* mine = collective_at(log_of(report.run, rank), call.group, seq);
+    if (mine == nullptr) break;
+    Time last{};
+    for (const Rank other : others_there) {
+      const Call* theirs = collective_at(log_of(report.run, other), call.group, seq);
+      last = std::max(last, theirs == nullptr ? Time::max() : theirs->issued);
+    }
+    if (mine->issued < last || mine->issued - last < late) break;
+    lags.push_back(mine->issued - last);
+  }
+  return lags;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> straggler(const Report& report) {
+  if (!report.hang || report.hang->end != HangEnd::absent || report.hang->ends.size() != 1) return std::nullopt;
+  const Hang& hang = *report.hang;
+  const Rank rank = hang.ends.front();
+  const Call* call = common_call(report, hang.nearest);
+  if (call == nullptr) return std::nullopt;
+  const std::vector<Rank> here = ranks_in(report, hang.nearest, *call);
+  const std::vector<Time> lags = lags_of(report, rank, here, *call);
+  if (lags.size() < fewest_compared) return std::nullopt;
+  const auto [least, most] = std::minmax_element(lags.begin(), lags.end());
+  const std::string by = to_string(*least) == to_string(*most)
+                             ? to_string(*least)
+                             : fmt::format("{} to {}", to_string(*least), to_string(*most));
+  Diagnosis d;
+  d.ranks = hang.ends;
+  d.waiting = hang.waiting;
+  d.headline =
+      fmt::format("rank {} came last to each of the {} calls before {}, {} after the others, who wait for it there",
+                  rank, lags.size(), name_and_number(*call), by);
+  d.cause = fmt::format("rank {} is slower than the others", rank);
+  d.why = fmt::format(
+      "To each of the last {} calls of group {} rank {} came {} after the last of {}. They wait again, in {}{}; the "
+      "dumps may be of "
+      "the middle of one more such delay, in which case nothing hangs.{}",
+      lags.size(), call->group, rank, by, ranks_text(here), name_and_number(*call), at_place(*call),
+      age_sentence(report));
+  d.fix = fmt::format(
+      "find out what rank {} does between its calls that the others do not: data, logging, a slow disk or device",
+      rank);
+  d.fix_lines = {look_at(report, hang.ends)};
+  const RankLog& log = log_of(report.run, rank);
+  d.evidence.push_back({rank, log.calls.back().id, last_deed(report, rank, call->group)});
+  d.evidence.push_back(cite(here.front(), *call, fmt::format("waits in {}", number_and_group(*call))));
+  d.inevitable_at = call->issued;
+  return d;
+}
+
+constexpr std::string_view straggler_text =
+    R"(One rank comes to every collective seconds after all others. The collectives complete, so nothing hangs, but every step takes as long as
+that rank: a slower device, a data loader without enough workers, a disk, logging or evaluation on one rank alone. When it is late by more
+than the timeout of the group, the job ends with a timeout.
+
+How to recognise it: in the dumps the times at which the calls were made differ by about the same in each call, and always by the same rank.
+
+Fix: look at what that rank does between its calls; a profile of two ranks side by side shows it.)";
+
+extern const DiagnosisRow straggler_row;
+const DiagnosisRow straggler_row{465, "straggler", "one rank comes late to every call", straggler, straggler_text};
+
+}  // namespace pdsim::scenarios::diagnoses

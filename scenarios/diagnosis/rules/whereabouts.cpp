@@ -1,0 +1,102 @@
+#include "scenarios/diagnosis/rules/whereabouts.h"
+
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+const Call* call_at(const Report& report, Rank rank) {
+  const BlockedRank* b = blocked_at(report.blocked, rank);
+  return b == nullptr ? nullptr : call_by_id(log_of(report.run, rank), b->call);
+}
+
+const notes::Dumped* dump_of(const Report& report, Rank rank) {
+  const Note* note = first_note<notes::Dumped>(log_of(report.run, rank));
+  return note == nullptr ? nullptr : &note->as<notes::Dumped>();
+}
+
+}  // namespace
+
+const Call* common_call(const Report& report, const std::vector<Rank>& ranks) {
+  std::map<std::pair<std::string, Seq>, std::pair<std::size_t, const Call*>> calls;
+  const std::pair<std::size_t, const Call*>* most = nullptr;
+  for (const Rank rank : ranks) {
+    const Call* call = call_at(report, rank);
+    if (call == nullptr || call->layer != Layer::collective) continue;
+    auto& entry = calls[{call->group, call->seq}];
+    if (entry.first++ == 0) entry.second = call;
+    if (most == nullptr || entry.first > most->first) most = &entry;
+  }
+  return most == nullptr ? nullptr : most->second;
+}
+
+std::vector<Rank> ranks_in(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
+  std::vector<Rank> in;
+  for (const Rank rank : ranks)
+    if (const Call* theirs = call_at(report, rank);
+        theirs != nullptr && theirs->group == call.group && theirs->seq == call.seq && theirs->name == call.name)
+      in.push_back(rank);
+  return in;
+}
+
+std::string number_and_group(const Call& call) {
+  return fmt::format("{} of group {}", name_and_number(call), call.group);
+}
+
+std::string at_place(const Call& call) {
+  const std::string place = place_text(call.site);
+  return place.empty() ? place : fmt::format(" ({})", place);
+}
+
+std::string last_deed(const Report& report, Rank rank, const std::string& group) {
+  const RankLog& log = log_of(report.run, rank);
+  if (!log.calls.empty()) {
+    const Call& last = log.calls.back();
+    return fmt::format("has completed every call on its record, the newest being {}{}", number_and_group(last),
+                       at_place(last));
+  }
+  if (const notes::GroupProgress* progress = progress_in(log, group))
+    return fmt::format(
+        "has made {} calls of group {} and completed {}, by the account in its dump, which lists no open call",
+        progress->enqueued, group, progress->completed);
+  return "lists no call and no account of one in its dump, so it may be in a call that is not recorded, as Gloo's "
+         "messages are";
+}
+
+std::string on_hosts(const Report& report, const std::vector<Rank>& ranks) {
+  std::map<std::string, std::vector<Rank>> hosts;
+  for (const Rank rank : ranks) {
+    const notes::Dumped* dump = dump_of(report, rank);
+    hosts[dump == nullptr ? "" : dump->host].push_back(rank);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [host, on] : hosts)
+    parts.push_back(host.empty() ? ranks_text(on) : fmt::format("{} on {}", ranks_text(on), host));
+  return list_text(parts);
+}
+
+std::string look_at(const Report& report, const std::vector<Rank>& ranks) {
+  return fmt::format(
+      "while the job still hangs, `py-spy dump --pid PID` of {} shows the line it is in; afterwards, the end of its "
+      "log",
+      on_hosts(report, ranks));
+}
+
+std::string age_sentence(const Report& report) {
+  for (const Rank rank : report.hang->nearest) {
+    const notes::Dumped* dump = dump_of(report, rank);
+    const Call* call = call_at(report, rank);
+    if (dump == nullptr || call == nullptr || dump->written_ns < 0) continue;
+    return fmt::format(" By the time of its file, the call of rank {} had been open for {} when the dump was written.",
+                       rank, to_string(Time{1000} * dump->written_ns - call->issued));
+  }
+  return " The times of the files do not tell how long the calls had been open.";
+}
+
+}  // namespace pdsim::scenarios::diagnoses

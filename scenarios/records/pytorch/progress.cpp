@@ -1,0 +1,142 @@
+#include "scenarios/records/pytorch/progress.h"
+
+#include "core/base/int_set.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/records/pytorch/calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace pdsim::scenarios::pytorch {
+namespace {
+
+using Ranks = std::vector<std::int64_t>;
+
+// The ranks of the group of all: the largest that the dump names.
+Ranks world_of(const Dump& dump) {
+  Ranks world;
+  for (const Group& group : dump.groups)
+    if (group.ranks.size() > world.size()) world = group.ranks;
+  return world;
+}
+
+struct Cohort {
+  std::vector<Rank> ranks;
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), newest_ns = 0;
+};
+
+std::map<Ranks, Cohort> cohorts_of(const std::vector<Dump>& dumps) {
+  std::map<Ranks, Cohort> cohorts;
+  for (const Dump& dump : dumps) {
+    Cohort& cohort = cohorts[world_of(dump)];
+    cohort.ranks.push_back(dump.rank);
+    for (const Entry& entry : dump.entries) {
+      if (entry.created_ns > 0) cohort.first_ns = std::min(cohort.first_ns, entry.created_ns);
+      cohort.newest_ns = std::max({cohort.newest_ns, entry.created_ns, entry.completed_ns});
+    }
+  }
+  return cohorts;
+}
+
+}  // namespace
+
+void leave_out_stale(std::vector<Dump>& dumps, std::vector<std::string>& remarks) {
+  const std::map<Ranks, Cohort> cohorts = cohorts_of(dumps);
+  if (cohorts.size() < 2) return;
+  const auto fresh = std::max_element(cohorts.begin(), cohorts.end(), [](const auto& a, const auto& b) {
+    return a.second.newest_ns < b.second.newest_ns;
+  });
+  for (const auto& [world, cohort] : cohorts) {
+    if (cohort.newest_ns == 0 || cohort.newest_ns >= fresh->second.first_ns) continue;
+    const Ranks& stale = world;
+    remarks.push_back(fmt::format(
+        "the files of {} are of an earlier run, with {} ranks, which ended {:.0f} s before this one began; left out",
+        ranks_text(cohort.ranks), world.size(), static_cast<double>(fresh->second.first_ns - cohort.newest_ns) / 1e9));
+    std::erase_if(dumps, [&](const Dump& dump) { return world_of(dump) == stale; });
+  }
+}
+
+bool ends_by_retiring(const std::vector<Dump>& dumps) {
+  bool any = false;
+  for (const Dump& dump : dumps)
+    for (const Entry& entry : dump.entries) {
+      if (entry.state != EntryState::scheduled || !entry.name.starts_with("gloo:")) return false;
+      any = true;
+    }
+  return any;
+}
+
+namespace {
+
+// Of each rank and group the newest collective that is listed; absent where messages share the numbers, or there is none.
+struct Listed {
+  Seq newest = -1;
+  bool has_messages = false;
+};
+
+std::map<std::pair<Rank, std::string>, Listed> listed_in(const RunRecord& run) {
+  std::map<std::pair<Rank, std::string>, Listed> listed;
+  for (const RankResult& result : run.ranks)
+    for (const Call& call : result.log.calls) {
+      Listed& here = listed[{result.log.rank, call.group}];
+      here.newest = std::max(here.newest, call.seq);
+      here.has_messages = here.has_messages || call.layer == Layer::point_to_point;
+    }
+  return listed;
+}
+
+}  // namespace
+
+std::vector<ProgressRow> progress_of(const std::vector<Dump>& dumps, const GroupOf& group_of) {
+  std::vector<ProgressRow> rows;
+  for (const Dump& dump : dumps)
+    for (const GroupStatus& status : dump.status)
+      if (std::string group = group_of(dump, status); !group.empty())
+        rows.push_back({dump.rank, {std::move(group), status.enqueued, status.completed}});
+  return rows;
+}
+
+void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run) {
+  std::set<std::string> other_numbers;  // groups whose status counts something else
+  const auto listed = listed_in(run);
+  for (const auto& [key, here] : listed)
+    if (here.has_messages) other_numbers.insert(key.second);
+  for (const ProgressRow& row : rows) {
+    const auto here = listed.find({row.rank, row.progress.group});
+    if (here != listed.end() && here->second.newest >= 0 && here->second.newest != row.progress.enqueued)
+      other_numbers.insert(row.progress.group);
+  }
+  for (const ProgressRow& row : rows)
+    if (other_numbers.count(row.progress.group) == 0)
+      run.ranks[static_cast<std::size_t>(row.rank)].log.notes.push_back({-1, {}, {}, row.progress});
+}
+
+void settle_aborted(RunRecord& run) {
+  std::map<std::pair<std::string, Seq>, bool> all_came;
+  for (RankResult& result : run.ranks)
+    for (Call& call : result.log.calls) {
+      if (call.state != CallState::timed_out) continue;
+      const auto [known, is_new] = all_came.try_emplace({call.group, call.seq}, true);
+      if (is_new && call.seq >= 0) {
+        const std::vector<char> members = group_members(run, call.group);
+        for (std::size_t r = 0; r < members.size(); ++r)
+          if (members[r] != 0 && !is_lost(run.ranks[r].log) && !has_come(run.ranks[r].log, call.group, call.seq))
+            known->second = false;
+      }
+      if (known->second) {
+        call.state = CallState::completed;
+        continue;
+      }
+      call.state = CallState::issued;
+      call.error = Code::watchdog_timeout;
+      call.message = fmt::format("aborted {} after it was made", to_string(call.finished - call.issued));
+      call.finished = {};
+    }
+}
+
+}  // namespace pdsim::scenarios::pytorch

@@ -1,0 +1,37 @@
+// What the dumps of a job tell beyond their entries: which files are of an earlier run, which calls are done although their state does not
+// say so, and how far a rank came in each group when its calls are not listed.
+#pragma once
+
+#include "core/group/rank_program.h"
+#include "scenarios/records/pytorch/dump.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+
+// Takes the dumps out that are of a run before: they name other ranks in the group of all, and end before the others begin. A remark for
+// each kind.
+void leave_out_stale(std::vector<Dump>& dumps, std::vector<std::string>& remarks);
+
+// Whether `retired` is all that tells of completion in these dumps: Gloo has no events, so its entries stay `scheduled`.
+bool ends_by_retiring(const std::vector<Dump>& dumps);
+
+// The rows of pg_status, with their groups as the run calls them. `group_of` answers by the entries of the rank, then by those of others
+// under the same id, then by the only group or the one whose name is that id; empty where none fits.
+struct ProgressRow {
+  Rank rank = 0;
+  notes::GroupProgress progress;
+};
+using GroupOf = std::function<std::string(const Dump& dump, const GroupStatus& status)>;
+std::vector<ProgressRow> progress_of(const std::vector<Dump>& dumps, const GroupOf& group_of);
+
+// Notes how far each rank came, of groups in which the numbers of pg_status are those of the collectives that are listed.
+void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run);
+
+// Takes a call that was ended by its timeout for one that is open where a member never made it, and for completed where all did.
+void settle_aborted(RunRecord& run);
+
+}  // namespace pdsim::scenarios::pytorch

@@ -1,0 +1,26 @@
+// What PyTorch's own frames say about a call: which part of the library made it, and for what.
+#pragma once
+
+#include "core/record/purpose.h"
+#include "core/record/site.h"
+#include "scenarios/records/pytorch/dump.h"
+
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+
+struct TorchPart {
+  std::string_view function;  // of a frame; the innermost frame that a row fits decides
+  std::string_view file;      // its file ends with this; empty: any file of PyTorch
+  Purpose purpose;
+  Phase phase = Phase::none;
+};
+
+// The row for a stack, innermost frame first; null when none fits, or the program itself made the call.
+const TorchPart* torch_part_of(const std::vector<Frame>& frames);
+
+// Whether the frame is PyTorch's and not the program's.
+bool is_torch_frame(const Frame& frame);
+
+}  // namespace pdsim::scenarios::pytorch
