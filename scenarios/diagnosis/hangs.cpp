@@ -207,16 +207,17 @@ class Search {
            run_.elapsed - since(hang) >= old_enough;
   }
 
-  // While others wait since long ago, somebody who waits since a moment ago is in a call in flight.
+  // Beside a hang that is older, somebody who waits since a moment ago is in a call in flight.
   void leave_out_young(std::vector<Hang>& hangs) const {
     Time oldest = Time::max();
     for (const Hang& hang : hangs) oldest = std::min(oldest, since(hang));
     const bool any_old = !hangs.empty() && run_.elapsed - oldest >= old_enough;
-    std::erase_if(hangs, [&](const Hang& hang) {
+    const auto is_young = [&](const Hang& hang) {
       const bool by_file = std::all_of(hang.waiting.begin(), hang.waiting.end(),
                                        [&](Rank r) { return has_age(r) && age_of(r) < patience; });
       return !hang.waiting.empty() && (by_file || (any_old && run_.elapsed - since(hang) < patience));
-    });
+    };
+    if (!std::all_of(hangs.begin(), hangs.end(), is_young)) std::erase_if(hangs, is_young);
   }
 
   const Call* call_of(Rank rank) const {

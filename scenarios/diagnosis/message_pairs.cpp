@@ -21,6 +21,11 @@ bool could_meet(const Call& theirs, Rank rank, const Call& call) {
   return is_message_like(theirs, opposite(call), rank, call.group);
 }
 
+bool differ_in_size(const Call& call, const Call& other) {
+  const auto bytes = [](const Call& c) { return c.count * static_cast<std::int64_t>(size_of(c.dtype)); };
+  return call.count >= 0 && other.count >= 0 && bytes(call) != bytes(other);
+}
+
 const Call* met_by(const RunRecord& run, const PairRules& rules, Rank rank, const Call& call) {
   const RankLog& mine = log_of(run, rank);
   const RankLog& theirs = log_of(run, call.peer);

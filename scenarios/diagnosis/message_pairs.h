@@ -17,4 +17,7 @@ const Call* met_by(const RunRecord& run, const PairRules& rules, Rank rank, cons
 // Whether `theirs` is a message call of the kind that would meet `call` of this rank, tags aside.
 bool could_meet(const Call& theirs, Rank rank, const Call& call);
 
+// Whether the two carry another number of bytes; not where one of them is not recorded.
+bool differ_in_size(const Call& call, const Call& other);
+
 }  // namespace pdsim::scenarios

@@ -210,7 +210,7 @@ class Waits {
       if (static_cast<std::size_t>(mine.peer) >= run_.ranks.size()) continue;
       const Call* met = met_by(run_, rules, blocked.rank, mine);
       const Call* sits = sits_in(log_of(run_, mine.peer), moment_);
-      if (met == nullptr) {
+      if (met == nullptr || (is_open_at(*met, moment_) && differ_in_size(mine, *met))) {
         absent.push_back(mine.peer);
       } else if (sits != nullptr && sits->id < met->id &&
                  (met->details->batch < 0 || sits->details->batch != met->details->batch)) {

@@ -65,7 +65,7 @@ std::string outcome_sentence(const Report& report) {
   if (report.outcome == Outcome::ok) {
     const bool has_ended = std::all_of(run.ranks.begin(), run.ranks.end(),
                                        [](const RankResult& rank) { return rank.log.end != RankEnd::running; });
-    if (!has_ended) return "no call is stuck";
+    if (!has_ended) return has_open_calls(run) ? "no open call is known to be stuck" : "no call is open";
     return fmt::format("finished in {}", to_string(report.world == "sim" ? run.elapsed : Time{run.wall_ns * 1000}));
   }
   if (report.outcome == Outcome::deadlock) {
