@@ -88,6 +88,12 @@ DumpScript& DumpScript::forget(std::size_t oldest) {
   return *this;
 }
 
+DumpScript& DumpScript::only_active(std::int64_t enqueued, std::int64_t completed) {
+  std::erase_if(dump_.entries, [](const Entry& e) { return e.state == EntryState::completed; });
+  dump_.status.push_back({"0", enqueued, -1, completed});
+  return *this;
+}
+
 std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks, std::optional<std::int64_t> written_ns) {
   std::vector<Dump> dumps;
   for (const DumpScript& rank : ranks) {

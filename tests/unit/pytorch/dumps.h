@@ -30,6 +30,8 @@ class DumpScript {
   DumpScript& batch(const std::vector<std::string>& ops, EntryState state = EntryState::completed,
                     std::vector<std::int64_t> shape = {8});
   DumpScript& forget(std::size_t oldest);  // the ring overwrote them
+  DumpScript& only_active(std::int64_t enqueued,
+                          std::int64_t completed);  // leaves out what is done; its account of group 0
   Entry& last() { return dump_.entries.back(); }
   const Dump& dump() const { return dump_; }
 

@@ -253,9 +253,8 @@ TEST(PytorchJob, OfManySendsCallsOfOneNumberOrGroupsIsExplained) {
     }
     return diagnosed(ranks);
   };
-  const auto sends = job([](DumpScript& d, Rank r, int) {
-    d.message(r == 0 ? "nccl:send 0->1" : "nccl:send 1->0", EntryState::started);
-  });
+  const auto sends = job(
+      [](DumpScript& d, Rank r, int) { d.message(r == 0 ? "nccl:send 0->1" : "nccl:send 1->0", EntryState::started); });
   EXPECT_EQ(sends->id(), "send-cycle");
   const auto one_number = job([](DumpScript& d, Rank, int) {
     d.call("nccl:all_reduce", EntryState::started);

@@ -39,8 +39,8 @@ TEST(Pickle, OfEveryProtocolHoldsWhatPythonPutIntoIt) {
     expected.input_sizes = expected.output_sizes = {{2, 3}, {}};
     expected.input_dtypes = expected.output_dtypes = {"Float"};
     expected.timeout_ms = 600000;
-    expected.frames = std::vector<Frame>{{"all_reduce", "/x/torch/distributed/distributed_c10d.py", 2696},
-                                         {"step", "train.py", 300}};
+    expected.frames =
+        std::vector<Frame>{{"all_reduce", "/x/torch/distributed/distributed_c10d.py", 2696}, {"step", "train.py", 300}};
     EXPECT_EQ(dump->entries, std::vector<Entry>{expected});
   }
 }
