@@ -169,9 +169,8 @@ int diagnose_live(const std::string& url, Time wait, bool as_json, Console& cons
   const std::string stacks = stacks_text(workers);
   const scenarios::logs::LogFacts facts = scenarios::logs::read_log_texts({{"stacks", stacks}});
   pytorch::leave_out_far_times(dumps);
-  pytorch::JobOptions options;
-  options.written_ns = now_ns();
-  Result<RunRecord> run = pytorch::run_of(std::move(dumps), options);
+  for (pytorch::Dump& dump : dumps) dump.written_ns = now_ns();
+  Result<RunRecord> run = pytorch::run_of(std::move(dumps));
   if (!run.ok()) {
     console.problem(fmt::format("{}: {}", url, run.error().message));
     return exit_wrong_input;
