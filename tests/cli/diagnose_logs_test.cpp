@@ -33,7 +33,7 @@ std::string log_of_behind(int rank) {
 }
 
 constexpr const char* log_accuses_rank_2 =
-    "deadlock[missing-call]: ranks 0, 1, 3 wait in all_reduce #10 for rank 2, which never called";
+    "deadlock[missing-call]: ranks 0, 1, 3 wait in all_reduce #10 for rank 2, which has not called";
 
 TEST(DiagnoseLogs, ReadsAMixedLogAndAFileOfEachRankAlike) {
   const Folder folder;

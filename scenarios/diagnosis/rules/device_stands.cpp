@@ -85,23 +85,25 @@ std::optional<Diagnosis> not_started(const Report& report) {
 }
 
 constexpr std::string_view hung_gpu_text =
-    R"(The program of a rank made the same calls as the others, but one of them stays open on its device while the others have completed it. What
-follows on that stream waits, and the others wait for it in their next call. A kernel that faults or loops, a GPU that fell off the bus, or a
-link that died does that; a difference between the programs does not.
+    R"(The program of a rank made the same calls as the others, but one of them stays open on its device while the others have
+completed it. What follows on that stream waits, and the others wait for it in their next call. A kernel that faults or
+loops, a GPU that fell off the bus, or a link that died does that; a difference between the programs does not.
 
 How to recognise it: in the dumps the rank has enqueued as much as the others and completed less.
 
-Fix: look at the device first (nvidia-smi, Xid errors in the kernel's log), then at kernels of your own that run before this call.)";
+Fix: look at the device first (nvidia-smi, Xid errors in the kernel's log), then at kernels of your own that run before
+this call.)";
 
 constexpr std::string_view not_started_text =
-    R"(With timing switched on (TORCH_NCCL_ENABLE_TIMING=1), the record tells calls that run on the device from those that are only queued.
-Here every rank called the same collective; most devices run it, and one has not begun: its stream still works on what was queued before, or
-waits for an event of another stream. The collective is where the job hangs and not why.
+    R"(With timing switched on (TORCH_NCCL_ENABLE_TIMING=1), the record tells calls that run on the device from those that are
+only queued. Here every rank called the same collective; most devices run it, and one has not begun: its stream still
+works on what was queued before, or waits for an event of another stream. The collective is where the job hangs and not
+why.
 
 How to recognise it: the call is `started` on most ranks and `scheduled` on one.
 
-Fix: look at what that rank queued before this call. A kernel that does not end and two streams that wait for each other are the usual
-causes.)";
+Fix: look at what that rank queued before this call. A kernel that does not end and two streams that wait for each other
+are the usual causes.)";
 
 extern const DiagnosisRow hung_gpu_row;
 const DiagnosisRow hung_gpu_row{445, "hung-gpu", "a device stands in a call that the other ranks have completed",

@@ -72,11 +72,12 @@ std::optional<Diagnosis> straggler(const Report& report) {
 }
 
 constexpr std::string_view straggler_text =
-    R"(One rank comes to every collective seconds after all others. The collectives complete, so nothing hangs, but every step takes as long as
-that rank: a slower device, a data loader without enough workers, a disk, logging or evaluation on one rank alone. When it is late by more
-than the timeout of the group, the job ends with a timeout.
+    R"(One rank comes to every collective seconds after all others. The collectives complete, so nothing hangs, but every step
+takes as long as that rank: a slower device, a data loader without enough workers, a disk, logging or evaluation on one
+rank alone. When it is late by more than the timeout of the group, the job ends with a timeout.
 
-How to recognise it: in the dumps the times at which the calls were made differ by about the same in each call, and always by the same rank.
+How to recognise it: in the dumps the times at which the calls were made differ by about the same in each call, and
+always by the same rank.
 
 Fix: look at what that rank does between its calls; a profile of two ranks side by side shows it.)";
 
