@@ -386,7 +386,7 @@ Status clip_grad_norm(Session& s, const Operation& op) {
 namespace {
 // What the parameters of this rank are after the step, for who compares the replicas.
 void note_replica(Session& s) {
-  if (s.world != WorldKind::simulated || !s.moves_data() || s.ddp == nullptr || s.world_size() < 2) return;
+  if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2) return;
   constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
   if (s.module->parameters().size() > most_parameters) return;
   for (nn::Tensor& parameter : s.module->parameters()) {

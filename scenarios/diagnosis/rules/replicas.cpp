@@ -45,7 +45,9 @@ std::vector<Rank> minority(const Report& report, const std::string& name, std::s
 std::optional<ReplicasApart> first_replicas_apart(const Report& report) {
   std::optional<ReplicasApart> first;
   if (report.run.ranks.size() < 2) return first;
-  for (const auto& [name, mine] : report.run.ranks.front().values) {
+  for (const auto& value : report.run.ranks.front().values) {
+    const std::string& name = value.first;
+    const std::vector<double>& mine = value.second;
     if (!name.starts_with(replica_value)) continue;
     std::size_t at = mine.size();
     for (const RankResult& result : report.run.ranks) {
