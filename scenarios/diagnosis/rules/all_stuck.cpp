@@ -52,7 +52,7 @@ std::optional<Diagnosis> stuck_in_dump(const Report& report) {
 }  // namespace
 
 std::optional<Diagnosis> all_stuck(const Report& report) {
-  if (report.hang) return stuck_in_dump(report);
+  if (report.hang && report.hang->end != HangEnd::circle) return stuck_in_dump(report);
   const BlockedRank* in = all_are_there(report);
   if (in == nullptr) return std::nullopt;
   Diagnosis d;
