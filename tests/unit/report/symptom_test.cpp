@@ -98,7 +98,7 @@ constexpr Pasted pasted[] = {
      "rank 0. Please check "
      "rank 0 logs for faulty rank."},
     {"peer-closed",
-     "RuntimeError: [/opt/conda/conda-bld/pytorch_1695392020201/work/third_party/gloo/gloo/transport/tcp/pair.cc:534] "
+     "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] "
      "Connection closed by "
      "peer [10.244.1.7]:34127"},
     {"peer-closed",
