@@ -2,7 +2,7 @@
 # Included, it adds the list to pdsim_scenarios; as a script (cmake -P) it writes it to OUTPUT from FOLDER.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  file(GLOB rules ${FOLDER}/*.cpp)
+  file(GLOB_RECURSE rules ${FOLDER}/*.cpp)
   list(SORT rules)
   set(declarations "")
   set(entries "")
@@ -39,7 +39,7 @@ endif()
 
 set(folder ${PROJECT_SOURCE_DIR}/scenarios/diagnosis/rules)
 set(output ${PROJECT_BINARY_DIR}/diagnosis_table.cpp)
-file(GLOB rules CONFIGURE_DEPENDS ${folder}/*.cpp)
+file(GLOB_RECURSE rules CONFIGURE_DEPENDS ${folder}/*.cpp)
 add_custom_command(OUTPUT ${output}
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${output} -P ${CMAKE_CURRENT_LIST_FILE}
   DEPENDS ${rules} ${CMAKE_CURRENT_LIST_FILE}

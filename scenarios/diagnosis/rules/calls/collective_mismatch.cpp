@@ -3,9 +3,9 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/rules/lone_forward.h"
-#include "scenarios/diagnosis/rules/messages.h"
-#include "scenarios/diagnosis/rules/other_calls.h"
+#include "scenarios/diagnosis/rules/calls/lone_forward.h"
+#include "scenarios/diagnosis/rules/calls/other_calls.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 

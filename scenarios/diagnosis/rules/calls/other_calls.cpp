@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/rules/other_calls.h"
+#include "scenarios/diagnosis/rules/calls/other_calls.h"
 
 #include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/rules/program_changes.h"

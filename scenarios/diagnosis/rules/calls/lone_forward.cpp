@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/rules/lone_forward.h"
+#include "scenarios/diagnosis/rules/calls/lone_forward.h"
 
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"

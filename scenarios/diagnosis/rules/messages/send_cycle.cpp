@@ -1,6 +1,6 @@
 // Every rank of a circle of waits sits in send (or every one in recv): the matching call would come only afterwards.
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/program_changes.h"
 #include "scenarios/diagnosis/rules/waits.h"
 #include "scenarios/diagnosis/rules/wording.h"

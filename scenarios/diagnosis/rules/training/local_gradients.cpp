@@ -1,6 +1,6 @@
 // Optimizer steps on gradients that no other rank has seen, although DDP wraps the model and nothing failed.
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/replicas.h"
+#include "scenarios/diagnosis/rules/training/replicas.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 

@@ -1,5 +1,5 @@
 // Replicas that went apart although nothing failed: the parameters of all ranks, compared after each step of the optimizer.
-#include "scenarios/diagnosis/rules/replicas.h"
+#include "scenarios/diagnosis/rules/training/replicas.h"
 
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"

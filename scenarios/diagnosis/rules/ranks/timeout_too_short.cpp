@@ -3,8 +3,8 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/rules/late_to_init.h"
-#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/init/late_to_init.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 

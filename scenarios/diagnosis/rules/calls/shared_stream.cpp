@@ -2,7 +2,7 @@
 // first call of its group, by all of its ranks.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 

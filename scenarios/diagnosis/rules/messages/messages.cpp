@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/rules/messages.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 
 #include "core/base/result.h"
 #include "core/semantics/library.h"

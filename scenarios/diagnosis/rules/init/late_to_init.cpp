@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/rules/late_to_init.h"
+#include "scenarios/diagnosis/rules/init/late_to_init.h"
 
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"

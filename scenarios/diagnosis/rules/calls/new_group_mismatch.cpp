@@ -47,15 +47,15 @@ bool suffers(const Report& report, const Made& made) {
          std::any_of(report.errors.begin(), report.errors.end(), gave_up);
 }
 
-struct Found {
+struct Disagreement {
   Made made;                    // the call that suffers
   std::vector<Rank> missing;    // its members that did not make this call
   std::vector<Made> different;  // those whose call of the same number names other ranks
 };
 
 // Of the first number at which the ranks went apart.
-std::optional<Found> first_apart(const Report& report) {
-  std::optional<Found> first;
+std::optional<Disagreement> first_apart(const Report& report) {
+  std::optional<Disagreement> first;
   for (const RankResult& result : report.run.ranks)
     for (const Note* note : notes_of<notes::GroupMade>(result.log)) {
       const Made made{result.log.rank, note};
@@ -63,7 +63,7 @@ std::optional<Found> first_apart(const Report& report) {
       if (number == 0) continue;  // known from elsewhere than a call of new_group
       if (first && group_of(*first->made.note).number <= number) break;
       if (!suffers(report, made)) continue;
-      Found found{made, {}, {}};
+      Disagreement found{made, {}, {}};
       for (const Rank member : members_of(*note, report)) {
         const RankLog& log = log_of(report.run, member);
         const Note* theirs = made_as(log, number);
@@ -95,7 +95,7 @@ std::string what_it_did_instead(const Report& report, Rank rank) {
                          : std::string("went on without it");
 }
 
-void explain_missing(Diagnosis& d, const Report& report, const Found& found, int number) {
+void explain_missing(Diagnosis& d, const Report& report, const Disagreement& found, int number) {
   const std::string who_is_missing = ranks_text(found.missing);
   const std::string place = what_it_did_instead(report, found.missing.front());
   d.ranks = found.missing;
@@ -108,7 +108,7 @@ void explain_missing(Diagnosis& d, const Report& report, const Found& found, int
       found.made.rank, who_is_missing, place);
 }
 
-void explain_order(Diagnosis& d, const Report& report, const Found& found, int number) {
+void explain_order(Diagnosis& d, const Report& report, const Disagreement& found, int number) {
   const Made& other = found.different.front();
   const std::string mine = group_text(*found.made.note), theirs = group_text(*other.note);
   d.ranks = {found.made.rank};
@@ -130,7 +130,7 @@ void explain_order(Diagnosis& d, const Report& report, const Found& found, int n
 
 std::optional<Diagnosis> new_group_mismatch(const Report& report) {
   if (report.outcome == Outcome::ok) return std::nullopt;
-  const std::optional<Found> found = first_apart(report);
+  const std::optional<Disagreement> found = first_apart(report);
   if (!found) return std::nullopt;
   const int number = group_of(*found->made.note).number;
   Diagnosis d;

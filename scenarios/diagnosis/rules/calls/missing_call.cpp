@@ -2,7 +2,7 @@
 // only slow is not a case for this rule.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/rules/other_calls.h"
+#include "scenarios/diagnosis/rules/calls/other_calls.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
