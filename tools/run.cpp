@@ -7,6 +7,7 @@
 #include "scenarios/guests/script_terms.h"
 #include "scenarios/language/loader.h"
 #include "scenarios/reports/artifacts.h"
+#include "scenarios/reports/json_report.h"
 #include "scenarios/reports/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "tools/command.h"
@@ -39,6 +40,7 @@ struct RunFlags {
   std::string world;
   std::vector<std::string> faults;
   std::uint64_t seed = 0;
+  bool json = false;
   std::vector<std::string> command;
 };
 
@@ -110,13 +112,15 @@ int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& 
   text.colour = console.color();
   text.replay = replay_of(flags);
   const int status = told_end(run, report);
-  if (!run.introduced && status == exit_held) {
-    console.problem(fmt::format("no rank called init_process_group, so there was nothing to simulate"));
-    return status;
-  }
+  if (status == exit_did_not_hold) report.verdict = scenarios::Verdict::fail;
+  const bool nothing_to_tell = !run.introduced && status == exit_held;
+  if (nothing_to_tell) console.problem("no rank called init_process_group, so there was nothing to simulate");
   text.out_dir = flags.out;
-  console.print(scenarios::render_diagnosis(report, text));
-  if (flags.out.empty()) return status;
+  if (flags.json)
+    console.print(scenarios::render_json({report}));
+  else if (!nothing_to_tell)
+    console.print(scenarios::render_diagnosis(report, text));
+  if (flags.out.empty() || nothing_to_tell) return status;
   text.colour = false;
   const Status written = scenarios::write_artifacts(report, (fs::path(flags.out) / scenario.name).string(),
                                                     scenarios::render_diagnosis(report, text), text.source);
@@ -187,6 +191,7 @@ int run(const RunFlags& flags, Console& console) {
   job.command = flags.command;
   job.package = guest_folder();
   job.patience = parse_time(flags.patience).value();
+  job.all_to_stderr = flags.json;
   const auto backend = flags.backend.empty() ? std::optional<std::string>() : flags.backend;
   const Result<int> status = run_guarded([&]() -> int {
     Result<scenarios::guests::GuestRun> run = scenarios::guests::run_guests(job, *world, {}, backend);
@@ -217,6 +222,7 @@ Action declare_run(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--out", flags->out, "folder for report.html, trace.json and events.jsonl")
       ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
+  app.add_flag("--json", flags->json, "the report as one JSON object; what the program prints goes to standard error");
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

@@ -27,6 +27,7 @@ struct JobOptions {
   std::vector<std::string> command;
   std::string package;  // the folder with sitecustomize.py
   Time patience{60'000'000'000'000};
+  bool all_to_stderr = false;  // what the processes print; standard output is for the report alone
 };
 
 // What the first rank says that comes to init_process_group.
@@ -68,7 +69,8 @@ class Job {
     std::optional<int> goodbye;  // the exit status that a process says which the script has started
   };
 
-  explicit Job(const JobOptions& options) : options_(options) {}
+  explicit Job(const JobOptions& options)
+      : options_(options), out_(options.all_to_stderr ? STDERR_FILENO : STDOUT_FILENO) {}
   bool starts_its_ranks_itself() const { return options_.ranks == 0; }
   Status begin();
   Status start_process(int rank);
@@ -98,7 +100,7 @@ class Job {
   std::vector<std::unique_ptr<Connection>> newcomers_;
   std::optional<Introduction> introduction_;
   std::string cannot_execute_;
-  LineSink out_{STDOUT_FILENO}, err_{STDERR_FILENO};
+  LineSink out_, err_{STDERR_FILENO};
 };
 
 }  // namespace pdsim::scenarios::guests
