@@ -8,7 +8,7 @@
 #include "core/collectives/proof/algorithms_page.h"
 #include "core/collectives/proof/plan_picture.h"
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/error_texts.h"
+#include "scenarios/diagnosis/explain/error_texts.h"
 #include "scenarios/reports/gallery.h"
 #include "scenarios/reports/symptom_text.h"
 #include "tools/catalog.h"

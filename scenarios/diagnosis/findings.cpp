@@ -1,8 +1,8 @@
 #include "scenarios/diagnosis/findings.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/wait_graph.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
-#include "scenarios/diagnosis/hangs.h"
+#include "scenarios/diagnosis/analysis/hangs.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/language/schedule.h"
 #include "scenarios/text/ending.h"

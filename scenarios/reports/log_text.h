@@ -1,7 +1,7 @@
 // The report on plain logs: the finding, what the log proves and leaves open, and the next step.
 #pragma once
 
-#include "scenarios/diagnosis/log_findings.h"
+#include "scenarios/diagnosis/logs/log_findings.h"
 
 #include <string>
 

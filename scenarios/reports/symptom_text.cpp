@@ -1,8 +1,8 @@
 #include "scenarios/reports/symptom_text.h"
 
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/error_texts.h"
-#include "scenarios/diagnosis/symptom_match.h"
+#include "scenarios/diagnosis/explain/error_texts.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "scenarios/reports/text_parts.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/wait_graph.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/text/text_layout.h"
 

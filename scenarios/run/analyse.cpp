@@ -1,10 +1,10 @@
 #include "scenarios/run/analyse.h"
 
+#include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/causes.h"
-#include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/findings.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/wait_graph.h"
 
 #include <utility>
 

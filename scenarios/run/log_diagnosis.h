@@ -1,7 +1,7 @@
 // Plain logs of a job, diagnosed: the facts' own findings, else those of the rules on the record that the facts make.
 #pragma once
 
-#include "scenarios/diagnosis/log_findings.h"
+#include "scenarios/diagnosis/logs/log_findings.h"
 
 #include <memory>
 #include <string>

@@ -2,7 +2,7 @@
 // scenarios/run makes and runs them.
 #pragma once
 
-#include "scenarios/diagnosis/schedule_difference.h"
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "scenarios/diagnosis/rules/waits.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
-#include "scenarios/diagnosis/wait_graph.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/call_alignment.h"
+#include "scenarios/diagnosis/analysis/call_alignment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/error_texts.h"
+#include "scenarios/diagnosis/explain/error_texts.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // and paths of some job, and the entry that each must find.
 
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/symptom_match.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/reports/symptom_text.h"
 
 #include <gtest/gtest.h>

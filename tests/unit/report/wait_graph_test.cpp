@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/wait_graph.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 
 #include "tests/unit/report/run_builder.h"
 

@@ -1,7 +1,7 @@
 // At the first sequence number where the ranks of a group disagree they called different things. Names DDP's own buffer
 // broadcast when an evaluation through the wrapper made it, because no line of the user's program says broadcast.
+#include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/lone_forward.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"

@@ -1,7 +1,7 @@
 // All ranks entered a call and some never left it, while others did: they are left behind inside, or one of them ended
 // while its part of the work was not done.
+#include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"

@@ -1,9 +1,9 @@
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
 
-#include "scenarios/diagnosis/divergence.h"
+#include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/rules/program_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
-#include "scenarios/diagnosis/schedule_difference.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/semantics/library.h"
-#include "scenarios/diagnosis/message_pairs.h"
+#include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 

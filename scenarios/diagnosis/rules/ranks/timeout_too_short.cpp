@@ -1,7 +1,7 @@
 // A call timed out and nothing was wrong but its timeout. delayed-enter: the rank it waited for came later, or was at work and
 // on its way. timeout-too-short: every rank had come, and the call was still at work.
+#include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/divergence.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/init/late_to_init.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"

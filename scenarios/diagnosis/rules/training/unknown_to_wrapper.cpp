@@ -1,8 +1,8 @@
 // What a wrapper, a backend or the rest of the program does not learn of: parameters unfrozen later, results in a copy or on
 // another rank, the device of a barrier.
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"
-#include "scenarios/diagnosis/schedule_difference.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>

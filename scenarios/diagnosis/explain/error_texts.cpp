@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/error_texts.h"
+#include "scenarios/diagnosis/explain/error_texts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/divergence.h"
+#include "scenarios/diagnosis/analysis/divergence.h"
 
 #include "core/collectives/collective.h"
 #include "scenarios/records/log_view.h"

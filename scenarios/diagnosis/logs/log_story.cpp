@@ -3,7 +3,7 @@
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/record/record_check.h"
-#include "scenarios/diagnosis/log_findings.h"
+#include "scenarios/diagnosis/logs/log_findings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

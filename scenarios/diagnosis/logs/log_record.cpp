@@ -1,8 +1,8 @@
-#include "scenarios/diagnosis/log_record.h"
+#include "scenarios/diagnosis/logs/log_record.h"
 
 #include "core/collectives/collective_shape.h"
 #include "core/record/record_check.h"
-#include "scenarios/diagnosis/symptom_match.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/hangs.h"
+#include "scenarios/diagnosis/analysis/hangs.h"
 
 #include "scenarios/diagnosis/report.h"
 #include "scenarios/records/log_view.h"

@@ -1,8 +1,8 @@
-#include "scenarios/diagnosis/wait_graph.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 
 #include "core/collectives/collective.h"
-#include "scenarios/diagnosis/divergence.h"
-#include "scenarios/diagnosis/message_pairs.h"
+#include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>

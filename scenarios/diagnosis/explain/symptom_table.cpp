@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/symptom_table.h"
+#include "scenarios/diagnosis/explain/symptom_table.h"
 
 namespace pdsim::scenarios {
 namespace {

@@ -2,7 +2,7 @@
 // the next step.
 #pragma once
 
-#include "scenarios/diagnosis/log_record.h"
+#include "scenarios/diagnosis/logs/log_record.h"
 #include "scenarios/diagnosis/report.h"
 
 #include <string>

@@ -8,7 +8,7 @@
 //   cost      words of the text x words of the table
 #pragma once
 
-#include "scenarios/diagnosis/symptom_table.h"
+#include "scenarios/diagnosis/explain/symptom_table.h"
 
 #include <cstddef>
 #include <cstdint>

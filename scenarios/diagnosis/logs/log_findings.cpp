@@ -1,9 +1,9 @@
-#include "scenarios/diagnosis/log_findings.h"
+#include "scenarios/diagnosis/logs/log_findings.h"
 
 #include "core/base/int_set.h"
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/diagnosis/rules/wording.h"
-#include "scenarios/diagnosis/symptom_match.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/message_pairs.h"
+#include "scenarios/diagnosis/analysis/message_pairs.h"
 
 #include "scenarios/records/log_view.h"
 

@@ -1,4 +1,4 @@
-#include "scenarios/diagnosis/symptom_match.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 
 #include <algorithm>
 #include <cctype>

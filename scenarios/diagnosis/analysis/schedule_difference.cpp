@@ -1,6 +1,6 @@
-#include "scenarios/diagnosis/schedule_difference.h"
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 
-#include "scenarios/diagnosis/call_alignment.h"
+#include "scenarios/diagnosis/analysis/call_alignment.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
