@@ -128,6 +128,7 @@ constexpr std::array rooms{
     Room{"core/record/", {"core/nn/"}},
     Room{"core/group/", {"core/nn/"}},
     Room{"core/parallel/", {"core/store/"}},
+    Room{"core/pipeline/", {"core/store/", "core/nn/", "core/parallel/"}},
     Room{"core/measure/", {"core/nn/", "core/parallel/"}},
     Room{"sim/kernel/", {}},
     Room{"sim/network/", {}},
