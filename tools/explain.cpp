@@ -1,5 +1,5 @@
 // pdsim explain: the long text of a diagnosis or an error code, by its name or by the text of an error; a pitfall of the catalog; and the
-// picture of an algorithm.
+// picture of an algorithm or of a pipeline schedule.
 
 #include "backends/os/whole_file.h"
 #include "core/base/errors.h"
@@ -13,6 +13,7 @@
 #include "scenarios/reports/symptom_text.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
+#include "tools/explain_pipeline.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -86,6 +87,7 @@ std::string unknown(std::string_view id) {
     names.push_back(qualified(row));
     names.emplace_back(row.name);
   }
+  for (std::string& name : pipeline_names()) names.push_back(std::move(name));
   for (const std::string& path : catalog_files()) names.push_back(std::filesystem::path(path).stem().string());
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("nothing is called `{}`; did you mean `pdsim explain {}`?", id, *close);
@@ -137,7 +139,7 @@ Action declare_explain(CLI::App& app) {
          "a diagnosis or an error code, as reports print it; the text of an error, in quotes; a scenario of the "
          "catalog; an algorithm, as "
          "ring or "
-         "all_reduce/ring; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
+         "all_reduce/ring; a pipeline schedule, as 1f1b, or a .csv file with one; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
       ->required();
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
       ->check(CLI::Range(1, ranks_drawn))
@@ -150,8 +152,11 @@ Action declare_explain(CLI::App& app) {
       ->check(CLI::Range(1, ranks_drawn))
       ->capture_default_str();
   app.add_option("--svg", options->svg, "a file for the picture")->check(place_problem);
-  return [options](Console& console) -> int {
+  const auto pipeline = std::make_shared<PipelineFlags>();
+  add_pipeline_flags(app, pipeline);
+  return [options, pipeline](Console& console) -> int {
     const std::string& id = options->id;
+    if (const auto status = explain_pipeline(id, *pipeline, options->svg, console)) return *status;
     if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id)) {
       console.print(fmt::format("{}: {}\n\n{}\n{}", row->id, row->title, row->text, shown_by(id)));
       return exit_held;

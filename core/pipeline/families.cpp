@@ -10,8 +10,6 @@ namespace {
 using Kind = PipelineActionKind;
 using Order = std::vector<PipelineAction>;
 
-constexpr std::int64_t most_pipeline_actions = 4'000'000;
-
 Order gpipe_order(const PipelineShape& shape, Rank rank) {
   Order order;
   for (const Kind kind : {Kind::forward, Kind::backward})

@@ -67,6 +67,7 @@ std::string draw_pipeline(const PipelineSchedule& schedule, const PipelineTiming
     std::string line = fmt::format("{:<{}}", fmt::format("rank {}", r), margin) + line_of(schedule, timing, r, grid);
     if (line.size() > columns) {
       line.resize(columns);
+      while (line.back() == ' ') line.pop_back();
       ++cut;
     }
     text += line + "\n";

@@ -274,4 +274,23 @@ std::vector<PipelineStuck> find_stuck(const PipelineProgram& program, PipelineBu
   return ProgramRun(program, buffering).stuck();
 }
 
+std::vector<PipelineStuck> circle_of(const std::vector<PipelineStuck>& stuck) {
+  std::map<Rank, const PipelineStuck*> by_rank;
+  for (const PipelineStuck& one : stuck) by_rank[one.rank] = &one;
+  std::vector<PipelineStuck> path;
+  for (auto at = by_rank.begin(); at != by_rank.end(); at = by_rank.find(path.back().waits_for)) {
+    const auto seen =
+        std::find_if(path.begin(), path.end(), [&](const PipelineStuck& one) { return one.rank == at->first; });
+    if (seen != path.end()) {
+      path.erase(path.begin(), seen);
+      const auto lowest =
+          std::min_element(path.begin(), path.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+      std::rotate(path.begin(), lowest, path.end());
+      return path;
+    }
+    path.push_back(*at->second);
+  }
+  return {};
+}
+
 }  // namespace pdsim

@@ -72,4 +72,7 @@ std::string to_string(const PipelineStuck& stuck);
 // The ranks that never end, in order; empty when all do.
 std::vector<PipelineStuck> find_stuck(const PipelineProgram& program, PipelineBuffering buffering);
 
+// Of those, ranks that wait for each other in a circle, from its lowest rank on.
+std::vector<PipelineStuck> circle_of(const std::vector<PipelineStuck>& stuck);
+
 }  // namespace pdsim

@@ -9,7 +9,7 @@
 namespace pdsim {
 namespace {
 
-constexpr std::size_t csv_ranks = 4096, csv_actions = 1'000'000;
+constexpr std::size_t csv_ranks = 4096, csv_actions = most_pipeline_actions;
 constexpr int csv_numbers = 1'000'000;  // of stages and of micro-batches
 
 std::optional<int> whole_number(std::string_view text) {

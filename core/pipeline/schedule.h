@@ -48,6 +48,8 @@ struct PipelineAction {
 // 1F0
 std::string to_string(const PipelineAction& action);
 
+constexpr std::int64_t most_pipeline_actions = 1'000'000;  // of a schedule
+
 struct PipelineSchedule {
   std::string name;
   int stages = 0;
@@ -66,7 +68,8 @@ std::string to_csv(const PipelineSchedule& schedule);
 
 // Stages and micro-batches are the highest numbers found, plus one. What is read need not be a schedule that can run: see
 // check_pipeline. Errors: invalid_argument, with the facts line and column (from 1), for a cell that is not an action and
-// for a text without one. At most 4,096 ranks, and 1,000,000 actions in all.
+// for a text without one. At most 4,096 ranks, and
+// most_pipeline_actions.
 Result<PipelineSchedule> pipeline_from_csv(std::string_view text, std::string name);
 
 }  // namespace pdsim

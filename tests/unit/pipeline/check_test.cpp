@@ -110,6 +110,7 @@ TEST(PipelineSends, ThatWaitForTheirReceiveDeadlock1F1BAsBothNeighboursSend) {
   ASSERT_EQ(stuck.size(), 2U);
   EXPECT_EQ(to_string(stuck[0]), "rank 0 waits in the send of the activation of 0F1 to rank 1");
   EXPECT_EQ(to_string(stuck[1]), "rank 1 waits in the send of the gradient of 1B0 to rank 0");
+  EXPECT_EQ(circle_of(stuck).size(), 2U);
   EXPECT_TRUE(find_stuck(lower_pipeline(*schedule, PipelineSends::batch), PipelineBuffering::none).empty());
   EXPECT_TRUE(find_stuck(lower_pipeline(*schedule, PipelineSends::batch), PipelineBuffering::pair_streams).empty());
 }
