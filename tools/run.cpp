@@ -40,7 +40,7 @@ struct RunFlags {
   std::string world;
   std::vector<std::string> faults;
   std::uint64_t seed = 0;
-  bool json = false;
+  bool json = false, no_fork = false;
   std::vector<std::string> command;
 };
 
@@ -194,6 +194,8 @@ int run(const RunFlags& flags, Console& console) {
   job.all_to_stderr = flags.json;
   const auto backend = flags.backend.empty() ? std::optional<std::string>() : flags.backend;
   const Result<int> status = run_guarded([&]() -> int {
+    scenarios::guests::Nursery nursery;
+    if (!flags.no_fork) job.nursery = &nursery;
     Result<scenarios::guests::GuestRun> run = scenarios::guests::run_guests(job, *world, {}, backend);
     if (run.ok()) return report_on(*run, flags, console);
     if (run.error().code != Code::cancelled) console.problem(run.error().message);
@@ -223,6 +225,7 @@ Action declare_run(CLI::App& app) {
   app.add_option("--out", flags->out, "folder for report.html, trace.json and events.jsonl")
       ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
   app.add_flag("--json", flags->json, "the report as one JSON object; what the program prints goes to standard error");
+  app.add_flag("--no-fork", flags->no_fork, "an interpreter of its own for each rank, none forked from one that has imported torch");
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

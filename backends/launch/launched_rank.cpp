@@ -22,20 +22,35 @@ Result<Pipe> make_pipe() {
 }  // namespace
 
 Result<LaunchedRank> LaunchedRank::start(const std::vector<std::string>& command, int rank, const sigset_t& signal_mask,
-                                         const std::vector<std::string>& environment) {
+                                         const std::vector<std::string>& environment, int control) {
   Result<Pipe> out = make_pipe(), err = make_pipe(), failure = make_pipe();
   for (const auto* made : {&out, &err, &failure})
     if (!made->ok()) return made->error();
-  const Child::Inherited inherited[] = {
+  std::vector<Child::Inherited> inherited{
       {out->in.get(), STDOUT_FILENO}, {err->in.get(), STDERR_FILENO}, {failure->in.get(), -1}};
+  if (control >= 0) inherited.push_back({control, STDERR_FILENO + 1});
   Result<Child> child = Child::start(command, inherited, signal_mask, environment);
   if (!child.ok()) return child.error();
   for (Pipe* pipe : {&*out, &*err, &*failure}) pipe->in.reset();
-  for (const Pipe* pipe : {&*out, &*err, &*failure}) fcntl(pipe->out.get(), F_SETFL, O_NONBLOCK);
-  Descriptor end(static_cast<int>(syscall(SYS_pidfd_open, child->pid(), 0)));
+  return watched(std::move(*child), rank, std::move(out->out), std::move(err->out), std::move(failure->out));
+}
+
+Result<LaunchedRank> LaunchedRank::adopt(int rank, const std::function<Result<pid_t>(int out, int err)>& fork) {
+  Result<Pipe> out = make_pipe(), err = make_pipe();
+  for (const auto* made : {&out, &err})
+    if (!made->ok()) return made->error();
+  const Result<pid_t> pid = fork(out->in.get(), err->in.get());
+  if (!pid.ok()) return pid.error();
+  return watched(Child::adopted(*pid), rank, std::move(out->out), std::move(err->out), {});
+}
+
+LaunchedRank LaunchedRank::watched(Child child, int rank, Descriptor out, Descriptor err, Descriptor failure) {
+  for (const Descriptor* pipe : {&out, &err, &failure})
+    if (*pipe) fcntl(pipe->get(), F_SETFL, O_NONBLOCK);
+  Descriptor end(static_cast<int>(syscall(SYS_pidfd_open, child.pid(), 0)));
   const std::string prefix = rank < 0 ? std::string() : fmt::format("[rank {}] ", rank);
-  return LaunchedRank(std::move(*child), std::move(end), std::move(failure->out),
-                      LineSource(std::move(out->out), prefix), LineSource(std::move(err->out), prefix));
+  return LaunchedRank(std::move(child), std::move(end), std::move(failure), LineSource(std::move(out), prefix),
+                      LineSource(std::move(err), prefix));
 }
 
 LaunchedRank::LaunchedRank(Child child, Descriptor end, Descriptor failure, LineSource out, LineSource err)

@@ -3,6 +3,7 @@
 
 #include "backends/os/line_output.h"
 
+#include <functional>
 #include <poll.h>
 #include <string>
 #include <vector>
@@ -11,9 +12,11 @@ namespace pdsim {
 
 class LaunchedRank {
  public:
-  // `rank` is shown before its lines; below 0: nothing is. Errors: io_error.
+  // `rank` is shown before its lines; below 0: nothing is. `control`: a descriptor that it has as number 3. Errors: io_error.
   static Result<LaunchedRank> start(const std::vector<std::string>& command, int rank, const sigset_t& signal_mask,
-                                    const std::vector<std::string>& environment);
+                                    const std::vector<std::string>& environment, int control = -1);
+  // A rank that `fork` makes: it gives its streams to a process, and that process to this one. Errors: io_error, those of `fork`.
+  static Result<LaunchedRank> adopt(int rank, const std::function<Result<pid_t>(int out, int err)>& fork);
 
   void add_to(std::vector<pollfd>& waiting, bool out, bool err) const;
   // Reads what is there, as far as the sinks take it; true when it printed anything.
@@ -28,6 +31,7 @@ class LaunchedRank {
   void signal(int number) { child_.signal(number); }
 
  private:
+  static LaunchedRank watched(Child child, int rank, Descriptor out, Descriptor err, Descriptor failure);
   LaunchedRank(Child child, Descriptor end, Descriptor failure, LineSource out, LineSource err);
 
   Child child_;

@@ -79,6 +79,8 @@ class Child {
   // `environment` is the whole of it ("NAME=value"); empty: that of this process.
   static Result<Child> start(const std::vector<std::string>& argv, std::span<const Inherited> inherited,
                              const sigset_t& signal_mask, const std::vector<std::string>& environment = {});
+  // A process that another one has forked and left to this one, in a group of its own.
+  static Child adopted(pid_t pid) { return Child(pid); }
   ~Child();
   Child(Child&& o) noexcept : pid_(std::exchange(o.pid_, -1)), ended_(o.ended_) {}
   Child& operator=(Child&&) = delete;

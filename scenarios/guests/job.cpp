@@ -81,6 +81,7 @@ Status Job::begin() {
   if (!port.ok()) return port.error();
   port_ = std::move(*port);
   PDSIM_TRY(listen());
+  forks_ = forks_ranks();
   for (int rank = 0; rank < options_.ranks; ++rank) PDSIM_TRY(start_process(rank));
   if (starts_its_ranks_itself()) PDSIM_TRY(start_process(-1));
   seats_.resize(static_cast<std::size_t>(options_.ranks));
@@ -88,19 +89,52 @@ Status Job::begin() {
   return {};
 }
 
-Status Job::start_process(int rank) {
-  std::vector<std::string> environment =
-      launched_environment(own_environment(), false, rank, options_.ranks, port_.port, "");
-  const auto is_of_a_rank = [](const std::string& variable) {
-    return variable.starts_with("RANK=") || variable.starts_with("WORLD_SIZE=") || variable.starts_with("LOCAL_") ||
-           variable.starts_with("MASTER_");
-  };
-  if (rank < 0) std::erase_if(environment, is_of_a_rank);
+// What only this rank of this job has in its environment.
+std::vector<std::string> Job::variables_of(int rank) const {
+  std::vector<std::string> variables;
+  if (rank >= 0) variables = launched_environment({}, false, rank, options_.ranks, port_.port, "");
+  variables.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
+  variables.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
+  return variables;
+}
+
+// What all of them have.
+std::vector<std::string> Job::common_environment() const {
+  std::vector<std::string> environment = launched_environment(own_environment(), false, 0, options_.ranks, 0, "");
+  const std::vector<std::string> of_a_rank = variables_of(0);
+  std::erase_if(environment, [&](const std::string& variable) {
+    return std::any_of(of_a_rank.begin(), of_a_rank.end(), [&](const std::string& other) {
+      return variable.substr(0, variable.find('=')) == other.substr(0, other.find('='));
+    });
+  });
   add_package(environment, options_.package);
-  environment.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
-  environment.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
+  const bool has_threads = std::any_of(environment.begin(), environment.end(),
+                                       [](const std::string& v) { return v.starts_with("OMP_NUM_THREADS="); });
+  if (!has_threads && options_.ranks > 1) environment.emplace_back("OMP_NUM_THREADS=1");  // as torchrun does
   environment.emplace_back("PYTHONUNBUFFERED=1");
-  auto started = LaunchedRank::start(options_.command, rank, signals_.former(), environment);
+  return environment;
+}
+
+bool Job::forks_ranks() {
+  if (options_.nursery == nullptr || starts_its_ranks_itself()) return false;
+  const Time since = clock_.now();
+  std::vector<std::string> environment = common_environment();
+  environment.emplace_back("PDSIM_GUEST=");
+  return options_.nursery->ready(options_.command, environment, signals_.former(), [&](LaunchedRank& process) {
+    wait_a_little();
+    process.read(out_, err_);
+    out_.flush_some();
+    err_.flush_some();
+    return !signals_.arrived() && clock_.now() - since < 60_s;
+  });
+}
+
+Status Job::start_process(int rank) {
+  const std::vector<std::string> own = variables_of(rank);
+  std::vector<std::string> environment = common_environment();
+  environment.insert(environment.end(), own.begin(), own.end());
+  auto started = forks_ ? options_.nursery->fork(rank, own)
+                        : LaunchedRank::start(options_.command, rank, signals_.former(), environment);
   if (!started.ok()) return started.error();
   processes_.push_back(std::make_unique<LaunchedRank>(std::move(*started)));
   return {};
@@ -280,7 +314,9 @@ void Job::end(const std::vector<Rank>& aborted) {
   while (std::any_of(processes_.begin(), processes_.end(), [](const auto& process) { return !process->ended(); }))
     poll(nullptr, 0, 1);
   folder_.reset();  // and its keeper, which is below this process too
-  end_all_below(grace_ms);
+  std::vector<pid_t> others;
+  if (options_.nursery != nullptr && options_.nursery->pid()) others.push_back(*options_.nursery->pid());
+  end_all_below(grace_ms, others);
   for (const auto& process : processes_) process->finish(out_, err_);
   const auto interrupted = [this] { return signals_.arrived(); };
   out_.drain(interrupted);

@@ -13,6 +13,7 @@
 #include "backends/os/real_runtime.h"
 #include "backends/os/temporary_folder.h"
 #include "scenarios/guests/connection.h"
+#include "scenarios/guests/nursery.h"
 
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@ struct JobOptions {
   std::vector<std::string> command;
   std::string package;  // the folder with sitecustomize.py
   Time patience{60'000'000'000'000};
+  Nursery* nursery = nullptr;  // forks the ranks where it can; null: each has an interpreter of its own from the start
   bool all_to_stderr = false;  // what the processes print; standard output is for the report alone
 };
 
@@ -74,6 +76,9 @@ class Job {
   bool starts_its_ranks_itself() const { return options_.ranks == 0; }
   Status begin();
   Status start_process(int rank);
+  std::vector<std::string> variables_of(int rank) const;
+  std::vector<std::string> common_environment() const;
+  bool forks_ranks();
   // How the rank's process ended; nothing: it runs, or is to come.
   std::optional<Ended> end_of(Rank rank);
   std::string seat_problem(const Request& hello);
@@ -100,6 +105,7 @@ class Job {
   std::vector<std::unique_ptr<Connection>> newcomers_;
   std::optional<Introduction> introduction_;
   std::string cannot_execute_;
+  bool forks_ = false;
   LineSink out_, err_{STDERR_FILENO};
 };
 

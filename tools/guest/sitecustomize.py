@@ -24,5 +24,9 @@ if "PDSIM_GUEST" in os.environ:
     import pdsim_guest
 
     pdsim_guest.install()
+    if "PDSIM_GUEST_NURSERY" in os.environ:
+        from pdsim_guest import nursery
+
+        nursery.serve()
     sys.dont_write_bytecode = _writes
 _run_the_next_one()

@@ -1,0 +1,66 @@
+"""Forks the ranks from one interpreter that has imported torch: that takes seconds once, and ranks share the memory of it.
+
+pdsim sends a packet for each rank: its variables ("NAME=value", with zeros between), and its two streams. The answer is the rank's pid.
+"""
+
+import ctypes
+import gc
+import os
+import signal
+import socket
+import sys
+from typing import List
+
+_set_death_signal = 1  # PR_SET_PDEATHSIG
+
+
+def _import_torch() -> None:
+    """What a rank of it imports later is there already; a script that needs another torch, or none, sees what it would see without."""
+    try:
+        import torch.distributed
+        import torch.nn.parallel
+        import torch.optim
+    except Exception:  # the script says so, if it imports it too
+        pass
+
+
+def _become_rank(middle: int, variables: bytes, streams: List[int], libc: ctypes.CDLL) -> None:
+    while os.getppid() == middle:
+        os.sched_yield()
+    libc.prctl(_set_death_signal, signal.SIGKILL)
+    for stream, number in zip(streams, (1, 2)):
+        os.dup2(stream, number)
+        os.close(stream)
+    for variable in variables.decode(errors="surrogateescape").split("\0"):
+        name, _, value = variable.partition("=")
+        os.environ[name] = value
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and hasattr(numpy, "random"):
+        numpy.random.seed()  # each of several interpreters has a state of its own
+
+
+def serve() -> None:
+    """Returns in each rank, which goes on to the script; the process that forks them ends with pdsim."""
+    control = socket.socket(fileno=int(os.environ.pop("PDSIM_GUEST_NURSERY")))
+    libc = ctypes.CDLL(None)
+    _import_torch()
+    gc.collect()
+    gc.freeze()
+    control.send(b"%d" % len(os.listdir("/proc/self/task")))
+    while True:
+        variables, streams, _, _ = socket.recv_fds(control, 1 << 16, 2)
+        if not variables:
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            middle = os.getpid()
+            rank = os.fork()
+            if rank == 0:
+                control.close()
+                return _become_rank(middle, variables, streams, libc)
+            os.setpgid(rank, rank)
+            control.send(b"%d" % rank)
+            os._exit(0)
+        for stream in streams:
+            os.close(stream)
+        os.waitpid(child, 0)
