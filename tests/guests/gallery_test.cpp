@@ -42,19 +42,24 @@ Wanted wanted_of(const fs::path& script) {
   return wanted;
 }
 
-std::vector<std::string> scripts() {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(cli_tests::source_tree / "tests/guests/gallery"))
-    if (entry.path().extension() == ".py") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
+// With those for PyTorch 2.x alone, in a folder of their own, where the tests run on an interpreter that is named for them.
+std::vector<fs::path> scripts() {
+  std::vector<fs::path> found;
+  const fs::path gallery = cli_tests::source_tree / "tests/guests/gallery";
+  for (const fs::path& folder : {gallery, gallery / "torch2"})
+    if (folder == gallery || python_is_named())
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".py") found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
-class Gallery : public testing::TestWithParam<std::string> {};
+class Gallery : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Gallery, FindsWhatTheScriptSays) {
   if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
-  const fs::path script = cli_tests::source_tree / "tests/guests/gallery" / (GetParam() + ".py");
+  const fs::path& script = GetParam();
+  if (script.parent_path().filename() == "torch2" && torch_major() < 2) GTEST_SKIP() << "for PyTorch 2.x";
   const Wanted wanted = wanted_of(script);
   const cli_tests::Folder folder;
   std::vector<std::string> arguments{"run", "-n", wanted.ranks};
@@ -70,7 +75,8 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
   EXPECT_TRUE(folder.names().empty()) << "it left " << folder.names().front();
 }
 
-INSTANTIATE_TEST_SUITE_P(Scripts, Gallery, testing::ValuesIn(scripts()), [](const auto& name) { return name.param; });
+INSTANTIATE_TEST_SUITE_P(Scripts, Gallery, testing::ValuesIn(scripts()),
+                         [](const auto& script) { return script.param.stem().string(); });
 
 }  // namespace
 }  // namespace pdsim::guest_tests

@@ -5,8 +5,15 @@
 
 namespace pdsim::guest_tests {
 
-// The first of PATH's python3 and the system's that has torch.distributed; empty: none has.
+// The interpreter that PDSIM_GUEST_PYTHON names, else the first of PATH's python3 and the system's that has torch.distributed; empty:
+// none has.
 const std::string& python_with_torch();
+
+// Its PyTorch's major version, 1 or 2; 0: there is none.
+int torch_major();
+
+// Whether PDSIM_GUEST_PYTHON names an interpreter: then the scripts are run, too, that only newer versions can run.
+bool python_is_named();
 
 // For GTEST_SKIP().
 inline constexpr const char* no_torch = "no python3 here has PyTorch; `tools/setup --with-torch` installs it";

@@ -40,6 +40,15 @@ Json recorded() {
   return Json::parse(file, nullptr, false);
 }
 
+// How its ranks ended on the version of PyTorch that the tests run on.
+Json ranks_of(const Json& run) {
+  if (torch_major() < 2) return run.at("ranks");
+  std::ifstream file(oracle::directory() + "/pitfalls_2_14.json");
+  for (const Json& other : Json::parse(file))
+    if (other.at("name") == run.at("name")) return other.at("ranks");
+  return run.at("ranks");
+}
+
 std::vector<std::string> programs() {
   std::vector<std::string> names;
   const Json all = recorded();
@@ -83,7 +92,7 @@ TEST_P(Recorded, EndsOnEveryRankAsOnRealGloo) {
                                               "--", python_with_torch(), "train.py"},
                                              folder.path());
     std::map<int, std::string> wanted;
-    for (const Json& rank : run.at("ranks")) wanted[rank.at("rank").get<int>()] = rank.at("outcome").get<std::string>();
+    for (const Json& rank : ranks_of(run)) wanted[rank.at("rank").get<int>()] = rank.at("outcome").get<std::string>();
     EXPECT_EQ(ends_in(folder.path() / "out/train.py/events.jsonl"), wanted) << ended.output << ended.problems;
   }
 }

@@ -40,7 +40,7 @@ def _one(tensors: Tensors) -> torch.Tensor:
 def _called_from_c() -> bool:
     """Whether PyTorch's C++ makes this call, for DDP, and not a function of torch.distributed's."""
     frame = sys._getframe(4)  # over _purpose, _start and the group's own method
-    return not frame.f_code.co_filename.endswith("distributed_c10d.py")
+    return not frame.f_code.co_filename.endswith(("distributed_c10d.py", "torch/_ops.py"))
 
 
 def _purpose(group: Any, kind: str, like: Optional[torch.Tensor], count: int) -> Dict[str, Any]:

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any, Callable, List
 from urllib.parse import parse_qs, urlparse
 
-from . import errors, link, sites, training
+from . import errors, link, sites, training, versions
+from .torch2 import making
 
 
 class _Making:
@@ -22,10 +23,15 @@ class _Making:
 
 
 def _ours(rank: int, size: int) -> Any:
-    from .groups import GuestProcessGroup
+    if versions.is_2():
+        from .torch2.groups import GuestProcessGroup2 as kind
+    else:
+        from .groups import GuestProcessGroup as kind
+    from . import works  # not before a group is made: a part of PyTorch imports others than torch.distributed in its own order
 
+    works.watch_futures()
     ranks = _Making.ranks or list(range(size))
-    return GuestProcessGroup(_Making.backend, rank, size, ranks, _Making.name, _Making.timeout)
+    return kind(_Making.backend, rank, size, ranks, _Making.name, _Making.timeout)
 
 
 def _watch_making(c10d: ModuleType) -> None:
@@ -47,11 +53,6 @@ def _watch_making(c10d: ModuleType) -> None:
 
 
 def _replace_backends(c10d: ModuleType) -> None:
-    from .groups import GuestProcessGroup
-    from .works import watch_futures
-
-    watch_futures()
-
     class _Factory:
         """Called as the constructors of PyTorch's backends are."""
 
@@ -77,7 +78,6 @@ def _replace_backends(c10d: ModuleType) -> None:
     for name in ("gloo", "nccl", "mpi"):
         setattr(c10d, f"is_{name}_available", lambda: True)
     c10d._create_process_group_wrapper = lambda wrapped_pg, **unused: wrapped_pg
-    c10d.GuestProcessGroup = GuestProcessGroup
 
 
 def _introduce(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -89,7 +89,8 @@ def _introduce(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         value = given.get(name, -1)
         return int(query[name][0]) if value in (-1, None) and name in query else int(-1 if value is None else value)
 
-    link.link(str(given.get("backend") or "").lower(), _torch_version(), number("rank"), number("world_size"))
+    backend = making.library_of(str(given.get("backend") or "").lower())
+    link.link(backend, versions.text(), number("rank"), number("world_size"))
 
 
 def _around(c10d: ModuleType, name: str) -> None:
@@ -124,7 +125,7 @@ def _without_a_group(c10d: ModuleType) -> None:
     def watched() -> Any:
         try:
             return ask()
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             caller = sys._getframe(1).f_code.co_name
             link.link().tell({"op": "Enter", "name": caller, **sites.site()})
             link.link().tell({"op": "Leave", "error": errors.code_of(error), "text": str(error)})
@@ -160,19 +161,16 @@ def _destroying(c10d: ModuleType) -> None:
 
 
 def install(c10d: ModuleType) -> None:
-    version = tuple(int(p) for p in _torch_version().split(".")[:2])
-    if version >= (2, 0):
-        raise ImportError(f"pdsim run carries scripts of PyTorch 1.13, and this is {_torch_version()}")
-    _watch_making(c10d)
-    _replace_backends(c10d)
+    versions.require_known()
+    if versions.is_2():
+        making.watch_making(c10d, _Making)
+        making.replace_backends(c10d, _ours)
+        c10d._store_based_barrier = making.store_barrier
+    else:
+        _watch_making(c10d)
+        _replace_backends(c10d)
+        c10d._store_based_barrier = _store_barrier
     _around(c10d, "init_process_group")
     _around(c10d, "new_group")
     _without_a_group(c10d)
     _destroying(c10d)
-    c10d._store_based_barrier = _store_barrier
-
-
-def _torch_version() -> str:
-    from torch.version import __version__
-
-    return str(__version__)
