@@ -34,6 +34,8 @@ namespace fs = std::filesystem;
 
 struct RunFlags {
   int ranks = 0;  // the program starts them itself
+  std::string on = "sim";
+  std::string records;
   std::string backend;
   std::string patience = "60s";
   std::string out;
@@ -43,6 +45,21 @@ struct RunFlags {
   bool json = false, no_fork = false;
   std::vector<std::string> command;
 };
+
+bool is_real(const RunFlags& flags) { return flags.on == "real"; }
+
+// What cannot be said of a script's own library; empty: all is well.
+std::string on_problem(const RunFlags& flags) {
+  if (flags.on != "sim" && flags.on != "real") return fmt::format("--on {}: there are sim and real", flags.on);
+  if (!is_real(flags))
+    return flags.records.empty() ? "" : "--records is for --on real: a simulated run leaves its record with --out";
+  const char* given = !flags.backend.empty() ? "--backend"
+                      : !flags.world.empty() ? "--world"
+                      : !flags.faults.empty() ? "--fault"
+                      : flags.seed != 0       ? "--seed"
+                                              : nullptr;
+  return given == nullptr ? "" : fmt::format("{} is of the simulated world; --on real leaves the script its own library", given);
+}
 
 // The folder with the Python part: beside the installed command, else in the source tree.
 std::string guest_folder() {
@@ -70,6 +87,7 @@ std::string script_of(const std::vector<std::string>& command) {
 std::string replay_of(const RunFlags& flags) {
   std::string line = "pdsim run";
   if (flags.ranks > 0) line += fmt::format(" -n {}", flags.ranks);
+  if (is_real(flags)) line += " --on real";
   if (!flags.backend.empty()) line += " --backend " + flags.backend;
   if (!flags.world.empty()) line += " --world " + flags.world;
   for (const std::string& fault : flags.faults) line += fmt::format(" --fault '{}'", fault);
@@ -105,7 +123,9 @@ int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& 
   scenario.file = script;
   scenario.seed = run.world.seed;
   scenario.world.spec = run.world;
-  scenarios::Report report = scenarios::analyse(scenario, std::move(run.record));
+  for (const std::string& remark : run.remarks) console.problem(remark);
+  scenarios::Report report =
+      scenarios::analyse(scenario, std::move(run.record), run.library.empty() ? "sim" : run.library);
   if (const std::string file = scenarios::guests::speak_of_script(report); !file.empty()) scenario.file = file;
   scenarios::TextOptions text;
   text.source = text_of(scenario.file);
@@ -114,7 +134,9 @@ int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& 
   const int status = told_end(run, report);
   if (status == exit_did_not_hold) report.verdict = scenarios::Verdict::fail;
   const bool nothing_to_tell = !run.introduced && status == exit_held;
-  if (nothing_to_tell) console.problem("no rank called init_process_group, so there was nothing to simulate");
+  if (nothing_to_tell)
+    console.problem(fmt::format("no rank called init_process_group, so there was nothing to {}",
+                                is_real(flags) ? "record" : "simulate"));
   text.out_dir = flags.out;
   if (flags.json)
     console.print(scenarios::render_json({report}));
@@ -171,6 +193,7 @@ std::string silence_problem(const std::string& text) {
 
 int run(const RunFlags& flags, Console& console) {
   std::string problem = program_problem(flags.command.front());
+  if (problem.empty()) problem = on_problem(flags);
   if (!flags.backend.empty() && library_named(flags.backend) == nullptr)
     problem = fmt::format("--backend {}: there are {}", flags.backend, fmt::join(library_names, ", "));
   if (!problem.empty()) {
@@ -186,6 +209,11 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(folder.error().message);
     return status_of(folder.error());
   }
+  if (const Status folder = flags.records.empty() ? Status{} : prepare_output_folder("--records", flags.records);
+      !folder.ok()) {
+    console.problem(folder.error().message);
+    return status_of(folder.error());
+  }
   scenarios::guests::JobOptions job;
   job.ranks = flags.ranks;
   job.command = flags.command;
@@ -196,7 +224,9 @@ int run(const RunFlags& flags, Console& console) {
   const Result<int> status = run_guarded([&]() -> int {
     scenarios::guests::Nursery nursery;
     if (!flags.no_fork) job.nursery = &nursery;
-    Result<scenarios::guests::GuestRun> run = scenarios::guests::run_guests(job, *world, {}, backend);
+    Result<scenarios::guests::GuestRun> run =
+        is_real(flags) ? scenarios::guests::run_really(job, *world, flags.records)
+                       : scenarios::guests::run_guests(job, *world, {}, backend);
     if (run.ok()) return report_on(*run, flags, console);
     if (run.error().code != Code::cancelled) console.problem(run.error().message);
     return status_of(run.error());
@@ -213,6 +243,10 @@ Action declare_run(CLI::App& app) {
   app.add_option("-n,--ranks", flags->ranks,
                  "processes to start, one a rank; without it the program starts its ranks itself")
       ->check(CLI::Range(1, most_launched));
+  app.add_option("--on", flags->on, "sim, or real: the script keeps its own library, and is recorded and watched")
+      ->capture_default_str();
+  app.add_option("--records", flags->records,
+                 "with --on real: folder where the ranks' records stay, for pdsim diagnose; one that all machines share");
   app.add_option("--backend", flags->backend,
                  "whose semantics: gloo, nccl, mpi or ideal; the one that the script names");
   app.add_option("--world", flags->world, "file with links, topology and more, as under `world` in a scenario file");

@@ -3,14 +3,12 @@
 #include "backends/launch/launch.h"
 #include "backends/launch/rank_environment.h"
 #include "backends/os/process_tree.h"
+#include "scenarios/guests/guest_process.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
-#include <fstream>
-#include <string_view>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -22,32 +20,6 @@ namespace {
 using namespace literals;
 
 constexpr int grace_ms = 2000;
-
-// Our folder goes before what the user has in PYTHONPATH.
-void add_package(std::vector<std::string>& environment, const std::string& package) {
-  constexpr std::string_view name = "PYTHONPATH=";
-  for (std::string& variable : environment)
-    if (variable.starts_with(name)) {
-      variable = fmt::format("{}{}:{}", name, package, variable.substr(name.size()));
-      return;
-    }
-  environment.push_back(fmt::format("{}{}", name, package));
-}
-
-// `  File "train.py", line 3 in main`, as faulthandler writes it.
-std::optional<StackFrame> frame_of(std::string_view line) {
-  constexpr std::string_view begin = "  File \"", middle = "\", line ", name = " in ";
-  const std::size_t file_end = line.find(middle);
-  const std::size_t name_at = line.rfind(name);
-  if (!line.starts_with(begin) || file_end == std::string_view::npos || name_at == std::string_view::npos)
-    return std::nullopt;
-  StackFrame frame;
-  frame.file = line.substr(begin.size(), file_end - begin.size());
-  const std::string_view number = line.substr(file_end + middle.size(), name_at - file_end - middle.size());
-  std::from_chars(number.data(), number.data() + number.size(), frame.line);
-  frame.function = line.substr(name_at + name.size());
-  return frame;
-}
 
 }  // namespace
 
@@ -107,7 +79,7 @@ std::vector<std::string> Job::common_environment() const {
       return variable.substr(0, variable.find('=')) == other.substr(0, other.find('='));
     });
   });
-  add_package(environment, options_.package);
+  put_package_first(environment, options_.package);
   const bool has_threads = std::any_of(environment.begin(), environment.end(),
                                        [](const std::string& v) { return v.starts_with("OMP_NUM_THREADS="); });
   if (!has_threads && options_.ranks > 1) environment.emplace_back("OMP_NUM_THREADS=1");  // as torchrun does
@@ -281,9 +253,7 @@ std::vector<StackFrame> Job::stack_of(pid_t pid) {
   kill(pid, SIGUSR2);
   for (const Time since = clock_.now(); stack.empty() && clock_.now() - since < 2_s;) {
     wait_a_little();
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);)
-      if (auto frame = frame_of(line)) stack.push_back(std::move(*frame));
+    stack = stack_written_to(path);
   }
   return stack;
 }

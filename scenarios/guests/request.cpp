@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 19> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 20> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -33,7 +33,8 @@ constexpr std::array<std::pair<std::string_view, Kind>, 19> kinds{{{"hello", Kin
                                                                    {"Goodbye", Kind::goodbye},
                                                                    {"Model", Kind::model},
                                                                    {"Variable", Kind::variable},
-                                                                   {"Raised", Kind::raised}}};
+                                                                   {"Raised", Kind::raised},
+                                                                   {"Done", Kind::done}}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
@@ -92,7 +93,7 @@ Request read(const Json& object) {
   if (!known) throw Json::other_error::create(501, fmt::format("unknown request `{}`", op), &object);
   Members members(object);
   members.take("name", r.name).take("kind", r.name).take("text", r.text).take("store", r.store);
-  members.take(r.kind == Kind::leave ? "error" : "code", r.code)
+  members.take(r.kind == Kind::leave || r.kind == Kind::done ? "error" : "code", r.code)
       .take("expected", r.expected)
       .take("module", r.module)
       .take("purpose", r.purpose);

@@ -39,6 +39,7 @@ struct Request {
     unfilled,  // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
     goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped
+    done,      // in a record beside the real library: the call that was written as number `work` ended, with the error `code` and `text`
   };
   Kind kind = Kind::hello;
   std::string name, text, code, store, expected, dtype, reduce, module, purpose;

@@ -1,5 +1,6 @@
 #include "scenarios/guests/run.h"
 
+#include "scenarios/guests/real/watched_job.h"
 #include "scenarios/guests/session.h"
 
 #include <utility>
@@ -44,6 +45,27 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   run.record = std::move(*record);
   run.world = std::move(world);
   run.ended = job.ended();
+  return run;
+}
+
+Result<GuestRun> run_really(const JobOptions& options, sim::WorldSpec world, const std::string& folder) {
+  Result<std::unique_ptr<WatchedJob>> job = WatchedJob::start(options, folder);
+  if (!job.ok()) return job.error();
+  Result<std::optional<RecordedRun>> recorded = (*job)->run();
+  if (!recorded.ok()) return recorded.error();
+  GuestRun run;
+  run.ended = (*job)->ended();
+  run.world = std::move(world);
+  run.library = "processes";
+  if (!*recorded) return run;
+  RecordedRun& record = **recorded;
+  run.record = std::move(record.saved.run);
+  run.remarks = std::move(record.remarks);
+  run.introduced = !record.backend.empty();
+  run.missing_module = record.missing_module;
+  run.world.ranks_per_node = static_cast<int>(run.record.ranks.size());
+  run.world.profile = profile_of(record.version);
+  if (library_named(record.backend) != nullptr) run.world.backend = run.library = record.backend;
   return run;
 }
 

@@ -17,11 +17,17 @@ struct GuestRun {
   std::vector<std::optional<Ended>> ended;  // how each process ended
   bool introduced = false;                  // some rank came to init_process_group
   std::string missing_module;               // of the ImportError that ended a rank; empty: none
+  std::string library;                      // on which the script ran for real; empty: it was simulated
+  std::vector<std::string> remarks;         // for people, on what the diagnosis does not tell
 };
 
 // `backend`: instead of the one that the script names. Errors: io_error, input_invalid (the program cannot be executed), cancelled (a
 // signal), those of sim::run.
 Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
                             const std::optional<std::string>& backend);
+
+// The same job on the library that the script names, recorded beside it and watched (real/watched_job.h). The records stay in `folder`,
+// or nowhere where that is empty. Errors: io_error, input_invalid (the program cannot be executed), cancelled (a signal).
+Result<GuestRun> run_really(const JobOptions& options, sim::WorldSpec world, const std::string& folder);
 
 }  // namespace pdsim::scenarios::guests

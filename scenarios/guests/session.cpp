@@ -44,39 +44,9 @@ void Session::handle(Request& request) {
   if (request.site.origin && request.kind != Request::Kind::raised) env_.recorder.set_site(request.site);
   const bool is_point = request.kind == Request::Kind::start || request.kind == Request::Kind::enter;
   if (is_point && env_.reach) env_.reach(request.site.step, request.name);  // faults of the world
-  if (!expects_answer(request.kind)) return tell(request);
+  if (!expects_answer(request.kind)) return script_.take(request);
   const Reply reply = reply_to(request);
   job_.answer(env_.rank, reply.answer, reply.data);
-}
-
-void Session::tell(const Request& request) {
-  if (request.kind == Request::Kind::enter) {
-    open_.push_back({env_.recorder.enter(request.name), request.name});
-    failed_.clear();
-  } else if (request.kind == Request::Kind::leave && !open_.empty()) {
-    Status status;
-    if (!request.code.empty())
-      status = Error{code_named(request.code).value_or(Code::program_raised), request.text, {}};
-    env_.recorder.leave(open_.back().call, status);
-    if (!status.ok()) failed_ = open_.back().name;
-    open_.pop_back();
-  } else if (request.kind == Request::Kind::group_made) {
-    env_.recorder.note(notes::GroupMade{request.name, ++made_, request.ranks});
-  } else if (request.kind == Request::Kind::ddp) {
-    env_.recorder.note(
-        notes::DdpOptions{request.all, request.number != 0, {}, request.count, request.site.line, request.site.column});
-  } else if (request.kind == Request::Kind::bucket) {
-    const auto phase = request.all ? notes::LayoutPhase::rebuilt : notes::LayoutPhase::initial;
-    env_.recorder.note(notes::BucketLayout{phase, request.number, request.count, request.keys});
-  } else if (request.kind == Request::Kind::model) {
-    env_.recorder.note(notes::ModelBuilt{request.keys});
-  } else if (request.kind == Request::Kind::variable) {
-    env_.recorder.note(notes::VariableMissing{request.name});
-  } else if (request.kind == Request::Kind::unfilled) {
-    env_.recorder.note(notes::BucketUnfilled{request.number, request.size, request.count, request.keys});
-  } else if (request.kind == Request::Kind::raised) {
-    raised_ = request;
-  }
 }
 
 Session::Reply Session::refused(Error error) {
@@ -284,16 +254,17 @@ ProgramResult Session::result_of(const Ended& how) {
     return died;
   }
   if (how.exit_status == 0) return {};
-  if (!raised_)
+  if (!script_.raised())
     return {Error{Code::program_raised, fmt::format("the process ended with exit status {}", how.exit_status), {}}};
-  Site site = raised_->site;
-  site.op = failed_.empty() ? env_.recorder.site().op : failed_;
+  const Request& raised = *script_.raised();
+  Site site = raised.site;
+  site.op = script_.failed().empty() ? env_.recorder.site().op : script_.failed();
   env_.recorder.set_site(site);
   const bool from_library =
-      !last_error_.message.empty() && raised_->text.find(last_error_.message) != std::string::npos;
+      !last_error_.message.empty() && raised.text.find(last_error_.message) != std::string::npos;
   if (from_library) return {last_error_};
-  return {Error{code_named(raised_->code).value_or(Code::program_raised),
-                fmt::format("{}: {}", raised_->name, raised_->text),
+  return {Error{code_named(raised.code).value_or(Code::program_raised),
+                fmt::format("{}: {}", raised.name, raised.text),
                 {}}};
 }
 

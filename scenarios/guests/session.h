@@ -9,6 +9,7 @@
 #include "core/group/process_group.h"
 #include "core/group/rank_program.h"
 #include "scenarios/guests/job.h"
+#include "scenarios/guests/script_calls.h"
 
 #include <map>
 #include <memory>
@@ -19,10 +20,10 @@ namespace pdsim::scenarios::guests {
 
 class Session {
  public:
-  Session(RankEnvironment& env, Job& job) : env_(env), job_(job) {}
+  Session(RankEnvironment& env, Job& job) : env_(env), job_(job), script_(env.recorder) {}
   ProgramResult run();
   // Of the ImportError that ended the script; empty: none did.
-  std::string missing_module() const { return raised_ ? raised_->module : std::string(); }
+  std::string missing_module() const { return script_.raised() ? script_.raised()->module : std::string(); }
 
  private:
   // A started call.
@@ -37,7 +38,6 @@ class Session {
   };
 
   void handle(Request& request);
-  void tell(const Request& request);
   Reply reply_to(Request& request);
   Reply store(Request& request);
   Reply join(Request& request);
@@ -59,16 +59,10 @@ class Session {
   std::unique_ptr<Store> store_;
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
   std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;
-  struct Open {
-    std::int64_t call = 0;
-    std::string name;
-  };
-  std::vector<Open> open_;  // calls of the program
-  std::string failed_;      // the newest that ended with an error, if none began since
+  ScriptCalls script_;
   std::int64_t next_ = 1;
-  int inits_ = 0, made_ = 0;
+  int inits_ = 0;
   Error last_error_;
-  std::optional<Request> raised_;
 };
 
 }  // namespace pdsim::scenarios::guests

@@ -1,4 +1,4 @@
-"""Python imports this at start when `pdsim run` has put its folder first in PYTHONPATH. It hooks pdsim_guest in and then runs the
+"""Python imports this at start where its folder is first in PYTHONPATH, as `pdsim run` puts it. It hooks pdsim_guest in and then runs the
 sitecustomize that Python would have found without it."""
 
 import importlib.machinery
@@ -18,12 +18,11 @@ def _run_the_next_one() -> None:
     spec.loader.exec_module(module)
 
 
-if "PDSIM_GUEST" in os.environ:
+if "PDSIM_GUEST" in os.environ or "PDSIM_RECORD" in os.environ:
     _writes = sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # nothing is written beside our own files
-    import pdsim_guest
+    import pdsim_guest  # noqa: F401
 
-    pdsim_guest.install()
     if "PDSIM_GUEST_NURSERY" in os.environ:
         from pdsim_guest import nursery
 

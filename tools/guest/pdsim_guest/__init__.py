@@ -1,9 +1,13 @@
-"""The guest side of `pdsim run`: carries a script's torch.distributed calls into pdsim's simulated world.
+"""The guest side of `pdsim run`: carries a script's torch.distributed calls into pdsim's simulated world (PDSIM_GUEST names its socket), or
+records them beside the script's own library (PDSIM_RECORD names a folder). Without either, importing this does nothing.
 
 Nothing is imported here that the script does not import itself: the hooks wait until it imports torch.
 """
 
-from . import endings, importing
+import os
+import sys
+
+from . import endings, importing, link
 
 __all__ = ["install"]
 
@@ -12,6 +16,17 @@ def _groups(module: object) -> None:
     from . import init
 
     init.install(module)
+
+
+def _records(module: object) -> None:
+    from . import versions
+
+    if versions.is_2():
+        sys.stderr.write(f"pdsim: the calls of PyTorch {versions.text()} are not recorded, only those of 1.13; the script runs without\n")
+        return
+    from . import recorded_groups
+
+    recorded_groups.install(module)
 
 
 def _stores(module: object) -> None:
@@ -40,11 +55,17 @@ def _optimizers(module: object) -> None:
 
 def install() -> None:
     """Called once, at the start of the interpreter."""
-    endings.install()
+    is_recorded = link.is_recorded()
+    endings.install(is_recorded)
     importing.after_import("multiprocessing.process", endings.watch_processes)
-    importing.after_import("torch.distributed.distributed_c10d", _groups)
-    importing.after_import("torch.distributed.rendezvous", _stores)
-    importing.after_import("torch.distributed", _stores)
+    importing.after_import("torch.distributed.distributed_c10d", _records if is_recorded else _groups)
+    if not is_recorded:
+        importing.after_import("torch.distributed.rendezvous", _stores)
+        importing.after_import("torch.distributed", _stores)
     importing.after_import("torch.nn.parallel.distributed", _ddp)
     importing.after_import("torch.autograd", _autograd)
     importing.after_import("torch.optim.optimizer", _optimizers)
+
+
+if "PDSIM_GUEST" in os.environ or "PDSIM_RECORD" in os.environ:
+    install()

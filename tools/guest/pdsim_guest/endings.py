@@ -10,6 +10,12 @@ from . import errors, link, sites
 _real_sleep = time.sleep
 
 
+def _is_recorded_rank() -> bool:
+    from .recorder import launcher_rank
+
+    return link.is_recorded() and launcher_rank()[0] >= 0
+
+
 def raised(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
     found = []
     while trace is not None:
@@ -18,7 +24,7 @@ def raised(kind: Type[BaseException], error: BaseException, trace: Optional[Trac
             found.insert(0, (trace.tb_frame.f_code.co_name, path, trace.tb_lineno))
         trace = trace.tb_next
     link.ended_badly = True
-    if not link.is_open() and link._slot() < 0:
+    if not link.is_open() and link._slot() < 0 and not _is_recorded_rank():
         return  # the process that starts the ranks is none
     try:
         link.link().tell(
@@ -71,6 +77,7 @@ def _sleep(seconds: float) -> None:
     link.link().ask({"op": "sleep", "seconds": float(seconds), **sites.site()})
 
 
-def install() -> None:
+def install(is_recorded: bool) -> None:
     _watch_exceptions()
-    time.sleep = _sleep
+    if not is_recorded:
+        time.sleep = _sleep

@@ -1,6 +1,15 @@
 """What PyTorch's exceptions mean, by pdsim's names of errors: PyTorch raises most of them as RuntimeErrors, so that their texts tell."""
 
 _codes = (
+    ("Application timeout caused pair closure", "group-unusable"),
+    ("Wait timeout for key", "store-timeout"),
+    ("Timed out waiting", "timeout"),
+    ("Connect timeout", "timeout"),
+    ("Connection refused", "connection-refused"),
+    ("Connection closed by peer", "peer-closed"),
+    ("reset by peer", "peer-closed"),
+    ("Broken pipe", "peer-closed"),
+    ("Socket closed", "group-unusable"),
     ("Expected to have finished reduction in the prior iteration", "reduction-not-finished"),
     ("Expected to mark a variable ready only once", "marked-ready-twice"),
     ("has been modified by an inplace operation", "saved-tensor-modified"),

@@ -39,7 +39,9 @@ def _one(tensors: Tensors) -> torch.Tensor:
 
 def _called_from_c() -> bool:
     """Whether PyTorch's C++ makes this call, for DDP, and not a function of torch.distributed's."""
-    frame = sys._getframe(4)  # over _purpose, _start and the group's own method
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(sites._own):
+        frame = frame.f_back
     return not frame.f_code.co_filename.endswith(("distributed_c10d.py", "torch/_ops.py"))
 
 

@@ -53,6 +53,10 @@ _finder = _Finder()
 
 
 def after_import(name: str, callback: Callback) -> None:
+    """At once, where it has been imported before."""
+    if name in sys.modules:
+        callback(sys.modules[name])
+        return
     if not _finder.callbacks and _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
     _finder.callbacks.setdefault(name, []).append(callback)

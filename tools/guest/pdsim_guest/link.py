@@ -101,15 +101,23 @@ class Link:
             memory = memory[count:]
 
 
-_link: Optional[Link] = None
+_link: Any = None  # a Link, or a Recorder (recorder.py)
 
 
 def is_open() -> bool:
     return _link is not None and _link.pid == os.getpid()
 
 
+_own_slot: Optional[int] = None  # once it was taken out of the environment
+
+
 def _slot() -> int:
-    return int(os.environ.get("PDSIM_GUEST_SLOT", "-1"))
+    return int(os.environ.get("PDSIM_GUEST_SLOT", "-1")) if _own_slot is None else _own_slot
+
+
+def is_recorded() -> bool:
+    """The script keeps its own library."""
+    return "PDSIM_GUEST" not in os.environ
 
 
 def _own_number() -> int:
@@ -119,12 +127,19 @@ def _own_number() -> int:
     return identity[-1] - 1 if identity else -1
 
 
-def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -> Link:
-    """The socket of this process, opened at its first use, which is init_process_group as a rule and says who it is."""
+def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -> Any:
+    """The socket of this process, opened at its first use, which is init_process_group as a rule and says who it is; or the
+    record that is written in its place."""
     global _link
     if _link is not None and _link.pid != os.getpid() and _slot() < 0:
         _link = None  # the script forks its ranks
-    if _link is None:
+    if is_recorded():
+        from . import recorder
+
+        _link = _link or recorder.open_recorder()
+        if backend:
+            _link.introduce(backend, version, rank, size)
+    elif _link is None:
         made = Link(os.environ["PDSIM_GUEST"])
         who = {"slot": _slot(), "pid": os.getpid(), "name": backend, "text": version}
         who["rank"] = rank if rank >= 0 else int(os.environ.get("RANK", _own_number()))

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Dict, List, Optional, Tuple
 
 _most_frames = 16
@@ -30,7 +30,19 @@ def _inside_torch(path: str) -> bool:
     return len(folder) > 1 and path.startswith(folder)
 
 
+_known: Dict[str, bool] = {}  # once torch is imported, for every call asks it
+
+
 def is_users(path: str) -> bool:
+    known = _known.get(path)
+    if known is None:
+        known = _is_users(path)
+        if "torch" in sys.modules:
+            _known[path] = known
+    return known
+
+
+def _is_users(path: str) -> bool:
     standard = os.path.dirname(os.__file__) + os.sep
     return not (
         path.startswith(_own)
@@ -52,6 +64,9 @@ def frames(start: Optional[FrameType] = None) -> List[Frame]:
     return found
 
 
+_columns: Dict[Tuple[CodeType, int], int] = {}
+
+
 def _column(start: FrameType) -> int:
     """Where the innermost call of the user's begins in its line, from 1; Python knows it since 3.11."""
     frame: Optional[FrameType] = start
@@ -59,6 +74,13 @@ def _column(start: FrameType) -> int:
         frame = frame.f_back
     if frame is None or not hasattr(frame.f_code, "co_positions"):
         return 1
+    place = (frame.f_code, frame.f_lasti)
+    if place not in _columns:
+        _columns[place] = _column_in(frame)
+    return _columns[place]
+
+
+def _column_in(frame: FrameType) -> int:
     for index, (line, _, column, _) in enumerate(frame.f_code.co_positions()):
         if index == frame.f_lasti // 2:
             return column + 1 if line == frame.f_lineno and column is not None else 1

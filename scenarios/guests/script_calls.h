@@ -1,0 +1,38 @@
+// What a guest only tells, as calls and notes of a flight record: the functions of the program that it enters and leaves, and what
+// DistributedDataParallel does.
+#pragma once
+
+#include "core/record/flight_record.h"
+#include "scenarios/guests/request.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::guests {
+
+class ScriptCalls {
+ public:
+  explicit ScriptCalls(FlightRecorder& recorder) : recorder_(recorder) {}
+  // A request that expects no answer, at the recorder's present site. A `leave` whose `enter` was not told is ignored.
+  void take(const Request& request);
+  // The exception that ended the script, where one did.
+  const std::optional<Request>& raised() const { return raised_; }
+  // The newest function that ended with an error, if none has begun since; else empty.
+  const std::string& failed() const { return failed_; }
+
+ private:
+  struct Open {
+    std::int64_t call = 0;
+    std::string name;
+  };
+
+  FlightRecorder& recorder_;
+  std::vector<Open> open_;
+  std::string failed_;
+  int made_ = 0;
+  std::optional<Request> raised_;
+};
+
+}  // namespace pdsim::scenarios::guests
