@@ -73,13 +73,17 @@ Order interleaved_order(const PipelineShape& shape, Rank rank) {
 }
 
 constexpr std::array families{
-    PipelineFamily{"gpipe", "all forwards, then all backwards", false, false, gpipe_order},
-    PipelineFamily{"1f1b", "one forward, one backward", false, false, one_forward_one_backward},
-    PipelineFamily{"interleaved_1f1b", "one forward, one backward, several stages a rank", true, true,
+    PipelineFamily{pipeline_family_names[0], "all forwards, then all backwards", false, false, gpipe_order},
+    PipelineFamily{pipeline_family_names[1], "one forward, one backward", false, false, one_forward_one_backward},
+    PipelineFamily{pipeline_family_names[2], "one forward, one backward, several stages a rank", true, true,
                    interleaved_order},
-    PipelineFamily{"zb_h1", "the backward in two parts, as much memory as 1f1b", false, false, zb_h1_order},
-    PipelineFamily{"zb_h2", "the backward in two parts, up to twice the memory", false, false, zb_h2_order},
+    PipelineFamily{pipeline_family_names[3], "the backward in two parts, as much memory as 1f1b", false, false,
+                   zb_h1_order},
+    PipelineFamily{pipeline_family_names[4], "the backward in two parts, up to twice the memory", false, false,
+                   zb_h2_order},
 };
+
+static_assert(families.size() == pipeline_family_names.size());
 
 }  // namespace
 

@@ -17,6 +17,9 @@
 
 namespace pdsim {
 
+inline constexpr std::array<std::string_view, 5> pipeline_family_names{"gpipe", "1f1b", "interleaved_1f1b", "zb_h1",
+                                                                       "zb_h2"};
+
 struct PipelineShape {
   int ranks = 2;
   int microbatches = 4;

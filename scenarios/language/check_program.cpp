@@ -2,6 +2,7 @@
 #include "core/collectives/tuning/tuning.h"
 #include "scenarios/language/meaning.h"
 #include "scenarios/language/operations_table.h"
+#include "scenarios/language/pipeline_schedule.h"
 #include "scenarios/language/read.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ class ProgramCheck {
     if (name == "read") reads(options);
     if (name == "write") waits(options, "to");
     if (name == "new_group") new_group(options);
+    if (name == "pipeline") pipeline(*row, options, mark);
     if (const Node* messages = options.find("messages")) batch(*messages);
     if (const Node* inner = options.find("do")) list(*inner);
     if (name == "train") train(options);
@@ -127,6 +129,28 @@ class ProgramCheck {
     for (Rank rank = 0; rank < size; ++rank) members += set->contains(rank) ? 1 : 0;
     if (members == 0) return problems_.error(ranks->mark, "a group of no ranks", ranks_label(s_));
     if (name != nullptr) sizes_[name->text] = members;
+  }
+
+  void pipeline(const Key& row, const Node& node, const Mark& mark) {
+    PipelineOptions options;
+    read_bound(node, row.group->keys, &options);
+    const auto size = sizes_.find(options.group);
+    if (size == sizes_.end() || problems_.doubts(Fact::ranks)) return;
+    const Node* order = node.find("order");
+    if (order != nullptr)
+      for (const std::string_view key : {"schedule", "microbatches", "stages_per_rank"})
+        if (const Entry* beside = entry_of(node, key))
+          problems_.error(beside->mark, fmt::format("`{}` beside `order`", key), "the order says all of this itself");
+    const Result<PipelineSchedule> schedule = pipeline_schedule(options, size->second);
+    if (schedule.ok()) return;
+    const Facts& facts = schedule.error().facts;
+    const std::string_view line = fact(facts, "line");
+    const std::string& message = schedule.error().message;
+    if (order == nullptr) return problems_.error(mark, message, "change the pipeline, or the number of ranks");
+    problems_.error(order->mark,
+                    line.empty() ? message
+                                 : fmt::format("line {}, column {} of `order`: {}", line, fact(facts, "column"), message),
+                    "a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form");
   }
 
   // What stands beside the messages holds for all of them.

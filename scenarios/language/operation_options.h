@@ -5,6 +5,8 @@
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
+#include "core/pipeline/families.h"
+#include "core/pipeline/program.h"
 #include "scenarios/text/located.h"
 
 #include <cstdint>
@@ -102,6 +104,19 @@ struct CollectiveOptions {
   Bytes size{64};  // of an object
 };
 struct BatchOptions {
+  std::string group = world_group;
+};
+struct PipelineOptions {
+  std::string schedule = "1f1b";
+  std::optional<Located<std::string>> order;  // a line for each rank, instead of a published schedule
+  std::int64_t microbatches = 4;
+  std::int64_t stages_per_rank = 1;
+  PipelineSends sends = PipelineSends::isend;
+  std::int64_t count = 1;
+  DType dtype = DType::f32;
+  Time forward{1'000'000'000};
+  Time input_backward{1'000'000'000};
+  Time weight_backward{1'000'000'000};
   std::string group = world_group;
 };
 struct NewGroupOptions {

@@ -3,6 +3,7 @@
 #include "core/collectives/algorithms.h"
 #include "core/semantics/library.h"
 #include "scenarios/language/operations_table.h"
+#include "scenarios/language/pipeline_schedule.h"
 
 #include <algorithm>
 #include <vector>
@@ -35,6 +36,7 @@ class Estimator {
     if (op.name == "forward") return {0, pass_multiplications(), 0};
     if (op.name == "backward" && s_.ddp.wrap)  // every layer's gradients in a bucket of their own, at worst
       return {static_cast<double>(s_.model.spec.layers.size()) * messages(CollectiveKind::all_reduce, "auto"), 0, 0};
+    if (const auto* options = op.if_is<PipelineOptions>()) return pipeline(*options);
     const auto* call = op.if_is<CollectiveOptions>();
     if (call == nullptr) return {};
     WorkEstimate objects{};
@@ -47,6 +49,14 @@ class Estimator {
     if (!kind) return {};
     const CollectiveRow& row = pdsim::row(*kind);
     return {row.point_to_point ? ranks_ : messages(row.kind, call->algorithm), 0, payload(*call, row)};
+  }
+
+  WorkEstimate pipeline(const PipelineOptions& options) const {
+    const Result<PipelineSchedule> schedule = pipeline_schedule(options, s_.world.spec.ranks());
+    if (!schedule.ok()) return {};  // of another group, which is smaller, or told already
+    const double messages = 2.0 * schedule->stages * schedule->microbatches;
+    const double bytes = static_cast<double>(options.count) * static_cast<double>(size_of(options.dtype));
+    return {messages, 0, s_.world.spec.payload ? messages * bytes : 0};
   }
 
   double join_messages() const {

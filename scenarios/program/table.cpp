@@ -51,6 +51,7 @@ constexpr std::array rows{
     Row{"isend", collective},
     Row{"irecv", collective},
     Row{"batch_isend_irecv", batch_isend_irecv},
+    Row{"pipeline", pipeline},
     Row{"new_group", new_group},
     Row{"wait", wait},
     Row{"synchronize", synchronize},

@@ -1,0 +1,13 @@
+// The schedule that a `pipeline` of the program describes.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/pipeline/schedule.h"
+#include "scenarios/language/operation_options.h"
+
+namespace pdsim::scenarios {
+
+// For so many ranks, checked. Errors: invalid_argument, with the facts line and column where a place in `order` is meant.
+Result<PipelineSchedule> pipeline_schedule(const PipelineOptions& options, int ranks);
+
+}  // namespace pdsim::scenarios

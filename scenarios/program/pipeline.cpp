@@ -1,0 +1,95 @@
+// pipeline: a step of pipeline-parallel training, with costs instead of a model.
+//
+//   data   a message carries a pattern of its number and place, and whoever receives it looks at it
+#include "core/pipeline/run_pipeline.h"
+#include "core/pipeline/timing.h"
+#include "scenarios/language/pipeline_schedule.h"
+#include "scenarios/program/operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+std::vector<std::byte> pattern_of(const PipelineMessage& message, std::size_t bytes) {
+  const PipelineAction& by = message.produced_by;
+  const std::size_t start = static_cast<std::size_t>(by.stage) * 31 + static_cast<std::size_t>(by.microbatch) * 7 +
+                            (message.activation() ? 0 : 128);
+  std::vector<std::byte> pattern(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) pattern[i] = static_cast<std::byte>((start + i) & 0xff);
+  return pattern;
+}
+
+// Its memory is the session's until all messages are over: what was started may outlive an error.
+class CostedStages : public StageWork {
+ public:
+  CostedStages(Session& s, const PipelineOptions& options, Rank rank)
+      : s_(s),
+        options_(options),
+        rank_(rank),
+        costs_{{{options.forward, options.input_backward, options.weight_backward}}, {}},
+        bytes_(static_cast<std::size_t>(options.count) * size_of(options.dtype)) {}
+
+  Status compute(const PipelineAction& action) override {
+    pass_time(s_, costs_.of(action));
+    return {};
+  }
+
+  MutableView memory(const PipelineMessage& message) override {
+    if (!s_.moves_data()) return {nullptr, options_.dtype, options_.count};
+    std::vector<std::byte>& memory = memory_of(message);
+    memory = message.from == rank_ ? pattern_of(message, bytes_) : std::vector<std::byte>(bytes_);
+    return {memory.data(), options_.dtype, options_.count};
+  }
+
+  Status received(const PipelineMessage& message) override {
+    if (!s_.moves_data() || memory_of(message) == pattern_of(message, bytes_)) return {};
+    return Error{Code::wrong_data,
+                 fmt::format("pipeline: what arrived from rank {} is not the {} of {}", message.from,
+                             message.activation() ? "activation" : "gradient", to_string(message.produced_by)),
+                 {}};
+  }
+
+  // After all messages are over.
+  void let_go() {
+    for (const std::string& name : names_) s_.pending.erase(name);
+  }
+
+ private:
+  std::vector<std::byte>& memory_of(const PipelineMessage& message) {
+    const std::string name = fmt::format("#pipeline {} {}", to_string(message.produced_by), message.to);
+    std::unique_ptr<Pending>& pending = s_.pending[name];
+    if (pending == nullptr) {
+      pending = std::make_unique<Pending>();
+      names_.push_back(name);
+    }
+    return pending->input;
+  }
+
+  Session& s_;
+  const PipelineOptions& options_;
+  const Rank rank_;  // of the group
+  const PipelineCosts costs_;
+  const std::size_t bytes_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Status pipeline(Session& s, const Operation& op) {
+  const Result<ProcessGroup*> group = s.group_for(op);
+  if (!group.ok()) return group.error();
+  if (!(*group)->is_member()) return {};
+  const auto& options = op.as<PipelineOptions>();
+  const Result<PipelineSchedule> schedule = pipeline_schedule(options, (*group)->size());
+  if (!schedule.ok()) return schedule.error();
+  CostedStages stages(s, options, (*group)->rank());
+  PDSIM_TRY(run_pipeline(lower_pipeline(*schedule, options.sends), **group, stages));
+  stages.let_go();
+  return {};
+}
+
+}  // namespace pdsim::scenarios::operations
