@@ -1,10 +1,10 @@
 #include "scenarios/language/build.h"
 
-#include "scenarios/language/bind.h"
+#include "scenarios/language/document/read.h"
 #include "scenarios/language/loader.h"
-#include "scenarios/language/operations_table.h"
-#include "scenarios/language/read.h"
-#include "scenarios/language/sections.h"
+#include "scenarios/language/tables/bind.h"
+#include "scenarios/language/tables/operations_table.h"
+#include "scenarios/language/tables/sections.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // From a document whose shape is right to a Scenario.
 #pragma once
 
-#include "scenarios/language/key.h"
+#include "scenarios/language/document/tree.h"
 #include "scenarios/language/scenario.h"
-#include "scenarios/language/tree.h"
+#include "scenarios/language/tables/key.h"
 
 #include <span>
 #include <string_view>

@@ -1,9 +1,9 @@
 // `model` and `ddp` of a document whose shape is right.
-#include "scenarios/language/bind.h"
 #include "scenarios/language/build.h"
 #include "scenarios/language/costs.h"
-#include "scenarios/language/read.h"
-#include "scenarios/language/sections.h"
+#include "scenarios/language/document/read.h"
+#include "scenarios/language/tables/bind.h"
+#include "scenarios/language/tables/sections.h"
 
 #include <algorithm>
 #include <utility>

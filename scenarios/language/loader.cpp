@@ -1,14 +1,14 @@
 #include "scenarios/language/loader.h"
 
 #include "scenarios/language/build.h"
-#include "scenarios/language/limits.h"
-#include "scenarios/language/meaning.h"
-#include "scenarios/language/problems.h"
-#include "scenarios/language/read.h"
-#include "scenarios/language/settings.h"
-#include "scenarios/language/shape_check.h"
-#include "scenarios/language/tree.h"
-#include "scenarios/language/whole_parts.h"
+#include "scenarios/language/check/limits.h"
+#include "scenarios/language/check/meaning.h"
+#include "scenarios/language/check/shape_check.h"
+#include "scenarios/language/check/whole_parts.h"
+#include "scenarios/language/document/problems.h"
+#include "scenarios/language/document/read.h"
+#include "scenarios/language/document/settings.h"
+#include "scenarios/language/document/tree.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/pipeline/schedule.h"
-#include "scenarios/language/operation_options.h"
+#include "scenarios/language/tables/operation_options.h"
 
 namespace pdsim::scenarios {
 

@@ -1,6 +1,6 @@
 // program_table (loader.h): the program as the finite table of rank x step that it is.
 #include "scenarios/language/loader.h"
-#include "scenarios/language/operations_table.h"
+#include "scenarios/language/tables/operations_table.h"
 
 #include <fmt/format.h>
 

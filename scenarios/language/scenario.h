@@ -9,7 +9,7 @@
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
 #include "core/semantics/ddp_options.h"
-#include "scenarios/language/operation_options.h"
+#include "scenarios/language/tables/operation_options.h"
 #include "scenarios/text/ending.h"
 #include "scenarios/text/located.h"
 #include "sim/world_spec.h"

@@ -1,6 +1,6 @@
 #include "scenarios/language/schedule.h"
 
-#include "scenarios/language/operations_table.h"
+#include "scenarios/language/tables/operations_table.h"
 
 #include <algorithm>
 #include <map>

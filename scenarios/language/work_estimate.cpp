@@ -2,8 +2,8 @@
 
 #include "core/collectives/algorithms.h"
 #include "core/semantics/library.h"
-#include "scenarios/language/operations_table.h"
 #include "scenarios/language/pipeline_schedule.h"
+#include "scenarios/language/tables/operations_table.h"
 
 #include <algorithm>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "core/collectives/algorithms.h"
 #include "core/collectives/tuning/tuning.h"
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Collectives, send and recv.
 #include "core/measure/trial.h"
-#include "scenarios/language/operations_table.h"
+#include "scenarios/language/tables/operations_table.h"
 #include "scenarios/program/operations.h"
 
 #include <fmt/format.h>

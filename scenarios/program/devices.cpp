@@ -1,6 +1,6 @@
 // set_device, and what backends say about the device of a tensor; raise.
 #include "core/semantics/library.h"
-#include "scenarios/language/operations_table.h"
+#include "scenarios/language/tables/operations_table.h"
 #include "scenarios/program/operations.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 //
 //   payload: none   nothing arrives, so every rank takes its own size for everybody's
 //   source          torch/distributed/distributed_c10d.py
-#include "scenarios/language/limits.h"
+#include "scenarios/language/check/limits.h"
 #include "scenarios/program/operations.h"
 
 #include <fmt/format.h>

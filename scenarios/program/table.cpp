@@ -1,4 +1,4 @@
-#include "scenarios/language/operations_table.h"
+#include "scenarios/language/tables/operations_table.h"
 #include "scenarios/program/operations.h"
 
 #include <array>

@@ -3,8 +3,8 @@
 #include "backends/os/whole_file.h"
 #include "scenarios/records/record_json.h"
 #include "scenarios/records/record_origin.h"
-#include "scenarios/reports/html_report.h"
-#include "scenarios/reports/trace_report.h"
+#include "scenarios/reports/html/html_report.h"
+#include "scenarios/reports/json/trace_report.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "scenarios/run/references.h"
 
-#include "scenarios/language/operations_table.h"
+#include "scenarios/language/tables/operations_table.h"
 #include "scenarios/program/session.h"
 #include "sim/run.h"
 

@@ -1,7 +1,7 @@
 #include "scenarios/run/run_scenarios.h"
 
 #include "scenarios/program/session.h"
-#include "scenarios/reports/text_parts.h"
+#include "scenarios/reports/text/text_parts.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/run/references.h"
 

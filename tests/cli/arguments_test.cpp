@@ -1,6 +1,6 @@
 // The contract of the command line that holds for every subcommand.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 

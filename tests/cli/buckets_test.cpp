@@ -1,6 +1,6 @@
 // pdsim buckets: the layouts of known models, and input that is none.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

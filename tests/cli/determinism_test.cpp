@@ -1,6 +1,6 @@
 // What --check-determinism tells, and with which status.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // `pdsim explain` of pipeline schedules: pictures, tables, and orders of the user's own.
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 

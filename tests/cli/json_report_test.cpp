@@ -1,6 +1,6 @@
 // `pdsim scenario --json` keeps its contract: one object per file, one line each; keys, types, and absent facts absent.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

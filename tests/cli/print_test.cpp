@@ -1,6 +1,6 @@
 // What `pdsim check --print` prints is a scenario of its own that runs as the variant it shows.
 #include "scenarios/language/loader.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>

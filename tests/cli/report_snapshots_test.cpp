@@ -4,7 +4,7 @@
 //   rewrite   PDSIM_UPDATE_SNAPSHOTS=1 test_cli --gtest_filter=ReportSnapshots.* ; then read the difference like code
 //   left out  how long the run took on this machine, and fingerprints, which have tests of their own
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 

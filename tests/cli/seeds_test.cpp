@@ -1,6 +1,6 @@
 // The catalog with other seeds and in another order: what holds for one alone says so in its file, and nothing else fails.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 

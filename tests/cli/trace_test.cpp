@@ -1,7 +1,7 @@
 // trace.json as Chrome and Perfetto read it: every thread is named, slices of a thread nest, a call that never ended has no end,
 // and arrows start and end once.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

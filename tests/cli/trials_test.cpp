@@ -1,7 +1,7 @@
 // pdsim validate and pdsim bench, as scripts and people use them.
 
 #include "core/group/raw_caller.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "tests/fuzz/explain.h"
 
 #include "core/base/check.h"
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // FILE.json of `pdsim buckets`: the shapes of gradients.
-#include "tools/shapes_file.h"
+#include "tools/scenarios/shapes_file.h"
 
 #include "core/parallel/bucket_layout.h"
 #include "tests/fuzz/target.h"

@@ -1,7 +1,7 @@
 // How ranks of `pdsim run` end, and what is left of them: nobody, and no file.
 
-#include "tests/cli/leftovers.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/leftovers.h"
+#include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 //   # finds: deadlock[missing-call]       or: nothing
 //   # line: dist.barrier()                a line of the script that the report shows; may come several times
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
 
 #include <gtest/gtest.h>

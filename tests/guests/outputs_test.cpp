@@ -1,6 +1,6 @@
 // What `pdsim run` leaves besides the text report: JSON, and the files of --out.
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 //   hang    recorded after twelve seconds; here also a rank whose library gives up later than that
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
 #include "tests/oracle/directory.h"
 

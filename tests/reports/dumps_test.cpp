@@ -6,7 +6,7 @@
 //            each, `-` where nobody is to blame
 //   today    right, or wrong: known to be so (table.h)
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/reports/table.h"
 
 #include <fmt/format.h>

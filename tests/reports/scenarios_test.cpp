@@ -10,7 +10,7 @@
 //   says, not  what the text of the report has, in any case of letters, and has not
 #include "core/base/int_set.h"
 #include "scenarios/language/loader.h"
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/run_scenarios.h"
 #include "scenarios/run/tried_cures.h"
 #include "tests/reports/table.h"

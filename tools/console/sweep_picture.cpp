@@ -1,5 +1,5 @@
 // The picture of a sweep.
-#include "tools/sweep.h"
+#include "tools/scenarios/sweep.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/tuning/tuning.h"
 #include "core/semantics/library.h"
-#include "scenarios/language/limits.h"
+#include "scenarios/language/check/limits.h"
 #include "tools/flags/topology_flag.h"
 
 #include <CLI/CLI.hpp>

@@ -5,7 +5,7 @@
 #include "core/measure/timing.h"
 #include "scenarios/measure/trial_world.h"
 #include "tools/command.h"
-#include "tools/join.h"
+#include "tools/worlds/join.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #include "backends/gloo/watched_context.h"
 
 #include "backends/gloo/errors.h"
-#include "tests/cli/connections.h"
+#include "tests/cli/support/connections.h"
 
 #include <gloo/rendezvous/hash_store.h>
 #include <gloo/transport/tcp/device.h>

@@ -1,6 +1,6 @@
 // No text, however broken, does more than produce errors with places that exist.
 #include "core/base/random.h"
-#include "scenarios/language/limits.h"
+#include "scenarios/language/check/limits.h"
 #include "tests/helpers/catalog_files.h"
 #include "tests/unit/language/report_of.h"
 

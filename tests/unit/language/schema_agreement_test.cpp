@@ -1,8 +1,8 @@
 // What the JSON schema accepts for a scalar the loader accepts, and the other way round: numbers, booleans and texts, plain and quoted.
 
+#include "scenarios/language/check/shape_check.h"
+#include "scenarios/language/document/tree.h"
 #include "scenarios/language/loader.h"
-#include "scenarios/language/shape_check.h"
-#include "scenarios/language/tree.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

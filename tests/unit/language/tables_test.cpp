@@ -1,9 +1,9 @@
 // The tables themselves, and what is generated from them.
-#include "scenarios/language/key.h"
-#include "scenarios/language/limits.h"
-#include "scenarios/language/operations_table.h"
-#include "scenarios/language/sections.h"
-#include "scenarios/language/shape_check.h"
+#include "scenarios/language/check/limits.h"
+#include "scenarios/language/check/shape_check.h"
+#include "scenarios/language/tables/key.h"
+#include "scenarios/language/tables/operations_table.h"
+#include "scenarios/language/tables/sections.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>

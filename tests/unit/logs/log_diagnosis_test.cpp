@@ -1,6 +1,6 @@
 // What plain logs prove: a log of each kind, and who is found.
 
-#include "scenarios/reports/log_text.h"
+#include "scenarios/reports/text/log_text.h"
 #include "tests/unit/logs/log_samples.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "scenarios/records/pytorch/job.h"
 
 #include "scenarios/records/log_view.h"
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "tests/unit/pytorch/dumps.h"
 
 #include <gtest/gtest.h>

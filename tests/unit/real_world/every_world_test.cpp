@@ -1,6 +1,6 @@
 // What holds in every real world: one process per rank, a real store, records back in the launcher.
 
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/worlds/worlds.h"
 #include "tests/unit/real_world/world_run.h"

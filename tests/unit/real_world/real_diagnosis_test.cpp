@@ -1,7 +1,7 @@
 // The diagnosis on records of real Gloo processes: it must say what it says of simulated ones.
 
 #include "scenarios/records/record_json.h"
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/worlds/real_world.h"
 

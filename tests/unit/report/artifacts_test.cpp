@@ -1,7 +1,7 @@
 #include "scenarios/reports/artifacts.h"
 
-#include "scenarios/reports/json_report.h"
-#include "scenarios/reports/trace_report.h"
+#include "scenarios/reports/json/json_report.h"
+#include "scenarios/reports/json/trace_report.h"
 #include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 

@@ -1,4 +1,4 @@
-#include "scenarios/reports/text_parts.h"
+#include "scenarios/reports/text/text_parts.h"
 #include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 

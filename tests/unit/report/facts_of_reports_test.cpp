@@ -1,8 +1,8 @@
 // What a report says of single ranks is what they did: since when, in which call, who gave up, what pairs.
 #include "scenarios/language/loader.h"
 #include "scenarios/records/log_view.h"
-#include "scenarios/reports/text_parts.h"
-#include "scenarios/reports/text_timeline.h"
+#include "scenarios/reports/text/text_parts.h"
+#include "scenarios/reports/text/text_timeline.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/run/run_scenarios.h"
 #include "tests/unit/report/run_builder.h"

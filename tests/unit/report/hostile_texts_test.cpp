@@ -1,9 +1,9 @@
 // What a scenario or another process calls itself, in every form of the report: nothing that a terminal or browser obeys.
 
-#include "scenarios/reports/html_report.h"
-#include "scenarios/reports/json_report.h"
-#include "scenarios/reports/text_report.h"
-#include "scenarios/reports/trace_report.h"
+#include "scenarios/reports/html/html_report.h"
+#include "scenarios/reports/json/json_report.h"
+#include "scenarios/reports/json/trace_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/text/printable_json.h"
 #include "scenarios/text/text_layout.h"

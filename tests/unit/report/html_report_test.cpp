@@ -1,6 +1,6 @@
-#include "scenarios/reports/html_report.h"
+#include "scenarios/reports/html/html_report.h"
 
-#include "scenarios/reports/page.h"
+#include "scenarios/reports/html/page.h"
 #include "scenarios/reports/time_scale.h"
 #include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
@@ -63,7 +63,7 @@ TEST(HtmlReport, HostileNamesCannotLeaveTheirElement) {
 }
 
 std::string file_of_page(const std::string& name) {
-  std::ifstream file(PDSIM_SOURCE_DIR "/scenarios/reports/page/" + name);
+  std::ifstream file(PDSIM_SOURCE_DIR "/scenarios/reports/html/page/" + name);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -1,6 +1,6 @@
 // What ranks say in init, against what was started: every mixture of world sizes ends, with its cause named.
 #include "scenarios/language/loader.h"
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/run_scenarios.h"
 #include "scenarios/worlds/worlds.h"
 

@@ -3,7 +3,7 @@
 
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/explain/symptom_match.h"
-#include "scenarios/reports/symptom_text.h"
+#include "scenarios/reports/text/symptom_text.h"
 
 #include <gtest/gtest.h>
 

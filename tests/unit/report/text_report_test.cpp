@@ -1,6 +1,6 @@
-#include "scenarios/reports/text_report.h"
+#include "scenarios/reports/text/text_report.h"
 
-#include "scenarios/reports/json_report.h"
+#include "scenarios/reports/json/json_report.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/text/text_layout.h"
 #include "tests/unit/report/run_builder.h"

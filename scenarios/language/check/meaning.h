@@ -1,0 +1,30 @@
+// The third level: what names and numbers mean. The document's shape is right.
+#pragma once
+
+#include "scenarios/language/document/tree.h"
+#include "scenarios/language/scenario.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace pdsim::scenarios::language {
+
+// The document, and what was built from it. Adds errors and warnings.
+void check_world(const Node& document, const Scenario& scenario, Problems& problems);
+void check_model(const Node& document, const Scenario& scenario, Problems& problems);
+void check_program(const Node& document, const Scenario& scenario, Problems& problems);
+void check_faults(const Node& document, const Scenario& scenario, Problems& problems);
+void check_expect(const Node& document, const Scenario& scenario, Problems& problems);
+// Ranks, steps and memory against limits.h. What is over a limit is not expanded.
+void check_limits(const Node& document, const Scenario& scenario, Problems& problems);
+// Collectives that only some ranks reach.
+void check_reach(const Node& document, const Scenario& scenario, Problems& problems);
+
+// Of all launches and loops; -1 when no train is in the program.
+std::int64_t last_step(const Scenario& scenario);
+// "ranks are 0..3"
+std::string ranks_label(const Scenario& scenario);
+void check_rank_set(const Node* node, const IntSet& set, const Scenario& scenario, Problems& problems);
+void check_when(const Node* node, const Scenario& scenario, Problems& problems);
+
+}  // namespace pdsim::scenarios::language

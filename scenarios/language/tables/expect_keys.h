@@ -1,0 +1,131 @@
+// The tables of `expect`. For sections.cpp alone.
+#pragma once
+
+#include "scenarios/language/check/limits.h"
+#include "scenarios/language/tables/key.h"
+#include "scenarios/language/tables/sections.h"
+
+#include <array>
+#include <limits>
+#include <string_view>
+
+namespace pdsim::scenarios::language {
+
+inline constexpr std::array<std::string_view, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
+inline constexpr std::array<std::string_view, 3> stated_for_words{stated_for_seed, stated_for_order, "seed_and_order"};
+inline constexpr std::array<std::string_view, 2> across_words{"equal", "differ"};
+inline constexpr std::array<std::string_view, 2> equals_words{"single_process", "one_batch"};
+
+inline constexpr Key blocked_keys[] = {
+    {.name = "rank", .type = Type::int_set, .help = "which ranks", .default_value = "all"},
+    {.name = "in", .type = Type::name, .help = "operation or collective they sit in"},
+    {.name = "site", .type = Type::name, .help = "operation of the program that called it"},
+    {.name = "step", .type = Type::int_set, .help = "in which step"},
+};
+inline constexpr Group blocked{
+    .title = "expect.blocked", .help = "who sits where when nothing can happen any more", .keys = blocked_keys};
+inline constexpr Key value_keys[] = {
+    {.name = "tensor",
+     .type = Type::text,
+     .help = "layer.weight, layer.weight.grad, layer.running_mean, loss, grad_norm, logging.bucket_sizes",
+     .required = true},
+    {.name = "across_ranks",
+     .type = Type::word,
+     .help = "whether all ranks hold the same bits",
+     .choices = across_words},
+    {.name = "rank", .type = Type::integer, .help = "whose value `near` means", .default_value = "0"},
+    {.name = "near",
+     .type = Type::decimal,
+     .help = "the value of every element",
+     .low = std::numeric_limits<std::int64_t>::min()},
+    {.name = "tolerance", .type = Type::decimal, .help = "how far it may be off", .default_value = "0"},
+    {.name = "equals",
+     .type = Type::word,
+     .help = "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps "
+             "joined to one, too",
+     .choices = equals_words},
+};
+inline constexpr Group value{.title = "expect.values", .help = "what tensors must hold at the end", .keys = value_keys};
+inline constexpr Key time_keys[] = {
+    {.name = "min", .type = Type::duration, .help = "at least"},
+    {.name = "max", .type = Type::duration, .help = "at most"},
+    {.name = "near", .type = Type::duration, .help = "about"},
+    {.name = "within",
+     .type = Type::decimal,
+     .help = "how far from `near`, relatively",
+     .default_value = "0.001",
+     .high = 1},
+};
+inline constexpr Group time_range{.title = "expect.time", .help = "when the last rank ended", .keys = time_keys};
+inline constexpr Key step_time_keys[] = {
+    time_keys[0],
+    time_keys[1],
+    time_keys[2],
+    time_keys[3],
+    {.name = "step", .type = Type::integer, .help = "which step; default: the last", .high = limits::steps},
+};
+inline constexpr Group step_time{.title = "expect.step_time",
+                                 .help = "how long a step of the last train took its slowest rank",
+                                 .keys = step_time_keys};
+inline constexpr Key buckets_keys[] = {
+    {.name = "count", .type = Type::integer, .help = "how many", .low = 1},
+    {.name = "bytes", .type = Type::counts, .help = "of each, in the order in which they leave"},
+    {.name = "initial_bytes",
+     .type = Type::counts,
+     .help = "of each in the first iteration, before DDP built them anew"},
+};
+inline constexpr Group buckets{.title = "expect.buckets",
+                               .help = "the gradient buckets that DDP has at the end, on every rank",
+                               .keys = buckets_keys};
+inline constexpr Group operation_took{.title = "took", .help = "how long the program was in it", .keys = time_keys};
+inline constexpr Key operation_run_keys[] = {
+    {.name = "of", .type = Type::name, .help = "label or name of an operation of the program", .required = true},
+    {.name = "rank", .type = Type::int_set, .help = "on which ranks", .default_value = "all"},
+    {.name = "took", .type = Type::group, .help = "how long the program was in it", .group = &operation_took},
+    {.name = "collectives", .type = Type::names, .help = "that it called, in order; [none] for none"},
+};
+inline constexpr Group operation_run{
+    .title = "expect.operations", .help = "the newest run of operations of the program", .keys = operation_run_keys};
+inline constexpr Key expect_keys[] = {
+    {.name = "outcome", .type = Type::word, .help = "how the run ends", .required = true, .choices = outcome_words},
+    {.name = "stated_for",
+     .type = Type::word,
+     .help =
+         "what it holds for alone: the file's seed, the order fifo, or both; with another seed or strategy it is not "
+         "checked",
+     .choices = stated_for_words},
+    {.name = "rank", .type = Type::int_set, .help = "which ranks raise"},
+    {.name = "step", .type = Type::int_set, .help = "in which step"},
+    {.name = "in", .type = Type::name, .help = "in which operation"},
+    {.name = "error", .type = Type::text, .help = "a code of `pdsim list --what errors`"},
+    {.name = "message", .type = Type::text, .help = "a part of the error's text"},
+    {.name = "diagnosis", .type = Type::text, .help = "an id of `pdsim list --what diagnoses`, or none"},
+    {.name = "culprits", .type = Type::int_set, .help = "exactly the ranks that the diagnosis names"},
+    {.name = "says", .type = Type::text, .help = "a part of the diagnosis' headline or cause"},
+    {.name = "watchdog",
+     .type = Type::text,
+     .help = "a part of what the simulated backend itself would report on some rank"},
+    {.name = "warning", .type = Type::text, .help = "a part of what some rank was warned of, without an error"},
+    {.name = "blocked", .type = Type::groups, .help = "together exactly the blocked ranks", .group = &blocked},
+    {.name = "values", .type = Type::groups, .help = "what tensors must hold at the end", .group = &value},
+    {.name = "operations",
+     .type = Type::groups,
+     .help = "how long the newest run of an operation took, and which collectives it called",
+     .group = &operation_run},
+    {.name = "time", .type = Type::group, .help = "when the last rank ended", .group = &time_range},
+    {.name = "step_time",
+     .type = Type::group,
+     .help = "how long a step of the last train took its slowest rank",
+     .group = &step_time},
+    {.name = "buckets",
+     .type = Type::group,
+     .help = "the gradient buckets that DDP has at the end, on every rank",
+     .group = &buckets},
+    {.name = "device_rows",
+     .type = Type::counts,
+     .help = "rows that each device of `data_parallel` got in the last forward",
+     .high = limits::batch},
+};
+inline constexpr Group expect{.title = "expect", .help = "what must come out", .keys = expect_keys};
+
+}  // namespace pdsim::scenarios::language

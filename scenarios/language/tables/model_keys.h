@@ -1,0 +1,341 @@
+// The tables of `model`, `ddp` and `optimizer`. For sections.cpp alone.
+#pragma once
+
+#include "core/semantics/ddp_options.h"
+#include "scenarios/language/check/limits.h"
+#include "scenarios/language/tables/bind.h"
+
+#include <array>
+#include <string_view>
+
+namespace pdsim::scenarios::language {
+
+inline constexpr std::array<std::string_view, 2> model_dtype_words{"f32", "f64"};
+inline constexpr std::array<std::string_view, 4> layer_dtype_words{"f32", "f64", "f16", "bf16"};
+inline constexpr std::array<std::string_view, 1> none_word{"none"};
+inline constexpr std::array<std::string_view, 2> noise_words{"per_rank", "same"};
+
+// Small enough that products of all sizes of a layer can be taken.
+constexpr std::int64_t most_pixels = 4096;
+constexpr std::int64_t most_kernel = 256;
+
+constexpr Key side_key(std::string_view name, std::string_view about, bool required = true, std::int64_t low = 1,
+                       std::int64_t high = limits::width) {
+  return {.name = name,
+          .type = Type::integer,
+          .help = about,
+          .default_value = required ? "" : (low == 0 ? "0" : "1"),
+          .required = required,
+          .low = low,
+          .high = high};
+}
+
+inline constexpr Key embedding_keys[] = {
+    side_key("rows", "of the table; indices are 0..rows-1"),
+    side_key("columns", "of a row"),
+    side_key("indices", "per row of the batch; their rows stand one after another", false),
+};
+inline constexpr Group embedding{.title = "embedding", .help = "rows of a table", .keys = embedding_keys};
+inline constexpr Key conv2d_keys[] = {
+    side_key("channels", "of the images it takes"),
+    side_key("height", "of the images it takes", true, 1, most_pixels),
+    side_key("width", "of the images it takes", true, 1, most_pixels),
+    side_key("filters", "channels it gives"),
+    side_key("kernel", "side of a filter", true, 1, most_kernel),
+    side_key("stride", "between the places of a filter", false, 1, most_pixels),
+    side_key("padding", "zeros around the image", false, 0, most_kernel),
+};
+inline constexpr Group conv2d{.title = "conv2d", .help = "a convolution of images", .keys = conv2d_keys};
+inline constexpr Key batchnorm2d_keys[] = {
+    side_key("channels", "of the images"),
+    side_key("height", "of the images", true, 1, most_pixels),
+    side_key("width", "of the images", true, 1, most_pixels),
+};
+inline constexpr Group batchnorm2d{
+    .title = "batchnorm2d", .help = "batch normalisation of images", .keys = batchnorm2d_keys};
+
+// In the order of nn::LayerKind.
+inline constexpr std::array layer_rows{
+    Key{.name = "linear", .type = Type::widths, .help = "y = x W^T + b; [in, out]"},
+    Key{.name = "batchnorm",
+        .type = Type::integer,
+        .help = "batch normalisation of that many features, with running buffers",
+        .low = 1,
+        .high = limits::width},
+    Key{.name = "relu", .type = Type::nothing, .help = "max(x, 0)"},
+    Key{.name = "embedding",
+        .type = Type::group,
+        .help = "rows of a table, by index; first in a path, for its input are indices",
+        .group = &embedding},
+    Key{.name = "conv2d",
+        .type = Type::group,
+        .help = "a convolution of images, which lie in their rows channel by channel, line by line",
+        .group = &conv2d},
+    Key{.name = "batchnorm2d",
+        .type = Type::group,
+        .help = "batch normalisation with one feature per channel",
+        .group = &batchnorm2d},
+    Key{.name = "layernorm",
+        .type = Type::integer,
+        .help = "normalisation of that many columns of each row",
+        .low = 1,
+        .high = limits::width},
+    Key{.name = "sync_batchnorm",
+        .type = Type::integer,
+        .help = "batchnorm over the rows of all ranks; as in PyTorch not on gloo and mpi, whose tensors are on the CPU",
+        .low = 1,
+        .high = limits::width},
+    Key{.name = "dropout", .type = Type::decimal, .help = "zeros with this probability", .high = 1},
+    Key{.name = "sized",
+        .type = Type::shapes,
+        .help = "parameters of these shapes, without values: they take part in buckets and on the wire, and need no "
+                "memory and no arithmetic; it gives what it takes, and costs nothing but what `compute` says"},
+};
+inline constexpr Key layer_keys[] = {
+    {.name = "dtype",
+     .type = Type::word,
+     .help = "of its parameters; what it takes is cast; default: the model's; f16 and bf16 of `sized` ones only",
+     .choices = layer_dtype_words},
+    {.name = "compute",
+     .type = Type::duration,
+     .help = "time of its forward; default: a toy's 20us, or what `flops` and `world.device_speed` come to"},
+    {.name = "backward",
+     .type = Type::duration,
+     .help = "time of its backward, at whose end its gradients become ready; default: twice that of its forward"},
+    {.name = "flops",
+     .type = Type::flops,
+     .help = "of a forward of the whole batch, with `world.device_speed`; default: what the shapes of the layer and "
+             "the rows of the batch come to; 0 where it has none"},
+    {.name = "device",
+     .type = Type::integer,
+     .help = "of the rank, on which it computes; activations are copied from device to device over the world's link",
+     .default_value = "0",
+     .high = 63},
+    {.name = "frozen", .type = Type::boolean, .help = "its parameters require no gradient", .default_value = "false"},
+};
+inline constexpr Group layer{.title = "a layer",
+                             .help = "one layer",
+                             .keys = layer_keys,
+                             .one_of = layer_rows,
+                             .bare = true,
+                             .noun = "kind of layer"};
+inline constexpr Key layer_key{.name = "layer", .type = Type::group, .help = "a layer", .group = &layer};
+inline constexpr Key part_key{.name = "part", .type = Type::names, .help = "its layers"};
+inline constexpr Key path_key{.name = "path", .type = Type::names, .help = "layers, in order"};
+inline constexpr Key take_keys[] = {
+    {.name = "path", .type = Type::name, .help = "the path that is taken", .required = true},
+    {.name = "when", .type = Type::selectors, .help = "by whom and in which steps; default: always"},
+};
+inline constexpr Group take{.title = "model.takes", .help = "who takes which path when", .keys = take_keys};
+inline constexpr Key change_keys[] = {
+    {.name = "when", .type = Type::selectors, .help = "on which ranks", .required = true},
+    {.name = "layers",
+     .type = Type::named,
+     .help = "layers that they have instead of those of the same names",
+     .element = &layer_key},
+    {.name = "order", .type = Type::names, .help = "all layers, in the order in which they are registered"},
+};
+inline constexpr Group change{.title = "model.differs", .help = "what some ranks build instead", .keys = change_keys};
+inline constexpr Key model_keys[] = {
+    {.name = "layers",
+     .type = Type::named,
+     .help = "the layers, in definition order",
+     .required = true,
+     .element = &layer_key},
+    {.name = "paths",
+     .type = Type::named,
+     .help = "ways through the layers; the first is the default",
+     .element = &path_key},
+    {.name = "parts",
+     .type = Type::named,
+     .help = "models of their own, as generator and critic: each has a wrapper and an optimizer; a path stays in one",
+     .element = &part_key},
+    {.name = "takes", .type = Type::groups, .help = "who takes which path when", .group = &take},
+    {.name = "differs",
+     .type = Type::groups,
+     .help = "what some ranks build instead, as scripts with a branch do",
+     .group = &change},
+    {.name = "dtype",
+     .type = Type::word,
+     .help = "of parameters, inputs and gradients",
+     .default_value = "f32",
+     .choices = model_dtype_words},
+    {.name = "recompute",
+     .type = Type::names,
+     .help = "layers that backward runs again, as torch.utils.checkpoint (reentrant) does"},
+    {.name = "noise",
+     .type = Type::word,
+     .help = "dropout's masks; same: as if every rank had set one seed",
+     .default_value = "per_rank",
+     .choices = noise_words},
+};
+inline constexpr Group model{.title = "model", .help = "a toy model with real autograd", .keys = model_keys};
+
+inline constexpr Key powersgd_keys[] = {
+    {.name = "matrix_approximation_rank",
+     .type = Type::integer,
+     .help = "columns of P and Q",
+     .low = 1,
+     .high = limits::width,
+     .bind = to<&CommHookSpec::matrix_approximation_rank>},
+    {.name = "start_iter",
+     .type = Type::integer,
+     .help = "iterations with plain all_reduce before (start_powerSGD_iter)",
+     .high = limits::steps,
+     .bind = to<&CommHookSpec::start_iter>},
+    {.name = "min_compression_rate",
+     .type = Type::decimal,
+     .help = "gradients that would become less small than this are not compressed",
+     .bind = to<&CommHookSpec::min_compression_rate>},
+    {.name = "use_error_feedback",
+     .type = Type::boolean,
+     .help = "what is lost is added in the next iteration",
+     .bind = to<&CommHookSpec::use_error_feedback>},
+    {.name = "warm_start", .type = Type::boolean, .help = "Q begins as it was", .bind = to<&CommHookSpec::warm_start>},
+    {.name = "orthogonalization_epsilon",
+     .type = Type::decimal,
+     .help = "added to a column's length",
+     .bind = to<&CommHookSpec::orthogonalization_epsilon>},
+    {.name = "random_seed", .type = Type::integer, .help = "of the first Q", .bind = to<&CommHookSpec::random_seed>},
+};
+inline constexpr Group powersgd{.title = "powersgd", .help = "PowerSGD, by PyTorch's names", .keys = powersgd_keys};
+inline constexpr Group no_hook_options{.title = "ddp.comm_hook", .help = "takes no options"};
+// In the order of CommHookSpec::Kind, from its second on.
+inline constexpr std::array hook_rows{
+    Key{.name = "allreduce",
+        .type = Type::group,
+        .help = "divides, then sums, as DDP itself",
+        .group = &no_hook_options},
+    Key{.name = "fp16_compress", .type = Type::group, .help = "gradients travel in f16", .group = &no_hook_options},
+    Key{.name = "bf16_compress", .type = Type::group, .help = "gradients travel in bf16", .group = &no_hook_options},
+    Key{.name = "powersgd", .type = Type::group, .help = "matrices travel as two thin factors", .group = &powersgd},
+};
+inline constexpr Group comm_hook{.title = "ddp.comm_hook",
+                                 .help = "what brings gradients together instead of all_reduce",
+                                 .one_of = hook_rows,
+                                 .bare = true,
+                                 .noun = "communication hook"};
+
+inline constexpr Key ddp_keys[] = {
+    {.name = "ranks",
+     .type = Type::int_set,
+     .help = "that construct it; the others have the model as it is",
+     .default_value = "all"},
+    {.name = "bucket_cap", .type = Type::size, .help = "bucket_cap_mb", .bind = to<&DdpOptions::bucket_cap>},
+    {.name = "first_bucket",
+     .type = Type::size,
+     .help = "size of the first bucket",
+     .bind = to<&DdpOptions::first_bucket>},
+    {.name = "find_unused_parameters",
+     .type = Type::boolean,
+     .help = "look for parameters that a forward did not use",
+     .bind = to<&DdpOptions::find_unused_parameters>},
+    {.name = "broadcast_buffers",
+     .type = Type::boolean,
+     .help = "every forward broadcasts the buffers of rank 0",
+     .bind = to<&DdpOptions::broadcast_buffers>},
+    {.name = "static_graph",
+     .type = Type::boolean,
+     .help = "the graph never changes",
+     .bind = to<&DdpOptions::static_graph>},
+    {.name = "gradient_as_bucket_view",
+     .type = Type::boolean,
+     .help = "gradients live in the buckets",
+     .bind = to<&DdpOptions::gradient_as_bucket_view>},
+    {.name = "check_reduction",
+     .type = Type::boolean,
+     .help = "deprecated in PyTorch, does nothing",
+     .bind = to<&DdpOptions::check_reduction>},
+    {.name = "comm_hook",
+     .type = Type::group,
+     .help = "what brings gradients together instead of DDP's all_reduce",
+     .group = &comm_hook},
+};
+inline constexpr Group ddp{.title = "ddp", .help = "options of DistributedDataParallel", .keys = ddp_keys};
+
+inline constexpr Key data_parallel_keys[] = {
+    {.name = "devices",
+     .type = Type::integer,
+     .help = "over which each batch is split",
+     .required = true,
+     .low = 1,
+     .high = 64},
+    {.name = "output_device",
+     .type = Type::integer,
+     .help = "where outputs come together and the loss is computed",
+     .default_value = "0",
+     .high = 63},
+};
+inline constexpr Group data_parallel{.title = "data_parallel",
+                                     .help = "torch.nn.DataParallel: one process, several devices",
+                                     .keys = data_parallel_keys};
+
+inline constexpr Key sgd_keys[] = {
+    {.name = "lr", .type = Type::decimal, .help = "learning rate", .default_value = "0.1"},
+    {.name = "momentum", .type = Type::decimal, .help = "momentum", .default_value = "0"},
+};
+inline constexpr Key adam_keys[] = {
+    {.name = "lr", .type = Type::decimal, .help = "learning rate", .default_value = "0.001"}};
+inline constexpr Group sgd{.title = "optimizer.sgd", .help = "stochastic gradient descent", .keys = sgd_keys};
+inline constexpr Group adam{.title = "optimizer.adam", .help = "Adam", .keys = adam_keys};
+inline constexpr Key optimizer_rows[] = {
+    {.name = "sgd", .type = Type::group, .help = "stochastic gradient descent", .group = &sgd},
+    {.name = "adam", .type = Type::group, .help = "Adam", .group = &adam},
+};
+inline constexpr std::array<std::string_view, 2> made_words{"before_wrapper", "after_wrapper"};
+inline constexpr Key optimizer_keys[] = {
+    {.name = "compute", .type = Type::duration, .help = "time of a step", .default_value = "10us"},
+    {.name = "copies",
+     .type = Type::boolean,
+     .help = "it works on copies of the parameters that it took when it was made, as with master weights",
+     .default_value = "false"},
+    {.name = "made",
+     .type = Type::word,
+     .help = "before or after DDP gave every rank the parameters of rank 0",
+     .default_value = "after_wrapper",
+     .choices = made_words},
+};
+inline constexpr Group optimizer{.title = "optimizer",
+                                 .help = "the optimizer",
+                                 .keys = optimizer_keys,
+                                 .one_of = optimizer_rows,
+                                 .bare = true,
+                                 .noun = "optimizer"};
+
+inline constexpr std::array<std::string_view, 2> sampler_words{"distributed", "none"};
+inline constexpr std::array<std::string_view, 2> sampler_seed_words{"same", "per_rank"};
+constexpr std::int64_t most_samples = 4096;
+inline constexpr Key data_keys[] = {
+    {.name = "samples",
+     .type = Type::integer,
+     .help = "of the data set that the loader reads",
+     .required = true,
+     .low = 1,
+     .high = most_samples},
+    {.name = "sampler",
+     .type = Type::word,
+     .help = "DistributedSampler, or none: every rank reads everything in one order",
+     .default_value = "distributed",
+     .choices = sampler_words},
+    {.name = "over",
+     .type = Type::integer,
+     .help = "samples of the data set that the sampler was made for; default: the loader's",
+     .low = 1,
+     .high = most_samples},
+    {.name = "shuffle", .type = Type::boolean, .help = "of the sampler", .default_value = "true"},
+    {.name = "drop_last", .type = Type::boolean, .help = "of the sampler", .default_value = "false"},
+    {.name = "set_epoch",
+     .type = Type::boolean,
+     .help = "sampler.set_epoch(epoch) is called before each epoch",
+     .default_value = "false"},
+    {.name = "seeds",
+     .type = Type::word,
+     .help = "of the sampler: one for all ranks, or each rank its own",
+     .default_value = "same",
+     .choices = sampler_seed_words},
+};
+inline constexpr Group data{.title = "data",
+                            .help = "the data set of the training; without it every batch is one of its own",
+                            .keys = data_keys};
+
+}  // namespace pdsim::scenarios::language

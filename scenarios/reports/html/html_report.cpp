@@ -1,0 +1,96 @@
+#include "scenarios/reports/html/html_report.h"
+
+#include "scenarios/reports/html/html_timeline.h"
+#include "scenarios/reports/html/page.h"
+#include "scenarios/reports/text/text_parts.h"
+#include "scenarios/text/printable_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+namespace {
+
+// `page` with each {{name}} replaced by its text, which may hold braces itself.
+std::string filled(std::string_view page, const std::map<std::string_view, std::string>& texts) {
+  std::string out;
+  for (std::size_t open = 0; (open = page.find("{{")) != std::string_view::npos;) {
+    const std::size_t close = page.find("}}", open);
+    out += page.substr(0, open);
+    out += texts.at(page.substr(open + 2, close - open - 2));
+    page.remove_prefix(close + 2);
+  }
+  return out.append(page);
+}
+
+std::string pictures(const Report& report, const TimelineEvents& events) {
+  const TimelinePicture folded = timeline_svg(report, events, true);
+  std::string out;
+  if (events.left_out > 0)
+    out += fmt::format("<p class=\"quiet\">showing the {} events around the first divergence; {} are left out</p>\n",
+                       events.events.size(), events.left_out);
+  if (folded.ranks_left_out > 0)
+    out += fmt::format("<p class=\"quiet\">{} of {} ranks are left out</p>\n", folded.ranks_left_out,
+                       report.run.ranks.size());
+  if (!folded.folded) return out + "<div class=\"scroll\">" + folded.svg + "</div>\n";
+  return out +
+         "<input type=\"checkbox\" id=\"linear\"> <label for=\"linear\">linear time (idle gaps are folded "
+         "otherwise)</label>\n" +
+         "<div class=\"scroll folded\">" + folded.svg + "</div>\n<div class=\"scroll linear\">" +
+         timeline_svg(report, events, false).svg + "</div>\n";
+}
+
+std::string events_json(const TimelineEvents& events) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const TimelineEvent& e : events.events) {
+    Json event{{"rank", e.rank}, {"call", e.call->id}, {"name", e.call->name}};
+    if (e.call->seq >= 0) event.update({{"group", e.call->group}, {"seq", e.call->seq}});
+    if (!e.call->purpose.empty()) event["purpose"] = text_of(e.call->purpose);
+    event["from_ns"] = e.call->issued.ns();
+    if (!e.blocked) event["to_ns"] = e.end.ns();
+    list.push_back(std::move(event));
+  }
+  std::string text = printable_json(list.dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+std::string summary(const Report& report, const std::string& name) {
+  std::string out =
+      fmt::format("<h1>{}</h1>\n<p><span class=\"verdict {}\">{}</span> {}{}</p>\n", escaped(name),
+                  name_of(report.verdict), name_of(report.verdict), escaped(outcome_sentence(report)),
+                  report.verdict == Verdict::pass && report.outcome != Outcome::ok ? ", as expected" : "");
+  if (report.scenario != nullptr && !report.scenario->summary.empty())
+    out += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(report.scenario->summary));
+  for (const Diagnosis& d : report.findings)
+    out += fmt::format(
+        "<p class=\"headline\">{}: {}</p>\n<p>{}</p>\n<p class=\"quiet\">inevitable {}</p>\n<p><b>fix</b> "
+        "<code>{}</code></p>\n",
+        escaped(d.id), escaped(d.headline), escaped(d.why), escaped(d.inevitable), escaped(d.fix));
+  if (report.findings.empty() && report.outcome != Outcome::ok) {
+    out += "<p class=\"headline\">no known cause matches</p>\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string render_html(const Report& report, std::string_view text) {
+  std::string name = report.scenario == nullptr ? "run" : report.scenario->name;
+  if (report.scenario != nullptr && !report.scenario->variant.empty()) name += " / " + report.scenario->variant;
+  const TimelineEvents events = timeline_events(report);
+  return filled(page::report_html, {{"title", escaped(name) + ": " + std::string(name_of(report.outcome))},
+                                    {"style", std::string(page::report_css)},
+                                    {"summary", summary(report, name)},
+                                    {"timeline", pictures(report, events)},
+                                    {"report", escaped(text)},
+                                    {"events", events_json(events)},
+                                    {"script", std::string(page::report_js)}});
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,354 @@
+#include "scenarios/reports/html/html_timeline.h"
+
+#include "core/base/printable.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/reports/time_scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace pdsim::scenarios {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : printable_lines(text)) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+namespace {
+
+constexpr double plot_left = 84.0, plot_width = 850.0, waits_width = 320.0;
+constexpr double top = 54.0, node_gap = 14.0;
+constexpr double arrows_width = 40.0;  // right of the bars, for who waits for whom
+constexpr std::size_t most_waits = 16;
+
+// Two lanes in each rank's row: the program's operations, and the calls that they make.
+struct Lanes {
+  double row, lane, second;
+};
+constexpr Lanes roomy{50.0, 17.0, 23.0}, compact{30.0, 11.0, 14.0};
+constexpr std::size_t most_roomy = 16;
+constexpr std::size_t most_ranks = 64;
+constexpr std::size_t most_arrows = 500;
+
+// 1, 2 or 5 times a power of ten, so that about ten of them make up `span`.
+Time round_step(Time span) {
+  constexpr std::int64_t steps[] = {1, 2, 5};
+  for (Time decade{1000};; decade = decade * 10)
+    for (const std::int64_t s : steps)
+      if (span.ps / (decade * s).ps < 12) return decade * s;
+}
+
+class Picture {
+ public:
+  Picture(const Report& report, const TimelineEvents& events, bool fold)
+      : report_(report), events_(events), scale_(moments(), plot_left, plot_width, fold) {
+    choose_ranks();
+  }
+
+  TimelinePicture draw() {
+    const double height = top + y_end_ + 28.0;
+    out_ = fmt::format(
+        "<svg class=\"timeline\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">\n"
+        "<title>timeline of the ranks: {}</title>\n",
+        plot_left + plot_width + waits_width, height, name_of(report_.outcome));
+    axis(height);
+    steps(height);
+    rows();
+    braids();
+    bars();
+    folds(height);
+    arrows();
+    flags();
+    waits();
+    out_ += "</svg>\n";
+    return {std::move(out_), !scale_.gaps().empty(), report_.run.ranks.size() - y_of_.size()};
+  }
+
+ private:
+  std::vector<Time> moments() const {
+    std::vector<Time> all{events_.end};
+    for (const TimelineEvent& e : events_.events) {
+      if (is_around_others(e)) continue;
+      all.push_back(e.call->issued);
+      all.push_back(e.end);
+    }
+    // Room after the last event, so that what is blocked can be seen to be.
+    if (!all.empty()) {
+      const auto [first, last] = std::minmax_element(all.begin(), all.end());
+      if (!report_.blocked.empty()) all.push_back(*last + Time{(*last - *first).ps / 8});
+    }
+    return all;
+  }
+
+  int node_of(Rank rank) const { return report_.scenario == nullptr ? 0 : report_.scenario->world.spec.node_of(rank); }
+
+  // All ranks, or in a large world the culprits, then the blocked, then the first.
+  void choose_ranks() {
+    if (report_.run.ranks.size() > most_roomy) lanes_ = compact;
+    std::vector<Rank> chosen;
+    const auto take = [&](Rank r) {
+      if (chosen.size() < most_ranks && std::find(chosen.begin(), chosen.end(), r) == chosen.end()) chosen.push_back(r);
+    };
+    if (report_.diagnosis())
+      for (std::size_t i = 0; i < std::min<std::size_t>(report_.diagnosis()->ranks.size(), most_ranks / 2); ++i)
+        take(report_.diagnosis()->ranks[i]);
+    for (std::size_t r = 0; r < std::min(report_.run.ranks.size(), most_ranks); ++r) take(static_cast<Rank>(r));
+    std::sort(chosen.begin(), chosen.end());
+    int node = -1;
+    for (const Rank r : chosen) {
+      if (node >= 0 && node_of(r) != node) y_end_ += node_gap;
+      node = node_of(r);
+      y_of_[r] = top + y_end_;
+      y_end_ += lanes_.row;
+    }
+  }
+
+  void axis(double height) {
+    const double bottom = height - 20.0;
+    const Time span = scale_.end() - scale_.begin();
+    std::vector<double> used;
+    const auto label = [&](Time at) {
+      const double x = scale_.x(at);
+      if (std::any_of(used.begin(), used.end(), [x](double u) { return std::abs(u - x) < 62.0; })) return;
+      used.push_back(x);
+      out_ += fmt::format(
+          "<line class=\"tick\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/><text class=\"axis\" "
+          "x=\"{0:.1f}\" y=\"{3:.1f}\">{4}</text>\n",
+          x, top - 4.0, bottom, bottom + 12.0, to_string(at));
+    };
+    label(scale_.begin());
+    if (report_.divergence) label(report_.divergence->at);
+    label(events_.end);
+    for (const TimeScale::Gap& gap : scale_.gaps()) used.push_back(gap.x + TimeScale::gap_width / 2);
+    const Time step = round_step(span);
+    for (Time at{(scale_.begin().ps / step.ps + 1) * step.ps}; at < scale_.end(); at += step) label(at);
+  }
+
+  // Above the bars: what is folded is folded out of them.
+  void folds(double height) {
+    const double bottom = height - 20.0;
+    for (const TimeScale::Gap& gap : scale_.gaps()) {
+      const double x = gap.x + TimeScale::gap_width / 2;
+      std::string zigzag;
+      for (double y = top - 4.0, side = -3.0; y < bottom; y += 6.0, side = -side)
+        zigzag += fmt::format("{:.1f},{:.1f} ", x + side, y);
+      out_ += fmt::format(
+          "<polyline class=\"fold\" points=\"{}\"><title>{} in which nothing begins or ends</title></polyline>"
+          "<text class=\"axis\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+          zigzag, to_string(gap.to - gap.from), x, top - 10.0, to_string(gap.to - gap.from));
+    }
+  }
+
+  void steps(double height) {
+    int last = -1;
+    double free_from = 0.0;
+    if (y_of_.empty()) return;
+    for (const TimelineEvent& e : events_.events) {
+      if (e.rank != y_of_.begin()->first || e.call->site.step < 0 || e.call->site.step == last) continue;
+      last = e.call->site.step;
+      const double x = scale_.x(e.call->issued);
+      out_ += fmt::format("<line class=\"step\" x1=\"{0:.1f}\" y1=\"22\" x2=\"{0:.1f}\" y2=\"{1:.1f}\"/>", x,
+                          height - 20.0);
+      if (x >= free_from)
+        out_ += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"28\">step {}</text>\n", x + 4.0, last);
+      if (x >= free_from) free_from = x + 50.0;
+    }
+  }
+
+  void rows() {
+    int node = -1;
+    const bool many = report_.scenario != nullptr && report_.scenario->world.spec.nodes > 1;
+    for (const auto& [rank, y] : y_of_) {
+      const bool culprit =
+          report_.diagnosis() && std::find(report_.diagnosis()->ranks.begin(), report_.diagnosis()->ranks.end(), rank) !=
+                                   report_.diagnosis()->ranks.end();
+      out_ += fmt::format("<rect class=\"row{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                          culprit ? " culprit" : "", plot_left, y, plot_width, lanes_.row - 6.0);
+      out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">rank {}{}</text>\n", y + lanes_.row / 2 - 3.0,
+                          rank, culprit ? " \u25c6" : "");
+      if (many && node_of(rank) != node)
+        out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">node {}</text>\n",
+                            y - (lanes_.lane < roomy.lane ? 7.0 : -2.0), node_of(rank));
+      node = node_of(rank);
+    }
+  }
+
+  double lane_of(const Call& call) const { return call.layer == Layer::program ? 3.0 : lanes_.second; }
+  // Operations around others would hide them.
+  bool is_around_others(const TimelineEvent& e) const {
+    if (e.call->layer != Layer::program) return false;
+    const Call* inner = call_by_id(log_of(report_.run, e.rank), e.call->id + 1);
+    const bool around = inner != nullptr && inner->parent == e.call->id && inner->layer == Layer::program;
+    return around || e.call->name == "train";
+  }
+  bool is_drawn(const TimelineEvent& e) const { return y_of_.count(e.rank) != 0 && !is_around_others(e); }
+
+  void bars() {
+    std::string labels;  // above all bars
+    for (const TimelineEvent& e : events_.events) {
+      if (!is_drawn(e)) continue;
+      const Call& call = *e.call;
+      const double x = scale_.x(call.issued);
+      const double end = e.blocked ? scale_.x(scale_.end()) : scale_.x(e.end);
+      const BlockedRank* b = blocked_entry(report_, e.rank, call.id);
+      const bool failed = call.state == CallState::failed || call.state == CallState::timed_out;
+      std::string title = fmt::format("rank {}: {}, {} to {}", e.rank, title_of(call), to_string(call.issued),
+                                      e.blocked ? std::string("never") : to_string(e.end));
+      if (b != nullptr && !b->waits_for.empty())
+        title += fmt::format("; waits for {} {}", (b->any ? "one of " : "") + ranks_text(b->waits_for), b->why);
+      if (failed && !e.blocked) title += fmt::format("; {}", name_of(call.error));
+      const bool open_program = e.blocked && call.layer == Layer::program && b == nullptr;
+      const std::string key = call.seq >= 0 ? fmt::format(" data-key=\"{}#{}\"", escaped(call.group), call.seq) : "";
+      out_ += fmt::format(
+          "<rect class=\"{}{}\" tabindex=\"-1\" data-rank=\"{}\"{} x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+          "height=\"{:.1f}\"><title>{}</title></rect>",
+          e.blocked && !open_program ? "hang" : kind_of(call),
+          failed && !e.blocked ? " failed"
+          : open_program       ? " open"
+                               : "",
+          e.rank, key, x, y_of_.at(e.rank) + lane_of(call), std::max(end - x, 1.5), lanes_.lane, escaped(title));
+      std::string name = call.seq >= 0 ? fmt::format("{} #{}", call.name, call.seq) : call.name;
+      const double room = end - x - 6.0;
+      const bool hidden = lanes_.lane < roomy.lane || (e.blocked && call.layer != Layer::program && b == nullptr);
+      if (!hidden && room > 6.5 * static_cast<double>(name.size()))
+        labels += fmt::format("<text class=\"in{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+                              e.blocked && !open_program ? " on-hang" : "", x + 4.0,
+                              y_of_.at(e.rank) + lane_of(call) + lanes_.lane / 2 + 0.5, escaped(name));
+    }
+    out_ += labels;
+  }
+
+  // The same call on neighbouring ranks, joined: where a strand is missing, a rank did not come.
+  void braids() {
+    std::map<std::tuple<std::string, Seq, std::string>, std::vector<std::pair<Rank, double>>> strands;
+    for (const TimelineEvent& e : events_.events)
+      if (is_drawn(e) && e.call->layer == Layer::collective && e.call->seq >= 0)
+        strands[{e.call->group, e.call->seq, e.call->name}].emplace_back(e.rank, scale_.x(e.call->issued));
+    for (const auto& [key, points] : strands) {
+      const auto& [group, seq, name] = key;
+      for (std::size_t i = 1; i < points.size(); ++i)
+        out_ += fmt::format(
+            "<line class=\"braid\" data-key=\"{}#{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
+            escaped(group), seq, points[i - 1].second, y_of_.at(points[i - 1].first) + lanes_.second + lanes_.lane,
+            points[i].second, y_of_.at(points[i].first) + lanes_.second);
+    }
+  }
+
+  void arrows() {
+    const auto& all = report_.run.messages;
+    const std::size_t first = all.size() > most_arrows ? all.size() - most_arrows : 0;
+    for (std::size_t i = first; i < all.size(); ++i) {
+      const MessageRecord& m = all[i];
+      if (y_of_.count(m.from) == 0 || y_of_.count(m.to) == 0 || m.sent < scale_.begin()) continue;
+      const double x2 = scale_.x(m.dropped ? m.sent + Time{1} : m.arrived);
+      out_ += fmt::format(
+          "<line class=\"message{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"><title>message {} from "
+          "rank {} to rank {}, {} "
+          "bytes{}</title></line>\n",
+          m.dropped ? " lost" : "", scale_.x(m.sent), y_of_.at(m.from) + lanes_.second + lanes_.lane / 2, x2,
+          y_of_.at(m.to) + lanes_.second + lanes_.lane / 2, m.id, m.from, m.to, m.bytes, m.dropped ? ", lost" : "");
+    }
+  }
+
+  void flags() {
+    for (const RankResult& result : report_.run.ranks) {
+      if (y_of_.count(result.log.rank) == 0) continue;
+      for (const Note* note : notes_of<notes::Fault>(result.log)) {
+        const double x = scale_.x(note->at), y = y_of_.at(result.log.rank);
+        out_ += fmt::format(
+            "<path class=\"flag\" d=\"M{0:.1f} {1:.1f} v-14 l10 4 l-10 4\"><title>fault: {2}</title></path>\n", x,
+            y + 10.0, name_of(note->as<notes::Fault>().fault));
+      }
+      if (result.log.end == RankEnd::raised || result.log.end == RankEnd::died) {
+        const double x = scale_.x(result.log.ended), y = y_of_.at(result.log.rank);
+        out_ += fmt::format(
+            "<path class=\"end\" d=\"M{0:.1f} {1:.1f} l10 10 m0 -10 l-10 10\"><title>rank {2} {3}: "
+            "{4}</title></path>\n",
+            x - 5.0, y + 6.0, result.log.rank, result.log.end == RankEnd::died ? "died" : "raised",
+            escaped(result.log.error.message));
+      }
+    }
+    if (report_.divergence) {
+      const double x = scale_.x(report_.divergence->at);
+      out_ += fmt::format(
+          "<line class=\"divergence\" x1=\"{0:.1f}\" y1=\"16\" x2=\"{0:.1f}\" y2=\"{1:.1f}\"/><text class=\"label "
+          "strong\" x=\"{2:.1f}\" "
+          "y=\"12\">first divergence: #{3}</text>\n",
+          x, top + y_end_, x > plot_left + plot_width - 140.0 ? x - 134.0 : x + 4.0, report_.divergence->seq);
+    }
+  }
+
+  double middle(Rank rank) const { return y_of_.at(rank) + lanes_.row / 2 - 3.0; }
+
+  // From who waits to whom it waits for, around the right edge of the bars.
+  void wait_arrow(Rank from, Rank to) {
+    const double x = plot_left + plot_width + 4.0, y1 = middle(from) - 4.0, y2 = middle(to) + 4.0;
+    const double bulge = std::min(12.0 + std::abs(y2 - y1) / 6.0, arrows_width - 8.0);
+    out_ += fmt::format(
+        "<path class=\"waits-for\" d=\"M{0:.1f} {1:.1f} C{2:.1f} {1:.1f} {2:.1f} {3:.1f} {4:.1f} {3:.1f}\"><title>rank "
+        "{5} "
+        "waits for rank {6}</title></path><path class=\"head\" d=\"M{0:.1f} {3:.1f} l7 -4 v8 z\"/>\n",
+        x, y1, x + bulge * 1.33, y2, x + 6.0, from, to);
+  }
+
+  void waits() {
+    const double x = plot_left + plot_width + arrows_width;
+    if (!report_.blocked.empty())
+      out_ += fmt::format("<text class=\"label strong\" x=\"{:.1f}\" y=\"28\">who waits for whom</text>\n", x);
+    std::size_t drawn = 0;
+    for (const BlockedRank& b : report_.blocked) {
+      const auto y = y_of_.find(b.rank);
+      if (y == y_of_.end()) continue;
+      if (!b.any)
+        for (const Rank to : b.waits_for)
+          if (y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
+      const std::string what = b.seq >= 0 ? fmt::format("{} #{}", b.in, b.seq) : b.in;
+      std::string target = b.waits_for.empty() ? "nobody" : (b.any ? "one of " : "") + ranks_text(b.waits_for);
+      if (target.size() > 26) target = target.substr(0, 23) + "...";
+      const bool one_line = lanes_.lane < roomy.lane;
+      out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">{} \u2192 {}</text>", x,
+                          y->second + (one_line ? lanes_.row / 2 - 3.0 : 14.0), escaped(what), escaped(target));
+      if (!one_line)
+        out_ += fmt::format("<text class=\"axis start\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y->second + 31.0,
+                            escaped(b.why));
+      out_ += "\n";
+    }
+    for (const RankError& e : report_.errors)
+      if (const auto y = y_of_.find(e.rank); y != y_of_.end())
+        out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">\u2717 {}</text>\n", x, y->second + 14.0,
+                            name_of(e.code));
+  }
+
+  const Report& report_;
+  const TimelineEvents& events_;
+  TimeScale scale_;
+  std::map<Rank, double> y_of_;
+  double y_end_ = 0.0;
+  Lanes lanes_ = roomy;
+  std::string out_;
+};
+
+}  // namespace
+
+TimelinePicture timeline_svg(const Report& report, const TimelineEvents& events, bool fold) {
+  return Picture(report, events, fold).draw();
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,72 @@
+#include "scenarios/reports/text/log_text.h"
+
+#include "core/base/int_set.h"
+#include "core/base/printable.h"
+#include "scenarios/text/text_layout.h"
+
+#include <fmt/format.h>
+
+namespace pdsim::scenarios {
+namespace {
+
+std::string undecided(const Report& report, const LogStory& story) {
+  if (report.blocked.empty() && report.errors.empty() && story.proves.empty()) return "nothing to explain\n";
+  if (report.blocked.empty())
+    return report.errors.empty() ? "undecided: the log has no error whose cause it shows\n"
+                                 : "undecided: the log shows errors that follow from another, and not that one\n";
+  const BlockedRank& first = report.blocked.front();
+  std::vector<Rank> same;
+  for (const BlockedRank& b : report.blocked)
+    if (b.in == first.in && b.seq == first.seq && b.group == first.group) same.push_back(b.rank);
+  return wrapped(
+      fmt::format("undecided: {} waited in {}{} of group {}, and the log does not show which rank did not come",
+                  ranks_text(same), first.in, first.seq > 0 ? fmt::format(" #{}", first.seq) : std::string(),
+                  first.group),
+      0);
+}
+
+std::string lines_of(std::string_view title, const std::vector<std::string>& lines) {
+  if (lines.empty()) return {};
+  std::string out = fmt::format("\n{}\n", title);
+  for (const std::string& line : lines) out += wrapped(line, 2);
+  return out;
+}
+
+}  // namespace
+
+std::string render_logs(const Report& report, const LogStory& story) {
+  const std::size_t ranks = report.run.ranks.size();
+  std::string out = fmt::format("{}   {} rank{}\n\n", report.scenario->name, ranks == 0 ? "no" : std::to_string(ranks),
+                                ranks == 1 ? "" : "s");
+  if (report.findings.empty()) out += undecided(report, story);
+  for (const Diagnosis& d : report.findings) {
+    if (&d != report.diagnosis()) out += "\n";
+    out += wrapped(
+        fmt::format("{}[{}]: {}", report.outcome == Outcome::ok ? "error" : name_of(report.outcome), d.id, d.headline),
+        0);
+    out += "\ncause\n" + wrapped(d.cause, 2);
+    if (!d.fix.empty()) out += "\nfix\n" + wrapped(d.fix, 2);
+    for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+  }
+  if (!story.proves.empty()) {
+    out += "\nwhat the log proves\n";
+    for (const LogProof& proof : story.proves)
+      out += wrapped(fmt::format("{}{}   ({})", proof.ranks.empty() ? "" : ranks_text(proof.ranks) + ": ", proof.says,
+                                 proof.place),
+                     2);
+    if (story.more_proofs > 0) out += fmt::format("  ... and {} more\n", story.more_proofs);
+  }
+  out += lines_of("what it leaves open", story.open) + lines_of("next", story.next);
+  if (const Diagnosis* d = report.diagnosis()) out += fmt::format("\nmore     pdsim explain {}\n", d->id);
+  return printable_lines(out);
+}
+
+std::string render_stacks(const logs::LogFacts& facts) {
+  const std::vector<LogProof> stacks = stacks_of(facts);
+  if (stacks.empty()) return {};
+  std::string out = "\nwhere the ranks are\n";
+  for (const LogProof& stack : stacks) out += wrapped(fmt::format("{}: {}", ranks_text(stack.ranks), stack.says), 2);
+  return printable_lines(out);
+}
+
+}  // namespace pdsim::scenarios

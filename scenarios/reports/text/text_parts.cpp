@@ -1,0 +1,369 @@
+#include "scenarios/reports/text/text_parts.h"
+
+#include "scenarios/diagnosis/analysis/wait_graph.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/records/log_view.h"
+#include "scenarios/text/text_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr std::size_t most_rows = 8;
+
+std::string variant_name(const Report& report) {
+  if (report.scenario == nullptr) return "";
+  return report.scenario->variant.empty() ? report.scenario->name : report.scenario->variant;
+}
+
+// Keys in order of their first rank, with all their ranks.
+template <class Key>
+class Grouped {
+ public:
+  void add(const Key& key, Rank rank) {
+    const auto [it, is_new] = index_.try_emplace(key, groups.size());
+    if (is_new) groups.emplace_back(key, std::vector<Rank>{});
+    groups[it->second].second.push_back(rank);
+  }
+  std::vector<std::pair<Key, std::vector<Rank>>> groups;
+
+ private:
+  std::map<Key, std::size_t> index_;
+};
+
+std::string more_rows(std::size_t all) {
+  return all > most_rows ? fmt::format("  ... and {} more\n", all - most_rows) : "";
+}
+
+std::string place_of(const BlockedRank& b) {
+  std::vector<std::string> parts;
+  if (!b.group.empty() && b.group != "world") parts.push_back("group " + b.group);
+  if (!b.purpose.empty()) parts.push_back(text_of(b.purpose));
+  if (b.step >= 0) parts.push_back(fmt::format("step {}", b.step));
+  if (b.step < 0 && !b.site.empty() && b.site != b.in) parts.push_back(b.site);
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
+bool has_open_calls(const RunRecord& run) {
+  return std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankResult& r) {
+    return std::any_of(r.log.calls.begin(), r.log.calls.end(),
+                       [](const Call& c) { return is_open_at(c, Time::max()); });
+  });
+}
+
+std::string number_of(Seq seq) { return seq < 0 ? "" : fmt::format(" #{}", seq); }
+
+}  // namespace
+
+std::string outcome_sentence(const Report& report) {
+  const RunRecord& run = report.run;
+  if (report.outcome == Outcome::ok) {
+    const bool has_ended = std::all_of(run.ranks.begin(), run.ranks.end(),
+                                       [](const RankResult& rank) { return rank.log.end != RankEnd::running; });
+    if (!has_ended) return has_open_calls(run) ? "no open call is known to be stuck" : "no call is open";
+    return fmt::format("finished in {}", to_string(report.world == "sim" ? run.elapsed : Time{run.wall_ns * 1000}));
+  }
+  if (report.outcome == Outcome::deadlock) {
+    std::vector<std::string> places;
+    int step = -1;
+    for (const BlockedRank& b : report.blocked) {
+      step = step < 0 ? b.step : std::min(step, b.step < 0 ? step : b.step);
+      if (std::find(places.begin(), places.end(), b.in) == places.end()) places.push_back(b.in);
+    }
+    if (step >= 0) return fmt::format("deadlocked in step {}", step);
+    if (places.size() > 3) places.resize(3);
+    return places.empty() ? "deadlocked" : fmt::format("deadlocked in {}", fmt::join(places, " and "));
+  }
+  const RankError& first = first_cause(report.errors);
+  std::vector<Rank> ranks;
+  for (const RankError& e : report.errors)
+    if (e.code == first.code && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);
+  const std::string where = site_text({first.in, first.step});
+  const std::string verb = log_of(run, first.rank).end == RankEnd::died ? "died"
+                           : is_timeout(first.code)                     ? "timed out"
+                                                                        : "raised";
+  std::string text = fmt::format("{} {}", ranks_text(ranks), verb);
+  if (!where.empty()) text += " " + where;
+  return is_timeout(first.code) ? fmt::format("{} at {}", text, to_string(first.at)) : text;
+}
+
+std::string verdict_line(const Report& report, std::size_t name_width) {
+  const std::string name = variant_name(report);
+  const auto line = [&](std::string_view verdict, const std::string& what, const std::string& right) {
+    const std::size_t taken = 8 + std::max(name_width, width_of(name)) + (right.empty() ? 0 : 2 + width_of(right));
+    const std::size_t room = taken + 20 < text_width ? text_width - taken : text_width;
+    std::string text = fmt::format("{}  {:<{}}  {}", verdict, name, name_width, cut(what, room));
+    if (!right.empty()) {
+      const std::size_t gap = name_width + 50;
+      text += std::string(width_of(text) + 2 < gap ? gap - width_of(text) : 2, ' ') + right;
+    }
+    return cut(text, text_width) + "\n";
+  };
+  if (report.verdict == Verdict::skip) {
+    const std::size_t indent = std::min<std::size_t>(8 + name_width, text_width / 2);
+    const std::string reason = wrapped(report.skip_reason, indent);
+    return fmt::format("SKIP  {:<{}}  {}", name, name_width, reason.empty() ? "\n" : reason.substr(indent));
+  }
+  if (report.verdict == Verdict::pass) {
+    const bool ok = report.outcome == Outcome::ok;
+    const std::string right = report.diagnosis() ? fmt::format("[{}]", report.diagnosis()->id)
+                              : ok               ? "all expectations hold"
+                                                 : "";
+    return line("PASS", outcome_sentence(report) + (ok ? "" : ", as expected"), right);
+  }
+  std::string text;
+  const Failure first = report.failures.empty() ? Failure{} : report.failures.front();
+  const std::string place = report.scenario == nullptr ? ""
+                            : first.mark.line > 0
+                                ? fmt::format("{}:{}:{}", report.scenario->file, first.mark.line, first.mark.column)
+                                : report.scenario->file;
+  text += line("FAIL", outcome_sentence(report), place);
+  const std::size_t shown = std::min<std::size_t>(report.failures.size(), 5);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += cut(fmt::format("      expected  {}", report.failures[i].expected), text_width) + "\n";
+    text += cut(fmt::format("      got       {}", report.failures[i].got), text_width) + "\n";
+  }
+  if (report.failures.size() > shown) text += fmt::format("      ... and {} more\n", report.failures.size() - shown);
+  if (report.divergence && !report.diagnosis())
+    text += fmt::format("      first divergence: sequence number {} of group {}\n", report.divergence->seq,
+                        report.divergence->group);
+  return text;
+}
+
+namespace {
+
+// `ranks` wait for all of `waits_for`, or for one of it that is not the waiting one itself.
+std::string target_text(std::vector<Rank> waits_for, bool any, const std::vector<Rank>& ranks) {
+  if (waits_for.empty()) return "nobody";
+  if (!any) return cut(ranks_text(waits_for), 40);
+  if (ranks.size() > 1) return "another of " + cut(ranks_text(waits_for), 40);
+  waits_for.erase(std::remove(waits_for.begin(), waits_for.end(), ranks.front()), waits_for.end());
+  return "one of " + cut(ranks_text(waits_for), 40);
+}
+
+}  // namespace
+
+std::string waits_section(const Report& report) {
+  if (report.blocked.empty()) return {};
+  // Of those who wait for one of several the ranks hold also the waiting one: who waits in a circle is one row.
+  using Key = std::tuple<std::string, std::vector<Rank>, bool, std::string>;
+  Grouped<Key> groups;
+  for (const BlockedRank& b : report.blocked) {
+    std::vector<Rank> waits_for = b.waits_for;
+    if (b.any && waits_for.size() < most_listed)
+      waits_for.insert(std::lower_bound(waits_for.begin(), waits_for.end(), b.rank), b.rank);
+    groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), std::move(waits_for), b.any, b.why},
+               b.rank);
+  }
+  const bool dumped = report.world == pytorch_world;
+  std::string out = report.run.deadlocked && dumped ? fmt::format("who waits for whom (nothing is recorded after {})\n",
+                                                                  to_string(report.run.deadlock_at))
+                    : report.run.deadlocked ? fmt::format("who waits for whom (after {} nothing can happen any more)\n",
+                                                          to_string(report.run.deadlock_at))
+                                            : std::string("who waits for whom\n");
+  std::vector<std::pair<std::string, std::string>> names;
+  std::size_t left = 0, middle = 0;
+  const std::size_t shown = std::min(groups.groups.size(), most_rows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    left = std::max(left, ranks_text(groups.groups[i].second).size());
+    middle = std::max(middle, std::get<0>(groups.groups[i].first).size());
+  }
+  left = std::min<std::size_t>(left, 30);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [what, waits_for, any, why] = groups.groups[i].first;
+    const std::string target = target_text(waits_for, any, groups.groups[i].second);
+    std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", cut(ranks_text(groups.groups[i].second), 30), left,
+                                   what + " ", middle + 1, target);
+    const auto stem = line.find(what);
+    if (stem != std::string::npos) {
+      const std::size_t after = stem + what.size();
+      if (what.size() == middle)
+        line.erase(after, 1);
+      else
+        line[after] = '-', line.erase(after, 1);
+    }
+    if (dumped && !why.empty() && width_of(line) + 3 + width_of(why) > text_width) {
+      out += cut(line, text_width) + "\n" + fmt::format("  {:<{}}   {}\n", "", left, why);
+      continue;
+    }
+    if (!why.empty()) line += "   " + why;
+    out += cut(line, text_width) + "\n";
+  }
+  out += more_rows(groups.groups.size());
+  if (!report.cycle.empty()) {
+    std::string cycle;
+    const std::size_t length = std::min<std::size_t>(report.cycle.size(), 12);
+    for (std::size_t i = 0; i < length; ++i) cycle += fmt::format("{} -> ", report.cycle[i]);
+    if (length < report.cycle.size()) cycle += "... -> ";
+    out += fmt::format("  cycle: {}{}\n", cycle, report.cycle.front());
+  }
+  return out + "\n";
+}
+
+std::string errors_section(const Report& report) {
+  if (report.errors.empty()) return {};
+  Grouped<std::tuple<Code, std::string, int, std::string>> groups;
+  std::vector<Time> first;
+  for (const RankError& e : report.errors) {
+    groups.add({e.code, e.in, e.step, e.message}, e.rank);
+    if (groups.groups.size() > first.size()) first.push_back(e.at);
+  }
+  std::string out = "errors, by time\n";
+  const std::size_t shown = std::min<std::size_t>(groups.groups.size(), 4);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [code, in, step, message] = groups.groups[i].first;
+    const std::string where = site_text({in, step});
+    out += cut(fmt::format("  {}  {}{}{}: {}", to_string(first[i]), ranks_text(groups.groups[i].second),
+                           where.empty() ? "" : " ", where, name_of(code)),
+               text_width) +
+           "\n";
+    std::string text = wrapped(message, 6);
+    const std::size_t third = std::count(text.begin(), text.end(), '\n') > 3 ? 3 : 0;
+    for (std::size_t lines = 0, pos = 0; third != 0 && pos < text.size(); ++pos)
+      if (text[pos] == '\n' && ++lines == third) text.resize(pos + 1);
+    out += text;
+  }
+  if (groups.groups.size() > shown) out += fmt::format("  ... and {} more\n", groups.groups.size() - shown);
+  return out + "\n";
+}
+
+namespace {
+
+std::string state_text(const RankLog& log, const RankState& now) {
+  switch (now.kind) {
+    case RankState::Kind::lost:
+      return "(no record)";
+    case RankState::Kind::ended:
+      return log.end == RankEnd::returned ? "(finished)" : log.end == RankEnd::died ? "(died)" : "(raised)";
+    case RankState::Kind::between_calls:
+      return now.stopped ? "none (stopped)" : "none";
+    case RankState::Kind::in_call:
+      break;
+  }
+  const Call& call = *now.call;
+  const bool in_store = call.layer == Layer::store && !call.site.op.empty();
+  return (in_store ? fmt::format("{} ({})", call.site.op, call.name) : call.name) + (now.stopped ? " (stopped)" : "");
+}
+
+}  // namespace
+
+namespace {
+// What the first bucket that was not full lacked.
+std::string gradients_text(const RankLog& log) {
+  const Note* note = first_note<notes::BucketUnfilled>(log);
+  if (note == nullptr) return "all complete";
+  const auto& unfilled = note->as<notes::BucketUnfilled>();
+  return fmt::format("bucket {}: {} of {}, without {}", unfilled.bucket, unfilled.ready, unfilled.total,
+                     fmt::join(unfilled.missing, ", "));
+}
+}  // namespace
+
+std::string state_section(const Report& report) {
+  const Time moment = moment_of(report.run);
+  const bool buckets = std::any_of(report.run.ranks.begin(), report.run.ranks.end(),
+                                   [](const RankResult& r) { return has_note<notes::BucketUnfilled>(r.log); });
+  Grouped<std::vector<std::string>> groups;
+  std::map<std::vector<std::string>, std::pair<Time, Time>> times;  // first and last of a row
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    const Call* last = nullptr;
+    int step = -1;
+    for (const Call& call : log.calls) {
+      if (call.issued > moment) break;
+      if (call.layer != Layer::program && call.layer != Layer::store && !is_open_at(call, moment) &&
+          call.state == CallState::completed)
+        last = &call;
+      step = std::max(step, call.site.step);
+    }
+    const RankState now = state_at(log, moment);
+    const bool in_collective = now.call != nullptr && now.call->seq >= 0;
+    std::vector<std::string> row{step < 0 ? "" : std::to_string(step),
+                                 last != nullptr   ? last->name + number_of(last->seq)
+                                 : log.dropped > 0 ? "not listed"
+                                                   : "none",
+                                 state_text(log, now), in_collective ? std::to_string(now.call->seq) : "", ""};
+    if (buckets) {
+      row.push_back(gradients_text(log));
+    }
+    groups.add(row, log.rank);
+    if (!now.since) continue;
+    const auto range = times.try_emplace(std::move(row), *now.since, *now.since).first;
+    range->second = {std::min(range->second.first, *now.since), std::max(range->second.second, *now.since)};
+  }
+  std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "current", "#", "since"}};
+  if (buckets) rows.front().emplace_back("gradients");
+  for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i) {
+    std::string ranks = ranks_text(groups.groups[i].second);
+    rows.push_back({cut(ranks.substr(ranks.find(' ') + 1), 24)});
+    const auto& row = groups.groups[i].first;
+    rows.back().insert(rows.back().end(), row.begin(), row.end());
+    if (times.count(row) == 0) continue;
+    const auto& [first, last] = times.at(row);
+    const std::string from = to_string(first), to = to_string(last);
+    rows.back()[5] = from == to ? from : fmt::format("{}..{}", from, to);
+  }
+  return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size()) + "\n";
+}
+
+std::string places_section(const Report& report) {
+  Grouped<std::string> groups;
+  const auto add = [&](Rank rank, const Call* call) {
+    if (call == nullptr || !call->site.origin || call->site.origin->frames.empty()) return;
+    const std::string what = fmt::format("{}{}  {}", call->name, number_of(call->seq), place_text(call->site));
+    for (const auto& [known, ranks] : groups.groups)
+      if (known == what && std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return;
+    groups.add(what, rank);
+  };
+  if (report.divergence)
+    for (const Divergence::Entry& entry : report.divergence->entries) {
+      const RankLog& log = log_of(report.run, entry.rank);
+      add(entry.rank, entry.id < 0 && !log.calls.empty() ? &log.calls.back() : call_by_id(log, entry.id));
+    }
+  for (const BlockedRank& b : report.blocked) add(b.rank, call_by_id(log_of(report.run, b.rank), b.call));
+  if (groups.groups.empty()) return {};
+  std::string out = "where the program made these calls\n";
+  for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i)
+    out +=
+        cut(fmt::format("  {}  {}", cut(ranks_text(groups.groups[i].second), 30), groups.groups[i].first), text_width) +
+        "\n";
+  return out + more_rows(groups.groups.size()) + "\n";
+}
+
+std::string warnings_section(const Report& report) {
+  Grouped<std::string> groups;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::Warning>(result.log))
+      groups.add(text_of(note->as<notes::Warning>()), result.log.rank);
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(groups.groups.size(), 3); ++i)
+    out += wrapped(fmt::format("{}: {}", ranks_text(groups.groups[i].second), groups.groups[i].first), 2);
+  return out.empty() ? out : "warnings\n" + out + "\n";
+}
+
+std::string watchdog_section(const Report& report) {
+  Grouped<std::string> groups;
+  for (std::size_t r = 0; r < report.run.watchdog.size(); ++r)
+    if (!report.run.watchdog[r].empty()) groups.add(report.run.watchdog[r], static_cast<Rank>(r));
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(groups.groups.size(), 3); ++i)
+    out += wrapped(fmt::format("{}: {}", ranks_text(groups.groups[i].second), groups.groups[i].first), 2);
+  return out.empty() ? out : "what the backend itself would say\n" + out + "\n";
+}
+
+std::string replay_line(const Report& report, const std::string& strategy) {
+  if (report.scenario == nullptr || report.scenario->file.empty()) return {};  // validate and bench have no file
+  const Scenario& s = *report.scenario;
+  std::string line = fmt::format("replay   pdsim scenario {}", s.file);
+  if (!s.variant.empty()) line += " --variant " + s.variant;
+  if (report.world != "sim") return line + fmt::format(" --on {}\n", report.world);
+  line += fmt::format(" --seed {}", s.seed);
+  if (strategy != "fifo") line += fmt::format(" --strategy {}", strategy);
+  return line + "\n";
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,304 @@
+// pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
+
+#include "backends/os/whole_file.h"
+#include "core/base/path_part.h"
+#include "scenarios/language/loader.h"
+#include "scenarios/records/launch_record.h"
+#include "scenarios/records/pytorch/files.h"
+#include "scenarios/records/pytorch/job.h"
+#include "scenarios/records/pytorch/write.h"
+#include "scenarios/records/record_json.h"
+#include "scenarios/records/record_origin.h"
+#include "scenarios/reports/json/findings_json.h"
+#include "scenarios/reports/text/text_report.h"
+#include "scenarios/run/analyse.h"
+#include "tools/command.h"
+#include "tools/console/output_folder.h"
+#include "tools/explain/diagnose_live.h"
+#include "tools/explain/diagnose_logs.h"
+#include "tools/flags/trial_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
+
+// How it is told, and where the records go in PyTorch's form, if anywhere.
+struct Output {
+  bool json = false;
+  std::string folder;
+  std::string form = "pickle";
+};
+
+// What is to be diagnosed: records of our own, and jobs of PyTorch.
+struct Found {
+  std::vector<fs::path> records;
+  std::vector<scenarios::pytorch::DumpedJob> jobs;
+  std::vector<std::string> logs;  // of a folder that has neither
+};
+
+// What lies below a folder, or the file itself. Empty, and the problem told, when there is nothing.
+Found found_at(const std::string& argument, Console& console) {
+  std::error_code error;
+  Found all;
+  std::vector<fs::path>& found = all.records;
+  std::set<fs::path> rings;
+  const fs::file_status status = fs::status(argument, error);
+  if (fs::is_directory(status)) {
+    for (fs::recursive_directory_iterator it(argument, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error))
+      if (it->path().filename() == "events.jsonl")
+        found.push_back(it->path());
+      else if (scenarios::is_ring_name(it->path().filename().string()))
+        rings.insert(it->path().parent_path());
+    found.insert(found.end(), rings.begin(), rings.end());
+    std::sort(found.begin(), found.end());
+    all.jobs = scenarios::pytorch::jobs_below(argument);
+    if (found.empty() && all.jobs.empty()) all.logs = log_files_below(argument);
+    if (found.empty() && all.jobs.empty() && all.logs.empty())
+      console.problem(
+          fmt::format("no events.jsonl below {}, which `pdsim scenario --out {}` writes, no rank_N.ring of "
+                      "PDSIM_FLIGHT_RECORD, no dump of PyTorch's Flight Recorder, and no log (.log, .out, .err, .txt)",
+                      argument, argument));
+  } else if (fs::exists(status)) {
+    found.emplace_back(argument);
+  } else {
+    console.problem(fmt::format("there is no file or folder {}", argument));
+  }
+  return all;
+}
+
+std::optional<std::string> read(const fs::path& path, Console& console) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error || size > most_bytes) {
+    console.problem(error ? fmt::format("cannot read {}: {}", path.string(), error.message())
+                          : fmt::format("{} is larger than 1GiB, which no flight record is", path.string()));
+    return std::nullopt;
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    console.problem(fmt::format("cannot read {}", path.string()));
+    return std::nullopt;
+  }
+  return text.str();
+}
+
+// The variant that was run, out of the text that was kept; else the little that the record itself tells.
+struct Source {
+  scenarios::LoadedFile file;
+  scenarios::Scenario scenario;
+};
+
+Source source_of(const std::optional<scenarios::RecordOrigin>& origin, const RunRecord& run, const fs::path& path) {
+  Source source;
+  if (origin && !origin->source.empty()) {
+    source.file = scenarios::load_text(origin->file, origin->source);
+    for (const scenarios::Scenario& variant : source.file.variants)
+      if (source.file.errors == 0 && variant.variant == origin->variant &&
+          static_cast<std::size_t>(variant.world.spec.ranks()) == run.ranks.size()) {
+        source.scenario = variant;
+        source.scenario.seed = source.scenario.world.spec.seed = origin->seed;
+        return source;
+      }
+  }
+  source.file.text.clear();
+  source.scenario.name = origin ? origin->scenario : path.stem().string();
+  source.scenario.variant = origin ? origin->variant : "";
+  source.scenario.file = origin ? origin->file : path.string();
+  source.scenario.seed = origin ? origin->seed : 0;
+  source.scenario.world.spec.ranks_per_node = static_cast<int>(run.ranks.size());
+  return source;
+}
+
+// One file per rank, in `folder`.
+int write_dumps(const std::vector<scenarios::pytorch::Dump>& dumps, const fs::path& folder, const Output& writing,
+                Console& console) {
+  const bool as_json = writing.form == "json";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  std::vector<WholeFile> files;
+  for (const scenarios::pytorch::Dump& dump : dumps)
+    files.push_back({(folder / fmt::format("rank_{}{}", dump.rank, as_json ? ".json" : "")).string(),
+                     as_json ? scenarios::pytorch::json_text(dump) : scenarios::pytorch::pickle_text(dump)});
+  if (const Status written = write_whole_files(files); !written.ok()) {
+    console.problem(written.error().message);
+    return status_of(written.error());
+  }
+  console.print(fmt::format("written  {}, {} file{}\n", (folder / "rank_N").string() + (as_json ? ".json" : ""),
+                            dumps.size(), dumps.size() == 1 ? "" : "s"));
+  return exit_held;
+}
+
+void tell_left_out(const LeftOut& left_out, const std::string& path, Console& console) {
+  for (const std::string& what : left_out.named()) console.problem(fmt::format("{}: {}; left out", path, what));
+  if (const std::size_t more = left_out.count() - left_out.named().size(); more > 0)
+    console.problem(fmt::format("{}: {} more left out", path, more));
+}
+
+// Of which library a record's calls are, as PyTorch writes it before the colon.
+std::string library_of(const scenarios::Report& report) {
+  return report.world == "sim" ? report.scenario->world.spec.backend : report.world;
+}
+
+int diagnose(const fs::path& path, const Output& writing, Console& console) {
+  const bool is_rings = fs::is_directory(path);
+  const std::optional<std::string> text = is_rings ? "" : read(path, console);
+  if (!text) return exit_wrong_input;
+  Result<scenarios::SavedRun> saved =
+      is_rings ? scenarios::run_of_rings(path.string()) : scenarios::run_from_jsonl(*text);
+  if (!saved.ok()) {
+    console.problem(fmt::format("{}: {}", path.string(), saved.error().message));
+    return exit_wrong_input;
+  }
+  tell_left_out(saved->left_out, path.string(), console);
+  const int status = saved->left_out.empty() ? exit_held : exit_wrong_input;
+  std::optional<scenarios::RecordOrigin> origin = scenarios::origin_from_jsonl(*text);
+  if (is_rings) origin = scenarios::RecordOrigin{path.filename().string(), "", "", "processes", 0, ""};
+  const Source source = source_of(origin, saved->run, path);
+  const scenarios::Report report = scenarios::analyse(source.scenario, std::move(saved->run),
+                                                      origin && !origin->world.empty() ? origin->world : "sim");
+  scenarios::TextOptions options;
+  options.source = source.file.text;
+  console.print(writing.json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, options));
+  if (writing.folder.empty()) return status;
+  fs::path folder = fs::path(writing.folder) / path_part(source.scenario.name);
+  if (!source.scenario.variant.empty()) folder /= path_part(source.scenario.variant);
+  return std::max(status, write_dumps(scenarios::pytorch::dumps_of(
+                                          report.run, {library_of(report), source.scenario.file,
+                                                       source.scenario.world.spec.timeout.value_or(Time{})}),
+                                      folder, writing, console));
+}
+
+// A file that cannot be read is told, and its rank is one without a dump.
+int diagnose(const scenarios::pytorch::DumpedJob& job, const Output& writing, Console& console) {
+  scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
+  for (const std::string& problem : read_files.problems) console.problem(problem);
+  for (const std::string& remark : read_files.remarks) console.problem(remark);
+  if (read_files.dumps.empty()) return exit_wrong_input;
+  const bool writes = !writing.folder.empty();
+  Result<RunRecord> run = scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}));
+  if (!run.ok()) {
+    console.problem(fmt::format("{}: {}", job.name, run.error().message));
+    return exit_wrong_input;
+  }
+  scenarios::Scenario scenario;
+  scenario.name = job.name;
+  scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
+  const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
+  console.print(writing.json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, {}));
+  if (!writing.folder.empty())
+    if (const int status =
+            write_dumps(read_files.dumps, fs::path(writing.folder) / path_part(job.name), writing, console);
+        status != exit_held)
+      return status;
+  return read_files.problems.empty() ? exit_held : exit_wrong_input;
+}
+
+int diagnose_all(const std::vector<std::string>& arguments, const Output& writing, Console& console) {
+  int worst = exit_held;
+  bool first = true;
+  const auto add = [&](const auto& one) {
+    if (!first && !writing.json) console.print("\n");
+    first = false;
+    worst = std::max(worst, diagnose(one, writing, console));
+  };
+  std::vector<std::string> files;  // of PyTorch jobs, which are one per rank
+  std::vector<std::string> logs;   // of one job
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    if (fs::is_regular_file(argument, error) && scenarios::pytorch::is_dump_file(argument)) {
+      files.push_back(argument);
+      continue;
+    }
+    if (is_log_file(argument)) {
+      logs.push_back(argument);
+      continue;
+    }
+    const Found found = found_at(argument, console);
+    logs.insert(logs.end(), found.logs.begin(), found.logs.end());
+    if (found.records.empty() && found.jobs.empty() && found.logs.empty())
+      worst = std::max<int>(worst, exit_wrong_input);
+    for (const fs::path& record : found.records) add(record);
+    for (const scenarios::pytorch::DumpedJob& job : found.jobs) add(job);
+  }
+  for (const scenarios::pytorch::DumpedJob& job : scenarios::pytorch::jobs_of(files)) add(job);
+  if (logs.empty()) return worst;
+  if (!first && !writing.json) console.print("\n");
+  return std::max(worst, diagnose_log_files(logs, writing.json, console));
+}
+
+int live_job(const std::string& url, const std::string& wait, const Output& writing, Console& console) {
+  const auto limit = parse_time(wait);
+  if (!limit.ok() || *limit <= Time{}) {
+    console.problem(limit.ok() ? "--wait: it must be longer than nothing" : "--wait: " + limit.error().message);
+    return exit_wrong_input;
+  }
+  if (!writing.folder.empty()) {
+    console.problem("--out is for files; a live job's records are only explained");
+    return exit_wrong_input;
+  }
+  return diagnose_live(url, *limit, writing.json, console);
+}
+
+}  // namespace
+
+Action declare_diagnose(CLI::App& app) {
+  const auto arguments = std::make_shared<std::vector<std::string>>();
+  app.add_option("RECORD", *arguments,
+                 "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), plain logs of a job's "
+                 "ranks (mixed or "
+                 "one file per rank), or folders that hold one of these, or rank_N.ring");
+  const auto live = std::make_shared<std::string>();
+  const auto wait = std::make_shared<std::string>("20s");
+  app.add_option("--live", *live,
+                 "http://HOST:25999: ask PyTorch's debug server of a job that hangs now (2.10 and newer)");
+  app.add_option("--wait", *wait, "for each answer of --live")->capture_default_str();
+  const auto writing = std::make_shared<Output>();
+  app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");
+  app.add_option("--form", writing->form, "of those files: pickle, as PyTorch writes them, or json")
+      ->capture_default_str();
+  app.add_flag("--json", writing->json,
+               "one JSON object per job, on one line: what was found, who is to blame, who waits");
+  return [arguments, writing, live, wait](Console& console) -> int {
+    if (arguments->empty() == live->empty()) {
+      console.problem(arguments->empty() ? "give it files or folders to read, or --live http://HOST:25999"
+                                         : "--live asks a job, and files are of another; run them one after the other");
+      return exit_wrong_input;
+    }
+    if (!live->empty()) return live_job(*live, *wait, *writing, console);
+    if (writing->json && !writing->folder.empty()) {
+      console.problem("--json and --out exclude each other; run them one after the other");
+      return exit_wrong_input;
+    }
+    if (writing->form != "pickle" && writing->form != "json") {
+      console.problem(fmt::format("--form {}: there are pickle and json", writing->form));
+      return exit_wrong_input;
+    }
+    if (!writing->folder.empty())
+      if (const Status folder = prepare_output_folder("--out", writing->folder); !folder.ok()) {
+        console.problem(folder.error().message);
+        return status_of(folder.error());
+      }
+    return diagnose_all(*arguments, *writing, console);
+  };
+}
+
+}  // namespace pdsim::tools
