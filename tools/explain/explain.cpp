@@ -13,7 +13,7 @@
 #include "scenarios/reports/text/symptom_text.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
-#include "tools/explain_pipeline.h"
+#include "tools/explain/explain_pipeline.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "tools/explain_pipeline.h"
+#include "tools/explain/explain_pipeline.h"
 
 #include "backends/os/whole_file.h"
 #include "core/pipeline/check.h"
