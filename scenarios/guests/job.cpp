@@ -191,7 +191,9 @@ void Job::seat_newcomers() {
       continue;
     }
     const Request hello = newcomer->take();
-    if (const std::string problem = seat_problem(hello); !problem.empty()) {
+    if (hello.kind == Request::Kind::unusable) {
+      unusable_ = hello.text;
+    } else if (const std::string problem = seat_problem(hello); !problem.empty()) {
       refuse(*newcomer, problem);
     } else {
       newcomer->answer({}, {});
@@ -259,6 +261,7 @@ std::vector<StackFrame> Job::stack_of(pid_t pid) {
 }
 
 void Job::end(const std::vector<Rank>& aborted) {
+  look_at_all();  // what the last process said before it ended
   Answer abort, over;
   abort.end = "abort";
   over.end = "over";

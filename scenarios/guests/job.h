@@ -63,6 +63,8 @@ class Job {
   const std::vector<std::optional<Ended>>& ended() const { return ended_; }
   bool interrupted() { return signals_.arrived(); }
   const std::string& cannot_execute() const { return cannot_execute_; }
+  // The version of a PyTorch that a process has and that cannot be carried; empty: it has none at all.
+  const std::optional<std::string>& unusable() const { return unusable_; }
 
  private:
   struct Seat {
@@ -105,6 +107,7 @@ class Job {
   std::vector<std::unique_ptr<Connection>> newcomers_;
   std::optional<Introduction> introduction_;
   std::string cannot_execute_;
+  std::optional<std::string> unusable_;
   bool forks_ = false;
   LineSink out_, err_{STDERR_FILENO};
 };

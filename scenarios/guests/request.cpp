@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 20> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 21> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -34,7 +34,8 @@ constexpr std::array<std::pair<std::string_view, Kind>, 20> kinds{{{"hello", Kin
                                                                    {"Model", Kind::model},
                                                                    {"Variable", Kind::variable},
                                                                    {"Raised", Kind::raised},
-                                                                   {"Done", Kind::done}}};
+                                                                   {"Done", Kind::done},
+                                                                   {"Unusable", Kind::unusable}}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 

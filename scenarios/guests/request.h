@@ -40,6 +40,7 @@ struct Request {
     goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped
     done,      // in a record beside the real library: the call that was written as number `work` ended, with the error `code` and `text`
+    unusable,  // before any hello: this interpreter's PyTorch, of the version `text`, cannot be carried; no version: it has none
   };
   Kind kind = Kind::hello;
   std::string name, text, code, store, expected, dtype, reduce, module, purpose;

@@ -3,6 +3,8 @@
 #include "scenarios/guests/real/watched_job.h"
 #include "scenarios/guests/session.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pdsim::scenarios::guests {
@@ -14,6 +16,14 @@ std::string_view profile_of(std::string_view version) {
 
 }  // namespace
 
+bool is_tried(std::string_view version) {
+  constexpr std::array<std::string_view, 3> tried{"1.13", "2.6", "2.14"};
+  const auto is_of = [version](std::string_view minor) {
+    return version.starts_with(minor) && (version.size() == minor.size() || version[minor.size()] == '.');
+  };
+  return std::any_of(tried.begin(), tried.end(), is_of);
+}
+
 Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
                             const std::optional<std::string>& backend) {
   Result<std::unique_ptr<Job>> started = Job::start(options);
@@ -22,6 +32,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   GuestRun run;
   if (const auto introduction = job.wait_for_introduction()) {
     run.introduced = true;
+    run.version = introduction->version;
     if (options.ranks == 0) world.ranks_per_node = introduction->ranks;
     if (library_named(introduction->backend) != nullptr) world.backend = introduction->backend;
     world.profile = profile_of(introduction->version);
@@ -29,9 +40,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   if (backend) world.backend = *backend;
   const RankProgram program = [&](RankEnvironment& env) {
     Session session(env, job);
-    const ProgramResult result = session.run();
-    if (!session.missing_module().empty()) run.missing_module = session.missing_module();
-    return result;
+    return session.run();
   };
   Result<RunRecord> record = sim::run(world, how, program);
   std::vector<Rank> aborted;
@@ -45,6 +54,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   run.record = std::move(*record);
   run.world = std::move(world);
   run.ended = job.ended();
+  run.unusable = job.unusable();
   return run;
 }
 
@@ -62,7 +72,7 @@ Result<GuestRun> run_really(const JobOptions& options, sim::WorldSpec world, con
   run.record = std::move(record.saved.run);
   run.remarks = std::move(record.remarks);
   run.introduced = !record.backend.empty();
-  run.missing_module = record.missing_module;
+  if (record.missing_module == "torch") run.unusable = "";
   run.world.ranks_per_node = static_cast<int>(run.record.ranks.size());
   run.world.profile = profile_of(record.version);
   if (library_named(record.backend) != nullptr) run.world.backend = run.library = record.backend;

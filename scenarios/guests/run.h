@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::scenarios::guests {
@@ -16,10 +17,15 @@ struct GuestRun {
   sim::WorldSpec world;                     // with the backend and the version that the script has
   std::vector<std::optional<Ended>> ended;  // how each process ended
   bool introduced = false;                  // some rank came to init_process_group
-  std::string missing_module;               // of the ImportError that ended a rank; empty: none
   std::string library;                      // on which the script ran for real; empty: it was simulated
   std::vector<std::string> remarks;         // for people, on what the diagnosis does not tell
+  std::string version;                      // of PyTorch, as the first rank says it
+  std::optional<std::string> unusable;      // the version of one that cannot be carried; empty: an interpreter has none
 };
+
+// Versions of PyTorch that pdsim's tests have run on: "1.13". Others of 2.x may do.
+bool is_tried(std::string_view version);
+inline constexpr std::string_view tried_versions = "1.13, 2.6 and 2.14";
 
 // `backend`: instead of the one that the script names. Errors: io_error, input_invalid (the program cannot be executed), cancelled (a
 // signal), those of sim::run.

@@ -22,8 +22,6 @@ class Session {
  public:
   Session(RankEnvironment& env, Job& job) : env_(env), job_(job), script_(env.recorder) {}
   ProgramResult run();
-  // Of the ImportError that ended the script; empty: none did.
-  std::string missing_module() const { return script_.raised() ? script_.raised()->module : std::string(); }
 
  private:
   // A started call.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,51 @@ TEST(GuestInput, AnInterpreterWithoutPyTorchIsSaidInOneLine) {
   const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "train.py"}, folder.path());
   EXPECT_EQ(run.status, 3) << run.output << run.problems;
   EXPECT_NE(run.problems.find("pdsim: python3 finds no PyTorch"), std::string::npos) << run.problems;
+}
+
+// Stands for a PyTorch of another version; what matters of it is only that.
+void write_torch(const Folder& folder, const std::string& version) {
+  std::filesystem::create_directories(folder.path() / "torch/distributed");
+  folder.write("torch/__init__.py", "from . import version\n");
+  folder.write("torch/version.py", "__version__ = '" + version + "'\n");
+  folder.write("torch/distributed/__init__.py", "from . import distributed_c10d\n");
+  folder.write("torch/distributed/distributed_c10d.py", "");
+  folder.write("train.py", "import torch.distributed\nprint('begins')\n");
+}
+
+TEST(GuestInput, APyTorchThatIsTooOldIsSaidInOneLine) {
+  const Folder folder;
+  write_torch(folder, "1.12.1");
+  for (const std::vector<std::string>& ranks : {std::vector<std::string>{"-n", "2"}, std::vector<std::string>{}}) {
+    std::vector<std::string> arguments{"run"};
+    arguments.insert(arguments.end(), ranks.begin(), ranks.end());
+    arguments.insert(arguments.end(), {"--", "python3", "train.py"});
+    const Ended run = run_pdsim(arguments, folder.path());
+    EXPECT_EQ(run.status, 3) << run.output;
+    EXPECT_EQ(run.problems, "pdsim: python3 has PyTorch 1.12.1, which pdsim run cannot carry; it takes 1.13 and 2.x\n");
+    EXPECT_FALSE(shows(run, "begins")) << run.output;
+  }
+}
+
+TEST(GuestInput, APyTorchThatCannotBeHookedIntoIsSaidInOneLine) {
+  const Folder folder;
+  write_torch(folder, "2.99");
+  const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "train.py"}, folder.path());
+  EXPECT_EQ(run.status, 3) << run.output;
+  EXPECT_EQ(run.problems, "pdsim: python3 has PyTorch 2.99, which pdsim run cannot carry; it takes 1.13 and 2.x\n");
+}
+
+TEST_F(GuestEndings, AVersionThatWasNotTriedIsSaidAndCarried) {
+  const Ended run = run_script(R"(import torch
+torch.version.__version__ = str(torch.__version__).split(".")[0] + ".99.1"
+import torch.distributed as dist
+dist.init_process_group("gloo")
+dist.barrier()
+)");
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+  EXPECT_NE(run.problems.find(".99.1 has not been tried with pdsim run, as 1.13, 2.6 and 2.14 have; the run went on\n"),
+            std::string::npos)
+      << run.problems;
 }
 
 TEST(GuestInput, AProgramThatIsNotThereIsWrongInput) {

@@ -109,14 +109,22 @@ int told_end(const scenarios::guests::GuestRun& run, const scenarios::Report& re
                                                                                                   : exit_held;
 }
 
+std::string unusable_text(const std::string& interpreter, const std::string& version) {
+  if (version.empty())
+    return fmt::format("{} finds no PyTorch (`import torch` failed); install it for this interpreter, for example "
+                       "with `apt-get install python3-torch` or `pip install torch`",
+                       interpreter);
+  return fmt::format("{} has PyTorch {}, which pdsim run cannot carry; it takes 1.13 and 2.x", interpreter, version);
+}
+
 int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& console) {
-  if (run.missing_module == "torch") {
-    console.problem(
-        fmt::format("{} finds no PyTorch (`import torch` failed); install it for this interpreter, for example "
-                    "with `apt-get install python3-torch` or `pip install torch`",
-                    flags.command.front()));
+  if (run.unusable) {
+    console.problem(unusable_text(flags.command.front(), *run.unusable));
     return exit_not_available;
   }
+  if (!run.version.empty() && !scenarios::guests::is_tried(run.version))
+    console.problem(fmt::format("PyTorch {} has not been tried with pdsim run, as {} have; the run went on", run.version,
+                                scenarios::guests::tried_versions));
   scenarios::Scenario scenario;
   const std::string script = script_of(flags.command);
   scenario.name = fs::path(script).filename().string();

@@ -13,9 +13,13 @@ __all__ = ["install"]
 
 
 def _groups(module: object) -> None:
-    from . import init
+    from . import init, versions
 
-    init.install(module)
+    versions.require_known()
+    try:
+        init.install(module)
+    except (AttributeError, ImportError, TypeError) as error:
+        raise versions.Unsupported(versions.text()) from error
 
 
 def _records(module: object) -> None:

@@ -24,6 +24,9 @@ def raised(kind: Type[BaseException], error: BaseException, trace: Optional[Trac
             found.insert(0, (trace.tb_frame.f_code.co_name, path, trace.tb_lineno))
         trace = trace.tb_next
     link.ended_badly = True
+    unsupported = getattr(error, "pdsim_unsupported", "")
+    if not link.is_recorded() and (unsupported or (isinstance(error, ImportError) and error.name == "torch")):
+        return link.unusable(unsupported)
     if not link.is_open() and link._slot() < 0 and not _is_recorded_rank():
         return  # the process that starts the ranks is none
     try:
@@ -49,6 +52,8 @@ def _watch_exceptions() -> None:
     def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
         if not issubclass(kind, KeyboardInterrupt):
             raised(kind, error, trace)
+        if getattr(error, "pdsim_unsupported", False):
+            return  # pdsim says it in a line
         former(kind, error, trace)
 
     sys.excepthook = hook

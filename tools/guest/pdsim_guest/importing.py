@@ -10,7 +10,8 @@ Callback = Callable[[ModuleType], None]
 
 
 class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, callbacks: List[Callback]) -> None:
+    def __init__(self, name: str, loader: importlib.abc.Loader, callbacks: List[Callback]) -> None:
+        self._name = name
         self._loader = loader
         self._callbacks = callbacks
 
@@ -21,9 +22,12 @@ class _Loader(importlib.abc.Loader):
         self._loader.exec_module(module)
         writes = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # callbacks import the rest of this package, beside which nothing is written
-        for callback in self._callbacks:
-            callback(module)
-        sys.dont_write_bytecode = writes
+        try:
+            for callback in self._callbacks:
+                callback(module)
+        finally:
+            sys.dont_write_bytecode = writes
+        _finder.callbacks.pop(self._name, None)  # one that failed may be tried again
 
     def __getattr__(self, name: str) -> object:  # get_source, get_data, is_package ...
         return getattr(self._loader, name)
@@ -36,7 +40,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
-        callbacks = self.callbacks.pop(fullname, None)
+        callbacks = self.callbacks.get(fullname)
         if callbacks is None:
             return None
         for finder in sys.meta_path:
@@ -44,7 +48,7 @@ class _Finder(importlib.abc.MetaPathFinder):
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None and spec.loader is not None:
-                spec.loader = _Loader(spec.loader, callbacks)
+                spec.loader = _Loader(fullname, spec.loader, callbacks)
                 return spec
         return None
 

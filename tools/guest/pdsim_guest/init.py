@@ -161,7 +161,6 @@ def _destroying(c10d: ModuleType) -> None:
 
 
 def install(c10d: ModuleType) -> None:
-    versions.require_known()
     if versions.is_2():
         making.watch_making(c10d, _Making)
         making.replace_backends(c10d, _ours)

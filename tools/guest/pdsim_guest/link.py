@@ -152,6 +152,16 @@ def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -
     return _link
 
 
+def unusable(version: str) -> None:
+    """Says that this interpreter's PyTorch cannot be carried, or that it has none."""
+    if is_open() or "PDSIM_GUEST" not in os.environ:
+        return
+    try:
+        Link(os.environ["PDSIM_GUEST"]).tell({"op": "Unusable", "text": version})
+    except OSError:
+        pass  # pdsim has ended
+
+
 ended_badly = False
 
 

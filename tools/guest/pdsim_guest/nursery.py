@@ -14,14 +14,15 @@ from typing import List
 _set_death_signal = 1  # PR_SET_PDEATHSIG
 
 
-def _import_torch() -> None:
-    """What a rank of it imports later is there already; a script that needs another torch, or none, sees what it would see without."""
+def _import_torch() -> bool:
+    """What a rank of it imports later is there already. False: it cannot be imported, of which the script sees what it would see."""
     try:
         import torch.distributed
         import torch.nn.parallel
         import torch.optim
-    except Exception:  # the script says so, if it imports it too
-        pass
+    except Exception:
+        return False
+    return True
 
 
 def _become_rank(middle: int, variables: bytes, streams: List[int], libc: ctypes.CDLL) -> None:
@@ -43,10 +44,10 @@ def serve() -> None:
     """Returns in each rank, which goes on to the script; the process that forks them ends with pdsim."""
     control = socket.socket(fileno=int(os.environ.pop("PDSIM_GUEST_NURSERY")))
     libc = ctypes.CDLL(None)
-    _import_torch()
+    threads = len(os.listdir("/proc/self/task")) if _import_torch() else 0
     gc.collect()
     gc.freeze()
-    control.send(b"%d" % len(os.listdir("/proc/self/task")))
+    control.send(b"%d" % threads)
     while True:
         variables, streams, _, _ = socket.recv_fds(control, 1 << 16, 2)
         if not variables:

@@ -7,11 +7,11 @@ oldest = (1, 13)
 
 
 class Unsupported(ImportError):
-    """Ends the import of torch.distributed; pdsim says why in one line."""
+    """Ends the import of torch.distributed; pdsim says so in one line."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why, name="torch")
-        self.pdsim_unsupported = why
+    def __init__(self, version: str) -> None:
+        super().__init__(f"pdsim run cannot carry PyTorch {version}", name="torch")
+        self.pdsim_unsupported = version
 
 
 def text() -> str:
@@ -31,4 +31,4 @@ def is_2() -> bool:
 
 def require_known() -> None:
     if number() < oldest:
-        raise Unsupported(f"PyTorch {text()} is too old; pdsim run carries scripts of 1.13 and 2.x")
+        raise Unsupported(text())

@@ -13,9 +13,10 @@ torch.manual_seed(rank)
 part = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
 optimizer = torch.optim.SGD(part.parameters(), lr=0.1)
 stage = PipelineStage(part, rank, size, torch.device("cpu"))
+batches = 2
 schedule = ScheduleGPipe(stage, n_microbatches=4, loss_fn=nn.functional.mse_loss)
 
-for step in range(2):
+for step in range(batches):
     optimizer.zero_grad()
     if rank == 0:
         schedule.step(torch.randn(16, 8))

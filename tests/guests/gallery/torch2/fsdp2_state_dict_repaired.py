@@ -5,6 +5,7 @@
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 from torch.distributed.fsdp import fully_shard
 
 dist.init_process_group("gloo")
@@ -21,5 +22,7 @@ for step in range(3):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    dist.all_reduce(loss.detach(), op=dist.ReduceOp.SUM)
+    whole = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True))  # gathered from all ranks
+    if dist.get_rank() == 0:
+        print(f"step {step}: {sum(t.sum() for t in whole.values()):.4f}")
 dist.destroy_process_group()

@@ -3,7 +3,6 @@
 """torch.distributed.checkpoint: all ranks save together, and load together what they saved."""
 
 import os
-import shutil
 import tempfile
 
 import torch
@@ -13,7 +12,8 @@ from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 dist.init_process_group("gloo")
-where = [tempfile.mkdtemp() if dist.get_rank() == 0 else None]
+shared = tempfile.TemporaryDirectory() if dist.get_rank() == 0 else None  # a file system that all ranks see
+where = [shared.name if shared else None]
 dist.broadcast_object_list(where)
 folder = os.path.join(where[0], "step1")
 
@@ -21,6 +21,7 @@ model = nn.Linear(8, 8)
 fully_shard(model)
 before = model.weight.full_tensor()
 dcp.save({"model": model.state_dict()}, checkpoint_id=folder)
+dist.barrier()
 with torch.no_grad():
     for parameter in model.parameters():
         parameter.zero_()
@@ -29,6 +30,4 @@ dcp.load(state, checkpoint_id=folder)
 model.load_state_dict(state["model"])
 assert torch.equal(before, model.weight.full_tensor())
 dist.barrier()
-if dist.get_rank() == 0:
-    shutil.rmtree(where[0])
 dist.destroy_process_group()

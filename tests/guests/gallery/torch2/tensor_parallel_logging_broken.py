@@ -1,5 +1,6 @@
 # ranks: 2
-# finds: nothing
+# finds: deadlock[collective-mismatch]
+# line: norm = model[0].weight.full_tensor().norm()
 """A feed-forward block whose first layer is split by columns and the second by rows."""
 
 import torch
@@ -21,4 +22,7 @@ for step in range(3):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+    if dist.get_rank() == 0:
+        norm = model[0].weight.full_tensor().norm()
+        print(f"step {step}: {norm:.4f}")
 dist.destroy_process_group()
