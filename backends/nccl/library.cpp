@@ -1,9 +1,9 @@
 #include "backends/nccl/library.h"
 
-#include "backends/nccl/channel.h"
-#include "backends/nccl/device_kernels.h"
+#include "backends/nccl/device/channel.h"
+#include "backends/nccl/device/device_kernels.h"
+#include "backends/nccl/device/host_arithmetic.h"
 #include "backends/nccl/errors.h"
-#include "backends/nccl/host_arithmetic.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 //   order    of floating-point sums is NCCL's own
 #pragma once
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 #include "core/collectives/collective.h"
 
 namespace pdsim {

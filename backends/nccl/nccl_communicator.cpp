@@ -1,6 +1,6 @@
 #include "backends/nccl/nccl_communicator.h"
 
-#include "backends/nccl/device_plan.h"
+#include "backends/nccl/device/device_plan.h"
 #include "backends/nccl/errors.h"
 #include "backends/nccl/native.h"
 #include "backends/os/deadline.h"

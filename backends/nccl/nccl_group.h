@@ -5,7 +5,7 @@
 //   failure         aborts all of them. What was in flight ends with the reason, and nothing can be started any more
 #pragma once
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 
 #include <future>
 #include <memory>

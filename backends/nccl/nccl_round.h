@@ -1,7 +1,7 @@
 // One round of messages as one group call.
 #pragma once
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 
 #include <cstdint>
 #include <span>

@@ -7,7 +7,7 @@
 //   sizes     a receive that is not as long as its message is undefined in NCCL. An empty message travels as one byte
 #pragma once
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 #include "core/base/quantity.h"
 #include "core/runtime/transport.h"
 

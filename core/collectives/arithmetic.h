@@ -1,5 +1,5 @@
 // What the reduce operations do to two elements: one definition for the loops of this machine's processor (reduce.h, kernels.h) and
-// for devices' (backends/nccl/device_kernels.h), so that their bits are the same.
+// for devices' (backends/nccl/device/device_kernels.h), so that their bits are the same.
 //
 //   bool     sum and max are `or`, product and min are `and`
 //   integers wrap

@@ -2,7 +2,7 @@
 //
 //   prints   one line per dtype with the operations that are right, then a table of bandwidths
 //   status   0: everything is right, 1: something is wrong, 3: there is no device
-#include "backends/nccl/device_kernels.h"
+#include "backends/nccl/device/device_kernels.h"
 #include "core/collectives/reduce.h"
 
 #include <algorithm>

@@ -120,7 +120,7 @@ pdsim_backend(MPI MPI MPI::MPI_CXX)
 pdsim_backend(NCCL CUDAToolkit CUDA::cudart_static)
 
 if(PDSIM_NVCC)
-  set(kernels ${PROJECT_SOURCE_DIR}/backends/nccl/device_kernels)
+  set(kernels ${PROJECT_SOURCE_DIR}/backends/nccl/device/device_kernels)
   set(kernels_object ${CMAKE_CURRENT_BINARY_DIR}/device_kernels.o)
   set(generate "")
   foreach(architecture IN LISTS PDSIM_CUDA_ARCHITECTURES)
@@ -139,7 +139,7 @@ if(PDSIM_NVCC)
   list(APPEND sources ${kernels_object})
 endif()
 # Who uses pdsim need not have NCCL's types, which are in all headers of its folder but one.
-file(GLOB of_nccl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/nccl/*.h)
+file(GLOB_RECURSE of_nccl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/nccl/*.h)
 list(REMOVE_ITEM of_nccl ${PROJECT_SOURCE_DIR}/backends/nccl/nccl_backend.h)
 pdsim_library(backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries} NOT_INSTALLED ${of_nccl})
 # The libraries' tables of calls use the same names.

@@ -1,9 +1,9 @@
 // The library itself. Where there is no device these are skipped, but for the one that says what happens then.
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
+#include "backends/nccl/device/staging.h"
 #include "backends/nccl/errors.h"
 #include "backends/nccl/nccl_backend.h"
-#include "backends/nccl/staging.h"
 #include "core/collectives/element.h"
 #include "core/collectives/reduce.h"
 #include "tests/unit/backends/ranks_in_threads.h"

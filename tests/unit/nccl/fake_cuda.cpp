@@ -1,4 +1,4 @@
-#include "backends/nccl/host_arithmetic.h"
+#include "backends/nccl/device/host_arithmetic.h"
 #include "core/base/check.h"
 #include "tests/unit/nccl/fake_world.h"
 

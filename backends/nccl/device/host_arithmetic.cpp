@@ -1,4 +1,4 @@
-#include "backends/nccl/host_arithmetic.h"
+#include "backends/nccl/device/host_arithmetic.h"
 
 #include "backends/nccl/errors.h"
 #include "core/collectives/reduce.h"

@@ -2,7 +2,7 @@
 // and copies back. Offsets are into the flight's memory.
 #pragma once
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 
 namespace pdsim {
 

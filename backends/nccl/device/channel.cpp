@@ -1,4 +1,4 @@
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 
 #include "backends/nccl/errors.h"
 

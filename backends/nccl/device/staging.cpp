@@ -1,4 +1,4 @@
-#include "backends/nccl/staging.h"
+#include "backends/nccl/device/staging.h"
 
 #include "backends/nccl/errors.h"
 

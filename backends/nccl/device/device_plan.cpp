@@ -1,4 +1,4 @@
-#include "backends/nccl/device_plan.h"
+#include "backends/nccl/device/device_plan.h"
 
 #include "backends/nccl/errors.h"
 #include "backends/nccl/nccl_round.h"

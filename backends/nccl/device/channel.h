@@ -10,8 +10,8 @@
 #pragma once
 
 #include "backends/engine/polling_engine.h"
+#include "backends/nccl/device/staging.h"
 #include "backends/nccl/library.h"
-#include "backends/nccl/staging.h"
 #include "core/base/types.h"
 
 #include <chrono>

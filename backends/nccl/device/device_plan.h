@@ -7,7 +7,7 @@
 //            launched, and its output written whole when it has landed
 #pragma once
 
-#include "backends/nccl/channel.h"
+#include "backends/nccl/device/channel.h"
 #include "core/collectives/algorithms.h"
 
 namespace pdsim {

@@ -1,4 +1,4 @@
-#include "backends/nccl/device_kernels.h"
+#include "backends/nccl/device/device_kernels.h"
 
 #include "core/collectives/arithmetic.h"
 
