@@ -1,7 +1,6 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
 #include "backends/os/whole_file.h"
-#include "core/base/path_part.h"
 #include "scenarios/language/loader.h"
 #include "scenarios/records/launch_record.h"
 #include "scenarios/records/pytorch/files.h"
@@ -12,6 +11,7 @@
 #include "scenarios/reports/json/findings_json.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/text/path_part.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
 #include "tools/explain/diagnose_live.h"

@@ -2,7 +2,7 @@
 
 #include "core/base/printable.h"
 
-#include "core/base/path_part.h"
+#include "scenarios/text/path_part.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/path_part.h"
+#include "scenarios/text/path_part.h"
 
 #include "core/base/printable.h"
 
