@@ -42,6 +42,7 @@ class Link:
     def __init__(self, path: str) -> None:
         self.pid = os.getpid()
         self._lock = threading.RLock()
+        self._threads_said = False
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         made.connect(path)
         self._fd = made.detach()  # open to the very end of the process, whatever still calls then
@@ -56,14 +57,26 @@ class Link:
         """The answer, and its data unless that went `into` memory of the caller's."""
         if os.getpid() != self.pid:
             raise RuntimeError(f"pdsim: process {os.getpid()} was forked from a rank and calls torch.distributed too")
-        with self._lock:
+        if not self._lock.acquire(blocking=False):
+            self._say_threads()
+            self._lock.acquire()
+        try:
             self._send(request, data)
             reply, rest = self._receive(into)
+        finally:
+            self._lock.release()
         if "end" in reply:
             _end_as(reply["end"])
         if "error" in reply:
             raise refused(reply["message"], reply["error"])
         return reply, rest
+
+    def _say_threads(self) -> None:
+        if not self._threads_said:
+            self._threads_said = True
+            sys.stderr.write(
+                "pdsim: two threads of this rank call torch.distributed at once; here one waits for the other, so a hang may be pdsim's own\n"
+            )
 
     def _send(self, request: Dict[str, Any], data: Sequence[memoryview]) -> None:
         text = json.dumps(request).encode()
