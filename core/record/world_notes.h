@@ -27,10 +27,11 @@ enum class WarningKind : std::uint8_t {
   unused_search_in_vain,  // find_unused_parameters found none
 };
 
-// What nothing is known of: not even that the rank ran.
+// What nothing is known of: not even that the rank ran. `unreadable`: it left a record, which is damaged.
 struct NoRecord {
+  bool unreadable = false;
   static constexpr std::string_view kind = "no-record";
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr auto fields() { return std::tuple{Field{"unreadable", &NoRecord::unreadable}}; }
   bool operator==(const NoRecord&) const = default;
 };
 

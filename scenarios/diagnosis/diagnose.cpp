@@ -3,14 +3,15 @@
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 
 namespace pdsim::scenarios {
 namespace {
-
-bool has(const std::vector<Rank>& ranks, Rank rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
 
 // The blocked ranks that wait for a culprit, or for a rank that does, and so on.
 std::vector<Rank> held_up_by(const Report& report, const std::vector<Rank>& culprits) {
@@ -34,29 +35,35 @@ std::vector<Rank> held_up_by(const Report& report, const std::vector<Rank>& culp
   return ranks;
 }
 
-void add_call(std::vector<CallReference>& calls, Rank rank, const Call& call) {
-  if (call.layer == Layer::program) return;
-  const auto same = std::find_if(calls.begin(), calls.end(), [&](const CallReference& c) {
-    return c.name == call.name && c.group == call.group && c.seq == call.seq && c.peer == call.peer &&
-           (c.seq >= 0 || (c.call == call.id && has(c.ranks, rank)));
-  });
-  if (same == calls.end()) {
-    calls.push_back({{rank}, call.name, call.group, call.seq, call.peer, call.site, call.id});
-  } else if (!has(same->ranks, rank)) {
-    same->ranks.push_back(rank);
+// Calls of ranks, each once, in the order in which they are added. Cost: O(log n) a call.
+class References {
+ public:
+  void add(Rank rank, const Call& call) {
+    if (call.layer == Layer::program) return;
+    const std::int64_t own = call.seq >= 0 ? -1 : call.id;  // a message is one rank's
+    const Rank of = call.seq >= 0 ? no_rank : rank;
+    const auto [it, is_new] = known_.try_emplace({call.name, call.group, call.seq, call.peer, own, of}, all.size());
+    if (is_new) all.push_back({{}, call.name, call.group, call.seq, call.peer, call.site, call.id});
+    if (ranks_.emplace(it->second, rank).second) all[it->second].ranks.push_back(rank);
   }
-}
+  std::vector<CallReference> all;
+
+ private:
+  std::map<std::tuple<std::string, std::string, Seq, Rank, std::int64_t, Rank>, std::size_t> known_;
+  std::set<std::pair<std::size_t, Rank>> ranks_;
+};
 
 // What the evidence cites, and where the ranks of the finding sit.
 std::vector<CallReference> calls_of(const Report& report, const Diagnosis& d) {
-  std::vector<CallReference> calls;
+  References calls;
   for (const Evidence& evidence : d.evidence)
-    if (const Call* call = call_by_id(log_of(report.run, evidence.rank), evidence.call))
-      add_call(calls, evidence.rank, *call);
+    if (const Call* call = call_by_id(log_of(report.run, evidence.rank), evidence.call)) calls.add(evidence.rank, *call);
+  std::set<Rank> ranks(d.waiting.begin(), d.waiting.end());
+  ranks.insert(d.ranks.begin(), d.ranks.end());
   for (const BlockedRank& b : report.blocked)
-    if (has(d.waiting, b.rank) || has(d.ranks, b.rank))
-      if (const Call* call = call_by_id(log_of(report.run, b.rank), b.call)) add_call(calls, b.rank, *call);
-  return calls;
+    if (ranks.count(b.rank) != 0)
+      if (const Call* call = call_by_id(log_of(report.run, b.rank), b.call)) calls.add(b.rank, *call);
+  return std::move(calls.all);
 }
 
 }  // namespace

@@ -121,6 +121,7 @@ struct Diagnosis {
   std::string why;                   // a paragraph
   std::string fix;                   // one sentence or setting
   std::vector<std::string> fix_lines;
+  std::string next;  // the next step of whoever looks for the cause, where that is not the fix itself
   std::vector<Cure> cures;
   std::vector<std::string> parameters;
   std::vector<Span> spans;

@@ -92,7 +92,7 @@ constexpr std::array forms{
     Form{"fix without a proof", R"(^fix$)"},
     Form{"proven fix", R"(^fix   \(variants? `)"},
     Form{"cost of a fix", R"(, costs? )"},
-    Form{"what PyTorch recorded", R"(\(nothing is recorded after )"},
+    Form{"what PyTorch recorded", R"(^collectives by process group)"},
 };
 
 // "... fingerprint ...   simulated 3ms in 12ms" without what belongs to the machine or to another test.

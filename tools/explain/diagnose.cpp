@@ -8,7 +8,7 @@
 #include "scenarios/records/pytorch/write.h"
 #include "scenarios/records/record_json.h"
 #include "scenarios/records/record_origin.h"
-#include "scenarios/reports/json/findings_json.h"
+#include "scenarios/reports/dumped/dump_report.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/text/path_part.h"
@@ -17,6 +17,7 @@
 #include "tools/explain/diagnose_live.h"
 #include "tools/explain/diagnose_logs.h"
 #include "tools/flags/trial_flags.h"
+#include "tools/explain/job_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,11 +39,11 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
 
-// How it is told, and where the records go in PyTorch's form, if anywhere.
+// Where the records go in PyTorch's form, if anywhere, and how the jobs are told.
 struct Output {
-  bool json = false;
   std::string folder;
   std::string form = "pickle";
+  JobOutput jobs;
 };
 
 // What is to be diagnosed: records of our own, and jobs of PyTorch.
@@ -158,7 +159,7 @@ std::string library_of(const scenarios::Report& report) {
   return report.world == "sim" ? report.scenario->world.spec.backend : report.world;
 }
 
-int diagnose(const fs::path& path, const Output& writing, Console& console) {
+int diagnose(const fs::path& path, Output& writing, Console& console) {
   const bool is_rings = fs::is_directory(path);
   const std::optional<std::string> text = is_rings ? "" : read(path, console);
   if (!text) return exit_wrong_input;
@@ -169,7 +170,7 @@ int diagnose(const fs::path& path, const Output& writing, Console& console) {
     return exit_wrong_input;
   }
   tell_left_out(saved->left_out, path.string(), console);
-  const int status = saved->left_out.empty() ? exit_held : exit_wrong_input;
+  int status = saved->left_out.empty() ? exit_held : exit_wrong_input;
   std::optional<scenarios::RecordOrigin> origin = scenarios::origin_from_jsonl(*text);
   if (is_rings) origin = scenarios::RecordOrigin{path.filename().string(), "", "", "processes", 0, ""};
   const Source source = source_of(origin, saved->run, path);
@@ -177,7 +178,7 @@ int diagnose(const fs::path& path, const Output& writing, Console& console) {
                                                       origin && !origin->world.empty() ? origin->world : "sim");
   scenarios::TextOptions options;
   options.source = source.file.text;
-  console.print(writing.json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, options));
+  status = std::max(status, writing.jobs.show(report, scenarios::render_diagnosis(report, options), console));
   if (writing.folder.empty()) return status;
   fs::path folder = fs::path(writing.folder) / path_part(source.scenario.name);
   if (!source.scenario.variant.empty()) folder /= path_part(source.scenario.variant);
@@ -188,13 +189,14 @@ int diagnose(const fs::path& path, const Output& writing, Console& console) {
 }
 
 // A file that cannot be read is told, and its rank is one without a dump.
-int diagnose(const scenarios::pytorch::DumpedJob& job, const Output& writing, Console& console) {
+int diagnose(const scenarios::pytorch::DumpedJob& job, Output& writing, Console& console) {
   scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
   for (const std::string& problem : read_files.problems) console.problem(problem);
   for (const std::string& remark : read_files.remarks) console.problem(remark);
   if (read_files.dumps.empty()) return exit_wrong_input;
   const bool writes = !writing.folder.empty();
-  Result<RunRecord> run = scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}));
+  Result<RunRecord> run = scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}),
+                                                     read_files.unreadable);
   if (!run.ok()) {
     console.problem(fmt::format("{}: {}", job.name, run.error().message));
     return exit_wrong_input;
@@ -203,20 +205,18 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, const Output& writing, Co
   scenario.name = job.name;
   scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
   const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
-  console.print(writing.json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, {}));
-  if (!writing.folder.empty())
-    if (const int status =
-            write_dumps(read_files.dumps, fs::path(writing.folder) / path_part(job.name), writing, console);
-        status != exit_held)
-      return status;
-  return read_files.problems.empty() ? exit_held : exit_wrong_input;
+  int status = read_files.problems.empty() ? exit_held : exit_wrong_input;
+  status = std::max(status, writing.jobs.show(report, scenarios::render_dumps(report), console));
+  if (writing.folder.empty()) return status;
+  return std::max(status,
+                  write_dumps(read_files.dumps, fs::path(writing.folder) / path_part(job.name), writing, console));
 }
 
-int diagnose_all(const std::vector<std::string>& arguments, const Output& writing, Console& console) {
+int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Console& console) {
   int worst = exit_held;
   bool first = true;
   const auto add = [&](const auto& one) {
-    if (!first && !writing.json) console.print("\n");
+    if (!first && !writing.jobs.json()) console.print("\n");
     first = false;
     worst = std::max(worst, diagnose(one, writing, console));
   };
@@ -241,11 +241,11 @@ int diagnose_all(const std::vector<std::string>& arguments, const Output& writin
   }
   for (const scenarios::pytorch::DumpedJob& job : scenarios::pytorch::jobs_of(files)) add(job);
   if (logs.empty()) return worst;
-  if (!first && !writing.json) console.print("\n");
-  return std::max(worst, diagnose_log_files(logs, writing.json, console));
+  if (!first && !writing.jobs.json()) console.print("\n");
+  return std::max(worst, diagnose_log_files(logs, writing.jobs, console));
 }
 
-int live_job(const std::string& url, const std::string& wait, const Output& writing, Console& console) {
+int live_job(const std::string& url, const std::string& wait, Output& writing, Console& console) {
   const auto limit = parse_time(wait);
   if (!limit.ok() || *limit <= Time{}) {
     console.problem(limit.ok() ? "--wait: it must be longer than nothing" : "--wait: " + limit.error().message);
@@ -255,7 +255,7 @@ int live_job(const std::string& url, const std::string& wait, const Output& writ
     console.problem("--out is for files; a live job's records are only explained");
     return exit_wrong_input;
   }
-  return diagnose_live(url, *limit, writing.json, console);
+  return diagnose_live(url, *limit, writing.jobs, console);
 }
 
 }  // namespace
@@ -271,33 +271,39 @@ Action declare_diagnose(CLI::App& app) {
   app.add_option("--live", *live,
                  "http://HOST:25999: ask PyTorch's debug server of a job that hangs now (2.10 and newer)");
   app.add_option("--wait", *wait, "for each answer of --live")->capture_default_str();
-  const auto writing = std::make_shared<Output>();
-  app.add_option("--out", writing->folder, "folder to write them into in PyTorch's form as well, one file per rank");
-  app.add_option("--form", writing->form, "of those files: pickle, as PyTorch writes them, or json")
+  const auto folder = std::make_shared<std::string>(), form = std::make_shared<std::string>("pickle"),
+             html = std::make_shared<std::string>();
+  const auto json = std::make_shared<bool>(false);
+  app.add_option("--out", *folder, "folder to write them into in PyTorch's form as well, one file per rank");
+  app.add_option("--form", *form, "of those files: pickle, as PyTorch writes them, or json")
       ->capture_default_str();
-  app.add_flag("--json", writing->json,
+  app.add_option("--html", *html,
+                 "page with the report and a picture of the calls: FILE.html of one job, or a folder with a page for each");
+  app.add_flag("--json", *json,
                "one JSON object per job, on one line: what was found, who is to blame, who waits");
-  return [arguments, writing, live, wait](Console& console) -> int {
+  return [arguments, folder, form, html, json, live, wait](Console& console) -> int {
+    Output writing{*folder, *form, JobOutput(*json, *html)};
     if (arguments->empty() == live->empty()) {
       console.problem(arguments->empty() ? "give it files or folders to read, or --live http://HOST:25999"
                                          : "--live asks a job, and files are of another; run them one after the other");
       return exit_wrong_input;
     }
-    if (!live->empty()) return live_job(*live, *wait, *writing, console);
-    if (writing->json && !writing->folder.empty()) {
+    if (const int status = writing.jobs.prepare(console); status != exit_held) return status;
+    if (!live->empty()) return live_job(*live, *wait, writing, console);
+    if (*json && !writing.folder.empty()) {
       console.problem("--json and --out exclude each other; run them one after the other");
       return exit_wrong_input;
     }
-    if (writing->form != "pickle" && writing->form != "json") {
-      console.problem(fmt::format("--form {}: there are pickle and json", writing->form));
+    if (writing.form != "pickle" && writing.form != "json") {
+      console.problem(fmt::format("--form {}: there are pickle and json", writing.form));
       return exit_wrong_input;
     }
-    if (!writing->folder.empty())
-      if (const Status folder = prepare_output_folder("--out", writing->folder); !folder.ok()) {
-        console.problem(folder.error().message);
-        return status_of(folder.error());
+    if (!writing.folder.empty())
+      if (const Status place = prepare_output_folder("--out", writing.folder); !place.ok()) {
+        console.problem(place.error().message);
+        return status_of(place.error());
       }
-    return diagnose_all(*arguments, *writing, console);
+    return diagnose_all(*arguments, writing, console);
   };
 }
 

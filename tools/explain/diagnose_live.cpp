@@ -3,9 +3,8 @@
 #include "backends/http/fetch.h"
 #include "scenarios/records/live/debug_pages.h"
 #include "scenarios/records/pytorch/job.h"
-#include "scenarios/reports/json/findings_json.h"
+#include "scenarios/reports/dumped/dump_report.h"
 #include "scenarios/reports/text/log_text.h"
-#include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 
 #include <fmt/format.h>
@@ -149,7 +148,7 @@ bool tell_silent(const Workers& workers, Console& console) {
 
 }  // namespace
 
-int diagnose_live(const std::string& url, Time wait, bool as_json, Console& console) {
+int diagnose_live(const std::string& url, Time wait, JobOutput& output, Console& console) {
   const Result<HttpAddress> server = http_address(url);
   if (!server.ok()) {
     console.problem("--live: " + server.error().message);
@@ -181,13 +180,12 @@ int diagnose_live(const std::string& url, Time wait, bool as_json, Console& cons
   if (run->ranks.empty()) {
     console.problem(fmt::format(
         "{}: no worker has a record of its calls; set TORCH_FR_BUFFER_SIZE=2000 before the job starts", url));
-    if (!as_json) console.print(scenarios::render_stacks(facts));
+    if (!output.json()) console.print(scenarios::render_stacks(facts));
     return exit_wrong_input;
   }
   const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
-  console.print(as_json ? scenarios::render_findings(report)
-                        : scenarios::render_diagnosis(report, {}) + scenarios::render_stacks(facts));
-  return all_answered ? exit_held : exit_wrong_input;
+  const int shown = output.show(report, scenarios::render_dumps(report) + scenarios::render_stacks(facts), console);
+  return std::max<int>(shown, all_answered ? exit_held : exit_wrong_input);
 }
 
 }  // namespace pdsim::tools

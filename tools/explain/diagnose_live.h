@@ -6,12 +6,13 @@
 
 #include "core/base/quantity.h"
 #include "tools/command.h"
+#include "tools/explain/job_output.h"
 
 #include <string>
 
 namespace pdsim::tools {
 
 // `url`: http://HOST:25999. Exit status: 0 every rank answered, 2 some did not, or nobody.
-int diagnose_live(const std::string& url, Time wait, bool as_json, Console& console);
+int diagnose_live(const std::string& url, Time wait, JobOutput& output, Console& console);
 
 }  // namespace pdsim::tools

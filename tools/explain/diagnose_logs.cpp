@@ -1,7 +1,6 @@
 #include "tools/explain/diagnose_logs.h"
 
 #include "scenarios/records/pytorch/files.h"
-#include "scenarios/reports/json/findings_json.h"
 #include "scenarios/reports/text/log_text.h"
 #include "scenarios/run/log_diagnosis.h"
 
@@ -53,7 +52,7 @@ std::vector<std::string> log_files_below(const std::string& folder) {
   return files;
 }
 
-int diagnose_log_files(const std::vector<std::string>& files, bool as_json, Console& console) {
+int diagnose_log_files(const std::vector<std::string>& files, JobOutput& output, Console& console) {
   const scenarios::logs::LogFacts facts = scenarios::logs::read_logs(files);
   for (const std::string& what : facts.left_out.named()) console.problem(fmt::format("{}; left out", what));
   if (facts.facts.empty()) {
@@ -63,8 +62,8 @@ int diagnose_log_files(const std::vector<std::string>& files, bool as_json, Cons
     return exit_wrong_input;
   }
   const scenarios::LogDiagnosis done = scenarios::diagnose_logs(facts, name_of_job(files));
-  console.print(as_json ? scenarios::render_findings(done.report) : scenarios::render_logs(done.report, done.story));
-  return facts.left_out.empty() ? exit_held : exit_wrong_input;
+  const int shown = output.show(done.report, scenarios::render_logs(done.report, done.story), console);
+  return std::max<int>(shown, facts.left_out.empty() ? exit_held : exit_wrong_input);
 }
 
 }  // namespace pdsim::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tools/command.h"
+#include "tools/explain/job_output.h"
 
 #include <string>
 #include <vector>
@@ -13,6 +14,6 @@ bool is_log_file(const std::string& path);
 // The files below a folder that are named as logs are (.log, .out, .err, .txt, stdout, stderr) and are such, sorted.
 std::vector<std::string> log_files_below(const std::string& folder);
 // All of one job. Exit status.
-int diagnose_log_files(const std::vector<std::string>& files, bool as_json, Console& console);
+int diagnose_log_files(const std::vector<std::string>& files, JobOutput& output, Console& console);
 
 }  // namespace pdsim::tools

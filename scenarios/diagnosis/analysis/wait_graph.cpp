@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -112,7 +113,7 @@ class Waits {
       blocked.waits_for = hub.missing;
       blocked.any = hub.elsewhere && hub.missing.size() > 1;
       if (hub.elsewhere) {
-        blocked.why = "which may be in this group";
+        blocked.why = "which may belong to this group";
         return;
       }
     } else if (is_dumped(log_of(run_, blocked.rank))) {
@@ -179,6 +180,9 @@ class Waits {
     if (count([&](Rank r) { return is_lost(log(r)); }) == all) return "of which there is no record";
     if (count(same_instead) == all)
       return fmt::format("which called {} instead", instead->name == call.name ? call_text(*instead) : instead->name);
+    std::vector<Rank> lost;
+    std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(lost), [&](Rank r) { return is_lost(log(r)); });
+    if (!lost.empty()) return fmt::format("which have not called it, but for {}, of which there is no record", ranks_text(lost));
     return ranks.size() == 1 ? "which has not called it" : "which have not called it";
   }
 
@@ -203,6 +207,8 @@ class Waits {
   void in_dumped_message(BlockedRank& blocked, const Call& call) const {
     const PairRules rules{false, moment_};
     std::vector<Rank> absent, earlier;
+    const Call* unmet = nullptr;
+    const Call* before = nullptr;
     for (const Call& mine : log_of(run_, blocked.rank).calls) {
       const bool together =
           mine.id == call.id || (call.details->batch >= 0 && mine.details->batch == call.details->batch);
@@ -212,20 +218,27 @@ class Waits {
       const Call* sits = sits_in(log_of(run_, mine.peer), moment_);
       if (met == nullptr || (is_open_at(*met, moment_) && differ_in_size(mine, *met))) {
         absent.push_back(mine.peer);
+        if (unmet == nullptr) unmet = &mine;
       } else if (sits != nullptr && sits->id < met->id &&
                  (met->details->batch < 0 || sits->details->batch != met->details->batch)) {
         earlier.push_back(mine.peer);
+        before = sits;
       }
     }
     std::vector<Rank>& ranks = absent.empty() ? earlier : absent;
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    const std::string_view wanted = call.name == "send" ? "receive it" : "send it";
-    blocked.why = !absent.empty()    ? is_lost(log_of(run_, absent.front())) ? "of which there is no record"
-                                                                             : fmt::format("which did not {}", wanted)
-                     : !earlier.empty() ? "which is still in an earlier call"
-                                     : "both sides have come";
+    blocked.why = unmet != nullptr    ? why_unmet(call, *unmet)
+                  : before != nullptr ? fmt::format("which is still in an earlier {}", before->name)
+                                      : "both sides have come";
     blocked.waits_for = std::move(ranks);
+  }
+
+  std::string why_unmet(const Call& call, const Call& unmet) const {
+    if (is_lost(log_of(run_, unmet.peer))) return "of which there is no record";
+    const bool sends = unmet.name == "send";
+    if (unmet.id == call.id) return sends ? "which did not receive it" : "which did not send it";
+    return sends ? "which did not receive the send of the same batch" : "which did not send for the recv of the same batch";
   }
 
   void in_program(BlockedRank& blocked) const {

@@ -3,6 +3,7 @@
 #include "core/base/int_set.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/explain/symptom_match.h"
+#include "scenarios/diagnosis/logs/ras_findings.h"
 #include "scenarios/diagnosis/rules/wording.h"
 
 #include <fmt/format.h>
@@ -286,6 +287,8 @@ std::vector<Diagnosis> findings_of_facts(const LogFacts& facts, const LoggedGrou
   const bool met = std::any_of(facts.facts.begin(), facts.facts.end(),
                                [](const Fact& fact) { return fact.as<logs::FingerprintMismatch>() != nullptr; });
   if (findings.empty() && !met) add(exceptions(facts));
+  for (Diagnosis& d : ras_findings(facts))
+    if (findings.empty() || findings.front().id != d.id) findings.push_back(std::move(d));
   if (findings.empty()) add(heartbeat(facts));
   if (findings.empty()) add(from_stacks(facts, groups, record));
   return findings;

@@ -118,6 +118,8 @@ class Recording {
       }
       if (const auto* absent = fact.as<logs::DesyncAbsent>()) name(absent->ranks);
       if (const auto* missed = fact.as<logs::BarrierMissed>()) name(missed->ranks);
+      if (const auto* ras = fact.as<logs::RasReport>(); ras != nullptr && ras->is_whole_job && ras->size > 0)
+        told = std::max(told, ras->size);
       if (const auto* mismatch = fact.as<logs::FingerprintMismatch>())
         name({mismatch->mine.rank, mismatch->theirs.rank});
     }

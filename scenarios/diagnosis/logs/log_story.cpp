@@ -4,6 +4,7 @@
 #include "core/base/quantity.h"
 #include "core/record/record_check.h"
 #include "scenarios/diagnosis/logs/log_findings.h"
+#include "scenarios/diagnosis/logs/ras_findings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -101,6 +102,7 @@ std::string says(const Fact& fact) {
                        number_text(state->seq));
   if (const auto* absent = fact.as<logs::DesyncAbsent>())
     return fmt::format("the desync report: {} joined no collective", ranks_text(absent->ranks));
+  if (const auto* ras = fact.as<logs::RasReport>()) return ras_text(*ras);
   if (const auto* store = fact.as<logs::StoreTimeout>())
     return fmt::format("waited for the store{}", store->keys.empty() ? "" : " key " + store->keys);
   if (const auto* size = fact.as<logs::WorldSize>(); size != nullptr && size->joined >= 0)
@@ -154,14 +156,6 @@ std::vector<Rank> named_ranks(const LogFacts& facts) {
   return ranks;
 }
 
-std::string host_of(const LogFacts& facts, Rank rank) {
-  for (const Fact& fact : facts.facts)
-    if (const auto* failed = fact.as<logs::ProcessFailed>();
-        failed != nullptr && failed->rank == rank && !failed->host.empty())
-      return failed->host;
-  return {};
-}
-
 bool is_hang(const std::vector<Diagnosis>& findings) {
   return findings.empty() || findings.front().id == "missing-call" || findings.front().id == "rank-hung" ||
          findings.front().id == "missing-record" || findings.front().id == "group-cycle";
@@ -193,6 +187,33 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
         fmt::format("{} lines were longer than {} bytes and were cut", facts.cut_lines, logs::most_line));
   if (facts.more_facts > 0)
     story.open.push_back(fmt::format("{} lines that say more of the same were counted only", facts.more_facts));
+}
+
+// The step of each finding that has one and whose culprits the log does not show already; then what shows more.
+void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, LogStory& story) {
+  const auto add = [&story](std::string step) {
+    if (std::find(story.next.begin(), story.next.end(), step) == story.next.end()) story.next.push_back(std::move(step));
+  };
+  const std::vector<Rank> unseen = unseen_culprits(facts, findings);
+  const auto is_unseen = [&](Rank r) { return std::find(unseen.begin(), unseen.end(), r) != unseen.end(); };
+  std::size_t named = 0;
+  for (const Diagnosis& d : findings) {
+    if (!d.next.empty()) {
+      if (d.ranks.empty() || std::any_of(d.ranks.begin(), d.ranks.end(), is_unseen)) add(d.next);
+      continue;
+    }
+    for (const Rank rank : d.ranks)
+      if (is_hang(findings) && is_unseen(rank) && named++ < most_named_culprits)
+        add(fmt::format("while it hangs: `py-spy dump --pid PID` for rank {}", rank));
+  }
+  if (is_hang(findings))
+    add("run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give the dumps to pdsim diagnose");
+  for (const Fact& fact : facts.facts)
+    if (const auto* failed = fact.as<logs::ProcessFailed>(); failed != nullptr && failed->signal == 9) {
+      add(fmt::format("look for the kernel's out-of-memory killer{}: dmesg -T, journalctl -k",
+                      failed->host.empty() ? "" : " on " + failed->host));
+      break;
+    }
 }
 
 }  // namespace
@@ -231,23 +252,7 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
   }
   proofs.give(story);
   add_open(facts, groups, record, findings, story);
-  const std::vector<Rank> unseen = unseen_culprits(facts, findings);
-  if (is_hang(findings)) {
-    for (std::size_t i = 0; i < std::min(unseen.size(), most_named_culprits); ++i) {
-      const std::string host = host_of(facts, unseen[i]);
-      story.next.push_back(fmt::format("while it hangs: py-spy dump --pid PID of rank {}{}", unseen[i],
-                                       host.empty() ? "" : " on " + host));
-    }
-    story.next.push_back(
-        "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give the dumps to pdsim "
-        "diagnose");
-  }
-  for (const Fact& fact : facts.facts)
-    if (const auto* failed = fact.as<logs::ProcessFailed>(); failed != nullptr && failed->signal == 9) {
-      story.next.push_back(fmt::format("look for the kernel's out-of-memory killer{}: dmesg -T, journalctl -k",
-                                       failed->host.empty() ? "" : " on " + failed->host));
-      break;
-    }
+  add_next(facts, findings, story);
   return story;
 }
 

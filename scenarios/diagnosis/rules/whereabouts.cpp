@@ -24,16 +24,11 @@ const notes::Dumped* dump_of(const Report& report, Rank rank) {
 }  // namespace
 
 const Call* common_call(const Report& report, const std::vector<Rank>& ranks) {
-  std::map<std::pair<std::string, Seq>, std::pair<std::size_t, const Call*>> calls;
-  const std::pair<std::size_t, const Call*>* most = nullptr;
-  for (const Rank rank : ranks) {
-    const Call* call = call_at(report, rank);
-    if (call == nullptr || call->layer != Layer::collective) continue;
-    auto& entry = calls[{call->group, call->seq}];
-    if (entry.first++ == 0) entry.second = call;
-    if (most == nullptr || entry.first > most->first) most = &entry;
-  }
-  return most == nullptr ? nullptr : most->second;
+  const Call* oldest = nullptr;
+  for (const Rank rank : ranks)
+    if (const Call* call = call_at(report, rank); call != nullptr && call->layer == Layer::collective)
+      if (oldest == nullptr || call->issued < oldest->issued) oldest = call;
+  return oldest;
 }
 
 std::vector<Rank> ranks_in(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
@@ -58,13 +53,12 @@ std::string last_deed(const Report& report, Rank rank, const std::string& group)
   const RankLog& log = log_of(report.run, rank);
   if (!log.calls.empty()) {
     const Call& last = log.calls.back();
-    return fmt::format("has completed every call on its record, the newest being {}{}", number_and_group(last),
-                       at_place(last));
+    return fmt::format("has no open call, and its newest is {}{}", number_and_group(last), at_place(last));
   }
   if (const notes::GroupProgress* progress = progress_in(log, group))
     return fmt::format(
-        "has made {} calls of group {} and completed {}, by the account in its dump, which lists no open call",
-        progress->enqueued, group, progress->completed);
+        "lists no open call, and by its own account its newest call of group {} is #{}, and the newest that completed #{}",
+        group, progress->enqueued, progress->completed);
   return "lists no call and no account of one in its dump, so it may be in a call that is not recorded, as Gloo's "
          "messages are";
 }
@@ -82,10 +76,11 @@ std::string on_hosts(const Report& report, const std::vector<Rank>& ranks) {
 }
 
 std::string look_at(const Report& report, const std::vector<Rank>& ranks) {
+  const bool one = ranks.size() == 1;
   return fmt::format(
-      "while the job still hangs, `py-spy dump --pid PID` of {} shows the line it is in; afterwards, the end of its "
-      "log",
-      on_hosts(report, ranks));
+      "while the job hangs, run `py-spy dump --pid PID` for {}: it shows the line that {} in; if the job has ended, read "
+      "the end of {} log{}",
+      on_hosts(report, ranks), one ? "the rank is" : "each is", one ? "its" : "their", one ? "" : "s");
 }
 
 std::string age_sentence(const Report& report) {
@@ -96,7 +91,7 @@ std::string age_sentence(const Report& report) {
     return fmt::format(" By the time of its file, the call of rank {} had been open for {} when the dump was written.",
                        rank, to_string(Time{1000} * dump->written_ns - call->issued));
   }
-  return " The times of the files do not tell how long the calls had been open.";
+  return " The times of the files do not show how long the calls had been open.";
 }
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -8,7 +8,7 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// The collective in which most of these ranks wait; null when none waits in one.
+// The collective in which one of these ranks has waited longest; null when none waits in one.
 const Call* common_call(const Report& report, const std::vector<Rank>& ranks);
 // Of these ranks those that are in this call.
 std::vector<Rank> ranks_in(const Report& report, const std::vector<Rank>& ranks, const Call& call);

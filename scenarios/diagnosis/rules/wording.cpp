@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/rules/wording.h"
 
 #include "scenarios/records/log_view.h"
+#include "scenarios/text/rank_list.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,8 @@
 namespace pdsim::scenarios::diagnoses {
 
 std::string who(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", ranks_text(ranks), ranks.size() == 1 ? one : many);
+  constexpr std::size_t list_width = 80;
+  return fmt::format("{} {}", ranks_within(ranks, list_width), ranks.size() == 1 ? one : many);
 }
 
 std::string capitalised(std::string text) {

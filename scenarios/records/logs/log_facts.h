@@ -124,9 +124,31 @@ struct Stack {
   std::vector<StackFrame> frames;  // innermost first
 };
 
+// What NCCL's RAS service says of a communicator or of processes (ras_reader.h).
+struct RasMember {
+  Rank rank = no_rank;  // of the communicator
+  std::int64_t pid = -1;
+  std::string host;
+};
+struct RasPart {
+  std::int64_t ranks = 0;  // that are alike
+  Seq launched = -1;       // calls of the operation; 0: none
+  std::string status;
+  std::vector<RasMember> members;  // as far as they are named
+};
+enum class RasKind : std::uint8_t { counts, status, no_data, dead_processes, silent_processes };
+struct RasReport {
+  RasKind kind = RasKind::counts;
+  std::string communicator;  // its hash; empty: of the whole job
+  std::string operation;     // AllReduce; empty: of any
+  std::int64_t size = -1;    // ranks of the communicator
+  bool is_whole_job = false;  // so that its ranks are the job's
+  std::vector<RasPart> parts;
+};
+
 using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatch, BarrierMissed, BarrierReached,
                               PeerClosed, TransferTimeout, MessageTooLong, DesyncState, DesyncAbsent, HeartbeatLost,
-                              ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, Stack>;
+                              ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, Stack, RasReport>;
 
 struct Fact {
   Rank rank = no_rank;  // that said it; no_rank: the log does not tell

@@ -5,6 +5,7 @@
 #include "scenarios/records/logs/line_forms.h"
 #include "scenarios/records/logs/line_prefix.h"
 #include "scenarios/records/logs/line_text.h"
+#include "scenarios/records/logs/ras_reader.h"
 
 #include <fmt/format.h>
 
@@ -77,9 +78,14 @@ class Reader {
     const bool headed = parts.at_ns.has_value() || !parts.group.empty();
     for (BlockReader::Block& block : reader_of(rank).read(parts.text, headed, line_))
       add(rank, parts, std::move(block.body), block.at_ns, block.line);
+    if (std::optional<RasReport> said = ras_.read(parts.text)) add(no_rank, {}, std::move(*said), std::nullopt, line_);
     if (std::optional<FactBody> fact = fact_of_line(parts.text)) add_line(rank, parts, std::move(*fact));
   }
-  void end_file() { end_blocks(); }
+  void end_file() {
+    end_blocks();
+    if (std::optional<RasReport> said = ras_.finish()) add(no_rank, {}, std::move(*said), std::nullopt, line_);
+    ras_ = {};
+  }
 
  private:
   Rank rank_of(const PrefixedLine& line) {
@@ -158,6 +164,7 @@ class Reader {
   std::optional<std::int64_t> last_at_;
   PrefixReader prefixes_;
   std::map<Rank, BlockReader> readers_;
+  RasReader ras_;
   std::map<std::tuple<Rank, std::size_t, std::string>, std::size_t> alike_;
 };
 

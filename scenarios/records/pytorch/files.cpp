@@ -152,6 +152,7 @@ ReadJob read_job(const DumpedJob& job) {
     std::optional<std::string> text = content_of(file.path, problem);
     if (!text) {
       read.problems.push_back(problem);
+      read.unreadable.push_back(file.rank);
       continue;
     }
     const Result<Tree> tree =
@@ -164,6 +165,7 @@ ReadJob read_job(const DumpedJob& job) {
       read.dumps.push_back(std::move(*dump));
     } else {
       read.problems.push_back(fmt::format("{}: {}", file.path, dump.error().message));
+      read.unreadable.push_back(file.rank);
     }
   }
   leave_out_far_times(read.dumps);

@@ -37,6 +37,7 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files);
 struct ReadJob {
   std::vector<Dump> dumps;
   std::vector<std::string> problems;  // files that could not be read, whose ranks have no dump, and entries of others
+  std::vector<Rank> unreadable;       // the ranks of these files
   std::vector<std::string> remarks;   // on files that are whole and yet of no use: those of an earlier run
 };
 ReadJob read_job(const DumpedJob& job);

@@ -240,7 +240,7 @@ void leave_out_far_times(std::vector<Dump>& dumps) {
     });
 }
 
-Result<RunRecord> run_of(std::vector<Dump> dumps) {
+Result<RunRecord> run_of(std::vector<Dump> dumps, const std::vector<Rank>& unreadable) {
   const Result<std::size_t> size = world_size(dumps);
   if (!size.ok()) return size.error();
   RunRecord run;
@@ -269,9 +269,13 @@ Result<RunRecord> run_of(std::vector<Dump> dumps) {
   }
   add_group_notes(groups, run);
   for (std::size_t r = 0; r < *size; ++r)
-    if (has_dump[r] == 0) run.ranks[r].log.notes.push_back({-1, {}, {}, notes::NoRecord{}});
+    if (has_dump[r] == 0) {
+      const bool damaged = std::find(unreadable.begin(), unreadable.end(), static_cast<Rank>(r)) != unreadable.end();
+      run.ranks[r].log.notes.push_back({-1, {}, {}, notes::NoRecord{damaged}});
+    }
   note_progress(progress, run);
   settle_aborted(run);
+  if (calls.ends_by_retiring) doubt_retired(run);
   for (const RankResult& result : run.ranks)
     is_stuck = is_stuck || std::any_of(result.log.calls.begin(), result.log.calls.end(), is_open);
   run.deadlocked = is_stuck && !runs;

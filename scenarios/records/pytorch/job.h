@@ -21,7 +21,7 @@ namespace pdsim::scenarios::pytorch {
 // Takes the entries out that have a time more than 26 days from the middle of all: the differences of the others fit a run.
 void leave_out_far_times(std::vector<Dump>& dumps);
 
-// input_invalid for a rank that came twice, and for ranks beyond 131071.
-Result<RunRecord> run_of(std::vector<Dump> dumps);
+// `unreadable`: ranks whose dump exists and is damaged. input_invalid for a rank that came twice, and for ranks beyond 131071.
+Result<RunRecord> run_of(std::vector<Dump> dumps, const std::vector<Rank>& unreadable = {});
 
 }  // namespace pdsim::scenarios::pytorch

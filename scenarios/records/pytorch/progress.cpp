@@ -139,4 +139,15 @@ void settle_aborted(RunRecord& run) {
     }
 }
 
+void doubt_retired(RunRecord& run) {
+  std::set<std::pair<std::string, Seq>> open;
+  for (const RankResult& result : run.ranks)
+    for (const Call& call : result.log.calls)
+      if (call.seq >= 0 && is_open_at(call, Time::max())) open.emplace(call.group, call.seq);
+  for (RankResult& result : run.ranks)
+    for (Call& call : result.log.calls)
+      if (call.state == CallState::completed && open.count({call.group, call.seq}) != 0)
+        call.message = "retired, which it is when it failed as well";
+}
+
 }  // namespace pdsim::scenarios::pytorch

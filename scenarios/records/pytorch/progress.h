@@ -34,4 +34,8 @@ void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run);
 // Takes a call that was ended by its timeout for one that is open where a member never made it, and for completed where all did.
 void settle_aborted(RunRecord& run);
 
+// Of a library whose calls end by retiring, which a call that failed does too: a call that is over on one rank and open on another may
+// have failed there, and its message says so.
+void doubt_retired(RunRecord& run);
+
 }  // namespace pdsim::scenarios::pytorch

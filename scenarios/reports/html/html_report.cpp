@@ -1,5 +1,6 @@
 #include "scenarios/reports/html/html_report.h"
 
+#include "scenarios/reports/dumped/answer.h"
 #include "scenarios/reports/html/html_timeline.h"
 #include "scenarios/reports/html/page.h"
 #include "scenarios/reports/text/text_parts.h"
@@ -60,18 +61,33 @@ std::string events_json(const TimelineEvents& events) {
   return text;
 }
 
+std::string finding_html(const Report& report, const Diagnosis& d) {
+  std::string out = fmt::format("<p class=\"headline\">{}: {}</p>\n", escaped(d.id), escaped(d.headline));
+  if (report.world == pytorch_world && !report.run.ranks.empty()) {
+    out += "<dl>\n";
+    for (const AnswerLine& line : answer_to(report, d))
+      out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escaped(line.text));
+    out += "</dl>\n";
+  }
+  out += fmt::format("<p>{}</p>\n", escaped(d.why.empty() ? d.cause : d.why));
+  if (!d.inevitable.empty() && report.world != pytorch_world)
+    out += fmt::format("<p class=\"quiet\">inevitable {}</p>\n", escaped(d.inevitable));
+  return d.fix.empty() ? out : out + fmt::format("<p><b>fix</b> <code>{}</code></p>\n", escaped(d.fix));
+}
+
 std::string summary(const Report& report, const std::string& name) {
-  std::string out =
-      fmt::format("<h1>{}</h1>\n<p><span class=\"verdict {}\">{}</span> {}{}</p>\n", escaped(name),
-                  name_of(report.verdict), name_of(report.verdict), escaped(outcome_sentence(report)),
-                  report.verdict == Verdict::pass && report.outcome != Outcome::ok ? ", as expected" : "");
+  std::string out = fmt::format("<h1>{}</h1>\n", escaped(name));
+  if (report.world == pytorch_world) {  // nobody expected anything
+    out += fmt::format("<p>{} rank{}, {}</p>\n", report.run.ranks.size(), report.run.ranks.size() == 1 ? "" : "s",
+                       escaped(outcome_sentence(report)));
+  } else {
+    out += fmt::format("<p><span class=\"verdict {}\">{}</span> {}{}</p>\n", name_of(report.verdict),
+                       name_of(report.verdict), escaped(outcome_sentence(report)),
+                       report.verdict == Verdict::pass && report.outcome != Outcome::ok ? ", as expected" : "");
+  }
   if (report.scenario != nullptr && !report.scenario->summary.empty())
     out += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(report.scenario->summary));
-  for (const Diagnosis& d : report.findings)
-    out += fmt::format(
-        "<p class=\"headline\">{}: {}</p>\n<p>{}</p>\n<p class=\"quiet\">inevitable {}</p>\n<p><b>fix</b> "
-        "<code>{}</code></p>\n",
-        escaped(d.id), escaped(d.headline), escaped(d.why), escaped(d.inevitable), escaped(d.fix));
+  for (const Diagnosis& d : report.findings) out += finding_html(report, d);
   if (report.findings.empty() && report.outcome != Outcome::ok) {
     out += "<p class=\"headline\">no known cause matches</p>\n";
   }

@@ -3,12 +3,14 @@
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace pdsim::scenarios {
@@ -76,8 +78,12 @@ std::string outcome_sentence(const Report& report) {
       if (std::find(places.begin(), places.end(), b.in) == places.end()) places.push_back(b.in);
     }
     if (step >= 0) return fmt::format("deadlocked in step {}", step);
-    if (places.size() > 3) places.resize(3);
-    return places.empty() ? "deadlocked" : fmt::format("deadlocked in {}", fmt::join(places, " and "));
+    if (places.empty()) return "deadlocked";
+    constexpr std::size_t most = 3;
+    const std::string last = places.size() > most ? "other calls" : places.back();
+    places.resize(std::min(places.size() - 1, most));
+    return places.empty() ? fmt::format("deadlocked in {}", last)
+                          : fmt::format("deadlocked in {} and {}", fmt::join(places, ", "), last);
   }
   const RankError& first = first_cause(report.errors);
   std::vector<Rank> ranks;
@@ -140,10 +146,10 @@ namespace {
 // `ranks` wait for all of `waits_for`, or for one of it that is not the waiting one itself.
 std::string target_text(std::vector<Rank> waits_for, bool any, const std::vector<Rank>& ranks) {
   if (waits_for.empty()) return "nobody";
-  if (!any) return cut(ranks_text(waits_for), 40);
-  if (ranks.size() > 1) return "another of " + cut(ranks_text(waits_for), 40);
+  if (!any) return ranks_within(waits_for, 40);
+  if (ranks.size() > 1) return "another of " + ranks_within(waits_for, 40);
   waits_for.erase(std::remove(waits_for.begin(), waits_for.end(), ranks.front()), waits_for.end());
-  return "one of " + cut(ranks_text(waits_for), 40);
+  return "one of " + ranks_within(waits_for, 40);
 }
 
 }  // namespace
@@ -177,7 +183,7 @@ std::string waits_section(const Report& report) {
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [what, waits_for, any, why] = groups.groups[i].first;
     const std::string target = target_text(waits_for, any, groups.groups[i].second);
-    std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", cut(ranks_text(groups.groups[i].second), 30), left,
+    std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", ranks_within(groups.groups[i].second, 30), left,
                                    what + " ", middle + 1, target);
     const auto stem = line.find(what);
     if (stem != std::string::npos) {
@@ -298,8 +304,7 @@ std::string state_section(const Report& report) {
   std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "current", "#", "since"}};
   if (buckets) rows.front().emplace_back("gradients");
   for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i) {
-    std::string ranks = ranks_text(groups.groups[i].second);
-    rows.push_back({cut(ranks.substr(ranks.find(' ') + 1), 24)});
+    rows.push_back({numbers_within(groups.groups[i].second, 24)});
     const auto& row = groups.groups[i].first;
     rows.back().insert(rows.back().end(), row.begin(), row.end());
     if (times.count(row) == 0) continue;
@@ -312,9 +317,14 @@ std::string state_section(const Report& report) {
 
 std::string places_section(const Report& report) {
   Grouped<std::string> groups;
+  std::set<std::string> of_blocked;
+  for (const BlockedRank& b : report.blocked) of_blocked.insert(b.group);
+  constexpr std::size_t most_named = 4;  // more are alike, and one row each would say less
+  const bool names_group = of_blocked.size() > 1 && of_blocked.size() <= most_named;
   const auto add = [&](Rank rank, const Call* call) {
     if (call == nullptr || !call->site.origin || call->site.origin->frames.empty()) return;
-    const std::string what = fmt::format("{}{}  {}", call->name, number_of(call->seq), place_text(call->site));
+    const std::string group = names_group ? fmt::format(" of group {}", call->group) : std::string();
+    const std::string what = fmt::format("{}{}{}, {}", call->name, number_of(call->seq), group, place_text(call->site));
     for (const auto& [known, ranks] : groups.groups)
       if (known == what && std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return;
     groups.add(what, rank);
@@ -322,15 +332,14 @@ std::string places_section(const Report& report) {
   if (report.divergence)
     for (const Divergence::Entry& entry : report.divergence->entries) {
       const RankLog& log = log_of(report.run, entry.rank);
+      if (entry.id < 0 && report.world == pytorch_world && blocked_at(report.blocked, entry.rank) != nullptr) continue;
       add(entry.rank, entry.id < 0 && !log.calls.empty() ? &log.calls.back() : call_by_id(log, entry.id));
     }
   for (const BlockedRank& b : report.blocked) add(b.rank, call_by_id(log_of(report.run, b.rank), b.call));
   if (groups.groups.empty()) return {};
   std::string out = "where the program made these calls\n";
   for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i)
-    out +=
-        cut(fmt::format("  {}  {}", cut(ranks_text(groups.groups[i].second), 30), groups.groups[i].first), text_width) +
-        "\n";
+    out += wrapped(fmt::format("{}: {}", ranks_within(groups.groups[i].second, 30), groups.groups[i].first), 2);
   return out + more_rows(groups.groups.size()) + "\n";
 }
 

@@ -2,6 +2,8 @@
 
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/reports/dumped/wall_clock.h"
+#include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
@@ -150,9 +152,19 @@ std::string step_labels(const Report& report, const Window& window) {
   return line;
 }
 
+// Not where ranks of a dump are missing only because they wait elsewhere.
+bool is_cause(const Report& report) {
+  if (!report.divergence) return false;
+  if (report.world != pytorch_world || report.divergence->field != DivergenceKind::missing) return true;
+  const auto& entries = report.divergence->entries;
+  return std::any_of(entries.begin(), entries.end(), [&](const Divergence::Entry& e) {
+    return e.id < 0 && blocked_at(report.blocked, e.rank) == nullptr;
+  });
+}
+
 std::string axis(const Report& report, const Window& window) {
-  std::string line = to_string(window.begin);
-  if (report.divergence && report.divergence->at >= window.begin)
+  std::string line = report.world == pytorch_world ? WallClock(report.run).time(window.begin) : to_string(window.begin);
+  if (is_cause(report) && report.divergence->at >= window.begin)
     write_at(line, window.at(report.divergence->at), fmt::format("^ first divergence: #{}", report.divergence->seq));
   return line;
 }
@@ -189,7 +201,7 @@ std::string timeline(const Report& report) {
   const std::size_t shown = std::min(rows.size(), most_kinds_of_rows);
   for (std::size_t i = 0; i < shown; ++i) {
     texts.push_back(rows[i].first);
-    name_width = std::max(name_width, std::min<std::size_t>(ranks_text(rows[i].second).size(), 16));
+    name_width = std::max(name_width, ranks_within(rows[i].second, 24).size());
   }
   const std::string margin(name_width + 4, ' ');
   std::string out = fmt::format("timeline   {}one column = {}\n", legend(texts), to_string(window.column));
@@ -197,7 +209,7 @@ std::string timeline(const Report& report) {
     out += cut(margin + steps, text_width) + "\n";
   for (std::size_t i = 0; i < shown; ++i)
     out +=
-        cut(fmt::format("  {:<{}}  {}", cut(ranks_text(rows[i].second), 16), name_width, rows[i].first), text_width) +
+        cut(fmt::format("  {:<{}}  {}", ranks_within(rows[i].second, 24), name_width, rows[i].first), text_width) +
         "\n";
   if (rows.size() > shown) out += fmt::format("  ... and {} more\n", rows.size() - shown);
   out += cut(margin + axis(report, window), text_width) + "\n";

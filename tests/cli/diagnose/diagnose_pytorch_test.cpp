@@ -138,8 +138,35 @@ TEST(DiagnosePytorch, GivesACallOneNumberInReportsJsonTracesAndDumps) {
   const std::string dump = text_of(folder.path() / "dumps" / "barrier_hang" / "broken" / "rank_1.json");
   EXPECT_NE(dump.find(R"("collective_seq_id": 13)"), std::string::npos) << dump;
   EXPECT_EQ(dump.find(R"("collective_seq_id": 14)"), std::string::npos) << dump;
-  EXPECT_NE(run_pdsim({"diagnose", "dumps"}, folder.path()).output.find("ranks 1..3 --barrier #13 "),
+  EXPECT_NE(run_pdsim({"diagnose", "dumps"}, folder.path()).output.find("ranks 1..3 wait in barrier #13 "),
             std::string::npos);
+}
+
+TEST(DiagnosePytorch, WritesAPageOfOneJobAndAFolderOfSeveral) {
+  const Folder folder;
+  write_job(folder, "job_a_");
+  const Ended one = run_pdsim({"diagnose", ".", "--html", "page.html"}, folder.path());
+  EXPECT_EQ(one.status, 0) << one.problems;
+  EXPECT_NE(text_of(folder.path() / "page.html").find("<dt>who</dt><dd>rank 2: in no call since "), std::string::npos);
+  write_job(folder, "job_b_");
+  const Ended two = run_pdsim({"diagnose", ".", "--html", "pages", "--json"}, folder.path());
+  EXPECT_EQ(two.status, 0) << two.problems;
+  EXPECT_EQ(std::count(two.output.begin(), two.output.end(), '\n'), 2) << two.output;
+  EXPECT_TRUE(fs::exists(folder.path() / "pages" / "job_a.html"));
+  EXPECT_TRUE(fs::exists(folder.path() / "pages" / "job_b.html"));
+  const Ended refused = run_pdsim({"diagnose", ".", "--html", "page.html"}, folder.path());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.problems.find("--html page.html is one page, and these are several jobs; give a folder"),
+            std::string::npos)
+      << refused.problems;
+}
+
+TEST(DiagnosePytorch, SaysWhereAPageCannotBeWritten) {
+  const Folder folder;
+  write_job(folder, "job_");
+  const Ended run = run_pdsim({"diagnose", ".", "--html", "nowhere/page.html"}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.problems.find("--html nowhere/page.html: "), std::string::npos) << run.problems;
 }
 
 TEST(DiagnosePytorch, RefusesAFormThatIsNone) {

@@ -17,7 +17,7 @@ TEST(LogDiagnosis, ARankThatEnqueuedLessNeverMadeTheCall) {
   const std::string text = render_logs(done.report, done.story);
   EXPECT_NE(text.find("rank 2: in default_pg had enqueued 9 and completed 9"), std::string::npos) << text;
   EXPECT_NE(text.find("what rank 2 did instead"), std::string::npos) << text;
-  EXPECT_NE(text.find("py-spy dump --pid PID of rank 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("`py-spy dump --pid PID` for rank 2"), std::string::npos) << text;
 }
 
 TEST(LogDiagnosis, OtherOperationsOrSizesAtOneNumberAreTold) {

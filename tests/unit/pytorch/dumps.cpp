@@ -94,14 +94,23 @@ DumpScript& DumpScript::only_active(std::int64_t enqueued, std::int64_t complete
   return *this;
 }
 
-std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks, std::optional<std::int64_t> written_ns) {
+DumpScript& DumpScript::retire() {
+  for (Entry& entry : dump_.entries) {
+    entry.state = EntryState::scheduled;
+    entry.retired = true;
+  }
+  return *this;
+}
+
+std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks, std::optional<std::int64_t> written_ns,
+                                     const std::vector<Rank>& unreadable) {
   std::vector<Dump> dumps;
   for (const DumpScript& rank : ranks) {
     dumps.push_back(rank.dump());
     dumps.back().written_ns = written_ns;
   }
   auto result = std::make_unique<Diagnosed>();
-  Result<RunRecord> run = run_of(dumps);
+  Result<RunRecord> run = run_of(dumps, unreadable);
   PDSIM_CHECK(run.ok(), "dumps written by hand are well formed");
   result->report = analyse(result->scenario, std::move(*run), std::string(pytorch_world));
   return result;

@@ -32,6 +32,7 @@ class DumpScript {
   DumpScript& forget(std::size_t oldest);  // the ring overwrote them
   DumpScript& only_active(std::int64_t enqueued,
                           std::int64_t completed);  // leaves out what is done; its account of group 0
+  DumpScript& retire();  // all are Gloo's: scheduled for good, and retired
   Entry& last() { return dump_.entries.back(); }
   const Dump& dump() const { return dump_; }
 
@@ -51,7 +52,9 @@ struct Diagnosed {
   std::string id() const { return report.diagnosis() ? report.diagnosis()->id : ""; }
   std::string headline() const { return report.diagnosis() ? report.diagnosis()->headline : ""; }
 };
+// `unreadable`: ranks whose file is damaged.
 std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks,
-                                     std::optional<std::int64_t> written_ns = std::nullopt);
+                                     std::optional<std::int64_t> written_ns = std::nullopt,
+                                     const std::vector<Rank>& unreadable = {});
 
 }  // namespace pdsim::scenarios::pytorch

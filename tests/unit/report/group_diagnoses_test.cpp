@@ -93,7 +93,7 @@ TEST(GroupCycle, LeadsThroughTwoGroups) {
   for (const char* backend : {"gloo", "nccl"}) {
     const Told t = told(program, backend);
     EXPECT_EQ(t.id, "group-cycle") << backend << " " << t.outcome << " " << t.headline;
-    EXPECT_EQ(t.headline, "ranks 0, 1 wait for each other across the groups a, b");
+    EXPECT_EQ(t.headline, "ranks 0, 1 wait for each other across groups a, b");
     EXPECT_EQ(t.ranks, (std::vector<Rank>{0, 1}));
   }
 }

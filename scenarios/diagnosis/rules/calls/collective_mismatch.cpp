@@ -44,6 +44,7 @@ std::vector<Camp> camps_of(const Report& report) {
 
 std::string sizes_text(const Call& call) {
   const CallDetails& details = *call.details;
+  if (details.shape == fmt::format("[{}]", call.count)) return fmt::format("{} elements", call.count);
   if (!details.shape.empty()) return fmt::format("{} elements, shape {}", call.count, details.shape);
   if (details.sends.empty() && details.receives.empty()) return fmt::format("{} elements", call.count);
   return fmt::format("parts of {} elements", text_of(details.sends.empty() ? details.receives : details.sends));
@@ -196,7 +197,7 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
       at.seq, mine, theirs, order_text(order_of(report, culprit, other), culprit, other));
   if (report.outcome == Outcome::ok)
     d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
-  if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
+  if (tie) d.why += " Each side has as many ranks as the other, so the record cannot say which of them is right.";
   const bool by_argument = what_differs(report, culprit, other) != Differs::operation;
   d.why += undefined_text(report, at.field);
   d.fix = by_argument ? fmt::format("pass the same {} on every rank", differs)

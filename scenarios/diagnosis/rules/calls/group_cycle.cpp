@@ -78,8 +78,8 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
     if (const Call* call = call_by_id(log_of(report.run, b.rank), b.call); call != nullptr && contains(d.ranks, b.rank))
       asynchronous = asynchronous || call->async;
   const std::string ranks = ranks_text(d.ranks), where = list_text(places);
-  d.headline = fmt::format("{} wait for each other across the groups {}", ranks, list_text(groups));
-  d.cause = fmt::format("{} use the groups {} in different orders: {}", ranks, list_text(groups), where);
+  d.headline = fmt::format("{} wait for each other across groups {}", ranks, list_text(groups));
+  d.cause = fmt::format("{} use groups {} in different orders: {}", ranks, list_text(groups), where);
   d.why = fmt::format(
       "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
       "that would come to it only after its own. With asynchronous calls, or where small messages are copied "
@@ -89,8 +89,7 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
   if (report.world == pytorch_world) {
     d.why = fmt::format(
         "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
-        "that sits in "
-        "another one of them.",
+        "that is in another one of them.",
         capitalised(where));
     return d;
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -44,9 +45,9 @@ bool came_alone(const Report& report, const std::vector<Rank>& came, const Call&
 }
 
 std::string in_turn(const Report& report, const std::vector<Rank>& here) {
-  std::vector<Rank> rest;
-  for (const Rank rank : report.hang->waiting)
-    if (!contains(here, rank)) rest.push_back(rank);
+  std::vector<Rank> rest;  // both are sorted
+  std::set_difference(report.hang->waiting.begin(), report.hang->waiting.end(), here.begin(), here.end(),
+                      std::back_inserter(rest));
   return rest.empty() ? std::string()
                       : fmt::format(" {} in other calls, for these or for ranks that wait for them.",
                                     capitalised(who(rest, "waits", "wait")));
@@ -71,15 +72,15 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
       d.evidence.push_back({rank, log.calls.empty() ? -1 : log.calls.back().id, last_deed(report, rank, call->group)});
   }
   const std::string deed = last_deed(report, hang.ends.front(), call->group);
-  d.cause = fmt::format("{} did not come to {}; {} {}", culprits, where,
+  d.cause = fmt::format("{} did not reach {}; {} {}", culprits, where,
                         one ? "it" : fmt::format("rank {}", hang.ends.front()), deed);
-  d.why = fmt::format("{} {}{}. {} {} not: {} {}.{}{}", capitalised(who(here, "has come to", "have come to")), where,
+  d.why = fmt::format("{} {}{}. {} {} not: {} {}.{}{}", capitalised(who(here, "has reached", "have reached")), where,
                       at_place(*call), capitalised(culprits), one ? "has" : "have",
                       one ? "it" : fmt::format("rank {}", hang.ends.front()), deed, in_turn(report, here),
                       age_sentence(report));
   d.fix = fmt::format("make this call on every rank of group {}, or on none", call->group);
-  d.fix_lines = {look_at(report, hang.ends),
-                 "in the program, look for a loop that runs more often on some ranks (uneven data), an early return, "
+  d.next = look_at(report, hang.ends);
+  d.fix_lines = {"in the program, look for a loop that runs more often on some ranks (uneven data), an early return, "
                  "an exception, or an "
                  "`if rank == ...`"};
   d.evidence.push_back(cite(here.front(), *call, fmt::format("waits in {}", where)));
@@ -89,10 +90,10 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
     d.headline = fmt::format("{} in {}, which only {} called; {} did not", who(here, "waits", "wait"),
                              name_and_number(*call), here.size() == 1 ? "it" : "they", culprits);
     d.cause = fmt::format("{} made a call that the others did not make: {}", ranks_text(here), where);
-    d.why = fmt::format("{} {}{}, and {} in it. {} have all ended with the call before it.{}",
+    d.why = fmt::format("{} {}{}, and {} in it. For {} the call before it is the last.{}",
                         capitalised(who(here, "called", "called")), where, at_place(*call),
-                        here.size() == 1 ? "waits" : "wait", capitalised(culprits), age_sentence(report));
-    d.fix_lines = {look_at(report, here), d.fix_lines.back()};
+                        here.size() == 1 ? "waits" : "wait", culprits, age_sentence(report));
+    d.next = look_at(report, here);
   }
   d.inevitable_at = call->issued;
   return d;

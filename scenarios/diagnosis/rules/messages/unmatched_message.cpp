@@ -54,7 +54,7 @@ std::string what_the_peer_did(const Report& report, Rank peer) {
   if (call->layer == Layer::program)
     return !has_note<notes::Fault>(log) ? std::string() : fmt::format("hung in {}", call->name);
   const std::string seq = call->seq >= 0 ? fmt::format(" #{}", call->seq) : std::string();
-  return fmt::format("sits in {}{}", call_text(*call), seq);
+  return fmt::format("is in {}{}", call_text(*call), seq);
 }
 
 std::string towards(const Call& call) {
@@ -78,9 +78,10 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
   } else {
     d.headline = fmt::format("{}, which did not {} it and {}", mine, wanted, place);
     d.why = fmt::format(
-        "send and recv pair up one to one, in order, per pair of ranks and tag. Rank {} has made fewer calls of {} "
-        "towards rank {} than rank {} needs.",
-        call.peer, call.name == "send" ? "recv" : "send", u.rank, u.rank);
+        "send and recv pair up one to one, in order, per pair of ranks and tag. Rank {} has made fewer {} rank {} than rank "
+        "{} has made {} it.",
+        call.peer, call.name == "send" ? "receives from" : "sends to", u.rank, u.rank,
+        call.name == "send" ? "sends to" : "receives from");
     d.fix =
         fmt::format("let rank {} {} this message before it goes on, or leave the {} out", call.peer, wanted, call.name);
   }
@@ -127,7 +128,7 @@ std::optional<Diagnosis> left_messages(const Report& report) {
   d.fix =
       fmt::format("compare the sends and receives of {} with those of its peers: each needs its counterpart before {}",
                   ranks_text(here), name_and_number(*call));
-  d.fix_lines = {look_at(report, hang.ends)};
+  d.next = look_at(report, hang.ends);
   d.evidence.push_back(
       cite(here.front(), *call, fmt::format("waits in {} after {} messages", number_and_group(*call), messages)));
   d.inevitable_at = call->issued;
@@ -168,7 +169,7 @@ std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
             "both sides";
       } else {
         explain(d, report, u, place);
-        d.fix_lines.push_back(look_at(report, hang.ends));
+        d.next = look_at(report, hang.ends);
       }
       d.why += age_sentence(report);
       d.inevitable_at = call.issued;

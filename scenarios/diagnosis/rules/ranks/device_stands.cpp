@@ -52,7 +52,7 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
   d.why = fmt::format(
       "Every rank of the group called {}{}. The others have completed it and wait in {}; on {} it is still open, and "
       "with it all later work "
-      "of that stream, although the program of {} went on. So the device stands in this call or in work that was "
+      "of that stream, although the program of {} went on. So the device is stuck in this call or in work that was "
       "queued before it.{}",
       what, at_place(*stand->call), number_and_group(*stand->waiting), culprits, culprits, age_sentence(report));
   d.fix = fmt::format(
@@ -79,8 +79,8 @@ std::optional<Diagnosis> not_started(const Report& report) {
       what, at_place(*stand->call), capitalised(who(hang.nearest, "has", "have")), culprits, age_sentence(report));
   d.fix =
       fmt::format("find what {} queued before this call: kernels that do not end, waits for other streams", culprits);
-  d.fix_lines = {look_at(report, hang.ends),
-                 "CUDA_LAUNCH_BLOCKING=1 makes the program stop in the call that does not end"};
+  d.next = look_at(report, hang.ends);
+  d.fix_lines = {"CUDA_LAUNCH_BLOCKING=1 makes the program stop in the call that does not end"};
   return d;
 }
 

@@ -13,6 +13,21 @@ namespace {
 
 bool has_no_record(const Report& report, Rank rank) { return has_note<notes::NoRecord>(log_of(report.run, rank)); }
 
+bool is_unreadable(const Report& report, Rank rank) {
+  const Note* note = first_note<notes::NoRecord>(log_of(report.run, rank));
+  return note != nullptr && note->as<notes::NoRecord>().unreadable;
+}
+
+// The file is there, and damaged: what it would have said is not known.
+void explain_unreadable(Diagnosis& d, const std::string& ranks, const std::string& what) {
+  d.cause = fmt::format("the record of {} cannot be read, and {} needs {}", ranks, what, ranks);
+  d.why = fmt::format(
+      "{} has to make {} as well, and the file cannot be read. A process or machine that ends while it writes its record leaves a "
+      "damaged one, so it may be the cause; or the file was damaged when it was copied.",
+      capitalised(ranks), what);
+  d.fix_lines = {"copy the file again, and if it can be read then, diagnose the records again"};
+}
+
 }  // namespace
 
 std::optional<Diagnosis> missing_record(const Report& report) {
@@ -22,7 +37,7 @@ std::optional<Diagnosis> missing_record(const Report& report) {
   const BlockedRank* first = nullptr;
   std::vector<Rank> waiting;
   for (const BlockedRank& b : report.blocked) {
-    if (report.hang && !contains(report.hang->nearest, b.rank)) continue;
+    if (report.hang && !std::binary_search(report.hang->nearest.begin(), report.hang->nearest.end(), b.rank)) continue;
     std::vector<Rank> unknown;
     for (const Rank rank : b.waits_for)
       if (has_no_record(report, rank)) unknown.push_back(rank);
@@ -36,16 +51,18 @@ std::optional<Diagnosis> missing_record(const Report& report) {
   if (first == nullptr) return std::nullopt;
   const std::string what = first->seq >= 0 ? fmt::format("{} #{}", first->in, first->seq) : first->in;
   const std::string unknown = ranks_text(d.ranks);
-  d.headline =
-      fmt::format("{} in {} for {}, of which there is no record", who(waiting, "waits", "wait"), what, unknown);
+  const bool damaged = std::all_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return is_unreadable(report, r); });
+  d.headline = fmt::format("{} in {} for {}, {}", who(waiting, "waits", "wait"), what, unknown,
+                           damaged ? "whose record cannot be read" : "of which there is no record");
   d.cause = fmt::format("{} left no record, and {} of group {} needs {}", unknown, what, first->group, unknown);
   d.why = fmt::format(
-      "{} in {}, which {} would have to make too, and {} left no record. A process that was killed, ran out of memory "
-      "or "
-      "lost its machine writes no record, so it may be the cause; or its record lies elsewhere, on its own machine.",
-      capitalised(who(waiting, "is", "are")), what, unknown, d.ranks.size() == 1 ? "it" : "they");
-  d.fix = fmt::format("look at the log of {} first: how did that process end, and when", unknown);
+      "{} in {}, which needs {} as well, and {} left no record. A process that was killed, ran out of memory or lost its "
+      "machine writes no record, so it may be the cause; or its record lies elsewhere, on its own machine.",
+      capitalised(who(waiting, "is", "are")), what, unknown, unknown);
+  d.fix = fmt::format("read the log of {} first: how and when did {} end", unknown,
+                      d.ranks.size() == 1 ? "its process" : "their processes");
   d.fix_lines = {"if it wrote a record, add it to the others and diagnose them again"};
+  if (damaged) explain_unreadable(d, unknown, fmt::format("{} of group {}", what, first->group));
   d.inevitable_at = first->since;
   return d;
 }

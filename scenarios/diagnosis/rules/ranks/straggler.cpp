@@ -55,15 +55,14 @@ std::optional<Diagnosis> straggler(const Report& report) {
                   rank, lags.size(), name_and_number(*call), by);
   d.cause = fmt::format("rank {} is slower than the others", rank);
   d.why = fmt::format(
-      "To each of the last {} calls of group {} rank {} came {} after the last of {}. They wait again, in {}{}; the "
-      "dumps may be of "
-      "the middle of one more such delay, in which case nothing hangs.{}",
-      lags.size(), call->group, rank, by, ranks_text(here), name_and_number(*call), at_place(*call),
+      "Rank {} made each of the last {} calls of group {} {} after the last of {}. They wait again, in {}{}; if the dumps "
+      "were written in the middle of one more such delay, nothing hangs.{}",
+      rank, lags.size(), call->group, by, ranks_text(here), name_and_number(*call), at_place(*call),
       age_sentence(report));
   d.fix = fmt::format(
       "find out what rank {} does between its calls that the others do not: data, logging, a slow disk or device",
       rank);
-  d.fix_lines = {look_at(report, hang.ends)};
+  d.next = look_at(report, hang.ends);
   const RankLog& log = log_of(report.run, rank);
   d.evidence.push_back({rank, log.calls.back().id, last_deed(report, rank, call->group)});
   d.evidence.push_back(cite(here.front(), *call, fmt::format("waits in {}", number_and_group(*call))));
