@@ -6,9 +6,9 @@
 
 #include "core/group/init_process_group.h"
 #include "scenarios/worlds/real_world.h"
-#include "tests/property/communicator_world.h"
 #include "tests/property/native_laws.h"
 #include "tests/property/same_bits.h"
+#include "tests/property/worlds/communicator_world.h"
 
 #include <cstdio>
 #include <string>

@@ -1,7 +1,7 @@
 // Small worlds, all of them: every algorithm, 1 to 5 ranks, every root, counts around the number of ranks.
 #include "tests/property/numbers.h"
 #include "tests/property/properties.h"
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include <gtest/gtest.h>
 

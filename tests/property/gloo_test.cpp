@@ -2,7 +2,7 @@
 #include "backends/availability.h"
 #include "backends/gloo/gloo_backend.h"
 #include "tests/property/same_bits.h"
-#include "tests/property/thread_world.h"
+#include "tests/property/worlds/thread_world.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Every property of the table, for every algorithm of the table.
 #include "tests/property/properties.h"
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "backends/nccl/nccl_backend.h"
 #include "tests/property/native_laws.h"
 #include "tests/property/same_bits.h"
-#include "tests/property/thread_world.h"
+#include "tests/property/worlds/thread_world.h"
 #include "tests/unit/nccl/fake_gpu.h"
 
 #include <gtest/gtest.h>

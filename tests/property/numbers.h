@@ -8,7 +8,7 @@
 //   source    Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 4.2
 #pragma once
 
-#include "tests/property/collective_world.h"
+#include "tests/property/worlds/collective_world.h"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 // The properties can fail: planted mistakes in algorithms and worlds are found, and shrunk to a few ranks and elements.
 #include "tests/property/properties.h"
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //   adding   a function in laws.cpp and a row in properties(), or in simulated_laws.cpp and simulated_properties()
 #pragma once
 
-#include "tests/property/collective_world.h"
+#include "tests/property/worlds/collective_world.h"
 
 #include <optional>
 #include <ostream>

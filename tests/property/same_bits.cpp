@@ -1,7 +1,7 @@
 #include "tests/property/same_bits.h"
 
 #include "tests/property/numbers.h"
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include <fmt/format.h>
 

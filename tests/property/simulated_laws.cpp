@@ -2,7 +2,7 @@
 #include "tests/property/critical_path.h"
 #include "tests/property/numbers.h"
 #include "tests/property/properties.h"
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Sub-groups: disjoint ones do not touch each other; overlapping ones are fine in one order, and a deadlock in two.
 #include "core/group/new_group.h"
 #include "tests/property/numbers.h"
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include <gtest/gtest.h>
 

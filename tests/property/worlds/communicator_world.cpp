@@ -1,4 +1,4 @@
-#include "tests/property/communicator_world.h"
+#include "tests/property/worlds/communicator_world.h"
 
 #include <fmt/format.h>
 

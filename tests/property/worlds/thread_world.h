@@ -1,7 +1,7 @@
 // A real library between threads of this process. Schedules are the machine's own; the case's are ignored.
 #pragma once
 
-#include "tests/property/collective_world.h"
+#include "tests/property/worlds/collective_world.h"
 #include "tests/unit/backends/ranks_in_threads.h"
 
 #include <utility>

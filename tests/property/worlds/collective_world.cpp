@@ -1,4 +1,4 @@
-#include "tests/property/collective_world.h"
+#include "tests/property/worlds/collective_world.h"
 
 #include "core/measure/trial.h"
 

@@ -1,4 +1,4 @@
-#include "tests/property/sim_world.h"
+#include "tests/property/worlds/sim_world.h"
 
 #include "core/base/int_set.h"
 #include "core/group/init_process_group.h"

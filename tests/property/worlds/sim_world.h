@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sim/run.h"
-#include "tests/property/collective_world.h"
+#include "tests/property/worlds/collective_world.h"
 
 #include <functional>
 

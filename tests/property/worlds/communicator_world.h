@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
-#include "tests/property/collective_world.h"
+#include "tests/property/worlds/collective_world.h"
 
 #include <map>
 #include <memory>

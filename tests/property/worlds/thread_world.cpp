@@ -1,4 +1,4 @@
-#include "tests/property/thread_world.h"
+#include "tests/property/worlds/thread_world.h"
 
 namespace pdsim::property {
 
