@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
@@ -44,6 +45,20 @@ TEST(Architecture, IncludesOnlyPointDownwards) { EXPECT_EQ(problems_of_project(i
 TEST(Architecture, CoreAndSimHideNoState) { EXPECT_EQ(problems_of_project(hidden_state_problems), ""); }
 TEST(Architecture, RulesReadTheRecordAlone) { EXPECT_EQ(problems_of_project(rule_problems), ""); }
 TEST(Architecture, NoFileIsLongerThanFiveHundredLines) { EXPECT_EQ(problems_of_project(size_problems), ""); }
+
+TEST(Architecture, NoFolderHoldsMoreFilesThanAReaderTakesIn) {
+  std::map<std::string, int> files_in;
+  const std::filesystem::path root = PDSIM_SOURCE_DIR;
+  for (const char* folder : {"core", "sim", "backends", "scenarios", "tools", "tests", "docs"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const std::string parent = entry.path().parent_path().lexically_relative(root).generic_string();
+      if (entry.is_regular_file() && !parent.ends_with("__pycache__")) ++files_in[parent];
+    }
+  std::string found;
+  for (const auto& [folder, files] : files_in)
+    for (const Problem& problem : folder_problems(folder, files)) found += problem.where + "  " + problem.what + "\n";
+  EXPECT_EQ(found, "");
+}
 
 TEST(Architecture, TheTopLevelHoldsWhatTheDesignNames) {
   const std::set<std::string> named{"CMakeLists.txt", "CMakePresets.json",
@@ -109,6 +124,13 @@ TEST(SizeRule, AllowsFiveHundredLinesAndNotOneMore) {
   EXPECT_TRUE(rule_problems("scenarios/diagnosis/rules/scenario_places.cpp", "report.scenario->ddp;\n").empty());
   EXPECT_TRUE(size_problems("core/a.h", std::string(500, '\n')).empty());
   EXPECT_EQ(size_problems("core/a.h", std::string(501, '\n')).size(), 1U);
+}
+
+TEST(FolderRule, CountsFilesOfSourcesAndNotOfData) {
+  EXPECT_TRUE(folder_problems("core/base", 26).empty());
+  EXPECT_EQ(folder_problems("core/base", 27).size(), 1U);
+  EXPECT_TRUE(folder_problems("tests/reports/dumps/three_d_missing", 64).empty());
+  EXPECT_EQ(folder_problems("scenarios/catalogue", 64).size(), 1U);
 }
 
 }  // namespace

@@ -81,6 +81,13 @@ constexpr std::string_view planted_leaks = "sim/world/leaks.cpp";
 constexpr std::string_view required_signature = "void suspend_until(const std::chrono::steady_clock::time_point&)";
 
 constexpr int line_limit = 500;
+constexpr int file_limit = 26;  // in one folder
+
+// One file for each scenario, script, dump, recorded training or snapshot.
+constexpr std::array data_folders{
+    "scenarios/catalog", "tests/cli/snapshots", "tests/guests/gallery",
+    "tests/oracle",      "tests/reports/dumps", "tests/reports/scenarios",
+};
 
 bool is_header(std::string_view path) { return path.ends_with(".h"); }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -237,6 +244,15 @@ Problems size_problems(std::string_view path, std::string_view text) {
   const auto lines = std::count(text.begin(), text.end(), '\n');
   if (lines <= line_limit) return {};
   return {{std::string(path), std::to_string(lines) + " lines; split it by subject, the limit is 500"}};
+}
+
+Problems folder_problems(std::string_view folder, int files) {
+  const auto is_in = [folder](std::string_view data) {
+    return folder.starts_with(data) && (folder.size() == data.size() || folder[data.size()] == '/');
+  };
+  if (files <= file_limit || std::any_of(data_folders.begin(), data_folders.end(), is_in)) return {};
+  return {{std::string(folder), std::to_string(files) + " files; sort them into folders by subject, the limit is " +
+                                    std::to_string(file_limit)}};
 }
 
 }  // namespace pdsim::architecture

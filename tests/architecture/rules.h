@@ -24,4 +24,7 @@ Problems hidden_state_problems(std::string_view path, std::string_view text);
 Problems rule_problems(std::string_view path, std::string_view text);
 Problems size_problems(std::string_view path, std::string_view text);
 
+// A folder of the repository holds what a reader can take in at a glance; folders of data are excepted, by name.
+Problems folder_problems(std::string_view folder, int files);
+
 }  // namespace pdsim::architecture
