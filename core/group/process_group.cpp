@@ -75,17 +75,9 @@ Status validate(const Collective& call, Rank rank, int size) {
 }
 
 SplitSizes splits_of(const std::vector<std::int64_t>& offsets) {
-  constexpr std::size_t most_listed = 64;
-  SplitSizes splits;
-  if (offsets.empty()) return splits;
-  for (std::size_t i = 1; i < offsets.size(); ++i) splits.sizes.push_back(offsets[i] - offsets[i - 1]);
-  splits.parts = static_cast<std::int64_t>(splits.sizes.size());
-  splits.elements = offsets.back();
-  if (splits.sizes.size() <= most_listed) return splits;
-  for (const std::int64_t size : splits.sizes)
-    splits.hash = (splits.hash ^ static_cast<std::uint64_t>(size)) * 0x100000001b3U;
-  splits.sizes.clear();
-  return splits;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 1; i < offsets.size(); ++i) sizes.push_back(offsets[i] - offsets[i - 1]);
+  return split_sizes(std::move(sizes));
 }
 
 // What a call has to say besides its name and numbers; nothing for most.

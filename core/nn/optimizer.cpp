@@ -22,6 +22,8 @@ class Sgd final : public Optimizer {
     }
   }
 
+  void set(double lr, double momentum) override { spec_.lr = lr, spec_.momentum = momentum; }
+
  private:
   template <class T>
   void update(Tensor& parameter, Tensor& momentum) const {
@@ -66,6 +68,8 @@ class Adam final : public Optimizer {
       parameters_[i].bump_version();
     }
   }
+
+  void set(double lr, double /*momentum*/) override { spec_.lr = lr; }
 
  private:
   struct Moments {
@@ -128,6 +132,8 @@ class MasterCopies final : public Optimizer {
     }
   }
 
+  void set(double lr, double momentum) override { inner_->set(lr, momentum); }
+
  private:
   std::vector<Tensor> copies_;
   std::unique_ptr<Optimizer> inner_;
@@ -137,6 +143,16 @@ class MasterCopies final : public Optimizer {
 
 void Optimizer::zero_grad() {
   for (Tensor& p : parameters_) p.set_grad({});
+}
+
+void Optimizer::divide_grad(double by) {
+  for (Tensor& p : parameters_) {
+    Tensor gradient = p.grad();
+    if (!gradient.defined() || !gradient.has_values()) continue;
+    with_float_type(gradient.dtype(), [&](auto t) {
+      for (auto& element : mutable_elements<decltype(t)>(gradient)) element /= static_cast<decltype(t)>(by);
+    });
+  }
 }
 
 std::unique_ptr<Optimizer> Optimizer::make(const OptimizerSpec& spec, std::vector<Tensor> parameters) {

@@ -25,6 +25,9 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
   virtual void step() = 0;
+  // For the steps from here on; Adam has no momentum.
+  virtual void set(double lr, double momentum) = 0;
+  void divide_grad(double by);  // what a gradient scaler does before the step
   void zero_grad();  // sets gradients to none, as PyTorch 2 does
   static std::unique_ptr<Optimizer> make(const OptimizerSpec& spec, std::vector<Tensor> parameters);
 

@@ -23,6 +23,7 @@ struct SplitSizes {
   bool operator==(const SplitSizes&) const = default;
   bool empty() const { return parts == 0; }
 };
+SplitSizes split_sizes(std::vector<std::int64_t> sizes);
 // "1, 2, 3", or "100 parts, 5000 elements, hash 0123456789abcdef".
 std::string text_of(const SplitSizes& splits);
 

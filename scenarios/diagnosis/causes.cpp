@@ -34,7 +34,7 @@ void join_cures(Diagnosis& first, const Diagnosis& second) {
                               change(scenario);
                               then(scenario);
                             },
-                            std::nullopt});
+                            std::nullopt, false, b.is_fix ? second.id : std::string()});
   first.cures.insert(first.cures.end(), together.begin(), together.end());
 }
 

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace pdsim::scenarios {
 namespace {
@@ -57,6 +59,48 @@ bool is_without_ddp(const Scenario& scenario) {
                      [](const Setting& s) { return s.path == "ddp" && *s.value == "none"; });
 }
 
+// Where and by what a program runs. A variant that changes this alone shows that the program is well elsewhere, which is a cure only of these.
+struct Circumstance {
+  std::string_view path;
+  std::array<std::string_view, 4> cures{};
+};
+constexpr std::array circumstances{
+    Circumstance{"world.backend", {"device-without-backend", "call-not-offered"}},
+    Circumstance{"world.timeout", {"delayed-enter", "timeout-too-short"}},
+    Circumstance{"world.link", {"timeout-too-short", "missing-exit", "message-lost", "message-corrupted"}},
+    Circumstance{"world.speeds", {"delayed-enter", "timeout-too-short", "straggler"}},
+    Circumstance{"world.debug", {}},
+    Circumstance{"seed", {}},
+};
+
+bool is_of(std::string_view path, std::string_view whole) {
+  return path.starts_with(whole) && (path.size() == whole.size() || path[whole.size()] == '.');
+}
+
+// The settings that only one of the two has.
+std::vector<std::string> changed_paths(const Scenario& a, const Scenario& b) {
+  std::vector<std::string> paths;
+  for (const auto& [mine, theirs] : {std::pair{&a.settings, &b.settings}, std::pair{&b.settings, &a.settings}})
+    for (const Setting& s : *mine)
+      if (std::none_of(theirs->begin(), theirs->end(),
+                       [&s = s](const Setting& t) { return t.path == s.path && *t.value == *s.value; }))
+        paths.push_back(s.path);
+  return paths;
+}
+
+// Whether the variant changes something that may be the cure of this finding, and not only what surrounds the program.
+bool changes_the_cause(const Report& broken, const Scenario& variant) {
+  if (broken.scenario == nullptr || broken.diagnosis() == nullptr) return true;
+  const std::vector<std::string> paths = changed_paths(*broken.scenario, variant);
+  const auto counts = [&](const std::string& path) {
+    const auto row = std::find_if(circumstances.begin(), circumstances.end(),
+                                  [&](const Circumstance& c) { return is_of(path, c.path); });
+    return row == circumstances.end() ||
+           std::find(row->cures.begin(), row->cures.end(), broken.diagnosis()->id) != row->cures.end();
+  };
+  return paths.empty() || std::any_of(paths.begin(), paths.end(), counts);
+}
+
 bool is_comparable(const Step& a, const Step& b) { return a.whole && b.whole && !a.once && !b.once; }
 
 }  // namespace
@@ -69,6 +113,7 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
     if (&report == &broken || report.outcome != Outcome::ok || report.verdict != Verdict::pass || report.diagnosis())
       continue;
     if (report.scenario == nullptr || is_without_ddp(*report.scenario)) continue;
+    if (!changes_the_cause(broken, *report.scenario)) continue;
     FixProof proof;
     proof.report = &report;
     for (const Setting& s : report.scenario->settings)

@@ -1,6 +1,7 @@
 // Which variants prove a fix, and what it costs: measured from the runs, never estimated.
 //
-//   proof     a variant of the same file that ended ok with every expectation held, still with DDP: to give it up is not a cure
+//   proof     a variant of the same file that ended ok with every expectation held, still with DDP: to give it up is not a cure.
+//             Nor is another world (backend, links, debug level), but of findings that it is the cure of
 //   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
 //             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper.
 //             Of real worlds only the collectives are told: one run's times there are mostly noise

@@ -97,6 +97,7 @@ struct Tried {
   Outcome outcome = Outcome::ok;
   std::string diagnosis;  // what was found then; empty: nothing
   Time elapsed{};
+  std::int64_t collectives = 0;  // that all ranks called together
 };
 
 // A change of the program that would cure it.
@@ -104,6 +105,8 @@ struct Cure {
   std::string what;                       // "every rank calls barrier at line 18"
   std::function<void(Scenario&)> change;  // empty: nobody can make it here
   std::optional<Tried> tried;
+  bool is_fix = false;  // it is what Diagnosis::fix says
+  std::string with{};   // made together with the fix of this other finding
 };
 
 // Whether it was tried, and nothing was wrong then.
@@ -122,7 +125,7 @@ struct Diagnosis {
   std::string fix;                   // one sentence or setting
   std::vector<std::string> fix_lines;
   std::string next;  // the next step of whoever looks for the cause, where that is not the fix itself
-  std::vector<Cure> cures;
+  std::vector<Cure> cures;           // once they were tried: what cures first, the cheapest first
   std::vector<std::string> parameters;
   std::vector<Span> spans;
   std::vector<Evidence> evidence;

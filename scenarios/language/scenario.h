@@ -161,6 +161,10 @@ inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucke
 
 // Values of a rank that reports look at: digests of the parameter that is named behind it, after each of the first steps.
 inline constexpr std::string_view replica_value = "replica ";
+// What each of these steps of the optimizer went by: lr, momentum, unscale.
+inline constexpr std::string_view step_setting_value = "step setting ";
+// The digest of the buffer that is named behind it, before the first forward, where DDP does not broadcast buffers.
+inline constexpr std::string_view first_buffer_value = "first buffer ";
 inline constexpr std::size_t most_replica_steps = 512;
 
 // What else of a run an expectation was stated for: with another it is not checked.

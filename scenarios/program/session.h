@@ -94,7 +94,7 @@ struct Session {
   std::vector<double> last_loss;
   std::shared_ptr<operations::JoinedBatches> joined;  // of a process that makes one backward of several batches
   std::vector<double> grad_norm;                      // of the last clip_grad_norm
-  std::map<std::string, std::vector<double>> replicas;  // digests of each parameter, by step of the optimizer
+  std::map<std::string, std::vector<double>> replicas;  // what reports compare between ranks, by its name in the values
   Status wrong, wrong_now;  // the first result of a call that is not what it should be, and that of the present operation
   Site wrong_site;          //   where the first was found
 

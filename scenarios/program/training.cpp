@@ -90,6 +90,24 @@ void note_part(Session& s) {
   if (!s.part.empty()) s.env.recorder.note(notes::ModelUsed{s.part});
 }
 
+// 52 bits of it are whole in a double.
+double digest_of(const nn::Tensor& tensor) {
+  const std::vector<double> values = tensor.values();
+  return static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U);
+}
+
+// The buffers with which this rank begins to train, where nobody makes them equal.
+void note_first_buffers(Session& s) {
+  constexpr std::size_t most_buffers = 256;
+  constexpr std::int64_t most_elements = 1 << 14;
+  if (!s.moves_data() || s.world_size() < 2 || s.scenario.ddp.options.broadcast_buffers) return;
+  if (s.module->buffers().size() > most_buffers) return;
+  for (const nn::Tensor& buffer : s.module->buffers()) {
+    std::vector<double>& digests = s.replicas[std::string(first_buffer_value) + buffer.name()];
+    if (digests.empty() && buffer.numel() <= most_elements) digests.push_back(digest_of(buffer));
+  }
+}
+
 struct Forwarded {
   std::string path;
   nn::Tensor output;
@@ -144,6 +162,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, const ForwardOpti
     else
       recorder.note(notes::TensorWritten{e.tensor, e.version, e.by, false});
   };
+  if (wrapped && mode.training) note_first_buffers(s);
   const bool split = s.data_parallel != nullptr && mode.training;
   Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode)
                               : split ? s.data_parallel->forward(input, path, mode, watch)
@@ -390,12 +409,28 @@ void note_replica(Session& s) {
   constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
   if (s.module->parameters().size() > most_parameters) return;
   for (nn::Tensor& parameter : s.module->parameters()) {
-    std::vector<double>& digests = s.replicas[parameter.name()];
+    std::vector<double>& digests = s.replicas[std::string(replica_value) + parameter.name()];
     if (digests.size() >= most_replica_steps || parameter.numel() > static_cast<std::int64_t>(most_elements)) continue;
-    const std::vector<double> values = parameter.values();
-    // 52 bits are whole in a double.
-    digests.push_back(static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U));
+    digests.push_back(digest_of(parameter));
   }
+}
+}  // namespace
+
+namespace {
+// Of one step, where it has its own.
+void apply_settings(Session& s, const OptimizerStepOptions& asked) {
+  const nn::OptimizerSpec& usual = s.scenario.optimizer;
+  const double lr = asked.lr.value_or(usual.lr), momentum = asked.momentum.value_or(usual.momentum);
+  s.optimizer->set(lr, momentum);
+  if (asked.unscale != 1) s.optimizer->divide_grad(static_cast<double>(asked.unscale));
+  if (s.ddp == nullptr || s.world_size() < 2) return;
+  const auto keep = [&s](std::string_view name, double value) {
+    std::vector<double>& values = s.replicas[std::string(step_setting_value) + std::string(name)];
+    if (values.size() < most_replica_steps) values.push_back(value);
+  };
+  keep("lr", lr);
+  if (usual.kind == nn::OptimizerSpec::Kind::sgd) keep("momentum", momentum);
+  keep("unscale", static_cast<double>(asked.unscale));
 }
 }  // namespace
 
@@ -405,6 +440,7 @@ Status optimizer_step(Session& s, const Operation& op) {
   const Status stepped = s.for_each_part([&]() -> Status {
     PDSIM_TRY(make_model(s, op));
     synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
+    apply_settings(s, op.as<OptimizerStepOptions>());
     s.optimizer->step();
     note_replica(s);
     return {};

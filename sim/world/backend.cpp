@@ -49,22 +49,27 @@ std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
 
 Time SimBackend::default_timeout() const { return pdsim::default_timeout(world_.library, world_.profile); }
 
-Status SimBackend::read_address(Store& store, const std::string& key, Rank peer, std::vector<Rank>& stale) {
+// The address of a group's peer. One of an earlier launch, or of a rank that the store has under the same key because it calls another list of
+// ranks its n-th group, leads to nobody who answers.
+Status SimBackend::read_address(Store& store, const std::string& key, const JoinOptions& options, Rank peer,
+                                std::vector<Rank>& stale) {
   const Result<std::string> address = store.get(key);
   if (!address.ok()) return address.error();
-  if (launch_in(*address) != world_.launch) stale.push_back(peer);
+  const bool is_foreign = !options.global_ranks.empty() &&
+                          *address != address_of(world_.launch, options.global_ranks[static_cast<std::size_t>(peer)]);
+  if (is_foreign || launch_in(*address) != world_.launch) stale.push_back(peer);
   return {};
 }
 
 Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, int, std::vector<Rank>& stale) {
   if (world_.library.address_exchange == AddressExchange::root_publishes) {
     if (options.rank == 0) return store.set(options.group + "/0", address_of(world_.launch, rank_));
-    return read_address(store, options.group + "/0", 0, stale);
+    return read_address(store, options.group + "/0", options, 0, stale);
   }
   const auto key_of = [&options](Rank rank) { return fmt::format("{}/rank_{}", options.group, rank); };
   PDSIM_TRY(store.set(key_of(options.rank), address_of(world_.launch, rank_)));
   for (Rank peer = 0; peer < options.size; ++peer)
-    if (peer != options.rank) PDSIM_TRY(read_address(store, key_of(peer), peer, stale));
+    if (peer != options.rank) PDSIM_TRY(read_address(store, key_of(peer), options, peer, stale));
   return {};
 }
 

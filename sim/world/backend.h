@@ -16,7 +16,8 @@ class SimBackend final : public Backend {
   // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of
   // an earlier launch waits for it until the timeout.
   Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) override;
-  Status read_address(Store& store, const std::string& key, Rank peer, std::vector<Rank>& stale);
+  Status read_address(Store& store, const std::string& key, const JoinOptions& options, Rank peer,
+                      std::vector<Rank>& stale);
   Status exchange_addresses(Store& store, const JoinOptions& options, int channel, std::vector<Rank>& stale);
   Status connect(const JoinOptions& options, int channel, const std::vector<Rank>& stale, Time deadline);
 

@@ -225,8 +225,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     return true;
   }
 
+  // The store is that of init_process_group, and so is its timeout, whatever the group's own is.
   void watch_store(const OperationPtr& operation) {
-    const Time limit = operation->call.timeout;
+    const Time limit = world_.spec.timeout.value_or(pdsim::default_timeout(world_.library, world_.profile));
     if (limit == Time::max()) return;
     operation->watchdog = world_.scheduler.at_watchdog(world_.scheduler.now() + limit, [operation, limit] {
       operation->watchdog.reset();
@@ -237,6 +238,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
                                     "key-value store by key '0', but store->get('0') got error: wait timeout after {}ms",
                                     calls.rank_, limit.ns() / 1'000'000),
                         {}};
+      FirstCalls& first = calls.world_.first_calls[calls.channel_];
+      if (first.came[static_cast<std::size_t>(calls.rank_)]) ++first.left;  // who gave up makes no communicator
+      first.came[static_cast<std::size_t>(calls.rank_)] = false;
       calls.tell(error.message, limit);
       calls.finish(operation, error);
     });

@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/analysis/divergence.h"
 
 #include "core/collectives/collective.h"
+#include "scenarios/diagnosis/analysis/split_sizes.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ struct GroupTable {
   std::vector<char> members;
   std::vector<Seq> oldest;  // by rank: the first number its record still holds
   std::map<Seq, Row> rows;
+  bool is_whole = false;  // all members are known, and each has a record
 };
 
 std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
@@ -28,6 +30,7 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
       GroupTable& table = tables[made.group];
       table.members.resize(ranks, 0);
       table.oldest.resize(ranks, 0);
+      table.is_whole = true;
       for (const Rank rank : made.ranks)
         if (rank >= 0 && static_cast<std::size_t>(rank) < ranks) table.members[static_cast<std::size_t>(rank)] = 1;
     }
@@ -38,6 +41,7 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
       if (table.members.empty()) {
         table.members.assign(ranks, call.group == "world" ? 1 : 0);
         table.oldest.assign(ranks, 0);
+        table.is_whole = call.group == "world";
       }
       table.members[r] = 1;
       Row& row = table.rows[call.seq];
@@ -47,7 +51,10 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
   }
   for (std::size_t r = 0; r < ranks; ++r)
     if (is_lost(run.ranks[r].log))
-      for (auto& [name, table] : tables) table.members[r] = 0;
+      for (auto& [name, table] : tables) {
+        table.is_whole = table.is_whole && table.members[r] == 0;
+        table.members[r] = 0;
+      }
   for (auto& [name, table] : tables)
     for (std::size_t r = 0; r < ranks; ++r)
       if (run.ranks[r].log.dropped > 0)
@@ -57,11 +64,11 @@ std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
 }
 
 // Each rank's own count differs in uneven calls; the list of all is what they must pass alike. What all_to_all_v sends and
-// receives is each pair's matter.
+// receives is each pair's matter (split_sizes.h).
 bool same_count(const Call& a, const Call& b) {
   const bool uneven = !a.details->sends.empty() || !a.details->receives.empty();
   if (!uneven) return a.count == b.count;
-  if (a.name == name_of(CollectiveKind::all_to_all_v)) return true;
+  if (row(CollectiveKind::all_to_all_v).name == a.name || row(CollectiveKind::all_to_all).name == a.name) return true;
   return a.details->sends == b.details->sends && a.details->receives == b.details->receives;
 }
 
@@ -81,22 +88,12 @@ constexpr Field fields[] = {
     {DivergenceKind::purpose, [](const Call& a, const Call& b) { return a.purpose == b.purpose; }},
 };
 
-// Whether what each rank of an all_to_all_v sends to another is what that one receives from it.
-bool pairs_fit(const GroupTable& table, const Row& row) {
-  std::vector<const Call*> calls;  // by rank of the group
+bool splits_fit(const GroupTable& table, const Row& row) {
+  if (!table.is_whole) return true;
+  std::vector<std::pair<Rank, const Call*>> calls;  // by rank of the group
   for (std::size_t r = 0; r < row.size(); ++r)
-    if (table.members[r] != 0) calls.push_back(row[r]);
-  std::vector<std::vector<std::int64_t>> sends, receives;
-  for (const Call* call : calls) {
-    const bool known = call != nullptr && call->name == name_of(CollectiveKind::all_to_all_v);
-    sends.push_back(known ? call->details->sends.sizes : std::vector<std::int64_t>{});
-    receives.push_back(known ? call->details->receives.sizes : std::vector<std::int64_t>{});
-  }
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    for (std::size_t j = 0; j < calls.size(); ++j)
-      if (sends[i].size() == calls.size() && receives[j].size() == calls.size() && sends[i][j] != receives[j][i])
-        return false;
-  return true;
+    if (table.members[r] != 0) calls.emplace_back(static_cast<Rank>(r), row[r]);
+  return !split_mismatch(calls);
 }
 
 bool is_compared(const GroupTable& table, std::size_t rank, Seq seq) {
@@ -109,7 +106,7 @@ std::optional<DivergenceKind> differing_field(const GroupTable& table, Seq seq, 
   for (const Field& field : fields)
     for (const Call* call : row)
       if (call != nullptr && !field.same(**first, *call)) return field.kind;
-  if ((*first)->name == name_of(CollectiveKind::all_to_all_v) && !pairs_fit(table, row)) return DivergenceKind::count;
+  if (!splits_fit(table, row)) return DivergenceKind::count;
   for (std::size_t r = 0; r < row.size(); ++r)
     if (row[r] == nullptr && is_compared(table, r, seq)) return DivergenceKind::missing;
   return std::nullopt;

@@ -3,7 +3,7 @@
 //   compared  operation, root, reduce operation, dtype, count, purpose: the first that differs is named; or a member that
 //             never made the call although others did
 //   uneven    of all_gather_v and reduce_scatter_v the list of all counts is compared; of all_to_all_v what one sends to
-//             another with what that one receives (in groups of up to 64)
+//             another with what that one receives, in groups of up to 64; of dumps the sums of all (split_sizes.h)
 //   culprit   by majority; in a tie there are two camps and nobody is singled out
 //   members   of `world` every rank; of another group those that new_group named, and the ranks that ever called in it
 //   lost      a rank that died without a record is not compared

@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/analysis/hangs.h"
 
 #include "scenarios/diagnosis/report.h"
+#include "scenarios/diagnosis/analysis/split_sizes.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace pdsim::scenarios {
 namespace {
@@ -193,7 +195,7 @@ class Search {
       hang.nearest.push_back(b.rank);
     }
     for (auto& [key, hang] : calls)
-      if (hang.waiting.size() > 1 && (have_started(hang) || is_old(hang))) hangs.push_back(std::move(hang));
+      if (hang.waiting.size() > 1 && (have_started(hang) || is_old(hang) || cannot_fit(hang))) hangs.push_back(std::move(hang));
   }
 
   bool have_started(const Hang& hang) const {
@@ -201,6 +203,19 @@ class Search {
       const Call* call = call_of(r);
       return call != nullptr && call->state == CallState::started;
     });
+  }
+  // What its ranks send is not what they make room for.
+  bool cannot_fit(const Hang& hang) const {
+    std::vector<std::pair<Rank, const Call*>> calls;
+    for (const Rank r : hang.waiting) calls.emplace_back(r, call_of(r));
+    const Call* first = calls.front().second;
+    const notes::GroupMade* group = first == nullptr ? nullptr : group_of(hang.waiting.front(), first->group);
+    return group != nullptr && group->ranks.size() == calls.size() && split_mismatch(calls);
+  }
+  const notes::GroupMade* group_of(Rank rank, const std::string& name) const {
+    for (const Note* note : notes_of<notes::GroupMade>(log_of(run_, rank)))
+      if (note->as<notes::GroupMade>().group == name) return &note->as<notes::GroupMade>();
+    return nullptr;
   }
   bool is_old(const Hang& hang) const {
     return std::all_of(hang.waiting.begin(), hang.waiting.end(), [&](Rank r) { return age_of(r) >= patience; }) ||

@@ -4,7 +4,8 @@
 //   no_record  there is none of them: a lost file, a process that died. Only where nobody else is the end of the same waits
 //   in_call    they sit in a call that all others have left or started
 //   circle     they wait for each other
-//   nobody     every rank came, and the call does not end. Only with evidence that it should have: all have started it, or it is old
+//   nobody     every rank came, and the call does not end. Only with evidence that it should have, or never will: all
+//             have started it, it is old, or what they send is not what they make room for (split_sizes.h)
 //   young      waits that began within the last seconds of the record, beside a hang that is older, are those of ranks that go on
 //   cost       linear in the waits
 #pragma once

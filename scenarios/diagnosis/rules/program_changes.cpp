@@ -129,6 +129,56 @@ Cure nobody(const Schedule& schedule, const std::vector<int>& sites) {
           std::nullopt};
 }
 
+// Whether two operations stand behind the same `if`.
+bool same_condition(const Operation& a, const Operation& b) {
+  return std::equal(a.when.any.begin(), a.when.any.end(), b.when.any.begin(), b.when.any.end(),
+                    [](const Selector& x, const Selector& y) {
+                      return x.rank == y.rank && x.node == y.node && x.step == y.step;
+                    });
+}
+
+// These operations, and those beside one of them behind the same condition, in the order of the program.
+void add_with_companions(const std::vector<Operation>& program, const std::vector<Place>& places, std::vector<Place>& all) {
+  for (const Operation& op : program) {
+    const bool is_companion = std::any_of(program.begin(), program.end(), [&](const Operation& other) {
+      return !other.when.any.empty() && same_condition(op, other) &&
+             std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.is_at(other); });
+    });
+    if (is_companion) all.push_back(place_of(op.mark, op.name));
+    add_with_companions(op.body, places, all);
+  }
+}
+
+std::string named(const std::vector<Place>& places) {
+  std::vector<std::string> names;
+  for (const Place& p : places) names.push_back(fmt::format("{} at line {}", p.operation, p.line));
+  return list_text(names);
+}
+
+// What the others run in these places, and not what the culprits run instead.
+Cure as_the_others(const Report& report, const ScheduleDifference& d) {
+  std::vector<Place> left_out, instead;
+  for (const CallsApart& c : d.left_out) {
+    const ScheduledSite& s = report.schedule.sites[static_cast<std::size_t>(c.site)];
+    left_out.push_back(place_of(s.mark, s.operation));
+  }
+  for (const CallsApart& c : d.extra) {
+    const ScheduledSite& s = report.schedule.sites[static_cast<std::size_t>(c.site)];
+    if (!common_steps(report.schedule, c.site).empty()) return {};
+    instead.push_back(place_of(s.mark, s.operation));
+  }
+  if (left_out.empty() || instead.empty()) return {};
+  return {fmt::format("{} as {}: {}, with what stands beside them behind the same condition, and not {}",
+                      who(d.culprits, "does", "do"), ranks_text(d.others), named(left_out), named(instead)),
+          [left_out, instead](Scenario& changed) {
+            std::vector<Place> made;
+            add_with_companions(changed.program, left_out, made);
+            for (const Place& place : made) for_every_rank(changed.program, place);
+            for (const Place& place : instead) erase(changed.program, place);
+          },
+          std::nullopt};
+}
+
 Cure in_order(const Schedule& schedule, const std::vector<CallMoved>& moved) {
   std::vector<std::pair<Place, Place>> edits;
   std::vector<int> sites;
@@ -165,7 +215,11 @@ void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDiffere
     if (cure.change) diagnosis.cures.push_back(std::move(cure));
   };
   if (sites.empty()) return add({});
-  add(everybody(report.schedule, sites));
+  if (Cure cure = as_the_others(report, d); cure.change && !d.tie) {
+    add(std::move(cure));
+  } else {
+    add(everybody(report.schedule, sites));
+  }
   add(nobody(report.schedule, sites));
 }
 

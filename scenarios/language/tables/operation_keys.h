@@ -378,6 +378,22 @@ inline constexpr std::array requires_grad_keys{
         .required = true,
         .bind = to<&RequiresGradOptions::to>},
 };
+inline constexpr std::array optimizer_step_keys{
+    Key{.name = "lr",
+        .type = Type::decimal,
+        .help = "learning rate of this step; default: the optimizer's",
+        .bind = to<&OptimizerStepOptions::lr>},
+    Key{.name = "momentum",
+        .type = Type::decimal,
+        .help = "momentum of this step; default: the optimizer's",
+        .bind = to<&OptimizerStepOptions::momentum>},
+    Key{.name = "unscale",
+        .type = Type::integer,
+        .help = "gradients are divided by it first, as a gradient scaler does whose losses were multiplied by it",
+        .low = 1,
+        .high = 1LL << 32U,
+        .bind = to<&OptimizerStepOptions::unscale>},
+};
 inline constexpr std::array clip_keys{
     Key{.name = "max_norm",
         .type = Type::decimal,

@@ -76,6 +76,10 @@ struct ClipOptions {
   bool error_if_nonfinite = false;
   std::optional<Located<std::string>> part;
 };
+struct OptimizerStepOptions {
+  std::optional<double> lr, momentum;
+  std::int64_t unscale = 1;
+};
 struct RequiresGradOptions {
   std::vector<std::string> layers;
   bool to = true;

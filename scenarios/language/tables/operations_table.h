@@ -138,6 +138,10 @@ inline constexpr Group load_checkpoint_options{.title = "load_checkpoint",
                                                .help = "loads a checkpoint",
                                                .keys = load_checkpoint_keys,
                                                .options = options_of<LoadCheckpointOptions>};
+inline constexpr Group optimizer_step_options{.title = "optimizer_step",
+                                              .help = "a step of the optimizer",
+                                              .keys = optimizer_step_keys,
+                                              .options = options_of<OptimizerStepOptions>};
 inline constexpr Group clip_options{
     .title = "clip_grad_norm", .help = "clips gradients", .keys = clip_keys, .options = options_of<ClipOptions>};
 inline constexpr Group requires_grad_options{.title = "requires_grad",
@@ -221,7 +225,7 @@ inline constexpr std::array operation_table{
     Key{.name = "optimizer_step",
         .type = Type::group,
         .help = "a step of the optimizer",
-        .group = &no_options,
+        .group = &optimizer_step_options,
         .traits = in_train | only_in_train | needs_model},
     Key{.name = "clip_grad_norm",
         .type = Type::group,

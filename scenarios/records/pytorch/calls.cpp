@@ -51,10 +51,26 @@ bool is_counted_by_output(const std::string& name) {
   return kind != nullptr ? pdsim::is_counted_by_output(kind->kind) : name.starts_with("reduce_scatter_");
 }
 
+bool has_own_parts(const std::string& name) {
+  const CollectiveRow* kind = collective_named(name);
+  return kind != nullptr && kind->input_in_parts && kind->output_in_parts;
+}
+
 bool has_no_count(const std::string& name) {
   const CollectiveRow* kind = collective_named(name);
   if (kind == nullptr) return name.find("all_to_all") != std::string::npos;
-  return (!kind->has_input && !kind->has_output) || (kind->input_in_parts && kind->output_in_parts);
+  return (!kind->has_input && !kind->has_output) || has_own_parts(name);
+}
+
+// A tensor for each rank, or one that the record does not divide.
+SplitSizes splits_of(const Sizes& sizes) {
+  std::vector<std::int64_t> parts;
+  std::int64_t all = 0;
+  for (const std::vector<std::int64_t>& shape : sizes) {
+    parts.push_back(elements({shape}));
+    if (parts.back() < 0 || __builtin_add_overflow(all, parts.back(), &all) || all > most_recorded_elements) return {};
+  }
+  return split_sizes(std::move(parts));
 }
 
 std::string shape_text(const Sizes& sizes) {
@@ -147,6 +163,11 @@ class Converter {
       }
       if (call.name != all.name && all.name.find(call.name) == std::string::npos) all.name += "+" + call.name;
       if (all.count >= 0 && call.count >= 0) all.count += call.count;
+      if (members == 2 && !all.details->sends.empty()) {  // of several calls the parts of one say nothing
+        CallDetails details = *all.details;
+        details.sends = details.receives = {};
+        all.details = std::move(details);
+      }
     }
     if (members == 0) return;
     all.purpose = {PurposeKind::coalesced, static_cast<std::int64_t>(members)};
@@ -192,6 +213,10 @@ class Converter {
     if (!has_no_count(call.name) && !sizes.empty()) {
       call.count = elements(sizes);
       details.shape = shape_text(sizes);
+    }
+    if (has_own_parts(call.name)) {
+      details.sends = splits_of(entry.input_sizes);
+      details.receives = splits_of(entry.output_sizes);
     }
     if (types.empty() || call.name == "barrier") return;
     const auto* const known = std::find_if(dtype_names.begin(), dtype_names.end(),

@@ -49,7 +49,7 @@ Json diagnosis_json(const Diagnosis& d) {
   for (const Span& s : d.spans)
     json["spans"].push_back({{"line", s.line}, {"column", s.column}, {"width", s.width}, {"label", s.label}});
   for (const Cure& cure : d.cures)
-    if (cures(cure)) json["tried"].push_back({{"change", cure.what}, {"simulated_ns", cure.tried->elapsed.ns()}});
+    if (cures(cure)) json["tried"].push_back({{"change", cure.what}, {"simulated_ns", cure.tried->elapsed.ns()}, {"collectives", cure.tried->collectives}});
   for (const Evidence& e : d.evidence)
     json["evidence"].push_back({{"rank", e.rank}, {"call", e.call}, {"what", e.what}});
   return json;

@@ -97,13 +97,15 @@ std::string why_section(const Diagnosis& d) {
   return out + "\n";
 }
 
-// The changes that were made and run, and cured it.
+// The changes that were made and run, and cured it; their price where there is a choice.
 std::string tried_lines(const Diagnosis& d) {
   std::string out;
+  const bool is_choice = std::count_if(d.cures.begin(), d.cures.end(), [](const Cure& c) { return cures(c); }) > 1;
   for (const Cure& cure : d.cures)
     if (cures(cure))
-      out += wrapped(fmt::format("tried: {}: finishes in {}, and nothing else is found", cure.what,
-                                 to_string(cure.tried->elapsed)),
+      out += wrapped(fmt::format("tried: {}: finishes in {}{}, and nothing else is found", cure.what,
+                                 to_string(cure.tried->elapsed),
+                                 is_choice ? fmt::format(" with {} collectives", cure.tried->collectives) : ""),
                      2);
   return out;
 }

@@ -13,7 +13,7 @@ namespace pdsim::scenarios {
 namespace {
 
 struct Told {
-  std::string outcome, id = "none", headline, cause;
+  std::string outcome, id = "none", headline, cause, error;
   std::vector<Rank> ranks;
 };
 
@@ -35,6 +35,9 @@ Told told(const std::string& program, const std::string& backend = "gloo", const
   }
   Told t;
   t.outcome = name_of(report->outcome);
+  if (!report->errors.empty())
+    t.error = fmt::format("{} after {}: {}", name_of(report->errors.front().code), to_string(report->errors.front().at),
+                          report->errors.front().message);
   if (!report->diagnosis()) return t;
   t.id = report->diagnosis()->id;
   t.headline = report->diagnosis()->headline;
@@ -179,6 +182,59 @@ TEST(DelayedEnter, IsARankAtWorkElsewhere) {
     EXPECT_EQ(t.ranks, std::vector<Rank>{2});
     EXPECT_EQ(told(late_program, backend, ", timeout: 2s").id, "none");
   }
+}
+
+TEST(ParameterMismatch, NamesThePartOfAnAllToAllThatDoesNotFit) {
+  const auto program = [](const std::string& last) {
+    return "  - barrier\n"
+           "  - all_to_all_single: {input_split_sizes: [1, 2, 3, 4], output_split_sizes: [1, 2, 4, 1]}\n    when: {rank: 0}\n"
+           "  - all_to_all_single: {input_split_sizes: [2, 2, 2, 2], output_split_sizes: [2, 2, 2, 1]}\n    when: {rank: 1}\n"
+           "  - all_to_all_single: {input_split_sizes: [4, 2, 2, 2], output_split_sizes: [3, 2, 2, 1]}\n    when: {rank: 2}\n"
+           "  - all_to_all_single: {input_split_sizes: " +
+           last + ", output_split_sizes: [4, 2, 2, 1]}\n    when: {rank: 3}\n";
+  };
+  EXPECT_EQ(told(program("[1, 1, 1, 1]"), "nccl").id, "none");
+  const Told pair = told(program("[1, 1, 2, 1]"), "nccl");
+  EXPECT_EQ(pair.id, "parameter-mismatch") << pair.headline;
+  EXPECT_EQ(pair.headline, "in all_to_all_v #2 of group world rank 3 sends 2 elements to rank 2, which makes room for 1");
+  EXPECT_EQ(pair.ranks, (std::vector<Rank>{3, 2}));
+  EXPECT_EQ(told(program("[5, 5, 5, 1]"), "nccl").ranks, std::vector<Rank>{3});  // every part that does not fit is one of its own
+}
+
+TEST(NewGroupMismatch, IsEveryRankThatMakesTheGroupOfItsOwnRanksAlone) {
+  for (const char* backend : {"gloo", "nccl"}) {
+    const Told t = told(
+        "  - new_group: {name: low, ranks: [0, 1]}\n    when: {rank: [0, 1]}\n"
+        "  - new_group: {name: high, ranks: [2, 3]}\n    when: {rank: [2, 3]}\n"
+        "  - all_reduce: {count: 4, group: low}\n    when: {rank: [0, 1]}\n"
+        "  - all_reduce: {count: 4, group: high}\n    when: {rank: [2, 3]}\n",
+        backend, short_timeout);
+    EXPECT_EQ(t.id, "new-group-mismatch") << backend << " " << t.outcome << " " << t.headline;
+    EXPECT_NE(t.headline.find("new_group #1 is"), std::string::npos) << t.headline;
+  }
+}
+
+// NCCL makes a group's communicator in its first call: the first rank hands out the number through the store.
+TEST(FirstCallOnNccl, EndsByTheStoresTimeoutWhenTheFirstRankDoesNotCome) {
+  const Told t = told("  - compute: {time: 60s}\n    when: {rank: 0}\n  - barrier\n", "nccl", ", timeout: 10s");
+  EXPECT_EQ(t.outcome, "deadlock");  // of rank 0, whose peers gave up
+  EXPECT_EQ(t.error.find("store-timeout after 10"), 0U) << t.error;
+  EXPECT_NE(t.error.find("retrieving ncclUniqueId from [0] via c10d key-value store by key '0'"), std::string::npos);
+  EXPECT_EQ(t.ranks, std::vector<Rank>{0}) << t.id << " " << t.headline;
+}
+
+TEST(FirstCallOnNccl, OfAGroupGoesByTheStoresTimeoutAndNotByTheGroups) {
+  const Told t = told(
+      "  - new_group: {name: pair, ranks: [0, 1], timeout: 2s}\n  - compute: {time: 60s}\n    when: {rank: 0}\n"
+      "  - all_reduce: {count: 4, group: pair}\n    when: {rank: [0, 1]}\n",
+      "nccl", ", timeout: 10s");
+  EXPECT_EQ(t.error.find("store-timeout after 10"), 0U) << t.error;
+}
+
+TEST(FirstCallOnNccl, HasNoTimeoutWhereAnotherRankIsLate) {
+  const Told t = told("  - compute: {time: 60s}\n    when: {rank: 2}\n  - barrier\n", "nccl", ", timeout: 10s");
+  EXPECT_EQ(t.outcome, "ok") << t.error;
+  EXPECT_EQ(t.id, "none") << t.headline;
 }
 
 TEST(DelayedEnter, IsWhatAMonitoredBarrierSees) {

@@ -5,6 +5,7 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/lone_forward.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
+#include "scenarios/diagnosis/rules/calls/part_sizes.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -301,6 +302,10 @@ std::optional<Diagnosis> collective_mismatch(const Report& report) {
   return found ? found : mismatch(report, Differs::operation);
 }
 std::optional<Diagnosis> parameter_mismatch(const Report& report) {
+  if (std::optional<Diagnosis> parts = part_mismatch(report)) {
+    parts->why += undefined_text(report, DivergenceKind::count);
+    return parts;
+  }
   std::optional<Diagnosis> found = mismatch(report, Differs::parameter);
   return found ? found : ended_by_length(report);
 }

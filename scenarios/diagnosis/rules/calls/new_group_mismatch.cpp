@@ -2,6 +2,7 @@
 // rank is the n-th of every other, whatever they name it.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -74,6 +75,10 @@ std::optional<Disagreement> first_apart(const Report& report) {
         if (theirs != nullptr && group_of(*theirs).ranks != group_of(*note).ranks)
           found.different.push_back({member, theirs});
       }
+      if (found.missing.empty() && found.different.empty())  // its members agree; the others use the same name for another group
+        for (const RankResult& other : report.run.ranks)
+          if (const Note* theirs = made_as(other.log, number); theirs != nullptr && group_of(*theirs).ranks != group_of(*note).ranks)
+            found.different.push_back({other.log.rank, theirs});
       if (!found.missing.empty() || !found.different.empty()) first = std::move(found);
     }
   return first;
@@ -145,6 +150,7 @@ std::optional<Diagnosis> new_group_mismatch(const Report& report) {
     explain_order(d, report, *found, number);
   }
   d.fix = "let every rank of the world call new_group for every group, members or not, in one order";
+  d.cures.push_back(new_groups_on_all_ranks());
   d.inevitable_at = found->made.note->at;
   d.inevitable =
       fmt::format("since {}: rank {} called new_group #{}", to_string(d.inevitable_at), found->made.rank, number);

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -226,12 +228,28 @@ bool is_evaluation(const Report& report, const ScheduleDifference& d) {
   return d.moved.empty() && d.left_out.empty() && std::all_of(d.extra.begin(), d.extra.end(), evaluates);
 }
 
+// Whether the ranks only differ in which line makes a backward or forward of the step, and the wrapper's own calls met their like: those are
+// one call, whatever loss each rank takes.
+bool is_one_call_of_the_wrapper(const Report& report, const ScheduleDifference& d) {
+  if (report.outcome != Outcome::ok || !d.moved.empty() || !d.met) return false;
+  if (d.met->mine->purpose.kind == PurposeKind::none || d.met->mine->purpose != d.met->theirs->purpose) return false;
+  std::map<std::pair<std::string, int>, int> balance;
+  const auto count = [&](const std::vector<CallsApart>& calls, int by) {
+    for (const CallsApart& c : calls)
+      for (const int step : c.steps) balance[{site_at(report, c.site).operation, step}] += by;
+  };
+  count(d.left_out, 1);
+  count(d.extra, -1);
+  return std::all_of(balance.begin(), balance.end(), [](const auto& b) { return b.second == 0; });
+}
+
 }  // namespace
 
 std::optional<Diagnosis> other_calls(const Report& report, Face face) {
   const std::optional<ScheduleDifference> d = schedule_difference(report);
   if (!d || is_evaluation(report, *d)) return std::nullopt;
   if (report.outcome == Outcome::ok && !d->met) return std::nullopt;
+  if (is_one_call_of_the_wrapper(report, *d)) return std::nullopt;
   const bool nobody_differs = !report.divergence || report.divergence->field == DivergenceKind::missing;
   const bool only_left_out = d->extra.empty() && d->moved.empty();
   const bool is_missing = nobody_differs && report.outcome != Outcome::ok && (only_left_out || !d->met);

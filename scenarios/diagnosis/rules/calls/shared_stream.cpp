@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
+#include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -79,6 +80,7 @@ std::optional<Diagnosis> pair_stream(const Report& report) {
       heads->low, low, heads->high, high);
   d.fix = "put messages that must progress together into one batch_isend_irecv";
   d.fix_lines = {"or call them in matching order: where one rank sends, the other receives"};
+  d.cures.push_back(in_one_batch(heads->of_low->group));
   d.evidence = {cite(heads->low, *heads->of_low, low), cite(heads->high, *heads->of_high, high)};
   add_span(d, report, heads->of_low->site.line, heads->of_low->site.column,
            fmt::format("rank {} is here, and its later messages wait", heads->low), true);
@@ -150,6 +152,10 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
                       found->call->group);
   d.fix_lines = {"or pass device_id to init_process_group, which makes the communicator there",
                  "or make a group of the ranks that exchange messages"};
+  std::vector<Rank> members = found->came;
+  for (const Rank rank : found->absent) add_once(members, rank);
+  const Site& here = found->call->site;
+  if (here.line > 0) d.cures.push_back(barrier_before({here.line, here.column, 1}, found->call->group, members));
   d.evidence.push_back(cite(found->rank, *found->call, "waits in the first batch of its group"));
   for (const Rank rank : found->absent)
     if (const RankLog& log = log_of(report.run, rank); !log.calls.empty() && d.evidence.size() < 4)

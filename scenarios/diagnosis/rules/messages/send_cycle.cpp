@@ -29,6 +29,32 @@ void propose_receive_first(Diagnosis& d, const Report& report) {
                                    {rank, Mark{send->site.line, send->site.column, 1}}));
 }
 
+// The first rank of the circle that waits for a batch of messages; no_rank when none does.
+Rank rank_in_batch(const Report& report, const std::vector<Evidence>& circle) {
+  for (const Evidence& e : circle) {
+    const RankLog& log = log_of(report.run, e.rank);
+    const Call* call = call_by_id(log, e.call);
+    const Call* around = call == nullptr ? nullptr : enclosing(log, *call);
+    if (around != nullptr && around->name == "batch_isend_irecv") return e.rank;
+  }
+  return no_rank;
+}
+
+// A receive of a batch holds up what stands behind the batch, and with it another rank of the circle.
+void explain_batch(Diagnosis& d, Rank rank) {
+  const std::string ranks = ranks_text(d.ranks);
+  d.headline = fmt::format("{} wait for messages in a circle, rank {} in a batch that ends with the last of its messages",
+                           ranks, rank);
+  d.cause = fmt::format("rank {} receives in a batch what comes only after messages that it sends behind the batch", rank);
+  d.why = fmt::format(
+      "All messages of a batch_isend_irecv progress together, and what a rank calls behind it begins when the last of them is "
+      "done. Rank {} is in its batch, so what the next rank of the circle waits for is not sent, and what the batch waits for "
+      "never comes.",
+      rank);
+  d.fix = fmt::format("let rank {} receive that message in a later batch, behind what the others need first", rank);
+  d.fix_lines = {"a message that skips stages (a skip connection, a tied embedding) waits for other micro-batches than its neighbours"};
+}
+
 }  // namespace
 
 std::optional<Diagnosis> send_cycle(const Report& report) {
@@ -71,6 +97,8 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
                      ? "or put both into one batch_isend_irecv; an isend and an irecv beside each other do not help here: with "
                        "NCCL all messages of two ranks run on one stream, in the order of their calls"
                      : "or start them asynchronously and wait for both afterwards (isend and irecv)"};
+  const Rank batched = sends ? no_rank : rank_in_batch(report, d.evidence);
+  if (batched != no_rank) explain_batch(d, batched);
   if (sends) propose_receive_first(d, report);
   d.inevitable_at = last;
   d.inevitable = fmt::format("since {}: the last of {} entered its {}", to_string(last), ranks, call);

@@ -18,6 +18,13 @@ bool recomputes(const Report& report, Rank rank, const std::string& parameter) {
                      [&](const std::string& layer) { return parameter.starts_with(layer + "."); });
 }
 
+// How often the model ran forward in the step of this backward, before it.
+std::size_t forwards_before(const RankLog& log, const Call& backward) {
+  return static_cast<std::size_t>(std::count_if(log.calls.begin(), log.calls.end(), [&](const Call& c) {
+    return c.layer == Layer::program && c.name == "forward" && c.site.step == backward.site.step && c.id < backward.id;
+  }));
+}
+
 }  // namespace
 
 std::optional<Diagnosis> marked_ready_twice(const Report& report) {
@@ -50,11 +57,24 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
       "DDP counts each parameter once per iteration: when its gradient has been accumulated, the parameter is ready, "
       "and a bucket whose parameters are all ready is sent. A second accumulation would change a gradient that may be "
       "on its way.";
-  if (finds_unused)
+  const std::size_t forwards = forwards_before(log_of(report.run, d.ranks.front()), *first);
+  const bool several = finds_unused && !again && forwards > 1;
+  if (several)
+    d.why += fmt::format(
+        " The wrapper ran forward {} times before this backward. find_unused_parameters follows the output of the last "
+        "one alone: what only an earlier one used counts as unused and is ready before backward begins, and its real "
+        "gradient comes second.",
+        forwards);
+  else if (finds_unused)
     d.why +=
         " With find_unused_parameters, parameters that the graph behind the output does not show are ready before "
         "backward begins; those that a checkpoint hides are among them, and their real gradients come second.";
-  d.fix = "ddp: {static_graph: true}";
+  d.cures.push_back({"ddp: {static_graph: true}", [](Scenario& changed) { changed.ddp.options.static_graph = true; },
+                     std::nullopt, !several});
+  d.fix = several ? "one forward of the wrapper that returns what all losses need" : "ddp: {static_graph: true}";
+  if (several)
+    d.fix_lines = {"without find_unused_parameters, where every parameter is used in some loss on every rank"};
+  else
   d.fix_lines = {"DDP then counts in the first iteration how often each gradient comes, and waits for the last",
                  "or checkpoint(..., use_reentrant=False), or checkpoint no layer that forward uses twice"};
   add_span(d, report, first->site.line, first->site.column, "this backward accumulates into it twice", true);

@@ -69,12 +69,6 @@ std::optional<ReplicasApart> first_replicas_apart(const Report& report) {
   return first;
 }
 
-const Note* step_note(const RankLog& log, std::size_t step) {
-  for (const Note* note : notes_of<notes::OptimizerStep>(log))
-    if (step-- == 0) return note;
-  return nullptr;
-}
-
 // A checkpoint that some ranks alone loaded before that.
 std::vector<Rank> loaded_alone(const Report& report, Time before, const Note*& load) {
   std::vector<Rank> ranks;
@@ -111,6 +105,100 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
                      std::nullopt});
 }
 
+// A setting of the optimizer that is not the same on all ranks.
+struct SettingApart {
+  std::string name;
+  std::size_t step = 0;
+  std::vector<Rank> ranks;  // that are not as most are; empty: none is most ranks'
+  std::map<double, std::vector<Rank>> by_value;
+};
+
+// The earliest, up to this step of the optimizer.
+std::optional<SettingApart> setting_apart(const Report& report, std::size_t until) {
+  std::optional<SettingApart> first;
+  for (const auto& [name, mine] : report.run.ranks.front().values) {
+    if (!name.starts_with(step_setting_value)) continue;
+    for (std::size_t step = 0; step < mine.size() && step <= until && (!first || step < first->step); ++step) {
+      std::map<double, std::vector<Rank>> by_value;
+      for (const RankResult& result : report.run.ranks)
+        if (const auto* values = digests_of(result, name); values != nullptr && step < values->size())
+          by_value[(*values)[step]].push_back(result.log.rank);
+      if (by_value.size() < 2) continue;
+      first = SettingApart{name.substr(step_setting_value.size()), step, minority(report, name, step), std::move(by_value)};
+    }
+  }
+  return first;
+}
+
+std::string word_for_setting(const std::string& name) {
+  if (name == "lr") return "learning rate";
+  return name == "unscale" ? "scale of the gradients" : name;
+}
+
+// Where this rank made the n-th step.
+const Note* step_note(const RankLog& log, std::size_t step) {
+  for (const Note* note : notes_of<notes::OptimizerStep>(log))
+    if (step-- == 0) return note;
+  return nullptr;
+}
+
+void tell_setting(Diagnosis& d, const Report& report, const SettingApart& apart) {
+  d.ranks = apart.ranks.empty() ? others(report, {}) : apart.ranks;
+  const std::string word = word_for_setting(apart.name);
+  std::vector<std::string> values;
+  for (const auto& [value, ranks] : apart.by_value) values.push_back(fmt::format("{} on {}", value, ranks_text(ranks)));
+  d.cause = fmt::format("the optimizer's {} is {}", word, list_text(values));
+  d.why = fmt::format(
+      "DDP averages gradients and leaves the step to each rank's own optimizer: with another {} the same gradient moves "
+      "the parameters elsewhere. It is {}.",
+      word, list_text(values));
+  d.fix = fmt::format("give the optimizer of every rank the same {}", word);
+  d.fix_lines = {apart.name == "unscale"
+                     ? "one gradient scaler whose scale all ranks share: all_reduce what it found before it updates"
+                     : "a scheduler that goes by a rank's own loss or its own number of batches decides alone: decide on one "
+                       "rank and broadcast, or all_reduce what the decision rests on"};
+  const Note* step = step_note(log_of(report.run, d.ranks.front()), apart.step);
+  if (step == nullptr) return;
+  d.evidence.push_back(cite(d.ranks.front(), *step, fmt::format("stepped with a {} of its own", word)));
+  add_span(d, report, step->site.line, step->site.column, fmt::format("{} with a {} of its own",
+                                                                      who(d.ranks, "steps", "step"), word), true);
+}
+
+// Buffers with which the ranks began to train, where DDP shares none.
+std::optional<Diagnosis> buffers_apart(const Report& report) {
+  Diagnosis d;
+  std::optional<std::vector<Rank>> ranks;
+  for (const auto& [name, mine] : report.run.ranks.front().values) {
+    if (!name.starts_with(first_buffer_value) || mine.empty()) continue;
+    const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [&, of = name](const RankResult& r) {
+      const auto* theirs = digests_of(r, of);
+      return theirs != nullptr && !theirs->empty() && theirs->front() != mine.front();
+    });
+    if (!differ) continue;
+    d.parameters.push_back(name.substr(first_buffer_value.size()));
+    if (!ranks) ranks = minority(report, name, 0);
+  }
+  if (!ranks) return std::nullopt;
+  d.ranks = ranks->empty() ? others(report, {}) : *ranks;
+  d.cause = "no call of the record explains it";
+  d.fix = "ddp: {broadcast_buffers: true}";
+  d.cures.push_back({"ddp: {broadcast_buffers: true}",
+                     [](Scenario& changed) { changed.ddp.options.broadcast_buffers = true; }, std::nullopt, true});
+  d.fix_lines = {"or give every rank the same buffers before the first forward"};
+  const Note* load = nullptr;
+  const std::vector<Rank> loaders = loaded_alone(report, Time::max(), load);
+  if (load != nullptr) tell_load(d, report, loaders, *load);
+  d.headline = fmt::format("the replicas differ: {} begin{} training with a {} of {} own", ranks_text(d.ranks),
+                           d.ranks.size() == 1 ? "s" : "", d.parameters.front(), d.ranks.size() == 1 ? "its" : "their");
+  d.why += fmt::format("{}With broadcast_buffers: false DDP shares no buffers, so {} stay{} different on each rank, and what "
+                       "one rank evaluates or saves is not the others' model.",
+                       d.why.empty() ? "" : " ", list_text(d.parameters), d.parameters.size() == 1 ? "s" : "");
+  if (d.evidence.empty())
+    if (const Note* options = first_note<notes::DdpOptions>(log_of(report.run, d.ranks.front())))
+      d.evidence.push_back(cite(d.ranks.front(), *options, "broadcasts no buffers"));
+  return d.evidence.empty() ? std::nullopt : std::optional(std::move(d));
+}
+
 }  // namespace
 
 std::vector<std::string> parameters_apart(const Report& report) {
@@ -123,7 +211,7 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   const auto is_faulty = [](const RankResult& result) { return has_note<notes::Fault>(result.log); };
   if (std::any_of(report.run.ranks.begin(), report.run.ranks.end(), is_faulty)) return std::nullopt;
   const std::optional<ReplicasApart> apart = first_replicas_apart(report);
-  if (!apart) return std::nullopt;
+  if (!apart) return buffers_apart(report);
   const Note* step = step_note(log_of(report.run, 0), apart->step);
   if (step == nullptr) return std::nullopt;
   Diagnosis d;
@@ -137,8 +225,10 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   const Note* load = nullptr;
   if (const std::vector<Rank> ranks = loaded_alone(report, step->at, load); load != nullptr)
     tell_load(d, report, ranks, *load);
+  const std::optional<SettingApart> setting = load == nullptr ? setting_apart(report, apart->step) : std::nullopt;
+  if (setting) tell_setting(d, report, *setting);
   const std::string since = fmt::format("from the optimizer step {} on", site_text(step->site));
-  d.headline = apart->ranks.empty() && load == nullptr
+  d.headline = apart->ranks.empty() && d.ranks.size() == report.run.ranks.size()
                    ? fmt::format("the replicas differ: {} is not the same on all ranks {}", first, since)
                    : fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", first,
                                  ranks_text(d.ranks), since);

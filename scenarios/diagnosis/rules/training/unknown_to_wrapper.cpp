@@ -2,6 +2,7 @@
 // another rank, the device of a barrier.
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -121,6 +122,7 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
       "NCCL and MPI leave what they gave, and Gloo uses the tensor as working memory, so that it holds sums over some "
       "of the ranks, in some of its elements. Both look like values, and nothing fails.";
   d.fix = "all_reduce, where every rank uses the result";
+  if (call->site.line > 0) d.cures.push_back(all_reduce_for_reduce({call->site.line, call->site.column, 1}));
   d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};
   add_span(d, report, call->site.line, call->site.column, fmt::format("its result is on rank {}", root), true);
   add_span(d, report, used->site.line, used->site.column, fmt::format("{} it", who(d.ranks, "uses", "use")), false);

@@ -1,0 +1,118 @@
+#include "scenarios/diagnosis/rules/operation_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+bool is_at(const Operation& op, const Mark& place) {
+  return op.mark.line == place.line && op.mark.column == place.column;
+}
+
+bool holds(const Operation& op, const Mark& place) {
+  const auto inside = [&](const Operation& inner) { return holds(inner, place); };
+  return is_at(op, place) || std::any_of(op.body.begin(), op.body.end(), inside) ||
+         std::any_of(op.messages.begin(), op.messages.end(), inside);
+}
+
+bool is_message_of(const Operation& op, const std::string& group) {
+  return (op.name == "isend" || op.name == "irecv") && op.group() == group;
+}
+
+Operation batch_of(std::vector<Operation> messages, const std::string& group) {
+  Operation batch;
+  batch.name = "batch_isend_irecv";
+  batch.mark = messages.front().mark;
+  batch.options = BatchOptions{group};
+  for (const Operation& message : messages) {
+    if (message.when.any.empty()) {
+      batch.when.any.clear();
+      break;
+    }
+    batch.when.any.insert(batch.when.any.end(), message.when.any.begin(), message.when.any.end());
+  }
+  batch.messages = std::move(messages);
+  return batch;
+}
+
+void batch_messages(std::vector<Operation>& program, const std::string& group) {
+  std::vector<Operation> changed;
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < program.size();) {
+    std::size_t end = i;
+    while (end < program.size() && is_message_of(program[end], group)) ++end;
+    if (end - i > 1) {
+      std::vector<Operation> messages(program.begin() + static_cast<std::ptrdiff_t>(i),
+                                      program.begin() + static_cast<std::ptrdiff_t>(end));
+      for (const Operation& message : messages) labels.push_back(message.label);
+      changed.push_back(batch_of(std::move(messages), group));
+      i = end;
+      continue;
+    }
+    batch_messages(program[i].body, group);
+    changed.push_back(std::move(program[i++]));
+  }
+  std::erase_if(changed, [&](const Operation& op) {
+    const WaitOptions* wait = op.if_is<WaitOptions>();
+    return wait != nullptr && std::find(labels.begin(), labels.end(), wait->label) != labels.end();
+  });
+  program = std::move(changed);
+}
+
+void give_to_all(std::vector<Operation>& program, const Mark& place) {
+  for (Operation& op : program) {
+    if (is_at(op, place) && op.name == "reduce") {
+      auto options = op.as<CollectiveOptions>();
+      options.dst.reset();
+      op.name = "all_reduce";
+      op.options = options;
+    }
+    give_to_all(op.body, place);
+  }
+}
+
+void call_on_all_ranks(std::vector<Operation>& program) {
+  for (Operation& op : program) {
+    if (op.name == "new_group")
+      for (Selector& s : op.when.any) s.rank = s.node = IntSet::all();
+    call_on_all_ranks(op.body);
+  }
+}
+
+}  // namespace
+
+Cure in_one_batch(const std::string& group) {
+  return {"isend and irecv that stand together are one batch_isend_irecv",
+          [group](Scenario& changed) { batch_messages(changed.program, group); }, std::nullopt, true};
+}
+
+Cure barrier_before(const Mark& place, const std::string& group, const std::vector<Rank>& members) {
+  Operation barrier;
+  barrier.name = "barrier";
+  CollectiveOptions options;
+  options.group = group;
+  barrier.options = options;
+  barrier.when.any = {Selector{IntSet::of({members.begin(), members.end()}), IntSet::all(), IntSet::all()}};
+  return {fmt::format("all ranks of group {} meet in a barrier before line {}", group, place.line),
+          [place, barrier](Scenario& changed) {
+            const auto at = std::find_if(changed.program.begin(), changed.program.end(),
+                                         [&](const Operation& op) { return holds(op, place); });
+            if (at != changed.program.end()) changed.program.insert(at, barrier);
+          },
+          std::nullopt, true};
+}
+
+Cure new_groups_on_all_ranks() {
+  return {"every rank calls new_group for every group", [](Scenario& changed) { call_on_all_ranks(changed.program); },
+          std::nullopt, true};
+}
+
+Cure all_reduce_for_reduce(const Mark& place) {
+  return {fmt::format("all_reduce for reduce at line {}", place.line),
+          [place](Scenario& changed) { give_to_all(changed.program, place); }, std::nullopt, true};
+}
+
+}  // namespace pdsim::scenarios::diagnoses
