@@ -170,9 +170,9 @@ std::optional<Diagnosis> buffers_apart(const Report& report) {
   std::optional<std::vector<Rank>> ranks;
   for (const auto& [name, mine] : report.run.ranks.front().values) {
     if (!name.starts_with(first_buffer_value) || mine.empty()) continue;
-    const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [&, of = name](const RankResult& r) {
+    const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [of = name, first = mine.front()](const RankResult& r) {
       const auto* theirs = digests_of(r, of);
-      return theirs != nullptr && !theirs->empty() && theirs->front() != mine.front();
+      return theirs != nullptr && !theirs->empty() && theirs->front() != first;
     });
     if (!differ) continue;
     d.parameters.push_back(name.substr(first_buffer_value.size()));
@@ -245,12 +245,14 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
 constexpr std::string_view replicas_differ_text =
     R"(The parameters of two ranks are not the same although DDP wraps the model and no call failed. DDP shares rank 0's parameters in
 its constructor and averages gradients after that; it never compares parameters again. What one rank alone does to its own
-stays: a checkpoint loaded behind `if rank == 0` after wrapping, weights that are copied or re-initialised on one rank.
+stays: a checkpoint loaded behind `if rank == 0` after wrapping, weights that are copied or re-initialised on one rank, a step with
+a learning rate, a momentum or a scale of the gradients of its own. With broadcast_buffers=False it does not share buffers either.
 
 How to recognise it: losses that jump after a restart, validation that differs between ranks, a checkpoint that is worse than the
 training was. Compare a sum over the parameters of each rank after the first step.
 
-Fix: load on every rank, or before the wrapper is constructed; or broadcast the parameters after the change.)";
+Fix: load on every rank, or before the wrapper is constructed; give every optimizer the same settings, decided together; or broadcast
+the parameters after the change.)";
 
 extern const DiagnosisRow replicas_differ_row;
 const DiagnosisRow replicas_differ_row{605, "replicas-differ", "the parameters of the ranks are not the same any more",
