@@ -1,6 +1,8 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
 #include "backends/os/whole_file.h"
+#include "core/base/path_part.h"
+#include "scenarios/guests/real/recorded_run.h"
 #include "scenarios/language/loader.h"
 #include "scenarios/records/launch_record.h"
 #include "scenarios/records/pytorch/files.h"
@@ -16,6 +18,7 @@
 #include "tools/console/output_folder.h"
 #include "tools/explain/diagnose_live.h"
 #include "tools/explain/diagnose_logs.h"
+#include "tools/explain/diagnose_ranks.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/explain/job_output.h"
 
@@ -50,7 +53,8 @@ struct Output {
 struct Found {
   std::vector<fs::path> records;
   std::vector<scenarios::pytorch::DumpedJob> jobs;
-  std::vector<std::string> logs;  // of a folder that has neither
+  std::vector<std::string> ranks;  // records of a script's ranks beside their own library
+  std::vector<std::string> logs;   // of a folder that has none of these
 };
 
 // What lies below a folder, or the file itself. Empty, and the problem told, when there is nothing.
@@ -70,11 +74,13 @@ Found found_at(const std::string& argument, Console& console) {
     found.insert(found.end(), rings.begin(), rings.end());
     std::sort(found.begin(), found.end());
     all.jobs = scenarios::pytorch::jobs_below(argument);
-    if (found.empty() && all.jobs.empty()) all.logs = log_files_below(argument);
-    if (found.empty() && all.jobs.empty() && all.logs.empty())
+    all.ranks = scenarios::guests::records_below(argument);
+    const bool has_records = !found.empty() || !all.jobs.empty() || !all.ranks.empty();
+    if (!has_records) all.logs = log_files_below(argument);
+    if (!has_records && all.logs.empty())
       console.problem(
           fmt::format("no events.jsonl below {}, which `pdsim scenario --out {}` writes, no rank_N.ring of "
-                      "PDSIM_FLIGHT_RECORD, no dump of PyTorch's Flight Recorder, and no log (.log, .out, .err, .txt)",
+                      "PDSIM_FLIGHT_RECORD, no record of PDSIM_RECORD, no dump of PyTorch's Flight Recorder, and no log (.log, .out, .err, .txt)",
                       argument, argument));
   } else if (fs::exists(status)) {
     found.emplace_back(argument);
@@ -222,6 +228,8 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
   };
   std::vector<std::string> files;  // of PyTorch jobs, which are one per rank
   std::vector<std::string> logs;   // of one job
+  std::vector<std::string> ranks;  // of one job, which may have several machines and a folder on each
+  std::string name_of_ranks;
   for (const std::string& argument : arguments) {
     std::error_code error;
     if (fs::is_regular_file(argument, error) && scenarios::pytorch::is_dump_file(argument)) {
@@ -234,12 +242,19 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
     }
     const Found found = found_at(argument, console);
     logs.insert(logs.end(), found.logs.begin(), found.logs.end());
-    if (found.records.empty() && found.jobs.empty() && found.logs.empty())
+    if (found.records.empty() && found.jobs.empty() && found.ranks.empty() && found.logs.empty())
       worst = std::max<int>(worst, exit_wrong_input);
     for (const fs::path& record : found.records) add(record);
     for (const scenarios::pytorch::DumpedJob& job : found.jobs) add(job);
+    ranks.insert(ranks.end(), found.ranks.begin(), found.ranks.end());
+    if (!found.ranks.empty() && name_of_ranks.empty()) name_of_ranks = argument;
   }
   for (const scenarios::pytorch::DumpedJob& job : scenarios::pytorch::jobs_of(files)) add(job);
+  if (!ranks.empty()) {
+    if (!first && !writing.json) console.print("\n");
+    first = false;
+    worst = std::max(worst, diagnose_rank_records(ranks, name_of_ranks, writing.json, console));
+  }
   if (logs.empty()) return worst;
   if (!first && !writing.jobs.json()) console.print("\n");
   return std::max(worst, diagnose_log_files(logs, writing.jobs, console));
@@ -265,7 +280,8 @@ Action declare_diagnose(CLI::App& app) {
   app.add_option("RECORD", *arguments,
                  "events.jsonl files, dumps of PyTorch's Flight Recorder (one file per rank), plain logs of a job's "
                  "ranks (mixed or "
-                 "one file per rank), or folders that hold one of these, or rank_N.ring");
+                 "one file per rank), or folders that hold one of these, rank_N.ring, or what ranks "
+                 "recorded with PDSIM_RECORD");
   const auto live = std::make_shared<std::string>();
   const auto wait = std::make_shared<std::string>("20s");
   app.add_option("--live", *live,

@@ -1,0 +1,75 @@
+#include "tools/explain/diagnose_ranks.h"
+
+#include "core/base/int_set.h"
+#include "scenarios/guests/real/recorded_run.h"
+#include "scenarios/guests/script_terms.h"
+#include "scenarios/reports/json/findings_json.h"
+#include "scenarios/reports/text/text_report.h"
+#include "scenarios/run/analyse.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace pdsim::tools {
+namespace {
+
+std::int64_t now_since_1970_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// Which ranks each machine had; empty: there is one.
+std::string hosts_text(const std::vector<std::string>& hosts) {
+  std::map<std::string, std::vector<Rank>> ranks;
+  for (std::size_t r = 0; r < hosts.size(); ++r)
+    if (!hosts[r].empty()) ranks[hosts[r]].push_back(static_cast<Rank>(r));
+  if (ranks.size() < 2) return {};
+  std::string text = "machines\n";
+  for (const auto& [host, of_host] : ranks) text += fmt::format("  {}  {}\n", host, ranks_text(of_host));
+  return text + "\n";
+}
+
+std::string text_of_script(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, bool as_json,
+                          Console& console) {
+  using namespace scenarios::guests;
+  Result<RecordedRun> recorded = recorded_run_at(records, now_since_1970_ns());
+  if (!recorded.ok()) {
+    console.problem(fmt::format("{}: {}", name, recorded.error().message));
+    return exit_wrong_input;
+  }
+  for (const std::string& remark : recorded->remarks) console.problem(remark);
+  const LeftOut& left_out = recorded->saved.left_out;
+  for (const std::string& what : left_out.named()) console.problem(what + "; left out");
+  const int status = left_out.empty() ? exit_held : exit_wrong_input;
+  scenarios::Scenario scenario;
+  scenario.name = name;
+  scenario.world.spec.ranks_per_node = static_cast<int>(recorded->saved.run.ranks.size());
+  const bool is_known = library_named(recorded->backend) != nullptr;
+  if (is_known) scenario.world.spec.backend = recorded->backend;
+  scenarios::Report report =
+      scenarios::analyse(scenario, std::move(recorded->saved.run), is_known ? recorded->backend : "processes");
+  scenarios::TextOptions text;
+  if (const std::string file = speak_of_script(report); !file.empty()) {
+    scenario.file = file;
+    text.source = text_of_script(file);
+  }
+  if (!as_json) console.print(hosts_text(recorded->hosts));
+  console.print(as_json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, text));
+  return status;
+}
+
+}  // namespace pdsim::tools

@@ -1,0 +1,15 @@
+// The part of pdsim diagnose that reads what the ranks of a script recorded beside their own library (PDSIM_RECORD).
+#pragma once
+
+#include "tools/command.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+
+// Records of one job, in one folder or several, told as `name`. Exit status.
+int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, bool as_json,
+                          Console& console);
+
+}  // namespace pdsim::tools
