@@ -1,7 +1,6 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
 #include "backends/os/whole_file.h"
-#include "core/base/path_part.h"
 #include "scenarios/guests/real/recorded_run.h"
 #include "scenarios/language/loader.h"
 #include "scenarios/records/launch_record.h"

@@ -16,8 +16,7 @@ _reduce_names = ["SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "
 
 
 def reduce_name(op: Any) -> str:
-    from torch.distributed import ReduceOp
-
+    ReduceOp = torch._C._distributed_c10d.ReduceOp
     for name in _reduce_names:
         known = getattr(ReduceOp, name, None)
         if known is not None and op == known:

@@ -20,7 +20,22 @@ from .record_file import RecordFile
 _kept = frozenset(("hello", "join", "Group_made", "Ddp", "Bucket", "Model", "Variable", "Site"))
 _looks_per_second = 10
 _most_messages = 256
-_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+_writer = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+_make_encoder = getattr(json.encoder, "c_make_encoder", None)
+
+
+def _encoder() -> Any:
+    """JSONEncoder.encode makes its encoder for every object, which takes longer than the object."""
+    if _make_encoder is None:
+        return _writer.encode
+    basic = json.encoder.encode_basestring_ascii
+    once = _make_encoder(None, str, basic, None, ":", ",", False, False, True)
+    return lambda request: "".join(once(request, 0))
+
+
+_encode = _encoder()
+_getpid = os.getpid
+_now = time.time_ns
 
 
 def launcher_rank() -> Tuple[int, int]:
@@ -66,13 +81,13 @@ class Recorder:
 
     def tell(self, request: Dict[str, Any]) -> int:
         """Returns the number of what was written; -1 in a process that was forked from the rank."""
-        if os.getpid() != self.pid:
+        if _getpid() != self.pid:
             return -1
         with self._lock:
             frames = request.pop("frames", None)
             if frames:
                 column = request.pop("column", 1)
-                key = (tuple(map(tuple, frames)), column)
+                key = (tuple(frames), column)
                 known = self._sites.get(key)
                 if known is None:
                     known = self._sites[key] = len(self._sites)
@@ -87,7 +102,7 @@ class Recorder:
             return number
 
     def _put(self, request: Dict[str, Any]) -> bool:
-        request["at"] = time.time_ns()
+        request["at"] = _now()
         request["n"] = self._numbers
         self._numbers += 1
         text = _encode(request).encode()
@@ -132,10 +147,14 @@ class Recorder:
     def done(self, number: int, error: Optional[BaseException]) -> None:
         if number < 0:
             return
-        request: Dict[str, Any] = {"op": "Done", "work": number}
         if error is not None:
-            request["error"], request["text"] = errors.code_of(error), str(error)
-        self.tell(request)
+            self.tell({"op": "Done", "work": number, "error": errors.code_of(error), "text": str(error)})
+            return
+        if _getpid() != self.pid:
+            return
+        with self._lock:  # as tell, for every call comes here
+            self._file.put(b'{"op":"Done","work":%d,"at":%d,"n":%d}' % (number, _now(), self._numbers))
+            self._numbers += 1
 
     def waited(self, work: Any, error: Optional[BaseException]) -> None:
         call = self._open.pop(id(work), None)

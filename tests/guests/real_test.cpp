@@ -1,0 +1,187 @@
+// `pdsim run --on real`: scripts on their own Gloo, recorded beside it; the same findings as in the simulated world, and nothing left.
+
+#include "tests/cli/support/leftovers.h"
+#include "tests/cli/support/program.h"
+#include "tests/guests/python.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::guest_tests {
+namespace {
+
+constexpr const char* real_beginning = R"(import os, signal
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+)";
+
+cli_tests::Ended run_for_real(const std::string& script, std::vector<std::string> flags) {
+  const cli_tests::Folder folder;
+  folder.write("train.py", script);
+  flags.insert(flags.begin(), {"run", "--on", "real", "--patience", "3s"});
+  flags.insert(flags.end(), {"--", python_with_torch(), "train.py"});
+  const cli_tests::Leftovers before;
+  cli_tests::Ended run = cli_tests::run_pdsim(flags, folder.path());
+  EXPECT_TRUE(before.none_of(folder, {"train.py"}));
+  return run;
+}
+
+bool is_in(const std::string& part, const cli_tests::Ended& run) { return run.output.find(part) != std::string::npos; }
+
+// What each rank called, by the record of the run.
+std::map<int, std::vector<std::string>> calls_in(const std::filesystem::path& events) {
+  std::map<int, std::vector<std::string>> calls;
+  std::ifstream file(events);
+  for (std::string line; std::getline(file, line);) {
+    const auto event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_object() || event.value("event", "") != "call" || event.value("layer", "") == "store") continue;
+    calls[event.at("rank").get<int>()].push_back(event.at("name").get<std::string>() + " " + event.value("group", "") + " " +
+                                                 std::to_string(event.value("seq", -1)) + " " +
+                                                 event.value("purpose", "") + " " + event.value("dtype", "") + " " +
+                                                 std::to_string(event.value("count", -1)));
+  }
+  return calls;
+}
+
+std::vector<std::string> sorted_losses(const std::string& output) {
+  std::vector<std::string> lines;
+  std::istringstream text(output);
+  for (std::string line; std::getline(text, line);)
+    if (line.find("loss") != std::string::npos) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+class RealRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
+    if (torch_major() != 1) GTEST_SKIP() << "for PyTorch 1.13";
+  }
+};
+
+TEST_F(RealRun, GivesTheLossesAndCallsOfTheSimulatedRun) {
+  const cli_tests::Folder folder;
+  folder.write("train.py", std::string(real_beginning) + R"(
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+torch.manual_seed(rank)
+model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.rand(5, 4)).square().mean()
+    loss.backward()
+    optimizer.step()
+    print("loss", loss.item().hex())
+everybody = [None, None]
+dist.all_gather_object(everybody, rank)
+if rank == 0:
+    dist.send(torch.ones(2), 1)
+else:
+    dist.recv(torch.ones(2), 0)
+)");
+  std::vector<std::string> losses;
+  for (const std::string on : {"sim", "real"}) {
+    const cli_tests::Ended run = cli_tests::run_pdsim(
+        {"run", "-n", "2", "--on", on, "--out", on, "--", python_with_torch(), "train.py"}, folder.path());
+    ASSERT_EQ(run.status, 0) << run.output << run.problems;
+    if (on == "sim") losses = sorted_losses(run.output);
+    EXPECT_EQ(sorted_losses(run.output), losses);
+  }
+  EXPECT_EQ(losses.size(), 6U);
+  const auto simulated = calls_in(folder.path() / "sim/train.py/events.jsonl");
+  EXPECT_EQ(simulated.size(), 2U);
+  EXPECT_EQ(calls_in(folder.path() / "real/train.py/events.jsonl"), simulated);
+}
+
+TEST_F(RealRun, AKilledRankIsSeenWithItsSignal) {
+  const cli_tests::Ended run = run_for_real(
+      std::string(real_beginning) + "dist.barrier()\nif rank == 1:\n    os.kill(os.getpid(), 9)\ndist.barrier()\n",
+      {"-n", "2"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(is_in("error[rank-died]: rank 0 waited for rank 1, which died by signal 9", run)) << run.output;
+}
+
+TEST_F(RealRun, AnEndlessLoopIsFoundWithItsLineWhileOthersWait) {
+  const cli_tests::Ended run =
+      run_for_real(std::string(real_beginning) + "while rank == 1:\n    spinning = True\ndist.barrier()\n", {"-n", "2"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(is_in("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
+  EXPECT_TRUE(is_in("rank == 1", run) || is_in("spinning", run)) << run.output;
+}
+
+TEST_F(RealRun, AStoppedRankIsNotMistakenForADeadOne) {
+  const cli_tests::Ended run = run_for_real(
+      std::string(real_beginning) + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\ndist.barrier()\n",
+      {"-n", "2"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(is_in("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
+}
+
+TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
+  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
+           {"--seed", "3"}, {"--backend", "nccl"}, {"--fault", "crash: {}, match: {rank: 1}"}, {"--world", "world.yaml"}}) {
+    std::vector<std::string> arguments{"run", "-n", "2", "--on", "real"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {"--", "true"});
+    const cli_tests::Ended run = cli_tests::run_pdsim(arguments, "/");
+    EXPECT_EQ(run.status, 2) << run.problems;
+    EXPECT_EQ(run.problems, "pdsim: " + flags.front() +
+                                " is of the simulated world; --on real leaves the script its own library; nothing was run\n");
+  }
+}
+
+// Two scripts of the gallery; all of them where PDSIM_REAL_GALLERY is set.
+std::vector<std::string> real_scripts() {
+  std::vector<std::string> names{"barrier_on_one_rank", "unused_parameters_repaired"};
+  if (std::getenv("PDSIM_REAL_GALLERY") == nullptr) return names;
+  names.clear();
+  for (const auto& entry : std::filesystem::directory_iterator(cli_tests::source_tree / "tests/guests/gallery"))
+    if (entry.path().extension() == ".py") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class RealGallery : public testing::TestWithParam<std::string> {};
+
+TEST_P(RealGallery, FindsOnRealGlooWhatTheSimulatedWorldFinds) {
+  if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
+  if (torch_major() != 1) GTEST_SKIP() << "for PyTorch 1.13";
+  const auto script = cli_tests::source_tree / "tests/guests/gallery" / (GetParam() + ".py");
+  const std::string text = cli_tests::text_of(script);
+  const auto said = [&](const std::string& key) {
+    const std::size_t at = text.find("# " + key + ": ");
+    const std::size_t begin = at + key.size() + 4;
+    return at == std::string::npos ? std::string() : text.substr(begin, text.find('\n', at) - begin);
+  };
+  if (!said("flag").empty()) GTEST_SKIP() << "its flags are of the simulated world";
+  const cli_tests::Folder folder;
+  const cli_tests::Ended run =
+      cli_tests::run_pdsim({"run", "-n", said("ranks"), "--on", "real", "--patience", "3s", "--", python_with_torch(),
+                            script.string()},
+                           folder.path());
+  const bool healthy = said("finds") == "nothing";
+  EXPECT_EQ(run.status, healthy ? 0 : 1) << run.output << run.problems;
+  EXPECT_TRUE(is_in(healthy ? "nothing to explain" : said("finds"), run)) << run.output << run.problems;
+  EXPECT_TRUE(folder.names().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, RealGallery, testing::ValuesIn(real_scripts()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace pdsim::guest_tests
