@@ -177,6 +177,18 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
   if (const std::vector<Rank> unseen = unseen_culprits(facts, findings); !unseen.empty() && is_hang(findings))
     story.open.push_back(
         fmt::format("what {} did instead: no stack, exception or exit of it is in the log", ranks_text(unseen)));
+  const auto is_message = [](const Fact& fact) {
+    const auto* timeout = fact.as<logs::WatchdogTimeout>();
+    const std::string name = timeout == nullptr ? "" : operation_of(timeout->op);
+    return name == "send" || name == "recv";
+  };
+  if (std::any_of(facts.facts.begin(), facts.facts.end(), is_message))
+    story.open.push_back("with whom these sends and receives were: NCCL's watchdog does not print the peer; dumps have it");
+  if (facts.lines_in_group > 0)
+    story.open.push_back(
+        fmt::format("{} line{} a rank within a group and none of the job: give one file per rank, named rank_N.log, or "
+                    "logs with torch's [rankN]: prefix",
+                    facts.lines_in_group, facts.lines_in_group == 1 ? " says" : "s say"));
   if (facts.unplaced_local_ranks)
     story.open.push_back("which global ranks the [default0]-like prefixes of the other hosts' logs are");
   if (facts.lines_beyond > 0)

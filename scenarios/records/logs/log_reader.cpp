@@ -79,7 +79,10 @@ class Reader {
     for (BlockReader::Block& block : reader_of(rank).read(parts.text, headed, line_))
       add(rank, parts, std::move(block.body), block.at_ns, block.line);
     if (std::optional<RasReport> said = ras_.read(parts.text)) add(no_rank, {}, std::move(*said), std::nullopt, line_);
-    if (std::optional<FactBody> fact = fact_of_line(parts.text)) add_line(rank, parts, std::move(*fact));
+    std::optional<FactBody> fact = fact_of_line(parts.text);
+    if (!fact) return;
+    if (rank == no_rank && parts.group_rank != no_rank) ++out_.lines_in_group;
+    add_line(rank, parts, std::move(*fact));
   }
   void end_file() {
     end_blocks();

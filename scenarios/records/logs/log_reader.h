@@ -38,6 +38,7 @@ struct LogFacts {
   std::int64_t cut_lines = 0;         // longer than most_line
   std::int64_t lines_beyond = 0;      // of ranks that no record can have
   std::int64_t more_facts = 0;        // beyond the bounds
+  std::int64_t lines_in_group = 0;    // that say a rank of a group and nowhere one of the job
   bool unplaced_local_ranks = false;  // several hosts' lines say only local ranks
   LeftOut left_out;                   // files that cannot be read
 };

@@ -47,6 +47,21 @@ TEST(LogDiagnosis, RanksThatAreAllInOneCallProveNothingWhileTheirNumberIsUnknown
   EXPECT_EQ(found(silent).substr(0, 17), "missing-record: 2");
 }
 
+TEST(LogDiagnosis, SaysThatNoPeerOfAMessageIsInTheLog) {
+  const LogDiagnosis done = diagnosed(watchdog(0, 10, "SEND", 64, 12, 9) + watchdog(1, 10, "RECV", 64, 12, 9));
+  const std::string text = render_logs(done.report, done.story);
+  EXPECT_NE(text.find("does not print the peer"), std::string::npos) << text;
+}
+
+TEST(LogDiagnosis, SaysThatRanksOfAGroupAloneAreNoRanksOfTheJob) {
+  const LogDiagnosis done = diagnosed(
+      "[E1206 18:44:16.994932383 ProcessGroupNCCL.cpp:1709] [PG ID 2 PG GUID 9(tp) Rank 1] Timeout at NCCL work: 7, last "
+      "enqueued NCCL work: 8, last completed NCCL work: 6.\n");
+  EXPECT_TRUE(done.report.findings.empty());
+  const std::string text = render_logs(done.report, done.story);
+  EXPECT_NE(text.find("1 line says a rank within a group and none of the job"), std::string::npos) << text;
+}
+
 TEST(LogDiagnosis, AGroupIsTheOneThatTheNextLineNames) {
   std::string log;
   for (const int rank : {0, 2, 6})
