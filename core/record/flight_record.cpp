@@ -71,8 +71,20 @@ void FlightRecorder::finish(std::int64_t id, const Status& status) {
 
 void FlightRecorder::note(NoteBody body) {
   const std::lock_guard lock(mutex_);
+  add({open_.empty() ? -1 : open_.back(), clock_.now(), site_, std::move(body)});
+}
+
+void FlightRecorder::note_about(std::int64_t call, NoteBody body) {
+  const std::lock_guard lock(mutex_);
+  const Call* of = find(call);
+  if (of == nullptr) return add({call, clock_.now(), site_, std::move(body)});
+  const bool open = of->state == CallState::issued || of->state == CallState::started;
+  add({call, open ? clock_.now() : of->finished, of->site, std::move(body)});
+}
+
+void FlightRecorder::add(Note note) {
   ++progress_;
-  notes_.push_back({open_.empty() ? -1 : open_.back(), clock_.now(), site_, std::move(body)});
+  notes_.push_back(std::move(note));
   if (ring_ != nullptr) ring_->write(notes_made_, notes_.back());
   ++notes_made_;
   if (notes_.size() > capacity_) {

@@ -192,6 +192,8 @@ class FlightRecorder {
   void started(std::int64_t id);
   void finish(std::int64_t id, const Status& status);
   void note(NoteBody body);
+  // What shows only later: of that call, and of the moment when it ended.
+  void note_about(std::int64_t call, NoteBody body);
 
   // Program calls nest: everything recorded between enter and leave has this call as its parent.
   std::int64_t enter(std::string_view name);
@@ -212,6 +214,7 @@ class FlightRecorder {
   std::int64_t progress() const;
 
  private:
+  void add(Note note);   // with the lock held
   std::int64_t begun();  // the newest call, and with the lock held
   Call* find(std::int64_t id);
   Rank rank_;

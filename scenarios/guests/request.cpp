@@ -30,6 +30,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 21> kinds{{{"hello", Kin
                                                                    {"Ddp", Kind::ddp},
                                                                    {"Bucket", Kind::bucket},
                                                                    {"Unfilled", Kind::unfilled},
+                                                                   {"Overwritten", Kind::overwritten},
                                                                    {"Goodbye", Kind::goodbye},
                                                                    {"Model", Kind::model},
                                                                    {"Variable", Kind::variable},
@@ -103,7 +104,7 @@ Request read(const Json& object) {
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);
   members.take("coalesced", r.coalesced).take("all", r.all);
-  members.take_time("seconds", r.timeout);
+  members.take_time("seconds", r.timeout).take_time("cpu", r.computed);
   r.site = site_of(object);
   if (r.kind != Kind::raised) r.site.op = r.name;
   return r;

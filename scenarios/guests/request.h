@@ -36,9 +36,11 @@ struct Request {
     bucket,    // the `number`-th has `count` bytes and the parameters `keys`; `all`: it was laid out again
     model,     // was given to DDP: `keys` are its parameters with their shapes
     variable,  // `name` is not in the environment, and init_process_group needs it
-    unfilled,  // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
+    overwritten,  // in backward: tensor `name` is at version `number`, and `count` was saved, by forward `root` since the newest backward;
+                  // the broadcast of buffers of forward `tag` wrote it
+    unfilled,     // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
     goodbye,   // the process ends with status `number`
-    raised,    // the exception `name` with `text` escaped
+    raised,    // the exception `name` with `text` escaped; it is about the parameters `keys`
     done,      // in a record beside the real library: the call that was written as number `work` ended, with the error `code` and `text`
     unusable,  // before any hello: this interpreter's PyTorch, of the version `text`, cannot be carried; no version: it has none
   };
@@ -51,6 +53,7 @@ struct Request {
   std::int64_t root = 0, coalesced = 0;
   bool all = false;
   std::optional<Time> timeout;
+  std::optional<Time> computed;  // CPU time of the process since its last answer
   Site site;
   std::vector<std::byte> data;
 };

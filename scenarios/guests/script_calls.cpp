@@ -7,12 +7,14 @@ void ScriptCalls::take(const Request& request) {
   if (request.kind == Kind::enter) {
     open_.push_back({recorder_.enter(request.name), request.name});
     failed_.clear();
+    if (request.name == "forward") forwards_.push_back(open_.back().call);
   } else if (request.kind == Kind::leave && !open_.empty()) {
     Status status;
     if (!request.code.empty())
       status = Error{code_named(request.code).value_or(Code::program_raised), request.text, {}};
     recorder_.leave(open_.back().call, status);
     if (!status.ok()) failed_ = open_.back().name;
+    if (status.ok() && open_.back().name == "backward") forwards_.clear();
     open_.pop_back();
   } else if (request.kind == Kind::group_made) {
     recorder_.note(notes::GroupMade{request.name, ++made_, request.ranks});
@@ -28,9 +30,23 @@ void ScriptCalls::take(const Request& request) {
     recorder_.note(notes::VariableMissing{request.name});
   } else if (request.kind == Kind::unfilled) {
     recorder_.note(notes::BucketUnfilled{request.number, request.size, request.count, request.keys});
+  } else if (request.kind == Kind::overwritten) {
+    note_overwritten(request);
   } else if (request.kind == Kind::raised) {
     raised_ = request;
   }
+}
+
+// Which forward saved the tensor, and which one's broadcast wrote it, is known only when backward refuses.
+void ScriptCalls::note_overwritten(const Request& request) {
+  const auto forward = [&](std::int64_t nth) {
+    const bool known = nth >= 0 && nth < static_cast<std::int64_t>(forwards_.size());
+    return known ? forwards_[static_cast<std::size_t>(nth)] : -1;
+  };
+  const std::int64_t saved = request.count;
+  recorder_.note_about(forward(request.root), notes::TensorSaved{request.name, saved, "forward"});
+  recorder_.note_about(forward(request.tag), notes::TensorWritten{request.name, saved + 1, "buffer broadcast", true});
+  recorder_.note(notes::VersionError{request.name, request.number, saved});
 }
 
 }  // namespace pdsim::scenarios::guests

@@ -28,8 +28,11 @@ class ScriptCalls {
     std::string name;
   };
 
+  void note_overwritten(const Request& request);
+
   FlightRecorder& recorder_;
   std::vector<Open> open_;
+  std::vector<std::int64_t> forwards_;  // since the newest backward that returned
   std::string failed_;
   int made_ = 0;
   std::optional<Request> raised_;

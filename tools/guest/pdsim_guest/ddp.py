@@ -1,12 +1,13 @@
 """What DistributedDataParallel does, for the record: its options, its buckets, and the gradients that never came."""
 
 import functools
+import re
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Sequence, Set
 
 import torch
 
-from . import link, sites, training
+from . import changes, link, sites, training
 
 
 class Watched:
@@ -76,6 +77,7 @@ class Watched:
 
 
 _watched: List[Watched] = []
+_forwards: List[Dict[str, int]] = []  # since the newest backward that returned: the versions of the wrapper's buffers after each
 _layout: List[Any] = []
 _assign: Any = None
 
@@ -99,7 +101,35 @@ def shadowed_bucket(group: Any, count: int) -> Optional[int]:
     return None
 
 
+def parameters_of(text: str) -> List[str]:
+    """The parameter that the Reducer names by its index."""
+    index = re.search(r"Parameter at index (\d+)", text)
+    for ddp in reversed(_watched):
+        if index is not None and int(index.group(1)) < len(ddp.names):
+            return [ddp.names[int(index.group(1))]]
+    return []
+
+
+def _backward_has_failed(error: BaseException) -> None:
+    """Autograd names a tensor that was overwritten by its shape and versions alone; those of the buffers tell which it is."""
+    found = re.search(r"FloatTensor \[([\d, ]*)\]\].* is at version (\d+); expected version (\d+)", str(error))
+    if found is None:
+        return
+    shape = [int(n) for n in found.group(1).split(",") if n.strip()]
+    now, saved = int(found.group(2)), int(found.group(3))
+    for ddp in _watched:
+        for name, buffer in ddp.wrapper.module.named_buffers():
+            savers = [i for i, versions in enumerate(_forwards) if versions.get(name) == saved]
+            if buffer._version != now or list(buffer.shape) != shape or not savers:
+                continue
+            writers = [i for i in range(savers[0] + 1, len(_forwards)) if _forwards[i].get(name, -1) > saved]
+            if writers:
+                note = {"op": "Overwritten", "name": name, "number": now, "count": saved}
+                return link.link().tell({**note, "root": savers[0], "tag": writers[0], **sites.site()})
+
+
 def _backward_is_over() -> None:
+    _forwards.clear()
     for ddp in _watched:
         if ddp.armed:
             ddp.site = sites.site()
@@ -133,7 +163,7 @@ def install(module: ModuleType) -> None:
     kind = module.DistributedDataParallel  # type: ignore[attr-defined]
     init, forward = kind.__init__, kind.forward
     _watch_layout()
-    training.after_backward(_backward_is_over)
+    training.after_backward(_backward_is_over, _backward_has_failed)
     training.before_others(_settle)
 
     def build(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -142,7 +172,7 @@ def install(module: ModuleType) -> None:
             named = [(n, p) for n, p in wrapped.named_parameters() if p.requires_grad]
             parameters = [f"{n} [{' x '.join(map(str, p.shape))}]" for n, p in named]
             link.link().tell({"op": "Model", "keys": parameters, **sites.site()})
-        init(self, *args, **kwargs)
+        init(self, *args, **changes.changed("DistributedDataParallel", kwargs))
 
     @functools.wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -159,6 +189,9 @@ def install(module: ModuleType) -> None:
     def forwarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         phase = "forward" if self.training else "evaluation"
         result = training.in_phase("forward", phase, forward, self, *args, **kwargs)
+        if link.is_open():
+            counts = self.training and self.broadcast_buffers and torch.is_grad_enabled()
+            _forwards.append({n: b._version for n, b in self.module.named_buffers()} if counts else {})
         for watched in _watched:
             if watched.wrapper is self:
                 watched.begins()

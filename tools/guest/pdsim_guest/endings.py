@@ -3,7 +3,7 @@
 import sys
 import time
 from types import TracebackType
-from typing import Any, Callable, Optional, Type
+from typing import Any, Callable, List, Optional, Type
 
 from . import errors, link, sites
 
@@ -14,6 +14,12 @@ def _is_recorded_rank() -> bool:
     from .recorder import launcher_rank
 
     return link.is_recorded() and launcher_rank()[0] >= 0
+
+
+def _parameters(error: BaseException) -> List[str]:
+    """Which of the model's parameters the exception speaks of, where a wrapper knows them."""
+    ddp = sys.modules.get("pdsim_guest.ddp")
+    return ddp.parameters_of(str(error)) if ddp is not None else []
 
 
 def raised(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
@@ -37,6 +43,7 @@ def raised(kind: Type[BaseException], error: BaseException, trace: Optional[Trac
                 "text": str(error),
                 "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
                 "code": errors.code_of(error),
+                "keys": _parameters(error),
                 "frames": found[:16],
                 "step": sites.place.step,
                 "phase": "none",

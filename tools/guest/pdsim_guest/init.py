@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, Callable, List
 from urllib.parse import parse_qs, urlparse
 
-from . import errors, link, sites, training, versions
+from . import changes, errors, link, sites, training, versions
 from .torch2 import making
 
 
@@ -101,6 +101,7 @@ def _around(c10d: ModuleType, name: str) -> None:
     def recorded(*args: Any, **kwargs: Any) -> Any:
         if name == "init_process_group":
             _introduce(function, args, kwargs)
+        kwargs = changes.changed(name, kwargs)
         training.settle()
         link.link().tell({"op": "Enter", "name": name, **sites.site()})
         try:

@@ -7,11 +7,14 @@ from typing import Any, Callable, List
 from . import errors, link, sites
 
 _after_backward: List[Callable[[], None]] = []
+_after_failure: List[Callable[[BaseException], None]] = []
 _before_others: List[Callable[[], None]] = []
 
 
-def after_backward(callback: Callable[[], None]) -> None:
+def after_backward(callback: Callable[[], None], failed: Callable[[BaseException], None]) -> None:
+    """Called when a backward has returned, or raised."""
     _after_backward.append(callback)
+    _after_failure.append(failed)
 
 
 def before_others(callback: Callable[[], None]) -> None:
@@ -48,7 +51,13 @@ def watch_backward(autograd: ModuleType) -> None:
 
     @functools.wraps(backward)
     def watched(*args: Any, **kwargs: Any) -> Any:
-        result = in_phase("backward", "backward", backward, *args, **kwargs)
+        try:
+            result = in_phase("backward", "backward", backward, *args, **kwargs)
+        except Exception as error:
+            if link.is_open():
+                for failed in _after_failure:
+                    failed(error)
+            raise
         for callback in _after_backward:
             callback()
         return result

@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
+#include "scenarios/diagnosis/rules/init/late_to_init.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -104,6 +105,8 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
 std::optional<Diagnosis> missing_call(const Report& report) {
   if (report.hang) return missing_from_dump(report);
   if (std::optional<Diagnosis> found = other_calls(report, Face::missing)) return found;
+  if (report.outcome != Outcome::ok)
+    if (std::optional<Diagnosis> found = absent_from_init(report)) return found;
   if (!report.divergence || report.divergence->field != DivergenceKind::missing || report.outcome == Outcome::ok)
     return std::nullopt;
   const Divergence& at = *report.divergence;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
@@ -72,6 +74,43 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
   add_span(d, report, work->site.line, work->site.column, fmt::format("{} here", who(d.ranks, "was", "were")), false);
   d.inevitable_at = end;
   d.inevitable = fmt::format("since {}: the timeout expired", to_string(end));
+  return d;
+}
+
+std::optional<Diagnosis> absent_from_init(const Report& report) {
+  Diagnosis d;
+  const Call* waits = nullptr;
+  Time last{};
+  for (const RankResult& result : report.run.ranks) {
+    const RankLog& log = result.log;
+    const Call* init = init_of(log);
+    if (init == nullptr && log.end == RankEnd::returned && log.launch == 1) {
+      d.ranks.push_back(log.rank);
+      last = std::max(last, log.ended);
+    } else if (init != nullptr && init->state != CallState::completed &&
+               (init->state != CallState::failed || is_timeout(init->error))) {
+      d.waiting.push_back(log.rank);
+      if (waits == nullptr) waits = init;
+    }
+  }
+  if (waits == nullptr || d.ranks.empty()) return std::nullopt;
+  const Rank absent = d.ranks.front();
+  d.evidence.push_back(cite(d.waiting.front(), *waits, "waits in init_process_group"));
+  d.evidence.push_back({absent, -1, "ended without calling init_process_group"});
+  d.headline = fmt::format("{} in init_process_group for {}, which never called it",
+                           who(d.waiting, "waits", "wait"), ranks_text(d.ranks));
+  d.cause = fmt::format("{} its program without calling init_process_group", who(d.ranks, "ended", "ended"));
+  d.why = fmt::format(
+      "init_process_group returns when all {} ranks have met in the store. {} without coming there, and nobody tells "
+      "the others, who look for the address of rank {} until the timeout of the store.",
+      report.run.ranks.size(), capitalised(who(d.ranks, "has ended", "have ended")), absent);
+  d.fix = "let every rank call init_process_group, or start as many ranks as call it";
+  d.fix_lines = {"look for an early return or an `if rank ...` before it"};
+  add_span(d, report, waits->site.line, waits->site.column,
+           fmt::format("{} here for {}", who(d.waiting, "waits", "wait"), ranks_text(d.ranks)), true);
+  d.inevitable_at = last;
+  d.inevitable = fmt::format("since {}: {} without init_process_group", to_string(last),
+                             who(d.ranks, "has ended", "have ended"));
   return d;
 }
 

@@ -1,4 +1,4 @@
-// Ranks that gave up in init while another was at work and had not called it yet.
+// Ranks that gave up in init while another was at work and had not called it yet, or had ended without it.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -9,5 +9,8 @@ namespace pdsim::scenarios::diagnoses {
 
 // As delayed_enter, for what ranks wait for in the store.
 std::optional<Diagnosis> late_to_init(const Report& report);
+
+// As missing_call: ranks that ended without calling init, where others wait for them or gave up.
+std::optional<Diagnosis> absent_from_init(const Report& report);
 
 }  // namespace pdsim::scenarios::diagnoses
