@@ -67,6 +67,7 @@ std::vector<std::string> Job::variables_of(int rank) const {
   if (rank >= 0) variables = launched_environment({}, false, rank, options_.ranks, port_.port, "");
   variables.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
   variables.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
+  variables.insert(variables.end(), options_.variables.begin(), options_.variables.end());
   return variables;
 }
 

@@ -15,6 +15,7 @@
 #include "scenarios/guests/connection.h"
 #include "scenarios/guests/nursery.h"
 
+#include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ struct JobOptions {
   Time patience{60'000'000'000'000};
   Nursery* nursery = nullptr;  // forks the ranks where it can; null: each has an interpreter of its own from the start
   bool all_to_stderr = false;  // what the processes print; standard output is for the report alone
+  bool silent = false;         // it is not shown at all
+  std::vector<std::string> variables;  // for every rank, "NAME=value"
 };
 
 // What the first rank says that comes to init_process_group.
@@ -74,7 +77,10 @@ class Job {
   };
 
   explicit Job(const JobOptions& options)
-      : options_(options), out_(options.all_to_stderr ? STDERR_FILENO : STDOUT_FILENO) {}
+      : options_(options),
+        nowhere_(open("/dev/null", O_WRONLY | O_CLOEXEC)),
+        out_(options.silent ? nowhere_.get() : options.all_to_stderr ? STDERR_FILENO : STDOUT_FILENO),
+        err_(options.silent ? nowhere_.get() : STDERR_FILENO) {}
   bool starts_its_ranks_itself() const { return options_.ranks == 0; }
   Status begin();
   Status start_process(int rank);
@@ -109,7 +115,8 @@ class Job {
   std::string cannot_execute_;
   std::optional<std::string> unusable_;
   bool forks_ = false;
-  LineSink out_, err_{STDERR_FILENO};
+  Descriptor nowhere_;
+  LineSink out_, err_;
 };
 
 }  // namespace pdsim::scenarios::guests

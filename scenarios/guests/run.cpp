@@ -1,7 +1,6 @@
 #include "scenarios/guests/run.h"
 
 #include "scenarios/guests/real/watched_job.h"
-#include "scenarios/guests/session.h"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +24,7 @@ bool is_tried(std::string_view version) {
 }
 
 Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
-                            const std::optional<std::string>& backend) {
+                            const WorldOptions& options_of_world) {
   Result<std::unique_ptr<Job>> started = Job::start(options);
   if (!started.ok()) return started.error();
   Job& job = **started;
@@ -37,9 +36,9 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
     if (library_named(introduction->backend) != nullptr) world.backend = introduction->backend;
     world.profile = profile_of(introduction->version);
   }
-  if (backend) world.backend = *backend;
+  if (options_of_world.backend) world.backend = *options_of_world.backend;
   const RankProgram program = [&](RankEnvironment& env) {
-    Session session(env, job);
+    Session session(env, job, options_of_world.compute);
     return session.run();
   };
   Result<RunRecord> record = sim::run(world, how, program);
@@ -52,6 +51,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   if (job.interrupted()) return Error{Code::cancelled, "the run was interrupted", {}};
   if (!record.ok()) return record.error();
   run.record = std::move(*record);
+  if (options_of_world.compute.kind == Compute::Kind::measured) run.record.fingerprint.reset();
   run.world = std::move(world);
   run.ended = job.ended();
   run.unusable = job.unusable();

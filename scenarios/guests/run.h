@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
-#include "scenarios/guests/job.h"
+#include "scenarios/guests/session.h"
 #include "sim/run.h"
 
 #include <optional>
@@ -27,10 +27,15 @@ struct GuestRun {
 bool is_tried(std::string_view version);
 inline constexpr std::string_view tried_versions = "1.13, 2.6 and 2.14";
 
-// `backend`: instead of the one that the script names. Errors: io_error, input_invalid (the program cannot be executed), cancelled (a
+struct WorldOptions {
+  std::optional<std::string> backend;  // instead of the one that the script names
+  Compute compute;                     // measured: the run has no fingerprint
+};
+
+// Errors: io_error, input_invalid (the program cannot be executed), cancelled (a
 // signal), those of sim::run.
 Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
-                            const std::optional<std::string>& backend);
+                            const WorldOptions& options_of_world);
 
 // The same job on the library that the script names, recorded beside it and watched (real/watched_job.h). The records stay in `folder`,
 // or nowhere where that is empty. Errors: io_error, input_invalid (the program cannot be executed), cancelled (a signal).

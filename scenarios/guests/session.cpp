@@ -42,11 +42,26 @@ ProgramResult Session::run() {
 
 void Session::handle(Request& request) {
   if (request.site.origin && request.kind != Request::Kind::raised) env_.recorder.set_site(request.site);
+  pass_compute_time(request);
   const bool is_point = request.kind == Request::Kind::start || request.kind == Request::Kind::enter;
   if (is_point && env_.reach) env_.reach(request.site.step, request.name);  // faults of the world
   if (!expects_answer(request.kind)) return script_.take(request);
   const Reply reply = reply_to(request);
   job_.answer(env_.rank, reply.answer, reply.data);
+}
+
+// As a call of the program, so that the record shows who was at work when others gave up waiting.
+void Session::pass_compute_time(const Request& request) {
+  using Kind = Request::Kind;
+  Time time{};
+  const bool is_call = request.kind == Kind::start || request.kind == Kind::monitored_barrier;
+  if (compute_.kind == Compute::Kind::fixed && is_call) time = compute_.time;
+  if (compute_.kind == Compute::Kind::measured && request.computed)
+    time = Time{static_cast<std::int64_t>(static_cast<double>(request.computed->ps) * compute_.factor)};
+  if (time.ps <= 0) return;
+  const std::int64_t call = env_.recorder.enter("compute");
+  env_.runtime.sleep_until(env_.runtime.now() + time);
+  env_.recorder.leave(call, {});
 }
 
 Session::Reply Session::refused(Error error) {
@@ -131,6 +146,8 @@ Session::Reply Session::join(Request& request) {
   options.size = static_cast<int>(request.size);
   options.timeout = timeout;
   if (!is_world) options.global_ranks = request.ranks;
+  if (is_world && options.rank != env_.rank)
+    env_.recorder.note(notes::IdentityClaimed{options.rank, options.size, 0, options.rank, false});
   if (is_world && options.size != env_.world_size)
     env_.recorder.note(notes::RanksExpected{options.size, env_.world_size});
   auto member = env_.backend.join(**base, options);
@@ -217,7 +234,9 @@ Session::Reply Session::poll(const Request& request) {
 }
 
 Session::Reply Session::sleep(const Request& request) {
+  const std::int64_t call = env_.recorder.enter("time.sleep");
   env_.runtime.sleep_until(env_.runtime.now() + request.timeout.value_or(Time{}));
+  env_.recorder.leave(call, {});
   return {};
 }
 
@@ -263,9 +282,11 @@ ProgramResult Session::result_of(const Ended& how) {
   const bool from_library =
       !last_error_.message.empty() && raised.text.find(last_error_.message) != std::string::npos;
   if (from_library) return {last_error_};
-  return {Error{code_named(raised.code).value_or(Code::program_raised),
-                fmt::format("{}: {}", raised.name, raised.text),
-                {}}};
+  Error error{code_named(raised.code).value_or(Code::program_raised),
+              fmt::format("{}: {}", raised.name, raised.text),
+              {}};
+  if (!raised.keys.empty()) error.facts.emplace_back("parameter", raised.keys.front());
+  return {error};
 }
 
 }  // namespace pdsim::scenarios::guests

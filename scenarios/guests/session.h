@@ -11,6 +11,7 @@
 #include "scenarios/guests/job.h"
 #include "scenarios/guests/script_calls.h"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,9 +19,18 @@
 
 namespace pdsim::scenarios::guests {
 
+// How much virtual time passes while a rank computes between two calls.
+struct Compute {
+  enum class Kind : std::uint8_t { none, measured, fixed };
+  Kind kind = Kind::none;
+  double factor = 1;  // measured: of the CPU time of its process
+  Time time{};        // fixed: before each collective or message
+};
+
 class Session {
  public:
-  Session(RankEnvironment& env, Job& job) : env_(env), job_(job), script_(env.recorder) {}
+  Session(RankEnvironment& env, Job& job, const Compute& compute)
+      : env_(env), job_(job), compute_(compute), script_(env.recorder) {}
   ProgramResult run();
 
  private:
@@ -36,6 +46,7 @@ class Session {
   };
 
   void handle(Request& request);
+  void pass_compute_time(const Request& request);
   Reply reply_to(Request& request);
   Reply store(Request& request);
   Reply join(Request& request);
@@ -54,6 +65,7 @@ class Session {
 
   RankEnvironment& env_;
   Job& job_;
+  const Compute compute_;
   std::unique_ptr<Store> store_;
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
   std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;

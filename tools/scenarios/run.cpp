@@ -1,18 +1,13 @@
 // pdsim run: a PyTorch script's ranks in the simulated world, and the diagnosis in the script's own lines.
 
-#include "scenarios/guests/run.h"
-
 #include "backends/launch/guarded.h"
 #include "backends/launch/launch.h"
-#include "scenarios/guests/script_terms.h"
 #include "scenarios/language/loader.h"
-#include "scenarios/reports/artifacts.h"
-#include "scenarios/reports/json/json_report.h"
-#include "scenarios/reports/text/text_report.h"
-#include "scenarios/run/analyse.h"
+#include "sim/kernel/choose.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
 #include "tools/flags/trial_flags.h"
+#include "tools/scenarios/script/script_runs.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -32,22 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct RunFlags {
-  int ranks = 0;  // the program starts them itself
-  std::string on = "sim";
-  std::string records;
-  std::string backend;
-  std::string patience = "60s";
-  std::string out;
-  std::string world;
-  std::vector<std::string> faults;
-  std::uint64_t seed = 0;
-  bool json = false, no_fork = false;
-  std::vector<std::string> command;
-};
-
-bool is_real(const RunFlags& flags) { return flags.on == "real"; }
-
 // What cannot be said of a script's own library; empty: all is well.
 std::string on_problem(const RunFlags& flags) {
   if (flags.on != "sim" && flags.on != "real") return fmt::format("--on {}: there are sim and real", flags.on);
@@ -57,106 +36,19 @@ std::string on_problem(const RunFlags& flags) {
                       : !flags.world.empty() ? "--world"
                       : !flags.faults.empty() ? "--fault"
                       : flags.seed != 0       ? "--seed"
+                      : flags.seeds != 1      ? "--seeds"
+                      : flags.try_cures       ? "--try-cures"
+                      : flags.compute != "none"  ? "--compute"
+                      : flags.strategy != "fifo" ? "--strategy"
                                               : nullptr;
   return given == nullptr ? "" : fmt::format("{} is of the simulated world; --on real leaves the script its own library", given);
 }
 
-// The folder with the Python part: beside the installed command, else in the source tree.
-std::string guest_folder() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "pdsim" / "guest";
-  return fs::is_directory(installed, ignored) ? installed.string() : PDSIM_SOURCE_GUEST;
-}
-
-std::string text_of(const std::string& path) {
+std::string world_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-// The script among the words of the command: the first that names a Python file.
-std::string script_of(const std::vector<std::string>& command) {
-  for (const std::string& word : command)
-    if (word.ends_with(".py")) return word;
-  return command.front();
-}
-
-// The command that runs this again, as a shell takes it.
-std::string replay_of(const RunFlags& flags) {
-  std::string line = "pdsim run";
-  if (flags.ranks > 0) line += fmt::format(" -n {}", flags.ranks);
-  if (is_real(flags)) line += " --on real";
-  if (!flags.backend.empty()) line += " --backend " + flags.backend;
-  if (!flags.world.empty()) line += " --world " + flags.world;
-  for (const std::string& fault : flags.faults) line += fmt::format(" --fault '{}'", fault);
-  if (flags.seed != 0) line += fmt::format(" --seed {}", flags.seed);
-  line += " --";
-  for (const std::string& word : flags.command) {
-    const bool plain = word.find_first_of(" \t\n'\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
-    line += plain ? " " + word : fmt::format(" \"{}\"", word);
-  }
-  return line;
-}
-
-// How ranks ended that the diagnosis does not speak of; 0: all well.
-int told_end(const scenarios::guests::GuestRun& run, const scenarios::Report& report) {
-  const bool ended_badly = std::any_of(run.ended.begin(), run.ended.end(), [](const std::optional<Ended>& e) {
-    return e && (e->signal != 0 || e->exit_status != 0);
-  });
-  return report.diagnosis() != nullptr || report.outcome != scenarios::Outcome::ok || ended_badly ? exit_did_not_hold
-                                                                                                  : exit_held;
-}
-
-std::string unusable_text(const std::string& interpreter, const std::string& version) {
-  if (version.empty())
-    return fmt::format("{} finds no PyTorch (`import torch` failed); install it for this interpreter, for example "
-                       "with `apt-get install python3-torch` or `pip install torch`",
-                       interpreter);
-  return fmt::format("{} has PyTorch {}, which pdsim run cannot carry; it takes 1.13 and 2.x", interpreter, version);
-}
-
-int report_on(scenarios::guests::GuestRun& run, const RunFlags& flags, Console& console) {
-  if (run.unusable) {
-    console.problem(unusable_text(flags.command.front(), *run.unusable));
-    return exit_not_available;
-  }
-  if (!run.version.empty() && !scenarios::guests::is_tried(run.version))
-    console.problem(fmt::format("PyTorch {} has not been tried with pdsim run, as {} have; the run went on", run.version,
-                                scenarios::guests::tried_versions));
-  scenarios::Scenario scenario;
-  const std::string script = script_of(flags.command);
-  scenario.name = fs::path(script).filename().string();
-  scenario.file = script;
-  scenario.seed = run.world.seed;
-  scenario.world.spec = run.world;
-  for (const std::string& remark : run.remarks) console.problem(remark);
-  scenarios::Report report =
-      scenarios::analyse(scenario, std::move(run.record), run.library.empty() ? "sim" : run.library);
-  if (const std::string file = scenarios::guests::speak_of_script(report); !file.empty()) scenario.file = file;
-  scenarios::TextOptions text;
-  text.source = text_of(scenario.file);
-  text.colour = console.color();
-  text.replay = replay_of(flags);
-  const int status = told_end(run, report);
-  if (status == exit_did_not_hold) report.verdict = scenarios::Verdict::fail;
-  const bool nothing_to_tell = !run.introduced && status == exit_held;
-  if (nothing_to_tell)
-    console.problem(fmt::format("no rank called init_process_group, so there was nothing to {}",
-                                is_real(flags) ? "record" : "simulate"));
-  text.out_dir = flags.out;
-  if (flags.json)
-    console.print(scenarios::render_json({report}));
-  else if (!nothing_to_tell)
-    console.print(scenarios::render_diagnosis(report, text));
-  if (flags.out.empty() || nothing_to_tell) return status;
-  text.colour = false;
-  const Status written = scenarios::write_artifacts(report, (fs::path(flags.out) / scenario.name).string(),
-                                                    scenarios::render_diagnosis(report, text), text.source);
-  if (written.ok()) return status;
-  console.problem(written.error().message);
-  return status_of(written.error());
 }
 
 // A block of YAML below a key.
@@ -173,7 +65,7 @@ Result<sim::WorldSpec> world_of(const RunFlags& flags) {
   if (!flags.world.empty() && !fs::is_regular_file(flags.world))
     return Error{Code::input_invalid, fmt::format("--world {}: there is no such file", flags.world), {}};
   if (flags.world.empty()) text += fmt::format("  ranks: {}\n", std::max(flags.ranks, 1));
-  text += indented(flags.world.empty() ? std::string() : text_of(flags.world));
+  text += indented(flags.world.empty() ? std::string() : world_text(flags.world));
   if (!flags.faults.empty()) text += "faults:\n";
   for (const std::string& fault : flags.faults) text += fmt::format("  - {{{}}}\n", fault);
   text += "program: [init_process_group, {repeat: {times: 1000, do: [barrier]}}]\nexpect: {outcome: ok}\n";
@@ -192,6 +84,16 @@ Result<sim::WorldSpec> world_of(const RunFlags& flags) {
                  {}};
   world.seed = flags.seed;
   return world;
+}
+
+std::string compute_problem(const std::string& text) {
+  const auto compute = compute_of(text);
+  return compute.ok() ? "" : compute.error().message;
+}
+
+std::string schedule_problem(const std::string& text) {
+  const auto chooser = sim::Chooser::make(text, 0);
+  return chooser.ok() ? "" : fmt::format("{}; there are fifo, random and replay:0.1.1", chooser.error().message);
 }
 
 std::string silence_problem(const std::string& text) {
@@ -222,23 +124,7 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(folder.error().message);
     return status_of(folder.error());
   }
-  scenarios::guests::JobOptions job;
-  job.ranks = flags.ranks;
-  job.command = flags.command;
-  job.package = guest_folder();
-  job.patience = parse_time(flags.patience).value();
-  job.all_to_stderr = flags.json;
-  const auto backend = flags.backend.empty() ? std::optional<std::string>() : flags.backend;
-  const Result<int> status = run_guarded([&]() -> int {
-    scenarios::guests::Nursery nursery;
-    if (!flags.no_fork) job.nursery = &nursery;
-    Result<scenarios::guests::GuestRun> run =
-        is_real(flags) ? scenarios::guests::run_really(job, *world, flags.records)
-                       : scenarios::guests::run_guests(job, *world, {}, backend);
-    if (run.ok()) return report_on(*run, flags, console);
-    if (run.error().code != Code::cancelled) console.problem(run.error().message);
-    return status_of(run.error());
-  });
+  const Result<int> status = run_guarded([&]() -> int { return run_script(flags, *world, console); });
   if (status.ok()) return *status;
   console.problem(status.error().message);
   return exit_failed;
@@ -261,6 +147,18 @@ Action declare_run(CLI::App& app) {
   app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
       ->expected(1);
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
+  app.add_option("--strategy", flags->strategy, "who runs next: fifo, random or replay:0.1.1")
+      ->check(schedule_problem)
+      ->capture_default_str();
+  app.add_option("--seeds", flags->seeds, "so many schedules, this one and then random ones, until one has a finding")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--compute", flags->compute,
+                 "virtual time between calls: none, measured (CPU time), measured:FACTOR, or a time before each call")
+      ->check(compute_problem)
+      ->capture_default_str();
+  app.add_flag("--try-cures", flags->try_cures,
+               "run the script again with the argument that a finding proposes, and say what came of it");
   app.add_option("--patience", flags->patience, "how long a rank may call nothing before it counts as hung")
       ->check(silence_problem)
       ->capture_default_str();

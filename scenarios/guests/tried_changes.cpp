@@ -1,0 +1,50 @@
+#include "scenarios/guests/tried_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace pdsim::scenarios::guests {
+namespace {
+
+struct Argument {
+  std::string_view diagnosis, of, name, python, json;
+};
+
+constexpr std::string_view wrapper = "DistributedDataParallel";
+
+constexpr std::array arguments{
+    Argument{"unused-parameters", wrapper, "find_unused_parameters", "True", "true"},
+    Argument{"buffer-broadcast-inplace", wrapper, "broadcast_buffers", "False", "false"},
+    Argument{"marked-ready-twice", wrapper, "static_graph", "True", "true"},
+    Argument{"delayed-enter", "init_process_group", "timeout", "timedelta(hours=24)", "86400"},
+    Argument{"timeout-too-short", "init_process_group", "timeout", "timedelta(hours=24)", "86400"},
+};
+
+// A forward of the wrapper on some ranks waits for the buffers of the others.
+bool is_about_buffers(const Report& report) {
+  return report.diagnosis()->id == "collective-mismatch" &&
+         std::any_of(report.blocked.begin(), report.blocked.end(),
+                     [](const BlockedRank& b) { return b.purpose.kind == PurposeKind::buffers; });
+}
+
+Change change_of(const Argument& argument) {
+  return {fmt::format("{}(..., {}={})", argument.of, argument.name, argument.python),
+          fmt::format(R"(PDSIM_GUEST_CHANGE={{"{}": {{"{}": {}}}}})", argument.of, argument.name, argument.json)};
+}
+
+}  // namespace
+
+std::vector<Change> changes_for(const Report& report) {
+  std::vector<Change> changes;
+  if (report.diagnosis() == nullptr) return changes;
+  for (const Argument& argument : arguments) {
+    const bool buffers = argument.name == "broadcast_buffers" && is_about_buffers(report);
+    if (argument.diagnosis == report.diagnosis()->id || buffers) changes.push_back(change_of(argument));
+  }
+  return changes;
+}
+
+}  // namespace pdsim::scenarios::guests

@@ -1,0 +1,23 @@
+// The runs that one `pdsim run` makes of a script, and what it prints of them: one, several schedules, or those that try cures.
+//
+//   schedules  the one that the flags name, then random ones with the next seeds, until one has something to explain; that one is run
+//              again and told. What the ranks of the others print is not shown
+//   cures      with --try-cures: the script once more for each argument that the finding proposes
+//   threads    one; below a guard (guarded.h)
+#pragma once
+
+#include "scenarios/guests/run.h"
+#include "tools/command.h"
+#include "tools/scenarios/script/run_flags.h"
+
+#include <string>
+
+namespace pdsim::tools {
+
+// none, measured, measured:2.5 or a time. input_invalid.
+Result<scenarios::guests::Compute> compute_of(const std::string& text);
+
+// The exit status. `world` as the flags name it.
+int run_script(const RunFlags& flags, const sim::WorldSpec& world, Console& console);
+
+}  // namespace pdsim::tools
