@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 21> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 22> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
