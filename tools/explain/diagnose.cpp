@@ -250,9 +250,9 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
   }
   for (const scenarios::pytorch::DumpedJob& job : scenarios::pytorch::jobs_of(files)) add(job);
   if (!ranks.empty()) {
-    if (!first && !writing.json) console.print("\n");
+    if (!first && !writing.jobs.json()) console.print("\n");
     first = false;
-    worst = std::max(worst, diagnose_rank_records(ranks, name_of_ranks, writing.json, console));
+    worst = std::max(worst, diagnose_rank_records(ranks, name_of_ranks, writing.jobs, console));
   }
   if (logs.empty()) return worst;
   if (!first && !writing.jobs.json()) console.print("\n");

@@ -3,12 +3,12 @@
 #include "core/base/int_set.h"
 #include "scenarios/guests/real/recorded_run.h"
 #include "scenarios/guests/script_terms.h"
-#include "scenarios/reports/json/findings_json.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -43,7 +43,7 @@ std::string text_of_script(const std::string& path) {
 
 }  // namespace
 
-int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, bool as_json,
+int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, JobOutput& output,
                           Console& console) {
   using namespace scenarios::guests;
   Result<RecordedRun> recorded = recorded_run_at(records, now_since_1970_ns());
@@ -67,9 +67,8 @@ int diagnose_rank_records(const std::vector<std::string>& records, const std::st
     scenario.file = file;
     text.source = text_of_script(file);
   }
-  if (!as_json) console.print(hosts_text(recorded->hosts));
-  console.print(as_json ? scenarios::render_findings(report) : scenarios::render_diagnosis(report, text));
-  return status;
+  const std::string told = hosts_text(recorded->hosts) + scenarios::render_diagnosis(report, text);
+  return std::max(status, output.show(report, told, console));
 }
 
 }  // namespace pdsim::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tools/command.h"
+#include "tools/explain/job_output.h"
 
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace pdsim::tools {
 
 // Records of one job, in one folder or several, told as `name`. Exit status.
-int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, bool as_json,
+int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, JobOutput& output,
                           Console& console);
 
 }  // namespace pdsim::tools
