@@ -65,6 +65,12 @@ Status Job::begin() {
 std::vector<std::string> Job::variables_of(int rank) const {
   std::vector<std::string> variables;
   if (rank >= 0) variables = launched_environment({}, false, rank, options_.ranks, port_.port, "");
+  if (const int local = options_.ranks_per_node; rank >= 0 && local > 0 && local < options_.ranks) {
+    std::erase_if(variables, [](const std::string& variable) { return variable.starts_with("LOCAL_"); });
+    variables.push_back(fmt::format("LOCAL_RANK={}", rank % local));
+    variables.push_back(fmt::format("LOCAL_WORLD_SIZE={}", local));
+    variables.push_back(fmt::format("GROUP_RANK={}", rank / local));
+  }
   variables.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
   variables.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
   variables.insert(variables.end(), options_.variables.begin(), options_.variables.end());
@@ -80,6 +86,7 @@ std::vector<std::string> Job::common_environment() const {
       return variable.substr(0, variable.find('=')) == other.substr(0, other.find('='));
     });
   });
+  environment.insert(environment.end(), options_.variables.begin(), options_.variables.end());
   put_package_first(environment, options_.package);
   const bool has_threads = std::any_of(environment.begin(), environment.end(),
                                        [](const std::string& v) { return v.starts_with("OMP_NUM_THREADS="); });

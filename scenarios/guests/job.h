@@ -28,11 +28,12 @@ struct JobOptions {
   int ranks = 1;  // 0: the program is one process, and starts its ranks itself
   std::vector<std::string> command;
   std::string package;  // the folder with sitecustomize.py
+  int ranks_per_node = 0;               // for LOCAL_RANK; 0: all ranks are on one node
+  std::vector<std::string> variables;  // NAME=value, added to their environment
   Time patience{60'000'000'000'000};
   Nursery* nursery = nullptr;  // forks the ranks where it can; null: each has an interpreter of its own from the start
   bool all_to_stderr = false;  // what the processes print; standard output is for the report alone
   bool silent = false;         // it is not shown at all
-  std::vector<std::string> variables;  // for every rank, "NAME=value"
 };
 
 // What the first rank says that comes to init_process_group.

@@ -53,6 +53,11 @@ class Members {
     if (found != object_.end() && !found->is_null()) into = found->get<T>();
     return *this;
   }
+  Members& take_number(const char* name, std::optional<std::int64_t>& into) {
+    const auto found = object_.find(name);
+    if (found != object_.end() && !found->is_null()) into = found->get<std::int64_t>();
+    return *this;
+  }
   Members& take_time(const char* name, std::optional<Time>& into) {
     const auto found = object_.find(name);
     if (found == object_.end() || found->is_null()) return *this;
@@ -104,6 +109,7 @@ Request read(const Json& object) {
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);
   members.take("coalesced", r.coalesced).take("all", r.all);
+  members.take_number("device", r.device).take_number("guess", r.guess);
   members.take_time("seconds", r.timeout).take_time("cpu", r.computed);
   r.site = site_of(object);
   if (r.kind != Kind::raised) r.site.op = r.name;

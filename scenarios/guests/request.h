@@ -54,6 +54,8 @@ struct Request {
   bool all = false;
   std::optional<Time> timeout;
   std::optional<Time> computed;  // CPU time of the process since its last answer
+  std::optional<std::int64_t> device;  // the GPU of a call's tensors; -1: they are on the CPU; nothing: nobody asks
+  std::optional<std::int64_t> guess;   // a barrier has guessed `device`, and this one is the process's own
   Site site;
   std::vector<std::byte> data;
 };

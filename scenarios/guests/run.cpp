@@ -37,8 +37,9 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
     world.profile = profile_of(introduction->version);
   }
   if (options_of_world.backend) world.backend = *options_of_world.backend;
+  Devices devices(library_named(world.backend), world.profile.starts_with("pytorch-1."));
   const RankProgram program = [&](RankEnvironment& env) {
-    Session session(env, job, options_of_world.compute);
+    Session session(env, job, devices, options_of_world.compute);
     return session.run();
   };
   Result<RunRecord> record = sim::run(world, how, program);

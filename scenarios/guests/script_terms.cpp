@@ -35,6 +35,7 @@ constexpr std::array cures{
     Cure{"stale-rendezvous", "init_process_group:", "give every run its own file: init_method=\"file://...\""},
     Cure{"store-not-shared", "init_process_group:", "one absolute path on a disk that all hosts share"},
     Cure{"uneven-inputs", "join", "with model.join():  around the loop over the batches"},
+    Cure{"device-shared", "set_device", "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"])) before init_process_group"},
     Cure{"missing-exit", "wait:", "work.wait() for every asynchronous call before the program ends"},
 };
 

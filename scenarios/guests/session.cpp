@@ -71,6 +71,11 @@ Session::Reply Session::refused(Error error) {
   return reply;
 }
 
+Session::Reply Session::failed(const std::string& call, Error error) {
+  env_.recorder.leave(env_.recorder.enter(call), error);
+  return refused(std::move(error));
+}
+
 Session::Reply Session::reply_to(Request& request) {
   switch (request.kind) {
     case Request::Kind::store:
@@ -169,6 +174,7 @@ ProcessGroup* Session::group_of(const Request& request) {
 Session::Reply Session::start(Request& request) {
   ProcessGroup* group = group_of(request);
   if (group == nullptr) return refused({Code::group_destroyed, "the process group was destroyed", {}});
+  if (Status use = devices_.use(env_, request, *group); !use.ok()) return failed(request.name, use.error());
   Result<GuestCall> call = call_of(request, group->rank(), group->size());
   if (!call.ok()) return refused(call.error());
   CallOptions options;
@@ -180,6 +186,8 @@ Session::Reply Session::start(Request& request) {
   if (request.coalesced > 0) options.purpose = {PurposeKind::coalesced, request.coalesced};
   const std::int64_t number = next_++;
   Pending& pending = works_[number];
+  pending.name = request.name;
+  pending.group = request.group;
   pending.input = std::move(call->input);
   pending.output = std::move(call->output);
   Result<WorkPtr> work = group->start(std::move(call->call), std::move(options));
@@ -202,7 +210,13 @@ Session::Reply Session::monitored_barrier(const Request& request) {
 
 Session::Reply Session::ended_work(const Request& request) {
   const auto found = works_.find(request.work);
-  const Status status = found->second.work->status();
+  Status status = found->second.work->status();
+  if (const auto group = groups_.find(found->second.group); status.ok() && group != groups_.end())
+    if (const Status shared = devices_.shared(env_.rank, *group->second); !shared.ok()) {
+      const std::string name = std::move(found->second.name);
+      works_.erase(found);
+      return failed(name, shared.error());
+    }
   Reply reply;
   if (status.ok()) {
     reply.answer.yes = true;
@@ -277,10 +291,11 @@ ProgramResult Session::result_of(const Ended& how) {
     return {Error{Code::program_raised, fmt::format("the process ended with exit status {}", how.exit_status), {}}};
   const Request& raised = *script_.raised();
   Site site = raised.site;
-  site.op = script_.failed().empty() ? env_.recorder.site().op : script_.failed();
-  env_.recorder.set_site(site);
   const bool from_library =
       !last_error_.message.empty() && raised.text.find(last_error_.message) != std::string::npos;
+  const bool inside = from_library || site.step >= 0;  // of something that pdsim has seen
+  site.op = script_.failed().empty() && inside ? env_.recorder.site().op : script_.failed();
+  env_.recorder.set_site(site);
   if (from_library) return {last_error_};
   Error error{code_named(raised.code).value_or(Code::program_raised),
               fmt::format("{}: {}", raised.name, raised.text),

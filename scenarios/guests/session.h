@@ -8,6 +8,7 @@
 
 #include "core/group/process_group.h"
 #include "core/group/rank_program.h"
+#include "scenarios/guests/devices.h"
 #include "scenarios/guests/job.h"
 #include "scenarios/guests/script_calls.h"
 
@@ -29,8 +30,9 @@ struct Compute {
 
 class Session {
  public:
-  Session(RankEnvironment& env, Job& job, const Compute& compute)
-      : env_(env), job_(job), compute_(compute), script_(env.recorder) {}
+  // `devices`: of all ranks together.
+  Session(RankEnvironment& env, Job& job, Devices& devices, const Compute& compute)
+      : env_(env), job_(job), devices_(devices), compute_(compute), script_(env.recorder) {}
   ProgramResult run();
 
  private:
@@ -38,6 +40,8 @@ class Session {
   struct Pending {
     std::vector<std::byte> input, output;
     WorkPtr work;
+    std::string name;
+    std::int64_t group = 0;
     int polls = 0;
   };
   struct Reply {
@@ -58,6 +62,8 @@ class Session {
   Reply destroy(const Request& request);
   Reply ended_work(const Request& request);
   Reply refused(Error error);
+  // The same on record, as a call of the program that failed.
+  Reply failed(const std::string& call, Error error);
   Result<Store*> opened(const Request& request, Time timeout);
   ProgramResult result_of(const Ended& how);
   [[noreturn]] void stay_silent(const Silence& silence);
@@ -65,6 +71,7 @@ class Session {
 
   RankEnvironment& env_;
   Job& job_;
+  Devices& devices_;
   const Compute compute_;
   std::unique_ptr<Store> store_;
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups

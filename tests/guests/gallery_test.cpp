@@ -1,8 +1,11 @@
 // Scripts as people write them, broken and repaired, each with what `pdsim run` must find in it. A script's first lines say so:
 //
-//   # ranks: 2
+//   # ranks: 2                            none: the script starts its ranks itself
 //   # finds: deadlock[missing-call]       or: nothing
 //   # line: dist.barrier()                a line of the script that the report shows; may come several times
+//   # says: Tensors must be CUDA          words of the report, however it breaks its lines
+//   # when: slow                          only in the long run of tests
+//   # world: {nodes: 2}                   of its --world; # flag: another of the command's
 
 #include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
@@ -23,8 +26,9 @@ namespace fs = std::filesystem;
 
 struct Wanted {
   std::string ranks, finds;
-  std::vector<std::string> lines;
-  std::vector<std::string> flags;
+  bool slow = false;
+  std::vector<std::string> lines, words, flags;
+  std::string world;
 };
 
 Wanted wanted_of(const fs::path& script) {
@@ -34,24 +38,35 @@ Wanted wanted_of(const fs::path& script) {
     return line.starts_with(key) ? line.substr(key.size()) : std::string();
   };
   for (std::string line; std::getline(text, line) && line.starts_with("# ");) {
+    wanted.slow = wanted.slow || line == "# when: slow";
     if (const std::string ranks = value(line, "# ranks: "); !ranks.empty()) wanted.ranks = ranks;
     if (const std::string finds = value(line, "# finds: "); !finds.empty()) wanted.finds = finds;
     if (const std::string shown = value(line, "# line: "); !shown.empty()) wanted.lines.push_back(shown);
+    if (const std::string said = value(line, "# says: "); !said.empty()) wanted.words.push_back(said);
+    if (const std::string world = value(line, "# world: "); !world.empty()) wanted.world = world;
     if (const std::string flag = value(line, "# flag: "); !flag.empty()) wanted.flags.push_back(flag);
   }
   return wanted;
 }
 
 // With those for PyTorch 2.x alone, in a folder of their own, where the tests run on an interpreter that is named for them.
-std::vector<fs::path> scripts() {
+std::vector<fs::path> scripts(bool slow) {
   std::vector<fs::path> found;
-  const fs::path gallery = cli_tests::source_tree / "tests/guests/gallery";
-  for (const fs::path& folder : {gallery, gallery / "torch2"})
-    if (folder == gallery || python_is_named())
-      for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-        if (entry.path().extension() == ".py") found.push_back(entry.path());
+  for (const fs::directory_entry& entry :
+       fs::recursive_directory_iterator(cli_tests::source_tree / "tests/guests/gallery")) {
+    const fs::path& path = entry.path();
+    const bool taken = path.parent_path().filename() != "torch2" || python_is_named();
+    if (path.extension() == ".py" && taken && wanted_of(path).slow == slow) found.push_back(path);
+  }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+std::string in_one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
 }
 
 class Gallery : public testing::TestWithParam<fs::path> {};
@@ -62,7 +77,12 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
   if (script.parent_path().filename() == "torch2" && torch_major() < 2) GTEST_SKIP() << "for PyTorch 2.x";
   const Wanted wanted = wanted_of(script);
   const cli_tests::Folder folder;
-  std::vector<std::string> arguments{"run", "-n", wanted.ranks};
+  std::vector<std::string> arguments{"run"};
+  if (!wanted.ranks.empty()) arguments.insert(arguments.end(), {"-n", wanted.ranks});
+  if (!wanted.world.empty()) {
+    folder.write("world.yaml", wanted.world + "\n");
+    arguments.insert(arguments.end(), {"--world", "world.yaml"});
+  }
   arguments.insert(arguments.end(), wanted.flags.begin(), wanted.flags.end());
   arguments.insert(arguments.end(), {"--", python_with_torch(), script.string()});
   const cli_tests::Ended run = cli_tests::run_pdsim(arguments, folder.path());
@@ -72,11 +92,17 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
       << run.output << run.problems;
   for (const std::string& line : wanted.lines)
     EXPECT_NE(run.output.find(line), std::string::npos) << line << "\n" << run.output;
-  EXPECT_TRUE(folder.names().empty()) << "it left " << folder.names().front();
+  const std::string all = in_one_line(run.output);
+  for (const std::string& said : wanted.words) EXPECT_NE(all.find(said), std::string::npos) << said << "\n" << run.output;
+  for (const std::string& name : folder.names()) EXPECT_EQ(name, "world.yaml") << "it left that";
 }
 
-INSTANTIATE_TEST_SUITE_P(Scripts, Gallery, testing::ValuesIn(scripts()),
-                         [](const auto& script) { return script.param.stem().string(); });
+std::string name_of_test(const testing::TestParamInfo<fs::path>& script) {
+  return script.param.parent_path().filename().string() + "_" + script.param.stem().string();
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, Gallery, testing::ValuesIn(scripts(false)), name_of_test);
+INSTANTIATE_TEST_SUITE_P(DISABLED_MoreScripts, Gallery, testing::ValuesIn(scripts(true)), name_of_test);
 
 }  // namespace
 }  // namespace pdsim::guest_tests

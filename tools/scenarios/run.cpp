@@ -60,7 +60,7 @@ std::string indented(const std::string& text) {
 }
 
 // The world and the faults that the flags name, by the rules of scenario files. input_invalid, with what is wrong.
-Result<sim::WorldSpec> world_of(const RunFlags& flags) {
+Result<scenarios::World> world_of(const RunFlags& flags) {
   std::string text = "pdsim: 1\nname: run\nsummary: the world of a script\nworld:\n";
   if (!flags.world.empty() && !fs::is_regular_file(flags.world))
     return Error{Code::input_invalid, fmt::format("--world {}: there is no such file", flags.world), {}};
@@ -77,12 +77,12 @@ Result<sim::WorldSpec> world_of(const RunFlags& flags) {
                                diagnostic.what),
                    {}};
   if (file.variants.empty()) return Error{Code::input_invalid, "the world cannot be read", {}};
-  sim::WorldSpec world = file.variants.front().world.spec;
-  if (flags.ranks > 0 && world.ranks() != flags.ranks)
+  scenarios::World world = file.variants.front().world;
+  if (flags.ranks > 0 && world.spec.ranks() != flags.ranks)
     return Error{Code::input_invalid,
-                 fmt::format("--world {} has {} ranks, and -n says {}", flags.world, world.ranks(), flags.ranks),
+                 fmt::format("--world {} has {} ranks, and -n says {}", flags.world, world.spec.ranks(), flags.ranks),
                  {}};
-  world.seed = flags.seed;
+  world.spec.seed = flags.seed;
   return world;
 }
 
@@ -110,7 +110,7 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(problem + "; nothing was run");
     return exit_wrong_input;
   }
-  const Result<sim::WorldSpec> world = world_of(flags);
+  const Result<scenarios::World> world = world_of(flags);
   if (!world.ok()) {
     console.problem(world.error().message + "; nothing was run");
     return exit_wrong_input;
@@ -147,6 +147,10 @@ Action declare_run(CLI::App& app) {
   app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
       ->expected(1);
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
+  app.add_flag_callback("--cuda-on-cpu", [flags] { flags->cuda_on_cpu = true; },
+                        "GPUs are pretended on the CPU from the start; otherwise when the script asks for one and the "
+                        "machine has none");
+  app.add_flag_callback("--no-cuda-on-cpu", [flags] { flags->cuda_on_cpu = false; }, "GPUs are never pretended");
   app.add_option("--strategy", flags->strategy, "who runs next: fifo, random or replay:0.1.1")
       ->check(schedule_problem)
       ->capture_default_str();

@@ -211,6 +211,15 @@ std::string waits_section(const Report& report) {
   return out + "\n";
 }
 
+// Where the program's own code was when the error escaped, if nothing else in the report says so.
+static std::string place_text(const Report& report, Rank rank) {
+  const Site& site = log_of(report.run, rank).error_site;
+  if (!report.findings.empty() || !site.origin || site.origin->file.empty()) return {};
+  const std::string function = site.origin->frames.empty() ? std::string() : site.origin->frames.front().function;
+  const bool named = !function.empty() && function != "<module>";
+  return fmt::format("      at {}:{}{}{}\n", site.origin->file, site.line, named ? " in " : "", named ? function : "");
+}
+
 std::string errors_section(const Report& report) {
   if (report.errors.empty()) return {};
   Grouped<std::tuple<Code, std::string, int, std::string>> groups;
@@ -232,7 +241,7 @@ std::string errors_section(const Report& report) {
     const std::size_t third = std::count(text.begin(), text.end(), '\n') > 3 ? 3 : 0;
     for (std::size_t lines = 0, pos = 0; third != 0 && pos < text.size(); ++pos)
       if (text[pos] == '\n' && ++lines == third) text.resize(pos + 1);
-    out += text;
+    out += text + place_text(report, groups.groups[i].second.front());
   }
   if (groups.groups.size() > shown) out += fmt::format("  ... and {} more\n", groups.groups.size() - shown);
   return out + "\n";

@@ -57,17 +57,25 @@ def _optimizers(module: object) -> None:
     training.watch_optimizers(module)
 
 
+def _devices(module: object) -> None:
+    from .cuda import switching
+
+    switching.install(module)
+
+
 def install() -> None:
     """Called once, at the start of the interpreter."""
     is_recorded = link.is_recorded()
     endings.install(is_recorded)
     importing.after_import("multiprocessing.process", endings.watch_processes)
+    importing.after_import("torch.multiprocessing.spawn", endings.watch_spawned)
     importing.after_import("torch.distributed.distributed_c10d", _records if is_recorded else _groups)
     if not is_recorded:
         importing.after_import("torch.distributed.rendezvous", _stores)
         importing.after_import("torch.distributed", _stores)
     importing.after_import("torch.nn.parallel.distributed", _ddp)
     importing.after_import("torch.autograd", _autograd)
+    importing.after_import("torch", _devices)
     importing.after_import("torch.optim.optimizer", _optimizers)
 
 

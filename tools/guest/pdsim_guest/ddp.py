@@ -79,6 +79,7 @@ class Watched:
 _watched: List[Watched] = []
 _forwards: List[Dict[str, int]] = []  # since the newest backward that returned: the versions of the wrapper's buffers after each
 _layout: List[Any] = []
+constructing: List[Any] = []  # what wrappers are being made for
 _assign: Any = None
 
 
@@ -172,7 +173,11 @@ def install(module: ModuleType) -> None:
             named = [(n, p) for n, p in wrapped.named_parameters() if p.requires_grad]
             parameters = [f"{n} [{' x '.join(map(str, p.shape))}]" for n, p in named]
             link.link().tell({"op": "Model", "keys": parameters, **sites.site()})
-        init(self, *args, **changes.changed("DistributedDataParallel", kwargs))
+            constructing.append(wrapped)
+        try:
+            init(self, *args, **changes.changed("DistributedDataParallel", kwargs))
+        finally:
+            constructing.clear()
 
     @functools.wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -1,5 +1,6 @@
 """Reports how a rank ends: with which exception, and where."""
 
+import functools
 import sys
 import time
 from types import TracebackType
@@ -78,6 +79,24 @@ def watch_processes(process: Any) -> None:
             raise
 
     process.BaseProcess.run = watched
+
+
+def watch_spawned(spawn: Any) -> None:
+    """torch.multiprocessing.spawn catches them too, before multiprocessing does."""
+    wrap: Callable[..., None] = spawn._wrap
+
+    @functools.wraps(wrap)
+    def watched(function: Callable[..., None], *args: Any) -> None:
+        def reported(*given: Any) -> None:
+            try:
+                function(*given)
+            except Exception as error:
+                raised(type(error), error, error.__traceback__)
+                raise
+
+        wrap(reported, *args)
+
+    spawn._wrap = watched
 
 
 def _sleep(seconds: float) -> None:

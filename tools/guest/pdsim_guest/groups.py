@@ -2,12 +2,13 @@
 
 import sys
 from datetime import timedelta
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Set
 
 import torch
 from torch._C._distributed_c10d import ProcessGroup
 
 from . import ddp, link, sites, training
+from .cuda import calls
 from .memory import Landing, dtype_name, packed, view
 from .works import GuestWork
 
@@ -37,16 +38,17 @@ def _one(tensors: Tensors) -> torch.Tensor:
 
 
 def _called_from_c() -> bool:
-    """Whether PyTorch's C++ makes this call, for DDP, and not a function of torch.distributed's."""
+    """Whether PyTorch's C++ makes this call, for DDP, and neither a function of torch.distributed's nor the script itself."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(sites._own):
         frame = frame.f_back
-    return not frame.f_code.co_filename.endswith(("distributed_c10d.py", "torch/_ops.py"))
+    path = frame.f_code.co_filename
+    return not path.endswith(("distributed_c10d.py", "torch/_ops.py")) and not sites.is_users(path)
 
 
 def _purpose(group: Any, kind: str, like: Optional[torch.Tensor], count: int) -> Dict[str, Any]:
     """What DDP makes the call for, where it is DDP's."""
-    if like is None or not _called_from_c():
+    if like is None:
         return {}
     integers = like.dtype in (torch.int32, torch.int64)
     if sites.place.in_phase("backward") and kind == "all_reduce":
@@ -73,6 +75,7 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         self._size = size
         self._rank = rank
         self._sequence = 0
+        self._gpus: Set[int] = set()  # that its calls have used
         request = {"op": "join", "name": name, "ranks": ranks, "rank": rank, "size": size, "backend": backend}
         request["seconds"] = timeout.total_seconds()
         reply, _ = link.link().ask({**request, **sites.site()})
@@ -99,7 +102,10 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         if not sites.place.in_phase("backward"):
             training.settle()
         request.update(sites.site())
-        request.update(_purpose(self, kind, like, count))
+        from_c = _called_from_c()
+        if from_c:
+            request.update(_purpose(self, kind, like, count))
+        request.update(calls.placement(self, [*inputs, *outputs], options, from_c))
         kept = [packed(t) for t in inputs]
         reply, _ = link.link().ask(request, [view(t) for t in kept])
         self._sequence += 1

@@ -10,6 +10,7 @@ from typing import Any, Callable, List
 from urllib.parse import parse_qs, urlparse
 
 from . import changes, errors, link, sites, training, versions
+from .cuda import calls, switching
 from .torch2 import making
 
 
@@ -77,6 +78,7 @@ def _replace_backends(c10d: ModuleType) -> None:
     c10d.ProcessGroupMPI = _MpiFactory
     for name in ("gloo", "nccl", "mpi"):
         setattr(c10d, f"is_{name}_available", lambda: True)
+    calls.objects_on_gpus(c10d)
     c10d._create_process_group_wrapper = lambda wrapped_pg, **unused: wrapped_pg
 
 
@@ -90,6 +92,8 @@ def _introduce(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         return int(query[name][0]) if value in (-1, None) and name in query else int(-1 if value is None else value)
 
     backend = making.library_of(str(given.get("backend") or "").lower())
+    if backend == "nccl":
+        switching.ask('init_process_group("nccl")')
     link.link(backend, versions.text(), number("rank"), number("world_size"))
 
 

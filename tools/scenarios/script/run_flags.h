@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct RunFlags {
   std::string strategy = "fifo";
   std::uint64_t seed = 0;
   int seeds = 1;
+  std::optional<bool> cuda_on_cpu;  // nothing: where the script asks for a GPU and the machine has none
   bool json = false, no_fork = false, try_cures = false;
   std::vector<std::string> command;
 };

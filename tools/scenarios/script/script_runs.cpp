@@ -61,6 +61,7 @@ std::string replay_of(const RunFlags& flags) {
   if (flags.compute != "none") line += " --compute " + flags.compute;
   if (flags.strategy != "fifo") line += " --strategy " + flags.strategy;
   if (flags.seed != 0) line += fmt::format(" --seed {}", flags.seed);
+  if (flags.cuda_on_cpu) line += *flags.cuda_on_cpu ? " --cuda-on-cpu" : " --no-cuda-on-cpu";
   line += " --";
   for (const std::string& word : flags.command) {
     const bool plain = word.find_first_of(" \t\n'\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
@@ -137,12 +138,15 @@ int tell(const Analysed& result, const RunFlags& flags, const std::string& more,
 // The runs that one command makes of a script.
 class Runs {
  public:
-  Runs(const RunFlags& flags, const sim::WorldSpec& world, Console& console)
-      : flags_(flags), world_(world), console_(console) {
+  Runs(const RunFlags& flags, const scenarios::World& world, Console& console)
+      : flags_(flags), world_(world.spec), console_(console) {
     job_.ranks = flags.ranks;
     job_.command = flags.command;
     job_.package = guest_folder();
     job_.all_to_stderr = flags.json;
+    if (world.spec.two_level) job_.ranks_per_node = world.spec.ranks_per_node;
+    job_.variables = {fmt::format("PDSIM_CUDA={}", !flags.cuda_on_cpu ? "auto" : *flags.cuda_on_cpu ? "on" : "off"),
+                      fmt::format("PDSIM_CUDA_DEVICES={}", world.devices)};
     job_.patience = parse_time(flags.patience).value();
     if (!flags.no_fork) job_.nursery = &nursery_;
     if (!flags.backend.empty()) of_world_.backend = flags.backend;
@@ -159,7 +163,7 @@ class Runs {
   Result<Analysed> once(const RunFlags& flags, bool silent, const std::vector<std::string>& variables = {}) {
     scenarios::guests::JobOptions job = job_;
     job.silent = silent;
-    job.variables = variables;
+    job.variables.insert(job.variables.end(), variables.begin(), variables.end());
     sim::WorldSpec world = world_;
     world.seed = flags.seed;
     sim::RunOptions how;
@@ -299,7 +303,7 @@ Result<scenarios::guests::Compute> compute_of(const std::string& text) {
   return compute;
 }
 
-int run_script(const RunFlags& flags, const sim::WorldSpec& world, Console& console) {
+int run_script(const RunFlags& flags, const scenarios::World& world, Console& console) {
   return Runs(flags, world, console).run();
 }
 

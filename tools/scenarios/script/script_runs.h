@@ -7,6 +7,7 @@
 #pragma once
 
 #include "scenarios/guests/run.h"
+#include "scenarios/language/scenario.h"
 #include "tools/command.h"
 #include "tools/scenarios/script/run_flags.h"
 
@@ -18,6 +19,6 @@ namespace pdsim::tools {
 Result<scenarios::guests::Compute> compute_of(const std::string& text);
 
 // The exit status. `world` as the flags name it.
-int run_script(const RunFlags& flags, const sim::WorldSpec& world, Console& console);
+int run_script(const RunFlags& flags, const scenarios::World& world, Console& console);
 
 }  // namespace pdsim::tools

@@ -1,0 +1,135 @@
+"""When the GPUs are pretended: at the first time that the script asks for one, on a machine without any.
+
+  PDSIM_CUDA   on: from the start; auto: when the script asks; off: never
+"""
+
+import functools
+import os
+import sys
+import threading
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .. import link, sites
+
+_makers = """arange as_tensor empty empty_like empty_strided eye full full_like linspace logspace ones ones_like rand rand_like
+randint randint_like randn randn_like randperm sparse_coo_tensor tensor zeros zeros_like""".split()
+_undo: List[Tuple[Any, str, Any]] = []  # what waits for the first time
+mode: Any = None  # the mode that sees all functions, once GPUs are pretended
+
+
+def install(torch: Any) -> None:
+    wish = os.environ.get("PDSIM_CUDA", "off")
+    if wish == "on":
+        _begin(torch)
+    elif wish == "auto":
+        _wait_for_the_first_time(torch)
+
+
+def ask(what: str) -> None:
+    """The script wants a GPU of this machine."""
+    import torch
+
+    if mode is None and os.environ.get("PDSIM_CUDA", "off") == "auto" and not _are_real(torch):
+        _begin(torch)
+        _say(what)
+
+
+def _are_real(torch: Any) -> bool:
+    for owner, name, former in _undo:
+        if owner is torch.cuda and name == "is_available":
+            return bool(former())
+    return bool(torch.cuda.is_available())
+
+
+def _begin(torch: Any) -> None:
+    global mode
+    from . import devices, files, mode as modes, patches, refused, runtime
+
+    for owner, name, former in _undo:
+        setattr(owner, name, former)
+    _undo.clear()
+    mode = modes.Devices()
+    runtime.install(torch)
+    files.install(torch)
+    patches.install(torch, mode)
+    refused.install(torch)
+    mode.__enter__()
+    _enter_in_threads()
+
+
+def _say(what: str) -> None:
+    first = link._slot() == 0 or (link._slot() < 0 and link._own_number() <= 0)
+    if first and "PDSIM_CUDA_SAID" not in os.environ:
+        from . import devices
+
+        print(
+            f"pdsim: {what} asks for a GPU, and this machine has none: {devices.count()} are pretended on the CPU "
+            "(--no-cuda-on-cpu leaves the script without)",
+            file=sys.stderr,
+            flush=True,
+        )
+    os.environ["PDSIM_CUDA_SAID"] = "1"
+    os.environ["PDSIM_CUDA"] = "on"  # for the processes that this one starts
+
+
+def _enter_in_threads() -> None:
+    run: Callable[[Any], None] = threading.Thread.run
+
+    def seen(self: Any) -> None:
+        with mode:
+            run(self)
+
+    threading.Thread.run = seen  # type: ignore[method-assign]
+
+
+# Until then
+
+
+def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    former = getattr(owner, name)
+    _undo.append((owner, name, former))
+    setattr(owner, name, make(former))
+
+
+def _wants(args: Any, kwargs: Dict[str, Any]) -> bool:
+    from . import devices
+
+    given = kwargs.get("device")
+    if given is None and args:
+        given = args[0]
+    return devices.is_gpu(given)
+
+
+def _asks(torch: Any, owner: Any, name: str, what: str, when: Optional[Callable[[Any, Any], bool]]) -> None:
+    def make(former: Any) -> Any:
+        @functools.wraps(former)
+        def asked(*args: Any, **kwargs: Any) -> Any:
+            if (when is None or when(args, kwargs)) and sites.is_users(sys._getframe(1).f_code.co_filename):
+                ask(what)
+                if mode is not None:
+                    return getattr(owner, name)(*args, **kwargs)
+            return former(*args, **kwargs)
+
+        return asked
+
+    _replace(owner, name, make)
+
+
+def _wait_for_the_first_time(torch: Any) -> None:
+    from . import runtime
+
+    for name in runtime.functions:
+        former = getattr(torch.cuda, name, None)
+        if former is not None and name not in runtime.harmless and not isinstance(former, type):
+            _asks(torch, torch.cuda, name, f"torch.cuda.{name}", None)
+    for name in _makers:
+        _asks(torch, torch, name, f"torch.{name}(device='cuda')", lambda args, kwargs: _is_named(kwargs))
+    for owner, what in ((torch.Tensor, "Tensor"), (torch.nn.Module, "Module")):
+        _asks(torch, owner, "cuda", f"{what}.cuda", None)
+        _asks(torch, owner, "to", f"{what}.to", lambda args, kwargs: _wants(args[1:], kwargs))
+
+
+def _is_named(kwargs: Dict[str, Any]) -> bool:
+    from . import devices
+
+    return devices.is_gpu(kwargs.get("device"))
