@@ -147,11 +147,13 @@ TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
 
 // Two scripts of the gallery; all of them where PDSIM_REAL_GALLERY is set.
 std::vector<std::string> real_scripts() {
-  std::vector<std::string> names{"barrier_on_one_rank", "unused_parameters_repaired"};
+  std::vector<std::string> names{"calls/barrier_on_one_rank", "training/unused_parameters_repaired"};
   if (std::getenv("PDSIM_REAL_GALLERY") == nullptr) return names;
   names.clear();
-  for (const auto& entry : std::filesystem::directory_iterator(cli_tests::source_tree / "tests/guests/gallery"))
-    if (entry.path().extension() == ".py") names.push_back(entry.path().stem().string());
+  for (const std::string folder : {"calls", "groups", "training"})
+    for (const auto& entry :
+         std::filesystem::directory_iterator(cli_tests::source_tree / "tests/guests/gallery" / folder))
+      if (entry.path().extension() == ".py") names.push_back(folder + "/" + entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -181,7 +183,7 @@ TEST_P(RealGallery, FindsOnRealGlooWhatTheSimulatedWorldFinds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scripts, RealGallery, testing::ValuesIn(real_scripts()),
-                         [](const auto& name) { return name.param; });
+                         [](const auto& script) { return std::filesystem::path(script.param).filename().string(); });
 
 }  // namespace
 }  // namespace pdsim::guest_tests
