@@ -73,7 +73,6 @@ std::vector<std::string> Job::variables_of(int rank) const {
   }
   variables.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
   variables.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
-  variables.insert(variables.end(), options_.variables.begin(), options_.variables.end());
   return variables;
 }
 

@@ -68,7 +68,7 @@ TEST_F(Schedules, WithoutAFindingItIsSaidWhatWouldHaveBeenMissed) {
 
 TEST_F(Schedules, ACureThatIsAnArgumentIsTried) {
   folder.write("train.py",
-               cli_tests::text_of(cli_tests::source_tree / "tests/guests/gallery/unused_parameters_broken.py"));
+               cli_tests::text_of(cli_tests::source_tree / "tests/guests/gallery/training/unused_parameters_broken.py"));
   const cli_tests::Ended run = run_in(folder, {"-n", "2", "--try-cures"});
   EXPECT_EQ(run.status, 1) << run.problems;
   EXPECT_TRUE(shows(run.output, "tried: DistributedDataParallel(..., find_unused_parameters=True): finishes in"))
