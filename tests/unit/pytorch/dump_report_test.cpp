@@ -76,7 +76,7 @@ TEST(DumpReport, FoldsGroupsInWhichTheSameHappens) {
 
 TEST(DumpReport, CutsNoListInANumber) {
   const std::string text = render_dumps(diagnosed(pairs(64))->report);
-  EXPECT_EQ(text.find("...\n"), std::string::npos) << text;
+  EXPECT_EQ(text.substr(0, text.find("\ntimeline")).find("...\n"), std::string::npos) << text;  // whose dots are waits
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 104U) << line;
 }
