@@ -132,6 +132,60 @@ TEST_F(RealRun, AStoppedRankIsNotMistakenForADeadOne) {
   EXPECT_TRUE(is_in("deadlock[rank-hung]: rank 1 stopped", run)) << run.output;
 }
 
+TEST_F(RealRun, RanksThatMpirunStartedAreWatchedAndTheirRecordsJoinedAfterwards) {
+  if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun here";
+  const cli_tests::Folder folder;
+  folder.write("train.py", R"(import os
+import torch
+import torch.distributed as dist
+
+rank, size = (int(os.environ["OMPI_COMM_WORLD_" + name]) for name in ("RANK", "SIZE"))
+dist.init_process_group("gloo", init_method="file://" + os.getcwd() + "/store", rank=rank, world_size=size)
+dist.barrier()
+if rank == 0:
+    dist.barrier()
+dist.all_reduce(torch.ones(4))
+)");
+  const cli_tests::Ended run =
+      cli_tests::run_pdsim({"run", "--on", "real", "--patience", "3s", "--records", "records", "--", "mpirun",
+                            "--allow-run-as-root", "--oversubscribe", "-n", "2", python_with_torch(), "train.py"},
+                           folder.path());
+  EXPECT_EQ(run.status, 1) << run.output << run.problems;
+  EXPECT_TRUE(is_in("deadlock[collective-mismatch]", run)) << run.output << run.problems;
+  const cli_tests::Ended joined = cli_tests::run_pdsim({"diagnose", "records"}, folder.path());
+  EXPECT_TRUE(is_in("[collective-mismatch]", joined)) << joined.output << joined.problems;
+  EXPECT_TRUE(is_in("train.py:", joined)) << joined.output;
+}
+
+TEST_F(RealRun, ALauncherThatFailsBeforeAnyRankIsNoDiagnosis) {
+  const cli_tests::Ended run =
+      cli_tests::run_pdsim({"run", "--on", "real", "--", python_with_torch(), "-c", "raise SystemExit(3)"}, "/");
+  EXPECT_EQ(run.status, 1) << run.output << run.problems;
+  EXPECT_NE(run.problems.find("no rank called init_process_group"), std::string::npos) << run.problems;
+}
+
+TEST_F(RealRun, AScriptMayRecordItselfUnderAnyLauncher) {
+  const cli_tests::Folder folder;
+  folder.write("train.py", R"(import os, sys
+import torch
+import torch.distributed as dist
+import pdsim_guest
+
+dist.init_process_group("gloo", init_method="file://" + os.getcwd() + "/store", rank=int(sys.argv[1]), world_size=2)
+dist.all_reduce(torch.ones(4))
+if sys.argv[1] == "1":
+    os.kill(os.getpid(), 9)
+dist.all_reduce(torch.ones(4))
+)");
+  const std::string package = (cli_tests::source_tree / "tools/guest").string();
+  const std::string command = "cd " + folder.path().string() + " && export PDSIM_RECORD=records PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=" +
+                              package + " && { " + python_with_torch() + " train.py 0 2>/dev/null & " + python_with_torch() +
+                              " train.py 1 2>/dev/null; wait; }";
+  (void)std::system(command.c_str());
+  const cli_tests::Ended joined = cli_tests::run_pdsim({"diagnose", "records"}, folder.path());
+  EXPECT_TRUE(is_in("error[rank-died]: rank 0 waited for rank 1", joined)) << joined.output << joined.problems;
+}
+
 TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
   for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
            {"--seed", "3"}, {"--backend", "nccl"}, {"--fault", "crash: {}, match: {rank: 1}"}, {"--world", "world.yaml"}}) {

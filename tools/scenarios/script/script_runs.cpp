@@ -97,7 +97,8 @@ Analysed analysed(scenarios::guests::GuestRun run, const RunFlags& flags) {
   scenario.seed = result.run.world.seed;
   scenario.world.spec = result.run.world;
   const std::string world = result.run.library.empty() ? "sim" : result.run.library;
-  result.report = scenarios::analyse(scenario, std::move(result.run.record), world);
+  if (!result.run.record.ranks.empty())
+    result.report = scenarios::analyse(scenario, std::move(result.run.record), world);
   if (const std::string file = scenarios::guests::speak_of_script(result.report); !file.empty()) scenario.file = file;
   result.status = told_end(result.run, result.report);
   if (result.status == exit_did_not_hold) result.report.verdict = scenarios::Verdict::fail;
@@ -112,12 +113,12 @@ int tell(const Analysed& result, const RunFlags& flags, const std::string& more,
   text.colour = console.color();
   text.replay = replay_of(flags);
   text.out_dir = flags.out;
-  const bool nothing_to_tell = !result.run.introduced && result.status == exit_held;
+  const bool nothing_to_tell = report.run.ranks.empty() || (!result.run.introduced && result.status == exit_held);
   for (const std::string& remark : result.run.remarks) console.problem(remark);
   if (nothing_to_tell)
     console.problem(fmt::format("no rank called init_process_group, so there was nothing to {}",
                                 is_real(flags) ? "record" : "simulate"));
-  if (flags.json)
+  if (flags.json && !report.run.ranks.empty())
     console.print(scenarios::render_json({report}));
   else if (!nothing_to_tell)
     console.print(scenarios::render_diagnosis(report, text));
