@@ -197,7 +197,7 @@ TEST(ParameterMismatch, NamesThePartOfAnAllToAllThatDoesNotFit) {
   const Told pair = told(program("[1, 1, 2, 1]"), "nccl");
   EXPECT_EQ(pair.id, "parameter-mismatch") << pair.headline;
   EXPECT_EQ(pair.headline, "in all_to_all_v #2 of group world rank 3 sends 2 elements to rank 2, which makes room for 1");
-  EXPECT_EQ(pair.ranks, (std::vector<Rank>{3, 2}));
+  EXPECT_EQ(pair.ranks, (std::vector<Rank>{2, 3}));
   EXPECT_EQ(told(program("[5, 5, 5, 1]"), "nccl").ranks, std::vector<Rank>{3});  // every part that does not fit is one of its own
 }
 

@@ -245,14 +245,15 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
 constexpr std::string_view replicas_differ_text =
     R"(The parameters of two ranks are not the same although DDP wraps the model and no call failed. DDP shares rank 0's parameters in
 its constructor and averages gradients after that; it never compares parameters again. What one rank alone does to its own
-stays: a checkpoint loaded behind `if rank == 0` after wrapping, weights that are copied or re-initialised on one rank, a step with
-a learning rate, a momentum or a scale of the gradients of its own. With broadcast_buffers=False it does not share buffers either.
+stays: a checkpoint loaded behind `if rank == 0` after wrapping, weights that are copied or re-initialised on one rank, a step
+with a learning rate, a momentum or a scale of the gradients of its own. With broadcast_buffers=False it does not share buffers
+either.
 
 How to recognise it: losses that jump after a restart, validation that differs between ranks, a checkpoint that is worse than the
 training was. Compare a sum over the parameters of each rank after the first step.
 
-Fix: load on every rank, or before the wrapper is constructed; give every optimizer the same settings, decided together; or broadcast
-the parameters after the change.)";
+Fix: load on every rank, or before the wrapper is constructed; give every optimizer the same settings, decided together; or
+broadcast the parameters after the change.)";
 
 extern const DiagnosisRow replicas_differ_row;
 const DiagnosisRow replicas_differ_row{605, "replicas-differ", "the parameters of the ranks are not the same any more",
