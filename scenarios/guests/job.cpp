@@ -73,6 +73,8 @@ std::vector<std::string> Job::variables_of(int rank) const {
   }
   variables.push_back(fmt::format("PDSIM_GUEST={}/guests", folder_->path()));
   variables.push_back(fmt::format("PDSIM_GUEST_SLOT={}", rank));
+  // Here too, for an interpreter that forks the ranks of several runs has those of the first.
+  variables.insert(variables.end(), options_.variables.begin(), options_.variables.end());
   return variables;
 }
 

@@ -58,6 +58,8 @@ def _optimizers(module: object) -> None:
 
 
 def _devices(module: object) -> None:
+    if not hasattr(module, "Tensor"):
+        return  # no PyTorch that can be carried: whoever imports torch.distributed is told
     from .cuda import switching
 
     switching.install(module)
