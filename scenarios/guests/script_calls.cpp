@@ -3,12 +3,11 @@
 namespace pdsim::scenarios::guests {
 
 void ScriptCalls::take(const Request& request) {
-  using Kind = Request::Kind;
-  if (request.kind == Kind::enter) {
+  if (request.kind == Request::Kind::enter) {
     open_.push_back({recorder_.enter(request.name), request.name});
     failed_.clear();
     if (request.name == "forward") forwards_.push_back(open_.back().call);
-  } else if (request.kind == Kind::leave && !open_.empty()) {
+  } else if (request.kind == Request::Kind::leave && !open_.empty()) {
     Status status;
     if (!request.code.empty())
       status = Error{code_named(request.code).value_or(Code::program_raised), request.text, {}};
@@ -16,23 +15,23 @@ void ScriptCalls::take(const Request& request) {
     if (!status.ok()) failed_ = open_.back().name;
     if (status.ok() && open_.back().name == "backward") forwards_.clear();
     open_.pop_back();
-  } else if (request.kind == Kind::group_made) {
+  } else if (request.kind == Request::Kind::group_made) {
     recorder_.note(notes::GroupMade{request.name, ++made_, request.ranks});
-  } else if (request.kind == Kind::ddp) {
+  } else if (request.kind == Request::Kind::ddp) {
     recorder_.note(
         notes::DdpOptions{request.all, request.number != 0, {}, request.count, request.site.line, request.site.column});
-  } else if (request.kind == Kind::bucket) {
+  } else if (request.kind == Request::Kind::bucket) {
     const auto phase = request.all ? notes::LayoutPhase::rebuilt : notes::LayoutPhase::initial;
     recorder_.note(notes::BucketLayout{phase, request.number, request.count, request.keys});
-  } else if (request.kind == Kind::model) {
+  } else if (request.kind == Request::Kind::model) {
     recorder_.note(notes::ModelBuilt{request.keys});
-  } else if (request.kind == Kind::variable) {
+  } else if (request.kind == Request::Kind::variable) {
     recorder_.note(notes::VariableMissing{request.name});
-  } else if (request.kind == Kind::unfilled) {
+  } else if (request.kind == Request::Kind::unfilled) {
     recorder_.note(notes::BucketUnfilled{request.number, request.size, request.count, request.keys});
-  } else if (request.kind == Kind::overwritten) {
+  } else if (request.kind == Request::Kind::overwritten) {
     note_overwritten(request);
-  } else if (request.kind == Kind::raised) {
+  } else if (request.kind == Request::Kind::raised) {
     raised_ = request;
   }
 }

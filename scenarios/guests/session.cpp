@@ -300,7 +300,7 @@ ProgramResult Session::result_of(const Ended& how) {
   Error error{code_named(raised.code).value_or(Code::program_raised),
               fmt::format("{}: {}", raised.name, raised.text),
               {}};
-  if (!raised.keys.empty()) error.facts.emplace_back("parameter", raised.keys.front());
+  if (!raised.keys.empty()) error.facts.push_back({"parameter", raised.keys.front()});
   return {error};
 }
 

@@ -11,7 +11,7 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-constexpr Time late{1'000'000'000'000};
+constexpr Time much_later{1'000'000'000'000};
 constexpr std::size_t most_compared = 8, fewest_compared = 3;
 
 // How much later this rank made the calls before this one than the last of the others did, the newest first; stops at the first in which it
@@ -26,7 +26,7 @@ std::vector<Time> lags_of(const Report& report, Rank rank, const std::vector<Ran
       const Call* theirs = collective_at(log_of(report.run, other), call.group, seq);
       last = std::max(last, theirs == nullptr ? Time::max() : theirs->issued);
     }
-    if (mine->issued < last || mine->issued - last < late) break;
+    if (mine->issued < last || mine->issued - last < much_later) break;
     lags.push_back(mine->issued - last);
   }
   return lags;

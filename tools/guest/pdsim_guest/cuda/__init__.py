@@ -10,3 +10,5 @@
   refused.py    what cannot be pretended, by name
   calls.py      what a collective says about its tensors' devices
 """
+
+from __future__ import annotations

@@ -1,5 +1,7 @@
 """Which GPU a tensor is said to be on. PyTorch holds all of them in the CPU's memory."""
 
+from __future__ import annotations
+
 import os
 import threading
 from typing import Any, Iterable, Optional

@@ -1,5 +1,7 @@
 """Checkpoints: tensors are written with the GPU that they are said to be on, and read to the one that the reader asks for."""
 
+from __future__ import annotations
+
 import functools
 from typing import Any, Dict, Optional
 

@@ -1,5 +1,7 @@
 """Turns what a script says about devices into the CPU, and remembers what it said: a mode that sees every function of PyTorch."""
 
+from __future__ import annotations
+
 from typing import Any, Callable, Dict, Tuple
 
 import torch

@@ -1,5 +1,7 @@
 """Functions that PyTorch computes on GPUs alone, and element types for which its CPU has no arithmetic."""
 
+from __future__ import annotations
+
 from typing import Any, Callable, Dict, Tuple
 
 import torch

@@ -1,5 +1,7 @@
 """Functions that the mode does not see."""
 
+from __future__ import annotations
+
 import functools
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What is made for GPUs and cannot run on the CPU: each is named when the script comes to it."""
 
+from __future__ import annotations
+
 import importlib.abc
 import sys
 from types import ModuleType

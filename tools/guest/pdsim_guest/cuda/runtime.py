@@ -1,5 +1,7 @@
 """torch.cuda's own functions, for pretended GPUs."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 from typing import Any, Dict, List
 

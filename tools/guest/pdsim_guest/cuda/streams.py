@@ -1,5 +1,7 @@
 """Streams and events of pretended GPUs: all work is done when it is asked for, so that nothing is left to wait for."""
 
+from __future__ import annotations
+
 import threading
 import time
 from typing import Any, Dict, Optional

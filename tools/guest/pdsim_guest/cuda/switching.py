@@ -3,6 +3,8 @@
   PDSIM_CUDA   on: from the start; auto: when the script asks; off: never
 """
 
+from __future__ import annotations
+
 import functools
 import os
 import sys
