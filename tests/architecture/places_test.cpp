@@ -22,7 +22,9 @@ struct Places {
   std::string_view own{};    // the thing's own folder, which does not count
 };
 
-// Tests, scenarios and docs come on top: they are what a thing is shown with.
+// Tests, scenarios and docs come on top: they are what a thing is shown with. So do the concepts that `pdsim explain` answers with.
+constexpr std::string_view pages = "scenarios/concepts/";
+
 constexpr std::array places{
     Places{"an algorithm", "bcube", 1, "core/collectives/plans/"},
     Places{"a collective", "xscan", 8},
@@ -56,6 +58,7 @@ Files sources_that_name(std::string_view example) {
       if (entry.is_regular_file() && is_source(entry.path()) &&
           content_of(entry.path()).find(example) != std::string::npos)
         found.insert(entry.path().lexically_relative(root).generic_string());
+  std::erase_if(found, [](const std::string& file) { return file.starts_with(pages); });
   return found;
 }
 

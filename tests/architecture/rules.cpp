@@ -160,6 +160,7 @@ constexpr std::array rooms{
     Room{"scenarios/guests/", {"scenarios/program/", "scenarios/worlds/", "scenarios/reports/"}},
     Room{"scenarios/run/", {}},
     Room{"scenarios/measure/", {}},
+    Room{"scenarios/concepts/", {"scenarios/guests/", "scenarios/measure/"}},
 };
 
 const Room* room_of(std::string_view path) {

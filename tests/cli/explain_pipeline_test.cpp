@@ -69,7 +69,7 @@ TEST(ExplainPipeline, RefusesShapesThatNoScheduleHas) {
   EXPECT_EQ(problem({"1f1b", "--stages", "8", "--stages-per-rank", "2"}),
             "pdsim: 1f1b has one stage a rank; interleaved_1f1b takes several\n");
   EXPECT_EQ(problem({"1f1b", "--forward", "3x"}), "pdsim: --forward: `3x` is not a duration\n");
-  EXPECT_EQ(problem({"1f2b"}), "pdsim: nothing is called `1f2b`; did you mean `pdsim explain 1f1b`?\n");
+  EXPECT_EQ(problem({"1f2b"}), "pdsim: unknown name `1f2b`; did you mean `pdsim explain 1f1b`?\n");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// pdsim explain: the long text of a diagnosis or an error code, by its name or by the text of an error; a pitfall of the catalog; and the
-// picture of an algorithm or of a pipeline schedule.
+// pdsim explain: the long text of a diagnosis or an error code, by its name or by the text of an error; a pitfall of the catalog; the answer
+// to a question about a concept; and the picture of an algorithm or of a pipeline schedule.
 
 #include "backends/os/whole_file.h"
 #include "core/base/errors.h"
@@ -13,6 +13,7 @@
 #include "scenarios/reports/text/symptom_text.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
+#include "tools/explain/explain_concept.h"
 #include "tools/explain/explain_pipeline.h"
 #include "tools/flags/trial_flags.h"
 
@@ -70,7 +71,7 @@ std::string shown_by(std::string_view diagnosis) {
   for (const scenarios::GalleryEntry& e : gallery())
     if (std::find(e.diagnoses.begin(), e.diagnoses.end(), diagnosis) != e.diagnoses.end())
       text += fmt::format("  {}: {}\n", e.name, e.pitfall.symptom);
-  return text.empty() ? text : "\npitfalls of the catalog, by what one searches for\n" + text;
+  return text.empty() ? text : "\nrelated pitfalls, by symptom\n" + text;
 }
 
 bool is_sentence(std::string_view id) { return id.find_first_of(" \t\n") != std::string_view::npos; }
@@ -88,11 +89,12 @@ std::string unknown(std::string_view id) {
     names.emplace_back(row.name);
   }
   for (std::string& name : pipeline_names()) names.push_back(std::move(name));
+  for (std::string& name : concept_names()) names.push_back(std::move(name));
   for (const std::string& path : catalog_files()) names.push_back(std::filesystem::path(path).stem().string());
   if (const auto close = nearest(id, std::span<const std::string>(names)))
-    return fmt::format("nothing is called `{}`; did you mean `pdsim explain {}`?", id, *close);
+    return fmt::format("unknown name `{}`; did you mean `pdsim explain {}`?", id, *close);
   return fmt::format(
-      "nothing is called `{}`; `pdsim list --what diagnoses`, `--what errors` and `--what algorithms` show the names",
+      "unknown name `{}`; `pdsim list --what concepts`, `--what diagnoses`, `--what errors` and `--what algorithms` show the names",
       id);
 }
 
@@ -136,10 +138,9 @@ Action declare_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option(
          "ID", options->id,
-         "a diagnosis or an error code, as reports print it; the text of an error, in quotes; a scenario of the "
-         "catalog; an algorithm, as "
-         "ring or "
-         "all_reduce/ring; a pipeline schedule, as 1f1b, or a .csv file with one; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
+         "a question, as \"what is a bucket?\", or the concept alone; the text of an error, in quotes; a diagnosis or an error code, "
+         "as reports print it; a scenario of the catalog; an algorithm, as ring or all_reduce/ring; a pipeline schedule, as 1f1b, or a "
+         ".csv file with one; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
       ->required();
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
       ->check(CLI::Range(1, ranks_drawn))
@@ -177,8 +178,11 @@ Action declare_explain(CLI::App& app) {
       return exit_held;
     }
     const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
+    const scenarios::Concept* asked = scenarios::concept_asked_for(id);
+    if (asked != nullptr)
+      if (const int status = explain_concept(*asked, console); status != exit_held || entry == pitfalls.end()) return status;
     if (entry != pitfalls.end()) {
-      console.print(scenarios::gallery_text(*entry));
+      console.print((asked != nullptr ? "\n" : "") + scenarios::gallery_text(*entry));
       return exit_held;
     }
     if (const std::string page = scenarios::symptom_page(id); !page.empty()) {

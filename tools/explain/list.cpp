@@ -7,6 +7,7 @@
 #include "core/collectives/collective.h"
 #include "core/collectives/tuning/tuning.h"
 #include "core/semantics/profile.h"
+#include "scenarios/concepts/concepts.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/language/loader.h"
 #include "scenarios/language/tables/operations_table.h"
@@ -41,6 +42,14 @@ using Items = std::vector<Item>;
 Items errors() {
   Items items;
   for (const ErrorRow& row : error_table) items.push_back({std::string(row.name), std::string(row.sentence)});
+  return items;
+}
+
+// Each with the first sentence of its text.
+Items concept_items() {
+  Items items;
+  for (const scenarios::Concept* row : scenarios::concepts())
+    items.push_back({std::string(row->name), std::string(row->text.substr(0, row->text.find_first_of(".:")))});
   return items;
 }
 
@@ -160,6 +169,7 @@ constexpr std::array kinds{
     Kind{"algorithms", algorithm_items},
     Kind{"catalog", catalog},
     Kind{"collectives", collectives},
+    Kind{"concepts", concept_items},
     Kind{"diagnoses", diagnoses},
     Kind{"dtypes", dtype_items},
     Kind{"errors", errors},

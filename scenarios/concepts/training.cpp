@@ -1,0 +1,167 @@
+#include "scenarios/concepts/concepts.h"
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr Concept training_concepts[] = {
+    {"ddp",
+     {"distributeddataparallel", "distributed_data_parallel", "wrapper", "reducer"},
+     "DistributedDataParallel: every rank has the whole model and its own part of the batch. The constructor broadcasts rank 0's "
+     "parameters; in backward the gradients are averaged over the ranks, bucket by bucket, so that every optimizer makes the same "
+     "step and the replicas stay equal. It compares nothing afterwards: replicas that drift apart train on in silence.",
+     run_of("unused_params", "fixed"),
+     {"unused-parameters", "replicas-differ", "gradients-not-reduced", "ddp-on-some-ranks"},
+     {"ddp_equals_single_process", "unused_params", "module_bypass"},
+     {"bucket", "ddp_step", "no_sync", "join"}},
+    {"bucket",
+     {"gradient_bucket", "bucket_cap_mb", "bucket_cap"},
+     "A group of gradients that DDP reduces with one all_reduce: large messages use the network better than many small ones. Buckets "
+     "are filled in the reverse order of the parameters, 25 MiB each (the first 1 MiB), so that the all_reduce of the last layers "
+     "starts while backward still computes the first. A bucket is sent when every gradient in it has arrived; one missing gradient "
+     "holds up that bucket and all after it.",
+     run_of("unused_params", "broken"),
+     {"unused-parameters", "gradients-not-reduced"},
+     {"unused_params", "resnet50_buckets", "backward_overlap"},
+     {"ddp", "overlap", "find_unused_parameters"}},
+    {"ddp_step",
+     {"training_step", "step"},
+     "One iteration of training with DDP: forward (before it rank 0's buffers are broadcast), backward (each bucket's all_reduce "
+     "starts as soon as its gradients are there, and backward ends when all are done), optimizer step (no messages: every rank makes "
+     "the same step from the same gradients). So each step has at least as many collectives as buckets, in the same order everywhere.",
+     run_of("unused_params", "fixed"),
+     {"missing-call", "unused-parameters"},
+     {"ddp_equals_single_process", "skipped_backward"},
+     {"bucket", "buffers", "overlap"}},
+    {"find_unused_parameters",
+     {"unused_parameters"},
+     "An option of DDP: after each forward it walks the graph from the outputs and counts parameters that the loss does not reach as "
+     "ready, so that their buckets are sent all the same. It costs a walk and one more all_reduce per step; without it, a parameter "
+     "that one rank does not use leaves the others waiting for its bucket.",
+     run_of("unused_params", "broken"),
+     {"unused-parameters", "marked-ready-twice"},
+     {"unused_params", "find_unused_for_nothing", "routed_experts"},
+     {"bucket", "static_graph"}},
+    {"static_graph",
+     {},
+     "An option of DDP: the promise that every step uses the same parameters in the same way. DDP learns in the first step what the "
+     "graph uses, and needs no walk later; checkpointed blocks that run twice become possible. If the graph changes all the same, "
+     "buckets wait for gradients that do not come.",
+     {},
+     {"unused-parameters", "marked-ready-twice"},
+     {"changed_static_graph", "marked_ready_twice"},
+     {"find_unused_parameters"}},
+    {"no_sync",
+     {"gradient_accumulation", "accumulation"},
+     "A context of DDP in which backward only accumulates gradients and sends nothing; the next backward outside reduces the sum. What "
+     "counts is where the forward ran: the last micro-batch's forward and backward must both be outside. The sum is not divided by "
+     "the number of micro-batches; the loss must be.",
+     {},
+     {"gradients-not-reduced", "accumulation-not-divided"},
+     {"accumulate_gradients", "accumulation_not_divided"},
+     {"ddp", "bucket"}},
+    {"join",
+     {"uneven_inputs"},
+     "A context for ranks with different numbers of batches: a rank that has none left goes on answering the others' collectives with "
+     "zeros until all are done. Without it, the rank with one batch fewer leaves the loop, and the others wait for its gradients. Only "
+     "the collectives of classes that take part in it (DDP's among them) are answered; a metric's all_reduce is not.",
+     run_of("uneven_inputs_ddp", "broken"),
+     {"missing-call", "collective-mismatch"},
+     {"uneven_inputs_ddp", "join_with_metric", "join_sync_batchnorm"},
+     {"ddp", "sampler"}},
+    {"buffers",
+     {"buffer", "broadcast_buffers", "batch_norm"},
+     "Tensors of a model that are not trained, such as the running mean of a batch norm. With broadcast_buffers (the default) rank 0's "
+     "are written over everybody's before each forward in training mode, in place. So a forward on one rank alone is a broadcast that "
+     "the others do not make, and a second forward can overwrite what the first one's backward needs.",
+     run_of("barrier_hang", "broken"),
+     {"buffer-broadcast-inplace", "missing-call"},
+     {"inplace_buffer_broadcast", "barrier_hang"},
+     {"ddp", "sync_batchnorm"}},
+    {"sync_batchnorm",
+     {"syncbatchnorm"},
+     "A batch norm whose mean and variance are of all ranks' rows together: it makes collectives of its own in forward and in "
+     "backward. A rank that leaves the layer out, or runs another number of forwards, leaves the others waiting in it; join() does "
+     "not answer for it.",
+     {},
+     {"missing-call", "collective-mismatch"},
+     {"sync_batchnorm_skipped", "join_sync_batchnorm"},
+     {"buffers", "join"}},
+    {"sampler",
+     {"distributed_sampler", "distributedsampler"},
+     "DistributedSampler gives each rank another part of the data set, all of the same length: it repeats a few samples where the "
+     "length does not divide. Every rank must shuffle with the same seed, and set_epoch must be called before each epoch, or every "
+     "epoch has the same order. Without it every rank trains on everything.",
+     {},
+     {"sampler-missing", "sampler-epoch", "sampler-seed", "sampler-length"},
+     {"sampler_missing", "sampler_epoch", "sampler_seed_per_rank"},
+     {"ddp", "join"}},
+    {"checkpoint",
+     {"state_dict"},
+     "The state of model and optimizer in a file. One rank writes it while the others wait at a barrier, or do not wait at all; the "
+     "time it takes counts against their timeout. Keys of a wrapped model begin with `module.`. Every rank must load the same file, "
+     "and not before it is complete.",
+     run_of("slow_checkpoint", "broken"),
+     {"checkpoint-keys", "checkpoint-race", "delayed-enter"},
+     {"slow_checkpoint", "checkpoint_prefix", "checkpoint_by_every_rank"},
+     {"barrier", "timeouts"}},
+    {"comm_hook",
+     {"communication_hook", "powersgd", "fp16_compress"},
+     "A function that DDP calls for each bucket instead of its all_reduce: it may send the gradients in f16 or bf16, or as two thin "
+     "factors (PowerSGD). Every rank must register the same hook, and a hook that does not divide by the world size gives the sum.",
+     {},
+     {"collective-mismatch", "parameter-mismatch"},
+     {"comm_hooks"},
+     {"bucket"}},
+    {"data_parallel",
+     {"dataparallel", "dp"},
+     "torch.nn.DataParallel: one process drives all GPUs of a machine with threads. In each forward it copies the model to every "
+     "device, splits the batch, and gathers the outputs on the first device, which therefore holds more and does more than the "
+     "others. DDP replaces it.",
+     {},
+     {"device-imbalance", "devices-idle"},
+     {"data_parallel_imbalance", "data_parallel_memory", "data_parallel_small_batch"},
+     {"ddp"}},
+    {"fsdp",
+     {"fully_shard", "fully_sharded_data_parallel", "zero", "sharding"},
+     "Fully sharded training: every rank keeps a part of the parameters, gradients and optimizer state (ZeRO stage 3). Before a unit "
+     "computes, its parameters are collected with all_gather; after its backward the gradients are reduced with reduce_scatter, and "
+     "each rank updates its own part. Each forward is therefore a sequence of collectives: every rank must run the same units, in "
+     "the same order, the same number of times.",
+     plan_of(CollectiveKind::all_gather, "ring"),
+     {"missing-call", "collective-mismatch"},
+     {},
+     {"all_gather", "reduce_scatter", "ddp"}},
+    {"pipeline",
+     {"pipeline_parallel", "gpipe", "1f1b_schedule"},
+     "The layers of a model are spread over ranks, called stages; a batch is cut into micro-batches that follow each other through the "
+     "stages, forwards one way and backwards the other. A schedule says in which order each stage does them. Stages that wait at the "
+     "beginning and the end form the bubble.",
+     schedule_of("1f1b"),
+     {"send-cycle", "unmatched-message"},
+     {"pipeline_sends", "interleaved_messages"},
+     {"bubble", "send", "micro_batch"}},
+    {"bubble",
+     {"pipeline_bubble"},
+     "The share of a pipeline's time in which a stage has nothing to do: with p stages and m micro-batches of equal cost, GPipe and "
+     "1F1B lose (p-1)/(m+p-1) of it. More micro-batches make it smaller; 1F1B keeps fewer activations than GPipe for the same "
+     "bubble, and interleaved and zero-bubble schedules lose less.",
+     schedule_of("gpipe"),
+     {},
+     {"pipeline_sends"},
+     {"pipeline", "micro_batch"}},
+    {"micro_batch",
+     {"microbatch"},
+     "A part of the batch that goes through a pipeline, or through gradient accumulation, at once. Gradients of all micro-batches are "
+     "added up before the optimizer steps, so the loss of each must be divided by their number, and every stage must know the same "
+     "number: a stage that expects one more waits for a message nobody sends.",
+     {},
+     {"unmatched-message", "accumulation-not-divided"},
+     {"unmatched_message", "accumulation_not_divided"},
+     {"pipeline", "no_sync"}},
+};
+
+}  // namespace
+
+std::span<const Concept> concepts_of_training() { return training_concepts; }
+
+}  // namespace pdsim::scenarios

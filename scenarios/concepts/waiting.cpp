@@ -1,0 +1,104 @@
+#include "scenarios/concepts/concepts.h"
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr Concept waiting_concepts[] = {
+    {"deadlock",
+     {"dead_lock", "cycle"},
+     "Ranks wait for each other in a circle, so that none can go on: rank 0 in call A for rank 1, rank 1 in call B for rank 0. It ends "
+     "only by a timeout, whose error names the call that waited and not the rank that did something else. The culprit is where the "
+     "ranks first did different things, often long before the call that hangs.",
+     run_of("swapped_collectives", "nccl"),
+     {"collective-mismatch", "group-cycle", "send-cycle", "missing-call"},
+     {"swapped_collectives", "groups_in_two_orders", "send_before_recv"},
+     {"hang", "sequence_number", "flight_recorder"}},
+    {"hang",
+     {"stuck", "job_hangs"},
+     "A job that makes no progress and raises no error. The ranks that wait are not to blame; the one that is waited for, and waits "
+     "for nobody, is: it left the loop, took another branch, died, or still computes. Compare the last call of every rank: "
+     "`pdsim diagnose` does it from logs or dumps, `pdsim run` from the script.",
+     run_of("rank_hangs", "broken"),
+     {"missing-call", "rank-hung", "rank-died", "all-stuck"},
+     {"rank_hangs", "early_stop", "rank_killed"},
+     {"deadlock", "watchdog", "flight_recorder"}},
+    {"timeouts",
+     {"timeout"},
+     "How long a call may wait. Gloo: 30 minutes for each operation, then an error that Python can catch, and the connection is unusable "
+     "afterwards. NCCL: 10 minutes (30 before PyTorch 2.2), watched by a thread that ends the process. Open MPI: none. Stores: 5 "
+     "minutes; init_process_group(timeout=...) sets the group's and, for a store it makes itself, the store's. A timeout that is too "
+     "short ends healthy jobs; a long one leaves GPUs idle.",
+     run_of("slow_checkpoint", "broken"),
+     {"timeout-too-short", "delayed-enter"},
+     {"timeout_too_short", "slow_checkpoint", "slow_rank_zero"},
+     {"watchdog", "store", "monitored_barrier"}},
+    {"watchdog",
+     {"nccl_watchdog", "heartbeat"},
+     "A thread of PyTorch's NCCL backend that looks at the calls in flight. When one is older than its timeout it prints \"Watchdog "
+     "caught collective operation timeout\", has the flight recorder written, and ends the process, because a GPU that waits cannot "
+     "be interrupted. The rank that prints it waited; the culprit is often a rank that printed nothing.",
+     run_of("nccl_watchdog", "asynchronous"),
+     {"missing-call", "timeout-too-short"},
+     {"nccl_watchdog"},
+     {"timeouts", "flight_recorder", "stream"}},
+    {"flight_recorder",
+     {"flight_record", "fr_trace", "dump", "dumps"},
+     "A ring of the newest calls that PyTorch keeps on each rank, with sequence number, sizes, state and Python stack. "
+     "TORCH_FR_BUFFER_SIZE (before: TORCH_NCCL_TRACE_BUFFER_SIZE) sets its length, TORCH_NCCL_DUMP_ON_TIMEOUT=1 has it written when "
+     "the watchdog strikes, one file per rank. `pdsim diagnose FOLDER` compares them.",
+     {},
+     {"missing-record", "missing-call"},
+     {},
+     {"watchdog", "sequence_number"}},
+    {"desync",
+     {"desynchronization", "mismatch", "divergence"},
+     "Ranks of one group that are not at the same call any more: one made a call more or fewer, or in another order. If kinds and sizes "
+     "happen to agree, nothing hangs: tensors of different calls are mixed in silence. The first call that differs is the divergence; "
+     "everything after it is a consequence.",
+     run_of("rank_zero_metric", "broken"),
+     {"collective-mismatch", "parameter-mismatch"},
+     {"same_calls_other_tensors", "rank_zero_metric", "swapped_collectives"},
+     {"sequence_number", "deadlock", "debug_detail"}},
+    {"debug_detail",
+     {"torch_distributed_debug", "detail"},
+     "TORCH_DISTRIBUTED_DEBUG=DETAIL makes the ranks compare, before each collective, what they are about to call: kind, order, dtype, "
+     "device and shape. A mismatch becomes an error that names the ranks, instead of a hang. It takes extra messages for each call: "
+     "a tool for finding, not for training. Scenarios write `world: {debug: detail}`.",
+     run_of("swapped_collectives", "checked"),
+     {"collective-mismatch", "parameter-mismatch"},
+     {"swapped_collectives", "different_counts"},
+     {"desync", "monitored_barrier"}},
+    {"stream",
+     {"cuda_stream", "streams", "synchronize"},
+     "A queue of work on a GPU. A call with CUDA tensors is put into a queue and returns at once; what is in one stream runs in order, "
+     "streams run beside each other and wait for each other by events. So a NCCL call can return on a rank that will never finish it, "
+     "and the program stops much later, where it first needs a value.",
+     run_of("wait_is_not_synchronize", "broken"),
+     {"read-before-synchronize", "hung-gpu", "not-started"},
+     {"wait_is_not_synchronize", "when_does_it_synchronise"},
+     {"work", "watchdog"}},
+    {"silent_error",
+     {"silent", "replica", "replicas", "silently_wrong"},
+     "Training that ends well with wrong results: gradients that were not averaged, replicas that differ, every rank on the same data, "
+     "a mean of means. Nothing waits and nothing raises. Compare a checksum of the parameters over the ranks now and then: an "
+     "all_gather of one number per rank is enough.",
+     {},
+     {"replicas-differ", "gradients-not-reduced", "sampler-missing", "batch-sizes-differ"},
+     {"silent_corruption", "module_bypass", "mean_of_means"},
+     {"ddp", "desync"}},
+    {"reproducibility",
+     {"seed", "determinism", "fingerprint", "replay"},
+     "Every decision of the simulated world follows from the seed: the same file and seed give the same order of events, the same bytes "
+     "and the same fingerprint on every machine and compiler. `--seed N` tries another order, `--seeds N` many, and the `replay` line "
+     "of a report repeats a run exactly.",
+     {},
+     {},
+     {},
+     {"deadlock"}},
+};
+
+}  // namespace
+
+std::span<const Concept> concepts_of_waiting() { return waiting_concepts; }
+
+}  // namespace pdsim::scenarios
