@@ -6,6 +6,7 @@
 #include "scenarios/diagnosis/analysis/hangs.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/language/schedule.h"
+#include "scenarios/records/left_out_file.h"
 #include "scenarios/text/ending.h"
 #include "scenarios/text/located.h"
 
@@ -174,6 +175,7 @@ struct Report {
   std::vector<ValueCheck> values;
   std::vector<OperationCheck> operations;
   std::vector<Failure> failures;
+  std::vector<LeftOutFile> left_out;  // of the files that the run was read from
 
   // The first finding; null when there is none.
   const Diagnosis* diagnosis() const { return findings.empty() ? nullptr : &findings.front(); }

@@ -193,11 +193,10 @@ int diagnose(const fs::path& path, Output& writing, Console& console) {
                                       folder, writing, console));
 }
 
-// A file that cannot be read is told, and its rank is one without a dump.
+// A file that cannot be used is named, here and in the report, and costs only itself.
 int diagnose(const scenarios::pytorch::DumpedJob& job, Output& writing, Console& console) {
   scenarios::pytorch::ReadJob read_files = scenarios::pytorch::read_job(job);
-  for (const std::string& problem : read_files.problems) console.problem(problem);
-  for (const std::string& remark : read_files.remarks) console.problem(remark);
+  for (const std::string& line : scenarios::left_out_lines(read_files.left_out)) console.problem(line);
   if (read_files.dumps.empty()) return exit_wrong_input;
   const bool writes = !writing.folder.empty();
   Result<RunRecord> run = scenarios::pytorch::run_of(writes ? read_files.dumps : std::exchange(read_files.dumps, {}),
@@ -209,8 +208,11 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, Output& writing, Console&
   scenarios::Scenario scenario;
   scenario.name = job.name;
   scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
-  const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
-  int status = read_files.problems.empty() ? exit_held : exit_wrong_input;
+  scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
+  report.left_out = std::move(read_files.left_out);
+  const bool is_faulty = std::any_of(report.left_out.begin(), report.left_out.end(),
+                                     [](const scenarios::LeftOutFile& file) { return file.is_fault; });
+  int status = is_faulty ? exit_wrong_input : exit_held;
   status = std::max(status, writing.jobs.show(report, scenarios::render_dumps(report), console));
   if (writing.folder.empty()) return status;
   return std::max(status,

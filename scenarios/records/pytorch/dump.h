@@ -67,6 +67,7 @@ struct GroupStatus {
 struct Dump {
   Rank rank = 0;                           // not in the dump itself: its file's name says it
   std::string host;                        // as well
+  std::string file;                        // the path of that file; empty: none
   std::optional<std::int64_t> written_ns;  // when the file was, since 1970
   std::string version;
   std::vector<Group> groups;

@@ -1,8 +1,9 @@
 #include "scenarios/records/pytorch/files.h"
 
+#include "core/record/record_check.h"
 #include "scenarios/records/pytorch/job.h"
+#include "scenarios/records/pytorch/one_job.h"
 #include "scenarios/records/pytorch/pickle.h"
-#include "scenarios/records/pytorch/progress.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,9 @@ std::pair<std::string, std::string> without_host(const std::string& prefix) {
   return {prefix.substr(0, host), prefix.substr(host, prefix.size() - host - 1)};
 }
 
+// Of a number that no rank has.
+constexpr Rank beyond_ranks = most_recorded_ranks;
+
 // "nccl_trace_rank_3.json": prefix nccl_trace_rank_, rank 3.
 std::optional<Named> named(const fs::path& path) {
   constexpr std::array endings{".json", ".pkl", ".pickle", ".bin"};
@@ -48,7 +52,8 @@ std::optional<Named> named(const fs::path& path) {
   Named result{name.substr(0, digits), 0};
   const char* const end = name.data() + name.size();
   const auto [parsed, error] = std::from_chars(name.data() + digits, end, result.rank);
-  if (error != std::errc{} || parsed != end || digits == name.size()) return std::nullopt;
+  if (parsed != end || digits == name.size()) return std::nullopt;
+  if (error != std::errc{} || result.rank >= most_recorded_ranks) result.rank = beyond_ranks;
   return result;
 }
 
@@ -63,18 +68,34 @@ std::optional<std::string> content_of(const std::string& path, std::string& prob
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > most_pickle_bytes) {
-    problem = error ? fmt::format("cannot read {}: {}", path, error.message())
-                    : fmt::format("{} is larger than 256MiB, which no dump of a flight recorder is", path);
+    problem = error ? fmt::format("it cannot be read: {}", error.message())
+                    : "it is larger than 256MiB, which no dump of a flight recorder is";
     return std::nullopt;
   }
   std::string text(static_cast<std::size_t>(size), '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file) {
-    problem = fmt::format("cannot read {}", path);
+    problem = "it cannot be read";
     return std::nullopt;
   }
   return text;
+}
+
+using Folders = std::map<std::string, std::vector<DumpFile>>;
+
+// Whether files of one prefix are of one job: each folder has ranks of its own, and most ranks are in one folder alone.
+bool are_one_job(const Folders& folders) {
+  std::map<Rank, std::set<std::string>> places;
+  for (const auto& [folder, files] : folders)
+    for (const DumpFile& file : files) places[file.rank].insert(folder);
+  std::set<std::string> own;
+  std::size_t doubled = 0;
+  for (const auto& [rank, in] : places) {
+    if (in.size() == 1) own.insert(*in.begin());
+    if (in.size() > 1) ++doubled;
+  }
+  return own.size() == folders.size() && doubled < places.size() - doubled;
 }
 
 std::optional<std::int64_t> written_at(const std::string& path) {
@@ -96,7 +117,6 @@ bool is_dump_file(const std::string& path) {
 }
 
 std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files) {
-  using Folders = std::map<std::string, std::vector<DumpFile>>;
   std::map<std::string, Folders> by_prefix;
   std::vector<DumpedJob> jobs;
   for (const std::string& path : files) {
@@ -108,18 +128,14 @@ std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files) {
     }
   }
   const auto add = [&jobs](std::string name, std::vector<DumpFile> found) {
+    if (found.size() == 1 && found.front().rank == beyond_ranks) found.front().rank = 0;
     std::sort(found.begin(), found.end(), [](const DumpFile& a, const DumpFile& b) { return a.rank < b.rank; });
     jobs.push_back({std::move(name), std::move(found)});
   };
   for (auto& [prefix, folders] : by_prefix) {
-    std::set<Rank> ranks;
-    std::vector<DumpFile> all;
-    for (const auto& [folder, found] : folders)
-      for (const DumpFile& file : found) {
-        ranks.insert(file.rank);
-        all.push_back(file);
-      }
-    if (ranks.size() == all.size()) {
+    if (are_one_job(folders)) {
+      std::vector<DumpFile> all;
+      for (const auto& [folder, found] : folders) all.insert(all.end(), found.begin(), found.end());
       add(job_name(prefix, folders.begin()->first), std::move(all));
     } else {
       for (auto& [folder, found] : folders) add(folder, std::move(found));
@@ -144,39 +160,50 @@ std::vector<DumpedJob> jobs_below(const std::string& folder) {
   return jobs_of(files);
 }
 
+namespace {
+
+Result<Dump> read_dump(const DumpFile& file) {
+  if (file.rank == beyond_ranks)
+    return Error{Code::input_invalid,
+                 fmt::format("the number in its name is beyond {}, the last rank that is read", most_recorded_ranks - 1),
+                 {}};
+  std::string problem;
+  std::optional<std::string> text = content_of(file.path, problem);
+  if (!text) return Error{Code::input_invalid, problem, {}};
+  if (text->empty()) return Error{Code::input_invalid, "the file is empty", {}};
+  const Result<Tree> tree = read_tree(std::move(*text));
+  if (!tree.ok()) return tree.error();
+  Result<Dump> dump = dump_of(*tree, file.rank);
+  if (!dump.ok()) return dump;
+  dump->host = file.host;
+  dump->file = file.path;
+  dump->written_ns = written_at(file.path);
+  return dump;
+}
+
+void add_parts(const Dump& dump, std::vector<LeftOutFile>& left_out) {
+  const auto add = [&](std::string what) { left_out.push_back({dump.file, dump.rank, std::move(what), false}); };
+  for (const std::string& what : dump.left_out.named()) add(what);
+  if (const std::size_t more = dump.left_out.count() - dump.left_out.named().size(); more > 0)
+    add(fmt::format("{} more", more));
+}
+
+}  // namespace
+
 ReadJob read_job(const DumpedJob& job) {
   ReadJob read;
-  std::vector<std::string> paths;  // of the dumps
   for (const DumpFile& file : job.files) {
-    std::string problem;
-    std::optional<std::string> text = content_of(file.path, problem);
-    if (!text) {
-      read.problems.push_back(problem);
-      read.unreadable.push_back(file.rank);
+    Result<Dump> dump = read_dump(file);
+    if (dump.ok()) {
+      read.dumps.push_back(std::move(*dump));
       continue;
     }
-    const Result<Tree> tree =
-        text->empty() ? Error{Code::input_invalid, "the file is empty", {}} : read_tree(std::move(*text));
-    Result<Dump> dump = tree.ok() ? dump_of(*tree, file.rank) : Result<Dump>(tree.error());
-    if (dump.ok()) {
-      paths.push_back(file.path);
-      dump->host = file.host;
-      dump->written_ns = written_at(file.path);
-      read.dumps.push_back(std::move(*dump));
-    } else {
-      read.problems.push_back(fmt::format("{}: {}", file.path, dump.error().message));
-      read.unreadable.push_back(file.rank);
-    }
+    read.left_out.push_back({file.path, file.rank == beyond_ranks ? no_rank : file.rank, dump.error().message});
+    read.unreadable.push_back(file.rank);
   }
   leave_out_far_times(read.dumps);
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const LeftOut& left_out = read.dumps[i].left_out;
-    for (const std::string& what : left_out.named())
-      read.problems.push_back(fmt::format("{}: {}; left out", paths[i], what));
-    if (const std::size_t more = left_out.count() - left_out.named().size(); more > 0)
-      read.problems.push_back(fmt::format("{}: {} more left out", paths[i], more));
-  }
-  leave_out_stale(read.dumps, read.remarks);
+  keep_one_job(read.dumps, read.left_out);
+  for (const Dump& dump : read.dumps) add_parts(dump, read.left_out);
   return read;
 }
 

@@ -5,11 +5,13 @@
 //            when each rank is there once
 //   content  decides: a file is a dump when it begins as one; its neighbours with the same prefix then belong to the job, also
 //            when they are damaged
-//   folders  files of one prefix in several folders (one per host) are one job when each rank is there once; else each folder
-//            is a job of its own
+//   folders  files of one prefix in several folders (one per host) are one job when most ranks are there once and no folder holds only
+//            ranks of the others; else each folder is a job of its own
+//   numbers  beyond 131071 are no ranks: such a file is left out, unless it is alone
 #pragma once
 
 #include "core/base/result.h"
+#include "scenarios/records/left_out_file.h"
 #include "scenarios/records/pytorch/dump.h"
 
 #include <optional>
@@ -35,10 +37,9 @@ std::vector<DumpedJob> jobs_below(const std::string& folder);
 std::vector<DumpedJob> jobs_of(const std::vector<std::string>& files);
 
 struct ReadJob {
-  std::vector<Dump> dumps;
-  std::vector<std::string> problems;  // files that could not be read, whose ranks have no dump, and entries of others
-  std::vector<Rank> unreadable;       // the ranks of these files
-  std::vector<std::string> remarks;   // on files that are whole and yet of no use: those of an earlier run
+  std::vector<Dump> dumps;             // one of a rank
+  std::vector<LeftOutFile> left_out;   // files that cannot be read or are not of this job (one_job.h), and entries of others
+  std::vector<Rank> unreadable;        // ranks whose only file cannot be read
 };
 ReadJob read_job(const DumpedJob& job);
 

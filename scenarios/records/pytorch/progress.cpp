@@ -1,65 +1,16 @@
 #include "scenarios/records/pytorch/progress.h"
 
-#include "core/base/int_set.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/pytorch/calls.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
 namespace pdsim::scenarios::pytorch {
-namespace {
-
-using Ranks = std::vector<std::int64_t>;
-
-// The ranks of the group of all: the largest that the dump names.
-Ranks world_of(const Dump& dump) {
-  Ranks world;
-  for (const Group& group : dump.groups)
-    if (group.ranks.size() > world.size()) world = group.ranks;
-  return world;
-}
-
-struct Cohort {
-  std::vector<Rank> ranks;
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), newest_ns = 0;
-};
-
-std::map<Ranks, Cohort> cohorts_of(const std::vector<Dump>& dumps) {
-  std::map<Ranks, Cohort> cohorts;
-  for (const Dump& dump : dumps) {
-    Cohort& cohort = cohorts[world_of(dump)];
-    cohort.ranks.push_back(dump.rank);
-    for (const Entry& entry : dump.entries) {
-      if (entry.created_ns > 0) cohort.first_ns = std::min(cohort.first_ns, entry.created_ns);
-      cohort.newest_ns = std::max({cohort.newest_ns, entry.created_ns, entry.completed_ns});
-    }
-  }
-  return cohorts;
-}
-
-}  // namespace
-
-void leave_out_stale(std::vector<Dump>& dumps, std::vector<std::string>& remarks) {
-  const std::map<Ranks, Cohort> cohorts = cohorts_of(dumps);
-  if (cohorts.size() < 2) return;
-  const auto fresh = std::max_element(cohorts.begin(), cohorts.end(), [](const auto& a, const auto& b) {
-    return a.second.newest_ns < b.second.newest_ns;
-  });
-  for (const auto& [world, cohort] : cohorts) {
-    if (cohort.newest_ns == 0 || cohort.newest_ns >= fresh->second.first_ns) continue;
-    const Ranks& stale = world;
-    remarks.push_back(fmt::format(
-        "the files of {} are of an earlier run, with {} ranks, which ended {:.0f} s before this one began; left out",
-        ranks_text(cohort.ranks), world.size(), static_cast<double>(fresh->second.first_ns - cohort.newest_ns) / 1e9));
-    std::erase_if(dumps, [&](const Dump& dump) { return world_of(dump) == stale; });
-  }
-}
 
 bool ends_by_retiring(const std::vector<Dump>& dumps) {
   bool any = false;

@@ -1,5 +1,4 @@
-// What the dumps of a job tell beyond their entries: which files are of an earlier run, which calls are done although their state does not
-// say so, and how far a rank came in each group when its calls are not listed.
+// What the dumps of a job tell beyond their entries: which calls are done although their state does not say so, and how far a rank came in each group when its calls are not listed.
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -11,10 +10,6 @@
 #include <vector>
 
 namespace pdsim::scenarios::pytorch {
-
-// Takes the dumps out that are of a run before: they name other ranks in the group of all, and end before the others begin. A remark for
-// each kind.
-void leave_out_stale(std::vector<Dump>& dumps, std::vector<std::string>& remarks);
 
 // Whether `retired` is all that tells of completion in these dumps: Gloo has no events, so its entries stay `scheduled`.
 bool ends_by_retiring(const std::vector<Dump>& dumps);

@@ -9,6 +9,7 @@
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -29,7 +30,10 @@ std::string header(const Report& report, const WallClock& clock) {
   }
   std::string out = fmt::format("{}   {} rank{}", report.scenario->name, ranks.size(), ranks.size() == 1 ? "" : "s");
   if (!hosts.empty()) out += fmt::format(" on {} host{}", hosts.size(), hosts.size() == 1 ? "" : "s");
-  if (lost > 0) out += fmt::format(" ({} without a record)", lost);
+  std::vector<std::string> lacks;
+  if (lost > 0) lacks.push_back(fmt::format("{} without a record", lost));
+  if (std::string files = left_out_count(report.left_out); !files.empty()) lacks.push_back(std::move(files));
+  if (!lacks.empty()) out += fmt::format(" ({})", fmt::join(lacks, ", "));
   out += ", " + outcome_sentence(report) + "\n";
   if (clock.has_date() && calls > 0)
     out += fmt::format("calls from {} to {} UTC\n", clock.moment(Time{}).substr(0, 23), clock.time(report.run.elapsed));
@@ -74,6 +78,16 @@ std::string reasons(const Report& report) {
   return out;
 }
 
+std::string left_out_section(const Report& report) {
+  if (report.left_out.empty()) return {};
+  constexpr std::size_t most_lines = 20;
+  const std::vector<std::string> lines = left_out_lines(report.left_out);
+  std::string out = "left out\n";
+  for (std::size_t i = 0; i < std::min(lines.size(), most_lines); ++i) out += wrapped(lines[i], 2);
+  if (lines.size() > most_lines) out += fmt::format("  and {} more; --json lists all\n", lines.size() - most_lines);
+  return out + "\n";
+}
+
 std::string more_lines(const Report& report) {
   std::vector<std::string> ids;
   for (const Diagnosis& d : report.findings)
@@ -103,12 +117,12 @@ std::string render_dumps(const Report& report) {
   const WallClock clock(report.run);
   std::string out = header(report, clock);
   const bool went_wrong = report.outcome != Outcome::ok || !report.findings.empty();
-  if (!went_wrong) return printable_lines(out + nothing(report) + groups_table(report, clock));
+  if (!went_wrong) return printable_lines(out + nothing(report) + groups_table(report, clock) + left_out_section(report));
   if (report.findings.empty()) out += fmt::format("{}; no known cause matches\n\n", outcome_sentence(report));
   out += answers(report) + reasons(report) + groups_table(report, clock) + dumped_waits(report) +
          dumped_states(report, clock) + places_section(report);
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
-  return printable_lines(out + more_lines(report));
+  return printable_lines(out + left_out_section(report) + more_lines(report));
 }
 
 }  // namespace pdsim::scenarios

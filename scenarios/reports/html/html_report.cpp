@@ -80,6 +80,8 @@ std::string summary(const Report& report, const std::string& name) {
   if (report.world == pytorch_world) {  // nobody expected anything
     out += fmt::format("<p>{} rank{}, {}</p>\n", report.run.ranks.size(), report.run.ranks.size() == 1 ? "" : "s",
                        escaped(outcome_sentence(report)));
+    for (const std::string& line : left_out_lines(report.left_out))
+      out += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(line));
   } else {
     out += fmt::format("<p><span class=\"verdict {}\">{}</span> {}{}</p>\n", name_of(report.verdict),
                        name_of(report.verdict), escaped(outcome_sentence(report)),

@@ -71,6 +71,16 @@ void add_groups(FindingJson& json, const RunRecord& run) {
   json["to"] = clock.iso(run.elapsed);
 }
 
+void add_left_out(FindingJson& json, const std::vector<LeftOutFile>& files) {
+  for (const LeftOutFile& file : files) {
+    FindingJson row{{"file", file.path}};
+    if (file.rank >= 0) row["rank"] = file.rank;
+    row["part"] = file.is_whole ? "file" : "entries";
+    row["reason"] = file.reason;
+    json["left_out"].push_back(std::move(row));
+  }
+}
+
 }  // namespace
 
 std::string render_findings(const Report& report) {
@@ -84,6 +94,7 @@ std::string render_findings(const Report& report) {
   json["findings"] = FindingJson::array();
   for (const Diagnosis& d : report.findings) json["findings"].push_back(finding_json(report, d));
   if (report.world == pytorch_world) add_groups(json, report.run);
+  add_left_out(json, report.left_out);
   return printable_json(json.dump(-1, ' ', false, FindingJson::error_handler_t::replace)) + "\n";
 }
 
