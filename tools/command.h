@@ -35,11 +35,14 @@ struct Command {
 Action declare_bench(CLI::App& app);
 Action declare_buckets(CLI::App& app);
 Action declare_check(CLI::App& app);
+Action declare_complete(CLI::App& app);
+Action declare_completion(CLI::App& app);
 Action declare_diagnose(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_launch(CLI::App& app);
 Action declare_list(CLI::App& app);
+Action declare_man(CLI::App& app);
 Action declare_rank(CLI::App& app);
 Action declare_run(CLI::App& app);
 Action declare_scenario(CLI::App& app);

@@ -48,6 +48,11 @@ constexpr std::array commands{
             "pdsim doctor", declare_doctor},
     Command{"schema", "prints the JSON schema of scenario files, for editors", "pdsim schema > schema.json",
             declare_schema},
+    Command{"completion", "prints the script that lets a shell complete pdsim's command lines",
+            "pdsim completion bash > ~/.local/share/bash-completion/completions/pdsim", declare_completion},
+    Command{"man", "prints the manual page", "pdsim man | man -l -", declare_man},
+    Command{"complete", "the words that may follow on a command line; asked by the script of pdsim completion",
+            "pdsim complete -- expl", declare_complete, true},
     Command{"rank", "one rank of a world of real processes; started by pdsim scenario --on",
             "pdsim scenario unused_params --on gloo", declare_rank, true},
 };
@@ -81,8 +86,8 @@ std::string unknown_command(const std::string& word) {
   for (const Command& command : commands)
     if (!command.hidden) names.push_back(command.name);
   if (const auto close = nearest(word, std::span<const std::string_view>(names)))
-    return fmt::format("there is no command `{}`; did you mean `{}`?", word, *close);
-  return fmt::format("there is no command `{}`; there are {}", word, fmt::join(names, ", "));
+    return fmt::format("unknown command `{}`; did you mean `{}`?", word, *close);
+  return fmt::format("unknown command `{}`; expected {}", word, fmt::join(names, ", "));
 }
 
 int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, Console& console) {
@@ -91,11 +96,11 @@ int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, Console& 
   if (!chosen.empty())
     console.problem(error.what());
   else if (rest.empty())
-    console.problem("a command is missing");
+    console.problem("missing command");
   else
     console.problem(unknown_command(rest.front()));
   console.problem(
-      fmt::format("`pdsim{} --help` shows what can be given", chosen.empty() ? "" : " " + chosen.front()->get_name()));
+      fmt::format("run `pdsim{} --help` for usage", chosen.empty() ? "" : " " + chosen.front()->get_name()));
   return exit_wrong_input;
 }
 
@@ -112,6 +117,10 @@ int run(int argc, char** argv, Console& console) {
     if (command.hidden) sub->group("");
     sub->footer(fmt::format("Example: {}", command.example));
     actions.push_back(command.declare(*sub));
+  }
+  if (argc == 1) {
+    console.print(app.help());
+    return exit_wrong_input;
   }
   try {
     app.parse(argc, argv);

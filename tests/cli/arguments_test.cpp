@@ -43,7 +43,6 @@ TEST(Arguments, EveryCommandHasHelpWithAnExample) {
 TEST(Arguments, WrongOnesEndWithTwoAndSayHowToSeeWhatIsRight) {
   const Folder folder;
   const std::vector<std::vector<std::string>> wrong{
-      {},
       {"scenariox"},
       {"--wat"},
       {"list", "--wat"},
@@ -62,19 +61,27 @@ TEST(Arguments, WrongOnesEndWithTwoAndSayHowToSeeWhatIsRight) {
   }
 }
 
+TEST(Arguments, NoneGiveTheHelpAndTheStatusOfWrongOnes) {
+  const Folder folder;
+  const Ended run = run_pdsim({}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.output, run_pdsim({"--help"}, folder.path()).output);
+  EXPECT_EQ(run.problems, "");
+}
+
 TEST(Arguments, AMistypedCommandIsToldWhatThereIs) {
   const Folder folder;
   const Ended run = run_pdsim({"lst"}, folder.path());
-  EXPECT_NE(run.problems.find("no command `lst`; did you mean `list`?"), std::string::npos) << run.problems;
+  EXPECT_NE(run.problems.find("unknown command `lst`; did you mean `list`?"), std::string::npos) << run.problems;
 }
 
 TEST(Arguments, AMistypedListIsToldWhatIsMeantOrWhatThereIs) {
   const Folder folder;
   const Ended close = run_pdsim({"list", "--what", "layer"}, folder.path());
-  EXPECT_NE(close.problems.find("there is no list of `layer`; did you mean `layers`?"), std::string::npos)
+  EXPECT_NE(close.problems.find("unknown list `layer`; did you mean `layers`?"), std::string::npos)
       << close.problems;
   const Ended far = run_pdsim({"list", "--what", "xyzzy"}, folder.path());
-  EXPECT_NE(far.problems.find("there is no list of `xyzzy`; there are algorithms, catalog"), std::string::npos)
+  EXPECT_NE(far.problems.find("unknown list `xyzzy`; expected algorithms, catalog"), std::string::npos)
       << far.problems;
 }
 

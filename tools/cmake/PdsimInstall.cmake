@@ -15,6 +15,21 @@ install(DIRECTORY scenarios/catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/
 install(DIRECTORY tools/guest/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/guest FILES_MATCHING PATTERN "*.py")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The manual page and the completion of shells, printed by the command itself.
+set(printed ${CMAKE_CURRENT_BINARY_DIR}/printed)
+add_custom_command(OUTPUT ${printed}/pdsim.1 ${printed}/pdsim ${printed}/_pdsim ${printed}/pdsim.fish
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${printed}
+  COMMAND pdsim man > ${printed}/pdsim.1
+  COMMAND pdsim completion bash > ${printed}/pdsim
+  COMMAND pdsim completion zsh > ${printed}/_pdsim
+  COMMAND pdsim completion fish > ${printed}/pdsim.fish
+  DEPENDS pdsim VERBATIM)
+add_custom_target(pdsim_printed ALL DEPENDS ${printed}/pdsim.1)
+install(FILES ${printed}/pdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${printed}/pdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${printed}/_pdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${printed}/pdsim.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 configure_package_config_file(tools/cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(pdsimConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/pdsimConfigVersion.cmake

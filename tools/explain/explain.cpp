@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/explain/explain_concept.h"
 #include "tools/explain/explain_pipeline.h"
+#include "tools/explain/explained_names.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -81,16 +81,7 @@ std::string unknown(std::string_view id) {
     return "no entry fits this text. Try the first error by time of any rank, one line without its stack; `pdsim "
            "diagnose LOG...` reads whole "
            "logs, and `pdsim list --what diagnoses` shows what is known";
-  std::vector<std::string> names;
-  for (const scenarios::DiagnosisRow* row : scenarios::diagnosis_table()) names.emplace_back(row->id);
-  for (const ErrorRow& row : error_table) names.emplace_back(row.name);
-  for (const Algorithm& row : algorithms()) {
-    names.push_back(qualified(row));
-    names.emplace_back(row.name);
-  }
-  for (std::string& name : pipeline_names()) names.push_back(std::move(name));
-  for (std::string& name : concept_names()) names.push_back(std::move(name));
-  for (const std::string& path : catalog_files()) names.push_back(std::filesystem::path(path).stem().string());
+  const std::vector<std::string> names = explained_names();
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("unknown name `{}`; did you mean `pdsim explain {}`?", id, *close);
   return fmt::format(

@@ -18,6 +18,7 @@
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/console/capability_tables.h"
+#include "tools/explain/explained_names.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -185,19 +186,13 @@ constexpr std::array kinds{
     Kind{"worlds", world_items, capability_tables},
 };
 
-std::vector<std::string> kind_names() {
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds) names.emplace_back(kind.name);
-  return names;
-}
-
 // What is wrong with the value of --what; empty when nothing is.
 std::string kind_problem(const std::string& word) {
-  const std::vector<std::string> names = kind_names();
+  const std::vector<std::string> names = listed_kinds();
   if (std::find(names.begin(), names.end(), word) != names.end()) return "";
   if (const auto close = nearest(word, std::span<const std::string>(names)))
-    return fmt::format("there is no list of `{}`; did you mean `{}`?", word, *close);
-  return fmt::format("there is no list of `{}`; there are {}", word, fmt::join(names, ", "));
+    return fmt::format("unknown list `{}`; did you mean `{}`?", word, *close);
+  return fmt::format("unknown list `{}`; expected {}", word, fmt::join(names, ", "));
 }
 
 std::string as_table(const Items& items) {
@@ -217,13 +212,19 @@ std::string as_json(const Items& items) {
 
 }  // namespace
 
+std::vector<std::string> listed_kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.emplace_back(kind.name);
+  return names;
+}
+
 Action declare_list(CLI::App& app) {
   struct Options {
     std::string what = "catalog";
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  app.add_option("--what", options->what, fmt::format("what to list: {}", fmt::join(kind_names(), ", ")))
+  app.add_option("--what", options->what, fmt::format("what to list: {}", fmt::join(listed_kinds(), ", ")))
       ->check(kind_problem);
   app.add_flag("--json", options->json, "one JSON object per line");
   return [options](Console& console) {

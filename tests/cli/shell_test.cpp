@@ -1,0 +1,75 @@
+// Completion in a shell, and the manual page.
+
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/program_path.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+std::string completed(std::vector<std::string> words) {
+  const Folder folder;
+  words.insert(words.begin(), {"complete", "--"});
+  const Ended run = run_pdsim(words, folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  return run.output;
+}
+
+TEST(Completion, GivesCommandsOptionsAndTheNamesOfTables) {
+  EXPECT_EQ(completed({"di"}), "diagnose\n");
+  EXPECT_EQ(completed({"scenario", "--o"}), "--on\n--out\n");
+  EXPECT_EQ(completed({"scenario", "unused_params", "--on", ""}), "gloo\nmpi\nnccl\nsim\n");
+  EXPECT_EQ(completed({"check", "unused_p"}), "unused_params\n");
+  EXPECT_EQ(completed({"explain", "unused"}), "unused-parameters\nunused_params\n");
+  EXPECT_EQ(completed({"list", "--what", "co"}), "collectives\nconcepts\n");
+  EXPECT_EQ(completed({"scenario", "--out", ""}), "");
+  EXPECT_EQ(completed({"scenariox", ""}), "");
+}
+
+TEST(Completion, LeavesOutWhatIsStartedByPdsimItself) {
+  EXPECT_EQ(completed({"complet"}), "completion\n");
+  EXPECT_EQ(completed({"ran"}), "");
+}
+
+// Runs bash as a user's shell does: the script is evaluated, and its function asked for the words of a command line.
+TEST(Completion, WorksInBash) {
+  const std::string program = program_path();
+  const std::string command = "bash -c 'eval \"$(" + program + " completion bash)\"; COMP_WORDS=(" + program +
+                              " scenario barrier_h); COMP_CWORD=2; _pdsim; echo \"${COMPREPLY[*]}\"'";
+  FILE* shell = popen(command.c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  std::string printed;
+  for (int c = fgetc(shell); c != EOF; c = fgetc(shell)) printed += static_cast<char>(c);
+  EXPECT_EQ(pclose(shell), 0);
+  EXPECT_EQ(printed, "barrier_hang\n");
+}
+
+TEST(Completion, KnowsTheShellsThatItHasAScriptFor) {
+  const Folder folder;
+  for (const char* shell : {"bash", "fish", "zsh"}) {
+    const Ended run = run_pdsim({"completion", shell}, folder.path());
+    EXPECT_EQ(run.status, 0);
+    EXPECT_NE(run.output.find(" complete -- "), std::string::npos) << run.output;
+  }
+  const Ended wrong = run_pdsim({"completion", "tcsh"}, folder.path());
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.problems.find("unknown shell `tcsh`; expected bash, fish or zsh"), std::string::npos) << wrong.problems;
+}
+
+TEST(ManualPage, HasEveryCommandWithItsOptions) {
+  const Folder folder;
+  const Ended run = run_pdsim({"man"}, folder.path());
+  EXPECT_EQ(run.status, 0);
+  EXPECT_TRUE(run.output.starts_with(".TH PDSIM 1 ")) << run.output.substr(0, 80);
+  for (const char* part : {".SS pdsim scenario\n", ".SS pdsim diagnose\n", "\\fB\\-\\-check\\-determinism\\fR", ".SH EXIT STATUS\n"})
+    EXPECT_NE(run.output.find(part), std::string::npos) << part;
+  EXPECT_EQ(run.output.find("pdsim rank\n"), std::string::npos) << "it is started by pdsim itself";
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests
