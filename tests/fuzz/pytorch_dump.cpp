@@ -3,8 +3,8 @@
 #include "core/base/check.h"
 #include "scenarios/diagnosis/report.h"
 #include "scenarios/records/pytorch/job.h"
-#include "scenarios/records/pytorch/json.h"
-#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/forms/json.h"
+#include "scenarios/records/pytorch/forms/pickle.h"
 #include "scenarios/records/pytorch/write.h"
 #include "tests/fuzz/explain.h"
 

@@ -1,7 +1,7 @@
 // What both forms of PyTorch's dumps have in common once they are a tree.
 #pragma once
 
-#include "scenarios/records/pytorch/value.h"
+#include "scenarios/records/pytorch/forms/value.h"
 
 namespace pdsim::fuzz {
 

@@ -1,5 +1,5 @@
 // Dumps of PyTorch's Flight Recorder as JSON.
-#include "scenarios/records/pytorch/json.h"
+#include "scenarios/records/pytorch/forms/json.h"
 #include "tests/fuzz/pytorch_dump.h"
 #include "tests/fuzz/target.h"
 

@@ -1,5 +1,5 @@
 // Dumps of PyTorch's Flight Recorder as pickles.
-#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/forms/pickle.h"
 #include "tests/fuzz/pytorch_dump.h"
 #include "tests/fuzz/target.h"
 

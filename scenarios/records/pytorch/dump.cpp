@@ -2,8 +2,8 @@
 
 #include "core/base/printable.h"
 #include "core/record/record_check.h"
-#include "scenarios/records/pytorch/json.h"
-#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/forms/json.h"
+#include "scenarios/records/pytorch/forms/pickle.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

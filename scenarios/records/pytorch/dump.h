@@ -13,7 +13,7 @@
 #include "core/base/shared_value.h"
 #include "core/base/types.h"
 #include "scenarios/records/pytorch/members.h"
-#include "scenarios/records/pytorch/value.h"
+#include "scenarios/records/pytorch/forms/value.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "core/record/record_check.h"
 #include "scenarios/records/pytorch/job.h"
 #include "scenarios/records/pytorch/one_job.h"
-#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/forms/pickle.h"
 
 #include <fmt/format.h>
 

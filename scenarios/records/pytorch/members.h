@@ -7,7 +7,7 @@
 #include "core/base/left_out.h"
 #include "core/base/result.h"
 #include "core/record/record_check.h"
-#include "scenarios/records/pytorch/value.h"
+#include "scenarios/records/pytorch/forms/value.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/forms/pickle.h"
 
 #include "scenarios/records/pytorch/dump.h"
 #include "tests/unit/pytorch/python_pickles.h"

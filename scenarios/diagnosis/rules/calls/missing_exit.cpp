@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -71,27 +74,37 @@ struct Inside {
   std::vector<Rank> stuck, left;
 };
 
-// The first collective that all members entered, some left, and others are still in.
-std::optional<Inside> half_left(const Report& report) {
-  std::optional<Inside> first;
-  const Time moment = moment_of(report.run);
+// Of each collective that some rank is in the call of the rank that came first; the oldest first.
+std::vector<const Call*> collectives_that_wait(const Report& report) {
+  std::map<std::pair<std::string_view, Seq>, const Call*> calls;
   for (const BlockedRank& b : report.blocked) {
     const Call* mine = call_by_id(log_of(report.run, b.rank), b.call);
     if (mine == nullptr || mine->layer != Layer::collective || mine->seq < 0) continue;
-    if (first && first->call->issued <= mine->issued) continue;
+    const Call*& first = calls.try_emplace({mine->group, mine->seq}, mine).first->second;
+    if (mine->issued < first->issued) first = mine;
+  }
+  std::vector<const Call*> waiting;
+  for (const auto& [key, call] : calls) waiting.push_back(call);
+  std::stable_sort(waiting.begin(), waiting.end(), [](const Call* a, const Call* b) { return a->issued < b->issued; });
+  return waiting;
+}
+
+// The first collective that all members entered, some left, and others are still in.
+std::optional<Inside> half_left(const Report& report) {
+  const Time moment = moment_of(report.run);
+  for (const Call* mine : collectives_that_wait(report)) {
     Inside found{mine, {}, {}};
     bool all_came = true;
     const std::vector<char> members = group_members(report.run, mine->group);
-    for (std::size_t r = 0; r < members.size(); ++r) {
+    for (std::size_t r = 0; r < members.size() && all_came; ++r) {
       if (members[r] == 0) continue;
       const Call* theirs = collective_at(report.run.ranks[r].log, mine->group, mine->seq);
-      all_came = all_came && theirs != nullptr && same_call(*theirs, *mine) && theirs->issued <= moment;
-      if (!all_came) break;
-      (is_open_at(*theirs, moment) ? found.stuck : found.left).push_back(static_cast<Rank>(r));
+      all_came = theirs != nullptr && same_call(*theirs, *mine) && theirs->issued <= moment;
+      if (all_came) (is_open_at(*theirs, moment) ? found.stuck : found.left).push_back(static_cast<Rank>(r));
     }
-    if (all_came && !found.left.empty()) first = std::move(found);
+    if (all_came && !found.left.empty()) return found;
   }
-  return first;
+  return std::nullopt;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "scenarios/records/pytorch/value.h"
+#include "scenarios/records/pytorch/forms/value.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "scenarios/records/pytorch/value.h"
+#include "scenarios/records/pytorch/forms/value.h"
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
-#include "scenarios/records/pytorch/json.h"
+#include "scenarios/records/pytorch/forms/json.h"
 
-#include "scenarios/records/pytorch/pickle.h"
+#include "scenarios/records/pytorch/forms/pickle.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
