@@ -40,6 +40,7 @@ Action declare_completion(CLI::App& app);
 Action declare_diagnose(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_explain(CLI::App& app);
+Action declare_gallery(CLI::App& app);
 Action declare_launch(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_man(CLI::App& app);

@@ -38,6 +38,8 @@ constexpr std::array commands{
             "pdsim buckets unused_params --bucket-cap 64B", declare_buckets},
     Command{"list", "lists the catalog, or with --what the names that scenario files may use",
             "pdsim list --what errors", declare_list},
+    Command{"gallery", "runs the catalog and writes its pages: every pitfall with symptom, picture, cause and cure, to be searched",
+            "pdsim gallery --out pitfalls", declare_gallery},
     Command{"explain",
             "answers what something is (a concept, an error, a diagnosis), with a picture, how to recognise it, and the fix",
             "pdsim explain \"what is a bucket?\"", declare_explain},

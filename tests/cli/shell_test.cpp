@@ -38,8 +38,8 @@ TEST(Completion, LeavesOutWhatIsStartedByPdsimItself) {
 
 // Runs bash as a user's shell does: the script is evaluated, and its function asked for the words of a command line.
 TEST(Completion, WorksInBash) {
-  const std::string program = program_path();
-  const std::string command = "bash -c 'eval \"$(" + program + " completion bash)\"; COMP_WORDS=(" + program +
+  const std::string command_path = program_path();
+  const std::string command = "bash -c 'eval \"$(" + command_path + " completion bash)\"; COMP_WORDS=(" + command_path +
                               " scenario barrier_h); COMP_CWORD=2; _pdsim; echo \"${COMPREPLY[*]}\"'";
   FILE* shell = popen(command.c_str(), "r");
   ASSERT_NE(shell, nullptr);

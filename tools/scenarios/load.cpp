@@ -8,7 +8,7 @@
 namespace pdsim::tools {
 
 std::optional<std::vector<scenarios::LoadedFile>> load_all(const std::vector<std::string>& arguments,
-                                                           Console& console) {
+                                                           Console& console, Warnings warnings) {
   std::vector<scenarios::LoadedFile> files;
   int errors = 0;
   for (const std::string& argument : arguments) {
@@ -24,7 +24,9 @@ std::optional<std::vector<scenarios::LoadedFile>> load_all(const std::vector<std
       ++errors;
       continue;
     }
-    for (const scenarios::Diagnostic& diagnostic : file->diagnostics) console.say(scenarios::render(*file, diagnostic));
+    if (warnings == Warnings::told || file->errors > 0)
+      for (const scenarios::Diagnostic& diagnostic : file->diagnostics)
+        console.say(scenarios::render(*file, diagnostic));
     errors += file->errors;
     files.push_back(std::move(*file));
   }

@@ -1,7 +1,6 @@
 // pdsim scenario: runs scenario files and checks their expectations.
 
 #include "core/base/quantity.h"
-#include "scenarios/reports/artifacts.h"
 #include "scenarios/reports/json/json_report.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/run_scenarios.h"
@@ -12,6 +11,7 @@
 #include "tools/console/output_folder.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/scenarios/load.h"
+#include "tools/scenarios/report_folder.h"
 #include "tools/worlds/join.h"
 
 #include <CLI/CLI.hpp>
@@ -114,9 +114,10 @@ int status_of(const Error& error) {
 
 class FileRun {
  public:
+  // `index` gets what is written of the file, where `options.out` asks for it.
   FileRun(const scenarios::LoadedFile& file, const scenarios::WorldRow& world, const ScenarioOptions& options,
-          Console& console, Job* job)
-      : file_(file), world_(world), options_(options), console_(console), how_(run_options(options)) {
+          Console& console, Job* job, std::vector<scenarios::IndexFile>& index)
+      : file_(file), world_(world), options_(options), console_(console), how_(run_options(options)), index_(index) {
     how_.job = job;
   }
 
@@ -170,15 +171,10 @@ class FileRun {
       console_.print(scenarios::render_json(reports_));
     else
       console_.print_coloured(scenarios::render_text(reports_, text));
-    text.quiet = text.colour = false;
-    for (scenarios::Report& report : reports_) {
-      if (report.world == "sim") report.run.wall_ns = 0;  // what is written is the same on every machine
-      if (options_.out.empty() || report.verdict == scenarios::Verdict::skip) continue;
-      const scenarios::Scenario& s = *report.scenario;
-      const fs::path folder = fs::path(options_.out) / s.name / s.variant;
-      const Status written =
-          scenarios::write_artifacts(report, folder.string(), scenarios::render_text({report}, text), file_.text);
-      if (!written.ok()) return refuse(s, written.error());
+    if (!options_.out.empty()) {
+      Result<scenarios::IndexFile> written = write_reports(file_, reports_, options_.out, options_.strategy);
+      if (!written.ok()) return refuse(*reports_.front().scenario, written.error());
+      index_.push_back(std::move(*written));
     }
     const bool held = std::none_of(reports_.begin(), reports_.end(),
                                    [](const auto& report) { return report.verdict == scenarios::Verdict::fail; });
@@ -191,6 +187,7 @@ class FileRun {
   Console& console_;
   scenarios::RunOptions how_;
   std::vector<scenarios::Report> reports_;
+  std::vector<scenarios::IndexFile>& index_;
 };
 
 int run(const ScenarioOptions& options, Console& console) {
@@ -229,9 +226,14 @@ int run(const ScenarioOptions& options, Console& console) {
   }
   return run_joined(*place, options.join, console, [&](Job* job) {
     int worst = exit_held;
+    std::vector<scenarios::IndexFile> index;
     for (std::size_t i = 0; i < files->size(); ++i)
-      worst = std::max(worst, FileRun((*files)[i], *world, options, console, job).run(variants[i]));
-    return worst;
+      worst = std::max(worst, FileRun((*files)[i], *world, options, console, job, index).run(variants[i]));
+    if (index.empty()) return worst;
+    const Status written = write_index(index.size() == 1 ? index.front().entry.name : "scenarios", index, options.out);
+    if (written.ok()) return worst;
+    console.problem(written.error().message);
+    return static_cast<int>(exit_failed);
   });
 }
 
@@ -255,7 +257,7 @@ Action declare_scenario(CLI::App& app) {
       ->check(patience_problem)
       ->capture_default_str();
   add_join_flags(app, options->join);
-  app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant")
+  app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant, and an index.html")
       ->check(out_problem);
   app.add_flag("--quiet", options->quiet, "only the verdicts");
   app.add_flag("--json", options->json, "one JSON object per file");

@@ -41,6 +41,7 @@ struct ValueSource {
 constexpr std::array sources{
     ValueSource{"scenario", "", catalog_names}, ValueSource{"check", "", catalog_names},
     ValueSource{"buckets", "", catalog_names},  ValueSource{"explain", "", explained_names},
+    ValueSource{"gallery", "", catalog_names},
     ValueSource{"completion", "", shell_names}, ValueSource{"list", "--what", listed_kinds},
     ValueSource{"", "--on", world_names},       ValueSource{"", "--collective", collective_names},
     ValueSource{"", "--algorithm", algorithm_names}, ValueSource{"", "--dtype", dtype_names},

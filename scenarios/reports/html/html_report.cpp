@@ -3,30 +3,18 @@
 #include "scenarios/reports/dumped/answer.h"
 #include "scenarios/reports/html/html_timeline.h"
 #include "scenarios/reports/html/page.h"
+#include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/text/printable_json.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <string>
 #include <string_view>
 
 namespace pdsim::scenarios {
 namespace {
-
-// `page` with each {{name}} replaced by its text, which may hold braces itself.
-std::string filled(std::string_view page, const std::map<std::string_view, std::string>& texts) {
-  std::string out;
-  for (std::size_t open = 0; (open = page.find("{{")) != std::string_view::npos;) {
-    const std::size_t close = page.find("}}", open);
-    out += page.substr(0, open);
-    out += texts.at(page.substr(open + 2, close - open - 2));
-    page.remove_prefix(close + 2);
-  }
-  return out.append(page);
-}
 
 std::string pictures(const Report& report, const TimelineEvents& events) {
   const TimelinePicture folded = timeline_svg(report, events, true);

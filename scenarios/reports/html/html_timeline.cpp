@@ -1,8 +1,8 @@
 #include "scenarios/reports/html/html_timeline.h"
 
-#include "core/base/printable.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/time_scale.h"
 
 #include <fmt/format.h>
@@ -12,25 +12,6 @@
 #include <tuple>
 
 namespace pdsim::scenarios {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : printable_lines(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 namespace {
 
 constexpr double plot_left = 84.0, plot_width = 850.0, waits_width = 320.0;

@@ -5,11 +5,8 @@
 #include "scenarios/reports/timeline_events.h"
 
 #include <string>
-#include <string_view>
 
 namespace pdsim::scenarios {
-
-std::string escaped(std::string_view text);  // & < > " as HTML and XML want them
 
 struct TimelinePicture {
   std::string svg;
