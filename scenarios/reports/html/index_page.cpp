@@ -57,7 +57,7 @@ std::string card(const IndexFile& file) {
   out += "</dl>\n";
   for (const IndexVariant& variant : file.variants)
     if (!variant.picture.empty())
-      out += fmt::format("<details><summary>picture of {}</summary><div class=\"scroll\">{}</div></details>\n",
+      out += fmt::format("<details open><summary>picture of {}</summary><div class=\"scroll\">{}</div></details>\n",
                          linked(variant), variant.picture);
   out += "<table>\n";
   for (const IndexVariant& variant : file.variants) out += variant_row(variant);
