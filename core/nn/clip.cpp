@@ -7,9 +7,8 @@
 #include <limits>
 
 namespace pdsim::nn {
-namespace {
 
-double norm_of(std::span<Tensor> parameters, double type) {
+double gradient_norm(std::span<const Tensor> parameters, double type) {
   double total = 0.0;
   for (const Tensor& p : parameters) {
     if (!p.grad().defined()) continue;
@@ -25,10 +24,13 @@ double norm_of(std::span<Tensor> parameters, double type) {
   return type == 2.0 ? std::sqrt(total) : std::pow(total, 1.0 / type);
 }
 
-}  // namespace
-
 Result<double> clip_grad_norm(std::span<Tensor> parameters, const ClipOptions& options) {
-  const double norm = norm_of(parameters, options.norm_type);
+  const double norm = gradient_norm(parameters, options.norm_type);
+  PDSIM_TRY(scale_gradients(parameters, options, norm));
+  return norm;
+}
+
+Status scale_gradients(std::span<Tensor> parameters, const ClipOptions& options, double norm) {
   if (options.error_if_nonfinite && !std::isfinite(norm))
     return Error{Code::autograd_misuse,
                  fmt::format("the total norm of order {} of the gradients is {}, so they cannot be clipped; without "
@@ -44,7 +46,7 @@ Result<double> clip_grad_norm(std::span<Tensor> parameters, const ClipOptions& o
     for (double& v : values) v *= factor;
     gradient.copy_(Tensor::from(values, gradient.shape(), gradient.dtype()).view());
   }
-  return norm;
+  return {};
 }
 
 }  // namespace pdsim::nn

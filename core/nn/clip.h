@@ -17,4 +17,8 @@ struct ClipOptions {
 // gradient are left out, and a norm of none is 0.
 Result<double> clip_grad_norm(std::span<Tensor> parameters, const ClipOptions& options);
 
+// The two halves of it: the norm over these gradients alone, and scaling them by a norm that is known.
+double gradient_norm(std::span<const Tensor> parameters, double norm_type);
+Status scale_gradients(std::span<Tensor> parameters, const ClipOptions& options, double norm);
+
 }  // namespace pdsim::nn

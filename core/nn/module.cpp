@@ -166,12 +166,17 @@ Result<Tensor> Module::forward(const Tensor& input, std::string_view path, Forwa
         Code::shape_mismatch,
         fmt::format("the module computes in {}, and its input is {}", name_of(spec_.dtype), name_of(input.dtype())),
         {}};
-  Tensor at = input;
   activation_bytes_ = 0;
   device_times_.assign(device_times_.size(), {});
   device_activations_.assign(device_activations_.size(), 0);
-  int device = way->layers.empty() ? 0 : spec_.layers[index_of(way->layers.front())].device;
-  for (const std::string& layer : way->layers) {
+  return forward_through(way->layers, input, mode, watch);
+}
+
+Result<Tensor> Module::forward_through(std::span<const std::string> layers, const Tensor& input, ForwardMode mode,
+                                       const TensorWatcher& watch) {
+  Tensor at = input;
+  int device = layers.empty() ? 0 : spec_.layers[index_of(layers.front())].device;
+  for (const std::string& layer : layers) {
     const int wanted = spec_.layers[index_of(layer)].device;
     if (std::exchange(device, wanted) != wanted) at = moved(at, mode.grad);
     Result<Tensor> out = run_layer(index_of(layer), at, mode, watch);
@@ -201,6 +206,13 @@ std::function<void(Time)> Module::clock_of(int device) {
 Result<Tensor> Module::run_layer(std::size_t index, Tensor at, ForwardMode mode, const TensorWatcher& watch) {
   const LayerSpec& spec = spec_.layers[index];
   Layer& here = *layers_[index];
+  for (const Tensor& p : here.parameters)
+    if (p.has_values() && !p.has_memory())
+      return Error{Code::autograd_misuse,
+                   fmt::format("the storage of {} is free: a wrapper holds a shard of it between forwards; call the "
+                               "wrapper's forward, not the module's",
+                               p.name()),
+                   {{"parameter", p.name()}}};
   const std::vector<std::string>& again = spec_.recompute;
   const bool recompute = mode.grad && std::find(again.begin(), again.end(), spec.name) != again.end();
   if (spec.kind != LayerKind::sized) at = cast(at, spec.dtype.value_or(spec_.dtype), mode.grad);

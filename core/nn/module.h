@@ -26,7 +26,7 @@
 //   order     parameters() and buffers() in definition order of the layers, each layer's own in the order above
 //   sums      over ascending indices in f64, rounded once to the module's dtype: the same bits from every compiler
 //   errors    invalid_argument for an unknown path, shape_mismatch for an input of another width or dtype, or of one
-//             row where batch-norm trains
+//             row where batch-norm trains; autograd_misuse where a parameter's storage is free (storage.h)
 #pragma once
 
 #include "core/base/quantity.h"
@@ -38,6 +38,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,6 +132,11 @@ class Module {
   std::vector<Tensor>& buffers() { return buffers_; }
   Tensor find(std::string_view name) const;  // the parameter or buffer; undefined when there is none
   Result<Tensor> forward(const Tensor& input, std::string_view path, ForwardMode mode, const TensorWatcher& watch = {});
+  // A part of that forward: these layers, one after another. For wrappers that do something in between.
+  Result<Tensor> forward_through(std::span<const std::string> layers, const Tensor& input, ForwardMode mode,
+                                 const TensorWatcher& watch = {});
+  // The path's layers in their order, of the default path for ""; null: there is no such path.
+  const PathSpec* path_named(std::string_view path) const;
   // A module whose parameters are differentiable copies of these: a gradient of the copy is one of the original. Its
   // buffers are this one's, where it keeps them, or copies.
   std::unique_ptr<Module> replica(bool keeps_buffers) const;
@@ -156,7 +162,6 @@ class Module {
 
  private:
   std::size_t index_of(std::string_view layer) const;
-  const PathSpec* path_named(std::string_view path) const;
   Result<Tensor> run_layer(std::size_t index, Tensor at, ForwardMode mode, const TensorWatcher& watch);
   Tensor moved(const Tensor& at, bool grad);
   std::function<void(Time)> clock_of(int device);

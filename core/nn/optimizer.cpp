@@ -2,6 +2,7 @@
 
 #include "core/nn/tensor_state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -140,6 +141,12 @@ class MasterCopies final : public Optimizer {
 };
 
 }  // namespace
+
+std::int64_t state_bytes(const OptimizerSpec& spec, DType dtype, std::int64_t elements) {
+  const bool adam = spec.kind == OptimizerSpec::Kind::adam;
+  const int numbers = (adam ? 2 : spec.momentum != 0.0 ? 1 : 0) + (spec.copies ? 1 : 0);
+  return elements * numbers * static_cast<std::int64_t>(std::max<std::size_t>(4, size_of(dtype)));
+}
 
 void Optimizer::zero_grad() {
   for (Tensor& p : parameters_) p.set_grad({});

@@ -21,6 +21,9 @@ struct OptimizerSpec {
   bool copies = false;
 };
 
+// What it keeps of so many trained elements: master copies and moments, of four bytes at least each.
+std::int64_t state_bytes(const OptimizerSpec& spec, DType dtype, std::int64_t elements);
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;

@@ -97,7 +97,7 @@ double Tensor::at(std::int64_t index) const {
 }
 
 std::vector<double> Tensor::values() const {
-  if (!has_values()) return {};
+  if (!has_values() || !has_memory()) return {};
   std::vector<double> out(static_cast<std::size_t>(numel()));
   const ConstView from = view();
   for (std::int64_t i = 0; i < from.count; ++i) out[static_cast<std::size_t>(i)] = load(from, i);
@@ -105,7 +105,7 @@ std::vector<double> Tensor::values() const {
 }
 
 Tensor Tensor::clone() const {
-  if (!has_values()) return sized(shape(), dtype(), has_memory());
+  if (!has_values() || !has_memory()) return sized(shape(), dtype(), has_memory());
   Tensor t = zeros(shape(), dtype());
   const ConstView from = view();
   const auto at = static_cast<std::ptrdiff_t>(TensorState::of(*this).offset);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ namespace pdsim::nn {
 // Bytes with one version counter, shared by every view of them.
 struct Memory {
   std::vector<std::byte> bytes;
-  bool absent = false;  // of a sized tensor
+  bool absent = false;               // of a sized tensor, or freed
+  std::optional<std::size_t> freed;  // so many bytes, until they are allocated again
   std::uint32_t version = 0;
 };
 

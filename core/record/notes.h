@@ -27,7 +27,7 @@ using NoteBody =
                  notes::VariableMissing, notes::RequiresGradSet, notes::BarrierDevice, notes::FileBegun,
                  notes::FileWritten, notes::FileRead, notes::NotWrapped, notes::ModelUsed, notes::DeviceLoad,
                  notes::RowsTaken, notes::ResultElsewhere, notes::CopyPassed, notes::TrainingSetup, notes::BackendUsed,
-                 notes::LossyLinks, notes::Dumped, notes::GroupProgress>;
+                 notes::LossyLinks, notes::Dumped, notes::GroupProgress, notes::UnitsSharded, notes::ShardClipped>;
 
 // What PyTorch or the library would print.
 std::string text_of(const notes::Warning& warning);

@@ -13,6 +13,10 @@ std::string text_of(const Purpose& purpose) {
       return std::to_string(purpose.number) + " coalesced";
     case PurposeKind::bucket:
       return "bucket " + std::to_string(purpose.number) + purpose.detail;
+    case PurposeKind::unit:
+      return "unit " + purpose.detail;
+    case PurposeKind::layer:
+      return "layer " + purpose.detail;
     default:
       return std::string(name_of(purpose.kind));
   }

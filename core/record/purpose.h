@@ -31,6 +31,9 @@ enum class PurposeKind : std::uint8_t {
   backward_sync,
   last_rank,
   buffer_rank,
+  unit,           // of a sharded model: its name in `detail`
+  layer,          // of tensor parallelism: its name in `detail`
+  gradient_norm,  // of all shards
 };
 
 template <>
@@ -54,6 +57,9 @@ inline constexpr auto enum_rows<PurposeKind> = std::to_array<EnumRow<PurposeKind
     {PurposeKind::backward_sync, "backward sync"},
     {PurposeKind::last_rank, "last rank"},
     {PurposeKind::buffer_rank, "buffer rank"},
+    {PurposeKind::unit, "unit"},
+    {PurposeKind::layer, "layer"},
+    {PurposeKind::gradient_norm, "gradient norm"},
 });
 
 struct Purpose {

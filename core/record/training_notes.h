@@ -204,6 +204,28 @@ struct RequiresGradSet {
   bool operator==(const RequiresGradSet&) const = default;
 };
 
+// The model was sharded in these units, the root last.
+struct UnitsSharded {
+  std::vector<std::string> units;
+  int stage = 3, line = 0, column = 0;
+  static constexpr std::string_view kind = "units-sharded";
+  static constexpr auto fields() {
+    return std::tuple{Field{"units", &UnitsSharded::units}, Field{"stage", &UnitsSharded::stage},
+                      Field{"line", &UnitsSharded::line}, Field{"column", &UnitsSharded::column}};
+  }
+  bool operator==(const UnitsSharded&) const = default;
+};
+
+// Gradients of a sharded model were clipped by the norm of what this rank holds of them.
+struct ShardClipped {
+  std::string norm, max_norm;
+  static constexpr std::string_view kind = "shard-clipped";
+  static constexpr auto fields() {
+    return std::tuple{Field{"norm", &ShardClipped::norm}, Field{"max_norm", &ShardClipped::max_norm}};
+  }
+  bool operator==(const ShardClipped&) const = default;
+};
+
 // This rank has the process group and the bare model.
 struct NotWrapped {
   static constexpr std::string_view kind = "not-wrapped";
