@@ -47,22 +47,23 @@ const BlockedRank* blocked_entry(const Report& report, Rank rank, std::int64_t c
   return it == report.blocked.end() ? nullptr : &*it;
 }
 
-TimelineEvents timeline_events(const Report& report) {
+TimelineEvents timeline_events(const Report& report, const std::vector<Rank>& ranks, std::size_t most) {
   TimelineEvents all;
   const Time moment = moment_of(report.run);
   for (const RankResult& result : report.run.ranks) {
     all.end = std::max(all.end, std::min(result.log.ended, moment));
+    const bool is_wanted = ranks.empty() || std::find(ranks.begin(), ranks.end(), result.log.rank) != ranks.end();
     for (const Call& call : result.log.calls) {
       if (call.issued > moment) continue;
       all.end = std::max(all.end, call.issued);
       if (!is_open_at(call, moment)) all.end = std::max(all.end, call.finished);
-      all.events.push_back({result.log.rank, &call, is_open_at(call, moment), call.finished});
+      if (is_wanted) all.events.push_back({result.log.rank, &call, is_open_at(call, moment), call.finished});
     }
   }
   if (report.run.deadlocked) all.end = std::max(all.end, report.run.deadlock_at);
   for (TimelineEvent& event : all.events)
     if (event.blocked) event.end = all.end;
-  if (all.events.size() <= most_events) return all;
+  if (all.events.size() <= most) return all;
 
   const Time around = report.divergence ? report.divergence->at : all.end;
   const auto distance = [&](const TimelineEvent& e) {
@@ -74,10 +75,10 @@ TimelineEvents timeline_events(const Report& report) {
            std::tuple(!b.blocked, distance(b), b.rank, b.call->id);
   };
   std::vector<TimelineEvent> near = all.events;
-  std::nth_element(near.begin(), near.begin() + most_events, near.end(), is_nearer);
-  const TimelineEvent first_left_out = near[most_events];
+  std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(most), near.end(), is_nearer);
+  const TimelineEvent first_left_out = near[most];
   const auto is_left_out = [&](const TimelineEvent& e) { return !is_nearer(e, first_left_out); };
-  all.left_out = all.events.size() - most_events;
+  all.left_out = all.events.size() - most;
   all.events.erase(std::remove_if(all.events.begin(), all.events.end(), is_left_out), all.events.end());
   return all;
 }

@@ -24,7 +24,9 @@ struct TimelineEvents {
   Time end{};
 };
 
-TimelineEvents timeline_events(const Report& report);
+// Of these ranks alone (empty: of all), and at most so many.
+TimelineEvents timeline_events(const Report& report, const std::vector<Rank>& ranks = {},
+                               std::size_t most = most_events);
 
 // fwd, bwd, opt, eval, coll, p2p, store, other: CSS classes and trace categories.
 std::string_view kind_of(const Call& call);

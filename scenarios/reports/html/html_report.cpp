@@ -6,31 +6,64 @@
 #include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/text/printable_json.h"
+#include "scenarios/text/rank_list.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdsim::scenarios {
 namespace {
 
-std::string pictures(const Report& report, const TimelineEvents& events) {
-  const TimelinePicture folded = timeline_svg(report, events, true);
+constexpr std::size_t most_ranks_apart = 16;  // with more, ranks that made the same calls share a row
+constexpr std::size_t most_events_below = 2'500, most_rows_opened = 8;
+
+std::vector<Rank> shown_ranks(const std::vector<RankRow>& rows) {
+  std::vector<Rank> ranks;
+  for (const RankRow& row : rows) ranks.push_back(row.shown);
+  return ranks;
+}
+
+std::string left_out_text(const TimelineEvents& events, const TimelinePicture& picture, std::size_t ranks) {
   std::string out;
   if (events.left_out > 0)
     out += fmt::format("<p class=\"quiet\">showing the {} events around the first divergence; {} are left out</p>\n",
                        events.events.size(), events.left_out);
-  if (folded.ranks_left_out > 0)
-    out += fmt::format("<p class=\"quiet\">{} of {} ranks are left out</p>\n", folded.ranks_left_out,
-                       report.run.ranks.size());
-  if (!folded.folded) return out + "<div class=\"scroll\">" + folded.svg + "</div>\n";
-  return out +
-         "<input type=\"checkbox\" id=\"linear\"> <label for=\"linear\">linear time (idle gaps are folded "
-         "otherwise)</label>\n" +
-         "<div class=\"scroll folded\">" + folded.svg + "</div>\n<div class=\"scroll linear\">" +
-         timeline_svg(report, events, false).svg + "</div>\n";
+  if (picture.ranks_left_out > 0)
+    out += fmt::format("<p class=\"quiet\">{} of {} ranks are left out</p>\n", picture.ranks_left_out, ranks);
+  return out;
+}
+
+// The ranks of a row that several share, each in its own, behind a line that opens them.
+std::string opened_row(const Report& report, const RankRow& shared) {
+  std::vector<RankRow> rows;
+  for (const Rank rank : shared.ranks)
+    if (rows.size() < most_rows) rows.push_back({rank, {rank}});
+  const TimelineEvents events = timeline_events(report, shown_ranks(rows), most_events_below);
+  TimelinePicture picture = timeline_svg(report, rows, events, true);
+  picture.ranks_left_out = shared.ranks.size() - rows.size();
+  return fmt::format("<details><summary>{} ranks made the same calls: {}</summary>\n{}<div class=\"scroll\">{}</div></details>\n",
+                     shared.ranks.size(), escaped(ranks_within(shared.ranks, 200)),
+                     left_out_text(events, picture, shared.ranks.size()), picture.svg);
+}
+
+std::string pictures(const Report& report, const std::vector<RankRow>& rows, const TimelineEvents& events) {
+  const TimelinePicture folded = timeline_svg(report, rows, events, true);
+  std::string out = left_out_text(events, folded, report.run.ranks.size());
+  if (!folded.folded)
+    out += "<div class=\"scroll\">" + folded.svg + "</div>\n";
+  else
+    out += "<input type=\"checkbox\" id=\"linear\"> <label for=\"linear\">linear time (idle gaps are folded "
+           "otherwise)</label>\n<div class=\"scroll folded\">" +
+           folded.svg + "</div>\n<div class=\"scroll linear\">" + timeline_svg(report, rows, events, false).svg +
+           "</div>\n";
+  std::size_t opened = 0;
+  for (const RankRow& row : rows)
+    if (row.ranks.size() > 1 && opened++ < most_rows_opened) out += opened_row(report, row);
+  return out;
 }
 
 std::string events_json(const TimelineEvents& events) {
@@ -89,11 +122,13 @@ std::string summary(const Report& report, const std::string& name) {
 std::string render_html(const Report& report, std::string_view text) {
   std::string name = report.scenario == nullptr ? "run" : report.scenario->name;
   if (report.scenario != nullptr && !report.scenario->variant.empty()) name += " / " + report.scenario->variant;
-  const TimelineEvents events = timeline_events(report);
+  const bool apart = report.run.ranks.size() <= most_ranks_apart;
+  const std::vector<RankRow> rows = apart ? rows_apart(report) : rows_together(report);
+  const TimelineEvents events = timeline_events(report, shown_ranks(rows));
   return filled(page::report_html, {{"title", escaped(name) + ": " + std::string(name_of(report.outcome))},
                                     {"style", std::string(page::report_css)},
                                     {"summary", summary(report, name)},
-                                    {"timeline", pictures(report, events)},
+                                    {"timeline", pictures(report, rows, events)},
                                     {"report", escaped(text)},
                                     {"events", events_json(events)},
                                     {"script", std::string(page::report_js)}});

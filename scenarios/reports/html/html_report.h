@@ -2,7 +2,8 @@
 //
 //   network  none: no link, font, image or script from elsewhere
 //   scripts  one, for hover linking; everything can be read without it
-//   cap      most_events calls and 64 ranks, around the first divergence; the page says what it leaves out
+//   rows     of more than 16 ranks those that made the same calls share one, which can be opened
+//   cap      most_events calls and 64 rows, around the first divergence; the page says what it leaves out
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

@@ -4,6 +4,7 @@
 #include "scenarios/records/log_view.h"
 #include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/time_scale.h"
+#include "scenarios/text/rank_list.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,6 @@ struct Lanes {
 };
 constexpr Lanes roomy{50.0, 17.0, 23.0}, compact{30.0, 11.0, 14.0};
 constexpr std::size_t most_roomy = 16;
-constexpr std::size_t most_ranks = 64;
 constexpr std::size_t most_arrows = 500;
 
 // 1, 2 or 5 times a power of ten, so that about ten of them make up `span`.
@@ -36,11 +36,13 @@ Time round_step(Time span) {
       if (span.ps / (decade * s).ps < 12) return decade * s;
 }
 
+std::string all_numbers(const std::vector<Rank>& ranks) { return numbers_within(ranks, std::string::npos); }
+
 class Picture {
  public:
-  Picture(const Report& report, const TimelineEvents& events, bool fold)
+  Picture(const Report& report, const std::vector<RankRow>& rows, const TimelineEvents& events, bool fold)
       : report_(report), events_(events), scale_(moments(), plot_left, plot_width, fold) {
-    choose_ranks();
+    place(rows);
   }
 
   TimelinePicture draw() {
@@ -59,7 +61,7 @@ class Picture {
     flags();
     waits();
     out_ += "</svg>\n";
-    return {std::move(out_), !scale_.gaps().empty(), report_.run.ranks.size() - y_of_.size()};
+    return {std::move(out_), !scale_.gaps().empty(), left_out_};
   }
 
  private:
@@ -80,25 +82,35 @@ class Picture {
 
   int node_of(Rank rank) const { return report_.scenario == nullptr ? 0 : report_.scenario->world.spec.node_of(rank); }
 
-  // All ranks, or in a large world the culprits, then the blocked, then the first.
-  void choose_ranks() {
-    if (report_.run.ranks.size() > most_roomy) lanes_ = compact;
-    std::vector<Rank> chosen;
-    const auto take = [&](Rank r) {
-      if (chosen.size() < most_ranks && std::find(chosen.begin(), chosen.end(), r) == chosen.end()) chosen.push_back(r);
-    };
-    if (report_.diagnosis())
-      for (std::size_t i = 0; i < std::min<std::size_t>(report_.diagnosis()->ranks.size(), most_ranks / 2); ++i)
-        take(report_.diagnosis()->ranks[i]);
-    for (std::size_t r = 0; r < std::min(report_.run.ranks.size(), most_ranks); ++r) take(static_cast<Rank>(r));
-    std::sort(chosen.begin(), chosen.end());
+  bool is_culprit(Rank rank) const {
+    const Diagnosis* found = report_.diagnosis();
+    return found != nullptr && std::find(found->ranks.begin(), found->ranks.end(), rank) != found->ranks.end();
+  }
+
+  // Chooses the rows, and where each of their ranks lies.
+  void place(const std::vector<RankRow>& rows) {
+    if (rows.size() > most_roomy) lanes_ = compact;
+    for (const RankRow& row : rows)
+      if (rows_.size() < most_rows / 2 && is_culprit(row.shown)) rows_.push_back(row);
+    const std::size_t culprits = rows_.size();
+    for (const RankRow& row : rows) {
+      const bool is_there = std::any_of(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(culprits),
+                                        [&](const RankRow& r) { return r.shown == row.shown; });
+      if (rows_.size() < most_rows && !is_there) rows_.push_back(row);
+      else if (!is_there) left_out_ += row.ranks.size();
+    }
+    std::sort(rows_.begin(), rows_.end(), [](const RankRow& a, const RankRow& b) { return a.shown < b.shown; });
+    shares_rows_ = std::any_of(rows_.begin(), rows_.end(), [](const RankRow& r) { return r.ranks.size() > 1; });
     int node = -1;
-    for (const Rank r : chosen) {
-      if (node >= 0 && node_of(r) != node) y_end_ += node_gap;
-      node = node_of(r);
-      y_of_[r] = top + y_end_;
+    for (const RankRow& row : rows_) {
+      if (node >= 0 && node_of(row.shown) != node && !shares_rows_) y_end_ += node_gap;
+      node = node_of(row.shown);
+      for (const Rank rank : row.ranks) y_of_[rank] = top + y_end_;
       y_end_ += lanes_.row;
     }
+  }
+  bool is_shown(Rank rank) const {
+    return std::any_of(rows_.begin(), rows_.end(), [rank](const RankRow& row) { return row.shown == rank; });
   }
 
   void axis(double height) {
@@ -140,9 +152,9 @@ class Picture {
   void steps(double height) {
     int last = -1;
     double free_from = 0.0;
-    if (y_of_.empty()) return;
+    if (rows_.empty()) return;
     for (const TimelineEvent& e : events_.events) {
-      if (e.rank != y_of_.begin()->first || e.call->site.step < 0 || e.call->site.step == last) continue;
+      if (e.rank != rows_.front().shown || e.call->site.step < 0 || e.call->site.step == last) continue;
       last = e.call->site.step;
       const double x = scale_.x(e.call->issued);
       out_ += fmt::format("<line class=\"step\" x1=\"{0:.1f}\" y1=\"22\" x2=\"{0:.1f}\" y2=\"{1:.1f}\"/>", x,
@@ -155,19 +167,25 @@ class Picture {
 
   void rows() {
     int node = -1;
-    const bool many = report_.scenario != nullptr && report_.scenario->world.spec.nodes > 1;
-    for (const auto& [rank, y] : y_of_) {
-      const bool culprit =
-          report_.diagnosis() && std::find(report_.diagnosis()->ranks.begin(), report_.diagnosis()->ranks.end(), rank) !=
-                                   report_.diagnosis()->ranks.end();
-      out_ += fmt::format("<rect class=\"row{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                          culprit ? " culprit" : "", plot_left, y, plot_width, lanes_.row - 6.0);
-      out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">rank {}{}</text>\n", y + lanes_.row / 2 - 3.0,
-                          rank, culprit ? " \u25c6" : "");
-      if (many && node_of(rank) != node)
+    const bool many = !shares_rows_ && report_.scenario != nullptr && report_.scenario->world.spec.nodes > 1;
+    for (const RankRow& row : rows_) {
+      const double y = y_of_.at(row.shown);
+      const bool culprit = is_culprit(row.shown);
+      const bool alone = row.ranks.size() == 1;
+      out_ += fmt::format(
+          "<rect class=\"row{}\" data-ranks=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+          culprit ? " culprit" : "", all_numbers(row.ranks), plot_left, y, plot_width, lanes_.row - 6.0);
+      out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">{}{}<title>{}</title></text>\n",
+                          y + (alone ? lanes_.row / 2 - 3.0 : lanes_.row / 2 - 9.0),
+                          alone ? fmt::format("rank {}", row.shown) : fmt::format("{} ranks", row.ranks.size()),
+                          culprit ? " \u25c6" : "", ranks_text(row.ranks));
+      if (!alone)
+        out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">{}</text>\n", y + lanes_.row / 2 + 4.0,
+                            numbers_within(row.ranks, 15));
+      if (many && node_of(row.shown) != node)
         out_ += fmt::format("<text class=\"axis start\" x=\"8\" y=\"{:.1f}\">node {}</text>\n",
-                            y - (lanes_.lane < roomy.lane ? 7.0 : -2.0), node_of(rank));
-      node = node_of(rank);
+                            y - (lanes_.lane < roomy.lane ? 7.0 : -2.0), node_of(row.shown));
+      node = node_of(row.shown);
     }
   }
 
@@ -179,7 +197,7 @@ class Picture {
     const bool around = inner != nullptr && inner->parent == e.call->id && inner->layer == Layer::program;
     return around || e.call->name == "train";
   }
-  bool is_drawn(const TimelineEvent& e) const { return y_of_.count(e.rank) != 0 && !is_around_others(e); }
+  bool is_drawn(const TimelineEvent& e) const { return is_shown(e.rank) && !is_around_others(e); }
 
   void bars() {
     std::string labels;  // above all bars
@@ -237,7 +255,7 @@ class Picture {
     const std::size_t first = all.size() > most_arrows ? all.size() - most_arrows : 0;
     for (std::size_t i = first; i < all.size(); ++i) {
       const MessageRecord& m = all[i];
-      if (y_of_.count(m.from) == 0 || y_of_.count(m.to) == 0 || m.sent < scale_.begin()) continue;
+      if (!is_shown(m.from) || !is_shown(m.to) || m.sent < scale_.begin()) continue;
       const double x2 = scale_.x(m.dropped ? m.sent + Time{1} : m.arrived);
       out_ += fmt::format(
           "<line class=\"message{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"><title>message {} from "
@@ -250,7 +268,7 @@ class Picture {
 
   void flags() {
     for (const RankResult& result : report_.run.ranks) {
-      if (y_of_.count(result.log.rank) == 0) continue;
+      if (!is_shown(result.log.rank)) continue;
       for (const Note* note : notes_of<notes::Fault>(result.log)) {
         const double x = scale_.x(note->at), y = y_of_.at(result.log.rank);
         out_ += fmt::format(
@@ -295,8 +313,8 @@ class Picture {
       out_ += fmt::format("<text class=\"label strong\" x=\"{:.1f}\" y=\"28\">who waits for whom</text>\n", x);
     std::size_t drawn = 0;
     for (const BlockedRank& b : report_.blocked) {
+      if (!is_shown(b.rank)) continue;
       const auto y = y_of_.find(b.rank);
-      if (y == y_of_.end()) continue;
       if (!b.any)
         for (const Rank to : b.waits_for)
           if (y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
@@ -312,7 +330,7 @@ class Picture {
       out_ += "\n";
     }
     for (const RankError& e : report_.errors)
-      if (const auto y = y_of_.find(e.rank); y != y_of_.end())
+      if (const auto y = y_of_.find(e.rank); is_shown(e.rank))
         out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">\u2717 {}</text>\n", x, y->second + 14.0,
                             name_of(e.code));
   }
@@ -320,7 +338,10 @@ class Picture {
   const Report& report_;
   const TimelineEvents& events_;
   TimeScale scale_;
-  std::map<Rank, double> y_of_;
+  std::vector<RankRow> rows_;
+  bool shares_rows_ = false;
+  std::size_t left_out_ = 0;      // ranks in no row
+  std::map<Rank, double> y_of_;  // of every rank of a row
   double y_end_ = 0.0;
   Lanes lanes_ = roomy;
   std::string out_;
@@ -328,8 +349,9 @@ class Picture {
 
 }  // namespace
 
-TimelinePicture timeline_svg(const Report& report, const TimelineEvents& events, bool fold) {
-  return Picture(report, events, fold).draw();
+TimelinePicture timeline_svg(const Report& report, const std::vector<RankRow>& rows, const TimelineEvents& events,
+                             bool fold) {
+  return Picture(report, rows, events, fold).draw();
 }
 
 }  // namespace pdsim::scenarios

@@ -2,17 +2,26 @@
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
+#include "scenarios/reports/rank_rows.h"
 #include "scenarios/reports/timeline_events.h"
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace pdsim::scenarios {
+
+constexpr std::size_t most_rows = 64;  // of a picture
 
 struct TimelinePicture {
   std::string svg;
   bool folded = false;  // idle gaps are folded in it
   std::size_t ranks_left_out = 0;
 };
-TimelinePicture timeline_svg(const Report& report, const TimelineEvents& events, bool fold);
+
+// `events` are those of the rows' shown ranks. Of more rows than most_rows those with ranks that the diagnosis names are drawn, and the
+// first. `fold`: idle gaps take little room.
+TimelinePicture timeline_svg(const Report& report, const std::vector<RankRow>& rows, const TimelineEvents& events,
+                             bool fold);
 
 }  // namespace pdsim::scenarios

@@ -18,8 +18,13 @@ std::string page_of(const Scenario& s) {
 }
 
 std::string picture_of(const Report& report) {
-  const TimelineEvents events = timeline_events(report);
-  return events.events.empty() ? "" : timeline_svg(report, events, true).svg;
+  constexpr std::size_t most_ranks_apart_here = 8;
+  const std::vector<RankRow> rows =
+      report.run.ranks.size() <= most_ranks_apart_here ? rows_apart(report) : rows_together(report);
+  std::vector<Rank> shown;
+  for (const RankRow& row : rows) shown.push_back(row.shown);
+  const TimelineEvents events = timeline_events(report, shown, 600);
+  return events.events.empty() ? "" : timeline_svg(report, rows, events, true).svg;
 }
 
 // Of a URL that is made of names of files and variants.

@@ -2,12 +2,14 @@
 
 #include "scenarios/reports/html/page.h"
 #include "scenarios/reports/time_scale.h"
+#include "scenarios/reports/timeline_events.h"
 #include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 #include "tests/unit/report/well_formed.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -62,6 +64,29 @@ TEST(HtmlReport, HostileNamesCannotLeaveTheirElement) {
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
 }
 
+// How many rows the first picture has, and the ranks of each.
+std::vector<std::string> rows_of(const std::string& html) {
+  std::vector<std::string> rows;
+  constexpr std::string_view mark = "data-ranks=\"";
+  for (std::size_t at = 0, end = html.find("</svg>", html.find("svg class=\"timeline\""));
+       (at = html.find(mark, at)) < end;) {
+    at += mark.size();
+    rows.push_back(html.substr(at, html.find('"', at) - at));
+  }
+  return rows;
+}
+
+TEST(HtmlReport, RanksThatMadeTheSameCallsShareARowWhereThereAreMany) {
+  Scenario scenario;
+  const std::string many = render_html(hang(scenario, 20), "");
+  EXPECT_EQ(first_problem(many), "");
+  EXPECT_EQ(rows_of(many), (std::vector<std::string>{"0, 2..19", "1"})) << "rank 1 is the culprit";
+  EXPECT_NE(many.find("<summary>19 ranks made the same calls: ranks 0, 2..19</summary>"), std::string::npos);
+  const std::string few = render_html(hang(scenario, 4), "");
+  EXPECT_EQ(rows_of(few), (std::vector<std::string>{"0", "1", "2", "3"}));
+  EXPECT_EQ(few.find("<details>"), std::string::npos);
+}
+
 std::string file_of_page(const std::string& name) {
   std::ifstream file(PDSIM_SOURCE_DIR "/scenarios/reports/html/page/" + name);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -71,6 +96,9 @@ TEST(HtmlReport, IsMadeOfTheFilesOfThePage) {
   EXPECT_EQ(page::report_html, file_of_page("report.html"));
   EXPECT_EQ(page::report_css, file_of_page("report.css"));
   EXPECT_EQ(page::report_js, file_of_page("report.js"));
+  EXPECT_EQ(page::index_html, file_of_page("index.html"));
+  EXPECT_EQ(page::index_css, file_of_page("index.css"));
+  EXPECT_EQ(page::index_js, file_of_page("index.js"));
   Scenario scenario;
   const std::string html = render_html(hang(scenario, 4), "{{title}}");
   EXPECT_NE(html.find(page::report_css), std::string::npos);
@@ -92,14 +120,29 @@ TEST(HtmlReport, StylesEveryClassThatItUses) {
   for (const std::string& name : used) EXPECT_NE(page::report_css.find("." + name), std::string_view::npos) << name;
 }
 
-TEST(HtmlReport, LeavesOutRanksAndEventsOfLargeWorldsAndSaysSo) {
+TEST(HtmlReport, LeavesOutRanksOfLargeWorldsAndSaysSo) {
   Scenario scenario;
   const Report report = hang(scenario, 1200);
   const std::string html = render_html(report, "");
-  EXPECT_NE(html.find("1136 of 1200 ranks are left out"), std::string::npos);
-  EXPECT_NE(html.find("events around the first divergence"), std::string::npos);
+  EXPECT_NE(html.find("1199 ranks made the same calls"), std::string::npos);
+  EXPECT_NE(html.find("1135 of 1199 ranks are left out"), std::string::npos);
   EXPECT_LT(html.size(), 4U << 20);
   EXPECT_NE(html.find(">rank 1 "), std::string::npos);
+}
+
+TEST(TimelineEvents, AreThoseAroundTheDivergenceWhereThereAreMore) {
+  Scenario scenario;
+  const Report report = hang(scenario, 4);
+  const TimelineEvents all = timeline_events(report);
+  EXPECT_EQ(all.left_out, 0U);
+  const TimelineEvents some = timeline_events(report, {}, 7);
+  EXPECT_EQ(some.events.size(), 7U);
+  EXPECT_EQ(some.left_out, all.events.size() - 7);
+  const auto is_blocked = [](const TimelineEvent& e) { return e.blocked; };
+  EXPECT_EQ(std::count_if(some.events.begin(), some.events.end(), is_blocked),
+            std::count_if(all.events.begin(), all.events.end(), is_blocked))
+      << "what is blocked is the point";
+  for (const TimelineEvent& e : timeline_events(report, {2}).events) EXPECT_EQ(e.rank, 2);
 }
 
 TEST(TimeScale, FoldsWhatIsLongerThanEverythingElse) {

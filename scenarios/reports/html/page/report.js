@@ -35,4 +35,62 @@
       event.preventDefault();
     });
   }
+  const boxes = [...document.querySelectorAll('.scroll')];
+  let zoom = 1;
+  // The point of the picture in the middle of its box stays there.
+  const zoomTo = factor => {
+    const next = Math.min(32, Math.max(1, zoom * factor));
+    for (const box of boxes) {
+      const middle = (box.scrollLeft + box.clientWidth / 2) * next / zoom;
+      box.querySelector('svg').style.width = next === 1 ? '' : next * box.clientWidth + 'px';
+      box.scrollLeft = middle - box.clientWidth / 2;
+    }
+    zoom = next;
+  };
+  const first = selector => {
+    for (const box of boxes) {
+      const found = box.offsetParent && box.querySelector(selector);
+      if (found) return found;
+    }
+  };
+  const holds = (ranks, wanted) => ranks.split(', ').some(part => {
+    const [from, to] = part.split('..').map(Number);
+    return from <= wanted && wanted <= (to === undefined ? from : to);
+  });
+  const showRank = text => {
+    const wanted = text.trim() === '' ? null : Number(text);
+    for (const picture of document.querySelectorAll('svg.timeline')) {
+      const rows = [...picture.querySelectorAll('rect.row')];
+      const row = wanted === null ? null : rows.find(other => holds(other.dataset.ranks, wanted));
+      const shown = row && row.dataset.ranks.split(/[.,]/)[0];
+      for (const part of picture.querySelectorAll('rect[data-rank], rect.row, line.braid, line.message'))
+        part.classList.toggle('dim', !!row && part !== row && part.dataset.rank !== shown);
+      if (row && picture.getBoundingClientRect().width) row.scrollIntoView({block: 'nearest'});
+    }
+  };
+  const tools = document.getElementById('tools');
+  tools.hidden = false;
+  tools.addEventListener('click', event => {
+    const {zoom: factor, to} = event.target.dataset;
+    if (factor) zoomTo(Number(factor));
+    const target = to && first(to);
+    if (target) target.scrollIntoView({block: 'nearest', inline: 'center'});
+  });
+  for (const button of tools.querySelectorAll('[data-to]')) button.hidden = !first(button.dataset.to);
+  document.getElementById('rank').addEventListener('input', event => showRank(event.target.value));
+  document.addEventListener('keydown', event => {
+    if (event.target.tagName === 'INPUT') return;
+    if (event.key === '+' || event.key === '-') zoomTo(event.key === '+' ? 2 : 0.5);
+  });
+  for (const box of boxes) {
+    let grabbed = null;
+    box.addEventListener('pointerdown', event => { grabbed = {x: event.clientX, left: box.scrollLeft}; });
+    box.addEventListener('pointermove', event => {
+      if (!grabbed || !event.buttons) return;
+      box.classList.add('moving');
+      box.scrollLeft = grabbed.left - (event.clientX - grabbed.x);
+    });
+    for (const end of ['pointerup', 'pointerleave'])
+      box.addEventListener(end, () => { grabbed = null; box.classList.remove('moving'); });
+  }
 })();
