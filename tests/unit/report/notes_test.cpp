@@ -50,8 +50,8 @@ std::vector<Note> one_of_each_kind() {
 TEST(Notes, HaveKindsThatAreAllDifferent) {
   std::set<std::string_view> kinds;
   for (const Note& note : one_of_each_kind()) {
-    kinds.insert(kind_of(note.body));
-    const auto none = note_of_kind(kind_of(note.body));
+    kinds.insert(pdsim::kind_of(note.body));
+    const auto none = note_of_kind(pdsim::kind_of(note.body));
     ASSERT_TRUE(none.has_value());
     EXPECT_EQ(none->index(), note.body.index());
   }
@@ -66,7 +66,7 @@ TEST(Notes, KeepEveryFieldInJson) {
   ASSERT_TRUE(after.ok()) << after.error().message;
   ASSERT_EQ(after->log.notes.size(), before.log.notes.size());
   for (std::size_t i = 0; i < before.log.notes.size(); ++i) {
-    EXPECT_EQ(after->log.notes[i].body, before.log.notes[i].body) << kind_of(before.log.notes[i].body);
+    EXPECT_EQ(after->log.notes[i].body, before.log.notes[i].body) << pdsim::kind_of(before.log.notes[i].body);
     EXPECT_EQ(after->log.notes[i].site, before.log.notes[i].site);
   }
 }
@@ -82,7 +82,7 @@ TEST(Notes, KeepEveryFieldInTheRecordRing) {
   ASSERT_TRUE(after.ok()) << after.error().message;
   ASSERT_EQ(after->log.notes.size(), before.size());
   for (std::size_t i = 0; i < before.size(); ++i)
-    EXPECT_EQ(after->log.notes[i].body, before[i].body) << kind_of(before[i].body);
+    EXPECT_EQ(after->log.notes[i].body, before[i].body) << pdsim::kind_of(before[i].body);
 }
 
 TEST(Notes, LeaveOutOfARingWhatDoesNotFitWhole) {
