@@ -10,10 +10,13 @@ install(TARGETS ${libraries} EXPORT pdsim-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pdsim)
 install(EXPORT pdsim-targets NAMESPACE pdsim:: DESTINATION ${package_dir})
-install(TARGETS pdsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY scenarios/catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenarios FILES_MATCHING PATTERN "*.yaml")
-install(DIRECTORY tools/guest/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/guest FILES_MATCHING PATTERN "*.py")
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The component `command` is what a package for those who run pdsim holds; PdsimPackage.cmake makes one of it.
+install(TARGETS pdsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+install(DIRECTORY scenarios/catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/scenarios COMPONENT command
+  FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY tools/guest/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/guest COMPONENT command
+  FILES_MATCHING PATTERN "*.py")
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)
 
 # The manual page and the completion of shells, printed by the command itself.
 set(printed ${CMAKE_CURRENT_BINARY_DIR}/printed)
@@ -25,10 +28,10 @@ add_custom_command(OUTPUT ${printed}/pdsim.1 ${printed}/pdsim ${printed}/_pdsim 
   COMMAND pdsim completion fish > ${printed}/pdsim.fish
   DEPENDS pdsim VERBATIM)
 add_custom_target(pdsim_printed ALL DEPENDS ${printed}/pdsim.1)
-install(FILES ${printed}/pdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${printed}/pdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${printed}/_pdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${printed}/pdsim.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${printed}/pdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+install(FILES ${printed}/pdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
+install(FILES ${printed}/_pdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+install(FILES ${printed}/pdsim.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
 
 configure_package_config_file(tools/cmake/pdsimConfig.cmake.in pdsimConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(pdsimConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -135,9 +135,9 @@ TEST(TimelineEvents, AreThoseAroundTheDivergenceWhereThereAreMore) {
   const Report report = hang(scenario, 4);
   const TimelineEvents all = timeline_events(report);
   EXPECT_EQ(all.left_out, 0U);
-  const TimelineEvents some = timeline_events(report, {}, 7);
-  EXPECT_EQ(some.events.size(), 7U);
-  EXPECT_EQ(some.left_out, all.events.size() - 7);
+  const TimelineEvents some = timeline_events(report, {}, 12);
+  EXPECT_EQ(some.events.size(), 12U);
+  EXPECT_EQ(some.left_out, all.events.size() - 12);
   const auto is_blocked = [](const TimelineEvent& e) { return e.blocked; };
   EXPECT_EQ(std::count_if(some.events.begin(), some.events.end(), is_blocked),
             std::count_if(all.events.begin(), all.events.end(), is_blocked))
