@@ -39,7 +39,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   if (options_of_world.backend) world.backend = *options_of_world.backend;
   Devices devices(library_named(world.backend), world.profile.starts_with("pytorch-1."));
   const RankProgram program = [&](RankEnvironment& env) {
-    Session session(env, job, devices, options_of_world.compute);
+    Session session(env, job, devices, options_of_world.compute, run.timeout);
     return session.run();
   };
   Result<RunRecord> record = sim::run(world, how, program);

@@ -16,6 +16,7 @@ struct GuestRun {
   RunRecord record;
   sim::WorldSpec world;                     // with the backend and the version that the script has
   std::vector<std::optional<Ended>> ended;  // how each process ended
+  std::optional<Time> timeout;               // of the default group, as the script has it
   bool introduced = false;                  // some rank came to init_process_group
   std::string library;                      // on which the script ran for real; empty: it was simulated
   std::vector<std::string> remarks;         // for people, on what the diagnosis does not tell

@@ -151,6 +151,7 @@ Session::Reply Session::join(Request& request) {
   options.size = static_cast<int>(request.size);
   options.timeout = timeout;
   if (!is_world) options.global_ranks = request.ranks;
+  if (is_world) timeout_ = timeout;
   if (is_world && options.rank != env_.rank)
     env_.recorder.note(notes::IdentityClaimed{options.rank, options.size, 0, options.rank, false});
   if (is_world && options.size != env_.world_size)
@@ -255,6 +256,7 @@ Session::Reply Session::sleep(const Request& request) {
 }
 
 Session::Reply Session::destroy(const Request& request) {
+  env_.recorder.leave(env_.recorder.enter("destroy_process_group"), {});
   if (request.all) {
     for (auto& [number, group] : groups_) group->destroy();
   } else if (ProcessGroup* group = group_of(request)) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,9 @@ struct Compute {
 
 class Session {
  public:
-  // `devices`: of all ranks together.
-  Session(RankEnvironment& env, Job& job, Devices& devices, const Compute& compute)
-      : env_(env), job_(job), devices_(devices), compute_(compute), script_(env.recorder) {}
+  // `devices`: of all ranks together. `timeout` gets that of the default group.
+  Session(RankEnvironment& env, Job& job, Devices& devices, const Compute& compute, std::optional<Time>& timeout)
+      : env_(env), job_(job), devices_(devices), compute_(compute), timeout_(timeout), script_(env.recorder) {}
   ProgramResult run();
 
  private:
@@ -73,6 +74,7 @@ class Session {
   Job& job_;
   Devices& devices_;
   const Compute compute_;
+  std::optional<Time>& timeout_;
   std::unique_ptr<Store> store_;
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
   std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;

@@ -5,6 +5,7 @@
 //   # line: dist.barrier()                a line of the script that the report shows; may come several times
 //   # says: Tensors must be CUDA          words of the report, however it breaks its lines
 //   # when: slow                          only in the long run of tests
+//   # saved: differs                      the calls alone, which --save writes, do not show the same
 //   # world: {nodes: 2}                   of its --world; # flag: another of the command's
 
 #include "tests/cli/support/program.h"
@@ -28,7 +29,7 @@ struct Wanted {
   std::string ranks, finds;
   bool slow = false;
   std::vector<std::string> lines, words, flags;
-  std::string world;
+  std::string world, saved;
 };
 
 Wanted wanted_of(const fs::path& script) {
@@ -44,6 +45,7 @@ Wanted wanted_of(const fs::path& script) {
     if (const std::string shown = value(line, "# line: "); !shown.empty()) wanted.lines.push_back(shown);
     if (const std::string said = value(line, "# says: "); !said.empty()) wanted.words.push_back(said);
     if (const std::string world = value(line, "# world: "); !world.empty()) wanted.world = world;
+    if (const std::string saved = value(line, "# saved: "); !saved.empty()) wanted.saved = saved;
     if (const std::string flag = value(line, "# flag: "); !flag.empty()) wanted.flags.push_back(flag);
   }
   return wanted;
@@ -84,7 +86,8 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
     arguments.insert(arguments.end(), {"--world", "world.yaml"});
   }
   arguments.insert(arguments.end(), wanted.flags.begin(), wanted.flags.end());
-  arguments.insert(arguments.end(), {"--", python_with_torch(), script.string()});
+  const std::string saved = "saved_calls.yaml";
+  arguments.insert(arguments.end(), {"--save", saved, "--", python_with_torch(), script.string()});
   const cli_tests::Ended run = cli_tests::run_pdsim(arguments, folder.path());
   const bool healthy = wanted.finds == "nothing";
   EXPECT_EQ(run.status, healthy ? 0 : 1) << run.output << run.problems;
@@ -94,7 +97,13 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
     EXPECT_NE(run.output.find(line), std::string::npos) << line << "\n" << run.output;
   const std::string all = in_one_line(run.output);
   for (const std::string& said : wanted.words) EXPECT_NE(all.find(said), std::string::npos) << said << "\n" << run.output;
-  for (const std::string& name : folder.names()) EXPECT_EQ(name, "world.yaml") << "it left that";
+  for (const std::string& name : folder.names()) EXPECT_TRUE(name == "world.yaml" || name == saved) << name << " is left";
+  const std::string shows = wanted.saved.empty() ? "shows the same without the script" : "does not show the same";
+  EXPECT_NE(run.output.find(shows), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("could not be written"), std::string::npos) << run.output;
+  const cli_tests::Ended alone = cli_tests::run_pdsim({"scenario", saved}, folder.path());
+  EXPECT_EQ(alone.status, 0) << alone.output << alone.problems << cli_tests::text_of(folder.path() / saved);
+  EXPECT_EQ(cli_tests::run_pdsim({"check", saved}, folder.path()).status, 0) << cli_tests::text_of(folder.path() / saved);
 }
 
 std::string name_of_test(const testing::TestParamInfo<fs::path>& script) {

@@ -2,30 +2,27 @@
 
 #include "backends/launch/guarded.h"
 #include "backends/launch/launch.h"
-#include "scenarios/language/loader.h"
+#include "backends/os/whole_file.h"
+#include "scenarios/guests/saved/saved_scenario.h"
 #include "sim/kernel/choose.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/scenarios/script/script_runs.h"
+#include "tools/scenarios/script/world_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace pdsim::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 // What cannot be said of a script's own library; empty: all is well.
 std::string on_problem(const RunFlags& flags) {
@@ -44,48 +41,6 @@ std::string on_problem(const RunFlags& flags) {
   return given == nullptr ? "" : fmt::format("{} is of the simulated world; --on real leaves the script its own library", given);
 }
 
-std::string world_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-// A block of YAML below a key.
-std::string indented(const std::string& text) {
-  std::string lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines += "  " + line + "\n";
-  return lines;
-}
-
-// The world and the faults that the flags name, by the rules of scenario files. input_invalid, with what is wrong.
-Result<scenarios::World> world_of(const RunFlags& flags) {
-  std::string text = "pdsim: 1\nname: run\nsummary: the world of a script\nworld:\n";
-  if (!flags.world.empty() && !fs::is_regular_file(flags.world))
-    return Error{Code::input_invalid, fmt::format("--world {}: there is no such file", flags.world), {}};
-  if (flags.world.empty()) text += fmt::format("  ranks: {}\n", std::max(flags.ranks, 1));
-  text += indented(flags.world.empty() ? std::string() : world_text(flags.world));
-  if (!flags.faults.empty()) text += "faults:\n";
-  for (const std::string& fault : flags.faults) text += fmt::format("  - {{{}}}\n", fault);
-  text += "program: [init_process_group, {repeat: {times: 1000, do: [barrier]}}]\nexpect: {outcome: ok}\n";
-  const scenarios::LoadedFile file = scenarios::load_text("run.yaml", text);
-  for (const scenarios::Diagnostic& diagnostic : file.diagnostics)
-    if (!diagnostic.warning)
-      return Error{Code::input_invalid,
-                   fmt::format("{}: {}", flags.faults.empty() ? "--world " + flags.world : "--world or --fault",
-                               diagnostic.what),
-                   {}};
-  if (file.variants.empty()) return Error{Code::input_invalid, "the world cannot be read", {}};
-  scenarios::World world = file.variants.front().world;
-  if (flags.ranks > 0 && world.spec.ranks() != flags.ranks)
-    return Error{Code::input_invalid,
-                 fmt::format("--world {} has {} ranks, and -n says {}", flags.world, world.spec.ranks(), flags.ranks),
-                 {}};
-  world.spec.seed = flags.seed;
-  return world;
-}
-
 std::string compute_problem(const std::string& text) {
   const auto compute = compute_of(text);
   return compute.ok() ? "" : compute.error().message;
@@ -101,8 +56,20 @@ std::string silence_problem(const std::string& text) {
   return time.ok() ? "" : fmt::format("{}; write a time with its unit, such as 60s", time.error().message);
 }
 
+// Where --save cannot write; empty: it can, or is not given.
+std::string save_problem(const std::string& path) {
+  if (path.empty()) return {};
+  std::string problem = scenarios::guests::saved_name_problem(path);
+  if (problem.empty()) problem = place_problem(path);
+  return problem.empty() ? problem : "--save " + problem;
+}
+
 int run(const RunFlags& flags, Console& console) {
-  std::string problem = program_problem(flags.command.front());
+  const std::string& program = flags.command.front();
+  std::string problem = program.ends_with(".yaml")
+                            ? fmt::format("{} is a scenario file: `pdsim scenario {}` runs it", program, program)
+                            : program_problem(program);
+  if (problem.empty()) problem = save_problem(flags.save);
   if (problem.empty()) problem = on_problem(flags);
   if (!flags.backend.empty() && library_named(flags.backend) == nullptr)
     problem = fmt::format("--backend {}: there are {}", flags.backend, fmt::join(library_names, ", "));
@@ -168,6 +135,9 @@ Action declare_run(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--out", flags->out, "folder for report.html, trace.json and events.jsonl")
       ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
+  app.add_option("--save", flags->save,
+                 "scenario file, such as mine.yaml, that gets what the ranks called: it shows the same without the script")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "the file has no name" : ""); });
   app.add_flag("--json", flags->json, "the report as one JSON object; what the program prints goes to standard error");
   app.add_flag("--no-fork", flags->no_fork, "an interpreter of its own for each rank, none forked from one that has imported torch");
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();

@@ -69,6 +69,8 @@ class Watched:
             return
         site, self.site = self.site, None
         arrived: Set[int] = set(self.arrived)
+        if not arrived:
+            return  # the backward was of another model: of the critic, whose input the generator made
         for number, bucket in enumerate(self.buckets):
             missing = [i for i in bucket if i not in arrived]
             if missing:

@@ -15,6 +15,7 @@ struct RunFlags {
   std::string backend;
   std::string patience = "60s";
   std::string out;
+  std::string save;
   std::string world;
   std::vector<std::string> faults;
   std::string compute = "none";

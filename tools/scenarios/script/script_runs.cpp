@@ -8,6 +8,7 @@
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
 #include "tools/flags/trial_flags.h"
+#include "tools/scenarios/script/saved_file.h"
 
 #include <fmt/format.h>
 
@@ -248,7 +249,10 @@ class Runs {
       console_.problem(fmt::format("PyTorch {} has not been tried with pdsim run, as {} have; the run went on",
                                    result.run.version, scenarios::guests::tried_versions));
     try_cures(result, flags);
-    return tell(result, flags, more, console_);
+    const bool saves = !flags.save.empty() && !result.report.run.ranks.empty() &&
+                       (result.run.introduced || result.status != exit_held);
+    const std::string saved = saves ? save_calls(flags, result.run, result.report, result.status) : "";
+    return tell(result, flags, more + saved, console_);
   }
 
   std::string too_old(const std::string& version) const {

@@ -1,6 +1,7 @@
 # ranks: 4
 # world: {nodes: 2, ranks_per_node: 2}
 # finds: raised
+# saved: differs
 # says: CUDA error: invalid device ordinal
 # says: _broken.py:12
 import os

@@ -1,0 +1,17 @@
+// `pdsim run --save`: what the ranks called, as a scenario file. The file is run once before it is written, so that it says what it shows.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+#include "scenarios/guests/run.h"
+#include "tools/command.h"
+#include "tools/scenarios/script/run_flags.h"
+
+#include <string>
+
+namespace pdsim::tools {
+
+// Writes flags.save. `report` is of `run`. Returns what there is to say, in lines; `status` becomes that of an error.
+std::string save_calls(const RunFlags& flags, const scenarios::guests::GuestRun& run, const scenarios::Report& report,
+                       int& status);
+
+}  // namespace pdsim::tools
