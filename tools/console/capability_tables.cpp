@@ -75,8 +75,8 @@ std::string capability_tables() {
   text +=
       "\nlibrary: its own; a plan of pdsim's runs over its messages as well. plan, pdsim: it has none, and pdsim's "
       "does it.\n"
-      "Buffers lie in the CPU's memory. A scenario's `backend` refuses beyond that what PyTorch's backend of that name "
-      "does.\n";
+      "Buffers lie in the CPU's memory. In addition, a scenario's `backend` rejects whatever PyTorch's backend of that "
+      "name rejects.\n";
   return text;
 }
 
