@@ -239,7 +239,7 @@ class LaunchedJob {
       const bool stopped = look != below.end() && (look->state == 'T' || look->state == 't');
       const std::string_view state = ended_[r]                      ? "is done"
                                      : stopped                      ? "is stopped"
-                                     : records_.is_between_calls(r) ? "is in code of its own"
+                                     : records_.is_between_calls(r) ? "is outside any collective"
                                                                     : "waits";
       text += fmt::format("{}rank {} {}", r == 0 ? "" : ", ", r, state);
       if (!ended_[r] && look != below.end()) text += fmt::format(" (process {}{})", look->pid, records_.last_call(r));

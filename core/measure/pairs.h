@@ -1,4 +1,4 @@
-// Timing of every pair of ranks: messages to and fro between two ranks at several sizes, one pair after the other while the others
+// Timing of every pair of ranks: messages back and forth between two ranks at several sizes, one pair after the other while the others
 // wait at a barrier; and what follows: latency and bandwidth of each link, and which links are slow beside the others.
 //
 //   time     half of a round trip, the least of several averages: what disturbs a machine only adds

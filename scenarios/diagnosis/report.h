@@ -19,7 +19,7 @@
 
 namespace pdsim::scenarios {
 
-// The operation each blocked rank sits in when nothing can happen any more.
+// The operation each blocked rank sits in when no rank can make progress.
 struct BlockedRank {
   Rank rank = 0;
   std::string in;  // all_reduce, barrier, broadcast, send, init ...

@@ -40,7 +40,7 @@ std::string outside_of_calls(const RankLog& log) {
   if (log.calls.empty() || has_program_calls(log)) return {};
   const Call& last = log.calls.back();
   const std::string number = last.seq >= 0 ? fmt::format(" #{}", last.seq) : std::string();
-  return fmt::format("was in code of its own, after {}{} of group {}", call_text(last), number, last.group);
+  return fmt::format("was outside any collective, after {}{} of group {}", call_text(last), number, last.group);
 }
 
 const Call* failed_operation(const RankLog& log, Code code) {

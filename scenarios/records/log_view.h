@@ -44,7 +44,7 @@ RankState state_at(const RankLog& log, Time moment);
 
 // Whether the record tells what the program did between its collectives and messages. Dumps of PyTorch do not.
 bool has_program_calls(const RankLog& log);
-// Of a record that does not, for a rank that is in no call: "was in code of its own, after all_reduce #3 of group dp". Else
+// Of a record that does not, for a rank that is in no call: "was outside any collective, after all_reduce #3 of group dp". Else
 // empty.
 std::string outside_of_calls(const RankLog& log);
 

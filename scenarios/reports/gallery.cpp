@@ -76,7 +76,7 @@ std::string gallery_page(std::span<const GalleryEntry> entries) {
                                       : fmt::format("{}", fmt::join(files, ", ")));
   }
   page +=
-      "\n| file | what one searches for | cause | diagnosis | cure | real worlds | PyTorch "
+      "\n| file | symptom | cause | diagnosis | cure | real worlds | PyTorch "
       "|\n|---|---|---|---|---|---|---|\n";
   for (const GalleryEntry& e : entries) {
     if (!e.pitfall.given) continue;
@@ -90,11 +90,11 @@ std::string gallery_page(std::span<const GalleryEntry> entries) {
 std::string gallery_text(const GalleryEntry& e) {
   std::string text = fmt::format("{}\n{}", e.name, wrapped(e.summary, 2));
   if (!e.pitfall.given) return text;
-  text += "\n" + paragraph("what one searches for", e.pitfall.symptom);
+  text += "\n" + paragraph("symptom", e.pitfall.symptom);
   text += paragraph("cause", e.pitfall.cause);
   if (!e.diagnoses.empty()) text += paragraph("diagnosis", fmt::format("{}", fmt::join(e.diagnoses, ", ")));
   text += paragraph("cure", e.pitfall.cure);
-  text += paragraph("proven by", fmt::format("broken: {}; cured: {}", fmt::join(e.broken, ", "),
+  text += paragraph("shown by variants", fmt::format("fails in {}; fixed in {}", fmt::join(e.broken, ", "),
                                              e.cures.empty() ? "none" : fmt::format("{}", fmt::join(e.cures, ", "))));
   text += paragraph("PyTorch versions", versions_of(e.pitfall));
   text += paragraph("real worlds", worlds_of(e.pitfall));

@@ -5,7 +5,7 @@
 //   progress  ordinary events are progress; watchdog events are not. When only watchdogs are left and a rank is parked,
 //             on_deadlock runs once, at that virtual time, and the run goes on with the watchdogs.
 //   unwinding cancel() makes a rank's next (or present) park throw a private exception that ends its fiber, so that its
-//             destructors run; run() cancels whoever is left when nothing can happen any more.
+//             destructors run; run() cancels whoever is left when no rank can make progress.
 //   threads   everything happens inside run(), on a thread of its own
 #pragma once
 

@@ -86,7 +86,7 @@ constexpr std::array forms{
     Form{"timeline", R"(^timeline )"},
     Form{"devices", R"(^devices in the last step)"},
     Form{"why", R"(^why$)"},
-    Form{"point of no return", R"(^  inevitable since)"},
+    Form{"point of no return", R"(^  unavoidable since)"},
     Form{"warnings", R"(^warnings)"},
     Form{"what the backend says", R"(^what the backend)"},
     Form{"fix without a proof", R"(^fix$)"},

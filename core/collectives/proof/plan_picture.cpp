@@ -191,9 +191,9 @@ std::string draw_plan(const Algorithm& algorithm, const PlanCase& at) {
   text += fmt::format("rounds    {}\nmessages  {}\n", cost.rounds, cost.messages);
   text += fmt::format("sent      {} by the busiest rank", to_string(Bytes{cost.elements_sent}));
   if (least > 0)
-    text += fmt::format("; no {} can do with less than {}", name_of(algorithm.kind), to_string(Bytes{least}));
+    text += fmt::format("; no {} can send less than {}", name_of(algorithm.kind), to_string(Bytes{least}));
   if (!algorithm.formula.empty()) text += fmt::format("\ntime      {}\n\n{}", algorithm.formula, formula_letters());
-  return text + "\n\n" + rounds_of(trace, at.size) + "\nnumbers are the bytes sent; + is added to what is there\n";
+  return text + "\n\n" + rounds_of(trace, at.size) + "\nnumbers are the bytes sent; + is added to the receiver's buffer\n";
 }
 
 std::string draw_plan_svg(const Algorithm& algorithm, const PlanCase& at) {
@@ -211,7 +211,7 @@ std::string draw_plan_svg(const Algorithm& algorithm, const PlanCase& at) {
   text +=
       fmt::format("<text x=\"10\" y=\"20\">{}{}</text>\n", title_of(algorithm, at),
                   drawn < messages.size() ? fmt::format("; the first {} of {} messages", drawn, messages.size()) : "");
-  text += fmt::format("<text class=\"bytes\" x=\"10\" y=\"{}\">red: added to what is there; blue: kept</text>\n",
+  text += fmt::format("<text class=\"bytes\" x=\"10\" y=\"{}\">red: added to the receiver's buffer; blue: replaces it</text>\n",
                       bottom + 14);
   for (Rank r = 0; r < at.size; ++r)
     text += fmt::format(

@@ -55,7 +55,7 @@ std::string cost_problem(const Algorithm& a, const PlanCase& at, const PlanCost&
   }
   const std::int64_t least = least_elements_sent(a.kind, at.size, at.count);
   if (counted.elements_sent >= least) return {};
-  return fmt::format("sends {} elements from the busiest rank, and no {} can do with less than {}",
+  return fmt::format("sends {} elements from the busiest rank, and no {} can send less than {}",
                      counted.elements_sent, name_of(a.kind), least);
 }
 

@@ -23,7 +23,7 @@ namespace pdsim::scenarios {
 inline constexpr std::size_t most_listed = 1024;
 
 // The ranks that sit in something at `moment` (Time::max(): the end of the record), by rank. A rank that is only between
-// calls or computes is not blocked, unless `everyone` says that nothing can happen any more.
+// calls or computes is not blocked, unless `everyone` says that no rank can make progress.
 std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool everyone);
 
 // The shortest circle of ranks that wait for each other, through the smallest rank; empty when there is none.

@@ -224,7 +224,7 @@ constexpr std::array<Advice, 10> advices{{
     {"end of sequence not found", "the indentation does not fit", "entries of one list begin in one column, with `- `"},
     {"EOF in scalar", "a quote is never closed", "the file ends before the closing quote"},
     {"illegal EOF", "the file ends in the middle of a value", "is it complete?"},
-    {"illegal map value", "a `: ` where no mapping can begin", "put values with `: ` in quotes; indent with spaces"},
+    {"illegal map value", "unexpected `: `; is a colon missing at the end of the line above?", "put values with `: ` in quotes; indent with spaces"},
     {"illegal block entry", "a `- ` where no list can begin", "begin list entries on lines of their own"},
     {"the referenced anchor", "an alias (`*name`)", "write the value out; variants with `set` cover what differs"},
 }};

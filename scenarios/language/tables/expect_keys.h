@@ -23,7 +23,7 @@ inline constexpr Key blocked_keys[] = {
     {.name = "step", .type = Type::int_set, .help = "in which step"},
 };
 inline constexpr Group blocked{
-    .title = "expect.blocked", .help = "who sits where when nothing can happen any more", .keys = blocked_keys};
+    .title = "expect.blocked", .help = "who sits where when no rank can make progress", .keys = blocked_keys};
 inline constexpr Key value_keys[] = {
     {.name = "tensor",
      .type = Type::text,

@@ -234,7 +234,7 @@ inline constexpr std::array operation_table{
         .traits = in_train | only_in_train | needs_model},
     Key{.name = "requires_grad",
         .type = Type::group,
-        .help = "freezes layers, or lets them train again, of which a wrapper learns nothing",
+        .help = "freezes layers, or lets them train again, without the wrapper noticing",
         .group = &requires_grad_options,
         .traits = in_train | needs_model},
     Key{.name = "barrier",

@@ -252,7 +252,7 @@ std::string dumped_waits(const Report& report) {
   if (rows.size() > most_waits) rows = wait_rows(report, true);
   std::string out = "who waits for whom\n";
   for (std::size_t i = 0; i < std::min(rows.size(), most_waits); ++i) out += wrapped_behind(wait_text(rows[i]), 2, 4);
-  if (rows.size() > most_waits) out += fmt::format("  and {} more kinds of waits\n", rows.size() - most_waits);
+  if (rows.size() > most_waits) out += fmt::format("  ... and {} more\n", rows.size() - most_waits);
   if (!report.cycle.empty()) {
     std::string cycle;
     constexpr std::size_t most = 12;

@@ -169,7 +169,7 @@ std::string waits_section(const Report& report) {
   const bool dumped = report.world == pytorch_world;
   std::string out = report.run.deadlocked && dumped ? fmt::format("who waits for whom (nothing is recorded after {})\n",
                                                                   to_string(report.run.deadlock_at))
-                    : report.run.deadlocked ? fmt::format("who waits for whom (after {} nothing can happen any more)\n",
+                    : report.run.deadlocked ? fmt::format("who waits for whom (no rank can make progress after {})\n",
                                                           to_string(report.run.deadlock_at))
                                             : std::string("who waits for whom\n");
   std::vector<std::pair<std::string, std::string>> names;

@@ -93,7 +93,7 @@ std::string divergence_section(const Report& report) {
 
 std::string why_section(const Diagnosis& d) {
   std::string out = "why\n" + wrapped(d.why, 2);
-  if (!d.inevitable.empty()) out += wrapped("inevitable " + d.inevitable, 2);
+  if (!d.inevitable.empty()) out += wrapped("unavoidable " + d.inevitable, 2);
   return out + "\n";
 }
 

@@ -41,13 +41,13 @@ const std::string waits_for_one = "ranks 0, 2 wait in all_reduce #4 of group wor
 
 TEST(LaunchNotice, NamesTheRankThatSleepsAndNotThoseThatWaitForIt) {
   expect_told("sleep", waits_for_one,
-              {"pdsim: no rank has ", "rank 0 waits (process ", "rank 1 is in code of its own (process ",
+              {"pdsim: no rank has ", "rank 0 waits (process ", "rank 1 is outside any collective (process ",
                "; its last call was all_reduce #3 of group world, which was done), rank 2 waits"});
 }
 
 TEST(LaunchNotice, NamesTheRankThatComputesForEver) {
   expect_told("compute", waits_for_one,
-              {"pdsim: no rank has begun or ended a call for 300ms: ", "rank 1 is in code of its own (process "});
+              {"pdsim: no rank has begun or ended a call for 300ms: ", "rank 1 is outside any collective (process "});
 }
 
 TEST(LaunchNotice, NamesTheRankThatIsInAnotherCall) {

@@ -120,8 +120,8 @@ pitfall:
   EXPECT_EQ(entry.diagnoses, std::vector<std::string>{"missing-call"});
   EXPECT_EQ(entry.cures, std::vector<std::string>{"fixed"});
   EXPECT_EQ(gallery_text(entry),
-            "mine\n  Only rank 0 comes.\n\nwhat one searches for\n  barrier hangs\ncause\n  it stands inside an if\n"
-            "diagnosis\n  missing-call\ncure\n  let every rank call it\nproven by\n  broken: broken; cured: fixed\n"
+            "mine\n  Only rank 0 comes.\n\nsymptom\n  barrier hangs\ncause\n  it stands inside an if\n"
+            "diagnosis\n  missing-call\ncure\n  let every rank call it\nshown by variants\n  fails in broken; fixed in fixed\n"
             "PyTorch versions\n  every version\nreal worlds\n  gloo; MPI is busy\n  mpi: broken is skipped, for it is "
             "busy\n\nrun it   pdsim scenario mine\n");
 }

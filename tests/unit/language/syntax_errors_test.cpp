@@ -159,7 +159,7 @@ TEST(SyntaxError, RejectsTabsInTheIndentation) {
 
 TEST(SyntaxError, ExplainsAColonInAValue) {
   EXPECT_EQ(report_of(with("summary: one sentence", "summary: one: sentence")),
-            R"(error[scenario]: a `: ` where no mapping can begin
+            R"(error[scenario]: unexpected `: `; is a colon missing at the end of the line above?
   --> mine.yaml:3:13
   |
 3 | summary: one: sentence

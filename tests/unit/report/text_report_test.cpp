@@ -100,7 +100,7 @@ deadlock[unused-parameters]: rank 0 waits for a gradient bucket that rank 1 will
 23 | ddp: {bucket_cap: 25MiB, find_unused_parameters: false}
    |                          ----------------------------- so DDP does not look for them
 
-who waits for whom (after 870us nothing can happen any more)
+who waits for whom (no rank can make progress after 870us)
   rank 0 --all_reduce #3 (bucket 0, step 2)--> rank 1   which called barrier instead
   rank 1 --barrier #3------------------------> rank 0   which called all_reduce instead
   cycle: 0 -> 1 -> 0
@@ -121,7 +121,7 @@ why
   arrived, so it never called all_reduce for bucket 0 and what comes after it. backward() still
   returned normally there; its gradients were NOT averaged, and an optimizer step on them lets the
   replicas drift apart. Another forward on rank 1 would have raised reduction-not-finished.
-  inevitable since 580us: rank 1 took path short in step 2
+  unavoidable since 580us: rank 1 took path short in step 2
 
 fix   (variant `fixed` proves it)
   ddp: {find_unused_parameters: true}

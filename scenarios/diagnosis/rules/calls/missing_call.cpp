@@ -149,7 +149,7 @@ std::optional<Diagnosis> missing_call(const Report& report) {
       "Meanwhile {} "
       "{}, so the call can never complete.",
       capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, where);
-  d.fix = fmt::format("let every rank of group {} make this call, or none", at.group);
+  d.fix = fmt::format("make this call on every rank of group {}, or on none", at.group);
   d.fix_lines = {
       "look for a loop that runs more often on some ranks (uneven data), an early return, or an `if rank == ...`"};
   if (at.minority == waiting) {  // most ranks agree that there is no such call

@@ -132,7 +132,7 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
   d.cause = fmt::format("all ranks entered {}, and {} did not come out of it", what, ranks_text(inside->stuck));
   d.why = fmt::format(
       "Every rank made this call with the same arguments. For {} it is over; {} still in it: what they need from the "
-      "others did not reach them, and nobody recorded why. The others now wait further on for ranks that are not "
+      "others did not reach them, and nobody recorded why. The others are now waiting in a later call for ranks that will not "
       "coming.",
       ranks_text(inside->left), who(inside->stuck, "is", "are"));
   d.fix = fmt::format("look at the network and the processes of {}; no change of the program helps",

@@ -62,7 +62,7 @@ constexpr std::string_view rank_hung_text =
     R"(A process is alive and does nothing: a lock of its own, a data loader that waits, a stuck file system, a debugger, a device
 that does not answer. Its sockets stay open, so its peers see silence, which looks like slowness.
 
-How to recognise it: all ranks but one are in the same collective, and the one is in code of its own and stays there. Its
+How to recognise it: all ranks but one are in the same collective, and the one is outside any collective and stays there. Its
 stack, not the stacks of the others, tells why.
 
 What happens next depends on the backend: Gloo gives up after its timeout (30 minutes by default), NCCL's watchdog ends the

@@ -207,7 +207,7 @@ constexpr std::string_view delayed_enter_text =
 saves a checkpoint, compiles a kernel, or evaluates alone for longer than the timeout makes the others give up, and a job
 that would have gone on ends. Defaults are 30 minutes (Gloo) and 10 minutes (NCCL); the store's is 5 minutes.
 
-How to recognise it: the late rank is in code of its own when the others report the timeout, and calls the collective
+How to recognise it: the late rank is outside any collective when the others report the timeout, and calls the collective
 afterwards, where it finds its peers gone. A monitored barrier before the collective names it.
 
 Fix: equal work on all ranks, or less for the late one: save checkpoints asynchronously, divide the evaluation, start all

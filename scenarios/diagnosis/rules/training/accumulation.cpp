@@ -246,18 +246,17 @@ std::optional<Diagnosis> batch_sizes_differ(const Report& report) {
              fmt::format("takes {} rows, and its loss is their mean times {:.4g}", share.rows, share.factor)));
   }
   const double times = weight_of_a_row(small) / weight_of_a_row(large);
-  d.headline = fmt::format("a row of rank {} counts {:.4g} times as much as one of rank {}: {} rows against {}", few,
-                           times, many, small.rows, large.rows);
+  d.headline = fmt::format("each row on rank {} has {:.4g} times the weight of a row on rank {} ({} rows against {})",
+                           few, times, many, small.rows, large.rows);
   d.cause = fmt::format("each rank's loss is the mean over its own rows, {} on rank {} and {} on rank {}", small.rows,
                         few, large.rows, many);
   d.why =
       "DDP averages over ranks, whatever stands behind each of them. With means over different numbers of rows, or of "
-      "tokens that are not padding, that is not a mean over all rows: one that is alone on its rank weighs as much as "
-      "all "
-      "of another rank together. Nothing fails, and replicas agree.";
+      "tokens that are not padding, this is not the mean over all rows: a single row on one rank weighs as much as all "
+      "rows of another. Nothing fails, and replicas agree.";
   d.fix = "weigh each rank's mean with its rows: loss * rows * world size / rows of all ranks, before backward";
   d.fix_lines = {"all_reduce the number of rows, or of tokens, first; padding and ignored labels do not count",
-                 "or give every rank as many"};
+                 "or give every rank the same number"};
   add_span(d, report, small.forward->site.line, small.forward->site.column,
            fmt::format("rank {} takes {} rows", few, small.rows), true);
   add_span(d, report, large.forward->site.line, large.forward->site.column,

@@ -95,7 +95,7 @@ std::optional<Diagnosis> device_imbalance(const Report& report) {
     return std::nullopt;  // nobody said how long layers take, or the devices are busy
   Diagnosis d;
   d.ranks = {devices.rank};
-  d.headline = fmt::format("device {} holds {}, {:.1f} times what another device holds", load.device,
+  d.headline = fmt::format("device {} uses {} of memory, {:.1f} times as much as the others", load.device,
                            to_string(Bytes{*fullest}), static_cast<double>(*fullest) / static_cast<double>(usual));
   d.cause =
       fmt::format("of the step's {} no device computes for longer than {}", to_string(step), to_string(computing));
