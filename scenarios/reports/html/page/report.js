@@ -42,7 +42,8 @@
     const next = Math.min(32, Math.max(1, zoom * factor));
     for (const box of boxes) {
       const middle = (box.scrollLeft + box.clientWidth / 2) * next / zoom;
-      box.querySelector('svg').style.width = next === 1 ? '' : next * box.clientWidth + 'px';
+      const whole = Math.max(1000, box.clientWidth);  // as wide as the style has it without zoom
+      box.querySelector('svg').style.width = next === 1 ? '' : next * whole + 'px';
       box.scrollLeft = middle - box.clientWidth / 2;
     }
     zoom = next;
