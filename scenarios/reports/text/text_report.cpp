@@ -169,18 +169,18 @@ std::string pointers(const Report& report, const TextOptions& options) {
 std::string block(const Report& report, const std::vector<Report>& reports, const TextOptions& options) {
   std::string out = "\n" + headline(report);
   if (report.diagnosis()) out += excerpt(report.scenario->file, options.source, report.diagnosis()->spans);
-  out += "\n" + waits_section(report);
+  out += "\n";
+  if (report.diagnosis()) out += fix_section(report, reports) + why_section(*report.diagnosis());
+  out += more_findings(report);
+  out += waits_section(report);
   out += errors_section(report);  // of a deadlock those before it
   if (!report.blocked.empty() || !report.diagnosis()) out += state_section(report);
   out += places_section(report);
   if (!report.diagnosis()) out += divergence_section(report);
   if (const std::string picture = timeline(report); !picture.empty()) out += picture + "\n";
   out += devices_section(report);
-  if (report.diagnosis()) out += why_section(*report.diagnosis());
   out += warnings_section(report);
   out += watchdog_section(report);
-  if (report.diagnosis()) out += fix_section(report, reports);
-  out += more_findings(report);
   return out + pointers(report, options);
 }
 

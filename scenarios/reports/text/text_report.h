@@ -1,7 +1,7 @@
 // The text report (at most 100 columns, about 60 lines) and its quiet form; renders, decides nothing.
 //
-//   order    a line per variant; then, for the first variant with a diagnosis, verdict, place, who waits for whom, state,
-//            timeline, why, fix with its proof, replay; then the totals
+//   order    a line per variant; then, for the first variant with a diagnosis, verdict, place, fix with its proof, why,
+//            other findings, who waits for whom, state, timeline, replay; then the totals
 //   colour   ANSI, only if asked for, and never the only carrier of a meaning
 #pragma once
 
