@@ -31,7 +31,7 @@ class CallerRunsEvent final : public Event {
   }
   bool is_set() const override { return set_; }
   bool wait(Time deadline) override {
-    if (!set_) help_(set_, deadline);
+    if (!set_) runtime_.while_blocked([&] { help_(set_, deadline); });
     return set_ || park(deadline);
   }
 

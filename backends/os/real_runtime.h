@@ -3,12 +3,14 @@
 //   now      time since the runtime was made, or since `start`: processes of one machine share the steady clock, so ranks that
 //            are given the launcher's start have one time scale
 //   compute  does nothing: the work itself takes its time
-//   threads  events may be set and awaited from any thread of the process
+//   threads  events may be set and awaited from any thread of the process; the rank's own take turns from the first spawn on
 #pragma once
 
+#include "backends/os/turns.h"
 #include "core/runtime/runtime.h"
 
 #include <chrono>
+#include <memory>
 
 namespace pdsim {
 
@@ -22,9 +24,12 @@ class RealRuntime final : public Runtime {
   void sleep_until(Time t) override;
   void compute(Time) override {}
   std::unique_ptr<Event> make_event() override;
+  std::unique_ptr<RankThread> spawn(std::function<void()> body) override;
+  void while_blocked(const std::function<void()>& f) override;
 
  private:
   std::chrono::steady_clock::time_point start_;
+  std::shared_ptr<Turns> turns_ = std::make_shared<Turns>();  // of the events too
 };
 
 }  // namespace pdsim

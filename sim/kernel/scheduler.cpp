@@ -16,7 +16,11 @@
 namespace pdsim::sim {
 namespace {
 
-struct Unwind {};  // ends a rank's fiber
+struct Unwind {};  // ends a task's fiber
+
+constexpr Scheduler::TaskId first_thread = no_rank - 1;
+
+std::size_t place_of(Scheduler::TaskId thread) { return static_cast<std::size_t>(first_thread - thread); }
 
 // Ranks run before anything else; the main fiber (the clock) only when no rank can; Boost's dispatcher only when even the
 // main fiber waits, so that it does not double the number of switches.
@@ -59,6 +63,7 @@ class RanksFirst final : public boost::fibers::algo::algorithm {
 }  // namespace
 
 struct Scheduler::Task {
+  TaskId id = no_rank;
   Rank rank = no_rank;
   Action body;
   boost::fibers::fiber fiber;
@@ -67,14 +72,30 @@ struct Scheduler::Task {
   bool frozen = false;
   bool woken_while_frozen = false;
   bool unwinding = false;
+  bool joins = false;  // is parked in join()
+  std::vector<TaskId> joined_by{};
 };
 
 Scheduler::Scheduler(Chooser& chooser, std::size_t stack_bytes) : chooser_(chooser), stacks_(stack_bytes) {}
 Scheduler::~Scheduler() = default;
 
-Scheduler::Task* Scheduler::find(Rank rank) const {
-  const auto index = static_cast<std::size_t>(rank);
-  return rank >= 0 && index < tasks_.size() ? tasks_[index].get() : nullptr;
+std::unique_ptr<Scheduler::Task>* Scheduler::slot_of(TaskId id) {
+  auto& list = id >= 0 ? tasks_ : threads_;
+  const std::size_t index = id >= 0 ? static_cast<std::size_t>(id) : place_of(id);
+  return id != no_rank && index < list.size() ? &list[index] : nullptr;
+}
+
+Scheduler::Task* Scheduler::find(TaskId id) const {
+  const std::unique_ptr<Task>* slot = const_cast<Scheduler*>(this)->slot_of(id);
+  return slot != nullptr ? slot->get() : nullptr;
+}
+
+template <class Function>
+void Scheduler::for_tasks_of(Rank rank, Function function) {
+  if (Task* program = find(rank)) function(*program);
+  if (threads_alive_ == 0) return;
+  for (std::size_t i = 0; i < threads_.size(); ++i)
+    if (threads_[i] && threads_[i]->rank == rank) function(*threads_[i]);
 }
 
 void Scheduler::cancel_event(const Key& key) {
@@ -85,15 +106,46 @@ void Scheduler::spawn(Rank rank, Action body) {
   PDSIM_CHECK(rank >= 0 && find(rank) == nullptr, "a rank is spawned while it is still running");
   if (tasks_.size() <= static_cast<std::size_t>(rank)) tasks_.resize(static_cast<std::size_t>(rank) + 1);
   auto task = std::make_unique<Task>();
-  task->rank = rank;
+  task->id = task->rank = rank;
   task->body = std::move(body);
   tasks_[static_cast<std::size_t>(rank)] = std::move(task);
   ++alive_;
 }
 
+Scheduler::TaskId Scheduler::spawn_thread(Action body) {
+  auto task = std::make_unique<Task>();
+  const TaskId id = first_thread - static_cast<TaskId>(threads_.size());
+  task->id = id;
+  task->rank = current();
+  task->body = std::move(body);
+  start(*task);
+  threads_.push_back(std::move(task));
+  ++alive_;
+  ++threads_alive_;
+  ranks_ready_ = true;
+  return id;
+}
+
+void Scheduler::join(TaskId thread) {
+  Task& me = *find(current_);
+  while (Task* task = find(thread)) {
+    task->joined_by.push_back(me.id);
+    me.joins = true;
+    suspend(me);
+    me.joins = false;
+  }
+}
+
+void Scheduler::ends(Task& task) {
+  for (const TaskId waiter : task.joined_by) wake(waiter);
+  --alive_;
+  if (task.id < 0) --threads_alive_;
+  ended_.push_back(std::move(*slot_of(task.id)));
+}
+
 void Scheduler::start(Task& task) {
   const auto body = [this, &task] {
-    current_ = task.rank;
+    current_ = task.id;
     try {
       if (!task.cancelled) task.body();
     } catch (const Unwind&) {
@@ -101,25 +153,30 @@ void Scheduler::start(Task& task) {
       failure_ = std::current_exception();
     }
     current_ = no_rank;
-    --alive_;
-    ended_.push_back(std::move(tasks_[static_cast<std::size_t>(task.rank)]));
+    ends(task);
   };
   task.fiber = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, stacks_, body);
+}
+
+void Scheduler::suspend(Task& task) {
+  boost::fibers::context* self = boost::fibers::context::active();
+  task.parked = self;
+  current_ = no_rank;
+  self->suspend();
+  current_ = task.id;
+  task.parked = nullptr;
 }
 
 void Scheduler::park() {
   Task& task = *find(current_);
   if (task.unwinding) return;
-  const Rank me = current_;
-  if (!task.cancelled) {
-    boost::fibers::context* self = boost::fibers::context::active();
-    task.parked = self;
-    current_ = no_rank;
-    self->suspend();
-    current_ = me;
-    task.parked = nullptr;
-  }
+  if (!task.cancelled) suspend(task);
   if (task.cancelled) end_current();
+}
+
+Rank Scheduler::current() const {
+  const Task* task = find(current_);
+  return task != nullptr ? task->rank : no_rank;
 }
 
 void Scheduler::end_current() {
@@ -127,13 +184,13 @@ void Scheduler::end_current() {
   throw Unwind{};
 }
 
-bool Scheduler::unwinding(Rank rank) const {
-  const Task* task = find(rank);
+bool Scheduler::unwinding() const {
+  const Task* task = find(current_);
   return task != nullptr && (task->unwinding || task->cancelled);
 }
 
-void Scheduler::wake(Rank rank) {
-  Task* task = find(rank);
+void Scheduler::wake(TaskId id) {
+  Task* task = find(id);
   if (task == nullptr || task->parked == nullptr) return;
   if (task->frozen && !task->cancelled) {
     task->woken_while_frozen = true;
@@ -144,14 +201,14 @@ void Scheduler::wake(Rank rank) {
 }
 
 void Scheduler::freeze(Rank rank) {
-  if (Task* task = find(rank)) task->frozen = true;
+  for_tasks_of(rank, [](Task& task) { task.frozen = true; });
 }
 
 void Scheduler::thaw(Rank rank) {
-  Task* task = find(rank);
-  if (task == nullptr) return;
-  task->frozen = false;
-  if (std::exchange(task->woken_while_frozen, false)) wake(rank);
+  for_tasks_of(rank, [this](Task& task) {
+    task.frozen = false;
+    if (std::exchange(task.woken_while_frozen, false)) wake(task.id);
+  });
 }
 
 void Scheduler::clear_events() {
@@ -160,10 +217,10 @@ void Scheduler::clear_events() {
 }
 
 void Scheduler::cancel(Rank rank) {
-  Task* task = find(rank);
-  if (task == nullptr) return;
-  task->cancelled = true;
-  wake(rank);
+  for_tasks_of(rank, [this](Task& task) {
+    task.cancelled = true;
+    if (!task.joins) wake(task.id);
+  });
 }
 
 bool Scheduler::fire_next() {

@@ -1,4 +1,4 @@
-// Scheduler: one fiber per rank, virtual time, and the events that move it.
+// Scheduler: one fiber per rank and per thread that a rank has spawned, virtual time, and the events that move it.
 //
 //   order     among ready ranks the Chooser picks; virtual time moves only when no rank can run. Events at one time fire in
 //             the order in which they were made.
@@ -6,6 +6,8 @@
 //             on_deadlock runs once, at that virtual time, and the run goes on with the watchdogs.
 //   unwinding cancel() makes a rank's next (or present) park throw a private exception that ends its fiber, so that its
 //             destructors run; run() cancels whoever is left when no rank can make progress.
+//   tasks     a rank's program is the task of the rank's number; threads that it spawns have numbers of their own, below no_rank.
+//             What is done to a rank (cancel, freeze, thaw) is done to all its tasks.
 //   threads   everything happens inside run(), on a thread of its own
 #pragma once
 
@@ -27,6 +29,7 @@ namespace pdsim::sim {
 class Scheduler {
  public:
   using Key = EventKey;
+  using TaskId = std::int32_t;
   using Action = Callback<>;
 
   Scheduler(Chooser& chooser, std::size_t stack_bytes);  // of each rank's fiber: whole pages
@@ -53,17 +56,24 @@ class Scheduler {
 
   // A rank's body; before run().
   void spawn(Rank rank, Action body);
-  // From a rank's fiber: stops it until wake(). Throws the private exception when the rank was cancelled.
+  // From a task of a rank: starts another one.
+  TaskId spawn_thread(Action body);
+  bool has_ended(TaskId thread) const { return find(thread) == nullptr; }
+  // From a task, also one that is being unwound: until the thread has ended.
+  void join(TaskId thread);
+  // From a task: stops it until wake(). Throws the private exception when its rank was cancelled.
   void park();
-  void wake(Rank rank);  // no effect on a rank that is not parked
+  void wake(TaskId task);  // no effect on one that is not parked
   void cancel(Rank rank);
   // A frozen rank is not woken before it thaws.
   void freeze(Rank rank);
   void thaw(Rank rank);
-  // From a rank's own fiber: ends it here.
+  // From a task: ends it here.
   [[noreturn]] void end_current();
-  Rank current() const { return current_; }  // no_rank outside a rank's fiber
-  bool unwinding(Rank rank) const;
+  TaskId current_task() const { return current_; }
+  Rank current() const;                           // the rank of the current task; no_rank outside
+  bool unwinding() const;                         // the current task
+  int threads() const { return threads_alive_; }  // of all ranks
   int alive() const { return alive_; }
 
   // Until every rank has ended; `on_deadlock` as above. An exception of a rank, of an event or for want of a stack
@@ -74,12 +84,17 @@ class Scheduler {
   struct Task;
   void start_all();
   void start(Task& task);
+  void suspend(Task& task);
+  void ends(Task& task);
+  template <class Function>
+  void for_tasks_of(Rank rank, Function function);
   void loop(const std::function<void()>& on_deadlock);
   void let_ranks_run();
   void cancel_all();
   bool fire_next();
 
-  Task* find(Rank rank) const;
+  std::unique_ptr<Task>* slot_of(TaskId id);
+  Task* find(TaskId id) const;
 
   Chooser& chooser_;
   Stacks stacks_;
@@ -87,11 +102,13 @@ class Scheduler {
   std::uint64_t next_event_ = 0;
   std::uint64_t fired_ = 0;
   int alive_ = 0;
-  Rank current_ = no_rank;
+  int threads_alive_ = 0;
+  TaskId current_ = no_rank;
   bool ranks_ready_ = false;
   std::exception_ptr failure_;
   Events progress_, watchdogs_;
-  std::vector<std::unique_ptr<Task>> tasks_;  // by rank; null: none runs
+  std::vector<std::unique_ptr<Task>> tasks_;    // by rank; null: none runs
+  std::vector<std::unique_ptr<Task>> threads_;  // by number, from first_thread down; null: ended
   std::vector<std::unique_ptr<Task>> ended_;
 };
 

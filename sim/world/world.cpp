@@ -128,8 +128,8 @@ void World::kill(Rank rank, const Error& error) {
     s.log = std::move(log);
   }
   rank_ended(rank, RankEnd::died, error);
-  if (scheduler.current() == rank) scheduler.end_current();
   scheduler.cancel(rank);
+  if (scheduler.current() == rank) scheduler.end_current();
 }
 
 }  // namespace pdsim::sim

@@ -1,0 +1,47 @@
+// Whose turn it is among the threads of one rank (core/runtime/runtime.h): as Python's interpreter lock, and as the fibers of the
+// simulated world, one of them runs until it waits.
+//
+//   threads  every method from any thread; only who has the turn gives it
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace pdsim {
+
+class Turns {
+ public:
+  void take() {
+    mutex_.lock();
+    holder_ = std::this_thread::get_id();
+  }
+  void give() {
+    holder_ = std::thread::id{};
+    mutex_.unlock();
+  }
+  bool mine() const { return holder_.load() == std::this_thread::get_id(); }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> holder_{};
+};
+
+// For as long as the caller waits: gives its turn, if it has it, and takes it again at the end.
+class TurnGiven {
+ public:
+  explicit TurnGiven(Turns& turns) : turns_(turns), had_(turns.mine()) {
+    if (had_) turns_.give();
+  }
+  ~TurnGiven() {
+    if (had_) turns_.take();
+  }
+  TurnGiven(const TurnGiven&) = delete;
+  TurnGiven& operator=(const TurnGiven&) = delete;
+
+ private:
+  Turns& turns_;
+  bool had_;
+};
+
+}  // namespace pdsim
