@@ -1,0 +1,261 @@
+#include "core/rpc/agent.h"
+
+#include "core/base/nearest.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<WorkerInfo>& workers) {
+  std::vector<std::string> names;
+  for (const WorkerInfo& worker : workers) names.push_back(worker.name);
+  return names;
+}
+
+Error without_function(const RpcFunctions& functions, const WorkerInfo& self, const std::string& name) {
+  const std::vector<std::string> known = functions.names();
+  std::string text = fmt::format("{} has no function '{}'", self.name, name);
+  if (const auto close = nearest(name, std::span<const std::string>(known)))
+    text += fmt::format("; did you mean '{}'?", *close);
+  else if (known.empty())
+    text += "; it has registered none";
+  return rpc_exception("AttributeError", text);
+}
+
+}  // namespace
+
+std::string to_string(const WorkerInfo& worker) {
+  return fmt::format("WorkerInfo(id={}, name={})", worker.id, worker.name);
+}
+
+RpcAgent::RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vector<WorkerInfo> workers,
+                   RpcOptions options, std::unique_ptr<RpcChannel> channel, Serve serve)
+    : rank_(env.rank),
+      runtime_(env.runtime),
+      functions_(functions),
+      workers_(std::move(workers)),
+      options_(options),
+      serve_(std::move(serve)),
+      changed_(env.runtime.make_event()),
+      rrefs_(std::make_shared<RRefTable>(
+          env.rank, names_of(workers_),
+          [this](std::int64_t to, const RpcMessage& message) { send(static_cast<Rank>(to), message); })),
+      autograd_(env.runtime, env.rank,
+                {[this](std::int64_t to, RpcMessage message) {
+                   return request(static_cast<Rank>(to), std::move(message), {});
+                 },
+                 [this](std::int64_t to, const RpcMessage& message) { send(static_cast<Rank>(to), message); }}),
+      channel_(std::move(channel)),
+      servers_(env.runtime, options.server_threads) {
+  rrefs_->on_change = [this] { changed(); };
+  servers_.on_idle = [this] { changed(); };
+  channel_->listen({[this](Rank from, const std::string& bytes) { take(from, bytes); },
+                    [this](Rank peer, const Error& why) { closed(peer, why); }});
+}
+
+RpcAgent::~RpcAgent() { stop(false); }
+
+Result<WorkerInfo> RpcAgent::find(std::string_view name) const {
+  for (const WorkerInfo& worker : workers_)
+    if (worker.name == name) return worker;
+  return Error{Code::invalid_argument,
+               fmt::format("name:{},rank:{} could not find destination name {}", self().name, rank_, name),
+               {{"worker", std::string(name)}}};
+}
+
+Result<WorkerInfo> RpcAgent::find(Rank id) const {
+  if (id >= 0 && id < static_cast<Rank>(workers_.size())) return workers_[static_cast<std::size_t>(id)];
+  return Error{Code::invalid_argument,
+               fmt::format("name:{},rank:{} could not find destination id {}", self().name, rank_, id),
+               {{"worker", std::to_string(id)}}};
+}
+
+Error RpcAgent::expired(Time timeout) const {
+  return {Code::timeout,
+          fmt::format("RPCErr:1:RPC ran for more than set timeout ({} ms) and will now be marked with an error",
+                      timeout.ns() / 1'000'000),
+          {}};
+}
+
+RpcFuture RpcAgent::finished(Result<RpcValue> result) {
+  RpcFuture future(runtime_, Time::max(), nullptr);
+  future.complete(std::move(result));
+  return future;
+}
+
+RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> timeout, std::int64_t extra) {
+  if (const auto gone = closed_.find(to); gone != closed_.end()) return finished(gone->second);
+  const Time limit = timeout.value_or(options_.timeout);
+  message.id = next_request_++;
+  if (message.context >= 0) autograd_.before_send(message, to);
+  Result<std::string> bytes = encode(message, rrefs_->forks_with(to));
+  if (!bytes.ok()) return finished(bytes.error());
+  RpcFuture future(runtime_, limit.ps == 0 ? Time::max() : runtime_.now() + limit, [this, limit, id = message.id] {
+    pending_.erase(id);
+    changed();
+    return expired(limit);
+  });
+  pending_.emplace(message.id, Pending{future, to, message.kind == RpcMessageKind::fetch});
+  if (to == rank_) {
+    take(rank_, *bytes);
+  } else if (const Status sent = channel_->send(to, std::move(*bytes), extra); !sent.ok()) {
+    pending_.erase(message.id);
+    future.complete(sent.error());
+  }
+  return future;
+}
+
+void RpcAgent::send(Rank to, const RpcMessage& message) { (void)try_send(to, message); }
+
+Status RpcAgent::try_send(Rank to, const RpcMessage& message) {
+  if (over_ || closed_.contains(to)) return {};
+  RpcMessage attached = message;
+  if (message.context >= 0) autograd_.before_send(attached, to);
+  const Result<std::string> bytes = encode(attached, rrefs_->forks_with(to));
+  if (!bytes.ok()) return bytes.error();
+  if (to == rank_)
+    take(rank_, *bytes);
+  else
+    (void)channel_->send(to, *bytes);  // a connection that has ended ends its listener too
+  return {};
+}
+
+void RpcAgent::take(Rank from, const std::string& bytes) {
+  Result<RpcMessage> message = decode(bytes, rrefs_->forks_with(from));
+  if (message.ok()) {
+    autograd_.after_receive(*message, from);
+    return dispatch(from, std::move(*message));
+  }
+  if (from != rank_) channel_->stop_listening(from);
+  closed(from, message.error());
+}
+
+void RpcAgent::dispatch(Rank from, RpcMessage message) {
+  switch (message.kind) {
+    case RpcMessageKind::remote:
+      rrefs_->expect(message.rref, message.fork);
+      [[fallthrough]];
+    case RpcMessageKind::call:
+    case RpcMessageKind::method:
+      return servers_.run([this, from, message = std::move(message)] { serve(from, message); });
+    case RpcMessageKind::fetch:
+      return rrefs_->when_ready(message.object,
+                                [this, from, message](const Result<RpcValue>& value) { reply(from, message, value); });
+    case RpcMessageKind::gradients:
+      return servers_.run([this, from, message = std::move(message)] {
+        const RpcFuture taken = autograd_.take_gradients(message);
+        taken.on_done([this, from, message, taken] { reply(from, message, taken.wait()); });
+      });
+    case RpcMessageKind::context_done:
+      return autograd_.leave(message.context);
+    case RpcMessageKind::reply:  // needs a thread, as in PyTorch: a worker of one thread cannot wait for a reply in it
+      return servers_.run([this, message = std::move(message)] { answer(message); });
+    case RpcMessageKind::arrived:
+      arrived_[message.id].insert(from);
+      return changed();
+    case RpcMessageKind::proceed:
+      proceeded_.insert(message.id);
+      return changed();
+    case RpcMessageKind::bye:
+      channel_->stop_listening(from);
+      return closed(from, {Code::peer_closed,
+                           fmt::format("eof ({} has shut down RPC)", workers_[static_cast<std::size_t>(from)].name),
+                           {{"peer", std::to_string(from)}}});
+    default:
+      (void)rrefs_->handle(from, message);
+  }
+}
+
+void RpcAgent::serve(Rank from, const RpcMessage& message) {
+  Result<RpcValue> result = message.object != RpcId{} ? run_method(from, message) : run(from, message);
+  if (!result.ok()) result = raised(result.error());
+  if (message.kind != RpcMessageKind::remote) return reply(from, message, result);
+  rrefs_->set_value(message.rref, result);
+  reply(from, message, result.ok() ? Result<RpcValue>(RpcValue()) : result);
+}
+
+Result<RpcValue> RpcAgent::run(Rank from, const RpcMessage& message) {
+  const RpcFunction* function = functions_.find(message.function);
+  if (function == nullptr) return without_function(functions_, self(), message.function);
+  return serve_(*function, from, message, message.arguments);
+}
+
+Result<RpcValue> RpcAgent::run_method(Rank from, const RpcMessage& message) {
+  const RpcFuture ready(runtime_, Time::max(), nullptr);
+  rrefs_->when_ready(message.object, [ready](const Result<RpcValue>& value) { ready.complete(value); });
+  const Result<RpcValue> object = ready.wait();
+  if (!object.ok()) return object.error();
+  const std::string type = type_name(*object);
+  const RpcFunction* method = functions_.find(type + "." + message.function);
+  if (method == nullptr)
+    return Error{Code::invalid_argument,
+                 fmt::format("type object '{}' has no attribute '{}'", type, message.function),
+                 {{"exception", "AttributeError"}}};
+  RpcList arguments{*object};
+  arguments.insert(arguments.end(), message.arguments.begin(), message.arguments.end());
+  return serve_(*method, from, message, arguments);
+}
+
+// What an error here is to the worker that asked: an exception, of this worker.
+Error RpcAgent::raised(const Error& error) const {
+  const std::string type = exception_type(error);
+  if (error.code == Code::invalid_argument && type == "AttributeError")
+    return error;  // PyTorch finds these at the caller
+  return {Code::program_raised,
+          fmt::format("On {}:\n{}({})", to_string(self()), type, python_text(error.message)),
+          {{"exception", type}, {"worker", self().name}, {"cause", std::string(name_of(error.code))}}};
+}
+
+void RpcAgent::reply(Rank to, const RpcMessage& request, const Result<RpcValue>& result) {
+  RpcMessage message;
+  message.kind = RpcMessageKind::reply;
+  message.id = request.id;
+  if (request.kind != RpcMessageKind::gradients) message.context = request.context;
+  message.failed = !result.ok();
+  if (result.ok())
+    message.value = *result;
+  else
+    message.error = result.error();
+  const Status sent = try_send(to, message);
+  if (sent.ok()) return;
+  message.failed = true;  // the value cannot travel
+  message.error = raised(sent.error());
+  message.value = {};
+  send(to, message);
+}
+
+void RpcAgent::answer(const RpcMessage& reply) {
+  const auto found = pending_.find(reply.id);
+  if (found == pending_.end()) return;  // its caller gave up
+  const RpcFuture future = found->second.future;
+  const bool is_fetch = found->second.is_fetch;
+  pending_.erase(found);
+  Error error = reply.error;
+  if (error.code == Code::program_raised && !is_fetch) error.message = exception_type(error) + ": " + error.message;
+  future.complete(reply.failed ? Result<RpcValue>(error) : Result<RpcValue>(reply.value));
+  changed();
+}
+
+void RpcAgent::closed(Rank peer, const Error& why) {
+  Error error = why;
+  if (why.code != Code::cancelled && why.code != Code::wrong_data && !error.message.starts_with("eof"))
+    error = {Code::peer_closed,
+             fmt::format("eof ({}: {})", workers_[static_cast<std::size_t>(peer)].name, why.message),
+             {{"peer", std::to_string(peer)}}};
+  closed_.emplace(peer, error);
+  rrefs_->worker_gone(peer);
+  std::vector<RpcFuture> lost;
+  for (auto at = pending_.begin(); at != pending_.end();) {
+    if (at->second.to == peer) lost.push_back(at->second.future);
+    at = at->second.to == peer ? pending_.erase(at) : std::next(at);
+  }
+  for (const RpcFuture& future : lost) future.complete(error);
+  changed();
+}
+
+void RpcAgent::changed() { std::exchange(changed_, std::shared_ptr<Event>(runtime_.make_event()))->set(); }
+
+}  // namespace pdsim

@@ -1,0 +1,115 @@
+// RpcAgent: one worker among the others: requests and their futures, what it serves, its references, and how all of them end.
+//
+//   order      messages of one pair arrive in order; the calls that they ask for run on server threads, so they end in any order
+//   limits     a request is over after its timeout, whatever happens to it at the callee, which goes on
+//   servers    take requests and replies alike, as PyTorch's do: where all of them wait for replies, no reply is taken
+//   threads    those of one rank (core/runtime/runtime.h)
+#pragma once
+
+#include "core/rpc/autograd/distributed.h"
+#include "core/rpc/channel.h"
+#include "core/rpc/functions.h"
+#include "core/rpc/future.h"
+#include "core/rpc/message.h"
+#include "core/rpc/rref_table.h"
+#include "core/rpc/server_pool.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+struct WorkerInfo {
+  std::string name;
+  Rank id = no_rank;
+};
+std::string to_string(const WorkerInfo& worker);  // "WorkerInfo(id=1, name=worker1)"
+
+struct RpcOptions {
+  int server_threads = 16;
+  Time timeout = Time{60'000'000'000'000};  // of a call that names none; zero: none
+};
+
+class RpcAgent {
+ public:
+  // Runs a function of this worker for another one; `context` as in RpcMessage.
+  using Serve =
+      std::function<Result<RpcValue>(const RpcFunction&, Rank from, const RpcMessage&, const RpcList& arguments)>;
+
+  RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vector<WorkerInfo> workers, RpcOptions options,
+           std::unique_ptr<RpcChannel> channel, Serve serve);
+  ~RpcAgent();  // as leave()
+  RpcAgent(const RpcAgent&) = delete;
+  RpcAgent& operator=(const RpcAgent&) = delete;
+
+  const WorkerInfo& self() const { return workers_[static_cast<std::size_t>(rank_)]; }
+  const RpcOptions& options() const { return options_; }
+  // By name. Error: invalid_argument, in PyTorch's words.
+  Result<WorkerInfo> find(std::string_view name) const;
+  Result<WorkerInfo> find(Rank id) const;
+  RRefTable& rrefs() { return *rrefs_; }
+  DistributedAutograd& autograd() { return autograd_; }
+  Runtime& runtime() { return runtime_; }
+  const ServerPool& servers() const { return servers_; }
+
+  // Sends it; the future is its reply. `timeout` zero: no limit; nothing: the options'. `extra` as of RpcChannel::send.
+  RpcFuture request(Rank to, RpcMessage message, std::optional<Time> timeout, std::int64_t extra = 0);
+  void send(Rank to, const RpcMessage& message);
+  RpcFuture finished(Result<RpcValue> result);
+
+  // Graceful: waits until every worker has come here and every call is over. Error: timeout, or peer_closed where one never comes; RPC
+  // is over then too. What is left of references is deleted, and named.
+  Result<std::vector<RpcLeak>> shutdown(Time timeout);
+  // At once, and alone: peers are told, what waits is cancelled.
+  void leave();
+
+ private:
+  struct Pending {
+    RpcFuture future;
+    Rank to = no_rank;
+    bool is_fetch = false;
+  };
+  Status try_send(Rank to, const RpcMessage& message);
+  void take(Rank from, const std::string& bytes);
+  void dispatch(Rank from, RpcMessage message);
+  void serve(Rank from, const RpcMessage& message);
+  Result<RpcValue> run(Rank from, const RpcMessage& message);
+  Result<RpcValue> run_method(Rank from, const RpcMessage& message);
+  void reply(Rank to, const RpcMessage& request, const Result<RpcValue>& result);
+  void answer(const RpcMessage& reply);
+  void closed(Rank peer, const Error& why);
+  Error expired(Time timeout) const;
+  Error raised(const Error& error) const;
+  void changed();
+  template <class Condition>
+  bool wait_until(Condition condition, Time deadline);
+  Status meet(std::int64_t phase, Time timeout);
+  Status lead(std::int64_t phase, Time timeout);
+  Error followers_missing(std::int64_t phase, Time timeout) const;
+  Rank leader() const;
+  void stop(bool says_bye);
+
+  Rank rank_;
+  Runtime& runtime_;
+  const RpcFunctions& functions_;
+  std::vector<WorkerInfo> workers_;
+  RpcOptions options_;
+  Serve serve_;
+  std::int64_t next_request_ = 0;
+  bool over_ = false;
+  std::map<std::int64_t, Pending> pending_;
+  std::map<Rank, Error> closed_;                    // whose connection has ended, and why
+  std::map<std::int64_t, std::set<Rank>> arrived_;  // by phase of a shutdown, at the leader
+  std::set<std::int64_t> proceeded_;                // phases that the leader has let go
+  std::shared_ptr<Event> changed_;
+  std::shared_ptr<RRefTable> rrefs_;
+  DistributedAutograd autograd_;
+  std::unique_ptr<RpcChannel> channel_;
+  ServerPool servers_;
+};
+
+}  // namespace pdsim

@@ -1,0 +1,63 @@
+// DistributedAutograd: the contexts of one worker, and its part in backwards over them (fast mode; see engine.h).
+//
+//   context    begun at one worker; others have it from the first message of it on, until the worker that began it leaves it
+//   backward   returns when every gradient that it sent has been taken in, wherever that led. A message of the context that the loss
+//              does not depend on keeps what waits for its gradient from running: those gradients are missing then
+//   errors     invalid_argument, autograd_misuse, in PyTorch's words; errors at other workers are those of backward
+//   threads    those of the rank
+#pragma once
+
+#include "core/rpc/autograd/engine.h"
+#include "core/rpc/future.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+
+namespace pdsim {
+
+class DistributedAutograd {
+ public:
+  struct Messages {
+    std::function<RpcFuture(std::int64_t to, RpcMessage)> request;  // answered when it has been taken in
+    std::function<void(std::int64_t to, const RpcMessage&)> send;
+  };
+  DistributedAutograd(Runtime& runtime, std::int64_t self, Messages messages)
+      : runtime_(runtime), self_(self), messages_(std::move(messages)) {}
+
+  std::int64_t begin();  // a context; unique in the job, with this worker in the high bits
+  // Here, and at every worker that it has reached.
+  void leave(std::int64_t context);
+  bool has(std::int64_t context) const { return contexts_.contains(context); }
+  std::size_t contexts() const { return contexts_.size(); }
+
+  // Of a message with a context, before it leaves and after it came.
+  void before_send(RpcMessage& message, std::int64_t to);
+  void after_receive(RpcMessage& message, std::int64_t from);
+
+  // From the program or a handler of the worker where the roots are.
+  Status backward(std::int64_t context, std::span<const nn::Tensor> roots);
+  // What another worker sends back: the future is over when all that follows from it is.
+  RpcFuture take_gradients(const RpcMessage& message);
+  Result<Gradients> gradients(std::int64_t context) const;
+
+ private:
+  // One backward, here: its pass, and the gradients on their way from it.
+  struct Pass {
+    std::unique_ptr<DistributedPass> part{};
+    std::vector<RpcFuture> sent{};
+  };
+  AutogradContext& reach(std::int64_t context);
+  Pass& pass_of(AutogradContext& context, RpcId pass, std::span<const nn::Tensor> roots);
+  RpcFuture all_of(std::vector<RpcFuture> futures, const Status& status);
+
+  Runtime& runtime_;
+  std::int64_t self_;
+  Messages messages_;
+  std::int64_t next_context_ = 0, next_message_ = 0, next_pass_ = 0;
+  std::map<std::int64_t, AutogradContext> contexts_;
+  std::map<std::pair<std::int64_t, RpcId>, Pass> passes_;  // by context
+};
+
+}  // namespace pdsim

@@ -1,0 +1,146 @@
+#include "core/rpc/channel.h"
+
+#include "core/base/fingerprint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace pdsim {
+namespace {
+
+constexpr std::size_t frame_bytes = 256;
+constexpr std::int64_t longest_message = std::int64_t{1} << 30;
+constexpr Tag frame_tag = first_inner_tag + (Tag{2} << 24);
+constexpr Tag rest_tag = frame_tag + 1;
+
+struct Header {
+  std::uint64_t mark = 0x3163706d69736470;  // "pdsimpc1"
+  std::int64_t bytes = 0;
+  std::int64_t extra = 0;
+  std::uint64_t digest = 0;
+};
+constexpr std::size_t room = frame_bytes - sizeof(Header);
+
+}  // namespace
+
+RpcChannel::RpcChannel(RankEnvironment& env, std::unique_ptr<Communicator> communicator)
+    : rank_(env.rank),
+      size_(env.world_size),
+      runtime_(env.runtime),
+      communicator_(std::move(communicator)),
+      listening_(static_cast<std::size_t>(env.world_size), true),
+      frames_(static_cast<std::size_t>(env.world_size)) {}
+
+Result<std::unique_ptr<RpcChannel>> RpcChannel::open(RankEnvironment& env, Store& store, const std::string& name,
+                                                     Time timeout) {
+  auto member = env.backend.join(store, {name, env.rank, env.world_size, timeout});
+  if (!member.ok()) return member.error();
+  return std::unique_ptr<RpcChannel>(new RpcChannel(env, std::move(*member)));
+}
+
+RpcChannel::~RpcChannel() {
+  abort();
+  threads_.clear();
+}
+
+void RpcChannel::listen(Handlers handlers) {
+  handlers_ = std::move(handlers);
+  for (Rank peer = 0; peer < size_; ++peer)
+    if (peer != rank_) threads_.push_back(runtime_.spawn([this, peer] { listen_to(peer); }));
+}
+
+void RpcChannel::listen_to(Rank peer) {
+  while (listening_[static_cast<std::size_t>(peer)]) {
+    Result<std::string> message = next_message(peer);
+    if (!message.ok()) return handlers_.on_closed(peer, message.error());
+    handlers_.on_message(peer, std::move(*message));
+  }
+}
+
+Status RpcChannel::receive(Rank peer, Tag tag, std::string& into) {
+  Collective call{CollectiveKind::recv};
+  call.dtype = DType::u8;
+  call.count = static_cast<std::int64_t>(into.size());
+  call.output = {reinterpret_cast<std::byte*>(into.data()), DType::u8, call.count};
+  call.root = peer;
+  call.user_tag = tag;
+  call.source = std::make_shared<Rank>(no_rank);
+  const Result<WorkPtr> work = communicator_->start(call);
+  if (!work.ok()) return work.error();
+  return (*work)->wait();
+}
+
+Result<std::string> RpcChannel::next_message(Rank peer) {
+  std::string& frame = frames_[static_cast<std::size_t>(peer)];
+  frame.resize(frame_bytes);
+  PDSIM_TRY(receive(peer, frame_tag, frame));
+  Header header;
+  std::memcpy(&header, frame.data(), sizeof header);
+  const Error changed{
+      Code::wrong_data, fmt::format("a message from rank {} was cut short or changed on the way", peer), {}};
+  const auto in_range = [](std::int64_t bytes) { return bytes >= 0 && bytes <= longest_message; };
+  if (header.mark != Header{}.mark || !in_range(header.bytes) || !in_range(header.extra)) return changed;
+  const auto bytes = static_cast<std::size_t>(header.bytes);
+  std::string message = frame.substr(sizeof header, std::min(bytes, room));
+  if (bytes > room || header.extra > 0) {
+    frame.resize(bytes - message.size() + static_cast<std::size_t>(header.extra));
+    PDSIM_TRY(receive(peer, rest_tag, frame));
+    message.append(frame, 0, bytes - message.size());
+  }
+  if (digest(message) != header.digest) return changed;
+  return message;
+}
+
+Result<WorkPtr> RpcChannel::start_send(Rank to, Tag tag, const std::string& bytes) {
+  Collective call{CollectiveKind::send};
+  call.dtype = DType::u8;
+  call.count = static_cast<std::int64_t>(bytes.size());
+  call.input = {reinterpret_cast<const std::byte*>(bytes.data()), DType::u8, call.count};
+  call.root = to;
+  call.user_tag = tag;
+  return communicator_->start(call);
+}
+
+Status RpcChannel::send(Rank to, std::string bytes, std::int64_t extra) {
+  forget_sent();
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  if (size + extra > longest_message)
+    return Error{
+        Code::limit_exceeded, fmt::format("a message of {} bytes; RPC takes {}", size + extra, longest_message), {}};
+  const Header header{.bytes = size, .extra = extra, .digest = digest(bytes)};
+  Outgoing& out = sent_.emplace_back();
+  out.frame.resize(frame_bytes);
+  std::memcpy(out.frame.data(), &header, sizeof header);
+  const std::size_t inside = std::min(bytes.size(), room);
+  std::memcpy(out.frame.data() + sizeof header, bytes.data(), inside);
+  const Result<WorkPtr> first = start_send(to, frame_tag, out.frame);
+  if (!first.ok()) return first.error();
+  out.works.push_back(*first);
+  if (inside == bytes.size() && extra == 0) return {};
+  out.rest = bytes.substr(inside);
+  out.rest.resize(out.rest.size() + static_cast<std::size_t>(extra));
+  const Result<WorkPtr> second = start_send(to, rest_tag, out.rest);
+  if (!second.ok()) return second.error();
+  out.works.push_back(*second);
+  return {};
+}
+
+void RpcChannel::forget_sent() {
+  std::erase_if(sent_, [](const Outgoing& out) {
+    return std::all_of(out.works.begin(), out.works.end(), [](const WorkPtr& w) { return w->done(); });
+  });
+}
+
+void RpcChannel::flush() {
+  for (forget_sent(); !sent_.empty(); forget_sent()) {
+    const std::vector<WorkPtr> works = sent_.front().works;  // others may send meanwhile
+    for (const WorkPtr& work : works) (void)work->wait();
+  }
+}
+
+void RpcChannel::abort() { communicator_->abort({Code::cancelled, "RPC has been shut down", {}}); }
+
+}  // namespace pdsim

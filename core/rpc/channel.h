@@ -1,0 +1,68 @@
+// RpcChannel: messages between the workers of one world, each pair's in order, over a communicator of its own.
+//
+//   frames    of one size, so that every receive can be posted before its message exists: a mark, the length, a digest and the first
+//             bytes; what does not fit follows in a second message. What was changed on the way ends the connection (wrong_data)
+//   threads   one per peer, which waits for what it sends and calls `on_message` for each; those of the rank (core/runtime/runtime.h)
+//   payload   a tensor without values costs the time of its bytes: `extra` bytes follow, of which none is kept
+//   closing   say_bye() is the last that peers hear; abort() ends what is being received
+#pragma once
+
+#include "core/group/rank_program.h"
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+class RpcChannel {
+ public:
+  struct Handlers {
+    std::function<void(Rank from, std::string bytes)> on_message;
+    std::function<void(Rank peer, const Error& why)> on_closed;  // nothing more comes from it
+  };
+
+  // Joins the other ranks under this name; blocks until all are here, within `timeout`. Errors: those of Backend::join.
+  static Result<std::unique_ptr<RpcChannel>> open(RankEnvironment& env, Store& store, const std::string& name,
+                                                  Time timeout);
+  ~RpcChannel();  // aborts, and ends its threads
+  RpcChannel(const RpcChannel&) = delete;
+  RpcChannel& operator=(const RpcChannel&) = delete;
+
+  // The handlers live as long as this.
+  void listen(Handlers handlers);
+  // Returns at once; an error only where nothing was sent. `extra`: bytes of tensors that are sizes alone.
+  Status send(Rank to, std::string bytes, std::int64_t extra = 0);
+  // No message comes from `peer` after the present one: call it from on_message.
+  void stop_listening(Rank peer) { listening_[static_cast<std::size_t>(peer)] = false; }
+  // Until everything sent has been taken, or cannot be.
+  void flush();
+  void abort();
+
+ private:
+  struct Outgoing {
+    std::string frame, rest;
+    std::vector<WorkPtr> works;
+  };
+  RpcChannel(RankEnvironment& env, std::unique_ptr<Communicator> communicator);
+  void listen_to(Rank peer);
+  Result<std::string> next_message(Rank peer);
+  Status receive(Rank peer, Tag tag, std::string& into);
+  Result<WorkPtr> start_send(Rank to, Tag tag, const std::string& bytes);
+  void forget_sent();
+
+  Rank rank_;
+  int size_;
+  Runtime& runtime_;
+  std::unique_ptr<Communicator> communicator_;
+  Handlers handlers_;
+  std::vector<bool> listening_;
+  std::list<Outgoing> sent_;
+  std::vector<std::string> frames_;  // by peer: what is being received
+  std::vector<std::unique_ptr<RankThread>> threads_;
+};
+
+}  // namespace pdsim

@@ -1,0 +1,48 @@
+// RpcFuture: the result of a call that is on its way.
+//
+//   wait       parks the caller until the result is there; after the call's time limit it marks the future with a timeout, and what
+//              arrives later is dropped
+//   then       another future, with what `f` makes of this one once it is over; `f` runs on a server thread, or at once.
+//              A limit is noticed by whoever waits: for this future or for one that was made from it
+//   threads    those of one rank; copies share
+#pragma once
+
+#include "core/rpc/value.h"
+#include "core/runtime/runtime.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pdsim {
+
+class RpcFuture {
+ public:
+  // Where the limit has been reached, `on_expiry` says what the result is then.
+  RpcFuture(Runtime& runtime, Time deadline, std::function<Error()> on_expiry);
+
+  bool done() const { return state_->result.has_value(); }
+  Result<RpcValue> wait() const;
+  RpcFuture then(std::function<Result<RpcValue>(const RpcFuture& finished)> f) const;
+  // At once where it is over.
+  void on_done(std::function<void()> f) const;
+  void complete(Result<RpcValue> result) const;  // the first call wins
+
+ private:
+  struct State {
+    Runtime& runtime;
+    Time deadline;
+    std::function<Error()> on_expiry;
+    std::unique_ptr<Event> event;
+    std::optional<Result<RpcValue>> result{};
+    std::vector<std::function<void()>> on_done{};
+  };
+  std::shared_ptr<State> state_;
+};
+
+// All values in order, or the first error by position; returns when all are over, or at the first error.
+Result<std::vector<RpcValue>> wait_all(std::span<const RpcFuture> futures);
+
+}  // namespace pdsim

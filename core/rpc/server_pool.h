@@ -1,0 +1,42 @@
+// ServerPool: the threads of a worker that run what others ask for. They are started as they are needed, up to a limit: beyond it a
+// job waits until one is free, also when all of them wait for something that only such a job can give.
+#pragma once
+
+#include "core/runtime/runtime.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace pdsim {
+
+class ServerPool {
+ public:
+  using Job = std::function<void()>;
+  ServerPool(Runtime& runtime, int limit) : runtime_(runtime), limit_(limit) {}
+  ~ServerPool() { stop(); }
+  ServerPool(const ServerPool&) = delete;
+  ServerPool& operator=(const ServerPool&) = delete;
+
+  void run(Job job);
+  int limit() const { return limit_; }
+  int busy() const { return busy_; }
+  bool idle() const { return busy_ == 0 && queue_.empty(); }
+  // Drops what waits, and returns when the running ones have ended.
+  void stop();
+  std::function<void()> on_idle;
+
+ private:
+  void serve();
+
+  Runtime& runtime_;
+  int limit_;
+  int busy_ = 0;
+  bool stopping_ = false;
+  std::deque<Job> queue_;
+  std::deque<std::shared_ptr<Event>> resting_;  // one for each thread that waits for a job
+  std::vector<std::unique_ptr<RankThread>> threads_;
+};
+
+}  // namespace pdsim
