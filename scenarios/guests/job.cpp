@@ -97,11 +97,11 @@ std::vector<std::string> Job::common_environment() const {
 }
 
 bool Job::forks_ranks() {
-  if (options_.nursery == nullptr || starts_its_ranks_itself()) return false;
+  if (options_.fork_server == nullptr || starts_its_ranks_itself()) return false;
   const Time since = clock_.now();
   std::vector<std::string> environment = common_environment();
   environment.emplace_back("PDSIM_GUEST=");
-  return options_.nursery->ready(options_.command, environment, signals_.former(), [&](LaunchedRank& process) {
+  return options_.fork_server->ready(options_.command, environment, signals_.former(), [&](LaunchedRank& process) {
     wait_a_little();
     process.read(out_, err_);
     out_.flush_some();
@@ -114,7 +114,7 @@ Status Job::start_process(int rank) {
   const std::vector<std::string> own = variables_of(rank);
   std::vector<std::string> environment = common_environment();
   environment.insert(environment.end(), own.begin(), own.end());
-  auto started = forks_ ? options_.nursery->fork(rank, own)
+  auto started = forks_ ? options_.fork_server->fork(rank, own)
                         : LaunchedRank::start(options_.command, rank, signals_.former(), environment);
   if (!started.ok()) return started.error();
   processes_.push_back(std::make_unique<LaunchedRank>(std::move(*started)));
@@ -297,7 +297,7 @@ void Job::end(const std::vector<Rank>& aborted) {
     poll(nullptr, 0, 1);
   folder_.reset();  // and its keeper, which is below this process too
   std::vector<pid_t> others;
-  if (options_.nursery != nullptr && options_.nursery->pid()) others.push_back(*options_.nursery->pid());
+  if (options_.fork_server != nullptr && options_.fork_server->pid()) others.push_back(*options_.fork_server->pid());
   end_all_below(grace_ms, others);
   for (const auto& process : processes_) process->finish(out_, err_);
   const auto interrupted = [this] { return signals_.arrived(); };

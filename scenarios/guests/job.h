@@ -13,7 +13,7 @@
 #include "backends/os/real_runtime.h"
 #include "backends/os/temporary_folder.h"
 #include "scenarios/guests/connection.h"
-#include "scenarios/guests/nursery.h"
+#include "scenarios/guests/fork_server.h"
 
 #include <fcntl.h>
 #include <memory>
@@ -31,7 +31,7 @@ struct JobOptions {
   int ranks_per_node = 0;               // for LOCAL_RANK; 0: all ranks are on one node
   std::vector<std::string> variables;  // NAME=value, added to their environment
   Time patience{60'000'000'000'000};
-  Nursery* nursery = nullptr;  // forks the ranks where it can; null: each has an interpreter of its own from the start
+  ForkServer* fork_server = nullptr;  // forks the ranks where it can; null: each has an interpreter of its own from the start
   bool all_to_stderr = false;  // what the processes print; standard output is for the report alone
   bool silent = false;         // it is not shown at all
 };

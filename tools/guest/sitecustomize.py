@@ -23,9 +23,9 @@ if "PDSIM_GUEST" in os.environ or "PDSIM_RECORD" in os.environ:
     sys.dont_write_bytecode = True  # nothing is written beside our own files
     import pdsim_guest  # noqa: F401
 
-    if "PDSIM_GUEST_NURSERY" in os.environ:
-        from pdsim_guest import nursery
+    if "PDSIM_GUEST_FORK_SERVER" in os.environ:
+        from pdsim_guest import fork_server
 
-        nursery.serve()
+        fork_server.serve()
     sys.dont_write_bytecode = _writes
 _run_the_next_one()

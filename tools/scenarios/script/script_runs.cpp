@@ -150,7 +150,7 @@ class Runs {
     job_.variables = {fmt::format("PDSIM_CUDA={}", !flags.cuda_on_cpu ? "auto" : *flags.cuda_on_cpu ? "on" : "off"),
                       fmt::format("PDSIM_CUDA_DEVICES={}", world.devices)};
     job_.patience = parse_time(flags.patience).value();
-    if (!flags.no_fork) job_.nursery = &nursery_;
+    if (!flags.no_fork) job_.fork_server = &fork_server_;
     if (!flags.backend.empty()) of_world_.backend = flags.backend;
     of_world_.compute = compute_of(flags.compute).value();
   }
@@ -276,7 +276,7 @@ class Runs {
   const RunFlags flags_;
   const sim::WorldSpec world_;
   Console& console_;
-  scenarios::guests::Nursery nursery_;
+  scenarios::guests::ForkServer fork_server_;
   scenarios::guests::JobOptions job_;
   scenarios::guests::WorldOptions of_world_;
 };

@@ -15,7 +15,7 @@
 
 namespace pdsim::scenarios::guests {
 
-class Nursery {
+class ForkServer {
  public:
   // Whether the command's interpreter can be one.
   static bool fits(const std::vector<std::string>& command);

@@ -1,4 +1,4 @@
-#include "scenarios/guests/nursery.h"
+#include "scenarios/guests/fork_server.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ std::optional<int> number_from(int control, int most_ms) {
 
 }  // namespace
 
-bool Nursery::fits(const std::vector<std::string>& command) {
+bool ForkServer::fits(const std::vector<std::string>& command) {
   if (command.size() < 2) return false;
   const std::string& program = command.front();
   const std::string name = program.substr(program.rfind('/') + 1);
@@ -35,7 +35,7 @@ bool Nursery::fits(const std::vector<std::string>& command) {
   return name.starts_with("python") && (!first.starts_with('-') || first == "-u" || first == "-m" || first == "-c");
 }
 
-bool Nursery::ready(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+bool ForkServer::ready(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                     const sigset_t& mask, const std::function<bool(LaunchedRank&)>& wait) {
   if (std::exchange(tried_, true)) return process_.has_value();
   int ends[2];
@@ -43,7 +43,7 @@ bool Nursery::ready(const std::vector<std::string>& command, const std::vector<s
   control_ = Descriptor(ends[0]);
   const Descriptor theirs(ends[1]);
   std::vector<std::string> variables = environment;
-  variables.push_back(fmt::format("PDSIM_GUEST_NURSERY={}", STDERR_FILENO + 1));
+  variables.push_back(fmt::format("PDSIM_GUEST_FORK_SERVER={}", STDERR_FILENO + 1));
   auto started = LaunchedRank::start(command, -1, mask, variables, theirs.get());
   if (!started.ok()) return false;
   process_.emplace(std::move(*started));
@@ -51,7 +51,7 @@ bool Nursery::ready(const std::vector<std::string>& command, const std::vector<s
   return process_.has_value();
 }
 
-bool Nursery::imported(const std::function<bool(LaunchedRank&)>& wait) {
+bool ForkServer::imported(const std::function<bool(LaunchedRank&)>& wait) {
   while (!process_->ended()) {
     if (const auto threads = number_from(control_.get(), 0)) return *threads == 1;
     if (!wait(*process_)) return false;
@@ -59,11 +59,11 @@ bool Nursery::imported(const std::function<bool(LaunchedRank&)>& wait) {
   return false;
 }
 
-Result<LaunchedRank> Nursery::fork(int rank, const std::vector<std::string>& variables) {
+Result<LaunchedRank> ForkServer::fork(int rank, const std::vector<std::string>& variables) {
   return LaunchedRank::adopt(rank, [&](int out, int err) { return ask(variables, out, err); });
 }
 
-Result<pid_t> Nursery::ask(const std::vector<std::string>& variables, int out, int err) {
+Result<pid_t> ForkServer::ask(const std::vector<std::string>& variables, int out, int err) {
   constexpr int most_ms = 60'000;
   const Error gone{Code::io_error, "the interpreter that forks the ranks has ended", {}};
   std::string text;
@@ -87,7 +87,7 @@ Result<pid_t> Nursery::ask(const std::vector<std::string>& variables, int out, i
   return static_cast<pid_t>(*pid);
 }
 
-std::optional<pid_t> Nursery::pid() const {
+std::optional<pid_t> ForkServer::pid() const {
   return process_ ? std::optional(process_->pid()) : std::nullopt;
 }
 

@@ -42,7 +42,7 @@ def _become_rank(middle: int, variables: bytes, streams: List[int], libc: ctypes
 
 def serve() -> None:
     """Returns in each rank, which goes on to the script; the process that forks them ends with pdsim."""
-    control = socket.socket(fileno=int(os.environ.pop("PDSIM_GUEST_NURSERY")))
+    control = socket.socket(fileno=int(os.environ.pop("PDSIM_GUEST_FORK_SERVER")))
     libc = ctypes.CDLL(None)
     threads = len(os.listdir("/proc/self/task")) if _import_torch() else 0
     gc.collect()
