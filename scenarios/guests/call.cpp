@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -23,12 +24,21 @@ Error invalid(const Request& request, std::string why) {
 // One buffer for both: what the rank gives is what it gets.
 bool in_place(CollectiveKind kind) { return kind == CollectiveKind::all_reduce || kind == CollectiveKind::broadcast; }
 
+// More than any tensor of a script's that is sent through a frame of a gigabyte, and little enough that no size overflows.
+constexpr std::int64_t most_call_elements = std::int64_t{1} << 32, most_moved = std::int64_t{1} << 36;
+
+bool can_be_counts(const std::vector<std::int64_t>& counts) {
+  return std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0 && n <= most_call_elements; });
+}
+
 Status set_splits(const Request& request, int size, Collective& call) {
   if (call.kind != CollectiveKind::all_to_all_v) return {};
   const auto ranks = static_cast<std::size_t>(size);
   if (request.sends.size() != ranks || request.receives.size() != ranks)
     return invalid(request,
                    fmt::format("{} and {} parts for {} ranks", request.sends.size(), request.receives.size(), size));
+  if (!can_be_counts(request.sends) || !can_be_counts(request.receives))
+    return invalid(request, "a part of it has a size that none can have");
   Splits splits{offsets_of(request.sends), offsets_of(request.receives)};
   call.splits = std::make_shared<const Splits>(std::move(splits));
   return {};
@@ -41,6 +51,10 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size) {
   const auto dtype = request.dtype.empty() ? DType::f32 : dtype_named(request.dtype);
   const auto op = request.reduce.empty() ? ReduceOp::sum : reduce_op_named(request.reduce);
   if (row == nullptr || !dtype || !op || request.count < 0) return invalid(request, "pdsim does not know this call");
+  constexpr std::int64_t most_ranks = std::int64_t{1} << 20;
+  if (request.count > most_call_elements || request.root < any_source || request.root > most_ranks || request.tag < 0)
+    return invalid(request, fmt::format("{} elements, root {}, tag {}: no call has these", request.count, request.root,
+                                        request.tag));
   GuestCall made;
   Collective& call = made.call;
   call.kind = row->kind;
@@ -53,6 +67,8 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size) {
   const auto element = static_cast<std::int64_t>(size_of(call.dtype));
   const std::int64_t in = input_elements(call, rank, size), out = output_elements(call, rank, size);
   const auto given = static_cast<std::int64_t>(request.data.size());
+  if (in > most_moved / element || out > most_moved / element)
+    return invalid(request, fmt::format("{} elements; a call moves at most {}", std::max(in, out), to_string(Bytes{most_moved})));
   const bool shared = in_place(call.kind);
   if (given != in * element)
     return invalid(request, fmt::format("{} bytes of input, and {} elements make {}", given, in, in * element));

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace pdsim::scenarios::guests {
@@ -42,6 +44,18 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
 Error invalid(std::string why) { return {Code::input_invalid, std::move(why), {}}; }
 
+// A number as it is; one that does not fit, or is no whole number, makes the whole request wrong.
+template <class T>
+T whole_number(const Json& value) {
+  if (!value.is_number_integer()) throw Json::type_error::create(302, "a whole number is wanted", &value);
+  const bool is_large = value.is_number_unsigned() &&
+                        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  const auto number = is_large ? std::int64_t{0} : value.get<std::int64_t>();
+  if (is_large || number < std::numeric_limits<T>::min() || number > std::numeric_limits<T>::max())
+    throw Json::out_of_range::create(406, "a number is out of range", &value);
+  return static_cast<T>(number);
+}
+
 // Members that are absent or null leave the value as it is; one of another type makes the whole request wrong.
 class Members {
  public:
@@ -50,12 +64,25 @@ class Members {
   template <class T>
   Members& take(const char* name, T& into) {
     const auto found = object_.find(name);
-    if (found != object_.end() && !found->is_null()) into = found->get<T>();
+    if (found == object_.end() || found->is_null()) return *this;
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::int64_t>) {
+      into = whole_number<T>(*found);
+    } else {
+      into = found->get<T>();
+    }
+    return *this;
+  }
+  template <class T>
+  Members& take_numbers(const char* name, std::vector<T>& into) {
+    const auto found = object_.find(name);
+    if (found == object_.end() || found->is_null()) return *this;
+    if (!found->is_array()) throw Json::type_error::create(302, "a list of numbers is wanted", &*found);
+    for (const Json& number : *found) into.push_back(whole_number<T>(number));
     return *this;
   }
   Members& take_number(const char* name, std::optional<std::int64_t>& into) {
     const auto found = object_.find(name);
-    if (found != object_.end() && !found->is_null()) into = found->get<std::int64_t>();
+    if (found != object_.end() && !found->is_null()) into = whole_number<std::int64_t>(*found);
     return *this;
   }
   Members& take_time(const char* name, std::optional<Time>& into) {
@@ -81,7 +108,7 @@ Site site_of(const Json& object) {
   const auto frames = object.find("frames");
   if (frames != object.end())
     for (const Json& frame : *frames)
-      origin.frames.push_back({frame.at(0).get<std::string>(), frame.at(1).get<std::string>(), frame.at(2).get<int>()});
+      origin.frames.push_back({frame.at(0).get<std::string>(), frame.at(1).get<std::string>(), whole_number<int>(frame.at(2))});
   if (!origin.frames.empty()) {
     origin.file = origin.frames.front().file;
     site.line = origin.frames.front().line;
@@ -104,8 +131,9 @@ Request read(const Json& object) {
       .take("expected", r.expected)
       .take("module", r.module)
       .take("purpose", r.purpose);
-  members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys).take("ranks", r.ranks);
-  members.take("sends", r.sends).take("receives", r.receives).take("slot", r.slot).take("pid", r.pid);
+  members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys);
+  members.take_numbers("ranks", r.ranks).take_numbers("sends", r.sends).take_numbers("receives", r.receives);
+  members.take("slot", r.slot).take("pid", r.pid);
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);
   members.take("coalesced", r.coalesced).take("all", r.all);
@@ -128,7 +156,24 @@ Result<FrameSize> frame_size(const std::byte* head) {
   return FrameSize{object, static_cast<std::size_t>(data)};
 }
 
+bool is_nested_too_deep(std::string_view json) {
+  constexpr int most_levels = 32;
+  int level = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (c == '[' || c == '{') ++level;
+    if (c == ']' || c == '}') --level;
+    if (level > most_levels) return true;
+  }
+  return false;
+}
+
 Result<Request> request_of(std::string_view object, std::vector<std::byte> data) {
+  if (is_nested_too_deep(object)) return invalid("not a request: it is nested too deep");
   try {
     Request request = read(Json::parse(object));
     request.data = std::move(data);

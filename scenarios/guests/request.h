@@ -78,7 +78,10 @@ struct FrameSize {
 // input_invalid: it is not the head of a frame, or more than a gigabyte is announced.
 Result<FrameSize> frame_size(const std::byte* head);
 
-// input_invalid: not a request.
+// Whether arrays and objects of a JSON text lie in each other deeper than any request's: what reads it would need as much stack.
+bool is_nested_too_deep(std::string_view json);
+
+// input_invalid: not a request, or a number that none has.
 Result<Request> request_of(std::string_view object, std::vector<std::byte> data);
 // The frame of an answer up to its data, of which `data` bytes follow.
 std::string answer_head(const Answer& answer, std::size_t data);

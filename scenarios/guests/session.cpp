@@ -14,6 +14,8 @@ namespace {
 
 using namespace literals;
 
+constexpr std::int64_t most_expected = 1 << 16;  // that a script can say it expects
+
 std::string text_of(const std::vector<std::byte>& data) {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
@@ -139,10 +141,18 @@ Session::Reply Session::store(Request& request) {
 }
 
 Session::Reply Session::join(Request& request) {
+  if (request.size < 1 || request.size > most_expected || request.rank < 0 || request.rank >= request.size)
+    return refused({Code::invalid_argument,
+                    fmt::format("rank {} of {}: pdsim takes groups of at most {} ranks", request.rank, request.size, most_expected),
+                    {}});
+  const bool is_world = request.name == "world";
+  const bool are_there = std::all_of(request.ranks.begin(), request.ranks.end(),
+                                     [&](Rank rank) { return rank >= 0 && rank < env_.world_size; });
+  if (!is_world && (!are_there || static_cast<std::int64_t>(request.ranks.size()) != request.size))
+    return refused({Code::invalid_argument, fmt::format("{}: its ranks are not all ranks of this world", request.name), {}});
   const Time timeout = request.timeout.value_or(env_.backend.default_timeout());
   const Result<Store*> base = opened(request, timeout);
   if (!base.ok()) return refused(base.error());
-  const bool is_world = request.name == "world";
   pdsim::JoinOptions options;
   options.group = is_world ? (++inits_ == 1 ? "world" : fmt::format("world/{}", inits_))
                            : fmt::format("{}/{}", inits_, request.name);

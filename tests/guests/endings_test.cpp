@@ -175,6 +175,90 @@ dist.barrier()
       << run.problems;
 }
 
+TEST_F(GuestEndings, AnExceptionAtImportIsToldWithItsLine) {
+  const Ended run = run_script("import torch.distributed as dist\nimport no_such_module_anywhere\n");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "No module named 'no_such_module_anywhere'")) << run.output;
+}
+
+TEST_F(GuestEndings, ARankThatExitsInsideOfACollectiveFails) {
+  const Ended run = run_script(beginning + R"(import threading
+if rank == 1:
+    threading.Timer(0.3, lambda: os._exit(4)).start()
+else:
+    began = os.times().elapsed
+    while os.times().elapsed < began + 1:
+        pass
+dist.barrier()
+dist.barrier()
+)");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "exit status 4")) << run.output;
+}
+
+TEST_F(GuestEndings, AProcessThatARankForkedMayNotCallAndLeavesTheRankAsItWas) {
+  const Ended run = run_script(beginning + R"(child = os.fork()
+if child == 0:
+    try:
+        dist.barrier()
+    except RuntimeError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+dist.barrier()
+)");
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+  EXPECT_TRUE(shows(run, "was forked from a rank and calls torch.distributed too")) << run.output;
+}
+
+TEST_F(GuestEndings, MegabytesThatRanksPrintAreAllShown) {
+  const Ended run = run_script(beginning + "for line in range(20000):\n    print('x' * 100)\ndist.barrier()\n");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_GT(run.output.size(), 2U * 20'000 * 100);
+}
+
+TEST_F(GuestEndings, RpcIsNamedAsWhatCannotBeCarried) {
+  const Ended run = run_script(beginning + "from torch.distributed import rpc\nrpc.init_rpc(f'worker{rank}', rank=rank, world_size=2)\n");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "pdsim run cannot carry torch.distributed.rpc")) << run.output;
+}
+
+TEST_F(GuestEndings, AStrangerOnTheSocketIsIgnored) {
+  const Ended run = run_script(R"(import os, socket
+for garbage in (b"\xff" * 64, b"\x02\0\0\0" + b"\0" * 8 + b"{}", b"\x01"):
+    stranger = socket.socket(socket.AF_UNIX)
+    stranger.connect(os.environ["PDSIM_GUEST"])
+    stranger.send(garbage)
+    stranger.close()
+)" + beginning + "dist.barrier()\n",
+                               {"-n", "2", "--no-fork"});
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+}
+
+TEST(GuestInput, AScriptThatIsNotThereIsWrongInput) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"no_such.py"}, {"-u", "no_such.py", "--epochs", "1"}}) {
+    std::vector<std::string> arguments{"run", "-n", "2", "--", "python3"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const Ended run = run_pdsim(arguments, "/");
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(run.problems, "pdsim: there is no script no_such.py; nothing was run\n");
+  }
+}
+
+TEST(GuestInput, AScenarioFileIsForAnotherCommand) {
+  const Ended run = run_pdsim({"run", "mine.yaml"}, "/");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.problems, "pdsim: mine.yaml is a scenario file: `pdsim scenario mine.yaml` runs it; nothing was run\n");
+}
+
+TEST(GuestInput, AFileToSaveIntoThatCannotBeOneIsWrongInput) {
+  for (const std::string file : {"my-calls.yaml", "calls.json", "no/such/folder/calls.yaml"}) {
+    const Ended run = run_pdsim({"run", "-n", "2", "--save", file, "--", "true"}, "/");
+    EXPECT_EQ(run.status, 2) << file;
+    EXPECT_NE(run.problems.find("nothing was run"), std::string::npos) << run.problems;
+  }
+}
+
 TEST(GuestInput, AProgramThatIsNotThereIsWrongInput) {
   const Ended run = run_pdsim({"run", "-n", "2", "--", "./no-such-program"}, "/");
   EXPECT_EQ(run.status, 2);

@@ -188,7 +188,8 @@ dist.all_reduce(torch.ones(4))
 
 TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
   for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
-           {"--seed", "3"}, {"--backend", "nccl"}, {"--fault", "crash: {}, match: {rank: 1}"}, {"--world", "world.yaml"}}) {
+           {"--seed", "3"}, {"--backend", "nccl"}, {"--fault", "crash: {}, match: {rank: 1}"}, {"--world", "world.yaml"}, {"--seeds", "3"},
+           {"--compute", "5ms"}, {"--try-cures"}, {"--strategy", "random"}, {"--cuda-on-cpu"}}) {
     std::vector<std::string> arguments{"run", "-n", "2", "--on", "real"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     arguments.insert(arguments.end(), {"--", "true"});

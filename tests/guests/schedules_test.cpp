@@ -4,7 +4,9 @@
 #include "tests/guests/python.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,50 @@ TEST_F(Schedules, ACureThatIsAnArgumentIsTried) {
   EXPECT_EQ(run.status, 1) << run.problems;
   EXPECT_TRUE(shows(run.output, "tried: DistributedDataParallel(..., find_unused_parameters=True): finishes in"))
       << run.output;
+}
+
+TEST_F(Schedules, ATimeoutThatIsTooShortIsCuredByALongerOne) {
+  folder.write("train.py", R"(import time
+from datetime import timedelta
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo", timeout=timedelta(seconds=5))
+if dist.get_rank() == 0:
+    time.sleep(60)
+dist.barrier()
+)");
+  const cli_tests::Ended run = run_in(folder, {"-n", "2", "--try-cures"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run.output, "tried: init_process_group(..., timeout=timedelta(hours=24)): finishes in")) << run.output;
+}
+
+TEST_F(Schedules, MeasuredComputingTakesVirtualTimeAndHasNoFingerprint) {
+  folder.write("train.py", R"(import torch.distributed as dist
+
+dist.init_process_group("gloo")
+sum(i * i for i in range(1_000_000))
+dist.barrier()
+)");
+  const auto simulated = [&](const std::string& compute) {
+    const cli_tests::Ended run = run_in(folder, {"-n", "2", "--json", "--compute", compute});
+    const auto report = nlohmann::json::parse(run.output, nullptr, false);
+    EXPECT_TRUE(report.is_object()) << run.output << run.problems;
+    return report.is_object() ? report["variants"][0] : nlohmann::json::object();
+  };
+  EXPECT_LT(simulated("none").value("simulated_ns", std::int64_t{0}), 1'000'000);
+  const auto measured = simulated("measured:1000");
+  EXPECT_GT(measured.value("simulated_ns", std::int64_t{0}), 1'000'000);
+  EXPECT_FALSE(measured.contains("fingerprint") && measured["fingerprint"].is_string()) << measured["fingerprint"];
+}
+
+TEST_F(Schedules, AFaultStrikesBeforeAnOperationOfAStep) {
+  folder.write("train.py",
+               cli_tests::text_of(cli_tests::source_tree / "tests/guests/gallery/training/unused_parameters_repaired.py"));
+  const cli_tests::Ended run =
+      run_in(folder, {"-n", "2", "--fault", "crash: {}, match: {rank: 1}, at: {step: 1, before: backward}"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run.output, "error[rank-died]: rank 0 waited for rank 1, which died in step 1")) << run.output;
 }
 
 }  // namespace

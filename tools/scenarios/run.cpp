@@ -3,6 +3,7 @@
 #include "backends/launch/guarded.h"
 #include "backends/launch/launch.h"
 #include "backends/os/whole_file.h"
+#include "scenarios/guests/fork_server.h"
 #include "scenarios/guests/saved/saved_scenario.h"
 #include "sim/kernel/choose.h"
 #include "tools/command.h"
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +39,8 @@ std::string on_problem(const RunFlags& flags) {
                       : flags.try_cures       ? "--try-cures"
                       : flags.compute != "none"  ? "--compute"
                       : flags.strategy != "fifo" ? "--strategy"
-                                              : nullptr;
+                      : flags.cuda_on_cpu.value_or(false) ? "--cuda-on-cpu"
+                                                          : nullptr;
   return given == nullptr ? "" : fmt::format("{} is of the simulated world; --on real leaves the script its own library", given);
 }
 
@@ -56,6 +59,15 @@ std::string silence_problem(const std::string& text) {
   return time.ok() ? "" : fmt::format("{}; write a time with its unit, such as 60s", time.error().message);
 }
 
+// A script that python3 would not find; empty: it is there, or the command is another.
+std::string script_problem(const std::vector<std::string>& command) {
+  if (!scenarios::guests::ForkServer::fits(command)) return {};
+  const std::size_t at = command[1] == "-u" ? 2 : 1;
+  std::error_code ignored;
+  if (command.size() <= at || command[at].starts_with('-') || std::filesystem::exists(command[at], ignored)) return {};
+  return "there is no script " + command[at];
+}
+
 // Where --save cannot write; empty: it can, or is not given.
 std::string save_problem(const std::string& path) {
   if (path.empty()) return {};
@@ -69,6 +81,7 @@ int run(const RunFlags& flags, Console& console) {
   std::string problem = program.ends_with(".yaml")
                             ? fmt::format("{} is a scenario file: `pdsim scenario {}` runs it", program, program)
                             : program_problem(program);
+  if (problem.empty()) problem = script_problem(flags.command);
   if (problem.empty()) problem = save_problem(flags.save);
   if (problem.empty()) problem = on_problem(flags);
   if (!flags.backend.empty() && library_named(flags.backend) == nullptr)

@@ -72,6 +72,7 @@ class RecordFrames {
 
   void take(std::span<const std::byte> frame) {
     const std::string_view text(reinterpret_cast<const char*>(frame.data()), frame.size());
+    if (is_nested_too_deep(text)) return process_.left_out.add("a frame that is nested too deep");
     try {
       take(RecordJson::parse(text));
     } catch (const RecordJson::exception&) {
@@ -81,8 +82,12 @@ class RecordFrames {
 
  private:
   void take(RecordJson json) {
+    if (!json.is_object() || !is_whole(json, "n") || !is_whole(json, "at") || !is_whole(json, "site"))
+      return process_.left_out.add("a frame without its numbers");
     const auto number = json.at("n").get<std::int64_t>();
     if (json.at("op") == "Site") {
+      if (!is_whole(json, "number") || !is_whole(json, "column"))
+        return process_.left_out.add("a frame without its numbers");
       sites_[json.at("number").get<std::int64_t>()] = {std::move(json.at("frames")), json.value("column", 1)};
       return;
     }
@@ -98,6 +103,12 @@ class RecordFrames {
       process_.requests.push_back({json.value("at", std::int64_t{0}), number, std::move(*request)});
     else
       process_.left_out.add(printable(request.error().message));
+  }
+
+  // Or absent.
+  static bool is_whole(const RecordJson& json, const char* key) {
+    const auto found = json.find(key);
+    return found == json.end() || found->is_number_integer();
   }
 
   RecordedProcess& process_;

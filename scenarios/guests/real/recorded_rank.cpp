@@ -42,8 +42,9 @@ class Replay {
   void take(const RecordedRequest& recorded) {
     using Kind = Request::Kind;
     const Request& request = recorded.request;
-    constexpr std::int64_t longest_ns = latest_recorded_ps / 1000;
-    const bool is_near = recorded.at_ns >= epoch_ && recorded.at_ns - longest_ns <= epoch_;
+    constexpr std::uint64_t longest_ns = latest_recorded_ps / 1000;
+    const std::uint64_t since_ns = static_cast<std::uint64_t>(recorded.at_ns) - static_cast<std::uint64_t>(epoch_);
+    const bool is_near = recorded.at_ns >= epoch_ && since_ns <= longest_ns;
     if (is_near) clock_.set(Time{(recorded.at_ns - epoch_) * 1000});
     if (request.site.origin && request.kind != Kind::raised) {
       Site site = request.site;

@@ -7,7 +7,7 @@ Nothing is imported here that the script does not import itself: the hooks wait 
 import os
 import sys
 
-from . import endings, importing, link
+from . import endings, importing, link, other_libraries
 
 __all__ = ["install"]
 
@@ -75,6 +75,7 @@ def install() -> None:
     if not is_recorded:
         importing.after_import("torch.distributed.rendezvous", _stores)
         importing.after_import("torch.distributed", _stores)
+        other_libraries.install()
     importing.after_import("torch.nn.parallel.distributed", _ddp)
     importing.after_import("torch.autograd", _autograd)
     importing.after_import("torch", _devices)

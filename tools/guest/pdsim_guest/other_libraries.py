@@ -1,0 +1,29 @@
+"""Libraries that talk beside torch.distributed's groups: a simulated run does not carry them, and says so."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from . import importing, link
+
+
+def _refuse_rpc(module: ModuleType) -> None:
+    def init_rpc(*unused: Any, **named: Any) -> None:
+        raise link.refused(
+            "pdsim run cannot carry torch.distributed.rpc, whose messages do not go through a process group; --on real runs it",
+            "unsupported",
+        )
+
+    module.init_rpc = init_rpc  # type: ignore[attr-defined]
+
+
+def _name(module: ModuleType) -> None:
+    if link._slot() <= 0:
+        name = module.__name__.split(".")[0]
+        sys.stderr.write(f"pdsim: {name} talks beside torch.distributed: its calls are not simulated, and no finding knows of them\n")
+
+
+def install() -> None:
+    importing.after_import("torch.distributed.rpc", _refuse_rpc)
+    for name in ("mpi4py.MPI", "horovod.torch"):
+        importing.after_import(name, _name)
