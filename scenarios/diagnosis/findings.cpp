@@ -22,7 +22,16 @@ bool is_known(const std::vector<Diagnosis>& findings, const Diagnosis& found) {
                      [&](const Diagnosis& d) { return d.id == found.id && d.ranks == found.ranks; });
 }
 
+// A hang is explained in a walk over all ranks; of tens of thousands of each the oldest tell what there is to tell.
+std::size_t most_explained(const Report& report) {
+  constexpr std::size_t most_steps = 1 << 20, least = 32;
+  return std::max(least, most_steps / std::max<std::size_t>(report.run.ranks.size(), 1));
+}
+
 void explain_hangs(Report& report) {
+  const std::size_t most = most_explained(report);
+  report.unexplained_hangs = report.hangs.size() - std::min(report.hangs.size(), most);
+  report.hangs.resize(report.hangs.size() - report.unexplained_hangs);
   const std::optional<Divergence> divergence = report.divergence;
   for (const Hang& hang : report.hangs) {
     report.hang = hang;

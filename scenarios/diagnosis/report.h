@@ -175,6 +175,7 @@ struct Report {
   std::vector<ValueCheck> values;
   std::vector<OperationCheck> operations;
   std::vector<Failure> failures;
+  std::size_t unexplained_hangs = 0;  // beyond the oldest, which `findings` are of
   std::vector<LeftOutFile> left_out;  // of the files that the run was read from
 
   // The first finding; null when there is none.

@@ -5,61 +5,100 @@
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pdsim::scenarios {
 namespace {
 
-using Row = std::vector<const Call*>;  // by rank; null: the rank did not call it
+using Row = std::vector<const Call*>;  // by member; null: the rank did not call it
 
 struct GroupTable {
-  std::vector<char> members;
-  std::vector<Seq> oldest;  // by rank: the first number its record still holds
+  std::vector<Rank> members;  // sorted
+  std::vector<char> known;    // by member: its record is there
+  std::vector<Seq> oldest;    // by member: the first number its record still holds
   std::map<Seq, Row> rows;
   bool is_whole = false;  // all members are known, and each has a record
 };
+using Tables = std::map<std::string, GroupTable, std::less<>>;
 
-std::map<std::string, GroupTable> tables_of(const RunRecord& run) {
-  const std::size_t ranks = run.ranks.size();
-  std::map<std::string, GroupTable> tables;
+// The groups in which anybody made a collective, or that anybody made, with their members.
+Tables members_of(const RunRecord& run) {
+  Tables tables;
+  const auto size = static_cast<Rank>(run.ranks.size());
   for (const RankResult& result : run.ranks)
     for (const Note* note : notes_of<notes::GroupMade>(result.log)) {
       const auto& made = note->as<notes::GroupMade>();
       GroupTable& table = tables[made.group];
-      table.members.resize(ranks, 0);
-      table.oldest.resize(ranks, 0);
       table.is_whole = true;
       for (const Rank rank : made.ranks)
-        if (rank >= 0 && static_cast<std::size_t>(rank) < ranks) table.members[static_cast<std::size_t>(rank)] = 1;
+        if (rank >= 0 && rank < size) table.members.push_back(rank);
     }
-  for (std::size_t r = 0; r < ranks; ++r) {
-    for (const Call& call : run.ranks[r].log.calls) {
+  std::set<std::string_view> noted;
+  for (const auto& [name, table] : tables) noted.insert(name);
+  for (const RankResult& result : run.ranks)
+    for (const Call& call : result.log.calls) {
       if (call.layer != Layer::collective || call.seq < 0) continue;
       GroupTable& table = tables[call.group];
-      if (table.members.empty()) {
-        table.members.assign(ranks, call.group == "world" ? 1 : 0);
-        table.oldest.assign(ranks, 0);
-        table.is_whole = call.group == "world";
+      if (table.members.empty() || table.members.back() != result.log.rank) table.members.push_back(result.log.rank);
+    }
+  if (const auto world = tables.find("world"); world != tables.end() && noted.count("world") == 0) {
+    world->second.is_whole = true;
+    for (Rank r = 0; r < size; ++r) world->second.members.push_back(r);
+  }
+  for (auto& [name, table] : tables) {
+    std::vector<Rank>& members = table.members;
+    std::sort(members.begin(), members.end());
+    members.erase(std::unique(members.begin(), members.end()), members.end());
+    table.known.assign(members.size(), 1);
+    table.oldest.assign(members.size(), 0);
+  }
+  return tables;
+}
+
+std::size_t place_of(const GroupTable& table, Rank rank) {
+  return static_cast<std::size_t>(std::lower_bound(table.members.begin(), table.members.end(), rank) -
+                                  table.members.begin());
+}
+
+// Where each rank's record begins in this group, and of whom there is none.
+void find_oldest(const RunRecord& run, GroupTable& table) {
+  for (std::size_t m = 0; m < table.members.size(); ++m) {
+    const RankLog& log = log_of(run, table.members[m]);
+    if (is_lost(log)) {
+      table.is_whole = false;
+      table.known[m] = 0;
+    }
+    if (log.dropped == 0) continue;
+    for (auto it = table.rows.begin(); it != table.rows.end() && it->second[m] == nullptr; ++it)
+      table.oldest[m] = it->first + 1;
+  }
+}
+
+Tables tables_of(const RunRecord& run) {
+  Tables tables = members_of(run);
+  for (const RankResult& result : run.ranks) {
+    GroupTable* table = nullptr;
+    std::string_view name;
+    std::size_t place = 0;
+    for (const Call& call : result.log.calls) {
+      if (call.layer != Layer::collective || call.seq < 0) continue;
+      if (table == nullptr || name != call.group) {
+        table = &tables.find(call.group)->second;
+        name = call.group;
+        place = place_of(*table, result.log.rank);
       }
-      table.members[r] = 1;
-      Row& row = table.rows[call.seq];
-      if (row.empty()) row.resize(ranks, nullptr);
-      if (row[r] == nullptr) row[r] = &call;
+      Row& row = table->rows[call.seq];
+      if (row.empty()) row.resize(table->members.size(), nullptr);
+      if (row[place] == nullptr) row[place] = &call;
     }
   }
-  for (std::size_t r = 0; r < ranks; ++r)
-    if (is_lost(run.ranks[r].log))
-      for (auto& [name, table] : tables) {
-        table.is_whole = table.is_whole && table.members[r] == 0;
-        table.members[r] = 0;
-      }
-  for (auto& [name, table] : tables)
-    for (std::size_t r = 0; r < ranks; ++r)
-      if (run.ranks[r].log.dropped > 0)
-        for (auto it = table.rows.begin(); it != table.rows.end() && it->second[r] == nullptr; ++it)
-          table.oldest[r] = it->first + 1;
+  for (auto& [name, table] : tables) find_oldest(run, table);
   return tables;
 }
 
@@ -91,13 +130,12 @@ constexpr Field fields[] = {
 bool splits_fit(const GroupTable& table, const Row& row) {
   if (!table.is_whole) return true;
   std::vector<std::pair<Rank, const Call*>> calls;  // by rank of the group
-  for (std::size_t r = 0; r < row.size(); ++r)
-    if (table.members[r] != 0) calls.emplace_back(static_cast<Rank>(r), row[r]);
+  for (std::size_t m = 0; m < row.size(); ++m) calls.emplace_back(table.members[m], row[m]);
   return !split_mismatch(calls);
 }
 
-bool is_compared(const GroupTable& table, std::size_t rank, Seq seq) {
-  return table.members[rank] != 0 && seq >= table.oldest[rank];
+bool is_compared(const GroupTable& table, std::size_t member, Seq seq) {
+  return table.known[member] != 0 && seq >= table.oldest[member];
 }
 
 // What differs in this row; nothing when they agree.
@@ -107,37 +145,22 @@ std::optional<DivergenceKind> differing_field(const GroupTable& table, Seq seq, 
     for (const Call* call : row)
       if (call != nullptr && !field.same(**first, *call)) return field.kind;
   if (!splits_fit(table, row)) return DivergenceKind::count;
-  for (std::size_t r = 0; r < row.size(); ++r)
-    if (row[r] == nullptr && is_compared(table, r, seq)) return DivergenceKind::missing;
+  for (std::size_t m = 0; m < row.size(); ++m)
+    if (row[m] == nullptr && is_compared(table, m, seq)) return DivergenceKind::missing;
   return std::nullopt;
 }
 
-bool are_same(const Call* a, const Call* b) {
-  if (a == nullptr || b == nullptr) return a == b;
-  return same_call(*a, *b);
-}
-
 std::vector<Rank> minority_of(const std::vector<std::pair<Rank, const Call*>>& entries) {
-  std::vector<std::vector<std::size_t>> camps;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto camp = std::find_if(camps.begin(), camps.end(), [&](const std::vector<std::size_t>& c) {
-      return are_same(entries[c.front()].second, entries[i].second);
-    });
-    if (camp == camps.end()) {
-      camps.push_back({i});
-    } else {
-      camp->push_back(i);
-    }
-  }
-  const auto largest =
-      std::max_element(camps.begin(), camps.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  const auto as_large =
-      std::count_if(camps.begin(), camps.end(), [&](const auto& c) { return c.size() == largest->size(); });
+  const std::vector<CallCamp> camps = camps_of(entries);
+  const auto largest = std::max_element(camps.begin(), camps.end(), [](const CallCamp& a, const CallCamp& b) {
+    return a.ranks.size() < b.ranks.size();
+  });
+  const auto as_large = std::count_if(camps.begin(), camps.end(),
+                                      [&](const CallCamp& c) { return c.ranks.size() == largest->ranks.size(); });
   std::vector<Rank> ranks;
   if (as_large > 1) return ranks;
-  for (const auto& camp : camps)
-    if (&camp != &*largest)
-      for (const std::size_t i : camp) ranks.push_back(entries[i].first);
+  for (const CallCamp& camp : camps)
+    if (&camp != &*largest) ranks.insert(ranks.end(), camp.ranks.begin(), camp.ranks.end());
   std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
@@ -149,11 +172,11 @@ Divergence describe(const std::string& group, const GroupTable& table, Seq seq, 
   d.field = field;
   d.at = Time::max();
   std::vector<std::pair<Rank, const Call*>> entries;
-  for (std::size_t r = 0; r < row.size(); ++r) {
-    if (!is_compared(table, r, seq)) continue;
-    const Call* call = row[r];
-    entries.emplace_back(static_cast<Rank>(r), call);
-    d.entries.push_back({static_cast<Rank>(r), call != nullptr ? call_text(*call) : "did not call it",
+  for (std::size_t m = 0; m < row.size(); ++m) {
+    if (!is_compared(table, m, seq)) continue;
+    const Call* call = row[m];
+    entries.emplace_back(table.members[m], call);
+    d.entries.push_back({table.members[m], call != nullptr ? call_text(*call) : "did not call it",
                          call != nullptr ? call->id : -1});
     if (call != nullptr) d.at = std::min(d.at, call->issued);
   }
@@ -166,6 +189,28 @@ Divergence describe(const std::string& group, const GroupTable& table, Seq seq, 
 bool same_call(const Call& a, const Call& b) {
   return a.details->sends == b.details->sends &&
          std::all_of(std::begin(fields), std::end(fields), [&](const Field& f) { return f.same(a, b); });
+}
+
+std::vector<CallCamp> camps_of(const std::vector<std::pair<Rank, const Call*>>& calls) {
+  std::vector<CallCamp> camps;
+  std::map<std::pair<std::string_view, std::int64_t>, std::vector<std::size_t>> alike;  // what is the same in the same calls
+  for (const auto& [rank, call] : calls) {
+    const bool is_even = call != nullptr && call->details->sends.empty() && call->details->receives.empty();
+    std::vector<std::size_t>& known =
+        alike[{call == nullptr ? std::string_view() : std::string_view(call->name), is_even ? call->count : -1}];
+    const Call* const mine = call;
+    const auto camp = std::find_if(known.begin(), known.end(), [&](std::size_t c) {
+      const Call* const theirs = camps[c].call;
+      return theirs == nullptr || mine == nullptr ? theirs == mine : same_call(*theirs, *mine);
+    });
+    if (camp != known.end()) {
+      camps[*camp].ranks.push_back(rank);
+    } else {
+      known.push_back(camps.size());
+      camps.push_back({call, {rank}});
+    }
+  }
+  return camps;
 }
 
 std::optional<Divergence> first_divergence(const RunRecord& run) {

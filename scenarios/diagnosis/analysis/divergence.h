@@ -13,6 +13,8 @@
 #include "scenarios/diagnosis/report.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace pdsim::scenarios {
 
@@ -20,5 +22,13 @@ std::optional<Divergence> first_divergence(const RunRecord& run);
 
 // Whether two ranks called the same: everything that is compared, and what each sends in an all_to_all_v.
 bool same_call(const Call& a, const Call& b);
+
+// Ranks whose calls are the same.
+struct CallCamp {
+  const Call* call = nullptr;  // of the first rank; null: they did not call it
+  std::vector<Rank> ranks;
+};
+// In the order of their first ranks. Cost: linear where the calls differ in operation or count.
+std::vector<CallCamp> camps_of(const std::vector<std::pair<Rank, const Call*>>& calls);
 
 }  // namespace pdsim::scenarios

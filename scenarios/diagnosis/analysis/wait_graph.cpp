@@ -3,6 +3,7 @@
 #include "core/collectives/collective.h"
 #include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/analysis/message_pairs.h"
+#include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -24,12 +25,13 @@ struct Hub {
   bool elsewhere = false;       // one of `missing` is a member that the record does not name
   std::vector<Rank> earlier;    // of `open`: those that sit in a call before it
   std::vector<Rank> unstarted;  // and those of the others that have not started it, where some have
+  std::string why;              // of `missing`
 };
 using HubKey = std::tuple<std::string, Seq, std::string>;
 
 class Waits {
  public:
-  Waits(const RunRecord& run, Time moment) : run_(run), moment_(moment) {}
+  Waits(const RunRecord& run, Time moment) : run_(run), moment_(moment), groups_(run) {}
 
   void fill(BlockedRank& blocked, const Call& call) {
     rank_ = blocked.rank;
@@ -50,25 +52,25 @@ class Waits {
     const auto [it, is_new] = hubs_.try_emplace(HubKey{call.group, call.seq, call.name});
     Hub& hub = it->second;
     if (!is_new) return hub;
-    const std::vector<char> members = group_members(run_, call.group);
+    const std::vector<Rank>& members = groups_.members(call.group);
     bool any_done = false, any_lost = false;
-    for (std::size_t r = 0; r < members.size(); ++r) {
-      if (members[r] == 0) continue;
-      const Call* other = collective_at(run_.ranks[r].log, call.group, call.seq);
-      const bool came = other != nullptr
-                            ? other->name == call.name && other->issued <= moment_
-                            : is_dumped(run_.ranks[r].log) && has_come(run_.ranks[r].log, call.group, call.seq);
-      any_lost = any_lost || is_lost(run_.ranks[r].log);
+    for (const Rank r : members) {
+      const RankLog& log = log_of(run_, r);
+      const Call* other = collective_at(log, call.group, call.seq);
+      const bool came = other != nullptr ? other->name == call.name && other->issued <= moment_
+                                         : is_dumped(log) && has_come(log, call.group, call.seq);
+      any_lost = any_lost || is_lost(log);
       any_done = any_done || (other != nullptr && other->state == CallState::completed);
-      if (!came && hub.missing.size() < most_listed) hub.missing.push_back(static_cast<Rank>(r));
+      if (!came && hub.missing.size() < most_listed) hub.missing.push_back(r);
       if (came && other != nullptr && is_open_at(*other, moment_) && hub.open.size() < most_listed)
-        hub.open.push_back(static_cast<Rank>(r));
+        hub.open.push_back(r);
     }
     if (is_dumped(log_of(run_, rank_))) {
       if (any_done && !any_lost && needs_all(call)) strike_later(hub, call);
-      if (hub.missing.empty() && is_open_ended(call.group)) add_strangers(hub, members);
+      if (hub.missing.empty() && groups_.is_open_ended(call.group)) add_strangers(hub, members);
       if (hub.missing.empty()) sort_open(hub, call);
     }
+    if (!hub.missing.empty()) hub.why = why_missing(hub.missing, call);
     return hub;
   }
 
@@ -82,18 +84,11 @@ class Waits {
     return kind == nullptr || !kind->rooted;
   }
 
-  bool is_open_ended(const std::string& group) const {
-    for (const RankResult& result : run_.ranks)
-      for (const Note& note : result.log.notes)
-        if (note.is<notes::GroupMade>() && note.as<notes::GroupMade>().group == group)
-          return note.as<notes::GroupMade>().open_ended;
-    return false;
-  }
-
   // Somebody outside of the known members is needed; who is not recorded.
-  void add_strangers(Hub& hub, const std::vector<char>& members) const {
-    for (std::size_t r = 0; r < members.size() && hub.missing.size() < most_listed; ++r)
-      if (members[r] == 0) hub.missing.push_back(static_cast<Rank>(r));
+  void add_strangers(Hub& hub, const std::vector<Rank>& members) const {
+    const auto size = static_cast<Rank>(run_.ranks.size());
+    for (Rank r = 0; r < size && hub.missing.size() < most_listed; ++r)
+      if (!std::binary_search(members.begin(), members.end(), r)) hub.missing.push_back(r);
     hub.elsewhere = !hub.missing.empty();
   }
 
@@ -129,7 +124,11 @@ class Waits {
       blocked.why = all ? "which ended in it" : "whose messages did not arrive";
       return;
     }
-    blocked.why = why_missing(blocked.waits_for, call);
+    if (root_is_missing || hub.why.empty()) {
+      blocked.why = why_missing(blocked.waits_for, call);
+    } else {
+      blocked.why = hub.why;
+    }
   }
 
   // Of a call that every member made: those in an earlier one, or whose device did not start it.
@@ -260,6 +259,7 @@ class Waits {
 
   const RunRecord& run_;
   Time moment_;
+  GroupIndex groups_;
   Rank rank_ = 0;  // whose wait is being filled in
   std::map<HubKey, Hub> hubs_;
 };

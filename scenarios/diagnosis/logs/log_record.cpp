@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -65,6 +66,8 @@ struct NamedCall {
   std::int64_t count = -1;
 };
 using NamedCalls = std::map<Seq, NamedCall>;
+// A rank is given those that others name as far as it came: the oldest, which is where a hang begins.
+constexpr std::ptrdiff_t most_named_calls = 64;
 
 // The error of PyTorch's or the library's that a text is of.
 struct CodeOfEntry {
@@ -154,6 +157,7 @@ class Recording {
         const std::string name = operation_of(waited.timeout.op);
         names.try_emplace(seq, NamedCall{name, count_of(waited.timeout, name)});
       }
+    if (std::ssize(names) > most_named_calls) names.erase(std::next(names.begin(), most_named_calls), names.end());
     std::vector<Rank> members;
     for (const auto& [rank, progress] : ranks)
       if (has(rank)) {
@@ -173,6 +177,7 @@ class Recording {
     std::set<Seq> numbers;
     for (const auto& [seq, name] : names)
       if (seq <= progress.enqueued) numbers.insert(seq);
+    for (const auto& [seq, waited] : progress.timeouts) numbers.insert(seq);
     if (progress.enqueued >= 0) numbers.insert(progress.enqueued);
     for (const Seq seq : numbers) {
       Call call;

@@ -1,5 +1,6 @@
 #include "scenarios/records/pytorch/progress.h"
 
+#include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/pytorch/calls.h"
 
@@ -68,16 +69,15 @@ void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run) {
 }
 
 void settle_aborted(RunRecord& run) {
+  const GroupIndex groups(run);
   std::map<std::pair<std::string, Seq>, bool> all_came;
   for (RankResult& result : run.ranks)
     for (Call& call : result.log.calls) {
       if (call.state != CallState::timed_out) continue;
       const auto [known, is_new] = all_came.try_emplace({call.group, call.seq}, true);
       if (is_new && call.seq >= 0) {
-        const std::vector<char> members = group_members(run, call.group);
-        for (std::size_t r = 0; r < members.size(); ++r)
-          if (members[r] != 0 && !is_lost(run.ranks[r].log) && !has_come(run.ranks[r].log, call.group, call.seq))
-            known->second = false;
+        for (const Rank r : groups.members(call.group))
+          if (!is_lost(log_of(run, r)) && !has_come(log_of(run, r), call.group, call.seq)) known->second = false;
       }
       if (known->second) {
         call.state = CallState::completed;
@@ -85,7 +85,9 @@ void settle_aborted(RunRecord& run) {
       }
       call.state = CallState::issued;
       call.error = Code::watchdog_timeout;
-      call.message = fmt::format("aborted {} after it was made", to_string(call.finished - call.issued));
+      call.message = call.finished > call.issued
+                         ? fmt::format("aborted {} after it was made", to_string(call.finished - call.issued))
+                         : "retired, and failed";
       call.finished = {};
     }
 }

@@ -59,6 +59,8 @@ std::string answers(const Report& report) {
   }
   if (report.findings.size() > most_answers)
     out += fmt::format("and {} more findings; --json lists all\n\n", report.findings.size() - most_answers);
+  if (report.unexplained_hangs > 0)
+    out += fmt::format("{} more places where ranks hang are younger, and not explained\n\n", report.unexplained_hangs);
   return out;
 }
 

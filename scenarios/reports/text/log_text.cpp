@@ -48,6 +48,8 @@ std::string render_logs(const Report& report, const LogStory& story) {
     if (!d.fix.empty()) out += "\nfix\n" + wrapped(d.fix, 2);
     for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
   }
+  if (report.unexplained_hangs > 0)
+    out += fmt::format("\n{} more places where ranks hang are younger, and not explained\n", report.unexplained_hangs);
   if (!story.proves.empty()) {
     out += "\nwhat the log proves\n";
     for (const LogProof& proof : story.proves)

@@ -83,6 +83,20 @@ TEST(RecordJson, GivesBackEveryMember) {
   EXPECT_EQ(to_json(*after), to_json(before));
 }
 
+TEST(RecordJson, ReadsANoteThatWasTakenBeforeItHadThisAttribute) {
+  RankResult before = rich_result();
+  before.log.notes = {{-1, {}, {}, notes::NoRecord{true}}};
+  std::string text = to_json(before);
+  const std::string attributes = "\"attributes\":{\"unreadable\":true}";
+  const std::size_t at = text.find(attributes);
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_TRUE(rank_result_from_json(text)->log.notes.at(0).as<notes::NoRecord>().unreadable);
+  text.replace(at, attributes.size(), "\"attributes\":{}");
+  const Result<RankResult> after = rank_result_from_json(text);
+  ASSERT_TRUE(after.ok()) << after.error().message;
+  EXPECT_FALSE(after->log.notes.at(0).as<notes::NoRecord>().unreadable);
+}
+
 TEST(RecordJson, KeepsNumbersToTheLastBit) {
   const RankResult before = rich_result();
   const Result<RankResult> after = rank_result_from_json(to_json(before));

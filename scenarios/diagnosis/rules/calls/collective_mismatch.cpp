@@ -14,33 +14,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-struct Camp {
-  std::vector<Rank> ranks;
-  const Call* call = nullptr;  // of the first rank
-};
+using Camp = CallCamp;
 
 const Call* call_of(const Report& report, const Divergence::Entry& entry) {
   return entry.id < 0 ? nullptr : call_by_id(log_of(report.run, entry.rank), entry.id);
 }
 
 std::vector<Camp> camps_of(const Report& report) {
-  std::vector<Camp> camps;
-  for (const Divergence::Entry& entry : report.divergence->entries) {
-    const Call* call = call_of(report, entry);
-    if (call == nullptr) continue;
-    const auto camp =
-        std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return same_call(*c.call, *call); });
-    if (camp == camps.end()) {
-      camps.push_back({{entry.rank}, call});
-    } else {
-      camp->ranks.push_back(entry.rank);
-    }
-  }
-  return camps;
+  std::vector<std::pair<Rank, const Call*>> calls;
+  for (const Divergence::Entry& entry : report.divergence->entries)
+    if (const Call* call = call_of(report, entry)) calls.emplace_back(entry.rank, call);
+  return scenarios::camps_of(calls);
 }
 
 std::string sizes_text(const Call& call) {

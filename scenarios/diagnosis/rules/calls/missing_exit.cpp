@@ -4,6 +4,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -92,15 +93,15 @@ std::vector<const Call*> collectives_that_wait(const Report& report) {
 // The first collective that all members entered, some left, and others are still in.
 std::optional<Inside> half_left(const Report& report) {
   const Time moment = moment_of(report.run);
+  const GroupIndex groups(report.run);
   for (const Call* mine : collectives_that_wait(report)) {
     Inside found{mine, {}, {}};
     bool all_came = true;
-    const std::vector<char> members = group_members(report.run, mine->group);
-    for (std::size_t r = 0; r < members.size() && all_came; ++r) {
-      if (members[r] == 0) continue;
-      const Call* theirs = collective_at(report.run.ranks[r].log, mine->group, mine->seq);
+    for (const Rank rank : groups.members(mine->group)) {
+      const Call* theirs = collective_at(log_of(report.run, rank), mine->group, mine->seq);
       all_came = theirs != nullptr && same_call(*theirs, *mine) && theirs->issued <= moment;
-      if (all_came) (is_open_at(*theirs, moment) ? found.stuck : found.left).push_back(static_cast<Rank>(r));
+      if (!all_came) break;
+      (is_open_at(*theirs, moment) ? found.stuck : found.left).push_back(rank);
     }
     if (all_came && !found.left.empty()) return found;
   }
