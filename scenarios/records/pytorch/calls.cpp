@@ -233,7 +233,8 @@ class Converter {
     if (state.started_ns != 0) call.started = time_at(state.started_ns, epoch_ns_);
     if (is_done(state)) {
       call.state =
-          call.layer == Layer::collective && took_its_timeout(state) ? CallState::timed_out : CallState::completed;
+          call.layer == Layer::collective && (entry.failed || took_its_timeout(state)) ? CallState::timed_out
+                                                                                      : CallState::completed;
       call.finished = std::max(call.issued, time_at(state.completed_ns, epoch_ns_));
       return;
     }

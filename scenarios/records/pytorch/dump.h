@@ -47,6 +47,7 @@ struct Entry {
   EntryState state = EntryState::scheduled;
   bool is_p2p = false;
   bool retired = false;
+  bool failed = false;  // proven by the dumps of others (failed_calls.h)
   std::int64_t timeout_ms = 0;
   SharedValue<std::vector<Frame>> frames;  // innermost first; calls from one place share them
   bool operator==(const Entry&) const = default;

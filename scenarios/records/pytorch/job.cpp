@@ -3,6 +3,7 @@
 #include "core/record/record_check.h"
 #include "scenarios/records/pytorch/age.h"
 #include "scenarios/records/pytorch/calls.h"
+#include "scenarios/records/pytorch/failed_calls.h"
 #include "scenarios/records/pytorch/progress.h"
 
 #include <fmt/format.h>
@@ -246,6 +247,7 @@ Result<RunRecord> run_of(std::vector<Dump> dumps, const std::vector<Rank>& unrea
   RunRecord run;
   run.ranks.resize(*size);
   for (std::size_t r = 0; r < *size; ++r) run.ranks[r].log.rank = static_cast<Rank>(r);
+  mark_failed(dumps);
   const Groups groups(dumps);
   const CallOptions calls{first_time(dumps), ends_by_retiring(dumps), have_frames(dumps)};
   std::vector<char> has_dump(*size, 0);

@@ -73,5 +73,36 @@ TEST(PytorchHangs, NeverAccuseARankThatWaitsItself) {
   EXPECT_EQ(d->report.diagnosis()->waiting, (Culprits{0, 1, 2}));
 }
 
+// Gloo's, of a job in which rank 2 does not make the last call; all that was made is retired.
+std::vector<DumpScript> gloo_without_rank_2(const std::string& last) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 4; ++r) {
+    ranks.push_back(DumpScript(r, 4).calls(10, "gloo:all_reduce"));
+    if (r != 2) ranks.back().call(last);
+    ranks.back().retire();
+  }
+  return ranks;
+}
+
+TEST(PytorchHangs, NameWhoDidNotComeToACallOfGloosThatFailedAtItsTimeout) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const auto ranks = gloo_without_rank_2("gloo:all_reduce");
+  const auto d = diagnosed(ranks, began_ns + 601 * second);  // their timeout is 600 s
+  ASSERT_EQ(d->id(), "missing-call");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{2});
+  EXPECT_NE(d->report.diagnosis()->why.find("The call is over on rank 0, and was not done"), std::string::npos)
+      << d->report.diagnosis()->why;
+}
+
+TEST(PytorchHangs, ConcludeNothingFromARetiredCallThatOneDumpLacks) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const auto ranks = gloo_without_rank_2("gloo:all_reduce");
+  EXPECT_EQ(diagnosed(ranks)->id(), "");                                   // the files tell no time
+  EXPECT_EQ(diagnosed(ranks, began_ns + 5 * second)->id(), "");            // rank 2's dump is older
+  EXPECT_EQ(diagnosed(ranks, began_ns + 900 * second)->id(), "");          // the files were copied
+  const auto broadcast = gloo_without_rank_2("gloo:broadcast");            // its root does not wait
+  EXPECT_EQ(diagnosed(broadcast, began_ns + 601 * second)->id(), "");
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios::pytorch

@@ -65,8 +65,10 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
   Diagnosis d;
   d.ranks = hang.ends;
   d.waiting = hang.waiting;
-  d.headline = fmt::format("{} in {} for {}, which {} not called it", who(here, "waits", "wait"),
-                           name_and_number(*call), culprits, one ? "has" : "have");
+  const bool is_over = call->error == Code::watchdog_timeout;  // they gave it up
+  d.headline = fmt::format("{} in {} for {}, which {} not called it",
+                           is_over ? who(here, "waited", "waited") : who(here, "waits", "wait"), name_and_number(*call),
+                           culprits, is_over ? "had" : one ? "has" : "have");
   for (const Rank rank : hang.ends) {
     const RankLog& log = log_of(report.run, rank);
     if (d.evidence.size() < 4)
