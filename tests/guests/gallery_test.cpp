@@ -5,6 +5,7 @@
 //   # line: dist.barrier()                a line of the script that the report shows; may come several times
 //   # says: Tensors must be CUDA          words of the report, however it breaks its lines
 //   # when: slow                          only in the long run of tests
+//   # torch: 1                           other versions of PyTorch do not raise there
 //   # saved: differs                      the calls alone, which --save writes, do not show the same
 //   # world: {nodes: 2}                   of its --world; # flag: another of the command's
 
@@ -29,7 +30,7 @@ struct Wanted {
   std::string ranks, finds;
   bool slow = false;
   std::vector<std::string> lines, words, flags;
-  std::string world, saved;
+  std::string world, saved, torch;
 };
 
 Wanted wanted_of(const fs::path& script) {
@@ -45,6 +46,7 @@ Wanted wanted_of(const fs::path& script) {
     if (const std::string shown = value(line, "# line: "); !shown.empty()) wanted.lines.push_back(shown);
     if (const std::string said = value(line, "# says: "); !said.empty()) wanted.words.push_back(said);
     if (const std::string world = value(line, "# world: "); !world.empty()) wanted.world = world;
+    if (const std::string torch = value(line, "# torch: "); !torch.empty()) wanted.torch = torch;
     if (const std::string saved = value(line, "# saved: "); !saved.empty()) wanted.saved = saved;
     if (const std::string flag = value(line, "# flag: "); !flag.empty()) wanted.flags.push_back(flag);
   }
@@ -78,6 +80,7 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
   const fs::path& script = GetParam();
   if (script.parent_path().filename() == "torch2" && torch_major() < 2) GTEST_SKIP() << "for PyTorch 2.x";
   const Wanted wanted = wanted_of(script);
+  if (!wanted.torch.empty() && wanted.torch != std::to_string(torch_major())) GTEST_SKIP() << "for PyTorch " << wanted.torch;
   const cli_tests::Folder folder;
   std::vector<std::string> arguments{"run"};
   if (!wanted.ranks.empty()) arguments.insert(arguments.end(), {"-n", wanted.ranks});

@@ -1,5 +1,6 @@
 # ranks: 2
 # finds: [buffer-broadcast-inplace]
+# torch: 1
 # saved: differs
 # line: DistributedDataParallel(..., broadcast_buffers=False)
 import torch
