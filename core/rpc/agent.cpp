@@ -111,7 +111,8 @@ RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> tim
 void RpcAgent::send(Rank to, const RpcMessage& message) { (void)try_send(to, message); }
 
 Status RpcAgent::try_send(Rank to, const RpcMessage& message) {
-  if (over_ || closed_.contains(to)) return {};
+  // Who has said goodbye still waits for ours.
+  if (over_ || (closed_.contains(to) && message.kind != RpcMessageKind::bye)) return {};
   RpcMessage attached = message;
   if (message.context >= 0) autograd_.before_send(attached, to);
   const Result<std::string> bytes = encode(attached, rrefs_->forks_with(to));

@@ -2,6 +2,7 @@
 //
 //   all_reduce | barrier_against_all_reduce | raise | different_counts | relaunch
 //   capabilities, or a program of group_programs.h
+//   rpc_ and a program of rpc_programs.h: its log, as a digest per entry
 //   killed_at_start | _before_init | _in_init | _in_a_call | _after | _at_the_end   rank 1 is killed there
 //   unused_then_barrier | unused_then_forward | unused_found   a DDP training in which rank 1 skips a layer in the last step
 
@@ -13,6 +14,7 @@
 #include "scenarios/worlds/real_world.h"
 #include "tests/helpers/capability_program.h"
 #include "tests/helpers/group_programs.h"
+#include "tests/helpers/rpc_programs.h"
 
 #include <csignal>
 #include <cstdio>
@@ -70,6 +72,14 @@ Rank rank_before_it_is_told() {
 }
 
 Status run(RankEnvironment& env, std::string_view what, TensorValues& values) {
+  if (what.starts_with("rpc_")) {
+    const RpcProgram* program = rpc_program(what.substr(4));
+    if (program == nullptr) return Error{Code::invalid_argument, "no such program", {}};
+    RpcLog log;
+    const Status status = program->run(env, log, 50_ms);
+    values["log"] = digests_of(log);
+    return status;
+  }
   die_if(what, "before_init", env.rank);
   const std::int64_t init = env.recorder.enter("init_process_group");
   Result<std::unique_ptr<Store>> store =
