@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <vector>
 
 namespace pdsim {
@@ -22,6 +23,11 @@ std::vector<Algorithm> rows_of_families() {
   return all;
 }
 
+Plan throws_when_begun(std::exception_ptr thrown) {
+  std::rethrow_exception(thrown);
+  co_return;
+}
+
 Error no_algorithm(CollectiveKind kind, std::string_view name) {
   std::string known;
   for (const Algorithm& row : algorithms())
@@ -32,6 +38,31 @@ Error no_algorithm(CollectiveKind kind, std::string_view name) {
 }
 
 }  // namespace
+
+Plan Algorithm::begin(const PlanArgs& args) const {
+  try {
+    return rounds != nullptr ? rounds->begin(args) : plan(args);
+  } catch (...) {
+    return throws_when_begun(std::current_exception());
+  }
+}
+
+std::int64_t Algorithm::own_scratch(const PlanArgs& args) const {
+  try {
+    return rounds != nullptr ? rounds->scratch(args) : scratch(args);
+  } catch (...) {
+    return scratch_throws;
+  }
+}
+
+PlanCost Algorithm::cost(int size, std::int64_t count, int ranks_per_node) const {
+  const PlanArgs args{0, size, count, 0, nullptr, ranks_per_node};
+  try {
+    return closed_form == nullptr ? PlanCost{} : closed_form(args);
+  } catch (...) {
+    return {-1, -1, -1};
+  }
+}
 
 std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> rows = rows_of_families();

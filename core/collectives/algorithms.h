@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace pdsim {
@@ -20,6 +21,23 @@ struct PlanCost {
   std::int64_t elements_sent = 0;  // by the busiest rank
 };
 
+// Rounds that are data, as those of a text (text/plan_text.h), for an Algorithm that has no function.
+//
+//   threads   the ranks of a group may ask at the same time
+class PlanRounds {
+ public:
+  virtual ~PlanRounds() = default;
+  // A plan that throws when it is begun (next()) where the data have no rounds for these ranks and this count.
+  virtual Plan begin(const PlanArgs& args) const = 0;
+  virtual std::int64_t scratch(const PlanArgs& args) const = 0;
+  // Whether there are rounds for these ranks, this count and this root; proofs leave out what there are none for.
+  virtual bool is_for(const PlanArgs& args) const = 0;
+  // Where round `round` of the rank stands, from 1, as "ring.plan:7:3"; empty where that is not known.
+  virtual std::string place(const PlanArgs& args, int round) const = 0;
+};
+
+constexpr std::int64_t scratch_throws = INT64_MIN;
+
 struct Algorithm {
   CollectiveKind kind;
   std::string_view name;
@@ -28,13 +46,21 @@ struct Algorithm {
   PlanCost (*closed_form)(const PlanArgs&) = nullptr;  // exact for every size, count and placement, whatever the rank
                                                        // and root; null: not known
   std::string_view formula = {};                       // for people: alpha, beta, gamma
+  const PlanRounds* rounds = nullptr;                  // instead of plan and scratch; outlives the row
 
-  std::int64_t scratch_elements(const PlanArgs& args) const { return scratch == nullptr ? 0 : scratch(args); }
-  // Zero where there is no closed form.
-  PlanCost cost(int size, std::int64_t count, int ranks_per_node = 1) const {
-    const PlanArgs args{0, size, count, 0, nullptr, ranks_per_node};
-    return closed_form == nullptr ? PlanCost{} : closed_form(args);
+  bool has_plan() const { return plan != nullptr || rounds != nullptr; }
+  // What the row's own functions throw comes out of them as a value: a plan that throws it when it is begun, a scratch of
+  // scratch_throws elements, a cost of -1 everywhere.
+  Plan begin(const PlanArgs& args) const;
+  std::int64_t scratch_elements(const PlanArgs& args) const {
+    if (rounds == nullptr && scratch == nullptr) return 0;
+    return own_scratch(args);
   }
+  // Zero where there is no closed form.
+  PlanCost cost(int size, std::int64_t count, int ranks_per_node = 1) const;
+
+ private:
+  std::int64_t own_scratch(const PlanArgs& args) const;
 };
 
 // By collective, in the order of collective_table; then what `auto` takes, and the others by the names of their families.

@@ -41,7 +41,7 @@ class SharedPlanRun final : public PlanRun, public std::enable_shared_from_this<
 }  // namespace
 
 PlanRun::PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done)
-    : PlanRun(transport, call, algorithm, algorithm.plan(args_of(transport, call)), tag, std::move(done)) {}
+    : PlanRun(transport, call, algorithm, algorithm.begin(args_of(transport, call)), tag, std::move(done)) {}
 
 PlanRun::PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan, Tag tag,
                  PlanDone done)

@@ -53,7 +53,7 @@ Status time_beside_raw(RankEnvironment& env, ProcessGroup& group, RawCaller& raw
   }
   const TrialMemory memory(payload, in_place, true);
   std::vector<RawCaller::Run> runs;
-  runs.push_back([&] { return wait(start_trial(group, payload, memory, request.algorithm)); });
+  runs.push_back([&] { return wait(start_trial(group, payload, memory, request.algorithm, request.own)); });
   for (int form = 0; form < request.raw_forms; ++form) {
     Result<RawCaller::Run> run = raw.prepare(trial_call(payload, memory), form);
     if (!run.ok()) return run.error();

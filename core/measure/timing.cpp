@@ -52,7 +52,7 @@ Result<std::int64_t> wrong_elements(ProcessGroup& group, const TimingRequest& re
                                     bool in_place) {
   if (!request.moves_data) return 0;
   const TrialMemory memory(payload, in_place, true);
-  PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+  PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm, request.own)));
   return payload.compare({memory.output().data, static_cast<std::size_t>(memory.output().bytes())}).wrong;
 }
 
@@ -63,11 +63,11 @@ struct Interval {
 Result<Interval> time_calls(RankEnvironment& env, ProcessGroup& group, const TimingRequest& request,
                             const Payload& payload, bool in_place) {
   const TrialMemory memory(payload, in_place, request.moves_data);
-  for (int i = 0; i < request.warmup; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+  for (int i = 0; i < request.warmup; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm, request.own)));
   PDSIM_TRY(line_up(env, group, request.align));
   if (request.on_timed) request.on_timed(true);
   const Time began = env.runtime.now();
-  for (int i = 0; i < request.iterations; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm)));
+  for (int i = 0; i < request.iterations; ++i) PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm, request.own)));
   const Time ended = env.runtime.now();
   if (request.on_timed) request.on_timed(false);
   return Interval{began, ended};

@@ -19,6 +19,8 @@ namespace pdsim {
 struct TimingRequest {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string algorithm = "auto";
+  const Algorithm* own = nullptr;  // instead of a name; outlives the request, and travels to no other process
+  std::string plan_file, plan_text;  // what own is made of there (scenarios/plans): a text, or without one a program
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   Rank root = 0;

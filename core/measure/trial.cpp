@@ -55,9 +55,10 @@ Collective trial_call(const Payload& p, const TrialMemory& memory) {
 }
 
 Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& p, const TrialMemory& memory,
-                            std::string_view algorithm) {
+                            std::string_view algorithm, const Algorithm* own) {
   CallOptions options;
   options.algorithm = algorithm;
+  options.own_algorithm = own;
   return group.start(trial_call(p, memory), std::move(options));
 }
 

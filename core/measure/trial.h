@@ -36,6 +36,6 @@ Collective trial_call(const Payload& payload, const TrialMemory& memory);
 
 // Starts the call on the group; `memory` must outlive the Work.
 Result<WorkPtr> start_trial(ProcessGroup& group, const Payload& payload, const TrialMemory& memory,
-                            std::string_view algorithm);
+                            std::string_view algorithm, const Algorithm* own = nullptr);
 
 }  // namespace pdsim

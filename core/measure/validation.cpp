@@ -80,7 +80,7 @@ void count(ValidationTally& tally, const Case& c, const PayloadCheck& checked, b
 Status try_case(ProcessGroup& group, const ValidationRequest& request, const Case& c, ValidationResult& result) {
   ValidationTally& tally = result.groups[{c.payload.dtype, c.payload.op}];
   const TrialMemory memory(c.payload, c.in_place, true);
-  const Result<WorkPtr> work = start_trial(group, c.payload, memory, request.algorithm);
+  const Result<WorkPtr> work = start_trial(group, c.payload, memory, request.algorithm, request.own);
   if (!work.ok() && work.error().code == Code::unsupported) {
     ++tally.skipped;
     ++result.skip_reasons[work.error().message];

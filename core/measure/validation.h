@@ -21,6 +21,8 @@ namespace pdsim {
 struct ValidationRequest {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string algorithm = "auto";
+  const Algorithm* own = nullptr;  // instead of a name; outlives the request, and travels to no other process
+  std::string plan_file, plan_text;  // what own is made of there (scenarios/plans): a text, or without one a program
   std::vector<DType> dtypes;  // none: all
   std::vector<ReduceOp> ops;  // none: all that the dtype has
   std::int64_t max_bytes = 16 << 10;

@@ -3,8 +3,10 @@
 
 #include "core/collectives/collective.h"
 #include "scenarios/language/scenario.h"
+#include "scenarios/plans/own_plan.h"
 #include "scenarios/worlds/worlds.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +22,24 @@ struct TrialWorld {
 struct TrialAlgorithm {
   CollectiveKind kind;
   std::string name;
+  std::shared_ptr<const OwnPlan> plan{};  // of a file; then `name` is the file's
 };
 
 // What there is to try in a world: the plans, and before them, in real worlds, the library's own collective ("native").
 // Without a kind or a name: all; `auto` is what the world itself would take. Point-to-point operations and monitored_barrier have no algorithms.
 std::vector<TrialAlgorithm> trial_algorithms(WorldKind world, std::optional<CollectiveKind> kind,
                                              const std::string& name);
+
+// Makes a request (core/measure) one of the algorithm; it refers to the algorithm's plan.
+template <class Request>
+void request_algorithm(Request& request, const TrialAlgorithm& algorithm) {
+  request.kind = algorithm.kind;
+  request.algorithm = algorithm.name;
+  if (algorithm.plan == nullptr) return;
+  request.own = &algorithm.plan->algorithm();
+  request.plan_file = algorithm.plan->file();
+  request.plan_text = algorithm.plan->text();
+}
 
 // The request in the world: `program` is what the simulated world runs of it.
 Result<RunRecord> run_trial(const TrialWorld& world, RankRequest request, const RankProgram& program);

@@ -23,7 +23,7 @@ std::size_t characters(std::string_view text) {
 }  // namespace
 
 std::string render(std::string_view file, std::string_view text, const Diagnostic& d) {
-  std::string out = fmt::format("{}[scenario]: {}\n", d.warning ? "warning" : "error", d.what);
+  std::string out = fmt::format("{}[{}]: {}\n", d.warning ? "warning" : "error", d.kind, d.what);
   if (d.mark.line <= 0) return out + fmt::format("  --> {}\n  = {}\n", file, d.label);
   out += fmt::format("  --> {}:{}:{}\n", file, d.mark.line, d.mark.column);
   std::string_view line = line_of(text, d.mark.line);

@@ -13,9 +13,10 @@ struct Diagnostic {
   std::string what;  // "unknown key `bandwith` in world.link"
   Mark mark{};
   std::string label;  // beside the caret: "did you mean `bandwidth`?"
+  std::string_view kind = "scenario";  // of the file: error[scenario]
 };
 
-// `error[scenario]: ...` with the place in `file`, its line out of `text` and a caret under the mark; without a mark only the file.
+// `error[KIND]: ...` with the place in `file`, its line out of `text` and a caret under the mark; without a mark only the file.
 // Long lines are shortened around the caret, and what a terminal would not print is a question mark. Ends with a line end.
 std::string render(std::string_view file, std::string_view text, const Diagnostic& diagnostic);
 

@@ -1,6 +1,7 @@
 #include "scenarios/worlds/rank_request.h"
 
 #include "scenarios/language/loader.h"
+#include "scenarios/plans/own_plan.h"
 #include "scenarios/program/session.h"
 
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ template <class Field>
 void fields(TimingRequest& r, Field&& field) {
   field("collective", r.kind);
   field("algorithm", r.algorithm);
+  field("plan_file", r.plan_file);
+  field("plan_text", r.plan_text);
   field("dtype", r.dtype);
   field("op", r.op);
   field("root", r.root);
@@ -51,6 +54,8 @@ template <class Field>
 void fields(ValidationRequest& r, Field&& field) {
   field("collective", r.kind);
   field("algorithm", r.algorithm);
+  field("plan_file", r.plan_file);
+  field("plan_text", r.plan_text);
   field("dtypes", r.dtypes);
   field("ops", r.ops);
   field("max_bytes", r.max_bytes);
@@ -155,6 +160,18 @@ Status load(const ScenarioRequest& request, Scenario& scenario) {
                {}};
 }
 
+// The caller's own algorithm, of its text or of the program that this machine has at the same place.
+template <class Request>
+Status bring_plan(Request& request, RequestedProgram& to) {
+  if (request.plan_file.empty()) return {};
+  const LoadedPlan loaded = request.plan_text.empty() ? load_plan(request.plan_file)
+                                                      : plan_of_text(request.plan_file, request.plan_text);
+  if (loaded.plan == nullptr) return Error{Code::input_invalid, loaded.sentence, {}};
+  to.plan = loaded.plan;
+  request.own = &to.plan->algorithm();
+  return {};
+}
+
 }  // namespace
 
 RankRequest request_of(const Scenario& scenario) {
@@ -199,11 +216,17 @@ Result<std::unique_ptr<RequestedProgram>> program_of(RankRequest request, int ra
       to.program = rank_program(to.scenario, WorldKind::real);
       return {};
     }
-    Status operator()(const TimingRequest& r) const { return to.program = timing_program(r), Status(); }
-    Status operator()(const ValidationRequest& r) const { return to.program = validation_program(r), Status(); }
+    Status operator()(TimingRequest& r) const {
+      PDSIM_TRY(bring_plan(r, to));
+      return to.program = timing_program(r), Status();
+    }
+    Status operator()(ValidationRequest& r) const {
+      PDSIM_TRY(bring_plan(r, to));
+      return to.program = validation_program(r), Status();
+    }
     Status operator()(const PairRequest& r) const { return to.program = pair_program(r), Status(); }
   };
-  PDSIM_TRY(std::visit(Make{*requested}, std::as_const(requested->request)));
+  PDSIM_TRY(std::visit(Make{*requested}, requested->request));
   return requested;
 }
 

@@ -20,6 +20,8 @@
 
 namespace pdsim::scenarios {
 
+class OwnPlan;
+
 struct ScenarioRequest {
   std::string file, text, variant;
   std::uint64_t seed = 0;
@@ -39,6 +41,7 @@ Result<RankRequest> rank_request_of(std::string_view text);
 struct RequestedProgram {
   RankRequest request;
   Scenario scenario;  // of benchmarks and checks only the number of ranks
+  std::shared_ptr<const OwnPlan> plan{};  // of benchmarks and checks of one
   RankProgram program;
 };
 // In the process of a rank. input_invalid: the text of the scenario has errors, or no such variant.

@@ -25,7 +25,7 @@ void InFlightCollective::begin(int channel, const RankList& ranks, const Pending
   // All at once, so that they stand side by side in memory: what a message costs is to fetch those of its two ranks.
   for (Rank rank = 0; rank < ranks.size(); ++rank)
     state_of(rank).plan.emplace(
-        algorithm_->plan({rank, ranks.size(), call_.count, call_.root, nullptr, first.ranks_per_node}));
+        algorithm_->begin({rank, ranks.size(), call_.count, call_.root, nullptr, first.ranks_per_node}));
 }
 
 bool InFlightCollective::fits(const PendingCollective& part) const {

@@ -62,7 +62,7 @@ class Clock {
     for (Rank rank = 0; rank < size; ++rank) {
       const Collective& call = *plan.calls[static_cast<std::size_t>(rank)];
       const PlanArgs args{rank, size, call.count, call.root, call.splits.get(), plan.ranks_per_node};
-      ranks_state_.emplace_back(plan.algorithm->plan(args), room_of(call, *plan.algorithm, args));
+      ranks_state_.emplace_back(plan.algorithm->begin(args), room_of(call, *plan.algorithm, args));
       ranks_state_.back().latest = plan.start;
       ready_.push_back(rank);
     }

@@ -389,7 +389,7 @@ PlanRun& Operation::make_run(Plan plan) {
 }
 
 void Operation::post_to_exchange() {
-  make_run(algorithm->plan({rank, calls->size(), call.count, call.root, call.splits.get(), ranks_per_node})).start();
+  make_run(algorithm->begin({rank, calls->size(), call.count, call.root, call.splits.get(), ranks_per_node})).start();
 }
 
 Transport::Done Operation::resume(Plan plan, PlanPoint at) {

@@ -6,6 +6,7 @@
 #include "core/collectives/tuning/tuning.h"
 #include "core/semantics/library.h"
 #include "scenarios/language/check/limits.h"
+#include "scenarios/plans/own_plan.h"
 #include "tools/flags/topology_flag.h"
 
 #include <CLI/CLI.hpp>
@@ -141,8 +142,33 @@ Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::st
   return world;
 }
 
+// The plan of a file, once it is proven for these ranks: nothing else is started with it.
+std::vector<scenarios::TrialAlgorithm> own_plan(const TrialFlags& flags, Console& console) {
+  scenarios::LoadedPlan loaded = scenarios::load_plan(flags.algorithm);
+  if (loaded.plan == nullptr) {
+    console.say(loaded.problem);
+    return {};
+  }
+  const Algorithm& row = loaded.plan->algorithm();
+  if (flags.collective_option != nullptr && flags.collective_option->count() > 0 && flags.collective != name_of(row.kind)) {
+    console.problem(fmt::format("--collective {}: {} is a plan of {}", flags.collective, flags.algorithm, name_of(row.kind)));
+    return {};
+  }
+  ProofOptions options;
+  options.min_size = options.max_size = std::min(flags.ranks, 128);
+  options.every_root = false;
+  options.ranks_per_node = 1;
+  const PlanProof proof = prove(row, options);
+  if (!proof.ok) console.say(loaded.plan->refusal(proof));
+  if (proof.ok && proof.cases == 0)
+    console.problem(fmt::format("{}: its `needs` leaves out every call of {} ranks", flags.algorithm, flags.ranks));
+  if (!proof.ok || proof.cases == 0) return {};
+  return {{row.kind, flags.algorithm, std::move(loaded.plan)}};
+}
+
 std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags, const scenarios::WorldRow& world,
                                                          Console& console) {
+  if (scenarios::names_plan_file(flags.algorithm)) return own_plan(flags, console);
   const std::optional<CollectiveKind> kind = collective_named(flags.collective);
   auto chosen = scenarios::trial_algorithms(world.kind, kind, flags.algorithm == "all" ? "" : flags.algorithm);
   if (!chosen.empty()) return chosen;
@@ -163,10 +189,11 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
       app.add_option("--ranks", flags.ranks, "how many; in a job of mpirun, srun or torchrun: its ranks")
           ->check(CLI::Range(1, 1 << 20))
           ->capture_default_str();
-  app.add_option("--collective", flags.collective, "one, or all")
-      ->check(one_of("collective", collective_names()))
-      ->capture_default_str();
-  app.add_option("--algorithm", flags.algorithm, "a plan, native (the library's own), auto, or all")
+  flags.collective_option = app.add_option("--collective", flags.collective, "one, or all")
+                                ->check(one_of("collective", collective_names()))
+                                ->capture_default_str();
+  app.add_option("--algorithm", flags.algorithm,
+                 "a plan, one of your own (FILE.plan, docs/plans.md), native (the library's own), auto, or all")
       ->capture_default_str();
   app.add_option("-d,--dtype", flags.dtype, "only this one")->check(one_of("dtype", dtype_names()));
   app.add_option("-o,--op", flags.op, "only this one")->check(one_of("operation", reduce_op_names));

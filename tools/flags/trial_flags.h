@@ -27,6 +27,7 @@ struct TrialFlags {
   JoinFlags join;
   bool json = false;
   CLI::Option* ranks_option = nullptr;
+  CLI::Option* collective_option = nullptr;
   struct Simulated {  // as a scenario's `world`
     std::string latency = "5us", bandwidth = "25GB/s", reduce_bandwidth = "0GB/s", header = "0B";
     std::string sharing, topology;  // empty: ports, with a topology links; none

@@ -56,8 +56,7 @@ std::vector<std::int64_t> counts_of(const BenchOptions& options, CollectiveKind 
 TimingRequest request_of(const BenchOptions& options, const TrialAlgorithm& algorithm, bool simulated) {
   using namespace literals;
   TimingRequest request;
-  request.kind = algorithm.kind;
-  request.algorithm = algorithm.name;
+  request_algorithm(request, algorithm);
   request.dtype = dtype_named(options.trial.dtype).value_or(DType::f32);
   request.op = reduce_op_named(options.trial.op).value_or(ReduceOp::sum);
   request.root = row(algorithm.kind).rooted ? options.root : 0;

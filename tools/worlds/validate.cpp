@@ -32,8 +32,7 @@ struct ValidateOptions {
 
 ValidationRequest request_of(const ValidateOptions& options, const scenarios::TrialAlgorithm& algorithm) {
   ValidationRequest request;
-  request.kind = algorithm.kind;
-  request.algorithm = algorithm.name;
+  request_algorithm(request, algorithm);
   if (const auto dtype = dtype_named(options.trial.dtype)) request.dtypes = {*dtype};
   if (const auto op = reduce_op_named(options.trial.op)) request.ops = {*op};
   request.max_bytes = parse_size(options.max_bytes).value().count;

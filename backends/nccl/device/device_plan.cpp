@@ -46,7 +46,7 @@ class DevicePlan {
 
   // The round's messages, after what the round before it left to do.
   Result<bool> next_part(const NcclLane& lane) {
-    if (!plan_) plan_.emplace(algorithm_.plan(args_));
+    if (!plan_) plan_.emplace(algorithm_.begin(args_));
     while (true) {
       const Result<bool> more = next_round(*plan_, room_);
       if (!more.ok()) return more;
@@ -89,7 +89,7 @@ class DevicePlan {
   // Of all rounds, which are checked with it: a wrong plan is refused before it holds anything of the library's.
   Result<std::int64_t> most_staged() const {
     std::int64_t most = 0;
-    Plan plan = algorithm_.plan(args_);
+    Plan plan = algorithm_.begin(args_);
     while (true) {
       const Result<bool> more = next_round(plan, room_);
       PDSIM_TRY(more.status());

@@ -46,7 +46,9 @@ class Checker {
       s.plan.emplace(plans(args));
       s.room = room_of(call_, algorithm, args);
       if (s.room.scratch() < 0 || (holds_elements && s.room.scratch() > most_scratch)) {
-        fail(r, 0, fmt::format("rank {} asks for {} elements of scratch", r, s.room.scratch()));
+        fail(r, 0, s.room.scratch() == scratch_throws
+                       ? fmt::format("rank {} asks for no scratch: the row's function throws", r)
+                       : fmt::format("rank {} asks for {} elements of scratch", r, s.room.scratch()));
         return;
       }
       if constexpr (holds_elements) fill(r);
@@ -389,6 +391,8 @@ PlanVerdict checked(const Algorithm& algorithm, const PlanCase& at, const PlanSo
   (void)again.run();
   const int round = checker.flawed_element() >= 0 ? again.watched_round() : checker.round_of_flaw();
   verdict.drawn = draw_round(messages, checker.rank_of_flaw(), round, checker.waiting());
+  verdict.rank = checker.rank_of_flaw();
+  verdict.round = round;
   return verdict;
 }
 
@@ -398,16 +402,20 @@ PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const Pla
   if (row(algorithm.kind).point_to_point) return {};
   if (at.size <= 64) return checked<1>(algorithm, at, plans);
   if (at.size <= 1024) return checked<16>(algorithm, at, plans);
-  return {false, fmt::format("the plan checker takes up to 1024 ranks, not {}", at.size), {}, {}};
+  PlanVerdict too_large;
+  too_large.ok = false;
+  too_large.problem = fmt::format("the plan checker takes up to 1024 ranks, not {}", at.size);
+  return too_large;
 }
 
 PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node) {
-  return check_plan(algorithm, {size, count, root, ranks_per_node, false}, algorithm.plan);
+  return check_plan(algorithm, {size, count, root, ranks_per_node, false},
+                    [&algorithm](const PlanArgs& args) { return algorithm.begin(args); });
 }
 
 PlanTrace trace_plan(const Algorithm& algorithm, const PlanCase& at) {
   PlanTrace trace;
-  Checker<0> follower(algorithm, at, algorithm.plan);
+  Checker<0> follower(algorithm, at, [&algorithm](const PlanArgs& args) { return algorithm.begin(args); });
   follower.record(trace.messages);
   trace.counted = follower.run().counted;
   std::stable_sort(trace.messages.begin(), trace.messages.end(), [](const PlanMessage& a, const PlanMessage& b) {

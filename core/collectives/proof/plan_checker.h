@@ -42,6 +42,8 @@ struct PlanVerdict {
   std::string problem;  // the first one: who, which round, what
   std::string drawn;    // with a problem: the messages of that round, one a line, and those that wait
   PlanCost counted;
+  Rank rank = 0;        // with a problem: on which rank, and in which of its rounds, from 1; 0: before the first
+  int round = 0;
 };
 
 using PlanSource = std::function<Plan(const PlanArgs&)>;

@@ -67,12 +67,15 @@ struct CostFlaw {
 
 // False: the case fails, and `proof` tells how.
 bool holds(const Algorithm& a, const PlanSource& plans, const PlanCase& at, PlanProof& proof, CostFlaw& cost) {
+  if (a.rounds != nullptr && !a.rounds->is_for({0, at.size, at.count, at.root, nullptr, at.ranks_per_node})) return true;
   ++proof.cases;
   PlanVerdict verdict = check_plan(a, at, plans);
   proof.at = at;
   proof.ok = verdict.ok;
   proof.problem = std::move(verdict.problem);
   proof.drawn = std::move(verdict.drawn);
+  proof.rank = verdict.rank;
+  proof.round = verdict.round;
   if (!proof.ok || !cost.problem.empty()) return proof.ok;
   if (const std::string problem = cost_problem(a, at, verdict.counted); !problem.empty())
     cost = {at,
@@ -81,7 +84,8 @@ bool holds(const Algorithm& a, const PlanSource& plans, const PlanCase& at, Plan
 }
 
 bool holds_for_size(const Algorithm& a, const PlanSource& plans, int p, const ProofOptions& options, PlanProof& proof) {
-  const std::vector<std::int64_t> counts = counts_for(a.kind, p);
+  std::vector<std::int64_t> counts = counts_for(a.kind, p);
+  if (options.count >= 0) counts.push_back(options.count);
   CostFlaw cost;
   for (const std::int64_t n : counts)
     for (const Rank root : roots_for(a.kind, p, options.every_root && (p <= 9 || n == counts.back())))
@@ -109,7 +113,7 @@ PlanProof prove(const Algorithm& algorithm, const PlanSource& plans, const Proof
 }
 
 PlanProof prove(const Algorithm& algorithm, const ProofOptions& options) {
-  return prove(algorithm, algorithm.plan, options);
+  return prove(algorithm, [&algorithm](const PlanArgs& args) { return algorithm.begin(args); }, options);
 }
 
 }  // namespace pdsim

@@ -13,6 +13,7 @@ struct ProofOptions {
   int max_size = 64;
   bool every_root = true;  // false: the first, the last and one between
   int ranks_per_node = 0;  // 0: every placement that makes a difference
+  std::int64_t count = -1;  // elements, besides those around the number of ranks
 };
 
 struct PlanProof {
@@ -21,6 +22,8 @@ struct PlanProof {
   PlanCase at;             // not ok: the smallest case that fails
   std::string problem;     // and how
   std::string drawn;       // and the round
+  Rank rank = 0;           // on which rank, and in which of its rounds, as in PlanVerdict; 0 and 0 of a cost
+  int round = 0;
 };
 
 PlanProof prove(const Algorithm& algorithm, const ProofOptions& options = {});

@@ -1,5 +1,6 @@
 #include "core/collectives/tuning/algorithm_choice.h"
 
+#include "core/collectives/proof/apart.h"
 #include "core/collectives/proof/plan_proof.h"
 #include "core/collectives/tuning/tuning.h"
 
@@ -21,7 +22,7 @@ std::int64_t agreed_count(const Collective& call, int size) {
 
 // A caller may build its row again for each call, so rows are compared by value.
 bool is_same(const Algorithm& a, const Algorithm& b) {
-  return a.kind == b.kind && a.plan == b.plan && a.scratch == b.scratch && a.closed_form == b.closed_form;
+  return a.kind == b.kind && a.plan == b.plan && a.rounds == b.rounds && a.scratch == b.scratch && a.closed_form == b.closed_form;
 }
 
 Status refuse(const Algorithm& own, const std::string& problem, const std::string& drawn) {
@@ -33,14 +34,18 @@ Status refuse(const Algorithm& own, const std::string& problem, const std::strin
 }
 
 Status proven(const Algorithm& own, int size, int ranks_per_node) {
-  if (own.plan == nullptr) return refuse(own, fmt::format("{} {}: it has no plan", name_of(own.kind), own.name), {});
+  if (!own.has_plan()) return refuse(own, fmt::format("{} {}: it has no plan", name_of(own.kind), own.name), {});
   if (row(own.kind).point_to_point) return {};
   while (size > most_ranks_proven) size = (size + 1) / 2;
   ProofOptions options;
   options.min_size = options.max_size = size;
   options.ranks_per_node = ranks_per_node;
-  const PlanProof proof = prove(own, options);
-  return proof.ok ? Status{} : refuse(own, proof.problem, proof.drawn);
+  const PlanProof proof = own.rounds != nullptr ? prove(own, options) : prove_apart(own, options);
+  if (proof.ok && proof.cases == 0)
+    return refuse(own, fmt::format("{} {}: its `needs` leaves out every call of {} ranks", name_of(own.kind), own.name, size), {});
+  if (proof.ok) return {};
+  const std::string place = own.rounds == nullptr ? "" : own.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round);
+  return refuse(own, place.empty() ? proof.problem : fmt::format("{} ({})", proof.problem, place), proof.drawn);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace pdsim {
 //
 //   proven    with plan_proof.h, for the number of ranks and the placement of the group, every root there, counts around the
 //             number of ranks, in and out of place; groups of more than 128 ranks by a half, a quarter ... of them
+//   apart     a plan in C++ is proven in a forked process (proof/apart.h), so that one that divides by zero, leaves its vectors or never
+//             comes back is refused like any other
 //   owner     one world or one group; the rows themselves are not kept
 //   threads   one at a time
 class AlgorithmProofs {

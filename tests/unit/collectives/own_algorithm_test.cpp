@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <stdexcept>
 #include <string>
+#include <vector>
+
+#include <sys/mman.h>
 
 namespace pdsim {
 namespace {
@@ -34,9 +39,14 @@ TEST(OwnAlgorithms, ShowTheMessagesOfTheRoundThatGoesWrong) {
   EXPECT_NE(fact(status.error().facts, "counterexample").find("rank 0 waits in round 2"), std::string_view::npos);
 }
 
-int plans_made = 0;
+// The proof runs in a process of its own, so the count lies in a page that it shares.
+int& plans_made() {
+  static int* page =
+      static_cast<int*>(mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  return *page;
+}
 Plan counted(PlanArgs a) {
-  ++plans_made;
+  ++plans_made();
   return planted::right_algorithm().plan(a);
 }
 
@@ -45,13 +55,58 @@ TEST(OwnAlgorithms, AreProvenOnceForASizeAndAPlacement) {
   own.plan = counted;
   AlgorithmProofs proofs;
   EXPECT_TRUE(proofs.check(own, 4, 1).ok());
-  const int once = plans_made;
+  const int once = plans_made();
   EXPECT_GT(once, 0);
   const Algorithm made_again = own;
   EXPECT_TRUE(proofs.check(made_again, 4, 1).ok());
-  EXPECT_EQ(plans_made, once);
+  EXPECT_EQ(plans_made(), once);
   EXPECT_TRUE(proofs.check(own, 5, 1).ok());
-  EXPECT_GT(plans_made, once);
+  EXPECT_GT(plans_made(), once);
+}
+
+// Mistakes that end the process that runs the plan.
+Plan divides_by_zero(PlanArgs a) {
+  const volatile int zero = a.size - a.size;
+  co_yield round(copy(a.whole(), {0, a.count % zero, BufferId::input}));
+}
+Plan leaves_its_memory(PlanArgs a) {
+  co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+  std::raise(SIGSEGV);  // as a write through a wild pointer does
+}
+Plan aborts(PlanArgs a) {
+  std::abort();
+  co_yield round(copy(a.whole(), {0, a.count, BufferId::input}));
+}
+Plan throws_at_once(PlanArgs) { throw std::out_of_range("no such chunk"); }
+
+TEST(OwnAlgorithms, ThatWouldEndTheProcessEndInAVerdict) {
+  struct Wrong {
+    const char* name;
+    PlanFunction plan;
+    const char* refused;
+  };
+  for (const Wrong& wrong : {Wrong{"divides", divides_by_zero, "round 1 of rank 0 is never reached: the plan divides by zero"},
+                             Wrong{"leaves", leaves_its_memory, "round 2 of rank 0 is never reached: the plan leaves its memory"},
+                             Wrong{"aborts", aborts, "round 1 of rank 0 is never reached: the plan aborts"},
+                             Wrong{"throws", throws_at_once, "the plan throws no such chunk"}}) {
+    AlgorithmProofs proofs;
+    const Status status = proofs.check({CollectiveKind::all_reduce, wrong.name, wrong.plan}, 3, 1);
+    ASSERT_FALSE(status.ok()) << wrong.name;
+    EXPECT_EQ(status.error().code, Code::invalid_argument);
+    EXPECT_NE(status.error().message.find(wrong.refused), std::string::npos) << status.error().message;
+  }
+}
+
+TEST(OwnAlgorithms, WhoseScratchThrowsAreRefused) {
+  Algorithm own = planted::right_algorithm();
+  own.scratch = [](const PlanArgs&) -> std::int64_t { throw std::runtime_error("no"); };
+  AlgorithmProofs proofs;
+  const Status status = proofs.check(own, 2, 1);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("the row's function throws"), std::string::npos) << status.error().message;
+  EXPECT_FALSE(prove(own).ok);
+  own.closed_form = [](const PlanArgs&) -> PlanCost { throw std::runtime_error("no"); };
+  EXPECT_FALSE(prove(own).ok);
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+// A proof in a process of its own: plans in C++ are somebody's code, and code that divides by zero or leaves a vector ends the process
+// that runs it. There it ends the fork, and the verdict names the rank and the round.
+//
+//   limits    30 s of processor time; a plan that takes longer is refused as one that never comes back
+//   threads   any; the fork runs the caller's thread alone, and only the plan and the checker
+//   fallback  where no process or page is to be had the proof runs here
+#pragma once
+
+#include "core/collectives/proof/plan_proof.h"
+
+namespace pdsim {
+
+PlanProof prove_apart(const Algorithm& algorithm, const ProofOptions& options = {});
+
+}  // namespace pdsim

@@ -1,0 +1,14 @@
+// An algorithm's rounds, printed as a plan's text for one number of ranks, count and root.
+#pragma once
+
+#include "core/collectives/proof/plan_checker.h"
+
+#include <string>
+
+namespace pdsim {
+
+// Every rank's rounds below an `if r == ...:`, in elements of the named buffers. Read back (plan_text.h) it is the same plan.
+// At most `most_steps` steps; "" where there are more, or the plan throws.
+std::string printed_plan(const Algorithm& algorithm, const PlanCase& at, std::size_t most_steps = 2'000);
+
+}  // namespace pdsim

@@ -1,0 +1,33 @@
+// Works out the expressions of a plan's text.
+#pragma once
+
+#include "core/collectives/text/plan_syntax.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pdsim::plan_syntax {
+
+// The values of the variables, and the arithmetic: whole numbers of 64 bits, / rounds down, % is never negative, conditions are 0 or 1.
+class TermValues {
+ public:
+  TermValues(const Syntax& syntax, const PlanArgs& args);
+  // Throws PlanProblem: an overflow, a division by nothing.
+  std::int64_t of(int term) const;
+  void set(int slot, std::int64_t value) { values_[static_cast<std::size_t>(slot)] = value; }
+  std::int64_t p() const { return values_[slot_p]; }
+  std::int64_t r() const { return values_[slot_r]; }
+
+ private:
+  std::int64_t of_two(const Term& term, std::int64_t a, std::int64_t b) const;
+  const Syntax& syntax_;
+  std::vector<std::int64_t> values_;
+};
+
+// Of what `%` gives: from 0 on, and less than `of`, which is positive.
+constexpr std::int64_t wrapped(std::int64_t value, std::int64_t of) {
+  const std::int64_t rest = value % of;
+  return rest < 0 ? rest + of : rest;
+}
+
+}  // namespace pdsim::plan_syntax

@@ -1,0 +1,103 @@
+#include "scenarios/plans/own_plan.h"
+
+#include "scenarios/text/diagnostic.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <unistd.h>
+
+namespace pdsim::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_bytes = (64 << 10) + 1;
+
+std::string report(const std::string& file, const std::string& text, const PlanMark& at, std::string what, std::string label) {
+  Diagnostic diagnostic;
+  diagnostic.kind = "plan";
+  diagnostic.what = std::move(what);
+  diagnostic.mark = {at.line, at.column, at.width};
+  diagnostic.label = std::move(label);
+  return render(file, text, diagnostic);
+}
+
+LoadedPlan failed(std::string sentence) { return {nullptr, fmt::format("error[plan]: {}\n", sentence), sentence}; }
+
+// Indented by two, as the lines below a caret are.
+std::string indented(const std::string& lines) {
+  std::string text;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    text += "  " + lines.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+struct OwnPlanLoader {
+  static LoadedPlan of_text(std::string file, std::string text) {
+    auto parsed = PlanText::parse(file, text);
+    if (const PlanProblem* problem = std::get_if<PlanProblem>(&parsed))
+      return {nullptr, report(file, text, problem->at, problem->what, problem->label), sentence_of(file, *problem)};
+    auto plan = std::make_shared<OwnPlan>();
+    plan->text_ = std::get<std::shared_ptr<const PlanText>>(parsed);
+    return {plan, {}, {}};
+  }
+  static LoadedPlan of_program(const std::string& path) {
+    auto started = PrintedPlan::start(path.find('/') == std::string::npos ? "./" + path : path);
+    if (const PlanProblem* problem = std::get_if<PlanProblem>(&started))
+      return {nullptr, report("what " + path + " prints", "", problem->at, problem->what, problem->label), sentence_of(path, *problem)};
+    auto plan = std::make_shared<OwnPlan>();
+    plan->printed_ = std::get<std::shared_ptr<const PrintedPlan>>(started);
+    return {plan, {}, {}};
+  }
+};
+
+bool names_plan_file(std::string_view name) {
+  return name.ends_with(".plan") || name.starts_with("./") || name.starts_with("../") || name.starts_with("/");
+}
+
+LoadedPlan plan_of_text(std::string file, std::string text) { return OwnPlanLoader::of_text(std::move(file), std::move(text)); }
+
+LoadedPlan load_plan(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return failed(fmt::format("cannot read {}: it is a folder", path));
+  if (fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0) return OwnPlanLoader::of_program(path);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (stream == nullptr) return failed(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  std::string text(most_bytes, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stream.get()));
+  return plan_of_text(path, std::move(text));
+}
+
+std::string OwnPlan::refusal(const PlanProof& proof) const {
+  const PlanArgs args{proof.rank, proof.at.size, proof.at.count, proof.at.root, nullptr, proof.at.ranks_per_node};
+  const PlanCase& at = proof.at;
+  std::string source = text_ ? text_->text() : printed_->text(args), file = this->file();
+  if (printed_) file = fmt::format("what {} {} {} {} {} prints", file, args.size, args.rank, args.count, args.root);
+  const std::optional<PlanProblem> problem = text_ ? text_->problem(args) : printed_->problem(args);
+  std::string out;
+  if (problem) {
+    out = report(file, source, problem->at, problem->what, problem->label);
+  } else {
+    const PlanMark mark = text_ ? text_->mark(args, proof.round) : printed_->mark(args, proof.round);
+    out = report(file, source, mark, proof.problem,
+                 proof.round > 0 ? fmt::format("round {} of rank {}", proof.round, proof.rank) : std::string());
+  }
+  if (!proof.drawn.empty()) out += "\n" + indented(proof.drawn);
+  out += fmt::format("\nwith {} rank{}, {} element{}", at.size, at.size == 1 ? "" : "s", at.count, at.count == 1 ? "" : "s");
+  if (row(algorithm().kind).rooted) out += fmt::format(", root {}", at.root);
+  out += fmt::format("{}: the smallest case that fails\nreplay   pdsim prove {} --ranks {}..{} --count {}\n",
+                     at.in_place ? ", in place" : "", this->file(), at.size, at.size, at.count);
+  return out;
+}
+
+}  // namespace pdsim::scenarios

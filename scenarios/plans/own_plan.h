@@ -1,0 +1,48 @@
+// A plan of somebody's own, from a file: a text (docs/plans.md), or a program that prints it.
+//
+//   which    a file that may be executed is a program; every other one is a text
+//   proof    nothing here runs a plan; a process group proves it before its first call (algorithm_choice.h), and refusal() shows why it
+//            was refused
+#pragma once
+
+#include "core/collectives/proof/plan_proof.h"
+#include "scenarios/plans/printed_plan.h"
+#include "scenarios/text/located.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pdsim::scenarios {
+
+// Whether `name` is one of a file, as `ring.plan` or `./rounds.py`, and not of an algorithm of the table.
+bool names_plan_file(std::string_view name);
+
+class OwnPlan {
+ public:
+  const Algorithm& algorithm() const { return text_ ? text_->algorithm() : printed_->algorithm(); }
+  const std::string& file() const { return text_ ? text_->file() : printed_->file(); }
+  bool is_program() const { return text_ == nullptr; }
+  // The text of the file; empty of a program.
+  std::string text() const { return text_ ? text_->text() : std::string(); }
+  bool is_for(const PlanArgs& args) const { return algorithm().rounds->is_for(args); }
+  // As a report: the sentence, the line with a caret below the round that goes wrong, its messages, and how to see it again.
+  std::string refusal(const PlanProof& proof) const;
+
+ private:
+  friend struct OwnPlanLoader;
+  std::shared_ptr<const PlanText> text_;
+  std::shared_ptr<const PrintedPlan> printed_;
+};
+
+struct LoadedPlan {
+  std::shared_ptr<const OwnPlan> plan;  // null: there is none
+  std::string problem;                  // then, as a report of lines; ends with a line end
+  std::string sentence;                 // the same in one line
+};
+
+LoadedPlan load_plan(const std::string& path);
+LoadedPlan plan_of_text(std::string file, std::string text);
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,53 @@
+// A plan that a program prints: called with p, r, n and the root it prints the rounds of rank r, in the form of docs/plans.md.
+//
+//   form      the same header, then `round:` blocks or lines of send, receive, copy and add; both sides of a message are printed
+//   limits    10 s and 1 MiB a call; it gets no input, and what it writes to standard error is dropped
+//   memory    keeps what was printed for the 4,096 cases asked for last
+//   threads   any
+#pragma once
+
+#include "core/collectives/text/plan_text.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+
+namespace pdsim::scenarios {
+
+class PrintedPlan final : public PlanRounds {
+ public:
+  // Calls the program for one rank, to learn its collective and name.
+  static std::variant<std::shared_ptr<const PrintedPlan>, PlanProblem> start(std::string file);
+
+  const Algorithm& algorithm() const { return algorithm_; }
+  const std::string& file() const { return file_; }
+  // What it printed, and where in it the round of the rank stands.
+  std::string text(const PlanArgs& args) const;
+  PlanMark mark(const PlanArgs& args, int round) const;
+  std::optional<PlanProblem> problem(const PlanArgs& args) const;
+
+  Plan begin(const PlanArgs& args) const override;
+  std::int64_t scratch(const PlanArgs& args) const override;
+  bool is_for(const PlanArgs& args) const override;
+  std::string place(const PlanArgs& args, int round) const override;
+
+ private:
+  struct Printed {
+    std::string text;
+    std::variant<plan_syntax::Syntax, PlanProblem> syntax;
+  };
+  using Case = std::array<std::int64_t, 4>;
+  explicit PrintedPlan(std::string file) : file_(std::move(file)) {}
+  std::shared_ptr<const Printed> printed(const PlanArgs& args) const;
+
+  std::string file_, name_;
+  Algorithm algorithm_{};
+  mutable std::mutex guard_;
+  mutable std::map<Case, std::shared_ptr<const Printed>> kept_;
+};
+
+}  // namespace pdsim::scenarios
