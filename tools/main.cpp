@@ -24,8 +24,10 @@ namespace {
 constexpr std::array commands{
     Command{"scenario", "runs scenario files and checks their expectations", "pdsim scenario unused_params",
             declare_scenario},
-    Command{"run", "runs a PyTorch script with its torch.distributed calls in the simulated world, and explains what goes wrong",
-            "pdsim run -n 4 -- python3 train.py --epochs 1", declare_run},
+    Command{
+        "run",
+        "runs a PyTorch script with its torch.distributed calls in the simulated world, and explains what goes wrong",
+        "pdsim run -n 4 -- python3 train.py --epochs 1", declare_run},
     Command{"check", "loads scenario files without running them and reports every error",
             "pdsim check unused_params --table", declare_check},
     Command{"validate", "runs every collective with every algorithm and checks every element that comes out",
@@ -41,8 +43,12 @@ constexpr std::array commands{
     Command{"gallery", "runs the catalog and writes its pages: every pitfall with symptom, picture, cause and cure, to be searched",
             "pdsim gallery --out pitfalls", declare_gallery},
     Command{"explain",
-            "answers what something is (a concept, an error, a diagnosis), with a picture, how to recognise it, and the fix",
+            "answers what something is (a concept, an error, a diagnosis), with a picture, how to recognise it, and "
+            "the fix",
             "pdsim explain \"what is a bucket?\"", declare_explain},
+    Command{"prove", "proves a collective algorithm of your own, or shows the smallest case that goes wrong",
+            "pdsim prove my.plan", declare_prove},
+    Command{"lab", "ten exercises with checks and hints: hangs, algorithms, overlap, checkpoints", "pdsim lab 5", declare_lab},
     Command{"diagnose", "explains saved flight records: those of --out, and dumps of PyTorch jobs",
             "pdsim diagnose pdsim-out/unused_params", declare_diagnose},
     Command{"doctor",

@@ -9,6 +9,7 @@
 #include "scenarios/language/document/read.h"
 #include "scenarios/language/document/settings.h"
 #include "scenarios/language/document/tree.h"
+#include "scenarios/language/plans.h"
 
 #include <fmt/format.h>
 
@@ -95,6 +96,7 @@ Scenario check_document(const LoadedFile& file, const Node& document, Problems& 
   language::check_shape(document, problems);
   Scenario scenario = language::build_scenario(document);
   scenario.file = file.file;
+  language::load_plans(scenario);
   check_meaning(document, scenario, problems);
   return scenario;
 }

@@ -241,6 +241,7 @@ struct Setting {  // one entry of a variant's `set`
 };
 
 struct Scenario;
+struct LoadedPlan;  // scenarios/plans/own_plan.h
 
 // Training alone, with which `equals` compares: one rank that has the batches of all ranks of another scenario.
 struct StandsFor {
@@ -273,6 +274,7 @@ struct Scenario {
   std::int64_t batch = 4;    // rows per rank and step
   std::string loss = "mse";  // mse | cross_entropy | sum
   std::vector<Operation> program;
+  std::map<std::string, std::shared_ptr<const LoadedPlan>> plans;  // of files, by what `algorithm:` says
   std::vector<Fault> faults;
   std::string variant;  // empty when the file has a plain `expect`
   Mark variant_mark{};

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-
 #include <unistd.h>
 
 namespace pdsim::scenarios {
@@ -18,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = (64 << 10) + 1;
 
-std::string report(const std::string& file, const std::string& text, const PlanMark& at, std::string what, std::string label) {
+std::string report(const std::string& file, const std::string& text, const PlanMark& at, std::string what,
+                   std::string label) {
   Diagnostic diagnostic;
   diagnostic.kind = "plan";
   diagnostic.what = std::move(what);
@@ -54,7 +54,8 @@ struct OwnPlanLoader {
   static LoadedPlan of_program(const std::string& path) {
     auto started = PrintedPlan::start(path.find('/') == std::string::npos ? "./" + path : path);
     if (const PlanProblem* problem = std::get_if<PlanProblem>(&started))
-      return {nullptr, report("what " + path + " prints", "", problem->at, problem->what, problem->label), sentence_of(path, *problem)};
+      return {nullptr, report("what " + path + " prints", "", problem->at, problem->what, problem->label),
+              sentence_of(path, *problem)};
     auto plan = std::make_shared<OwnPlan>();
     plan->printed_ = std::get<std::shared_ptr<const PrintedPlan>>(started);
     return {plan, {}, {}};
@@ -65,12 +66,15 @@ bool names_plan_file(std::string_view name) {
   return name.ends_with(".plan") || name.starts_with("./") || name.starts_with("../") || name.starts_with("/");
 }
 
-LoadedPlan plan_of_text(std::string file, std::string text) { return OwnPlanLoader::of_text(std::move(file), std::move(text)); }
+LoadedPlan plan_of_text(std::string file, std::string text) {
+  return OwnPlanLoader::of_text(std::move(file), std::move(text));
+}
 
-LoadedPlan load_plan(const std::string& path) {
+LoadedPlan load_plan(const std::string& path, PlanFiles which) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return failed(fmt::format("cannot read {}: it is a folder", path));
-  if (fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0) return OwnPlanLoader::of_program(path);
+  if (which == PlanFiles::texts_and_programs && fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0)
+    return OwnPlanLoader::of_program(path);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (stream == nullptr) return failed(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::string text(most_bytes, '\0');
@@ -93,7 +97,8 @@ std::string OwnPlan::refusal(const PlanProof& proof) const {
                  proof.round > 0 ? fmt::format("round {} of rank {}", proof.round, proof.rank) : std::string());
   }
   if (!proof.drawn.empty()) out += "\n" + indented(proof.drawn);
-  out += fmt::format("\nwith {} rank{}, {} element{}", at.size, at.size == 1 ? "" : "s", at.count, at.count == 1 ? "" : "s");
+  out += fmt::format("\nwith {} rank{}, {} element{}", at.size, at.size == 1 ? "" : "s", at.count,
+                     at.count == 1 ? "" : "s");
   if (row(algorithm().kind).rooted) out += fmt::format(", root {}", at.root);
   out += fmt::format("{}: the smallest case that fails\nreplay   pdsim prove {} --ranks {}..{} --count {}\n",
                      at.in_place ? ", in place" : "", this->file(), at.size, at.size, at.count);

@@ -9,6 +9,7 @@
 #include "scenarios/plans/printed_plan.h"
 #include "scenarios/text/located.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +43,9 @@ struct LoadedPlan {
   std::string sentence;                 // the same in one line
 };
 
-LoadedPlan load_plan(const std::string& path);
+// `texts`: a program is read like a text, and not started.
+enum class PlanFiles : std::uint8_t { texts_and_programs, texts };
+LoadedPlan load_plan(const std::string& path, PlanFiles which = PlanFiles::texts_and_programs);
 LoadedPlan plan_of_text(std::string file, std::string text);
 
 }  // namespace pdsim::scenarios

@@ -7,11 +7,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <utility>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 namespace pdsim::scenarios {
 namespace {
@@ -85,8 +84,10 @@ std::shared_ptr<const PrintedPlan::Printed> PrintedPlan::printed(const PlanArgs&
   if (answer.problem.empty())
     printed->syntax = parse_plan(printed->text);
   else
-    printed->syntax = PlanProblem{{0, 0, 1}, fmt::format("`{} {} {} {} {}`: {}", file_, key[0], key[1], key[2], key[3], answer.problem),
-                                  "it is called with p, r, n and the root, and prints the rounds of rank r"};
+    printed->syntax =
+        PlanProblem{{0, 0, 1},
+                    fmt::format("`{} {} {} {} {}`: {}", file_, key[0], key[1], key[2], key[3], answer.problem),
+                    "it is called with p, r, n and the root, and prints the rounds of rank r"};
   if (kept_.size() >= cases_kept) kept_.clear();
   kept_[key] = printed;
   return printed;
@@ -99,7 +100,9 @@ std::optional<PlanProblem> PrintedPlan::problem(const PlanArgs& args) const {
   if (const PlanProblem* problem = std::get_if<PlanProblem>(&print->syntax)) return *problem;
   const auto& syntax = std::get<plan_syntax::Syntax>(print->syntax);
   if (syntax.kind != algorithm_.kind)
-    return PlanProblem{syntax.header, fmt::format("this is a plan of {}, and for one rank it was one of {}", name_of(syntax.kind), name_of(algorithm_.kind)),
+    return PlanProblem{syntax.header,
+                       fmt::format("this is a plan of {}, and for one rank it was one of {}", name_of(syntax.kind),
+                                   name_of(algorithm_.kind)),
                        "a program prints plans of one collective"};
   const ExpandedPlan plan = expand(syntax, args, true);
   if (const PlanProblem* problem = std::get_if<PlanProblem>(&plan)) return *problem;
@@ -144,7 +147,8 @@ bool PrintedPlan::is_for(const PlanArgs& args) const {
 
 std::string PrintedPlan::place(const PlanArgs& args, int round) const {
   const PlanMark at = mark(args, round);
-  return fmt::format("what {} prints for {} {} {} {}, {}:{}", file_, args.size, args.rank, args.count, args.root, at.line, at.column);
+  return fmt::format("what {} prints for {} {} {} {}, {}:{}", file_, args.size, args.rank, args.count, args.root,
+                     at.line, at.column);
 }
 
 }  // namespace pdsim::scenarios

@@ -1,6 +1,7 @@
 // Collectives, send and recv.
 #include "core/measure/trial.h"
 #include "scenarios/language/tables/operations_table.h"
+#include "scenarios/plans/own_plan.h"
 #include "scenarios/program/operations.h"
 
 #include <fmt/format.h>
@@ -165,6 +166,9 @@ namespace {
 CallOptions options_of(const Session& s, const CollectiveOptions& call, bool async) {
   CallOptions options;
   options.algorithm = call.algorithm;
+  if (const auto own = s.scenario.plans.find(call.algorithm);
+      own != s.scenario.plans.end() && own->second->plan != nullptr)
+    options.own_algorithm = &own->second->plan->algorithm();
   options.purpose = label_purpose(call.tensor);
   options.async = async || s.env.waits_on_stream;
   return options;

@@ -16,6 +16,8 @@ install(DIRECTORY scenarios/catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/
   FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY tools/guest/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/guest COMPONENT command
   FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY scenarios/labs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/labs COMPONENT command)
+install(DIRECTORY scenarios/plans/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pdsim/plans USE_SOURCE_PERMISSIONS COMPONENT command)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)
 
 # The manual page and the completion of shells, printed by the command itself.

@@ -9,6 +9,7 @@
 #include "core/collectives/proof/plan_picture.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/explain/error_texts.h"
+#include "scenarios/plans/own_plan.h"
 #include "scenarios/reports/gallery.h"
 #include "scenarios/reports/text/symptom_text.h"
 #include "tools/catalog.h"
@@ -16,6 +17,7 @@
 #include "tools/explain/explain_concept.h"
 #include "tools/explain/explain_pipeline.h"
 #include "tools/explain/explained_names.h"
+#include "tools/explain/named_algorithms.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -44,16 +46,6 @@ struct ExplainOptions {
   std::string bytes = "1KiB";
   std::string svg;
 };
-
-std::string qualified(const Algorithm& row) { return fmt::format("{}/{}", name_of(row.kind), row.name); }
-
-// Of the name alone, or of collective/name.
-std::vector<const Algorithm*> algorithms_named(std::string_view id) {
-  std::vector<const Algorithm*> found;
-  for (const Algorithm& row : algorithms())
-    if (!pdsim::row(row.kind).point_to_point && (id == row.name || id == qualified(row))) found.push_back(&row);
-  return found;
-}
 
 // What the files of the catalog say of themselves, by name.
 std::vector<scenarios::GalleryEntry> gallery() {
@@ -85,7 +77,8 @@ std::string unknown(std::string_view id) {
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("unknown name `{}`; did you mean `pdsim explain {}`?", id, *close);
   return fmt::format(
-      "unknown name `{}`; `pdsim list --what concepts`, `--what diagnoses`, `--what errors` and `--what algorithms` show the names",
+      "unknown name `{}`; `pdsim list --what concepts`, `--what diagnoses`, `--what errors` and `--what algorithms` "
+      "show the names",
       id);
 }
 
@@ -123,15 +116,43 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
   return status_of(written.error());
 }
 
+// The picture of a plan's file, and whether it is proven for as many ranks.
+int draw_file(const ExplainOptions& options, Console& console) {
+  const scenarios::LoadedPlan loaded = scenarios::load_plan(options.id);
+  if (loaded.plan == nullptr) {
+    console.say(loaded.problem);
+    return exit_wrong_input;
+  }
+  const Algorithm& row = loaded.plan->algorithm();
+  ProofOptions proof_options;
+  proof_options.min_size = proof_options.max_size = std::min(options.ranks, 128);
+  proof_options.every_root = false;
+  proof_options.ranks_per_node = 1;
+  const PlanProof proof = prove(row, proof_options);
+  if (proof.ok && proof.cases == 0) {
+    console.problem(
+        fmt::format("{}: its `needs` leaves out {} ranks; --ranks chooses others", options.id, options.ranks));
+    return exit_wrong_input;
+  }
+  const int status = draw(options, {&row}, console);
+  if (status != exit_held) return status;
+  console.print(proof.ok ? fmt::format("\nproven for {} ranks; `pdsim prove {}` tries every number of them\n",
+                                       proof_options.max_size, options.id)
+                         : "\n" + loaded.plan->refusal(proof));
+  return proof.ok ? exit_held : exit_did_not_hold;
+}
+
 }  // namespace
 
 Action declare_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
-  app.add_option(
-         "ID", options->id,
-         "a question, as \"what is a bucket?\", or the concept alone; the text of an error, in quotes; a diagnosis or an error code, "
-         "as reports print it; a scenario of the catalog; an algorithm, as ring or all_reduce/ring; a pipeline schedule, as 1f1b, or a "
-         ".csv file with one; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of docs/pitfalls.md")
+  app.add_option("ID", options->id,
+                 "a question, as \"what is a bucket?\", or the concept alone; the text of an error, in quotes; a "
+                 "diagnosis or an error code, "
+                 "as reports print it; a scenario of the catalog; an algorithm, as ring or all_reduce/ring; a plan of "
+                 "your own, as FILE.plan; a pipeline schedule, as 1f1b, or a "
+                 ".csv file with one; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of "
+                 "docs/pitfalls.md")
       ->required();
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
       ->check(CLI::Range(1, ranks_drawn))
@@ -162,6 +183,7 @@ Action declare_explain(CLI::App& app) {
       console.print(algorithms_page());
       return exit_held;
     }
+    if (scenarios::names_plan_file(id)) return draw_file(*options, console);
     if (const auto found = algorithms_named(id); !found.empty()) return draw(*options, found, console);
     const std::vector<scenarios::GalleryEntry> pitfalls = gallery();
     if (id == "pitfalls") {
@@ -171,7 +193,8 @@ Action declare_explain(CLI::App& app) {
     const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
     const scenarios::Concept* asked = scenarios::concept_asked_for(id);
     if (asked != nullptr)
-      if (const int status = explain_concept(*asked, console); status != exit_held || entry == pitfalls.end()) return status;
+      if (const int status = explain_concept(*asked, console); status != exit_held || entry == pitfalls.end())
+        return status;
     if (entry != pitfalls.end()) {
       console.print((asked != nullptr ? "\n" : "") + scenarios::gallery_text(*entry));
       return exit_held;

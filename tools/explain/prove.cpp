@@ -46,8 +46,9 @@ std::optional<Range> range_of(const std::string& text, int otherwise) {
   };
   const std::string_view all = text;
   Range range;
-  const bool good = dots == std::string::npos ? number(all, range.last)
-                                              : number(all.substr(0, dots), range.first) && number(all.substr(dots + 2), range.last);
+  const bool good = dots == std::string::npos
+                        ? number(all, range.last)
+                        : number(all.substr(0, dots), range.first) && number(all.substr(dots + 2), range.last);
   return good && range.first <= range.last ? std::optional(range) : std::nullopt;
 }
 
@@ -63,14 +64,16 @@ std::vector<CostLine> costs_of(const Algorithm& row, const Range& range) {
     const std::int64_t count = pdsim::row(row.kind).has_input ? costed_elements : 0;
     const bool proven = ranks >= range.first && ranks <= range.last;
     if (!proven || (row.rounds != nullptr && !row.rounds->is_for({0, ranks, count, 0}))) continue;
-    lines.push_back({ranks, trace_plan(row, {ranks, count, 0, 1, false}).counted, least_elements_sent(row.kind, ranks, count)});
+    lines.push_back(
+        {ranks, trace_plan(row, {ranks, count, 0, 1, false}).counted, least_elements_sent(row.kind, ranks, count)});
   }
   return lines;
 }
 
 class Prover {
  public:
-  Prover(const ProveOptions& options, const Algorithm& row, const scenarios::OwnPlan* own, const Range& range, Console& console)
+  Prover(const ProveOptions& options, const Algorithm& row, const scenarios::OwnPlan* own, const Range& range,
+         Console& console)
       : options_(options), row_(row), own_(own), range_(range), console_(console) {}
 
   int run() {
@@ -82,7 +85,8 @@ class Prover {
     options.every_root = own_ == nullptr || !own_->is_program();
     const PlanProof proof = prove(row_, options);
     if (proof.ok && proof.cases == 0) {
-      console_.problem(fmt::format("{}: its `needs` leaves out every case; --ranks and --count choose others", options_.plan));
+      console_.problem(
+          fmt::format("{}: its `needs` leaves out every case; --ranks and --count choose others", options_.plan));
       return exit_wrong_input;
     }
     if (options_.json) {
@@ -99,13 +103,13 @@ class Prover {
 
  private:
   void tell_text(const PlanProof& proof) const {
-    std::string text = fmt::format("{} {}: proven for {} to {} ranks, {} cases\n", name_of(row_.kind), row_.name, range_.first,
-                                   range_.last, proof.cases);
+    std::string text = fmt::format("{} {}: proven for {} to {} ranks, {} cases\n", name_of(row_.kind), row_.name,
+                                   range_.first, range_.last, proof.cases);
     const std::vector<CostLine> lines = costs_of(row_, range_);
     if (!lines.empty())
       text += pdsim::row(row_.kind).has_input
-                  ? fmt::format("\nof {} elements\n{:>7}{:>9}{:>11}{:>15}{:>11}\n", costed_elements, "ranks", "rounds", "messages",
-                                "busiest sends", "at least")
+                  ? fmt::format("\nof {} elements\n{:>7}{:>9}{:>11}{:>15}{:>11}\n", costed_elements, "ranks", "rounds",
+                                "messages", "busiest sends", "at least")
                   : fmt::format("\n{:>7}{:>9}{:>11}\n", "ranks", "rounds", "messages");
     for (const CostLine& line : lines) {
       text += fmt::format("{:>7}{:>9}{:>11}", line.ranks, line.cost.rounds, line.cost.messages);
@@ -116,12 +120,8 @@ class Prover {
   }
 
   void tell_json(const PlanProof& proof) const {
-    Json json{{"version", 1},
-              {"collective", name_of(row_.kind)},
-              {"algorithm", row_.name},
-              {"ok", proof.ok},
-              {"ranks", {range_.first, range_.last}},
-              {"cases", proof.cases}};
+    Json json{{"version", 1},   {"collective", name_of(row_.kind)},     {"algorithm", row_.name},
+              {"ok", proof.ok}, {"ranks", {range_.first, range_.last}}, {"cases", proof.cases}};
     if (proof.ok) {
       json["costs"] = Json::array();
       for (const CostLine& line : costs_of(row_, range_))
@@ -131,9 +131,9 @@ class Prover {
                                  {"busiest_sends", line.cost.elements_sent},
                                  {"at_least", line.least}});
     } else {
-      json["counterexample"] = {{"ranks", proof.at.size}, {"count", proof.at.count}, {"root", proof.at.root},
+      json["counterexample"] = {{"ranks", proof.at.size},        {"count", proof.at.count},  {"root", proof.at.root},
                                 {"in_place", proof.at.in_place}, {"problem", proof.problem}, {"rank", proof.rank},
-                                {"round", proof.round}, {"drawn", proof.drawn}};
+                                {"round", proof.round},          {"drawn", proof.drawn}};
       if (own_ != nullptr)
         json["counterexample"]["place"] =
             row_.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round);
@@ -155,8 +155,9 @@ int print_rounds(const ProveOptions& options, const Algorithm& row, const Range&
   at.count = !pdsim::row(row.kind).has_input ? 0 : options.count >= 0 ? options.count : range.last;
   const std::string text = printed_plan(row, at);
   if (text.empty()) {
-    console.problem(fmt::format("{} with {} ranks has too many steps to print, or none that can be read; --ranks chooses fewer",
-                                options.plan, range.last));
+    console.problem(
+        fmt::format("{} with {} ranks has too many steps to print, or none that can be read; --ranks chooses fewer",
+                    options.plan, range.last));
     return exit_wrong_input;
   }
   console.print(text);
@@ -170,7 +171,9 @@ int prove_named(const ProveOptions& options, Console& console) {
     loaded = scenarios::load_plan(options.plan);
     if (loaded.plan == nullptr) {
       if (options.json)
-        console.print(Json{{"version", 1}, {"ok", false}, {"problem", loaded.sentence}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+        console.print(Json{{"version", 1}, {"ok", false}, {"problem", loaded.sentence}}.dump(
+                          -1, ' ', false, Json::error_handler_t::replace) +
+                      "\n");
       else
         console.say(loaded.problem);
       return exit_wrong_input;
@@ -179,14 +182,17 @@ int prove_named(const ProveOptions& options, Console& console) {
   } else if (const auto found = algorithms_named(options.plan); !found.empty()) {
     row = found.front();
   } else {
-    console.problem(fmt::format("`{}` is neither a plan's file (FILE.plan, ./PROGRAM) nor an algorithm; `pdsim list --what algorithms` has the names",
-                                options.plan));
+    console.problem(
+        fmt::format("`{}` is neither a plan's file (FILE.plan, ./PROGRAM) nor an algorithm; `pdsim list --what "
+                    "algorithms` has the names",
+                    options.plan));
     return exit_wrong_input;
   }
   const bool program = loaded.plan != nullptr && loaded.plan->is_program();
   const auto range = range_of(options.ranks, options.print ? 4 : program ? ranks_of_program : ranks_of_text);
   if (!range) {
-    console.problem(fmt::format("--ranks {}: expected a number or a range such as 2..8, from 1 to {}", options.ranks, most_ranks));
+    console.problem(
+        fmt::format("--ranks {}: expected a number or a range such as 2..8, from 1 to {}", options.ranks, most_ranks));
     return exit_wrong_input;
   }
   if (options.print) return print_rounds(options, *row, *range, console);
@@ -198,13 +204,15 @@ int prove_named(const ProveOptions& options, Console& console) {
 Action declare_prove(CLI::App& app) {
   const auto options = std::make_shared<ProveOptions>();
   app.add_option("PLAN", options->plan,
-                 "a file with a plan (FILE.plan, docs/plans.md), a program that prints one (./PROGRAM), or an algorithm, as ring or "
+                 "a file with a plan (FILE.plan, docs/plans.md), a program that prints one (./PROGRAM), or an "
+                 "algorithm, as ring or "
                  "all_reduce/ring")
       ->required();
   app.add_option("--ranks", options->ranks, "up to so many, or a range as 2..8; default: 32, of a program 6");
   app.add_option("--count", options->count, "elements, besides the counts around the number of ranks")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-  app.add_flag("--print", options->print, "the rounds as a plan's text, with the numbers of one case (4 ranks, or the last of --ranks)");
+  app.add_flag("--print", options->print,
+               "the rounds as a plan's text, with the numbers of one case (4 ranks, or the last of --ranks)");
   app.add_flag("--json", options->json, "one JSON object");
   return [options](Console& console) { return prove_named(*options, console); };
 }

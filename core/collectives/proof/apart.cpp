@@ -9,12 +9,11 @@
 #include <cstring>
 #include <new>
 #include <string_view>
-#include <utility>
-
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace pdsim {
 namespace {
@@ -94,12 +93,13 @@ Plan followed(const Algorithm& algorithm, PlanArgs args, SharedProof& shared) {
 }
 
 std::string_view what_it_does(int signal) {
-  constexpr std::array<std::pair<int, std::string_view>, 6> endings{{{SIGFPE, "divides by zero"},
-                                                                     {SIGSEGV, "leaves its memory"},
-                                                                     {SIGBUS, "leaves its memory"},
-                                                                     {SIGILL, "runs into an instruction that is not one"},
-                                                                     {SIGABRT, "aborts"},
-                                                                     {SIGXCPU, "never comes back"}}};
+  constexpr std::array<std::pair<int, std::string_view>, 6> endings{
+      {{SIGFPE, "divides by zero"},
+       {SIGSEGV, "leaves its memory"},
+       {SIGBUS, "leaves its memory"},
+       {SIGILL, "runs into an instruction that is not one"},
+       {SIGABRT, "aborts"},
+       {SIGXCPU, "never comes back"}}};
   for (const auto& one : endings)
     if (one.first == signal) return one.second;
   return "ends the process";
@@ -112,11 +112,11 @@ PlanProof ended_by(int status, const Algorithm& algorithm, const SharedProof& sh
   proof.rank = shared.rank;
   proof.round = shared.round;
   const std::string_view ending = WIFSIGNALED(status) ? what_it_does(WTERMSIG(status)) : "ends the process";
-  const std::string where = shared.round == 0 ? fmt::format("the scratch of rank {}: its function", shared.rank)
-                                              : fmt::format("round {} of rank {} is never reached: the plan", shared.round,
-                                                            shared.rank);
-  proof.problem = fmt::format("{} {} with {} ranks: {} {}", name_of(algorithm.kind), algorithm.name, shared.at.size,
-                              where, ending);
+  const std::string where =
+      shared.round == 0 ? fmt::format("the scratch of rank {}: its function", shared.rank)
+                        : fmt::format("round {} of rank {} is never reached: the plan", shared.round, shared.rank);
+  proof.problem =
+      fmt::format("{} {} with {} ranks: {} {}", name_of(algorithm.kind), algorithm.name, shared.at.size, where, ending);
   return proof;
 }
 

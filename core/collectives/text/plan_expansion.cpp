@@ -40,7 +40,8 @@ class Slices {
     call.root = args.root;
     const CollectiveRow& row = pdsim::row(syntax.kind);
     const std::int64_t parts = args.size;
-    elements_ = {args.count * (row.input_in_parts ? parts : 1), args.count * (row.output_in_parts ? parts : 1), scratch};
+    elements_ = {args.count * (row.input_in_parts ? parts : 1), args.count * (row.output_in_parts ? parts : 1),
+                 scratch};
     parts_of_ = row.output_in_parts || !row.input_in_parts ? BufferId::output : BufferId::input;
   }
 
@@ -48,14 +49,18 @@ class Slices {
     const BufferId buffer = text.buffer.value_or(text.piece == Piece::part ? parts_of_ : BufferId::output);
     const Slice all{0, elements_[static_cast<std::size_t>(buffer)], buffer};
     switch (text.piece) {
-      case Piece::whole: return all;
-      case Piece::nothing: return {0, 0, BufferId::output};
-      case Piece::elements: return elements(text, values, buffer);
+      case Piece::whole:
+        return all;
+      case Piece::nothing:
+        return {0, 0, BufferId::output};
+      case Piece::elements:
+        return elements(text, values, buffer);
       case Piece::part: {
         const std::int64_t i = wrapped(values.of(text.first), args_.size);
         return {i * args_.count, args_.count, buffer};
       }
-      default: return chunks(text, values, buffer);
+      default:
+        return chunks(text, values, buffer);
     }
   }
 
@@ -63,7 +68,8 @@ class Slices {
   static Slice elements(const SliceText& text, const TermValues& values, BufferId buffer) {
     const std::int64_t first = values.of(text.first), end = values.of(text.last);
     if (end < first || first < -most_elements || end > most_elements)
-      throw PlanProblem{text.at, fmt::format("elements {}..{} are no slice", first, end), "as output[0:4], the end not included"};
+      throw PlanProblem{text.at, fmt::format("elements {}..{} are no slice", first, end),
+                        "as output[0:4], the end not included"};
     return {first, end - first, buffer};
   }
 
@@ -75,7 +81,9 @@ class Slices {
     const std::int64_t many = many_term >= 0 ? values.of(many_term) : args_.size;
     if (many < 1 || many > (1 << 20))
       throw PlanProblem{text.at, fmt::format("{} chunks", many), "1 to 1048576 are possible"};
-    const auto cut = [&](std::int64_t i) { return vector.chunk(static_cast<int>(many), static_cast<int>(wrapped(i, many))); };
+    const auto cut = [&](std::int64_t i) {
+      return vector.chunk(static_cast<int>(many), static_cast<int>(wrapped(i, many)));
+    };
     const std::int64_t first = values.of(text.first);
     if (text.piece == Piece::chunk) return cut(first);
     const std::int64_t last = values.of(text.last);
@@ -96,8 +104,13 @@ class Slices {
 // Runs the text as one rank: its own rounds, and what it sends others in a pair.
 class RankExpander {
  public:
-  RankExpander(const Syntax& syntax, const PlanArgs& args, std::int64_t& steps, std::vector<std::vector<Arrival>>& arrivals)
-      : syntax_(syntax), args_(args), values_(syntax, args), slices_(syntax, args, scratch(syntax, values_)), steps_(steps),
+  RankExpander(const Syntax& syntax, const PlanArgs& args, std::int64_t& steps,
+               std::vector<std::vector<Arrival>>& arrivals)
+      : syntax_(syntax),
+        args_(args),
+        values_(syntax, args),
+        slices_(syntax, args, scratch(syntax, values_)),
+        steps_(steps),
         arrivals_(arrivals) {}
 
   std::vector<PlacedRound> run() {
@@ -114,9 +127,7 @@ class RankExpander {
     bool taken = false;  // of an if and what follows it
     for (std::size_t i = 0; i < statements.size(); ++i) {
       const Statement& one = statements[i];
-      if (++statements_run_ > most_statements(args_.size))
-        throw PlanProblem{one.at, fmt::format("rank {} of {} runs more than {} statements", args_.rank, args_.size, most_statements(args_.size)),
-                          "here it goes over"};
+      count(one);
       path_.push_back(static_cast<std::int32_t>(i));
       if (one.action == Action::branch) {
         if (!one.follows) taken = false;
@@ -128,6 +139,14 @@ class RankExpander {
       }
       path_.pop_back();
     }
+  }
+
+  void count(const Statement& one) {
+    if (++statements_run_ <= most_statements(args_.size)) return;
+    throw PlanProblem{
+        one.at,
+        fmt::format("rank {} of {} runs more than {} statements", args_.rank, args_.size, most_statements(args_.size)),
+        "here it goes over"};
   }
 
   void statement(const Statement& one, PlacedRound* round) {
@@ -157,11 +176,13 @@ class RankExpander {
     std::int64_t k = values_.of(one.first);
     const std::int64_t step = one.step < 0 ? 1 : values_.of(one.step);
     if (one.advance == Advance::by ? step == 0 : step < 2)
-      throw PlanProblem{syntax_.terms[static_cast<std::size_t>(one.step)].at, fmt::format("the loop never ends with {}", step),
+      throw PlanProblem{syntax_.terms[static_cast<std::size_t>(one.step)].at,
+                        fmt::format("the loop never ends with {}", step),
                         one.advance == Advance::by ? "any number but 0" : "2 and more"};
     const bool down = one.advance == Advance::over || (one.advance == Advance::by && step < 0);
     if (one.advance == Advance::times && k < 1 && k <= last)
-      throw PlanProblem{syntax_.terms[static_cast<std::size_t>(one.first)].at, fmt::format("{} times {} never grows", k, step), "begin with 1 or more"};
+      throw PlanProblem{syntax_.terms[static_cast<std::size_t>(one.first)].at,
+                        fmt::format("{} times {} never grows", k, step), "begin with 1 or more"};
     std::int32_t turn = 0;
     while (down ? k >= last : k <= last) {
       values_.set(one.variable, k);
@@ -173,26 +194,32 @@ class RankExpander {
                         : one.advance == Advance::by  ? __builtin_add_overflow(k, step, &k)
                                                       : (k /= step, k == 0);
       if (over) break;
-      if (++statements_run_ > most_statements(args_.size)) break;  // told by the next statement
+      count(one);
     }
   }
 
-  Rank peer_of(const Statement& one) const {
-    return static_cast<Rank>(wrapped(values_.of(one.peer), args_.size));
-  }
+  Rank peer_of(const Statement& one) const { return static_cast<Rank>(wrapped(values_.of(one.peer), args_.size)); }
 
   void message(const Statement& one, PlacedRound& round) {
     if (++steps_ > most_steps)
-      throw PlanProblem{one.at, fmt::format("the {} ranks make more than {} steps", args_.size, most_steps), "here they go over"};
+      throw PlanProblem{one.at, fmt::format("the {} ranks make more than {} steps", args_.size, most_steps),
+                        "here they go over"};
     const Slice slice = slices_.of(one.slice, values_);
     switch (one.action) {
-      case Action::copy: round.steps.push_back(copy(slices_.of(one.other, values_), slice)); return;
-      case Action::add: round.steps.push_back(reduce_into(slices_.of(one.other, values_), slice)); return;
-      case Action::send: round.steps.push_back(send(peer_of(one), slice)); return;
+      case Action::copy:
+        round.steps.push_back(copy(slices_.of(one.other, values_), slice));
+        return;
+      case Action::add:
+        round.steps.push_back(reduce_into(slices_.of(one.other, values_), slice));
+        return;
+      case Action::send:
+        round.steps.push_back(send(peer_of(one), slice));
+        return;
       case Action::receive:
         round.steps.push_back(one.adds ? receive_reduce(peer_of(one), slice) : receive(peer_of(one), slice));
         return;
-      default: break;
+      default:
+        break;
     }
     const Rank to = peer_of(one);
     const Slice into = slices_.of(one.other, values_);
@@ -241,7 +268,8 @@ class PlanExpander {
     }
     for (const std::vector<Arrival>& at_rank : arrivals)
       if (alone_ && !at_rank.empty())
-        throw PlanProblem{at_rank.front().at, "a pair, of which only one side is known here", "write `send` and `receive` of each rank"};
+        throw PlanProblem{at_rank.front().at, "a pair, of which only one side is known here",
+                          "write `send` and `receive` of each rank"};
     for (std::size_t r = 0; r < rounds.size(); ++r) {
       into_.first_round_.push_back(into_.rounds_.size());
       merge(rounds[r], arrivals[r]);
@@ -252,7 +280,8 @@ class PlanExpander {
 
  private:
   void merge(const std::vector<PlacedRound>& rounds, std::vector<Arrival>& arrivals) {
-    std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) { return a.path < b.path; });
+    std::stable_sort(arrivals.begin(), arrivals.end(),
+                     [](const Arrival& a, const Arrival& b) { return a.path < b.path; });
     auto arrival = arrivals.begin();
     const auto take = [&](const Path& path) {
       for (; arrival != arrivals.end() && arrival->path == path; ++arrival) append(arrival->step);

@@ -56,7 +56,8 @@ std::variant<std::vector<Line>, PlanProblem> lines_of(std::string_view text) {
       const std::size_t length = length_of(line, at);
       const int column = static_cast<int>(at) + 1;
       if (length == 0)
-        return PlanProblem{{number, column, 1}, fmt::format("{} cannot stand in a plan", shown(line[at])),
+        return PlanProblem{{number, column, 1},
+                           fmt::format("{} cannot stand in a plan", shown(line[at])),
                            line[at] == '\t' ? "indent with spaces" : "docs/plans.md has the form"};
       Token token;
       token.text = line.substr(at, length);

@@ -19,11 +19,16 @@ std::string text_of(const Slice& s) {
 
 std::string line_of(const Step& step) {
   switch (step.kind) {
-    case Step::Kind::send: return fmt::format("send {} -> {}", text_of(step.slice), step.peer);
-    case Step::Kind::receive: return fmt::format("receive {} <- {}", text_of(step.slice), step.peer);
-    case Step::Kind::receive_reduce: return fmt::format("receive {} <- {} +", text_of(step.slice), step.peer);
-    case Step::Kind::copy: return fmt::format("copy {} -> {}", text_of(step.from), text_of(step.slice));
-    case Step::Kind::reduce: return fmt::format("add {} -> {}", text_of(step.from), text_of(step.slice));
+    case Step::Kind::send:
+      return fmt::format("send {} -> {}", text_of(step.slice), step.peer);
+    case Step::Kind::receive:
+      return fmt::format("receive {} <- {}", text_of(step.slice), step.peer);
+    case Step::Kind::receive_reduce:
+      return fmt::format("receive {} <- {} +", text_of(step.slice), step.peer);
+    case Step::Kind::copy:
+      return fmt::format("copy {} -> {}", text_of(step.from), text_of(step.slice));
+    case Step::Kind::reduce:
+      return fmt::format("add {} -> {}", text_of(step.from), text_of(step.slice));
   }
   return {};
 }
@@ -42,7 +47,7 @@ std::string rounds_of_rank(const Algorithm& algorithm, const PlanArgs& args, std
     failed = !more.ok() || plan.steps().size() > steps_left;
     if (failed) break;
     steps_left -= plan.steps().size();
-    text += "  round:\n";
+    if (!plan.steps().empty()) text += "  round:\n";
     for (const Step& step : plan.steps()) text += fmt::format("    {}\n", line_of(step));
   }
   return text;

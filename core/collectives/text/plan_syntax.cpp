@@ -35,7 +35,8 @@ class Parser {
     while (!problem_ && at_ < lines_.size() && setting()) ++at_;
     if (!problem_ && at_ < lines_.size()) block(syntax_.body, lines_[at_].indent, 0, false);
     if (!problem_ && at_ < lines_.size())
-      problem_ = PlanProblem{{lines_[at_].number, lines_[at_].indent + 1, 1}, "this line is indented less than the first statement",
+      problem_ = PlanProblem{{lines_[at_].number, lines_[at_].indent + 1, 1},
+                             "this line is indented less than the first statement",
                              "statements of one block begin in one column"};
     if (problem_) return *problem_;
     return std::move(syntax_);
@@ -77,7 +78,9 @@ class Parser {
     if (!scratch) names_.erase("r");  // every rank counts the same chunks
     into = words.expression();
     names_["r"] = slot_r;
-    if (twice) words.fail({lines_[at_].number, lines_[at_].indent + 1, 6}, "this stands in the header a second time", "keep one");
+    if (twice)
+      words.fail({lines_[at_].number, lines_[at_].indent + 1, 6}, "this stands in the header a second time",
+                 "keep one");
     words.end();
     return keep(words);
   }
@@ -90,13 +93,15 @@ class Parser {
   // Statements that begin in the column of `indent`.
   void block(Block& into, int indent, int depth, bool in_round) {
     if (depth > most_blocks) {
-      problem_ = PlanProblem{{lines_[at_].number, indent + 1, 1}, "too many blocks inside each other", "24 are the most"};
+      problem_ =
+          PlanProblem{{lines_[at_].number, indent + 1, 1}, "too many blocks inside each other", "24 are the most"};
       return;
     }
     while (!problem_ && at_ < lines_.size() && lines_[at_].indent >= indent) {
       if (lines_[at_].indent > indent) {
         problem_ = PlanProblem{{lines_[at_].number, indent + 1, lines_[at_].indent - indent},
-                               "this line is indented more than its block", "statements of one block begin in one column"};
+                               "this line is indented more than its block",
+                               "statements of one block begin in one column"};
         return;
       }
       statement(into, depth, in_round);
@@ -125,14 +130,17 @@ class Parser {
       one.follows = true;
       opens = true;
     } else if (words.take("round")) {
-      if (in_round) words.fail({lines_[at_].number, column, 5}, "a round inside a round", "its messages are in flight together");
+      if (in_round)
+        words.fail({lines_[at_].number, column, 5}, "a round inside a round", "its messages are in flight together");
       one.action = Action::round;
       opens = true;
     } else {
       message(one, words);
     }
-    if (one.follows && (into.empty() || into.back().action != Action::branch || (into.back().follows && into.back().first < 0)))
-      words.fail({lines_[at_].number, column, static_cast<int>(first.size())}, fmt::format("`{}` without an `if`", first),
+    if (one.follows &&
+        (into.empty() || into.back().action != Action::branch || (into.back().follows && into.back().first < 0)))
+      words.fail({lines_[at_].number, column, static_cast<int>(first.size())},
+                 fmt::format("`{}` without an `if`", first),
                  "it stands below the block of an `if`, in the same column");
     if (opens) words.expect(":", "a block begins with a colon at the end of its line");
     words.end();
@@ -196,11 +204,12 @@ class Parser {
     const bool receives = words.take("receive");
     one.action = receives ? Action::receive : words.take("send") ? Action::send : Action::move;
     if (one.action == Action::move && !begins_slice(first)) {
-      constexpr std::array<std::string_view, 12> known{"let",  "for",     "if",   "else",  "round",  "copy",
-                                                       "send", "receive", "chunk", "chunks", "part", "add"};
+      constexpr std::array<std::string_view, 12> known{"let",  "for",     "if",    "else",   "round", "copy",
+                                                       "send", "receive", "chunk", "chunks", "part",  "add"};
       const auto close = nearest(first, std::span<const std::string_view>(known));
       words.fail(at, fmt::format("`{}` does not begin a statement", first),
-                 close ? fmt::format("did you mean `{}`?", *close) : "as `chunk r-k -> r+1 +`, `for`, `if`, `round:` or `copy`");
+                 close ? fmt::format("did you mean `{}`?", *close)
+                       : "as `chunk r-k -> r+1 +`, `for`, `if`, `round:` or `copy`");
       return;
     }
     one.slice = words.slice();
@@ -211,7 +220,8 @@ class Parser {
     if (one.action != Action::send) one.adds = words.take("+");
   }
   static bool begins_slice(std::string_view word) {
-    constexpr std::array<std::string_view, 8> words{"all", "nothing", "chunk", "chunks", "part", "input", "output", "scratch"};
+    constexpr std::array<std::string_view, 8> words{"all",  "nothing", "chunk",  "chunks",
+                                                    "part", "input",   "output", "scratch"};
     return std::find(words.begin(), words.end(), word) != words.end();
   }
 

@@ -34,8 +34,32 @@ struct PlanProblem {
 namespace plan_syntax {
 
 enum class Operator : std::uint8_t {
-  number, variable, add, subtract, multiply, divide, modulo, bit_and, bit_or, bit_xor, shift_left, shift_right,
-  equal, unequal, less, at_most, more, at_least, both, either, negate, invert, log2, ceil_log2, least, most,
+  number,
+  variable,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  equal,
+  unequal,
+  less,
+  at_most,
+  more,
+  at_least,
+  both,
+  either,
+  negate,
+  invert,
+  log2,
+  ceil_log2,
+  least,
+  most,
 };
 
 // An expression, in the order in which its parts are worked out; operands are indices into Syntax::terms.
@@ -65,14 +89,14 @@ using Block = std::vector<Statement>;
 struct Statement {
   Action action = Action::round;
   PlanMark at{};
-  int variable = -1;              // let, loop: its slot
-  int first = -1, last = -1;      // let: the value; loop: from, to; branch: the condition, -1 for `else`
-  int step = -1;                  // loop; -1: 1
+  int variable = -1;          // let, loop: its slot
+  int first = -1, last = -1;  // let: the value; loop: from, to; branch: the condition, -1 for `else`
+  int step = -1;              // loop; -1: 1
   Advance advance = Advance::by;
-  SliceText slice{}, other{};     // copy and add: from, to. move: what is sent, where it lands
-  int peer = -1;                  // send, receive, move
+  SliceText slice{}, other{};  // copy and add: from, to. move: what is sent, where it lands
+  int peer = -1;               // send, receive, move
   bool adds = false;
-  bool follows = false;           // branch: `elif` or `else` of the one before it
+  bool follows = false;  // branch: `elif` or `else` of the one before it
   Block body{};
 };
 

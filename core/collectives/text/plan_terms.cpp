@@ -48,15 +48,23 @@ TermValues::TermValues(const Syntax& syntax, const PlanArgs& args)
 std::int64_t TermValues::of(int index) const {
   const Term& term = syntax_.terms[static_cast<std::size_t>(index)];
   switch (term.what) {
-    case Operator::number: return term.number;
-    case Operator::variable: return values_[static_cast<std::size_t>(term.number)];
-    case Operator::both: return of(term.left) != 0 && of(term.right) != 0 ? 1 : 0;
-    case Operator::either: return of(term.left) != 0 || of(term.right) != 0 ? 1 : 0;
-    case Operator::invert: return of(term.left) == 0 ? 1 : 0;
+    case Operator::number:
+      return term.number;
+    case Operator::variable:
+      return values_[static_cast<std::size_t>(term.number)];
+    case Operator::both:
+      return of(term.left) != 0 && of(term.right) != 0 ? 1 : 0;
+    case Operator::either:
+      return of(term.left) != 0 || of(term.right) != 0 ? 1 : 0;
+    case Operator::invert:
+      return of(term.left) == 0 ? 1 : 0;
     case Operator::log2:
-    case Operator::ceil_log2: return logarithm(term, of(term.left));
-    case Operator::negate: return of_two(term, 0, of(term.left));
-    default: return of_two(term, of(term.left), of(term.right));
+    case Operator::ceil_log2:
+      return logarithm(term, of(term.left));
+    case Operator::negate:
+      return of_two(term, 0, of(term.left));
+    default:
+      return of_two(term, of(term.left), of(term.right));
   }
 }
 
@@ -74,20 +82,33 @@ std::int64_t TermValues::of_two(const Term& term, std::int64_t a, std::int64_t b
       if (__builtin_mul_overflow(a, b, &result)) overflow(term);
       return result;
     case Operator::divide:
-    case Operator::modulo: return divided(term, a, b);
-    case Operator::bit_and: return a & b;
-    case Operator::bit_or: return a | b;
-    case Operator::bit_xor: return a ^ b;
+    case Operator::modulo:
+      return divided(term, a, b);
+    case Operator::bit_and:
+      return a & b;
+    case Operator::bit_or:
+      return a | b;
+    case Operator::bit_xor:
+      return a ^ b;
     case Operator::shift_left:
-    case Operator::shift_right: return shifted(term, a, b);
-    case Operator::equal: return a == b ? 1 : 0;
-    case Operator::unequal: return a != b ? 1 : 0;
-    case Operator::less: return a < b ? 1 : 0;
-    case Operator::at_most: return a <= b ? 1 : 0;
-    case Operator::more: return a > b ? 1 : 0;
-    case Operator::at_least: return a >= b ? 1 : 0;
-    case Operator::least: return std::min(a, b);
-    default: return std::max(a, b);
+    case Operator::shift_right:
+      return shifted(term, a, b);
+    case Operator::equal:
+      return a == b ? 1 : 0;
+    case Operator::unequal:
+      return a != b ? 1 : 0;
+    case Operator::less:
+      return a < b ? 1 : 0;
+    case Operator::at_most:
+      return a <= b ? 1 : 0;
+    case Operator::more:
+      return a > b ? 1 : 0;
+    case Operator::at_least:
+      return a >= b ? 1 : 0;
+    case Operator::least:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
   }
 }
 

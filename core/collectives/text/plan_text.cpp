@@ -38,8 +38,10 @@ std::optional<PlanProblem> PlanText::problem(const PlanArgs& args) const {
   const auto fits = pdsim::is_for(syntax_, args);
   if (const PlanProblem* problem = std::get_if<PlanProblem>(&fits)) return *problem;
   if (!std::get<bool>(fits))
-    return PlanProblem{syntax_.header, fmt::format("{} is not for {} ranks, {} elements and root {}", syntax_.name, args.size, args.count, args.root),
-                       "its `needs` says so"};
+    return PlanProblem{
+        syntax_.header,
+        fmt::format("{} is not for {} ranks, {} elements and root {}", syntax_.name, args.size, args.count, args.root),
+        "its `needs` says so"};
   const ExpandedPlan plan = expanded(args);
   if (const PlanProblem* problem = std::get_if<PlanProblem>(&plan)) return *problem;
   const auto scratch = scratch_of(syntax_, args);

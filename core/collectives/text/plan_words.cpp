@@ -30,10 +30,7 @@ constexpr std::array<std::array<Binary, 6>, 6> levels{{
       {"<", Operator::less},
       {">", Operator::more}}},
     {{{"|", Operator::bit_or}, {"^", Operator::bit_xor}, {"&", Operator::bit_and}}},
-    {{{"<<", Operator::shift_left},
-      {">>", Operator::shift_right},
-      {"+", Operator::add},
-      {"-", Operator::subtract}}},
+    {{{"<<", Operator::shift_left}, {">>", Operator::shift_right}, {"+", Operator::add}, {"-", Operator::subtract}}},
     {{{"*", Operator::multiply}, {"/", Operator::divide}, {"%", Operator::modulo}}},
 }};
 
@@ -122,8 +119,10 @@ int WordReader::binary(std::size_t level) {
 }
 
 int WordReader::function(const Token& word) {
-  constexpr std::array<std::pair<std::string_view, Operator>, 4> functions{
-      {{"log2", Operator::log2}, {"ceil_log2", Operator::ceil_log2}, {"min", Operator::least}, {"max", Operator::most}}};
+  constexpr std::array<std::pair<std::string_view, Operator>, 4> functions{{{"log2", Operator::log2},
+                                                                            {"ceil_log2", Operator::ceil_log2},
+                                                                            {"min", Operator::least},
+                                                                            {"max", Operator::most}}};
   for (const auto& one : functions) {
     if (one.first != word.text) continue;
     expect("(", "as log2(p) or min(a, b)");

@@ -3,6 +3,7 @@
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/document/read.h"
 #include "scenarios/language/pipeline_schedule.h"
+#include "scenarios/language/plans.h"
 #include "scenarios/language/tables/operations_table.h"
 
 #include <fmt/format.h>
@@ -147,10 +148,10 @@ class ProgramCheck {
     const std::string_view line = fact(facts, "line");
     const std::string& message = schedule.error().message;
     if (order == nullptr) return problems_.error(mark, message, "change the pipeline, or the number of ranks");
-    problems_.error(order->mark,
-                    line.empty() ? message
-                                 : fmt::format("line {}, column {} of `order`: {}", line, fact(facts, "column"), message),
-                    "a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form");
+    problems_.error(
+        order->mark,
+        line.empty() ? message : fmt::format("line {}, column {} of `order`: {}", line, fact(facts, "column"), message),
+        "a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form");
   }
 
   // What stands beside the messages holds for all of them.
@@ -246,9 +247,20 @@ class ProgramCheck {
                     world ? ranks_label(s_) : fmt::format("its ranks are 0..{}", size - 1));
   }
 
+  // A plan that is not proven is not run, so it is an error of the file that names it.
+  void own_plan(const std::string& name, const Node& node, const LoadedPlan& loaded) {
+    const auto kind = collective_of(name);
+    const std::string problem =
+        !kind ? fmt::format("`{}` takes no plan", name)
+              : plan_problem(loaded, *kind, problems_.doubts(Fact::ranks) ? 1 : s_.world.spec.ranks());
+    if (!problem.empty())
+      problems_.error(node.mark, problem, fmt::format("`pdsim prove {}` shows the round", node.text));
+  }
+
   void algorithm(const std::string& name, const Node& options) {
     const Node* node = options.find("algorithm");
     if (node == nullptr || node->text == "auto" || node->text == "native") return;
+    if (const auto own = s_.plans.find(node->text); own != s_.plans.end()) return own_plan(name, *node, *own->second);
     std::vector<std::string_view> names{"auto", "native"};
     for (const Tuning& tuning : tunings()) names.push_back(tuning.algorithm);
     for (const Algorithm& row : algorithms())

@@ -80,8 +80,8 @@ inline constexpr Key async_key{.name = "async",
 inline constexpr Key algorithm_key{.name = "algorithm",
                                    .type = Type::text,
                                    .help =
-                                       "auto, auto:mpich (openmpi, nccl, gloo), native, or a row of "
-                                       "`pdsim list --what algorithms`",
+                                       "auto, auto:mpich (openmpi, nccl, gloo), native, a row of "
+                                       "`pdsim list --what algorithms`, or FILE.plan beside the scenario",
                                    .bind = to<&CollectiveOptions::algorithm>};
 
 inline constexpr Key device_key{.name = "device",

@@ -7,9 +7,8 @@
 #include <csignal>
 #include <stdexcept>
 #include <string>
-#include <vector>
-
 #include <sys/mman.h>
+#include <vector>
 
 namespace pdsim {
 namespace {
@@ -53,6 +52,7 @@ Plan counted(PlanArgs a) {
 TEST(OwnAlgorithms, AreProvenOnceForASizeAndAPlacement) {
   Algorithm own = planted::right_algorithm();
   own.plan = counted;
+  EXPECT_EQ(plans_made(), 0);
   AlgorithmProofs proofs;
   EXPECT_TRUE(proofs.check(own, 4, 1).ok());
   const int once = plans_made();
@@ -85,10 +85,11 @@ TEST(OwnAlgorithms, ThatWouldEndTheProcessEndInAVerdict) {
     PlanFunction plan;
     const char* refused;
   };
-  for (const Wrong& wrong : {Wrong{"divides", divides_by_zero, "round 1 of rank 0 is never reached: the plan divides by zero"},
-                             Wrong{"leaves", leaves_its_memory, "round 2 of rank 0 is never reached: the plan leaves its memory"},
-                             Wrong{"aborts", aborts, "round 1 of rank 0 is never reached: the plan aborts"},
-                             Wrong{"throws", throws_at_once, "the plan throws no such chunk"}}) {
+  for (const Wrong& wrong :
+       {Wrong{"divides", divides_by_zero, "round 1 of rank 0 is never reached: the plan divides by zero"},
+        Wrong{"leaves", leaves_its_memory, "round 2 of rank 0 is never reached: the plan leaves its memory"},
+        Wrong{"aborts", aborts, "round 1 of rank 0 is never reached: the plan aborts"},
+        Wrong{"throws", throws_at_once, "the plan throws no such chunk"}}) {
     AlgorithmProofs proofs;
     const Status status = proofs.check({CollectiveKind::all_reduce, wrong.name, wrong.plan}, 3, 1);
     ASSERT_FALSE(status.ok()) << wrong.name;

@@ -68,16 +68,15 @@ PlanProblem problem_of(const std::string& text) {
   return problem == nullptr ? PlanProblem{} : *problem;
 }
 
-// The rounds of a rank; slices of nothing lie anywhere.
-std::vector<std::vector<Step>> rounds_of(const Algorithm& algorithm, const PlanArgs& args, bool messages_only = false) {
+// The rounds of a rank that do something; slices of nothing lie anywhere.
+std::vector<std::vector<Step>> rounds_of(const Algorithm& algorithm, const PlanArgs& args) {
   std::vector<std::vector<Step>> rounds;
   for (Plan plan = algorithm.begin(args); plan.next();) {
     std::vector<Step> steps(plan.steps().begin(), plan.steps().end());
     for (Step& step : steps)
       for (Slice* slice : {&step.slice, &step.from})
         if (slice->count == 0) *slice = {0, 0, BufferId::output};
-    rounds.push_back(std::move(steps));
-    (void)messages_only;
+    if (!steps.empty()) rounds.push_back(std::move(steps));
   }
   return rounds;
 }
@@ -97,10 +96,10 @@ TEST(PlanText, IsTheFamilyThatItWritesDown) {
     CollectiveKind kind;
     const char* name;
   };
-  for (const Pair& pair : {Pair{ring_text, CollectiveKind::all_reduce, "ring"},
-                           Pair{binomial_text, CollectiveKind::broadcast, "binomial"},
-                           Pair{doubling_text, CollectiveKind::all_reduce, "recursive_doubling"},
-                           Pair{barrier_text, CollectiveKind::barrier, "dissemination"}}) {
+  for (const Pair& pair :
+       {Pair{ring_text, CollectiveKind::all_reduce, "ring"}, Pair{binomial_text, CollectiveKind::broadcast, "binomial"},
+        Pair{doubling_text, CollectiveKind::all_reduce, "recursive_doubling"},
+        Pair{barrier_text, CollectiveKind::barrier, "dissemination"}}) {
     const auto text = read(pair.text);
     ASSERT_NE(text, nullptr);
     const Algorithm* family = find_algorithm(pair.kind, pair.name).value();
@@ -135,7 +134,8 @@ TEST(PlanText, OfEveryFamilyIsReadBackAsTheSamePlan) {
         ASSERT_NE(text, nullptr) << printed;
         for (Rank r = 0; r < p; ++r) {
           const PlanArgs args{r, p, at.count, at.root, nullptr, local};
-          EXPECT_TRUE(is_same(rounds_of(text->algorithm(), args), rounds_of(family, args))) << name_of(family.kind) << printed;
+          EXPECT_TRUE(is_same(rounds_of(text->algorithm(), args), rounds_of(family, args)))
+              << name_of(family.kind) << printed;
           ++compared;
         }
       }
@@ -180,11 +180,13 @@ TEST(PlanText, WithAMistakeIsTold) {
            Wrong{"plan all_reduce\n", 1, 16, "a name is missing: of the plan"},
            Wrong{"plan all_reduce x\nchunk q -> r+1\n", 2, 7, "unknown name `q`"},
            Wrong{"plan all_reduce x\nchunk r > r+1\n", 2, 14, "`->` is missing"},
-           Wrong{"plan all_reduce x\nchunk r -> r+1 + +\n", 2, 18, "a number or a name is missing"},
+           Wrong{"plan all_reduce x\nchunk r -> r+1 + +\n", 2, 18, "`+` where a number or a name belongs"},
            Wrong{"plan all_reduce x\nfor k in 1..p-1\n  chunk r -> r+1\n", 2, 16, "`:` is missing"},
            Wrong{"plan all_reduce x\nfor k in 1..p-1:\nchunk r -> r+1\n", 2, 1, "the block is empty"},
-           Wrong{"plan all_reduce x\n  all -> r+1\n    all -> r+2\n", 3, 3, "this line is indented more than its block"},
-           Wrong{"plan all_reduce x\n  all -> r+1\n all -> r+2\n", 3, 2, "this line is indented less than the first statement"},
+           Wrong{"plan all_reduce x\n  all -> r+1\n    all -> r+2\n", 3, 3,
+                 "this line is indented more than its block"},
+           Wrong{"plan all_reduce x\n  all -> r+1\n all -> r+2\n", 3, 2,
+                 "this line is indented less than the first statement"},
            Wrong{"plan all_reduce x\nelse:\n  all -> r+1\n", 2, 1, "`else` without an `if`"},
            Wrong{"plan all_reduce x\nround:\n  round:\n    all -> r+1\n", 3, 3, "a round inside a round"},
            Wrong{"plan all_reduce x\nsent all -> r+1\n", 2, 1, "`sent` does not begin a statement"},
@@ -206,16 +208,15 @@ TEST(PlanText, WhoseNumbersGoWrongIsToldAtTheExpression) {
     const char* body;
     const char* what;
   };
-  for (const Wrong& wrong : {Wrong{"all -> r + 1 / (p-3)\n", "a division by 0"},
-                             Wrong{"all -> r + (1 << 63)\n", "a shift by 63"},
-                             Wrong{"for k in 1..p by 0:\n  all -> r+k\n", "the loop never ends with 0"},
-                             Wrong{"for k in 0..p by *2:\n  all -> r+k\n", "0 times 2 never grows"},
-                             Wrong{"let a = 1 << 40\nall -> r + a*a\n", "the number does not fit in 64 bits"},
-                             Wrong{"chunk 0 of 0 -> r+1\n", "0 chunks"},
-                             Wrong{"output[4:2] -> r+1\n", "elements 4..2 are no slice"},
-                             Wrong{"chunks 2..p -> r+1\n", "chunks 2..3 of 3"},
-                             Wrong{"for k in 1..1 << 60:\n  let a = k\n", "rank 0 of 3 runs more than 20600 statements"},
-                             Wrong{"for k in 1..1 << 62 by 1 << 61:\n  let a = log2(0 - k)\n", "a logarithm of -1"}}) {
+  for (const Wrong& wrong :
+       {Wrong{"all -> r + 1 / (p-3)\n", "a division by 0"}, Wrong{"all -> r + (1 << 63)\n", "a shift by 63"},
+        Wrong{"for k in 1..p by 0:\n  all -> r+k\n", "the loop never ends with 0"},
+        Wrong{"for k in 0..p by *2:\n  all -> r+k\n", "0 times 2 never grows"},
+        Wrong{"let a = 1 << 40\nall -> r + a*a\n", "the number does not fit in 64 bits"},
+        Wrong{"chunk 0 of 0 -> r+1\n", "0 chunks"}, Wrong{"output[4:2] -> r+1\n", "elements 4..2 are no slice"},
+        Wrong{"chunks 2..p -> r+1\n", "chunks 2..3 of 3"},
+        Wrong{"for k in 1..1 << 60:\n  let a = k\n", "rank 0 of 3 runs more than 20600 statements"},
+        Wrong{"for k in 1..1 << 62 by 1 << 61:\n  let a = log2(0 - k)\n", "a logarithm of -1"}}) {
     const auto text = read(std::string("plan all_reduce x\n") + wrong.body);
     ASSERT_NE(text, nullptr) << wrong.body;
     const auto problem = text->problem({0, 3, 8, 0});
@@ -235,8 +236,7 @@ TEST(PlanText, TakesPartsAndScratch) {
   ASSERT_NE(text, nullptr);
   const PlanProof proof = prove(text->algorithm(), {1, 9});
   EXPECT_TRUE(proof.ok) << proof.problem << "\n" << proof.drawn;
-  const auto gather = read(
-      "plan all_gather direct\ncopy input -> part r\nfor k in 1..p-1:\n  part r -> r+k\n");
+  const auto gather = read("plan all_gather direct\ncopy input -> part r\nfor k in 1..p-1:\n  part r -> r+k\n");
   EXPECT_TRUE(prove(gather->algorithm(), {1, 9}).ok);
 }
 

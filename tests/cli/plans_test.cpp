@@ -1,0 +1,98 @@
+// Plans as files of the user's own: proven, shown, timed and run, and never run when they are wrong.
+#include "tests/cli/support/program.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+const std::filesystem::path examples = source_tree / "scenarios/plans/examples";
+
+std::string scenario_with(const std::string& plan) {
+  return "pdsim: 1\nname: mine\nsummary: a plan of one's own\nworld: {ranks: 4}\nprogram:\n  - init_process_group\n"
+         "  - all_reduce: {count: 64, algorithm: " +
+         plan + "}\nexpect: {outcome: ok}\n";
+}
+
+TEST(PlanFiles, ThatAreRightAreProvenShownTimedAndRun) {
+  for (const char* plan : {"ring.plan", "doubling.plan", "tree.plan", "pairwise.plan"}) {
+    const Ended proven = run_pdsim({"prove", plan, "--ranks", "9"}, examples);
+    EXPECT_EQ(proven.status, 0) << proven.output << proven.problems;
+    const Ended checked = run_pdsim(
+        {"validate", "--algorithm", plan, "--ranks", "4", "-d", "f32", "-o", "sum", "--max-bytes", "64"}, examples);
+    EXPECT_EQ(checked.status, 0) << checked.output << checked.problems;
+    EXPECT_EQ(run_pdsim({"bench", "--algorithm", plan, "--ranks", "4", "--max", "1KiB"}, examples).status, 0);
+  }
+  const Folder folder;
+  const Ended drawn = run_pdsim({"explain", (examples / "ring.plan").string(), "--svg", "ring.svg"}, folder.path());
+  EXPECT_EQ(drawn.status, 0) << drawn.problems;
+  EXPECT_TRUE(text_of(folder.path() / "ring.svg").starts_with("<svg "));
+  folder.write("ring.plan", text_of(examples / "ring.plan"));
+  folder.write("mine.yaml", scenario_with("ring.plan"));
+  const Ended run = run_pdsim({"scenario", "mine.yaml"}, folder.path());
+  EXPECT_EQ(run.status, 0) << run.output << run.problems;
+}
+
+TEST(PlanFiles, ThatAProgramPrintsAreProvenAndRun) {
+  const Ended proven = run_pdsim({"prove", "./ring.py", "--ranks", "4"}, examples);
+  if (proven.problems.find("status 127") != std::string::npos) GTEST_SKIP() << "no python3";
+  EXPECT_EQ(proven.status, 0) << proven.output << proven.problems;
+  const Ended checked =
+      run_pdsim({"validate", "--algorithm", "./ring.py", "--ranks", "3", "-d", "f32", "-o", "sum", "--max-bytes", "16"},
+                examples);
+  EXPECT_EQ(checked.status, 0) << checked.output << checked.problems;
+}
+
+TEST(PlanFiles, ThatAreWrongAreNeverRun) {
+  const Ended proven = run_pdsim({"prove", "off_by_one.plan"}, examples);
+  EXPECT_EQ(proven.status, 1);
+  EXPECT_NE(proven.output.find("--> off_by_one.plan:7:3"), std::string::npos) << proven.output;
+  EXPECT_NE(proven.output.find("replay   pdsim prove off_by_one.plan --ranks 2..2 --count 1"), std::string::npos);
+  const std::vector<std::vector<std::string>> commands{{"validate", "--algorithm", "off_by_one.plan", "--ranks", "3"},
+                                                       {"bench", "--algorithm", "off_by_one.plan", "--ranks", "3"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Ended refused = run_pdsim(command, examples);
+    EXPECT_EQ(refused.status, 2) << refused.output;
+    EXPECT_EQ(refused.output, "");
+    EXPECT_NE(refused.problems.find("--> off_by_one.plan:7:3"), std::string::npos) << refused.problems;
+  }
+  const Folder folder;
+  folder.write("off_by_one.plan", text_of(examples / "off_by_one.plan"));
+  folder.write("mine.yaml", scenario_with("off_by_one.plan"));
+  const Ended scenario = run_pdsim({"scenario", "mine.yaml"}, folder.path());
+  EXPECT_EQ(scenario.status, 2);
+  EXPECT_NE(scenario.problems.find("off_by_one.plan:7:3: all_reduce off_by_one with 4 ranks"), std::string::npos)
+      << scenario.problems;
+}
+
+TEST(PlanFiles, ThatCannotBeReadAreToldWithTheirPlace) {
+  const Folder folder;
+  folder.write("typo.plan", "plan all_reduce x\nchnk r -> r+1\n");
+  const Ended typo = run_pdsim({"prove", "typo.plan"}, folder.path());
+  EXPECT_EQ(typo.status, 2);
+  EXPECT_EQ(typo.problems,
+            "error[plan]: `chnk` does not begin a statement\n  --> typo.plan:2:1\n  |\n2 | chnk r -> r+1\n  | ^^^^ did "
+            "you mean `chunk`?\n");
+  EXPECT_NE(run_pdsim({"prove", "typo.plan", "--json"}, folder.path()).output.find("\"ok\":false"), std::string::npos);
+  EXPECT_EQ(run_pdsim({"prove", "absent.plan"}, folder.path()).status, 2);
+  EXPECT_EQ(run_pdsim({"prove", "."}, folder.path()).status, 2);
+  EXPECT_EQ(run_pdsim({"prove", "rung"}, folder.path()).status, 2);
+  EXPECT_EQ(run_pdsim({"prove", "ring", "--ranks", "3..2"}, folder.path()).status, 2);
+}
+
+TEST(PlanFiles, OfBuiltInAlgorithmsArePrintedAndProvenAgain) {
+  const Folder folder;
+  const Ended printed =
+      run_pdsim({"prove", "all_reduce/rabenseifner", "--print", "--ranks", "5", "--count", "11"}, folder.path());
+  ASSERT_EQ(printed.status, 0) << printed.problems;
+  folder.write("again.plan", printed.output);
+  const Ended again = run_pdsim({"prove", "again.plan", "--ranks", "5..5", "--count", "11"}, folder.path());
+  EXPECT_EQ(again.status, 0) << again.output << again.problems;
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests
