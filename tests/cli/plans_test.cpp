@@ -38,7 +38,7 @@ TEST(PlanFiles, ThatAreRightAreProvenShownTimedAndRun) {
 }
 
 TEST(PlanFiles, ThatAProgramPrintsAreProvenAndRun) {
-  const Ended proven = run_pdsim({"prove", "./ring.py", "--ranks", "4"}, examples);
+  const Ended proven = run_pdsim({"prove", "./ring.py", "--ranks", "3"}, examples);
   if (proven.problems.find("status 127") != std::string::npos) GTEST_SKIP() << "no python3";
   EXPECT_EQ(proven.status, 0) << proven.output << proven.problems;
   const Ended checked =

@@ -1,0 +1,100 @@
+// The labs: every solution of tests/labs passes, every wrong one fails with a counterexample, and a student's folder keeps what is done.
+#include "tests/cli/support/program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace pdsim::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string number_of(const fs::path& lab) { return std::to_string(std::stoi(lab.filename().string())); }
+
+// Begins the lab anew and puts the files over the starting ones.
+Ended check_with(const fs::path& files, const fs::path& lab, const Folder& at) {
+  const Ended begun = run_pdsim({"lab", number_of(lab), "--reset"}, at.path());
+  EXPECT_EQ(begun.status, 0) << begun.problems;
+  for (const auto& entry : fs::directory_iterator(files))
+    fs::copy_file(entry.path(), at.path() / "pdsim-labs" / lab.filename() / entry.path().filename(),
+                  fs::copy_options::overwrite_existing);
+  return run_pdsim({"lab", number_of(lab), "--check"}, at.path());
+}
+
+TEST(Labs, HaveASolutionThatPassesAndThreeWrongOnesThatFail) {
+  const auto labs = folders_in(source_tree / "scenarios/labs");
+  EXPECT_EQ(labs.size(), 10U);
+  for (const fs::path& lab : labs) {
+    const Folder folder;
+    const auto cases = folders_in(source_tree / "tests/labs" / lab.filename());
+    ASSERT_EQ(cases.size(), 4U) << lab;
+    for (const fs::path& one : cases) {
+      const Ended checked = check_with(one, lab, folder);
+      const bool solution = one.filename() == "solution";
+      EXPECT_EQ(checked.status, solution ? 0 : 1) << one << "\n" << checked.output << checked.problems;
+      const std::string shown = solution ? run_pdsim({"lab"}, folder.path()).output : checked.output;
+      EXPECT_NE(shown.find(solution ? "done" : "replay   "), std::string::npos) << one << "\n" << shown;
+    }
+  }
+}
+
+TEST(Labs, DoNotPassAsTheyBegin) {
+  for (const fs::path& lab : folders_in(source_tree / "scenarios/labs")) {
+    const Folder folder;
+    ASSERT_EQ(run_pdsim({"lab", number_of(lab)}, folder.path()).status, 0);
+    EXPECT_EQ(run_pdsim({"lab", number_of(lab), "--check"}, folder.path()).status, 1) << lab;
+  }
+}
+
+TEST(Labs, HaveTextsAndThreeHintsInBothLanguages) {
+  for (const fs::path& lab : folders_in(source_tree / "scenarios/labs")) {
+    const Folder folder;
+    for (const char* language : {"en", "zh"}) {
+      const std::string title = text_of(lab / (std::string(language) + ".md"));
+      const Ended begun = run_pdsim({"lab", number_of(lab), "--lang", language}, folder.path());
+      EXPECT_NE(begun.output.find(title.substr(2, title.find('\n') - 2)), std::string::npos) << begun.output;
+    }
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(run_pdsim({"lab", number_of(lab), "--hint"}, folder.path()).status, 0);
+    EXPECT_NE(run_pdsim({"lab", number_of(lab), "--hint", "--lang", "en"}, folder.path())
+                  .output.find("that was the last hint"),
+              std::string::npos);
+  }
+}
+
+TEST(Labs, KeepTheStudentsFilesAndTheirProgressInTheirFolder) {
+  const Folder folder;
+  ASSERT_EQ(run_pdsim({"lab", "5"}, folder.path()).status, 0);
+  folder.write("pdsim-labs/05_ring_off_by_one/ring.plan", "plan all_reduce mine\n");
+  ASSERT_EQ(run_pdsim({"lab", "5"}, folder.path()).status, 0);
+  EXPECT_EQ(text_of(folder.path() / "pdsim-labs/05_ring_off_by_one/ring.plan"), "plan all_reduce mine\n");
+  EXPECT_EQ(run_pdsim({"lab", "5", "--reset"}, folder.path()).status, 0);
+  EXPECT_EQ(text_of(folder.path() / "pdsim-labs/05_ring_off_by_one/ring.plan"),
+            text_of(source_tree / "scenarios/labs/05_ring_off_by_one/start/ring.plan"));
+  folder.write("pdsim-labs/05_ring_off_by_one/progress.json", "[not json");
+  EXPECT_EQ(run_pdsim({"lab", "--json"}, folder.path()).status, 0);
+  const std::string own = "pdsim-labs/05_ring_off_by_one";
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"pdsim-labs", own, own + "/progress.json", own + "/ring.plan"}));
+}
+
+TEST(Labs, ThatAreNotThereAreWrongInput) {
+  const Folder folder;
+  EXPECT_EQ(run_pdsim({"lab", "11"}, folder.path()).status, 2);
+  EXPECT_EQ(run_pdsim({"lab", "5", "--check"}, folder.path()).problems,
+            "pdsim: there is no pdsim-labs/05_ring_off_by_one; `pdsim lab 5` makes it\n");
+}
+
+}  // namespace
+}  // namespace pdsim::cli_tests

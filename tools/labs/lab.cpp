@@ -1,0 +1,255 @@
+// pdsim lab: exercises with checks. Lists them, puts a lab's files into a folder, checks it, gives hints.
+
+#include "backends/os/whole_file.h"
+#include "tools/catalog.h"
+#include "tools/command.h"
+#include "tools/flags/trial_flags.h"
+#include "tools/labs/lab_book.h"
+#include "tools/labs/lab_checks.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pdsim::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct LabOptions {
+  int number = 0;
+  std::string in = "pdsim-labs", language;
+  bool check = false, hint = false, reset = false, watch = false, json = false;
+};
+
+// --lang, else the first of LC_ALL, LC_MESSAGES and LANG that says something.
+std::string language_of(const LabOptions& options) {
+  if (!options.language.empty()) return options.language;
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
+      return std::string_view(value).starts_with("zh") ? "zh" : "en";
+  return "en";
+}
+
+// The few sentences around the labs' own texts.
+struct Words {
+  const char *done, *open, *hint, *passed, *failed, *placed, *there, *check, *no_more, *par, *under, *over, *replay,
+      *usage;
+};
+constexpr Words english{
+    "done",
+    "",
+    "hint",
+    "passed",
+    "not yet",
+    "your files, in",
+    "files that are there stay; --reset brings the starting ones back",
+    "then",
+    "that was the last hint",
+    "on par",
+    "better than par",
+    "over par",
+    "replay   ",
+    "`pdsim lab N` begins one, `pdsim lab N --check` checks it, `--hint` helps, `--watch` checks whenever you save"};
+constexpr Words chinese{
+    "完成",
+    "",
+    "提示",
+    "通过",
+    "还没有通过",
+    "你的文件在",
+    "已有的文件保持不变；--reset 恢复初始文件",
+    "然后",
+    "没有更多提示了",
+    "达到标准",
+    "优于标准",
+    "低于标准",
+    "重现   ",
+    "`pdsim lab N` 开始一个实验，`pdsim lab N --check` 检查，`--hint` 给提示，`--watch` 在每次保存后检查"};
+
+class LabCommand {
+ public:
+  LabCommand(const LabOptions& options, std::vector<Lab> labs, Console& console)
+      : options_(options),
+        labs_(std::move(labs)),
+        words_(language_of(options) == "zh" ? chinese : english),
+        console_(console) {}
+
+  int run() {
+    if (options_.number == 0) return list();
+    const auto found =
+        std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.number == options_.number; });
+    if (found == labs_.end()) {
+      console_.problem(fmt::format("there is no lab {}; there are 1 to {}", options_.number, labs_.back().number));
+      return exit_wrong_input;
+    }
+    lab_ = &*found;
+    folder_ = student_folder(*lab_, options_.in);
+    if (options_.hint) return hint();
+    if (options_.watch) return watch();
+    if (options_.check) return check();
+    return begin();
+  }
+
+ private:
+  int list() {
+    Json all = Json::array();
+    std::string text;
+    for (const Lab& lab : labs_) {
+      const LabProgress progress = progress_of(student_folder(lab, options_.in));
+      all.push_back({{"number", lab.number},
+                     {"name", lab.name},
+                     {"title", lab.text.title},
+                     {"done", progress.done},
+                     {"tries", progress.tries},
+                     {"hints", progress.hints},
+                     {"best", progress.best}});
+      text += fmt::format("{:>3}  {:<6}{}{}\n", lab.number, progress.done ? words_.done : words_.open, lab.text.title,
+                          progress.best.empty() ? "" : fmt::format("   ({})", progress.best));
+    }
+    if (options_.json)
+      console_.print(Json{{"version", 1}, {"labs", all}}.dump() + "\n");
+    else
+      console_.print(fmt::format("{}\n{}\n", text, words_.usage));
+    return exit_held;
+  }
+
+  int problem(const Error& error) {
+    console_.problem(error.message);
+    return status_of(error);
+  }
+
+  Status place(bool anew, std::vector<std::string>& written) {
+    Result<std::vector<std::string>> placed = place_start(*lab_, folder_, anew);
+    if (!placed.ok()) return placed.error();
+    written = std::move(*placed);
+    const Result<std::vector<LabPicture>> pictures = pictures_of(lab_->checks);
+    if (!pictures.ok()) return pictures.error();
+    for (const LabPicture& picture : *pictures)
+      PDSIM_TRY(write_whole_file((folder_ / picture.file).string(), picture.text));
+    return {};
+  }
+
+  int begin() {
+    std::vector<std::string> written;
+    if (const Status placed = place(options_.reset, written); !placed.ok()) return problem(placed.error());
+    if (options_.reset)
+      if (const Status kept = keep_progress(folder_, {}); !kept.ok()) return problem(kept.error());
+    console_.print(fmt::format("{}. {}\n\n{}\n{} {}{}\n{}: pdsim lab {} --check\n", lab_->number, lab_->text.title,
+                               lab_->text.task, words_.placed, folder_.string(),
+                               written.empty() ? fmt::format(" ({})", words_.there) : "", words_.check, lab_->number));
+    return exit_held;
+  }
+
+  int hint() {
+    LabProgress progress = progress_of(folder_);
+    const bool more = progress.hints < static_cast<int>(lab_->text.hints.size());
+    if (more) ++progress.hints;
+    if (const Status kept = keep_progress(folder_, progress); !kept.ok()) return problem(kept.error());
+    for (int i = 0; i < progress.hints; ++i)
+      console_.print(fmt::format("{} {}: {}", words_.hint, i + 1, lab_->text.hints[static_cast<std::size_t>(i)]));
+    if (!more) console_.print(fmt::format("({})\n", words_.no_more));
+    return exit_held;
+  }
+
+  int check() {
+    if (!fs::exists(folder_)) {
+      console_.problem(fmt::format("there is no {}; `pdsim lab {}` makes it", folder_.string(), lab_->number));
+      return exit_wrong_input;
+    }
+    const Result<LabResult> result = check_lab(lab_->checks, folder_);
+    if (!result.ok()) return problem(result.error());
+    LabProgress progress = progress_of(folder_);
+    const bool passed = result->problems.empty();
+    ++progress.tries;
+    progress.done = progress.done || passed;
+    if (passed && !result->score.empty()) progress.best = result->score;
+    if (const Status kept = keep_progress(folder_, progress); !kept.ok()) return problem(kept.error());
+    options_.json ? tell_json(*result) : tell_text(*result);
+    return passed ? exit_held : exit_did_not_hold;
+  }
+
+  void tell_text(const LabResult& result) {
+    const bool passed = result.problems.empty();
+    console_.print(fmt::format("{}. {}: {}\n", lab_->number, lab_->text.title, passed ? words_.passed : words_.failed));
+    for (const LabProblem& one : result.problems)
+      console_.print(
+          fmt::format("\n{}{}", one.text, one.replay.empty() ? "" : fmt::format("{}{}\n", words_.replay, one.replay)));
+    if (passed && !result.score.empty())
+      console_.print(fmt::format("{} ({})\n", result.score,
+                                 result.beats_par ? words_.under
+                                 : result.on_par  ? words_.par
+                                                  : words_.over));
+  }
+
+  void tell_json(const LabResult& result) {
+    Json problems = Json::array();
+    for (const LabProblem& one : result.problems) problems.push_back({{"text", one.text}, {"replay", one.replay}});
+    const Json json{{"version", 1},         {"lab", lab_->number},   {"ok", result.problems.empty()},
+                    {"problems", problems}, {"score", result.score}, {"on_par", result.on_par}};
+    console_.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+
+  // The newest change of a file of the student's.
+  fs::file_time_type newest() const {
+    fs::file_time_type last{};
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder_, ignored))
+      if (entry.path().filename() != "progress.json") last = std::max(last, entry.last_write_time(ignored));
+    return last;
+  }
+
+  int watch() {
+    using namespace std::chrono_literals;
+    while (true) {
+      const fs::file_time_type seen = newest();
+      const int status = check();
+      if (status != exit_did_not_hold) return status;
+      while (newest() == seen) std::this_thread::sleep_for(300ms);
+    }
+  }
+
+  const LabOptions& options_;
+  std::vector<Lab> labs_;
+  const Words& words_;
+  Console& console_;
+  const Lab* lab_ = nullptr;
+  fs::path folder_;
+};
+
+int run_labs(const LabOptions& options, Console& console) {
+  const fs::path book = fs::path(catalog_folder()).parent_path() / "labs";
+  Result<std::vector<Lab>> labs = labs_of(book, language_of(options));
+  if (!labs.ok()) {
+    console.problem(labs.error().message);
+    return status_of(labs.error());
+  }
+  return LabCommand(options, std::move(*labs), console).run();
+}
+
+}  // namespace
+
+Action declare_lab(CLI::App& app) {
+  const auto options = std::make_shared<LabOptions>();
+  app.add_option("N", options->number, "the lab's number; without it: the list, and what is done")
+      ->check(CLI::Range(1, 99));
+  app.add_flag("--check", options->check, "checks your files, with cases that are not in the task");
+  app.add_flag("--hint", options->hint, "the next of three hints");
+  app.add_flag("--reset", options->reset, "the starting files again, over yours");
+  app.add_flag("--watch", options->watch, "checks whenever a file is saved, until it passes");
+  app.add_option("--in", options->in, "the folder of your labs")->capture_default_str();
+  app.add_option("--lang", options->language, "en or zh; default: as LANG")->check(CLI::IsMember({"en", "zh"}));
+  app.add_flag("--json", options->json, "of the list and of --check: one JSON object");
+  return [options](Console& console) { return run_labs(*options, console); };
+}
+
+}  // namespace pdsim::tools

@@ -1,0 +1,45 @@
+// The labs that come with pdsim, and a student's folder of one. docs/teaching.md tells how to add one.
+//
+//   lab      a folder below scenarios/labs: lab.json, a text per language (en.md, zh.md: title, task, three hints), start/ with the files
+//   folder   pdsim-labs/NN_name where the command runs: the student's files, and progress.json; nothing is kept elsewhere
+#pragma once
+
+#include "core/base/result.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::tools {
+
+struct LabText {
+  std::string title, task;
+  std::vector<std::string> hints;
+};
+
+struct Lab {
+  int number = 0;
+  std::string name;  // ring_off_by_one
+  std::filesystem::path folder;
+  std::string checks;  // lab.json
+  LabText text;        // in the language that was asked for, English where it lacks one
+};
+
+struct LabProgress {
+  bool done = false;
+  int tries = 0;
+  int hints = 0;  // shown
+  std::string best;
+};
+
+// By number. Errors: io_error or input_invalid, naming the file.
+Result<std::vector<Lab>> labs_of(const std::filesystem::path& book, std::string_view language);
+
+std::filesystem::path student_folder(const Lab& lab, const std::filesystem::path& below);
+LabProgress progress_of(const std::filesystem::path& folder);
+Status keep_progress(const std::filesystem::path& folder, const LabProgress& progress);
+// Puts the starting files that are not there into the folder; with `anew` all of them, over what is there. Gives what it wrote.
+Result<std::vector<std::string>> place_start(const Lab& lab, const std::filesystem::path& folder, bool anew);
+
+}  // namespace pdsim::tools

@@ -1,0 +1,32 @@
+// What the answers of a lab are compared with: worked out from runs and shapes when they are asked for.
+#pragma once
+
+#include "core/base/result.h"
+#include "scenarios/diagnosis/report.h"
+#include "scenarios/language/loader.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace pdsim::tools {
+
+// A run of the simulated world, with the scenario that it is of.
+struct LabRun {
+  std::shared_ptr<scenarios::LoadedFile> file;
+  std::shared_ptr<scenarios::Scenario> scenario;
+  scenarios::Report report;
+};
+Result<LabRun> run_lab(std::shared_ptr<scenarios::LoadedFile> file, const scenarios::Scenario& scenario,
+                       const std::string& strategy = "fifo");
+
+// The scenario of the catalog whose name has the hash `of` and whose "name/variant" has `hash` (16 hexadecimal digits of FNV-1a).
+Result<LabRun> run_hidden(const std::string& of, const std::string& hash);
+
+// The answer of a question of lab.json (JSON), in the form that answers are compared in: words and numbers, one blank between them.
+Result<std::string> fact_of(const std::string& question, const std::filesystem::path& folder);
+
+// An answer as it is compared: small letters, one blank between words, lists of ranks in order.
+std::string compared(const std::string& answer);
+
+}  // namespace pdsim::tools
