@@ -147,6 +147,7 @@ Status check_width(const std::string& layer, const Tensor& input, std::int64_t w
 std::unique_ptr<Layer> Layer::make(const LayerSpec& spec, DType dtype, const Random& random, bool sizes_have_memory) {
   switch (spec.kind) {
     case LayerKind::linear:
+      if (spec.split != TensorSplit::none) return make_split_linear(spec, dtype, random);
       return std::make_unique<Linear>(spec, dtype, random);
     case LayerKind::batchnorm:
     case LayerKind::batchnorm2d:

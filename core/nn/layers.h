@@ -27,6 +27,8 @@ std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);  // 
 std::unique_ptr<Layer> make_embedding(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_conv2d(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_layer_norm(const LayerSpec& spec, DType dtype);
+// A part of a linear layer, of the same numbers as the whole one drawn from `random`.
+std::unique_ptr<Layer> make_split_linear(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_dropout(const LayerSpec& spec);
 std::unique_ptr<Layer> make_sized(const LayerSpec& spec, DType dtype, bool memory);
 

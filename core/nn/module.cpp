@@ -71,7 +71,13 @@ void Module::set_noise(Random noise) {
 }
 
 void Module::set_exchange(const RankExchange& ranks) {
-  for (const auto& layer : layers_) layer->ranks = ranks;
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    if (spec_.layers[i].split == TensorSplit::none) layers_[i]->ranks = ranks;
+}
+
+void Module::set_tensor_exchange(const RankExchange& ranks) {
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    if (spec_.layers[i].split != TensorSplit::none) layers_[i]->ranks = ranks;
 }
 
 std::int64_t Module::input_indices(std::string_view path) const {

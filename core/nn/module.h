@@ -26,7 +26,7 @@
 //   order     parameters() and buffers() in definition order of the layers, each layer's own in the order above
 //   sums      over ascending indices in f64, rounded once to the module's dtype: the same bits from every compiler
 //   errors    invalid_argument for an unknown path, shape_mismatch for an input of another width or dtype, or of one
-//             row where batch-norm trains; autograd_misuse where a parameter's storage is free (storage.h)
+//             row where batch-norm trains; autograd_misuse where a parameter's storage is free
 #pragma once
 
 #include "core/base/quantity.h"
@@ -58,6 +58,10 @@ enum class LayerKind : std::uint8_t {
   sized,
 };
 
+// How tensor parallelism splits a linear layer over the ranks of a group: by what it gives (its input is whole, its output a part), or
+// by what it takes (its input is a part, its output whole: the sum over the ranks). Named as ColwiseParallel and RowwiseParallel.
+enum class TensorSplit : std::uint8_t { none, colwise, rowwise };
+
 struct LayerSpec {
   std::string name;
   LayerKind kind = LayerKind::linear;
@@ -72,6 +76,8 @@ struct LayerSpec {
   std::vector<Shape> shapes{};                                    // sized: of its parameters
   int device = 0;                                                 // of the rank, where it computes
   std::optional<Time> forward_time{}, backward_time{};            // told to the clock; both or none
+  TensorSplit split = TensorSplit::none;  // linear: of `in` or `out`, which are those of the whole layer
+  int split_rank = 0, split_ranks = 1;    // the part that is here
 };
 
 // Whatever width its input has.
@@ -144,6 +150,8 @@ class Module {
   std::int64_t activation_bytes() const { return activation_bytes_; }
   void set_noise(Random noise);  // before the first forward; default: Random(0)
   void set_exchange(const RankExchange& ranks);
+  // Of layers that are split: the sum over the ranks that have the parts. The tensor has the layer's name.
+  void set_tensor_exchange(const RankExchange& ranks);
   // Who is told what layers with a time cost; before the first forward. Default: nobody.
   void set_clock(std::function<void(Time)> clock) { clock_ = std::move(clock); }
   // How long a copy of so many bytes takes from device to device; before the first forward. Default: no time.

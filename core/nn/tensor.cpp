@@ -140,6 +140,34 @@ bool Tensor::same_storage(const Tensor& other) const {
   return a.memory == b.memory && a.offset == b.offset;
 }
 
+void Tensor::move_into(Tensor& flat, std::int64_t offset) {
+  TensorState& from = TensorState::of(*this);
+  const TensorState& to = TensorState::of(flat);
+  PDSIM_CHECK(from.dtype == to.dtype && offset >= 0 && offset + from.numel <= to.numel, "a view lies in its tensor");
+  const std::size_t at = to.offset + static_cast<std::size_t>(offset) * size_of(to.dtype);
+  const auto bytes = static_cast<std::size_t>(view().bytes());
+  if (bytes > 0 && has_memory() && flat.has_memory())
+    std::memcpy(to.memory->bytes.data() + at, from.memory->bytes.data() + from.offset, bytes);
+  from.memory = to.memory;
+  from.offset = at;
+}
+
+void Tensor::free_storage() {
+  Memory& memory = *TensorState::of(*this).memory;
+  if (memory.absent) return;
+  memory.freed = memory.bytes.size();
+  memory.absent = true;
+  std::vector<std::byte>().swap(memory.bytes);
+}
+
+void Tensor::allocate_storage() {
+  Memory& memory = *TensorState::of(*this).memory;
+  if (!memory.freed) return;
+  memory.bytes.resize(*memory.freed);
+  memory.absent = false;
+  memory.freed.reset();
+}
+
 std::uint32_t Tensor::version() const { return TensorState::of(*this).memory->version; }
 void Tensor::bump_version() { ++TensorState::of(*this).memory->version; }
 

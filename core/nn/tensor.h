@@ -53,6 +53,15 @@ class Tensor {
   // The same memory from the same element on (a detached tensor and its origin; two equal slices).
   bool same_storage(const Tensor& other) const;
 
+  // For wrappers that keep parameters elsewhere, as PyTorch's FSDP: none of these raises a version, so that what was saved for
+  // backward may be read again once the memory is back with the same numbers.
+  // Makes this a view of the consecutive elements of `flat` from `offset` on, after copying its values there.
+  void move_into(Tensor& flat, std::int64_t offset);
+  // Of this and of all views of its memory: views give null and values() is empty until it is allocated again, with zeros. A
+  // tensor that never had memory stays as it is.
+  void free_storage();
+  void allocate_storage();
+
   std::uint32_t version() const;
   void bump_version();
   void copy_(ConstView from);  // in place; bumps the version

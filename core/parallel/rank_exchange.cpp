@@ -23,4 +23,14 @@ nn::RankExchange exchange_over(ProcessGroup& group) {
   return ranks;
 }
 
+nn::RankExchange tensor_exchange_over(ProcessGroup& group) {
+  nn::RankExchange ranks;
+  ranks.sum = [&group](nn::Tensor& sum) -> Status {
+    CallOptions call;
+    call.purpose = {PurposeKind::layer, -1, sum.name()};
+    return wait(keeping(sum, group.all_reduce(sum.mutable_view(), ReduceOp::sum, std::move(call))));
+  };
+  return ranks;
+}
+
 }  // namespace pdsim

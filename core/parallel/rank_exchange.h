@@ -1,4 +1,4 @@
-// SyncBatchNorm's calls over a process group: an all_gather "batch statistics" in forward, an all_reduce "batch gradients"
+// What layers exchange over a process group. SyncBatchNorm's calls over a process group: an all_gather "batch statistics" in forward, an all_reduce "batch gradients"
 // in backward. Both block until every rank of the group has made them.
 #pragma once
 
@@ -9,5 +9,7 @@ namespace pdsim {
 
 // The group must outlive the module it is given to.
 nn::RankExchange exchange_over(ProcessGroup& group);
+// all_reduce "layer NAME" of split layers, in forward or backward.
+nn::RankExchange tensor_exchange_over(ProcessGroup& group);
 
 }  // namespace pdsim

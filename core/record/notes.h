@@ -16,18 +16,17 @@
 namespace pdsim {
 
 // The first is what a note is before anything is said of it.
-using NoteBody =
-    std::variant<notes::NoRecord, notes::PathTaken, notes::DdpOptions, notes::BucketLayout, notes::BucketLaunched,
-                 notes::BucketUnfilled, notes::OptimizerStep, notes::TensorSaved, notes::TensorWritten,
-                 notes::VersionError, notes::StoreRead, notes::StoreWrote, notes::GroupMade, notes::NotAMember,
-                 notes::ResultRead, notes::BufferWritten, notes::ModelBuilt, notes::WrapperBypassed, notes::LossScaled,
-                 notes::OptimizerMade, notes::SamplesDrawn, notes::DeviceUsed, notes::TensorPassed,
-                 notes::InterfacesUsed, notes::RanksExpected, notes::Warning, notes::Fault, notes::NoAnswer,
-                 notes::HalfWritten, notes::IdentityClaimed, notes::StoreOpened, notes::PortTaken,
-                 notes::VariableMissing, notes::RequiresGradSet, notes::BarrierDevice, notes::FileBegun,
-                 notes::FileWritten, notes::FileRead, notes::NotWrapped, notes::ModelUsed, notes::DeviceLoad,
-                 notes::RowsTaken, notes::ResultElsewhere, notes::CopyPassed, notes::TrainingSetup, notes::BackendUsed,
-                 notes::LossyLinks, notes::Dumped, notes::GroupProgress, notes::UnitsSharded, notes::ShardClipped>;
+using NoteBody = std::variant<
+    notes::NoRecord, notes::PathTaken, notes::DdpOptions, notes::BucketLayout, notes::BucketLaunched,
+    notes::BucketUnfilled, notes::OptimizerStep, notes::TensorSaved, notes::TensorWritten, notes::VersionError,
+    notes::StoreRead, notes::StoreWrote, notes::GroupMade, notes::NotAMember, notes::ResultRead, notes::BufferWritten,
+    notes::ModelBuilt, notes::WrapperBypassed, notes::LossScaled, notes::OptimizerMade, notes::SamplesDrawn,
+    notes::DeviceUsed, notes::TensorPassed, notes::InterfacesUsed, notes::RanksExpected, notes::Warning, notes::Fault,
+    notes::NoAnswer, notes::HalfWritten, notes::IdentityClaimed, notes::StoreOpened, notes::PortTaken,
+    notes::VariableMissing, notes::RequiresGradSet, notes::BarrierDevice, notes::FileBegun, notes::FileWritten,
+    notes::FileRead, notes::NotWrapped, notes::ModelUsed, notes::DeviceLoad, notes::RowsTaken, notes::ResultElsewhere,
+    notes::CopyPassed, notes::TrainingSetup, notes::BackendUsed, notes::LossyLinks, notes::Dumped, notes::GroupProgress,
+    notes::UnitsSharded, notes::ShardClipped, notes::PartStored>;
 
 // What PyTorch or the library would print.
 std::string text_of(const notes::Warning& warning);

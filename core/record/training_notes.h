@@ -226,6 +226,19 @@ struct ShardClipped {
   bool operator==(const ShardClipped&) const = default;
 };
 
+// A file that holds one of several parts of split layers, written or read by the rank that has `part`.
+struct PartStored {
+  std::string path;
+  int part = 0, parts = 1;
+  bool loaded = false;
+  static constexpr std::string_view kind = "part-stored";
+  static constexpr auto fields() {
+    return std::tuple{Field{"path", &PartStored::path}, Field{"part", &PartStored::part},
+                      Field{"parts", &PartStored::parts}, Field{"loaded", &PartStored::loaded}};
+  }
+  bool operator==(const PartStored&) const = default;
+};
+
 // This rank has the process group and the bare model.
 struct NotWrapped {
   static constexpr std::string_view kind = "not-wrapped";

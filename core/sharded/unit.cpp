@@ -1,6 +1,5 @@
 #include "core/sharded/unit.h"
 
-#include "core/nn/storage.h"
 #include "core/parallel/coalesced.h"
 #include "core/parallel/gradient_bucket.h"
 
@@ -60,14 +59,14 @@ Result<std::unique_ptr<ShardedUnit>> ShardedUnit::make(std::string name, std::ve
   unit->flat_ = unit->make_flat();
   std::int64_t offset = 0;
   for (nn::Tensor& p : unit->parameters_) {
-    nn::move_into(p, unit->flat_, offset);
+    p.move_into(unit->flat_, offset);
     offset += p.numel();
   }
   const nn::Tensor mine = unit->flat_.slice(group.rank() * unit->part_, {unit->part_});
   unit->shard_ = stage == 3 ? mine.clone() : mine;
   unit->shard_.set_name(unit->name_ + ".flat_param").set_requires_grad(unit->trained_);
   unit->whole_ = stage != 3;
-  if (stage == 3) nn::free_storage(unit->flat_);
+  if (stage == 3) unit->flat_.free_storage();
   return unit;
 }
 
@@ -98,7 +97,7 @@ Status ShardedUnit::gather_into_flat() {
 
 Status ShardedUnit::start_gather() {
   if (whole_ || gather_ != nullptr) return {};
-  nn::allocate_storage(flat_);
+  flat_.allocate_storage();
   return gather_into_flat();
 }
 
@@ -114,7 +113,7 @@ Status ShardedUnit::finish_gather() {
 Status ShardedUnit::release() {
   if (empty() || stage_ != 3) return {};
   PDSIM_TRY(finish_gather());
-  if (std::exchange(whole_, false)) nn::free_storage(flat_);
+  if (std::exchange(whole_, false)) flat_.free_storage();
   return {};
 }
 

@@ -430,6 +430,7 @@ Scenario build_scenario(const Node& document) {
   s.world.spec.seed = s.seed;
   build_ddp(document, s.ddp);
   build_data_parallel(document, s);
+  build_sharding(document, s);
   build_optimizer(document, s);
   build_data(document, s.data);
   read(document, "batch", s.batch);

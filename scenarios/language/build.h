@@ -22,6 +22,8 @@ void build_model(const Node& document, Model& model);
 // Of layers that say `compute`, `backward` or `flops`, and of all where the device has a speed.
 void set_layer_times(const Node& document, Scenario& scenario);
 void build_ddp(const Node& document, Ddp& ddp);
+// mesh, fully_shard and tensor_parallel.
+void build_sharding(const Node& document, Scenario& scenario);
 
 // The mapping at a key; an empty one when there is none.
 const Node& section(const Node& map, std::string_view key);

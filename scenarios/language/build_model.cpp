@@ -176,6 +176,7 @@ void build_ddp(const Node& document, Ddp& ddp) {
   ddp.wrap = !entry->value.is_scalar();
   const Node& map = section(document, "ddp");
   read(map, "ranks", ddp.ranks);
+  read(map, "group", ddp.group);
   for (const Entry& option : map.entries) ddp.given[option.key] = span_of(option);
   read_bound(map, ddp_options(), &ddp.options);
   build_comm_hook(map, ddp.options.comm_hook);

@@ -39,6 +39,56 @@ const Operation* labelled_in(const std::vector<Operation>& program, std::string_
 
 const Operation* Scenario::labelled(std::string_view label) const { return labelled_in(program, label); }
 
+const Mesh::Dimension* Mesh::named(std::string_view name) const {
+  const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const auto& d) { return d.name == name; });
+  return found == dimensions.end() ? nullptr : &*found;
+}
+
+int Mesh::place(int rank, std::string_view dimension) const {
+  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+    if (d->name == dimension) return rank % d->size;
+    rank /= d->size;
+  }
+  return 0;
+}
+
+std::vector<std::vector<int>> Mesh::groups(std::string_view dimension, int ranks) const {
+  std::vector<std::vector<int>> groups;
+  std::vector<int> first(static_cast<std::size_t>(ranks), -1);  // of the group that begins here
+  int stride = 1;
+  for (auto d = dimensions.rbegin(); d != dimensions.rend() && d->name != dimension; ++d) stride *= d->size;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto begin = static_cast<std::size_t>(rank - place(rank, dimension) * stride);
+    if (first[begin] < 0) {
+      first[begin] = static_cast<int>(groups.size());
+      groups.emplace_back();
+    }
+    groups[static_cast<std::size_t>(first[begin])].push_back(rank);
+  }
+  return groups;
+}
+
+bool Scenario::is_first_part(int rank) const {
+  if (!tensor_parallel) return true;
+  return mesh.named(tensor_parallel->group) != nullptr ? mesh.place(rank, tensor_parallel->group) == 0 : rank == 0;
+}
+
+int Scenario::data_rank(int rank) const {
+  if (!tensor_parallel) return rank;
+  if (mesh.named(tensor_parallel->group) == nullptr) return 0;
+  int place = 0;
+  for (const Mesh::Dimension& d : mesh.dimensions)
+    if (d.name != tensor_parallel->group) place = place * d.size + mesh.place(rank, d.name);
+  return place;
+}
+
+int Scenario::data_ranks() const {
+  const int ranks = world.spec.ranks();
+  if (!tensor_parallel) return ranks;
+  const Mesh::Dimension* split = mesh.named(tensor_parallel->group);
+  return split != nullptr ? ranks / split->size : 1;
+}
+
 bool ModelPart::has(const std::string& layer) const {
   return std::find(layers.begin(), layers.end(), layer) != layers.end();
 }

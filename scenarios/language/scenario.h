@@ -9,6 +9,7 @@
 #include "core/nn/module.h"
 #include "core/nn/optimizer.h"
 #include "core/semantics/ddp_options.h"
+#include "core/sharded/options.h"
 #include "scenarios/language/tables/operation_options.h"
 #include "scenarios/text/ending.h"
 #include "scenarios/text/located.h"
@@ -96,12 +97,41 @@ struct Ddp {
   bool wrap = true;  // false: ddp: none
   IntSet ranks = IntSet::all();
   bool wraps(int rank) const { return wrap && ranks.contains(rank); }
+  std::string group = world_group;  // or a dimension of the mesh
   Mark mark{};
   DdpOptions options{};
   std::map<std::string, Mark> given{};  // the options that the file states, by key
   bool gives(const std::string& key) const { return given.count(key) > 0; }
   // Of the option, or of the section where the file does not state it.
   Mark mark_of(const std::string& key) const { return gives(key) ? given.at(key) : mark; }
+};
+
+struct FullyShard {
+  ShardedOptions options;
+  std::string group = world_group;
+  Mark mark{};
+};
+
+// Linear layers of which every rank of a group has a part.
+struct TensorParallel {
+  std::string group = world_group;
+  std::vector<std::string> colwise, rowwise;
+  Mark mark{};
+};
+
+// The ranks as places of a grid, the last dimension fastest, as torch's init_device_mesh lays them out.
+struct Mesh {
+  struct Dimension {
+    std::string name;
+    int size = 1;
+  };
+  std::vector<Dimension> dimensions;  // empty: there is none
+  Mark mark{};
+  const Dimension* named(std::string_view name) const;
+  // The place of a rank along a dimension.
+  int place(int rank, std::string_view dimension) const;
+  // The groups of a dimension, by the first rank of each: ranks that differ in their place along it alone.
+  std::vector<std::vector<int>> groups(std::string_view dimension, int ranks) const;
 };
 
 // One entry of `program`, or of a `do` or `messages`. `name` is a row of the table of operations (operations_table.h), and
@@ -261,6 +291,14 @@ struct Scenario {
   World world;
   Model model;
   Ddp ddp;
+  Mesh mesh;
+  std::optional<FullyShard> fully_shard;
+  std::optional<TensorParallel> tensor_parallel;
+  // Ranks that share the parts of split layers have the same batches: which of these a rank has, and how many there are.
+  int data_rank(int rank) const;
+  int data_ranks() const;
+  // Whether this rank has the first part of split layers.
+  bool is_first_part(int rank) const;
   struct DataParallel {  // absent: not asked for, devices 0: compared with it, and reported like it
     int devices = 0;
     int output_device = 0;

@@ -9,7 +9,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-bool names(const When& when, IntSet Selector::* of) {
+bool names(const When& when, IntSet Selector::*of) {
   return std::any_of(when.any.begin(), when.any.end(), [of](const Selector& s) { return !(s.*of).is_all(); });
 }
 
@@ -94,6 +94,9 @@ class Maker {
 
   // Whether the wrapper exchanges something in it.
   bool by_wrapper(const Operation& op, const Around& around) const {
+    if (s_.fully_shard)
+      return op.name == "forward" || op.name == "eval" || op.name == "checkpoint" || op.name == "load_checkpoint" ||
+             (op.name == "backward" && around.synchronises);
     if (!s_.ddp.wraps(rank_)) return false;
     const bool exchanges = (has_buffers_ && s_.ddp.options.broadcast_buffers) || gathers_statistics_;
     if (op.name == "backward") return around.synchronises;
@@ -109,7 +112,7 @@ class Maker {
     const bool is_collective = row != nullptr && row->has(language::collective) && op.name != "new_group";
     const bool of_wrapper = by_wrapper(op, around);
     if (!is_collective && !of_wrapper) return;
-    const std::string& group = is_collective ? op.group() : world_group;
+    const std::string& group = is_collective ? op.group() : s_.fully_shard ? s_.fully_shard->group : s_.ddp.group;
     const auto members = groups_.find(group);
     if (members != groups_.end() && !members->second.contains(rank_)) return;
     const auto [found, is_new] = sites_.try_emplace(&op, static_cast<int>(made_.sites.size()));

@@ -34,6 +34,11 @@ class Estimator {
   WorkEstimate of(const Operation& op) const {
     if (op.name == "init_process_group" || op.name == "new_group") return {join_messages(), 0, 0};
     if (op.name == "forward") return {0, pass_multiplications(), 0};
+    if (op.name == "backward" &&
+        s_.fully_shard)  // two gathers and a reduction of each unit, as two all_reduces at most
+      return {2.0 * static_cast<double>(s_.fully_shard->options.units.size() + 1) *
+                  messages(CollectiveKind::all_reduce, "auto"),
+              0, 0};
     if (op.name == "backward" && s_.ddp.wrap)  // every layer's gradients in a bucket of their own, at worst
       return {static_cast<double>(s_.model.spec.layers.size()) * messages(CollectiveKind::all_reduce, "auto"), 0, 0};
     if (const auto* options = op.if_is<PipelineOptions>()) return pipeline(*options);

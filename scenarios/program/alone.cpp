@@ -26,12 +26,14 @@ std::optional<std::int64_t> rows_of(const Scenario& whole, const std::string& in
 
 Result<Batch> batch_for(Session& s, const ForwardOptions& asked, Widths widths) {
   const int step = std::max(s.step, 0);
-  if (!s.scenario.stands_for) return next_batch(s.scenario, asked.input, s.env.rank, step, widths, asked.rows);
+  if (!s.scenario.stands_for)
+    return next_batch(s.scenario, asked.input, s.scenario.data_rank(s.env.rank), step, widths, asked.rows);
   const Scenario& whole = *s.scenario.stands_for->whole;
   Batch joined;
   for (int rank = 0; rank < whole.world.spec.ranks(); ++rank) {
+    if (!whole.is_first_part(rank)) continue;
     const auto rows = s.loop != nullptr ? rows_of(whole, asked.input, s.loop->body, rank, step) : asked.rows;
-    const Result<Batch> part = next_batch(whole, asked.input, rank, step, widths, rows);
+    const Result<Batch> part = next_batch(whole, asked.input, whole.data_rank(rank), step, widths, rows);
     if (!part.ok()) return part.error();
     joined.append(*part);
   }
@@ -41,7 +43,7 @@ Result<Batch> batch_for(Session& s, const ForwardOptions& asked, Widths widths) 
 Result<nn::Tensor> scaled_loss(const Session& s, const nn::Tensor& output, const Batch& batch, Widths widths) {
   const Result<nn::Tensor> loss = loss_of(s.scenario, output, batch, widths);
   if (!loss.ok() || !s.scenario.stands_for || s.scenario.loss != "sum") return loss;
-  return nn::scale(*loss, 1.0 / s.scenario.stands_for->whole->world.spec.ranks());
+  return nn::scale(*loss, 1.0 / s.scenario.stands_for->whole->data_ranks());
 }
 
 bool joins_batches(const Session& s) { return s.scenario.stands_for && s.scenario.stands_for->one_batch; }

@@ -63,7 +63,7 @@ Widths widths_of(const nn::Module& module, const std::string& path) {
 
 Result<Drawn> draw(const Scenario& scenario, int rank, int step) {
   const Data& data = scenario.data;
-  const int ranks = scenario.world.spec.ranks();
+  const int ranks = scenario.data_ranks();
   const bool distributed = data.sampler == "distributed";
   Drawn drawn;
   drawn.seed = data.seed_per_rank ? scenario.seed + static_cast<std::uint64_t>(rank) : scenario.seed;

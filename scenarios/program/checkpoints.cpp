@@ -44,7 +44,13 @@ Status checkpoint(Session& s, const Operation& op) {
   PDSIM_TRY(make_model(s, op));
   const Result<bool> wrapper = is_wrapper(s, op, options.of, "of");
   if (!wrapper.ok()) return wrapper.error();
-  const std::string text = nn::checkpoint_text(nn::state_dict(*s.module, prefix(*wrapper)));
+  std::string text;
+  PDSIM_TRY(whole_model(s, [&] {
+    text = nn::checkpoint_text(nn::state_dict(*s.module, prefix(*wrapper)));
+    return Status{};
+  }));
+  if (options.rank0_only && s.env.rank != 0) return {};
+  note_part_of_layers(s, options.path, false);
   return write_slowly(s, options.path, text, options.takes);
 }
 
@@ -59,9 +65,14 @@ Status load_checkpoint(Session& s, const Operation& op) {
   if (!text.ok()) return text.error();
   const Result<nn::StateDict> saved = nn::parse_checkpoint(*text, path);
   s.env.recorder.note(notes::FileRead{path, saved.ok()});
+  note_part_of_layers(s, path, true);
   if (!saved.ok()) return saved.error();
-  return nn::load_state_dict(*s.module, *saved, prefix(*wrapper), options.strict,
-                             *wrapper ? "DistributedDataParallel" : "Module");
+  return whole_model(s, [&] {
+    Status loaded = nn::load_state_dict(*s.module, *saved, prefix(*wrapper), options.strict,
+                                        *wrapper ? "DistributedDataParallel" : "Module");
+    if (s.sharded != nullptr) s.sharded->take_shards();
+    return loaded;
+  });
 }
 
 Status requires_grad(Session& s, const Operation& op) {

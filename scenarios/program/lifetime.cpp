@@ -139,12 +139,15 @@ namespace {
 Status wrap(Session& s, const Operation& op) {
   s.env.recorder.set_phase(Phase::construction);
   PDSIM_TRY(make_model(s, op));
+  PDSIM_TRY(shard_model(s));
+  if (s.sharded != nullptr && !s.scenario.optimizer_before_wrapper) make_optimizer(s);
   if (!s.scenario.ddp.wrap) return {};
   if (!s.scenario.ddp.wraps(s.env.rank)) {
     s.env.recorder.note(notes::NotWrapped{});
     return {};
   }
-  auto wrapped = DistributedDataParallel::wrap(*s.module, *s.group, ddp_options(s.scenario));
+  auto wrapped =
+      DistributedDataParallel::wrap(*s.module, group_named(s, s.scenario.ddp.group), ddp_options(s.scenario));
   if (!wrapped.ok()) return wrapped.error();
   s.ddp = std::move(*wrapped);
   if (!s.scenario.optimizer_before_wrapper) make_optimizer(s);
@@ -158,6 +161,7 @@ Status init(Session& s, const Operation& op) {
   if (s.group != nullptr && !s.group_destroyed)
     return Error{Code::already_initialized, "init_process_group was called while the world's process group exists", {}};
   s.ddp.reset();
+  s.sharded.reset();
   for (auto& [name, other] : s.other_parts) other.ddp.reset();
   s.groups.clear();
   s.maker.reset();
@@ -180,6 +184,7 @@ Status init(Session& s, const Operation& op) {
     PDSIM_TRY(store_barrier(s, timeout));
   }
   s.group_destroyed = false;
+  PDSIM_TRY(make_mesh(s));
   if (!s.scenario.model.given) return {};
   PDSIM_TRY(s.for_each_part([&] { return wrap(s, op); }));
   return s.scenario.ddp.wraps(s.env.rank) ? refuse_sync_batchnorm_on_cpu(s) : Status{};

@@ -3,7 +3,9 @@
 
 #include "scenarios/program/session.h"
 
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace pdsim::scenarios::operations {
@@ -68,6 +70,25 @@ OperationFunction function_of(std::string_view name);
 
 // clip_grad_norm of these parameters, with these options; the norm of before.
 Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters);
+
+// The same options for who computes norms of its own.
+nn::ClipOptions clip_options(const ClipOptions& clip);
+
+// The groups of the mesh, by dimension; nothing where the file has none. Every rank calls it, after the world's group is made.
+Status make_mesh(Session& s);
+// A dimension's group of this rank, or the world's.
+ProcessGroup& group_named(Session& s, const std::string& name);
+// Marks the layers that `tensor_parallel` splits, before the module is made, and gives them their group after it.
+void split_layers(Session& s, nn::ModuleSpec& spec);
+void join_split_layers(Session& s);
+// Which part of split layers a file gets or gives.
+void note_part_of_layers(Session& s, const std::string& path, bool loaded);
+// Shards the model where the file says so.
+Status shard_model(Session& s);
+// Does it while the parameters are whole; of a sharded model, every rank must.
+Status whole_model(Session& s, const std::function<Status()>& what);
+// clip_grad_norm of a sharded model.
+Result<double> clip_shards(Session& s, const ClipOptions& options);
 
 // A while that passes on this rank: simulated work, or real sleep.
 void pass_time(Session& s, Time time);

@@ -83,6 +83,8 @@ TensorValues values_of(const Session& s) {
     if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));
     if (name == "grad_norm" && !s.grad_norm.empty()) values[name] = s.grad_norm;
     add_value(values, name, {s.module.get(), s.last_loss}, name);
+    if (const auto whole = s.gathered.find(name); whole != s.gathered.end() && values[name].empty())
+      values[name] = whole->second;
     for (const auto& [part, other] : s.other_parts) add_value(values, name, {other.module.get(), s.last_loss}, name);
   }
   for (const Expect* expect : all_expected(s.scenario)) {
@@ -212,6 +214,7 @@ void Session::end(bool orderly) {
   for (auto& [name, other] : other_parts) other.ddp.reset();
   optimizer.reset();
   data_parallel.reset();
+  sharded.reset();
   ddp.reset();
   groups.clear();
   maker.reset();

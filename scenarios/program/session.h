@@ -14,6 +14,7 @@
 #include "core/nn/optimizer.h"
 #include "core/parallel/data_parallel.h"
 #include "core/parallel/ddp.h"
+#include "core/sharded/fully_sharded.h"
 #include "core/store/prefix_store.h"
 #include "scenarios/language/scenario.h"
 
@@ -84,19 +85,22 @@ struct Session {
   bool group_destroyed = false;
   std::unique_ptr<DistributedDataParallel> ddp;
   std::unique_ptr<DataParallel> data_parallel;
-  Time computing{};       // of the last step, as layers say
-  std::int64_t rows = 0;  // of the last batch
+  std::shared_ptr<FullyShardedDataParallel> sharded;
+  std::map<std::string, std::vector<double>> gathered;  // parameters of a sharded model, when it was last whole
+  Time computing{};                                     // of the last step, as layers say
+  std::int64_t rows = 0;                                // of the last batch
   std::unique_ptr<nn::Optimizer> optimizer;
   std::map<std::string, nn::Tensor> losses;        // by output name
   std::string part;                                // whose module, ddp and optimizer those above are; empty: no parts
   std::map<std::string, TrainedPart> other_parts;  // those of the others
   std::map<std::string, std::string> part_of_loss;
   std::vector<double> last_loss;
-  std::shared_ptr<operations::JoinedBatches> joined;  // of a process that makes one backward of several batches
-  std::vector<double> grad_norm;                      // of the last clip_grad_norm
+  std::shared_ptr<operations::JoinedBatches> joined;    // of a process that makes one backward of several batches
+  std::vector<double> grad_norm;                        // of the last clip_grad_norm
   std::map<std::string, std::vector<double>> replicas;  // what reports compare between ranks, by its name in the values
-  Status wrong, wrong_now;  // the first result of a call that is not what it should be, and that of the present operation
-  Site wrong_site;          //   where the first was found
+  Status wrong,
+      wrong_now;    // the first result of a call that is not what it should be, and that of the present operation
+  Site wrong_site;  //   where the first was found
 
   const Operation* loop = nullptr;  // the train or eval around the present operation
   int step = -1;

@@ -96,17 +96,25 @@ double digest_of(const nn::Tensor& tensor) {
   return static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U);
 }
 
+// Whether all ranks have replicas of one model, which reports may compare.
+bool replicas_are_all(const Session& s) {
+  return s.scenario.ddp.group == world_group && !s.scenario.fully_shard && !s.scenario.tensor_parallel;
+}
+
 // The buffers with which this rank begins to train, where nobody makes them equal.
 void note_first_buffers(Session& s) {
   constexpr std::size_t most_buffers = 256;
   constexpr std::int64_t most_elements = 1 << 14;
   if (!s.moves_data() || s.world_size() < 2 || s.scenario.ddp.options.broadcast_buffers) return;
+  if (!replicas_are_all(s)) return;
   if (s.module->buffers().size() > most_buffers) return;
   for (const nn::Tensor& buffer : s.module->buffers()) {
     std::vector<double>& digests = s.replicas[std::string(first_buffer_value) + buffer.name()];
     if (digests.empty() && buffer.numel() <= most_elements) digests.push_back(digest_of(buffer));
   }
 }
+
+bool has_wrapper(const Session& s) { return s.scenario.ddp.wraps(s.env.rank) || s.scenario.fully_shard.has_value(); }
 
 struct Forwarded {
   std::string path;
@@ -117,7 +125,7 @@ struct Forwarded {
 
 // At the first step of an epoch: what this rank is going to draw.
 Status begin_epoch(Session& s, int step) {
-  const Result<Drawn> drawn = draw(s.scenario, s.env.rank, step);
+  const Result<Drawn> drawn = draw(s.scenario, s.scenario.data_rank(s.env.rank), step);
   if (!drawn.ok()) return drawn.error();
   if (drawn->first_row != 0) return {};
   const Data& data = s.scenario.data;
@@ -138,7 +146,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, const ForwardOpti
     note_part(s);
   }
   PDSIM_TRY(make_model(s, op));
-  if (wrapped && s.ddp == nullptr)
+  if (wrapped && s.ddp == nullptr && s.sharded == nullptr)
     return Error{
         Code::not_initialized,
         fmt::format("{} needs the wrapped model, and this rank has called no init_process_group before it", op.name),
@@ -164,9 +172,10 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, const ForwardOpti
   };
   if (wrapped && mode.training) note_first_buffers(s);
   const bool split = s.data_parallel != nullptr && mode.training;
-  Result<nn::Tensor> output = wrapped ? s.ddp->forward(input, path, mode)
-                              : split ? s.data_parallel->forward(input, path, mode, watch)
-                                      : s.module->forward(input, path, mode, watch);
+  Result<nn::Tensor> output = wrapped && s.sharded != nullptr ? s.sharded->forward(input, path, mode, watch)
+                              : wrapped                       ? s.ddp->forward(input, path, mode)
+                              : split                         ? s.data_parallel->forward(input, path, mode, watch)
+                                                              : s.module->forward(input, path, mode, watch);
   if (!output.ok()) return output.error();
   s.env.runtime.compute(costs::forward_per_layer * static_cast<std::int64_t>(s.module->untimed_layers(path)));
   f.output = *output;
@@ -190,15 +199,18 @@ void keep_part(nn::ModuleSpec& spec, const Model& model, const std::string& name
 
 Status make_model(Session& s, const Operation& op) {
   if (s.module != nullptr) return {};
-  if (s.scenario.ddp.wrap && s.group == nullptr) return s.group_for(op).status();
-  const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap ? s.env.rank : 0);
+  const bool needs_group = s.scenario.ddp.wrap || s.scenario.fully_shard || s.scenario.tensor_parallel;
+  if (needs_group && s.group == nullptr) return s.group_for(op).status();
+  const auto stream = static_cast<std::uint64_t>(s.scenario.ddp.wrap && !s.scenario.tensor_parallel ? s.env.rank : 0);
   nn::ModuleSpec spec = s.scenario.model.spec_of(s.env.rank, s.env.node);
   if (!s.part.empty()) keep_part(spec, s.scenario.model, s.part);
+  split_layers(s, spec);
   spec.sizes_have_memory = s.world == WorldKind::real;
   const std::string of = s.part.empty() ? "parameters" : "parameters/" + s.part;
   s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream(of, stream));
   s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
   if (s.scenario.ddp.wrap && s.world_size() > 1) s.module->set_exchange(exchange_over(*s.group));
+  join_split_layers(s);
   s.module->set_clock([&s](Time cost) {
     s.computing += cost;
     s.env.runtime.compute(cost);
@@ -217,7 +229,10 @@ Status make_model(Session& s, const Operation& op) {
   return {};
 }
 
-void make_optimizer(Session& s) { s.optimizer = nn::Optimizer::make(s.scenario.optimizer, s.module->parameters()); }
+void make_optimizer(Session& s) {
+  s.optimizer =
+      nn::Optimizer::make(s.scenario.optimizer, s.sharded != nullptr ? s.sharded->shards() : s.module->parameters());
+}
 
 namespace {
 
@@ -262,10 +277,12 @@ Status repeat(Session& s, const Operation& op) {
 
 // Read by forwards only: a forward inside makes the backward that follows it stay local, wherever that stands.
 Status no_sync(Session& s, const Operation& op) {
-  const bool before = s.ddp != nullptr && s.ddp->require_backward_grad_sync();
+  const bool before = s.sharded != nullptr ? s.sharded->require_backward_grad_sync()
+                                           : s.ddp != nullptr && s.ddp->require_backward_grad_sync();
   const auto set = [&s](bool on) {
     return s.for_each_part([&] {
       if (s.ddp != nullptr) s.ddp->set_require_backward_grad_sync(on);
+      if (s.sharded != nullptr) s.sharded->set_require_backward_grad_sync(on);
       return Status{};
     });
   };
@@ -292,7 +309,7 @@ Status join(Session& s, const Operation& op) {
 
 Status eval(Session& s, const Operation& op) {
   const auto& options = op.as<EvalOptions>();
-  const bool wrapped = s.scenario.ddp.wraps(s.env.rank) && options.through == ThroughWrapper::ddp;
+  const bool wrapped = has_wrapper(s) && options.through == ThroughWrapper::ddp;
   const bool loop = options.steps.has_value();
   return run_steps(s, op, options.steps.value_or(1), [&]() -> Status {
     if (!loop) s.step = -1;
@@ -308,14 +325,14 @@ Status zero_grad(Session& s, const Operation& op) {
   forget_batches(s);
   return s.for_each_part([&]() -> Status {
     PDSIM_TRY(make_model(s, op));
-    s.optimizer->zero_grad();
+    s.sharded != nullptr ? s.sharded->zero_grad() : s.optimizer->zero_grad();
     return {};
   });
 }
 
 Status forward(Session& s, const Operation& op) {
   const auto& options = op.as<ForwardOptions>();
-  const bool wraps = s.scenario.ddp.wraps(s.env.rank);
+  const bool wraps = has_wrapper(s);
   const bool wrapped = wraps && options.through == ThroughWrapper::ddp;
   if (wraps && !wrapped) s.env.recorder.note(notes::WrapperBypassed{});
   const Result<Forwarded> f = run_forward(s, op, options, {true, true}, wrapped);
@@ -374,8 +391,9 @@ Status backward(Session& s, const Operation& op) {
   note_part(s);
   nn::BackwardPass pass;
   const std::vector<DistributedDataParallel*> wrapped = wrapped_parts_of(s, options.losses);
-  const Status status = wrapped.size() > 1       ? DistributedDataParallel::backward(roots, wrapped)
-                        : s.ddp != nullptr             ? s.ddp->backward(roots)
+  const Status status = wrapped.size() > 1           ? DistributedDataParallel::backward(roots, wrapped)
+                        : s.ddp != nullptr           ? s.ddp->backward(roots)
+                        : s.sharded != nullptr       ? s.sharded->backward(roots)
                         : s.data_parallel != nullptr ? s.data_parallel->backward(roots)
                                                      : pass.run(roots);
   if (!status.ok() && status.error().code == Code::saved_tensor_modified)
@@ -383,12 +401,16 @@ Status backward(Session& s, const Operation& op) {
   return status;
 }
 
-Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters) {
+nn::ClipOptions clip_options(const ClipOptions& clip) {
   nn::ClipOptions options;
   options.max_norm = clip.max_norm;
   if (clip.norm_type == NormType::infinity) options.norm_type = std::numeric_limits<double>::infinity();
   options.error_if_nonfinite = clip.error_if_nonfinite;
-  return nn::clip_grad_norm(parameters, options);
+  return options;
+}
+
+Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters) {
+  return nn::clip_grad_norm(parameters, clip_options(clip));
 }
 
 Status clip_grad_norm(Session& s, const Operation& op) {
@@ -396,7 +418,8 @@ Status clip_grad_norm(Session& s, const Operation& op) {
   s.work_on_part_of(options.part);
   PDSIM_TRY(make_model(s, op));
   PDSIM_TRY(settle_batches(s));
-  const Result<double> norm = clip_gradients(options, s.module->parameters());
+  const Result<double> norm =
+      s.sharded != nullptr ? clip_shards(s, options) : clip_gradients(options, s.module->parameters());
   if (!norm.ok()) return norm.error();
   s.grad_norm = {*norm};
   return {};
@@ -405,7 +428,7 @@ Status clip_grad_norm(Session& s, const Operation& op) {
 namespace {
 // What the parameters of this rank are after the step, for who compares the replicas.
 void note_replica(Session& s) {
-  if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2) return;
+  if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2 || !replicas_are_all(s)) return;
   constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
   if (s.module->parameters().size() > most_parameters) return;
   for (nn::Tensor& parameter : s.module->parameters()) {
@@ -439,9 +462,11 @@ Status optimizer_step(Session& s, const Operation& op) {
   bool synchronised = true;
   const Status stepped = s.for_each_part([&]() -> Status {
     PDSIM_TRY(make_model(s, op));
-    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()));
+    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()) ||
+                                    (s.sharded != nullptr && s.sharded->gradients_synchronised()));
     apply_settings(s, op.as<OptimizerStepOptions>());
     s.optimizer->step();
+    if (s.sharded != nullptr) PDSIM_TRY(s.sharded->step_done());
     note_replica(s);
     return {};
   });

@@ -38,6 +38,9 @@ Scenario alone(const Scenario& scenario, bool one_batch, const std::set<std::str
   one.world.device_speed = scenario.world.device_speed;
   one.ddp.wrap = false;
   one.data_parallel.reset();
+  one.fully_shard.reset();
+  one.tensor_parallel.reset();
+  one.mesh = {};
   one.faults.clear();
   one.real.clear();
   one.expect = {};

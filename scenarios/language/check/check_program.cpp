@@ -21,6 +21,10 @@ class ProgramCheck {
  public:
   ProgramCheck(const Scenario& scenario, Problems& problems) : s_(scenario), problems_(problems) {
     sizes_["world"] = scenario.world.spec.ranks();
+    for (const Mesh::Dimension& dimension : scenario.mesh.dimensions) {
+      groups_.push_back(dimension.name);
+      sizes_[dimension.name] = dimension.size;
+    }
   }
 
   void list(const Node& node) {
@@ -119,6 +123,9 @@ class ProgramCheck {
     const Node* ranks = options.find("ranks");
     if (name != nullptr && name->text == "world")
       problems_.error(name->mark, "`world` is the group of all ranks", "give the new group another name");
+    if (name != nullptr && s_.mesh.named(name->text) != nullptr)
+      problems_.error(name->mark, fmt::format("`{}` is a dimension of the mesh", name->text),
+                      "give the new group another name");
     if (name != nullptr) groups_.push_back(name->text);
     const auto set = ranks != nullptr ? read_int_set(*ranks) : std::nullopt;
     if (!set || problems_.doubts(Fact::ranks)) return;
@@ -344,7 +351,13 @@ class Reach {
         add(op, {"broadcast", world_group}, " (the buffers, before `eval` through the wrapper)", steps);
       if (const auto* made = op.if_is<NewGroupOptions>()) groups_.try_emplace(made->name, made->ranks);
       if (row->has(collective)) add(op, {op.name, op.group()}, "", steps);
+      if (s_.fully_shard && gathers_parameters(op))
+        add(op, {"all_gather", s_.fully_shard->group}, " (the shards of the parameters)", steps);
     }
+  }
+
+  static bool gathers_parameters(const Operation& op) {
+    return op.name == "eval" || op.name == "forward" || op.name == "checkpoint" || op.name == "load_checkpoint";
   }
 
   bool broadcasts_buffers() const {

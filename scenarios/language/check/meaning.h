@@ -12,6 +12,7 @@ namespace pdsim::scenarios::language {
 // The document, and what was built from it. Adds errors and warnings.
 void check_world(const Node& document, const Scenario& scenario, Problems& problems);
 void check_model(const Node& document, const Scenario& scenario, Problems& problems);
+void check_sharding(const Node& document, const Scenario& scenario, Problems& problems);
 void check_program(const Node& document, const Scenario& scenario, Problems& problems);
 void check_faults(const Node& document, const Scenario& scenario, Problems& problems);
 void check_expect(const Node& document, const Scenario& scenario, Problems& problems);

@@ -15,8 +15,9 @@
 namespace pdsim::scenarios::language {
 namespace {
 
-constexpr std::array<std::string_view, 11> settable{"seed", "world", "model", "ddp",     "data_parallel", "optimizer",
-                                                    "data", "batch", "loss",  "program", "faults"};
+constexpr std::array<std::string_view, 14> settable{
+    "seed",          "world",     "mesh", "model", "ddp",  "fully_shard", "tensor_parallel",
+    "data_parallel", "optimizer", "data", "batch", "loss", "program",     "faults"};
 
 // Where a path has come to: a value, and what may stand there.
 struct Place {

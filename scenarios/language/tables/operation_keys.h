@@ -15,6 +15,7 @@ inline constexpr std::array<std::string_view, 2> file_stores{"c10d", "gloo"};
 inline constexpr std::array<std::string_view, 4> launcher_variables{"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
 inline constexpr std::array<std::string_view, 2> eval_targets{"ddp", "module"};
 inline constexpr std::array<std::string_view, 2> norm_types{"2", "inf"};
+inline constexpr std::array<std::string_view, 2> clipped_norms{"parameters", "model"};
 inline constexpr std::array<std::string_view, 1> times_words{"world_size"};
 
 inline constexpr std::array init_keys{
@@ -347,6 +348,10 @@ inline constexpr std::array checkpoint_keys{
         .help = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
         .choices = eval_targets,
         .bind = to<&CheckpointOptions::of>},
+    Key{.name = "rank0_only",
+        .type = Type::boolean,
+        .help = "only rank 0 writes; every rank of a sharded model takes part in gathering it (FullStateDictConfig)",
+        .bind = to<&CheckpointOptions::rank0_only>},
     bound(model_part_key, to<&CheckpointOptions::part>),
 };
 inline constexpr std::array load_checkpoint_keys{
@@ -408,6 +413,12 @@ inline constexpr std::array clip_keys{
         .type = Type::boolean,
         .help = "a norm that is NaN or infinite is an error",
         .bind = to<&ClipOptions::error_if_nonfinite>},
+    Key{.name = "of",
+        .type = Type::word,
+        .help = "whose norm: torch.nn.utils.clip_grad_norm_ of what this rank holds, or the sharded model's "
+                "clip_grad_norm_, over all shards",
+        .choices = clipped_norms,
+        .bind = to<&ClipOptions::of>},
     bound(model_part_key, to<&ClipOptions::part>),
 };
 inline constexpr std::array relaunch_keys{

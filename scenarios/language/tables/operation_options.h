@@ -27,6 +27,7 @@ enum class InitMethod : std::uint8_t { tcp, env, file };
 enum class FileStoreKind : std::uint8_t { c10d, gloo };
 enum class ThroughWrapper : std::uint8_t { ddp, module };
 enum class NormType : std::uint8_t { two, infinity };
+enum class ClippedNorm : std::uint8_t { parameters, model };
 enum class DeviceKind : std::uint8_t { cpu, cuda };
 enum class ContiguousCopy : std::uint8_t { dropped, copied_back };
 
@@ -74,6 +75,7 @@ struct ClipOptions {
   double max_norm = 1.0;
   NormType norm_type = NormType::two;
   bool error_if_nonfinite = false;
+  ClippedNorm of = ClippedNorm::parameters;
   std::optional<Located<std::string>> part;
 };
 struct OptimizerStepOptions {
@@ -171,6 +173,7 @@ struct CheckpointOptions {
   std::string path;
   Time takes{};
   ThroughWrapper of = ThroughWrapper::module;
+  bool rank0_only = false;
   std::optional<Located<std::string>> part;
 };
 struct LoadCheckpointOptions {

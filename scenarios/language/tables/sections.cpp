@@ -6,6 +6,7 @@
 #include "scenarios/language/tables/expect_keys.h"
 #include "scenarios/language/tables/model_keys.h"
 #include "scenarios/language/tables/operations_table.h"
+#include "scenarios/language/tables/sharding_keys.h"
 #include "sim/network/faults.h"
 
 #include <array>
@@ -351,6 +352,16 @@ constexpr Key document_keys[] = {
              "devices are reported as with it",
      .choices = none_word,
      .group = &data_parallel},
+    {.name = "fully_shard", .type = Type::group, .help = "a sharded model instead of DDP", .group = &fully_shard},
+    {.name = "mesh",
+     .type = Type::named,
+     .help = "the ranks as a grid, `{dp: 2, tp: 4}`, the last dimension fastest: each name is the group of the ranks "
+             "along it",
+     .element = &mesh_size_key},
+    {.name = "tensor_parallel",
+     .type = Type::group,
+     .help = "linear layers of which every rank has a part",
+     .group = &tensor_parallel},
     {.name = "optimizer",
      .type = Type::group,
      .help = "the optimizer",
@@ -392,6 +403,7 @@ std::span<const Key> fault_kinds() { return fault_rows; }
 std::span<const Key> layer_kinds() { return layer_rows; }
 std::span<const Key> hook_kinds() { return hook_rows; }
 std::span<const Key> ddp_options() { return ddp_keys; }
+std::span<const Key> fully_shard_options() { return fully_shard_keys; }
 std::span<const Key> powersgd_options() { return powersgd_keys; }
 std::span<const Key> optimizer_kinds() { return optimizer_rows; }
 std::span<const Key> loss_kinds() { return loss_rows; }

@@ -21,6 +21,7 @@ std::span<const Key> layer_kinds();  // in the order of nn::LayerKind
 std::span<const Key> hook_kinds();   // in the order of CommHookSpec::Kind, without none
 std::span<const Key> optimizer_kinds();
 std::span<const Key> ddp_options();       // of `ddp`
+std::span<const Key> fully_shard_options();
 std::span<const Key> powersgd_options();  // of its hook of that name
 std::span<const Key> loss_kinds();
 std::span<const std::string_view> backends();
