@@ -67,10 +67,10 @@ std::size_t place_of(const GroupTable& table, Rank rank) {
 }
 
 // Where each rank's record begins in this group, and of whom there is none.
-void find_oldest(const RunRecord& run, GroupTable& table) {
+void find_oldest(const RunRecord& run, const std::vector<char>& lost, GroupTable& table) {
   for (std::size_t m = 0; m < table.members.size(); ++m) {
     const RankLog& log = log_of(run, table.members[m]);
-    if (is_lost(log)) {
+    if (lost[static_cast<std::size_t>(table.members[m])] != 0) {
       table.is_whole = false;
       table.known[m] = 0;
     }
@@ -98,7 +98,9 @@ Tables tables_of(const RunRecord& run) {
       if (row[place] == nullptr) row[place] = &call;
     }
   }
-  for (auto& [name, table] : tables) find_oldest(run, table);
+  std::vector<char> lost;  // by rank: a rank of thousands of groups is asked once
+  for (const RankResult& result : run.ranks) lost.push_back(is_lost(result.log) ? 1 : 0);
+  for (auto& [name, table] : tables) find_oldest(run, lost, table);
   return tables;
 }
 

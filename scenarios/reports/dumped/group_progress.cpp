@@ -84,9 +84,11 @@ std::vector<GroupState> group_states(const RunRecord& run) {
   add_members(run, groups);
   for (const RankResult& result : run.ranks) add_rank(result.log, groups);
   std::vector<GroupState> states;
+  std::vector<char> lost;  // by rank: a rank of thousands of groups is asked once
+  for (const RankResult& result : run.ranks) lost.push_back(is_lost(result.log) ? 1 : 0);
   for (auto& [name, members] : groups) {
     for (auto& [rank, progress] : members)
-      progress.lost = static_cast<std::size_t>(rank) < run.ranks.size() && is_lost(log_of(run, rank));
+      progress.lost = static_cast<std::size_t>(rank) < lost.size() && lost[static_cast<std::size_t>(rank)] != 0;
     states.push_back(state_of(name, members));
   }
   std::stable_sort(states.begin(), states.end(), [](const GroupState& a, const GroupState& b) {
