@@ -53,7 +53,7 @@ constexpr std::string_view shard_norm_text =
 clips by another norm, and the parts of one gradient are scaled by several factors.
 
 How to recognise it: the gradient norm in the log is smaller than that of the same model under DDP, by about the square root of
-the number of ranks, differs between ranks, and changes with their number; the loss has spikes that clipping should have prevented.
+the number of ranks, differs between ranks, and changes with their number; the loss has spikes that clipping should prevent.
 
 Fix: model.clip_grad_norm_(max_norm) of FullyShardedDataParallel, called on every rank: it sums the squares over all shards.)";
 

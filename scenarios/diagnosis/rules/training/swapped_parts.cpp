@@ -73,7 +73,7 @@ constexpr std::string_view swapped_parts_text =
 nothing fails, and the model is another one.
 
 How to recognise it: the loss jumps after a restart from a checkpoint of several files, although each file is whole; it does not
-when the mesh has one dimension, or when both dimensions have the same place on every rank that is looked at (rank 0 is always right).
+when the mesh has one dimension, or when both dimensions have the same place on every rank that is looked at (rank 0 is right).
 
 Fix: name files by the place along the dimension that splits the layers (mesh["tp"].get_local_rank()), and store it in the file.)";
 
