@@ -68,7 +68,13 @@ TEST(RankRequests, CarryEveryMemberOfABenchmark) {
 }
 
 TEST(RankRequests, CarryEveryMemberOfAValidationAndOfPairs) {
-  const ValidationRequest sent{CollectiveKind::scan, "native", {DType::i8, DType::f64}, {ReduceOp::band}, 99, 5_s};
+  ValidationRequest sent;
+  sent.kind = CollectiveKind::scan;
+  sent.algorithm = "native";
+  sent.dtypes = {DType::i8, DType::f64};
+  sent.ops = {ReduceOp::band};
+  sent.max_bytes = 99;
+  sent.timeout = 5_s;
   const ValidationRequest got = back(sent);
   EXPECT_EQ(got.kind, sent.kind);
   EXPECT_EQ(got.algorithm, sent.algorithm);
