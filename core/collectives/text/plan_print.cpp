@@ -55,14 +55,14 @@ std::string rounds_of_rank(const Algorithm& algorithm, const PlanArgs& args, std
 
 }  // namespace
 
-std::string printed_plan(const Algorithm& algorithm, const PlanCase& at, std::size_t most_steps) {
+std::string printed_plan(const Algorithm& algorithm, const PlanCase& at, std::size_t limit) {
   std::string text = fmt::format("plan {} {}\n", name_of(algorithm.kind), algorithm.name), scratch, body;
   std::int64_t most = 0;
   bool failed = false;
   for (Rank r = 0; r < at.size && !failed; ++r) {
     const PlanArgs args{r, at.size, at.count, at.root, nullptr, at.ranks_per_node};
     most = std::max(most, algorithm.scratch_elements(args));
-    const std::string rounds = rounds_of_rank(algorithm, args, most_steps, failed);
+    const std::string rounds = rounds_of_rank(algorithm, args, limit, failed);
     if (!rounds.empty()) body += fmt::format("if r == {}:\n{}", r, rounds);
   }
   if (failed) return {};

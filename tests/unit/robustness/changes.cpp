@@ -62,6 +62,12 @@ std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culp
   for (std::string& layer : model.spec.recompute) rename(layer);
   for (ModelPart& part : model.parts)
     for (std::string& layer : part.layers) rename(layer);
+  if (c.scenario.fully_shard)
+    for (ShardedUnitSpec& unit : c.scenario.fully_shard->options.units)
+      for (std::string& layer : unit.layers) rename(layer);
+  if (c.scenario.tensor_parallel)
+    for (auto* layers : {&c.scenario.tensor_parallel->colwise, &c.scenario.tensor_parallel->rowwise})
+      for (std::string& layer : *layers) rename(layer);
   for (ModelChange& change : model.differs) {
     for (nn::LayerSpec& layer : change.layers) rename(layer.name);
     for (std::string& layer : change.order) rename(layer);
@@ -120,7 +126,8 @@ std::optional<Changed> one_rank_more(const Scenario& s, const Culprits& culprits
   const bool by_message = std::any_of(s.faults.begin(), s.faults.end(), [](const Fault& f) {
     return !f.spec.match.from.is_all() || !f.spec.match.to.is_all() || !f.spec.groups.empty();
   });
-  if (fixed || by_message || depends_on_chance(s) || s.world.spec.two_level || original == 0) return std::nullopt;
+  const bool in_a_grid = !s.mesh.dimensions.empty();
+  if (fixed || in_a_grid || by_message || depends_on_chance(s) || s.world.spec.two_level || original == 0) return std::nullopt;
   Changed c{s, culprits};
   Scenario& more = c.scenario;
   ++more.world.spec.ranks_per_node;
