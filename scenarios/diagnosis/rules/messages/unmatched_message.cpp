@@ -24,13 +24,16 @@ std::int64_t bytes_of(const Call& call) { return call.count * static_cast<std::i
 
 bool differs_in_size(const Call& call, const Call& other) { return bytes_of(call) != bytes_of(other); }
 
+// False for what a foreign record names besides its ranks, and for any source.
+bool is_of_run(const RunRecord& run, Rank rank) { return rank >= 0 && static_cast<std::size_t>(rank) < run.ranks.size(); }
+
 // The first message call that keeps its rank, or ended it, without a proper counterpart.
 std::optional<Unmatched> first_unmatched(const Report& report) {
   std::optional<Unmatched> first;
   const Time moment = moment_of(report.run);
   for (const RankResult& result : report.run.ranks)
     for (const Call& call : result.log.calls) {
-      if (call.layer != Layer::point_to_point || call.peer < 0 || call.issued > moment) continue;
+      if (call.layer != Layer::point_to_point || !is_of_run(report.run, call.peer) || call.issued > moment) continue;
       if (call.state == CallState::completed && !is_open_at(call, moment)) continue;
       const Counterpart other = counterpart_of(report, result.log.rank, call);
       if (other.call != nullptr && !differs_in_size(call, *other.call)) continue;
@@ -39,7 +42,7 @@ std::optional<Unmatched> first_unmatched(const Report& report) {
   return first;
 }
 
-// What the peer did instead; empty when it may still come.
+// What the peer did instead, which is a rank of the run; empty when it may still come.
 std::string what_the_peer_did(const Report& report, Rank peer) {
   const RankLog& log = log_of(report.run, peer);
   const Time moment = moment_of(report.run);
