@@ -31,7 +31,7 @@ constexpr Concept group_concepts[] = {
      {"swapped_collectives", "process_group_life", "init_missing"},
      {"new_group", "sequence_number", "backend"}},
     {"new_group",
-     {"sub_group", "subgroup", "device_mesh"},
+     {"sub_group", "subgroup"},
      "Creates a process group of some ranks. Every rank of the world must call it, in the same order, also the ranks that are not in "
      "it. Calls on two groups are independent: ranks that use two groups in different orders wait for each other in a circle.",
      run_of("groups_in_two_orders", "broken"),

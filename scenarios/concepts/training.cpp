@@ -128,9 +128,44 @@ constexpr Concept training_concepts[] = {
      "each rank updates its own part. Each forward is therefore a sequence of collectives: every rank must run the same units, in "
      "the same order, the same number of times.",
      plan_of(CollectiveKind::all_gather, "ring"),
-     {"missing-call", "collective-mismatch"},
+     {"missing-call", "collective-mismatch", "shard-norm"},
+     {"sharded_unit_order", "sharded_expert_skipped", "sharded_clip_norm"},
+     {"all_gather", "reduce_scatter", "ddp", "tensor_parallel"}},
+    {"tensor_parallel",
+     {"colwise", "rowwise"},
+     "A layer's weights are split over ranks: a column-wise linear layer gives each rank some of its outputs, a row-wise one takes them "
+     "as its inputs and sums the partial results with an all_reduce. Every rank of the group sees the same batch and makes the same "
+     "calls in each forward and backward.",
      {},
-     {"all_gather", "reduce_scatter", "ddp"}},
+     {"swapped-parts", "collective-mismatch"},
+     {"tensor_parallel_mesh", "mesh_coordinates_swapped"},
+     {"mesh", "fsdp", "all_reduce"}},
+    {"mesh",
+     {"device_mesh", "init_device_mesh"},
+     "The ranks as a grid whose dimensions have names, such as dp and tp: each rank has a place along each, and the ranks that differ "
+     "along one dimension alone form a group of it. The last dimension is the fastest, so neighbours along it sit in one machine.",
+     {},
+     {"swapped-parts", "group-cycle"},
+     {"tensor_parallel_mesh", "mesh_coordinates_swapped"},
+     {"new_group", "tensor_parallel"}},
+    {"rpc",
+     {"rpc_sync", "rpc_async", "remote_procedure_call"},
+     "Calling a function in another process by the worker's name: rpc_sync waits for the result, rpc_async returns a future, remote "
+     "leaves the result there and returns an RRef. A bounded number of threads serves calls: functions that wait for calls in turn can "
+     "use them all up. Shutdown waits for every worker, so one that never calls it keeps the others.",
+     {},
+     {},
+     {},
+     {"rref", "pipeline"}},
+    {"rref",
+     {"remote_reference", "to_here"},
+     "A reference to a value that lives on another worker, its owner. to_here() copies the value to the caller, rref.rpc_sync() calls a "
+     "method where it lives. The owner keeps the value until every reference is gone; one that is kept past shutdown can no longer be "
+     "used.",
+     {},
+     {},
+     {},
+     {"rpc"}},
     {"pipeline",
      {"pipeline_parallel", "gpipe", "1f1b_schedule"},
      "The layers of a model are spread over ranks, called stages; a batch is cut into micro-batches that follow each other through the "
