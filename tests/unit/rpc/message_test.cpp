@@ -77,7 +77,7 @@ TEST(RpcMessage, ListsInListsWithoutEndAreAnErrorAtBothEnds) {
   ASSERT_FALSE(received.ok());
   EXPECT_EQ(received.error().code, Code::wrong_data);
   RpcList nested;
-  for (int i = 0; i < 100; ++i) nested = RpcList{nested};
+  for (int i = 0; i < 100; ++i) nested = RpcList(1, RpcValue(nested));  // in braces clang copies the list
   RpcMessage m;
   m.arguments = nested;
   const auto sent = encode(m, no_forks());
