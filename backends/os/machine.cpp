@@ -21,7 +21,7 @@ extern char** environ;
 namespace pdsim {
 namespace {
 
-// Empty for what is no internet address, and for a link-local one.
+// Empty for what is not an internet address, and for a link-local one.
 std::string text_of(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (address == nullptr) return "";

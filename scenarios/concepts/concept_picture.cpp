@@ -66,7 +66,7 @@ Result<std::string> draw_rounds_of(const ConceptPicture& picture) {
     return a.kind == picture.collective && a.name == picture.name;
   });
   if (found == all.end())
-    return Error{Code::internal, fmt::format("there is no algorithm `{}` to draw", picture.name), {}};
+    return Error{Code::internal, fmt::format("unknown algorithm `{}` in a picture", picture.name), {}};
   PlanCase at;
   at.size = ranks_of_pictures;
   at.count = 1024;
@@ -76,7 +76,7 @@ Result<std::string> draw_rounds_of(const ConceptPicture& picture) {
 
 Result<std::string> draw_schedule(const ConceptPicture& picture) {
   const PipelineFamily* family = pipeline_family_named(picture.name);
-  if (family == nullptr) return Error{Code::internal, fmt::format("there is no schedule `{}`", picture.name), {}};
+  if (family == nullptr) return Error{Code::internal, fmt::format("unknown schedule `{}` in a picture", picture.name), {}};
   const Result<PipelineSchedule> schedule = make_pipeline(*family, {ranks_of_pictures, ranks_of_pictures, 1});
   if (!schedule.ok()) return schedule.error();
   const Result<PipelineTiming> timing = time_pipeline(*schedule, PipelineCosts{{{picture_time, picture_time, picture_time}}});

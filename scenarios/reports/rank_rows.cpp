@@ -34,8 +34,6 @@ std::uint64_t calls_of(const RankLog& log, Time moment) {
   return print.value();
 }
 
-}  // namespace
-
 std::vector<RankRow> rows_apart(const Report& report) {
   std::vector<RankRow> rows;
   for (const RankResult& result : report.run.ranks) rows.push_back({result.log.rank, {result.log.rank}});
@@ -58,6 +56,18 @@ std::vector<RankRow> rows_together(const Report& report) {
     rows.push_back({rank, {rank}});
   }
   return rows;
+}
+
+}  // namespace
+
+std::vector<RankRow> rank_rows(const Report& report, std::size_t most_apart) {
+  return report.run.ranks.size() <= most_apart ? rows_apart(report) : rows_together(report);
+}
+
+std::vector<Rank> shown_ranks(const std::vector<RankRow>& rows) {
+  std::vector<Rank> ranks;
+  for (const RankRow& row : rows) ranks.push_back(row.shown);
+  return ranks;
 }
 
 }  // namespace pdsim::scenarios

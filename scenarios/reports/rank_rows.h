@@ -1,11 +1,12 @@
 // Which ranks a picture shows in which row: ranks that made the same calls may share one.
 //
 //   same     the same calls in the same order, as far, in the same groups, with the same numbers, purposes and steps; times and peers
-//            may differ. Ranks that the diagnosis names, that a fault struck or that did not end well share no row with others
+//            may differ. Ranks that the diagnosis names, that a fault struck or that did not end well do not share a row
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -15,10 +16,11 @@ struct RankRow {
   std::vector<Rank> ranks;  // ascending
 };
 
-// A row for each rank.
-std::vector<RankRow> rows_apart(const Report& report);
+// By first rank: a row for each rank, or of more than `most_apart` ranks one for all that made the same calls.
+//   cost     the calls of all ranks, hashed once
+std::vector<RankRow> rank_rows(const Report& report, std::size_t most_apart);
 
-// A row for all ranks that made the same calls; by first rank.  cost: the calls of all ranks, hashed once
-std::vector<RankRow> rows_together(const Report& report);
+// The rank that each row shows.
+std::vector<Rank> shown_ranks(const std::vector<RankRow>& rows);
 
 }  // namespace pdsim::scenarios

@@ -24,4 +24,6 @@ Status prepare_output_folder(const std::string& flag, const std::string& folder)
   return written;
 }
 
+std::string folder_name_problem(const std::string& text) { return text.empty() ? "the folder has no name" : ""; }
+
 }  // namespace pdsim::tools

@@ -11,4 +11,7 @@ namespace pdsim::tools {
 // input_invalid, where the folder cannot be there or nobody may write to it; io_error, where the disk takes nothing.
 Status prepare_output_folder(const std::string& flag, const std::string& folder);
 
+// A check for add_option: a folder has a name.
+std::string folder_name_problem(const std::string& text);
+
 }  // namespace pdsim::tools

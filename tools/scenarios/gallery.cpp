@@ -81,7 +81,7 @@ Action declare_gallery(CLI::App& app) {
   app.add_option("FILE", options->files, "scenario files, or names of the catalog; default: the whole catalog");
   app.add_option("--out", options->out, "folder for index.html and a report of each variant")
       ->required()
-      ->check([](const std::string& text) { return text.empty() ? "the folder has no name" : ""; });
+      ->check(folder_name_problem);
   return [options](Console& console) { return run(*options, console); };
 }
 

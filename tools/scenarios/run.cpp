@@ -147,7 +147,7 @@ Action declare_run(CLI::App& app) {
       ->check(silence_problem)
       ->capture_default_str();
   app.add_option("--out", flags->out, "folder for report.html, trace.json and events.jsonl")
-      ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
+      ->check(folder_name_problem);
   app.add_option("--save", flags->save,
                  "scenario file, such as mine.yaml, that gets what the ranks called: it shows the same without the script")
       ->check([](const std::string& text) { return std::string(text.empty() ? "the file has no name" : ""); });

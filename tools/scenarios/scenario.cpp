@@ -69,8 +69,6 @@ std::string patience_problem(const std::string& text) {
              : "";
 }
 
-std::string out_problem(const std::string& text) { return text.empty() ? "the folder has no name" : ""; }
-
 scenarios::RunOptions run_options(const ScenarioOptions& options) {
   scenarios::RunOptions run;
   run.strategy = options.strategy;
@@ -258,7 +256,7 @@ Action declare_scenario(CLI::App& app) {
       ->capture_default_str();
   add_join_flags(app, options->join);
   app.add_option("--out", options->out, "folder for report.html, trace.json and events.jsonl of each variant, and an index.html")
-      ->check(out_problem);
+      ->check(folder_name_problem);
   app.add_flag("--quiet", options->quiet, "only the verdicts");
   app.add_flag("--json", options->json, "one JSON object per file");
   return [options](Console& console) { return run(*options, console); };

@@ -170,7 +170,7 @@ Action declare_launch(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--records", flags->records,
                  "folder for the flight records of the ranks, which pdsim diagnose explains")
-      ->check([](const std::string& text) { return std::string(text.empty() ? "the folder has no name" : ""); });
+      ->check(folder_name_problem);
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

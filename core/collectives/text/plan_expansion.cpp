@@ -68,7 +68,7 @@ class Slices {
   static Slice elements(const SliceText& text, const TermValues& values, BufferId buffer) {
     const std::int64_t first = values.of(text.first), end = values.of(text.last);
     if (end < first || first < -most_elements || end > most_elements)
-      throw PlanProblem{text.at, fmt::format("elements {}..{} are no slice", first, end),
+      throw PlanProblem{text.at, fmt::format("elements {}..{} are not a slice", first, end),
                         "as output[0:4], the end not included"};
     return {first, end - first, buffer};
   }

@@ -21,12 +21,6 @@ namespace {
 constexpr std::size_t most_ranks_apart = 16;  // with more, ranks that made the same calls share a row
 constexpr std::size_t most_events_below = 2'500, most_rows_opened = 8;
 
-std::vector<Rank> shown_ranks(const std::vector<RankRow>& rows) {
-  std::vector<Rank> ranks;
-  for (const RankRow& row : rows) ranks.push_back(row.shown);
-  return ranks;
-}
-
 std::string left_out_text(const TimelineEvents& events, const TimelinePicture& picture, std::size_t ranks) {
   std::string out;
   if (events.left_out > 0)
@@ -122,8 +116,7 @@ std::string summary(const Report& report, const std::string& name) {
 std::string render_html(const Report& report, std::string_view text) {
   std::string name = report.scenario == nullptr ? "run" : report.scenario->name;
   if (report.scenario != nullptr && !report.scenario->variant.empty()) name += " / " + report.scenario->variant;
-  const bool apart = report.run.ranks.size() <= most_ranks_apart;
-  const std::vector<RankRow> rows = apart ? rows_apart(report) : rows_together(report);
+  const std::vector<RankRow> rows = rank_rows(report, most_ranks_apart);
   const TimelineEvents events = timeline_events(report, shown_ranks(rows));
   return filled(page::report_html, {{"title", escaped(name) + ": " + std::string(name_of(report.outcome))},
                                     {"style", std::string(page::report_css)},

@@ -18,12 +18,9 @@ std::string page_of(const Scenario& s) {
 }
 
 std::string picture_of(const Report& report) {
-  constexpr std::size_t most_ranks_apart_here = 8;
-  const std::vector<RankRow> rows =
-      report.run.ranks.size() <= most_ranks_apart_here ? rows_apart(report) : rows_together(report);
-  std::vector<Rank> shown;
-  for (const RankRow& row : rows) shown.push_back(row.shown);
-  const TimelineEvents events = timeline_events(report, shown, 600);
+  constexpr std::size_t most_apart = 8, most_events_here = 600;  // a picture among many
+  const std::vector<RankRow> rows = rank_rows(report, most_apart);
+  const TimelineEvents events = timeline_events(report, shown_ranks(rows), most_events_here);
   return events.events.empty() ? "" : timeline_svg(report, rows, events, true).svg;
 }
 

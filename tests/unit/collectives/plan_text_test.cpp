@@ -213,7 +213,7 @@ TEST(PlanText, WhoseNumbersGoWrongIsToldAtTheExpression) {
         Wrong{"for k in 1..p by 0:\n  all -> r+k\n", "the loop never ends with 0"},
         Wrong{"for k in 0..p by *2:\n  all -> r+k\n", "0 times 2 never grows"},
         Wrong{"let a = 1 << 40\nall -> r + a*a\n", "the number does not fit in 64 bits"},
-        Wrong{"chunk 0 of 0 -> r+1\n", "0 chunks"}, Wrong{"output[4:2] -> r+1\n", "elements 4..2 are no slice"},
+        Wrong{"chunk 0 of 0 -> r+1\n", "0 chunks"}, Wrong{"output[4:2] -> r+1\n", "elements 4..2 are not a slice"},
         Wrong{"chunks 2..p -> r+1\n", "chunks 2..3 of 3"},
         Wrong{"for k in 1..1 << 60:\n  let a = k\n", "rank 0 of 3 runs more than 20600 statements"},
         Wrong{"for k in 1..1 << 62 by 1 << 61:\n  let a = log2(0 - k)\n", "a logarithm of -1"}}) {
