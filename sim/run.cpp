@@ -12,7 +12,7 @@ namespace {
 constexpr int most_ranks = 1 << 20;
 constexpr int most_launches = 64;
 
-void befall(World& world, Rank rank, int step, std::string_view operation) {
+void apply_faults(World& world, Rank rank, int step, std::string_view operation) {
   if (!world.faults.any()) return;
   Slot& slot = world.slot(rank);
   const PointVerdict verdict = world.faults.on_reach(rank, step, operation, world.scheduler.now());
@@ -44,7 +44,7 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
       rendezvous,
       files,
       *slot.recorder,
-      [&world, rank](int step, std::string_view operation) { befall(world, rank, step, operation); },
+      [&world, rank](int step, std::string_view operation) { apply_faults(world, rank, step, operation); },
       slot.device.get(),
       slot.device != nullptr && world.library.waits_on_stream};
   ProgramResult result = program(environment);

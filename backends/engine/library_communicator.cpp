@@ -46,7 +46,7 @@ void LibraryCommunicator::abort(const Error& reason) {
   }
   std::erase_if(running, [](const WorkPtr& w) { return w->done(); });
   if (running.empty()) return;
-  break_off(reason);  // first: what waits for the works may then give its memory back
+  abort_library(reason);  // first: what waits for the works may then give its memory back
   for (const WorkPtr& work : running) work->complete(reason);
 }
 

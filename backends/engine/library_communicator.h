@@ -36,7 +36,7 @@ class LibraryCommunicator : public Communicator {
   virtual void start_native(const Collective& call, const WorkPtr& work) = 0;
   virtual Status health() const = 0;
   // The library touches no memory of a running operation when this returns.
-  virtual void break_off(const Error& reason) = 0;
+  virtual void abort_library(const Error& reason) = 0;
 
  private:
   Result<WorkPtr> begin_work();

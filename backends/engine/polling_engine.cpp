@@ -52,12 +52,12 @@ Status PollingEngine::call(std::function<Status()> f) {
 
 void PollingEngine::add(std::unique_ptr<Operation> operation) { added_.push_back(std::move(operation)); }
 
-void PollingEngine::break_off(const Error& reason) {
+void PollingEngine::abort(const Error& reason) {
   const auto all_give_up = [this, reason] {
     if (broken_.exchange(true)) return;
     for (auto* list : {&operations_, &added_})
       for (const auto& operation : *list)
-        if (operation) operation->give_up(reason);
+        if (operation) operation->abort(reason);
   };
   if (std::this_thread::get_id() == thread_.get_id()) return all_give_up();
   std::promise<void> done;

@@ -27,7 +27,7 @@ class PollingEngine {
     virtual ~Operation() = default;
     virtual bool poll() = 0;  // true: it has ended
     // The library is not called any more: end with `reason`.
-    virtual void give_up(const Error& reason) = 0;
+    virtual void abort(const Error& reason) = 0;
   };
 
   virtual ~PollingEngine() = default;
@@ -41,7 +41,7 @@ class PollingEngine {
   Status health() const;  // group_unusable: broken off
   void add(std::unique_ptr<Operation> operation);
   // The library is not called from now on; what is in flight gives up with `reason`.
-  void break_off(const Error& reason);
+  void abort(const Error& reason);
 
  protected:
   // `broken` is what health() says of an engine that was broken off.

@@ -1,4 +1,4 @@
-// Runs a launcher below a guard, so that whoever is killed, nobody is left.
+// Runs a launcher below a guard, so that no process is left, whichever of them is killed.
 //
 //   guard     this process: it passes signals on, waits, and at the end ends whatever still lies below it, daemons too
 //   launcher  a child, in a process group of its own; when the guard is killed it gets SIGTERM, so it ends its ranks and then

@@ -30,7 +30,7 @@ struct JobPlace {
   int ports = 1;                                       // and how many
   std::string source = "MASTER_ADDR and MASTER_PORT";  // what names host and port
   std::string name;                                    // tells this job from others
-  bool is_mpi = false;                                 // an mpirun has started it, whoever else did
+  bool is_mpi = false;                                 // an mpirun has started it, directly or through another program
   Secret secret{};                                     // the same on all ranks, or none on all; for the caller to say
   std::string version;  // of pdsim, which is the same on all ranks; for the caller to say
 };

@@ -36,7 +36,7 @@ class MpiCommunicator final : public LibraryCommunicator {
   void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) override;
   void start_native(const Collective& call, const WorkPtr& work) override;
   Status health() const override { return job_->engine().health(); }
-  void break_off(const Error& reason) override { job_->engine().break_off(reason); }
+  void abort_library(const Error& reason) override { job_->engine().abort(reason); }
 
   std::shared_ptr<MpiJob> job_;
   MpiGroup group_;

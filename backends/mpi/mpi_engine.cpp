@@ -66,7 +66,7 @@ Status MpiEngine::health() const {
   return Error{Code::group_unusable, "this rank has given up MPI, which cannot cancel what it has begun", {}};
 }
 
-// A task that came while this thread drove is run by it: whoever pushed it could not.
+// A task that came while this thread drove is run by it: the thread that pushed it could not.
 void MpiEngine::hand_back() {
   do {
     run_tasks();
@@ -152,12 +152,12 @@ void MpiEngine::add(std::unique_ptr<Operation> operation) {
   starts_.store(starts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // who drives is alone
 }
 
-void MpiEngine::break_off(const Error& reason) {
+void MpiEngine::abort(const Error& reason) {
   run_and_wait([&] {  // behind what was begun before, which ends with this reason too
     if (broken_.exchange(true)) return;
     for (auto* list : {&operations_, &added_})
       for (const auto& operation : *list)
-        if (operation) operation->give_up(reason);
+        if (operation) operation->abort(reason);
   });
 }
 

@@ -1,5 +1,5 @@
 // Everything that makes MPI calls in this process: one thread at a time, which also drives what is in flight. Unlike a library whose
-// calls belong to one thread (backends/engine/polling_engine.h), MPI may be driven by whoever waits.
+// calls belong to one thread (backends/engine/polling_engine.h), MPI may be driven by any thread that waits.
 //
 //   progress  MPI advances only inside its own calls. Who waits for a work drives (help): no thread is handed anything, as when MPI
 //             itself is waited for. Where nobody waits the engine's own thread drives, from some hundred microseconds after a
@@ -32,7 +32,7 @@ class MpiEngine {
     virtual ~Operation() = default;
     virtual bool poll() = 0;  // true: it has ended
     // MPI is not called any more: end with `reason`.
-    virtual void give_up(const Error& reason) = 0;
+    virtual void abort(const Error& reason) = 0;
   };
 
   // Begins MPI. Errors: unavailable.
@@ -71,7 +71,7 @@ class MpiEngine {
   Status health() const;  // group_unusable: broken off
   void add(std::unique_ptr<Operation> operation);
   // No MPI call is made from now on; what is in flight gives up with `reason`.
-  void break_off(const Error& reason);
+  void abort(const Error& reason);
 
  private:
   MpiEngine() = default;

@@ -51,13 +51,13 @@ class RoundInFlight final : public MpiEngine::Operation {
     return true;
   }
 
-  void give_up(const Error& reason) override { finish(reason); }
+  void abort(const Error& reason) override { finish(reason); }
 
   void fail(const Error& error) {
     const bool withdrawn = withdraw();
     finish(error);
     if (!withdrawn)
-      engine_.break_off({Code::group_unusable,
+      engine_.abort({Code::group_unusable,
                          fmt::format("an earlier failure left messages that MPI cannot cancel: {}", error.message),
                          {}});
   }
@@ -144,7 +144,7 @@ void start_messages(MpiEngine& engine, const MpiGroup& group, std::span<const Me
   if (Status health = engine.health(); !health.ok()) return done(std::move(health));
   auto operation = std::make_unique<RoundInFlight>(engine, deadline, std::move(done));
   const Status status = operation->start(group, round, whom);
-  if (!status.ok()) return operation->fail(status.error());
+  if (!status.ok()) return operation->abort(status.error());
   if (!operation->poll()) engine.add(std::move(operation));
 }
 

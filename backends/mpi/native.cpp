@@ -40,13 +40,13 @@ class NativeOperation final : public MpiEngine::Operation {
       finish({});
     return !done_;
   }
-  void give_up(const Error& reason) override { finish(reason); }
+  void abort(const Error& reason) override { finish(reason); }
 
  private:
   // The messages that it consists of may still be on their way into the call's memory.
   void fail(const Error& error) {
     finish(error);
-    engine_.break_off(
+    engine_.abort(
         {Code::group_unusable, fmt::format("an earlier failure left a collective undone: {}", error.message), {}});
   }
   void finish(Status status) {
@@ -76,7 +76,7 @@ void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& 
   PDSIM_CHECK(native != nullptr, "a collective that MPI does not have was handed to MPI");
   if (Status health = engine.health(); !health.ok()) return done(std::move(health));
   auto operation = std::make_unique<NativeOperation>(engine, *native, group, std::move(call), std::move(done));
-  if (Status status = operation->start(reductions); !status.ok()) return operation->give_up(status.error());
+  if (Status status = operation->start(reductions); !status.ok()) return operation->abort(status.error());
   if (!operation->poll()) engine.add(std::move(operation));
 }
 

@@ -37,14 +37,14 @@ constexpr CudaCalls linked_cuda{
 #if PDSIM_HAVE_NVCC
 Status kernel_status(cudaError_t launched) { return cuda_status(linked_cuda, launched, "a kernel of pdsim"); }
 
-Status reduce(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype, ReduceOp op) {
-  return kernel_status(reduce_on_device(lane.device + inout, lane.device + in, count, dtype, op, lane.stream));
+Status reduce(const NcclContext& context, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype, ReduceOp op) {
+  return kernel_status(reduce_on_device(context.device + inout, context.device + in, count, dtype, op, context.stream));
 }
-Status scale(const NcclLane& lane, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype, double factor) {
-  return kernel_status(scale_on_device(lane.device + to, lane.device + from, count, dtype, factor, lane.stream));
+Status scale(const NcclContext& context, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype, double factor) {
+  return kernel_status(scale_on_device(context.device + to, context.device + from, count, dtype, factor, context.stream));
 }
-Status divide(const NcclLane& lane, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor) {
-  return kernel_status(divide_on_device(lane.device + at, count, dtype, divisor, lane.stream));
+Status divide(const NcclContext& context, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor) {
+  return kernel_status(divide_on_device(context.device + at, count, dtype, divisor, context.stream));
 }
 constexpr DeviceArithmetic arithmetic{reduce, scale, divide};
 #else

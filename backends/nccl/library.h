@@ -70,16 +70,16 @@ struct NcclCalls {
   NcclRooted* scatter;
 };
 
-struct NcclLane;  // channel.h
+struct NcclContext;  // channel.h
 
 // What is computed on the device: kernels of pdsim's (device_kernels.h), or where nvcc was not there to build them, the host between
-// two copies (host_arithmetic.h). Enqueued on the lane's stream; offsets are into the flight's memory.
+// two copies (host_arithmetic.h). Enqueued on the context's stream; offsets are into the flight's memory.
 struct DeviceArithmetic {
-  Status (*reduce)(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
+  Status (*reduce)(const NcclContext& context, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
                    ReduceOp op);
-  Status (*scale)(const NcclLane& lane, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype,
+  Status (*scale)(const NcclContext& context, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype,
                   double factor);
-  Status (*divide)(const NcclLane& lane, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor);
+  Status (*divide)(const NcclContext& context, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor);
 };
 
 struct NcclLibrary {

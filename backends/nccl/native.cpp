@@ -33,7 +33,7 @@ struct Native {
 // An operation of NCCL's for one call; one that had to be made is given back.
 class Op {
  public:
-  Op(const Native& n, const NcclLane& lane) : nccl_(lane.loaded.nccl), communicator_(lane.communicator) {
+  Op(const Native& n, const NcclContext& context) : nccl_(context.loaded.nccl), communicator_(context.communicator) {
     if (n.call.op != ReduceOp::premul_sum) {
       op_ = *nccl_op(n.call.op, n.call.dtype);
       return;
@@ -60,18 +60,18 @@ class Op {
 };
 
 template <class Call>
-ncclResult_t with_op(const Native& n, const NcclLane& l, Call call) {
+ncclResult_t with_op(const Native& n, const NcclContext& l, Call call) {
   const Op op(n, l);
   return op.result() == ncclSuccess ? call(op.get()) : op.result();
 }
 
-ncclResult_t all_gather_to(const Native& n, const NcclLane& l, std::int64_t at) {
+ncclResult_t all_gather_to(const Native& n, const NcclContext& l, std::int64_t at) {
   return l.loaded.nccl.all_gather(l.device + n.in, l.device + at, n.count(), n.type(), l.communicator, l.stream);
 }
 
 // Before 2.28, NCCL's documentation says of these to send and to receive in a group.
 template <class Calls>
-ncclResult_t in_group(const NcclLane& l, Calls calls) {
+ncclResult_t in_group(const NcclContext& l, Calls calls) {
   const NcclCalls& nccl = l.loaded.nccl;
   if (const ncclResult_t begun = nccl.group_start(); begun != ncclSuccess) return begun;
   ncclResult_t result = ncclSuccess;
@@ -82,7 +82,7 @@ ncclResult_t in_group(const NcclLane& l, Calls calls) {
   return result == ncclSuccess ? ended : result;
 }
 
-ncclResult_t all_to_all_to(const Native& n, const NcclLane& l, std::int64_t at) {
+ncclResult_t all_to_all_to(const Native& n, const NcclContext& l, std::int64_t at) {
   const NcclCalls& nccl = l.loaded.nccl;
   if (nccl.all_to_all != nullptr)
     return nccl.all_to_all(l.device + n.in, l.device + at, n.count(), n.type(), l.communicator, l.stream);
@@ -94,7 +94,7 @@ ncclResult_t all_to_all_to(const Native& n, const NcclLane& l, std::int64_t at) 
   });
 }
 
-ncclResult_t all_reduce(const Native& n, const NcclLane& l) {
+ncclResult_t all_reduce(const Native& n, const NcclContext& l) {
   if (n.combines_itself()) return all_gather_to(n, l, n.gathered);
   return with_op(n, l, [&](ncclRedOp_t op) {
     return l.loaded.nccl.all_reduce(l.device + n.in, l.device + n.out, n.count(), n.type(), op, l.communicator,
@@ -102,7 +102,7 @@ ncclResult_t all_reduce(const Native& n, const NcclLane& l) {
   });
 }
 
-ncclResult_t reduce_to_root(const Native& n, const NcclLane& l) {
+ncclResult_t reduce_to_root(const Native& n, const NcclContext& l) {
   if (n.combines_itself()) return all_gather_to(n, l, n.gathered);
   return with_op(n, l, [&](ncclRedOp_t op) {
     return l.loaded.nccl.reduce(l.device + n.in, n.is_root() ? l.device + n.out : nullptr, n.count(), n.type(), op,
@@ -110,7 +110,7 @@ ncclResult_t reduce_to_root(const Native& n, const NcclLane& l) {
   });
 }
 
-ncclResult_t reduce_scatter(const Native& n, const NcclLane& l) {
+ncclResult_t reduce_scatter(const Native& n, const NcclContext& l) {
   if (n.combines_itself()) return all_to_all_to(n, l, n.gathered);
   return with_op(n, l, [&](ncclRedOp_t op) {
     return l.loaded.nccl.reduce_scatter(l.device + n.in, l.device + n.out, n.count(), n.type(), op, l.communicator,
@@ -118,15 +118,15 @@ ncclResult_t reduce_scatter(const Native& n, const NcclLane& l) {
   });
 }
 
-ncclResult_t broadcast(const Native& n, const NcclLane& l) {
+ncclResult_t broadcast(const Native& n, const NcclContext& l) {
   std::byte* data = l.device + n.out;
   return l.loaded.nccl.broadcast(data, data, n.count(), n.type(), n.call.root, l.communicator, l.stream);
 }
 
-ncclResult_t all_gather(const Native& n, const NcclLane& l) { return all_gather_to(n, l, n.out); }
-ncclResult_t all_to_all(const Native& n, const NcclLane& l) { return all_to_all_to(n, l, n.out); }
+ncclResult_t all_gather(const Native& n, const NcclContext& l) { return all_gather_to(n, l, n.out); }
+ncclResult_t all_to_all(const Native& n, const NcclContext& l) { return all_to_all_to(n, l, n.out); }
 
-ncclResult_t gather(const Native& n, const NcclLane& l) {
+ncclResult_t gather(const Native& n, const NcclContext& l) {
   const NcclCalls& nccl = l.loaded.nccl;
   std::byte* out = n.is_root() ? l.device + n.out : nullptr;
   if (nccl.gather != nullptr)
@@ -138,7 +138,7 @@ ncclResult_t gather(const Native& n, const NcclLane& l) {
   });
 }
 
-ncclResult_t scatter(const Native& n, const NcclLane& l) {
+ncclResult_t scatter(const Native& n, const NcclContext& l) {
   const NcclCalls& nccl = l.loaded.nccl;
   const std::byte* in = n.is_root() ? l.device + n.in : nullptr;
   if (nccl.scatter != nullptr)
@@ -152,7 +152,7 @@ ncclResult_t scatter(const Native& n, const NcclLane& l) {
 
 struct NativeRow {
   CollectiveKind kind;
-  ncclResult_t (*run)(const Native&, const NcclLane&);
+  ncclResult_t (*run)(const Native&, const NcclContext&);
   std::string_view function;
 };
 constexpr std::array natives{
@@ -173,9 +173,9 @@ const NativeRow* native_row(CollectiveKind kind) {
 }
 
 // The contribution of rank 0, combined with each other one, is the output.
-Status combine_gathered(const Native& n, const NcclLane& lane) {
+Status combine_gathered(const Native& n, const NcclContext& context) {
   for (Rank r = 1; r < n.size; ++r)
-    PDSIM_TRY(lane.loaded.arithmetic.reduce(lane, n.gathered, n.gathered + r * n.bytes(), n.call.count, n.call.dtype,
+    PDSIM_TRY(context.loaded.arithmetic.reduce(context, n.gathered, n.gathered + r * n.bytes(), n.call.count, n.call.dtype,
                                             n.call.op));
   return {};
 }
@@ -209,12 +209,12 @@ NcclFlight native_flight(const Collective& call, Rank rank, int size) {
   NcclFlight flight;
   place(*n, flight);
   const bool combines = n->combines_itself() && output_elements(call, rank, size) > 0;
-  flight.launch = [n, native, combines, gathered = false](const NcclLane& lane) mutable -> Result<bool> {
+  flight.launch = [n, native, combines, gathered = false](const NcclContext& context) mutable -> Result<bool> {
     if (std::exchange(gathered, false)) {
-      PDSIM_TRY(combine_gathered(*n, lane));
+      PDSIM_TRY(combine_gathered(*n, context));
       return false;
     }
-    PDSIM_TRY(nccl_status(lane.loaded.nccl, native->run(*n, lane), native->function, lane.communicator));
+    PDSIM_TRY(nccl_status(context.loaded.nccl, native->run(*n, context), native->function, context.communicator));
     gathered = combines;
     return gathered;
   };

@@ -42,7 +42,7 @@ NcclCommunicator::NcclCommunicator(Runtime& runtime, Parts parts)
       transport_(parts_.job->engine(), parts_.plans, parts_.rank, parts_.size, parts_.timeout) {}
 
 NcclCommunicator::~NcclCommunicator() {
-  abort({Code::cancelled, "the group was destroyed", {}});
+  abort_library({Code::cancelled, "the group was destroyed", {}});
   (void)parts_.job->engine().call([this] {
     for (std::future<void>& closed : parts_.group->close()) parts_.job->wait_at_end_for(std::move(closed));
     return Status{};
@@ -115,7 +115,7 @@ void NcclCommunicator::submit(const std::shared_ptr<NcclChannel>& channel, NcclF
   parts_.job->engine().enqueue([channel, flight = std::move(flight)]() mutable { channel->submit(std::move(flight)); });
 }
 
-void NcclCommunicator::break_off(const Error& reason) {
+void NcclCommunicator::abort_library(const Error& reason) {
   (void)parts_.job->engine().call([this, &reason] {
     parts_.group->fail(reason);
     return Status{};

@@ -35,7 +35,7 @@ class NcclCommunicator final : public LibraryCommunicator {
   void submit(const std::shared_ptr<NcclChannel>& channel, NcclFlight flight, const Collective& call,
               const WorkPtr& work);
   Status health() const override { return parts_.group->health(); }
-  void break_off(const Error& reason) override;
+  void abort_library(const Error& reason) override;
   Result<std::shared_ptr<NcclChannel>> channel_with(Rank peer, bool sends);
 
   Parts parts_;

@@ -44,7 +44,7 @@ void NcclGroup::fail(const Error& reason) {
     const std::lock_guard lock(mutex_);
     if (!failed_) failed_ = reason;
   }
-  for (const auto& channel : channels_) channel->break_off(reason);
+  for (const auto& channel : channels_) channel->abort(reason);
 }
 
 std::vector<std::future<void>> NcclGroup::close() {

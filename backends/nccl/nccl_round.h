@@ -16,6 +16,6 @@ struct NcclWire {
 };
 
 // ncclSend and ncclRecv of each, between ncclGroupStart and ncclGroupEnd.
-Status post_round(std::span<const NcclWire> wires, const NcclLane& lane);
+Status post_round(std::span<const NcclWire> wires, const NcclContext& context);
 
 }  // namespace pdsim

@@ -20,8 +20,8 @@ Result<NcclFlight> flight_of(std::span<const Message> round) {
     wires.push_back(wire);
     (sends ? flight.in : flight.out).push_back({m.data, m.bytes, wire.at});
   }
-  flight.launch = [wires = std::move(wires)](const NcclLane& lane) -> Result<bool> {
-    PDSIM_TRY(post_round(wires, lane));
+  flight.launch = [wires = std::move(wires)](const NcclContext& context) -> Result<bool> {
+    PDSIM_TRY(post_round(wires, context));
     return false;
   };
   return flight;

@@ -34,7 +34,7 @@ class Communicator {
 
   const NcclLibrary& library() const { return job_->library(); }
   const CudaCalls& cuda() const { return library().cuda; }
-  NcclLane lane(const NcclStaging::Buffer& buffer) const {
+  NcclContext context(const NcclStaging::Buffer& buffer) const {
     return {library(), communicator_, stream_, buffer.device, buffer.host, buffer.works};
   }
 
@@ -78,11 +78,11 @@ class PreparedCall {
     return {};
   }
 
-  Status bring_in() const { return flight_.bring_in(at_->lane(buffer_)); }
+  Status bring_in() const { return flight_.bring_in(at_->context(buffer_)); }
 
   Status call() const {
     while (true) {
-      const Result<bool> more = flight_.launch(at_->lane(buffer_));
+      const Result<bool> more = flight_.launch(at_->context(buffer_));
       if (!more.ok()) return more.error();
       PDSIM_TRY(at_->settle());
       if (!*more) return {};
@@ -90,7 +90,7 @@ class PreparedCall {
   }
 
   Status bring_out() const {
-    PDSIM_TRY(flight_.bring_out(at_->lane(buffer_)));
+    PDSIM_TRY(flight_.bring_out(at_->context(buffer_)));
     PDSIM_TRY(at_->finish());
     flight_.hand_over(buffer_.host);
     return {};

@@ -1,7 +1,7 @@
 // A port of this machine that stays free for one job.
 //
 //   how     a socket that is bound to it on all addresses, with SO_REUSEADDR, and never listens. While it lives the kernel gives
-//           the port to nobody who asks for a free one, nor as the near end of a connection; whoever names the port and sets
+//           the port to nobody who asks for a free one, nor as the near end of a connection; a process that names the port and sets
 //           SO_REUSEADDR as well, as servers do, may bind and listen: that is rank 0 of the job
 //   instead of a socket that is closed just before rank 0 opens its own (another job may take the port between), or of serving
 //           the store from the launcher (a program's own store, PyTorch's among them, wants to serve by itself)

@@ -41,7 +41,7 @@ struct Listener {
   Descriptor fd;
   int port = 0;
 };
-// Listens on a free port of the loopback interface; whoever gets the descriptor serves it.
+// Listens on a free port of the loopback interface; the owner of the descriptor serves it.
 Result<Listener> listen_on_loopback();
 
 // While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT of this thread arrive at a descriptor instead of ending the process. At its end

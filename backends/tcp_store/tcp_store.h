@@ -4,7 +4,7 @@
 //             back-off, until the timeout. With a world size and wait_for_workers every handle counts itself in the key
 //             "init/" (which num_keys counts too), and the serving rank waits until all have
 //   trust     see TcpServer: nobody is authenticated, but with `secret` only who has the same is let in
-//   server    lives as long as the handle that serves, or whoever shares `server`; without it all calls give store_closed
+//   server    lives as long as the handle that serves, or the handles that share `server`; without it all calls give store_closed
 //   waiting   a blocked call blocks this handle only
 //   errors    rendezvous_timeout: nobody served, k of n clients joined, or the store was full; io_error: the port is taken;
 //             unsupported: the other side is another version of pdsim, or no pdsim; invalid_argument: the secrets differ;

@@ -4,7 +4,7 @@
 //   bool     sum and max are `or`, product and min are `and`
 //   integers wrap
 //   min/max  a NaN on either side wins; of equal zeros the left stays
-//   halves   are combined as f32 and rounded (half.h); avg and premul_sum add, whoever calls scales
+//   halves   are combined as f32 and rounded (half.h); avg and premul_sum add, and the caller scales
 //   device   everything is constexpr, which nvcc takes as code for devices too (--expt-relaxed-constexpr)
 #pragma once
 

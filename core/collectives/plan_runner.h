@@ -27,7 +27,7 @@ using PlanDone = std::function<void(Status)>;
 // Where a run without data stands that something else has begun.
 enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
 
-// One run, for whoever keeps it while it is under way: the transport calls it back without holding it. run_plan() is for the others.
+// One run, for callers that keep it while it is under way: the transport calls it back without holding it. Others use run_plan().
 class PlanRun {
  public:
   // `tag` goes onto every message of the run; concurrent runs of one group need different tags.

@@ -9,7 +9,7 @@ namespace pdsim {
 namespace {
 
 Status check_ranks(const std::vector<Rank>& sorted, int world_size) {
-  const auto refused = [](Rank rank, std::string why) {
+  const auto invalid_argument = [](Rank rank, std::string why) {
     return Error{Code::invalid_argument, "new_group: " + std::move(why), {{"rank", std::to_string(rank)}}};
   };
   if (sorted.empty())
@@ -17,8 +17,8 @@ Status check_ranks(const std::vector<Rank>& sorted, int world_size) {
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const Rank rank = sorted[i];
     if (rank < 0 || rank >= world_size)
-      return refused(rank, fmt::format("rank {} is not in the world, which has ranks 0..{}", rank, world_size - 1));
-    if (i > 0 && sorted[i - 1] == rank) return refused(rank, fmt::format("rank {} is named twice", rank));
+      return invalid_argument(rank, fmt::format("rank {} is not in the world, which has ranks 0..{}", rank, world_size - 1));
+    if (i > 0 && sorted[i - 1] == rank) return invalid_argument(rank, fmt::format("rank {} is named twice", rank));
   }
   return {};
 }

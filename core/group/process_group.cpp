@@ -22,7 +22,7 @@ class SetEvent final : public Event {
   bool wait(Time) override { return true; }
 };
 
-Error refused(const Collective& call, std::string why) {
+Error invalid_argument(const Collective& call, std::string why) {
   return {Code::invalid_argument,
           fmt::format("{}: {}", name_of(call.kind), why),
           {{"in", std::string(name_of(call.kind))}}};
@@ -45,32 +45,32 @@ bool in_place_part(const Collective& call, Rank rank) {
 
 Status validate(const Collective& call, Rank rank, int size) {
   const CollectiveRow& r = row(call.kind);
-  if (call.count < 0) return refused(call, fmt::format("count is {}, and must be 0 or more", call.count));
+  if (call.count < 0) return invalid_argument(call, fmt::format("count is {}, and must be 0 or more", call.count));
   if (r.rooted && (call.root < 0 || call.root >= size))
-    return refused(call, fmt::format("{} {} is not a rank of the group, which has ranks 0..{}", named_rank(call.kind),
+    return invalid_argument(call, fmt::format("{} {} is not a rank of the group, which has ranks 0..{}", named_rank(call.kind),
                                      call.root, size - 1));
   if (r.point_to_point) {
     const bool any = r.has_output && call.root == any_source;
     if (!any && (call.root < 0 || call.root >= size))
-      return refused(call, fmt::format("{} {} is not a rank of the group, which has ranks 0..{}", named_rank(call.kind),
+      return invalid_argument(call, fmt::format("{} {} is not a rank of the group, which has ranks 0..{}", named_rank(call.kind),
                                        call.root, size - 1));
-    if (call.root == rank) return refused(call, fmt::format("rank {} names itself as {}", rank, named_rank(call.kind)));
+    if (call.root == rank) return invalid_argument(call, fmt::format("rank {} names itself as {}", rank, named_rank(call.kind)));
   }
-  if (r.prefix && call.op == ReduceOp::avg) return refused(call, "there is no average of a prefix; use sum");
+  if (r.prefix && call.op == ReduceOp::avg) return invalid_argument(call, "there is no average of a prefix; use sum");
   if (r.reduces && !supports(call.op, call.dtype))
-    return refused(call, fmt::format("{} does not exist for {}", name_of(call.op), name_of(call.dtype)));
+    return invalid_argument(call, fmt::format("{} does not exist for {}", name_of(call.op), name_of(call.dtype)));
   const std::int64_t in = input_elements(call, rank, size);
   const std::int64_t out = output_elements(call, rank, size);
   if (in > 0 && call.input.count != in)
-    return refused(call, fmt::format("input has {} elements, and must have {}", call.input.count, in));
+    return invalid_argument(call, fmt::format("input has {} elements, and must have {}", call.input.count, in));
   if (out > 0 && call.output.count != out)
-    return refused(call, fmt::format("output has {} elements, and must have {}", call.output.count, out));
+    return invalid_argument(call, fmt::format("output has {} elements, and must have {}", call.output.count, out));
   if ((in > 0 && call.input.dtype != call.dtype) || (out > 0 && call.output.dtype != call.dtype))
-    return refused(call, "input and output must have the same dtype");
+    return invalid_argument(call, "input and output must have the same dtype");
   if (in > 0 && out > 0 && (call.input.data == nullptr) != (call.output.data == nullptr))
-    return refused(call, "one of input and output is null");
+    return invalid_argument(call, "one of input and output is null");
   if (overlap_badly(call) && !in_place_part(call, rank))
-    return refused(call, "input and output overlap; pass the same buffer for both, or separate ones");
+    return invalid_argument(call, "input and output overlap; pass the same buffer for both, or separate ones");
   return {};
 }
 

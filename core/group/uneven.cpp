@@ -6,17 +6,17 @@
 namespace pdsim {
 namespace {
 
-Error refused(CollectiveKind kind, std::string why) {
+Error invalid_argument(CollectiveKind kind, std::string why) {
   return {Code::invalid_argument, fmt::format("{}: {}", name_of(kind), why), {{"in", std::string(name_of(kind))}}};
 }
 
 Result<std::vector<std::int64_t>> offsets_of(CollectiveKind kind, std::span<const std::int64_t> counts, int size) {
   if (counts.size() != static_cast<std::size_t>(size))
-    return refused(kind, fmt::format("{} counts were given, and the group has {} ranks", counts.size(), size));
+    return invalid_argument(kind, fmt::format("{} counts were given, and the group has {} ranks", counts.size(), size));
   std::vector<std::int64_t> offsets{0};
   for (const std::int64_t n : counts) {
     if (n < 0)
-      return refused(kind, fmt::format("the count of rank {} is {}, and must be 0 or more", offsets.size() - 1, n));
+      return invalid_argument(kind, fmt::format("the count of rank {} is {}, and must be 0 or more", offsets.size() - 1, n));
     offsets.push_back(offsets.back() + n);
   }
   return offsets;
@@ -29,7 +29,7 @@ Result<WorkPtr> ProcessGroup::all_gather_v(ConstView input, MutableView output, 
   auto offsets = offsets_of(call.kind, counts, size());
   if (!offsets.ok()) return offsets.error();
   if (is_member() && input.count != counts[static_cast<std::size_t>(rank_)])
-    return refused(call.kind, fmt::format("input has {} elements, and counts say {} for rank {}", input.count,
+    return invalid_argument(call.kind, fmt::format("input has {} elements, and counts say {} for rank {}", input.count,
                                           counts[static_cast<std::size_t>(rank_)], rank_));
   call.splits = std::make_shared<const Splits>(Splits{{}, std::move(*offsets)});
   return start(std::move(call), std::move(options));
@@ -41,7 +41,7 @@ Result<WorkPtr> ProcessGroup::reduce_scatter_v(ConstView input, MutableView outp
   auto offsets = offsets_of(call.kind, counts, size());
   if (!offsets.ok()) return offsets.error();
   if (is_member() && output.count != counts[static_cast<std::size_t>(rank_)])
-    return refused(call.kind, fmt::format("output has {} elements, and counts say {} for rank {}", output.count,
+    return invalid_argument(call.kind, fmt::format("output has {} elements, and counts say {} for rank {}", output.count,
                                           counts[static_cast<std::size_t>(rank_)], rank_));
   call.op = op;
   call.splits = std::make_shared<const Splits>(Splits{std::move(*offsets), {}});
@@ -58,7 +58,7 @@ Result<WorkPtr> ProcessGroup::all_to_all_v(ConstView input, MutableView output, 
   if (is_member()) {
     const auto me = static_cast<std::size_t>(rank_);
     if (send_counts[me] != receive_counts[me])
-      return refused(call.kind, fmt::format("rank {} sends {} elements to itself, and expects {} from itself", rank_,
+      return invalid_argument(call.kind, fmt::format("rank {} sends {} elements to itself, and expects {} from itself", rank_,
                                             send_counts[me], receive_counts[me]));
   }
   call.splits = std::make_shared<const Splits>(Splits{std::move(*sends), std::move(*receives)});

@@ -161,7 +161,7 @@ std::unique_ptr<Layer> Layer::make(const LayerSpec& spec, DType dtype, const Ran
       return make_layer_norm(spec, dtype);
     case LayerKind::dropout:
       return make_dropout(spec);
-    case LayerKind::sized:
+    case LayerKind::meta:
       return make_sized(spec, dtype, sizes_have_memory);
     case LayerKind::relu:
       break;

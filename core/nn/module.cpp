@@ -116,7 +116,7 @@ std::int64_t stored_elements(const LayerSpec& layer) {
       return 4 * layer.channels + 1;
     case LayerKind::layernorm:
       return 2 * layer.in;
-    case LayerKind::sized:
+    case LayerKind::meta:
       return elements_of(layer.shapes);
     case LayerKind::relu:
     case LayerKind::dropout:
@@ -221,7 +221,7 @@ Result<Tensor> Module::run_layer(std::size_t index, Tensor at, ForwardMode mode,
                    {{"parameter", p.name()}}};
   const std::vector<std::string>& again = spec_.recompute;
   const bool recompute = mode.grad && std::find(again.begin(), again.end(), spec.name) != again.end();
-  if (spec.kind != LayerKind::sized) at = cast(at, spec.dtype.value_or(spec_.dtype), mode.grad);
+  if (spec.kind != LayerKind::meta) at = cast(at, spec.dtype.value_or(spec_.dtype), mode.grad);
   const bool told = spec.forward_time.has_value() && clock_;
   const std::function<void(Time)> clock = told ? clock_of(spec.device) : nullptr;
   if (told) clock(*spec.forward_time);

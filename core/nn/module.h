@@ -14,7 +14,7 @@
 //             images lie in their rows channel by channel, line by line
 //   others    batchnorm2d: one feature per channel. layernorm: over each row. sync_batchnorm: batchnorm over the rows of
 //             all ranks. dropout: masks from the noise, another one in every forward
-//   sized     weights p0, p1, ... of the given shapes, of any dtype and without values (Tensor::sized), whose gradients become
+//   meta     weights p0, p1, ... of the given shapes, of any dtype and without values (Tensor::meta), whose gradients become
 //             ready together, the last first; what it takes it gives. It stands for a layer of which only the size counts
 //   cost      a layer's time is told to the clock: that of its forward before it, that of its backward (and, recomputed, of
 //             its forward again) before its gradients become ready; also of layers without parameters
@@ -55,7 +55,7 @@ enum class LayerKind : std::uint8_t {
   layernorm,
   sync_batchnorm,
   dropout,
-  sized,
+  meta,
 };
 
 // How tensor parallelism splits a linear layer over the ranks of a group: by what it gives (its input is whole, its output a part), or
@@ -73,7 +73,7 @@ struct LayerSpec {
   double probability = 0.5;                                       // dropout
   std::optional<DType> dtype{};                                   // default: the module's
   bool frozen = false;                                            // its parameters require no gradient
-  std::vector<Shape> shapes{};                                    // sized: of its parameters
+  std::vector<Shape> shapes{};                                    // meta: of its parameters
   int device = 0;                                                 // of the rank, where it computes
   std::optional<Time> forward_time{}, backward_time{};            // told to the clock; both or none
   TensorSplit split = TensorSplit::none;  // linear: of `in` or `out`, which are those of the whole layer
@@ -82,7 +82,7 @@ struct LayerSpec {
 
 // Whatever width its input has.
 constexpr bool keeps_any_width(LayerKind kind) {
-  return kind == LayerKind::relu || kind == LayerKind::dropout || kind == LayerKind::sized;
+  return kind == LayerKind::relu || kind == LayerKind::dropout || kind == LayerKind::meta;
 }
 constexpr bool has_buffers(LayerKind kind) {
   return kind == LayerKind::batchnorm || kind == LayerKind::batchnorm2d || kind == LayerKind::sync_batchnorm;
@@ -101,7 +101,7 @@ struct ModuleSpec {
   std::vector<PathSpec> paths;  // empty: one path `full` through all layers; the first is the default, and "" means it
   DType dtype = DType::f32;
   std::vector<std::string> recompute{};  // layers
-  bool sizes_have_memory = false;        // sized layers: zeros stand behind them, for worlds that move bytes
+  bool sizes_have_memory = false;        // meta layers: zeros stand behind them, for worlds that move bytes
 };
 // Devices that the layers name, at least one.
 int devices_of(const ModuleSpec& spec);

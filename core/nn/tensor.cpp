@@ -65,13 +65,13 @@ const Shape& Tensor::shape() const { return TensorState::of(*this).shape; }
 std::int64_t Tensor::numel() const { return TensorState::of(*this).numel; }
 DType Tensor::dtype() const { return TensorState::of(*this).dtype; }
 
-Tensor Tensor::sized(Shape shape, DType dtype, bool memory) {
+Tensor Tensor::meta(Shape shape, DType dtype, bool memory) {
   Tensor t;
   t.state_ = std::make_shared<TensorState>();
   t.state_->numel = elements_in(shape);
   t.state_->shape = std::move(shape);
   t.state_->dtype = dtype;
-  t.state_->sized = true;
+  t.state_->meta = true;
   t.state_->memory = std::make_shared<Memory>();
   t.state_->memory->absent = !memory;
   if (memory) t.state_->memory->bytes.resize(static_cast<std::size_t>(t.state_->numel) * size_of(dtype));
@@ -88,7 +88,7 @@ ConstView Tensor::view() const {
   return {s.memory->absent ? nullptr : s.memory->bytes.data() + s.offset, s.dtype, s.numel};
 }
 
-bool Tensor::has_values() const { return !TensorState::of(*this).sized; }
+bool Tensor::has_values() const { return !TensorState::of(*this).meta; }
 bool Tensor::has_memory() const { return !TensorState::of(*this).memory->absent; }
 
 double Tensor::at(std::int64_t index) const {
@@ -105,7 +105,7 @@ std::vector<double> Tensor::values() const {
 }
 
 Tensor Tensor::clone() const {
-  if (!has_values() || !has_memory()) return sized(shape(), dtype(), has_memory());
+  if (!has_values() || !has_memory()) return meta(shape(), dtype(), has_memory());
   Tensor t = zeros(shape(), dtype());
   const ConstView from = view();
   const auto at = static_cast<std::ptrdiff_t>(TensorState::of(*this).offset);
@@ -130,7 +130,7 @@ Tensor Tensor::slice(std::int64_t offset, Shape shape) const {
   t.state_->offset = s.offset + static_cast<std::size_t>(offset) * size_of(s.dtype);
   t.state_->shape = std::move(shape);
   t.state_->dtype = s.dtype;
-  t.state_->sized = s.sized;
+  t.state_->meta = s.meta;
   return t;
 }
 
@@ -193,7 +193,7 @@ bool Tensor::requires_grad() const {
 Tensor& Tensor::set_requires_grad(bool on) {
   TensorState& s = TensorState::of(*this);
   PDSIM_CHECK(s.grad_fn == nullptr, "only a leaf chooses whether it requires a gradient");
-  PDSIM_CHECK(!on || s.sized || is_float(s.dtype), "only f32 and f64 tensors have gradients");
+  PDSIM_CHECK(!on || s.meta || is_float(s.dtype), "only f32 and f64 tensors have gradients");
   s.requires_grad = on;
   return *this;
 }

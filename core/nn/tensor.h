@@ -2,9 +2,9 @@
 // history.
 //
 //   copies     share storage, as in PyTorch; clone() does not
-//   sized      has a shape and a dtype (any) and takes part in messages, but holds no values: no arithmetic, no memory
+//   meta      has a shape and a dtype (any) and takes part in messages, but holds no values: no arithmetic, no memory
 //              unless asked for; values() is empty, copies and fills of it change nothing but its version
-//   version    counts in-place writes (copy_, fill_, and whoever calls bump_version); views of the same memory share
+//   version    counts in-place writes (copy_, fill_, and every caller of bump_version); views of the same memory share
 //              it; saved tensors are checked against it
 //   grad       undefined until the first backward; accumulated afterwards; zero_grad() of the optimizer sets it back
 //   threads    none: a tensor belongs to its rank
@@ -34,7 +34,7 @@ class Tensor {
   static Tensor from(const std::vector<double>& values, Shape shape, DType dtype = DType::f32);
 
   // Without values. `memory`: zeros stand behind its views, as a real world has to move bytes.
-  static Tensor sized(Shape shape, DType dtype, bool memory = false);
+  static Tensor meta(Shape shape, DType dtype, bool memory = false);
 
   bool defined() const { return state_ != nullptr; }
   const Shape& shape() const;
@@ -42,7 +42,7 @@ class Tensor {
   DType dtype() const;
   ConstView view() const;
   MutableView mutable_view();  // does not bump the version: the caller does, when it wrote
-  bool has_values() const;     // not sized
+  bool has_values() const;     // not meta
   bool has_memory() const;     // its views are not null; also where there is no element
   double at(std::int64_t index) const;
   std::vector<double> values() const;

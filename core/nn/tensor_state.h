@@ -20,7 +20,7 @@ namespace pdsim::nn {
 // Bytes with one version counter, shared by every view of them.
 struct Memory {
   std::vector<std::byte> bytes;
-  bool absent = false;               // of a sized tensor, or freed
+  bool absent = false;               // of a meta tensor, or freed
   std::optional<std::size_t> freed;  // so many bytes, until they are allocated again
   std::uint32_t version = 0;
 };
@@ -34,7 +34,7 @@ struct TensorState {
   int device = 0;
   std::string name;
   bool requires_grad = false;
-  bool sized = false;  // holds no values
+  bool meta = false;  // holds no values
   Tensor grad;
   std::shared_ptr<Node> grad_fn;  // null for a leaf
   std::weak_ptr<Node> accumulate_grad;

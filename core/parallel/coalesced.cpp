@@ -25,7 +25,7 @@ nn::Tensor flat_for(const std::vector<nn::Tensor>& tensors) {
     memory = memory || t.has_memory();
   }
   const DType dtype = tensors.front().dtype();
-  return values ? nn::Tensor::zeros({elements}, dtype) : nn::Tensor::sized({elements}, dtype, memory);
+  return values ? nn::Tensor::zeros({elements}, dtype) : nn::Tensor::meta({elements}, dtype, memory);
 }
 
 InFlight launch(ProcessGroup& group, std::vector<nn::Tensor> tensors, const CoalescedOptions& options) {

@@ -51,7 +51,7 @@ GradientBucket make_bucket(const std::vector<std::size_t>& indices, const std::v
   const bool values = any([](const nn::Tensor& p) { return p.has_values(); });
   const bool memory = any([](const nn::Tensor& p) { return p.has_memory(); });
   PDSIM_CHECK(!values || dtype == DType::f32 || dtype == DType::f64, "gradients are f32 or f64");
-  bucket.flat = values ? nn::Tensor::zeros({elements}, dtype) : nn::Tensor::sized({elements}, dtype, memory);
+  bucket.flat = values ? nn::Tensor::zeros({elements}, dtype) : nn::Tensor::meta({elements}, dtype, memory);
   std::int64_t offset = 0;
   for (const std::size_t i : indices) {
     bucket.views.push_back(bucket.flat.slice(offset, parameters[i].shape()));

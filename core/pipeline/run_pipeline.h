@@ -7,7 +7,7 @@
 
 namespace pdsim {
 
-// What the stages of a rank do; made by whoever has the model.
+// What the stages of a rank do; made by the owner of the model.
 class StageWork {
  public:
   virtual ~StageWork() = default;

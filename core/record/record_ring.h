@@ -51,7 +51,7 @@ class RecordRing {
   RingShape shape_;
 };
 
-// How the rank's process ended, as far as whoever started it could see.
+// How the rank's process ended, as far as the process that started it could see.
 struct RingEnd {
   int signal = 0;  // 0: it exited
   int exit_status = 0;

@@ -3,7 +3,7 @@
 //   wait       parks the caller until the result is there; after the call's time limit it marks the future with a timeout, and what
 //              arrives later is dropped
 //   then       another future, with what `f` makes of this one once it is over; `f` runs on a server thread, or at once.
-//              A limit is noticed by whoever waits: for this future or for one that was made from it
+//              A limit is noticed by those that wait: for this future or for one that was made from it
 //   threads    those of one rank; copies share
 #pragma once
 

@@ -53,7 +53,7 @@ class Writer {
     json written{{"tensor", t.shape()},
                  {"dtype", static_cast<int>(t.dtype())},
                  {"grad", t.requires_grad()},
-                 {"sized", !t.has_values()}};
+                 {"meta", !t.has_values()}};
     if (t.has_values()) written["bytes"] = json::binary(std::vector<std::uint8_t>(first, first + view.bytes()));
     return written;
   }
@@ -133,8 +133,8 @@ class Reader {
     const auto dtype = j["dtype"].get<int>();
     const bool has_arithmetic = dtype == static_cast<int>(DType::f32) || dtype == static_cast<int>(DType::f64) ||
                                 dtype == static_cast<int>(DType::i64);
-    const bool sized = is_set(j, "sized");
-    if (dtype < 0 || dtype >= static_cast<int>(dtypes.size()) || shape.size() > 16 || (!sized && !has_arithmetic))
+    const bool meta = is_set(j, "meta");
+    if (dtype < 0 || dtype >= static_cast<int>(dtypes.size()) || shape.size() > 16 || (!meta && !has_arithmetic))
       return fail<RpcValue>();
     nn::Shape sizes;
     std::int64_t elements = 1;
@@ -145,7 +145,7 @@ class Reader {
       sizes.push_back(n);
     }
     const auto type = static_cast<DType>(dtype);
-    if (sized) return nn::Tensor::sized(sizes, type);
+    if (meta) return nn::Tensor::meta(sizes, type);
     if (!j.contains("bytes") || !j["bytes"].is_binary()) return fail<RpcValue>();
     const auto& bytes = j["bytes"].get_binary();
     if (static_cast<std::int64_t>(bytes.size()) != elements * static_cast<std::int64_t>(size_of(type)))

@@ -22,7 +22,7 @@ namespace pdsim {
 struct Message {
   enum class Kind : std::uint8_t { send, receive };
   Kind kind = Kind::send;
-  Rank peer = no_rank;  // group rank; any_source for a receive that takes whoever comes first
+  Rank peer = no_rank;  // group rank; any_source for a receive that takes the first message to come
   Tag tag = 0;
   std::byte* data = nullptr;  // null with payload: none; a send never writes it
   std::int64_t bytes = 0;

@@ -81,7 +81,7 @@ const Refusals* refusals_of(const LibrarySemantics& library, const Profile& prof
   return nullptr;
 }
 
-Error refused(const LibrarySemantics& library, const Profile& profile, const Collective& call, std::string_view what) {
+Error unsupported(const LibrarySemantics& library, const Profile& profile, const Collective& call, std::string_view what) {
   return {Code::unsupported,
           fmt::format("{}: {} of {} does not offer {}; the ideal backend does", name_of(call.kind), library.name,
                       profile.name, what),
@@ -89,7 +89,7 @@ Error refused(const LibrarySemantics& library, const Profile& profile, const Col
 }
 
 Error refused_operation(const LibrarySemantics& library, const Profile& profile, const Collective& call) {
-  Error error = refused(library, profile, call, fmt::format("{} for {}", name_of(call.op), name_of(call.dtype)));
+  Error error = unsupported(library, profile, call, fmt::format("{} for {}", name_of(call.op), name_of(call.dtype)));
   error.facts.push_back({"reduce_op", std::string(name_of(call.op))});
   return error;
 }
@@ -109,12 +109,12 @@ Status offers(const LibrarySemantics& library, const Profile& profile, const Col
   const Refusals* refuses = refusals_of(library, profile);
   if (refuses == nullptr) return {};
   const CollectiveRow& kind = row(call.kind);
-  if (refuses->kinds.has(call.kind)) return refused(library, profile, call, "this operation");
+  if (refuses->kinds.has(call.kind)) return unsupported(library, profile, call, "this operation");
   if (refuses->any_source && call.kind == K::recv && call.root == any_source)
-    return refused(library, profile, call, "a receive from any source");
+    return unsupported(library, profile, call, "a receive from any source");
   if (kind.point_to_point || !kind.has_input) return {};
   if (refuses->dtypes.has(call.dtype))
-    return refused(library, profile, call, fmt::format("the dtype {}", name_of(call.dtype)));
+    return unsupported(library, profile, call, fmt::format("the dtype {}", name_of(call.dtype)));
   if (!kind.reduces) return {};
   const bool factor = call.op == ReduceOp::premul_sum && refuses->premul_dtypes.has(call.dtype);
   // A bitwise op on floats is refused by its own sentence, which holds for every library.

@@ -75,7 +75,7 @@ nn::Tensor ShardedUnit::make_flat() const {
   const nn::Tensor& first = parameters_.front();
   const nn::Shape shape{part_ * group_.size()};
   if (first.has_values()) return nn::Tensor::zeros(shape, first.dtype());
-  return nn::Tensor::sized(shape, first.dtype(), flat_.defined() ? shard_.has_memory() : first.has_memory());
+  return nn::Tensor::meta(shape, first.dtype(), flat_.defined() ? shard_.has_memory() : first.has_memory());
 }
 
 CallOptions ShardedUnit::call() const {

@@ -4,8 +4,8 @@
 //   waiting    polls the file; elapsed time is cut to whole seconds before it is compared, so a 12 s timeout ends at 13 s.
 //              While the file does not exist, every reading call waits for it, up to timeout()
 //   close      adds 1 to the "cleanup/" counter, if the file exists; the handle that completes the count removes the file,
-//              under whoever still uses it. A killed process never counts. In 2.6 the last handle to let go removes it
-//              whoever counted last; c10d compares with the count of its own closing call and leaves the file when two
+//              under ranks that still use it. A killed process never counts. In 2.6 the last handle to let go removes it
+//              the rank that counted last; c10d compares with the count of its own closing call and leaves the file when two
 //              handles close at once
 //   num_keys   counts the store's own counters too; delete_key always says true
 //   threads    one thread per handle; each further handle counts in close like a further rank

@@ -1,7 +1,7 @@
 // GlooFileStore: Gloo's own FileStore, a folder with one file per key. It has less than c10d's, and it fails loudly where that one
 // goes on with what an earlier run left.
 //
-//   set       once per key: io_error "File already exists" where the file is there, whoever wrote it, in whatever run
+//   set       once per key: io_error "File already exists" where the file is there, no matter which rank wrote it, in which run
 //   get       waits for the file; store_corrupt where it is empty, which Gloo's cannot tell from one that is being written
 //   wait      polls every 10 ms; elapsed time is cut to whole seconds before it is compared, so 3 s end at 4 s
 //   close     removes nothing: after a clean end, too, the next run needs another folder

@@ -18,7 +18,7 @@ namespace pdsim {
 // What the handles share.
 class HashTable {
  public:
-  // The process that serves the table is gone: whoever waits in a store on it, or calls one from now on, gets store_closed.
+  // The process that serves the table is gone: those that wait in a store on it, or call one from now on, get store_closed.
   void close();
 
  private:

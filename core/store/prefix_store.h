@@ -1,6 +1,6 @@
 // PrefixStore: the keys "prefix/key" of another store; nests. Each process group sees the store through one of its own.
 //
-//   base     timeout(), set_timeout() and num_keys() are the base store's; closing it is left to whoever owns the base
+//   base     timeout(), set_timeout() and num_keys() are the base store's; closing it is left to the owner of the base
 //   owner    the base must outlive it
 #pragma once
 

@@ -52,7 +52,7 @@ void explain_hangs(Report& report) {
 }  // namespace
 
 void find_all(Report& report) {
-  if (report.world == pytorch_world && report.run.deadlocked) {
+  if (report.world.is_dumps() && report.run.deadlocked) {
     report.hangs = hangs_of(report.run, report.blocked);
     if (!report.hangs.empty()) return explain_hangs(report);
     report.run.deadlocked = false;

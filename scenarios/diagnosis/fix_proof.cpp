@@ -140,7 +140,7 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
 std::string cost_text(const FixProof& proof) {
   if (proof.steps == 0) return {};
   constexpr double little = 0.05;  // percent: noise of rounding, not a price
-  const bool is_timed = proof.report->world == "sim";
+  const bool is_timed = proof.report->world.is_simulated();
   const bool same_calls = std::abs(proof.collectives) < 1e-9;
   const bool same_time = !is_timed || std::abs(proof.percent) < little;
   if (same_calls && same_time) return is_timed ? "costs nothing per step" : "costs no collective per step";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
+#include "scenarios/language/run_world.h"
 #include "scenarios/diagnosis/analysis/hangs.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/language/schedule.h"
@@ -125,7 +126,7 @@ struct Diagnosis {
   std::string why;                   // a paragraph
   std::string fix;                   // one sentence or setting
   std::vector<std::string> fix_lines;
-  std::string next;  // the next step of whoever looks for the cause, where that is not the fix itself
+  std::string next;  // the next step in finding the cause, where that is not the fix itself
   std::vector<Cure> cures;           // once they were tried: what cures first, the cheapest first
   std::vector<std::string> parameters;
   std::vector<Span> spans;
@@ -152,14 +153,11 @@ struct Failure {  // an expectation that did not hold
   Mark mark{};
 };
 
-// The world of a Report about dumps of PyTorch.
-inline constexpr std::string_view pytorch_world = "pytorch";
-
 struct Report {
   const Scenario* scenario = nullptr;
   RunRecord run;
   Schedule schedule;  // of the launch that was recorded; empty where nobody has the program
-  std::string world = "sim";
+  RunWorld world;
   Verdict verdict = Verdict::pass;
   Outcome outcome = Outcome::ok;
   std::string skip_reason;

@@ -56,7 +56,7 @@ Status Job::begin() {
   forks_ = forks_ranks();
   for (int rank = 0; rank < options_.ranks; ++rank) PDSIM_TRY(start_process(rank));
   if (starts_its_ranks_itself()) PDSIM_TRY(start_process(-1));
-  seats_.resize(static_cast<std::size_t>(options_.ranks));
+  slots_.resize(static_cast<std::size_t>(options_.ranks));
   ended_.resize(processes_.size());
   return {};
 }
@@ -125,7 +125,7 @@ void Job::wait_a_little() {
   constexpr int look_ms = 100;
   std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   for (const auto& process : processes_) process->add_to(waiting, !out_.full(), !err_.full());
-  for (const Seat& s : seats_)
+  for (const RankSlot& s : slots_)
     if (s.connection && s.connection->open()) waiting.push_back({s.connection->fd(), POLLIN, 0});
   for (const auto& newcomer : newcomers_) waiting.push_back({newcomer->fd(), POLLIN, 0});
   for (const LineSink* sink : {&out_, &err_})
@@ -139,7 +139,7 @@ void Job::look_at_all() {
   seat_newcomers();
   std::vector<std::optional<Ended>> ends;  // before reading, so that all they have sent and printed is read below
   for (const auto& process : processes_) ends.push_back(process->ended());
-  for (const Seat& s : seats_)
+  for (const RankSlot& s : slots_)
     if (s.connection && s.connection->open()) s.connection->read_some();
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     processes_[p]->read(out_, err_);
@@ -172,23 +172,23 @@ void Job::refuse(Connection& connection, const std::string& why) {
 std::string Job::seat_problem(const Request& hello) {
   if (hello.kind != Request::Kind::hello) return "pdsim: a request before the first";
   const bool itself = starts_its_ranks_itself();
-  if (itself && seats_.empty() && hello.size >= 1 && hello.size <= most_launched)
-    seats_.resize(static_cast<std::size_t>(hello.size));
+  if (itself && slots_.empty() && hello.size >= 1 && hello.size <= most_launched)
+    slots_.resize(static_cast<std::size_t>(hello.size));
   const std::int64_t rank = itself ? hello.rank : hello.slot;
-  if (rank < 0 || rank >= static_cast<std::int64_t>(seats_.size()))
+  if (rank < 0 || rank >= static_cast<std::int64_t>(slots_.size()))
     return itself
                ? fmt::format(
                      "pdsim: this process says that it is rank {} of {}; pdsim run takes ranks of one job, at most {}",
                      rank, hello.size, most_launched)
                : "pdsim: this process is not a rank of the job";
-  if (seat(static_cast<Rank>(rank)).connection)
+  if (slot_of(static_cast<Rank>(rank)).connection)
     return fmt::format("pdsim: rank {} has two processes that call torch.distributed", rank);
   return {};
 }
 
 std::optional<Ended> Job::end_of(Rank rank) {
   if (!starts_its_ranks_itself()) return ended_[static_cast<std::size_t>(rank)];
-  const Seat& s = seat(rank);
+  const RankSlot& s = slot_of(rank);
   if (s.connection && !s.connection->open()) return s.goodbye ? Ended{*s.goodbye, 0} : Ended{0, SIGKILL};
   return s.connection ? std::nullopt : ended_.front();
 }
@@ -206,11 +206,11 @@ void Job::seat_newcomers() {
       refuse(*newcomer, problem);
     } else {
       newcomer->answer({}, {});
-      Seat& taken = seat(static_cast<Rank>(starts_its_ranks_itself() ? hello.rank : hello.slot));
+      RankSlot& taken = slot_of(static_cast<Rank>(starts_its_ranks_itself() ? hello.rank : hello.slot));
       taken.connection = std::move(newcomer);
       taken.pid = static_cast<pid_t>(hello.pid);
       if (!hello.name.empty() && !introduction_)
-        introduction_ = Introduction{hello.name, hello.text, static_cast<int>(seats_.size())};
+        introduction_ = Introduction{hello.name, hello.text, static_cast<int>(slots_.size())};
     }
     newcomer.reset();
   }
@@ -233,11 +233,11 @@ std::optional<Introduction> Job::wait_for_introduction() {
 GuestEvent Job::next(Rank rank) {
   const Time since = clock_.now();
   for (;;) {
-    if (signals_.arrived() || static_cast<std::size_t>(rank) >= seats_.size()) {
+    if (signals_.arrived() || static_cast<std::size_t>(rank) >= slots_.size()) {
       if (!signals_.arrived() && ended_.front()) return ProcessEnd{*ended_.front()};  // no rank ever came
       if (signals_.arrived()) return Interrupted{};
     } else {
-      Seat& s = seat(rank);
+      RankSlot& s = slot_of(rank);
       if (s.connection && s.connection->has_request()) {
         Request request = s.connection->take();
         if (request.kind != Request::Kind::goodbye) return request;
@@ -254,7 +254,7 @@ GuestEvent Job::next(Rank rank) {
 }
 
 void Job::answer(Rank rank, const Answer& answer, std::span<const std::byte> data) {
-  if (seat(rank).connection) seat(rank).connection->answer(answer, data);
+  if (slot_of(rank).connection) slot_of(rank).connection->answer(answer, data);
 }
 
 std::vector<StackFrame> Job::stack_of(pid_t pid) {
@@ -274,10 +274,10 @@ void Job::end(const std::vector<Rank>& aborted) {
   Answer abort, over;
   abort.end = "abort";
   over.end = "over";
-  for (std::size_t r = 0; r < seats_.size(); ++r) {
-    if (!seats_[r].connection || end_of(static_cast<Rank>(r))) continue;
+  for (std::size_t r = 0; r < slots_.size(); ++r) {
+    if (!slots_[r].connection || end_of(static_cast<Rank>(r))) continue;
     const bool by_library = std::find(aborted.begin(), aborted.end(), static_cast<Rank>(r)) != aborted.end();
-    seats_[r].connection->answer(by_library ? abort : over, {});
+    slots_[r].connection->answer(by_library ? abort : over, {});
   }
   const Time since = clock_.now();
   // Who has started ranks that ended waits for them still, and has its own end.

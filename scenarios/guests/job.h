@@ -71,7 +71,7 @@ class Job {
   const std::optional<std::string>& unusable() const { return unusable_; }
 
  private:
-  struct Seat {
+  struct RankSlot {
     std::unique_ptr<Connection> connection;
     pid_t pid = 0;
     std::optional<int> goodbye;  // the exit status that a process says which the script has started
@@ -100,7 +100,7 @@ class Job {
   void refuse(Connection& connection, const std::string& why);
   bool all_ended();
   std::vector<StackFrame> stack_of(pid_t pid);
-  Seat& seat(Rank rank) { return seats_[static_cast<std::size_t>(rank)]; }
+  RankSlot& slot_of(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
 
   JobOptions options_;
   HeldSignals signals_;
@@ -108,7 +108,7 @@ class Job {
   Listener port_;
   std::optional<TemporaryFolder> folder_;
   Descriptor listener_;
-  std::vector<Seat> seats_;                               // by rank
+  std::vector<RankSlot> slots_;                               // by rank
   std::vector<std::unique_ptr<LaunchedRank>> processes_;  // of each rank, or the one that starts them
   std::vector<std::optional<Ended>> ended_;
   std::vector<std::unique_ptr<Connection>> newcomers_;

@@ -66,7 +66,7 @@ void Session::pass_compute_time(const Request& request) {
   env_.recorder.leave(call, {});
 }
 
-Session::Reply Session::refused(Error error) {
+Session::Reply Session::error_reply(Error error) {
   last_error_ = error;
   Reply reply;
   reply.answer.error = std::move(error);
@@ -75,7 +75,7 @@ Session::Reply Session::refused(Error error) {
 
 Session::Reply Session::failed(const std::string& call, Error error) {
   env_.recorder.leave(env_.recorder.enter(call), error);
-  return refused(std::move(error));
+  return error_reply(std::move(error));
 }
 
 Session::Reply Session::reply_to(Request& request) {
@@ -114,12 +114,12 @@ Result<Store*> Session::opened(const Request&, Time timeout) {
 Session::Reply Session::store(Request& request) {
   const Time timeout = request.timeout.value_or(300_s);
   const Result<Store*> base = opened(request, timeout);
-  if (!base.ok()) return refused(base.error());
+  if (!base.ok()) return error_reply(base.error());
   PrefixStore keys(request.store, **base);
   const std::string key = request.keys.empty() ? std::string() : request.keys.front();
   Reply reply;
   const auto take = [&](const auto& result, auto use) -> Reply {
-    if (!result.ok()) return refused(result.error());
+    if (!result.ok()) return error_reply(result.error());
     use(*result);
     return reply;
   };
@@ -137,22 +137,22 @@ Session::Reply Session::store(Request& request) {
   if (name == "set") status = keys.set(key, text_of(request.data));
   if (name == "append") status = keys.append(key, text_of(request.data));
   if (name == "wait") status = keys.wait(request.keys, timeout);
-  return status.ok() ? reply : refused(status.error());
+  return status.ok() ? reply : error_reply(status.error());
 }
 
 Session::Reply Session::join(Request& request) {
   if (request.size < 1 || request.size > most_expected || request.rank < 0 || request.rank >= request.size)
-    return refused({Code::invalid_argument,
+    return error_reply({Code::invalid_argument,
                     fmt::format("rank {} of {}: pdsim takes groups of at most {} ranks", request.rank, request.size, most_expected),
                     {}});
   const bool is_world = request.name == "world";
   const bool are_there = std::all_of(request.ranks.begin(), request.ranks.end(),
                                      [&](Rank rank) { return rank >= 0 && rank < env_.world_size; });
   if (!is_world && (!are_there || static_cast<std::int64_t>(request.ranks.size()) != request.size))
-    return refused({Code::invalid_argument, fmt::format("{}: its ranks are not all ranks of this world", request.name), {}});
+    return error_reply({Code::invalid_argument, fmt::format("{}: its ranks are not all ranks of this world", request.name), {}});
   const Time timeout = request.timeout.value_or(env_.backend.default_timeout());
   const Result<Store*> base = opened(request, timeout);
-  if (!base.ok()) return refused(base.error());
+  if (!base.ok()) return error_reply(base.error());
   pdsim::JoinOptions options;
   options.group = is_world ? (++inits_ == 1 ? "world" : fmt::format("world/{}", inits_))
                            : fmt::format("{}/{}", inits_, request.name);
@@ -167,7 +167,7 @@ Session::Reply Session::join(Request& request) {
   if (is_world && options.size != env_.world_size)
     env_.recorder.note(notes::RanksExpected{options.size, env_.world_size});
   auto member = env_.backend.join(**base, options);
-  if (!member.ok()) return refused(member.error());
+  if (!member.ok()) return error_reply(member.error());
   RankList ranks = is_world ? RankList::of_world(options.size) : RankList(request.ranks);
   const std::int64_t number = next_++;
   groups_[number] = std::make_unique<ProcessGroup>(request.name, std::move(ranks), options.rank, timeout,
@@ -184,10 +184,10 @@ ProcessGroup* Session::group_of(const Request& request) {
 
 Session::Reply Session::start(Request& request) {
   ProcessGroup* group = group_of(request);
-  if (group == nullptr) return refused({Code::group_destroyed, "the process group was destroyed", {}});
+  if (group == nullptr) return error_reply({Code::group_destroyed, "the process group was destroyed", {}});
   if (Status use = devices_.use(env_, request, *group); !use.ok()) return failed(request.name, use.error());
   Result<GuestCall> call = call_of(request, group->rank(), group->size());
-  if (!call.ok()) return refused(call.error());
+  if (!call.ok()) return error_reply(call.error());
   CallOptions options;
   if (request.timeout) options.timeout = *request.timeout;
   if (const auto purpose = value_named<PurposeKind>(request.purpose)) {
@@ -204,7 +204,7 @@ Session::Reply Session::start(Request& request) {
   Result<WorkPtr> work = group->start(std::move(call->call), std::move(options));
   if (!work.ok()) {
     works_.erase(number);
-    return refused(work.error());
+    return error_reply(work.error());
   }
   pending.work = std::move(*work);
   Reply reply;
@@ -214,9 +214,9 @@ Session::Reply Session::start(Request& request) {
 
 Session::Reply Session::monitored_barrier(const Request& request) {
   ProcessGroup* group = group_of(request);
-  if (group == nullptr) return refused({Code::group_destroyed, "the process group was destroyed", {}});
+  if (group == nullptr) return error_reply({Code::group_destroyed, "the process group was destroyed", {}});
   const Status status = group->monitored_barrier(env_.runtime, request.timeout.value_or(group->timeout()), request.all);
-  return status.ok() ? Reply{} : refused(status.error());
+  return status.ok() ? Reply{} : error_reply(status.error());
 }
 
 Session::Reply Session::ended_work(const Request& request) {
@@ -235,23 +235,23 @@ Session::Reply Session::ended_work(const Request& request) {
     reply.data = std::move(found->second.output);
   }
   works_.erase(found);
-  return status.ok() ? reply : refused(status.error());
+  return status.ok() ? reply : error_reply(status.error());
 }
 
 Session::Reply Session::wait(const Request& request) {
   const auto found = works_.find(request.work);
-  if (found == works_.end()) return refused({Code::invalid_argument, "this work is over", {}});
+  if (found == works_.end()) return error_reply({Code::invalid_argument, "this work is over", {}});
   Work& work = *found->second.work;
   const Time deadline = request.timeout ? env_.runtime.now() + *request.timeout : Time::max();
   const Status status = work.wait(deadline);
-  if (!work.done()) return refused(status.ok() ? Error{Code::internal, "a wait ended early", {}} : status.error());
+  if (!work.done()) return error_reply(status.ok() ? Error{Code::internal, "a wait ended early", {}} : status.error());
   return ended_work(request);
 }
 
 // A script that polls lets time pass, more each time, so that it sees the end of a call however long that takes.
 Session::Reply Session::poll(const Request& request) {
   const auto found = works_.find(request.work);
-  if (found == works_.end()) return refused({Code::invalid_argument, "this work is over", {}});
+  if (found == works_.end()) return error_reply({Code::invalid_argument, "this work is over", {}});
   constexpr int most_doublings = 23;
   const int polls = std::min(found->second.polls++, most_doublings);
   if (!found->second.work->done()) env_.runtime.sleep_until(env_.runtime.now() + 1_us * (std::int64_t{1} << polls));

@@ -62,7 +62,7 @@ class Session {
   Reply sleep(const Request& request);
   Reply destroy(const Request& request);
   Reply ended_work(const Request& request);
-  Reply refused(Error error);
+  Reply error_reply(Error error);
   // The same on record, as a call of the program that failed.
   Reply failed(const std::string& call, Error error);
   Result<Store*> opened(const Request& request, Time timeout);

@@ -35,7 +35,7 @@ void read_images(const Node& options, nn::LayerSpec& layer) {
 }
 
 void read_sizes(const Node& value, nn::LayerSpec& layer) {
-  if (layer.kind == nn::LayerKind::sized) {
+  if (layer.kind == nn::LayerKind::meta) {
     layer.shapes = read_shapes(value).value_or(layer.shapes);
     return;
   }
@@ -90,15 +90,15 @@ Flops flops_of(const nn::LayerSpec& layer, std::int64_t batch) {
 // The times that `compute`, `backward`, `flops` and the speed of the device come to; none for a toy that says nothing.
 void set_times(const Node* node, const Scenario& scenario, nn::LayerSpec& layer) {
   const std::optional<FlopRate>& speed = scenario.world.device_speed;
-  const bool sized = layer.kind == nn::LayerKind::sized;
+  const bool meta = layer.kind == nn::LayerKind::meta;
   if (!layer.forward_time && speed) {
     Flops flops = flops_of(layer, scenario.batch);
     if (node != nullptr) read(*node, "flops", flops);
     layer.forward_time = working_time(flops, *speed);
   }
   if (!layer.forward_time &&
-      (sized || layer.backward_time || scenario.data_parallel || nn::devices_of(scenario.model.spec) > 1))
-    layer.forward_time = sized ? Time{} : costs::forward_per_layer;
+      (meta || layer.backward_time || scenario.data_parallel || nn::devices_of(scenario.model.spec) > 1))
+    layer.forward_time = meta ? Time{} : costs::forward_per_layer;
   if (layer.forward_time && !layer.backward_time) layer.backward_time = *layer.forward_time * 2;
 }
 
@@ -139,22 +139,22 @@ void build_model(const Node& document, Model& model) {
     for (const Node& layer : part.value.items) spec.layers.push_back(layer.text);
     model.parts.push_back(std::move(spec));
   }
-  if (const Node* differs = map.find("differs"); differs != nullptr)
-    for (const Node& item : differs->items) {
+  if (const Node* per_rank = map.find("per_rank"); per_rank != nullptr)
+    for (const Node& item : per_rank->items) {
       ModelChange change;
       change.mark = item.mark;
       if (const Node* when = item.find("when")) change.when = build_when(*when);
       for (const Entry& layer : section(item, "layers").entries) change.layers.push_back(build_layer(layer));
       if (const Node* order = item.find("order"))
         for (const Node& layer : order->items) change.order.push_back(layer.text);
-      model.differs.push_back(std::move(change));
+      model.per_rank.push_back(std::move(change));
     }
-  if (const Node* takes = map.find("takes"); takes != nullptr) {
-    for (const Node& item : takes->items) {
-      Take take;
-      read(item, "path", take.path);
-      if (const Node* when = item.find("when")) take.when = build_when(*when);
-      model.takes.push_back(std::move(take));
+  if (const Node* branches = map.find("branches"); branches != nullptr) {
+    for (const Node& item : branches->items) {
+      Branch branch;
+      read(item, "path", branch.path);
+      if (const Node* when = item.find("when")) branch.when = build_when(*when);
+      model.branches.push_back(std::move(branch));
     }
   }
 }
@@ -163,10 +163,10 @@ void set_layer_times(const Node& document, Scenario& scenario) {
   const Node& map = section(document, "model");
   for (nn::LayerSpec& layer : scenario.model.spec.layers)
     set_times(section(map, "layers").find(layer.name), scenario, layer);
-  const Node* differs = map.find("differs");
-  for (std::size_t i = 0; i < scenario.model.differs.size(); ++i)
-    for (nn::LayerSpec& layer : scenario.model.differs[i].layers)
-      set_times(section(differs->items[i], "layers").find(layer.name), scenario, layer);
+  const Node* per_rank = map.find("per_rank");
+  for (std::size_t i = 0; i < scenario.model.per_rank.size(); ++i)
+    for (nn::LayerSpec& layer : scenario.model.per_rank[i].layers)
+      set_times(section(per_rank->items[i], "layers").find(layer.name), scenario, layer);
 }
 
 void build_ddp(const Node& document, Ddp& ddp) {

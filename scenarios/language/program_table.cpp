@@ -98,7 +98,7 @@ class Table {
   bool everything_is_alike(const Around& around, const std::vector<Operation>& body) const {
     return std::all_of(around.begin(), around.end(),
                        [](const Operation* op) { return same_in_every_step(op->when); }) &&
-           same_in_every_step(body) && std::all_of(s_.model.takes.begin(), s_.model.takes.end(), [](const Take& t) {
+           same_in_every_step(body) && std::all_of(s_.model.branches.begin(), s_.model.branches.end(), [](const Branch& t) {
              return same_in_every_step(t.when);
            });
   }
@@ -107,7 +107,7 @@ class Table {
   void forwards(Lines& lines, const Around& around, int step) const {
     const Operation& op = *around.back();
     const auto* forward = op.if_is<ForwardOptions>();
-    if (forward == nullptr || forward->path || s_.model.takes.empty()) return lines.push_back(line(around, step));
+    if (forward == nullptr || forward->path || s_.model.branches.empty()) return lines.push_back(line(around, step));
     std::vector<std::pair<std::string, std::vector<int>>> paths;
     for (int rank = 0; rank < spec_.ranks(); ++rank) {
       if (!runs(around, rank, step)) continue;
@@ -124,7 +124,7 @@ class Table {
   }
 
   std::string path_of(int rank, int step) const {
-    for (const Take& take : s_.model.takes)
+    for (const Branch& take : s_.model.branches)
       if (take.when.selects(rank, spec_.node_of(rank), step)) return *take.path;
     return s_.model.spec.paths.empty() ? "full" : s_.model.spec.paths.front().name;
   }

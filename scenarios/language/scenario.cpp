@@ -102,7 +102,7 @@ const ModelPart& Model::part_of(const std::string& path) const {
 
 nn::ModuleSpec Model::spec_of(int rank, int node) const {
   nn::ModuleSpec built = spec;
-  for (const ModelChange& change : differs) {
+  for (const ModelChange& change : per_rank) {
     if (!change.when.selects(rank, node, -1)) continue;
     for (const nn::LayerSpec& other : change.layers)
       for (nn::LayerSpec& layer : built.layers)

@@ -46,7 +46,7 @@ struct World {
   Mark mark{};
 };
 
-struct Take {
+struct Branch {
   Located<std::string> path;
   When when;
 };
@@ -70,8 +70,8 @@ struct Model {
   bool given = false;
   nn::ModuleSpec spec;
   std::vector<ModelPart> parts;  // empty: all layers are one model
-  std::vector<Take> takes;
-  std::vector<ModelChange> differs;
+  std::vector<Branch> branches;
+  std::vector<ModelChange> per_rank;
   // The model that this rank builds.
   nn::ModuleSpec spec_of(int rank, int node) const;
   // The part in which a path is, of a model that has parts; the first for a path that the model does not have.

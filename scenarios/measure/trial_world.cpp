@@ -35,7 +35,7 @@ std::string explain_failure(const TrialWorld& world, const RunRecord& run) {
   const bool returned = std::all_of(run.ranks.begin(), run.ranks.end(),
                                     [](const RankResult& r) { return r.log.end == RankEnd::returned; });
   if (!run.deadlocked && returned) return {};
-  return render_diagnosis(analyse(world.scenario, run, std::string(world.row->name)), {});
+  return render_diagnosis(analyse(world.scenario, run, RunWorld(world.row->name)), {});
 }
 
 }  // namespace pdsim::scenarios

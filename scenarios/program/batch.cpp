@@ -116,12 +116,12 @@ Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, c
   return nn::mse_loss(output, nn::Tensor::from(batch.target, {batch.rows, widths.output}, output.dtype()));
 }
 
-const Take* take_for(const Scenario& scenario, int rank, int step) {
+const Branch* branch_for(const Scenario& scenario, int rank, int step) {
   const int node = scenario.world.spec.node_of(rank);
-  const auto& takes = scenario.model.takes;
+  const auto& branches = scenario.model.branches;
   const auto found =
-      std::find_if(takes.begin(), takes.end(), [&](const Take& t) { return t.when.selects(rank, node, step); });
-  return found == takes.end() ? nullptr : &*found;
+      std::find_if(branches.begin(), branches.end(), [&](const Branch& t) { return t.when.selects(rank, node, step); });
+  return found == branches.end() ? nullptr : &*found;
 }
 
 }  // namespace pdsim::scenarios::operations

@@ -46,7 +46,7 @@ Result<Batch> next_batch(const Scenario& scenario, const std::string& name, int 
 nn::Tensor input_tensor(const Scenario& scenario, const Batch& batch, Widths widths);
 Result<nn::Tensor> loss_of(const Scenario& scenario, const nn::Tensor& output, const Batch& batch, Widths widths);
 
-// The path that `takes` names for this rank and step, and the entry; null: the default path.
-const Take* take_for(const Scenario& scenario, int rank, int step);
+// The path that `branches` names for this rank and step, and the entry; null: the default path.
+const Branch* branch_for(const Scenario& scenario, int rank, int step);
 
 }  // namespace pdsim::scenarios::operations

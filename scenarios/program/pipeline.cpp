@@ -1,6 +1,6 @@
 // pipeline: a step of pipeline-parallel training, with costs instead of a model.
 //
-//   data   a message carries a pattern of its number and place, and whoever receives it looks at it
+//   data   a message carries a pattern of its number and place, and the receiver checks it
 #include "core/pipeline/run_pipeline.h"
 #include "core/pipeline/timing.h"
 #include "scenarios/language/pipeline_schedule.h"

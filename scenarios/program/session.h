@@ -16,6 +16,7 @@
 #include "core/parallel/ddp.h"
 #include "core/sharded/fully_sharded.h"
 #include "core/store/prefix_store.h"
+#include "scenarios/language/run_world.h"
 #include "scenarios/language/scenario.h"
 
 #include <cstddef>
@@ -32,8 +33,6 @@ namespace pdsim::scenarios {
 namespace operations {
 struct JoinedBatches;
 }
-
-enum class WorldKind : std::uint8_t { simulated, real };
 
 // Where the calls and notes of an operation come from; `name` is that of the loop around it, or its own.
 Site site_of(const Operation& op, const std::string& name, int step);

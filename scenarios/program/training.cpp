@@ -53,7 +53,7 @@ Status run_steps(Session& s, const Operation& op, std::int64_t steps, Body body)
 }
 
 std::string path_of(Session& s, const std::optional<Located<std::string>>& given) {
-  const Take* take = take_for(s.scenario, s.env.rank, s.step);
+  const Branch* take = branch_for(s.scenario, s.env.rank, s.step);
   const std::string usual = s.module->spec().paths.front().name;
   const std::string path = given ? **given : take != nullptr ? *take->path : usual;
   const Mark mark = given ? given->mark : take != nullptr ? take->path.mark : Mark{};
@@ -63,7 +63,7 @@ std::string path_of(Session& s, const std::optional<Located<std::string>>& given
 
 // Parameters with a gradient in the order in which DDP counts them. Only models that ranks build differently are told.
 void note_model(Session& s) {
-  if (s.scenario.model.differs.empty()) return;
+  if (s.scenario.model.per_rank.empty()) return;
   notes::ModelBuilt built;
   for (const nn::Tensor& p : s.module->parameters())
     if (p.requires_grad()) built.parameters.push_back(fmt::format("{} [{}]", p.name(), fmt::join(p.shape(), " x ")));

@@ -18,7 +18,7 @@ namespace {
 RecordOrigin origin_of(const Report& report, std::string_view source) {
   if (report.scenario == nullptr) return {};
   const Scenario& s = *report.scenario;
-  return {s.name, s.variant, s.file, report.world, s.seed, std::string(source)};
+  return {s.name, s.variant, s.file, report.world.name(), s.seed, std::string(source)};
 }
 
 }  // namespace

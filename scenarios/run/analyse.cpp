@@ -10,7 +10,7 @@
 
 namespace pdsim::scenarios {
 
-Report analyse(const Scenario& scenario, RunRecord run, std::string world) {
+Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
   Report report;
   report.scenario = &scenario;
   report.run = std::move(run);
@@ -24,15 +24,15 @@ Report analyse(const Scenario& scenario, RunRecord run, std::string world) {
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
   find_all(report);
-  if (report.world != pytorch_world && !report.findings.empty()) {
+  if (!report.world.is_dumps() && !report.findings.empty()) {
     Diagnosis first = std::move(report.findings.front());
     report.findings = in_order(report, std::move(first));
   }
   return report;
 }
 
-const Expect& expectation_for(const Scenario& scenario, const std::string& world) {
-  const auto it = scenario.real.find(world);
+const Expect& expectation_for(const Scenario& scenario, const RunWorld& world) {
+  const auto it = scenario.real.find(world.name());
   return it != scenario.real.end() && it->second.expect ? *it->second.expect : scenario.expect;
 }
 

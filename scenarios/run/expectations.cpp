@@ -3,7 +3,6 @@
 #include "scenarios/records/log_view.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/run/expected_operations.h"
-#include "scenarios/worlds/worlds.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -304,10 +303,7 @@ class Check {
 
   // Only simulated links have the speed that the file says.
   bool is_real() const {
-    const auto all = worlds();
-    return std::any_of(all.begin(), all.end(), [this](const WorldRow& world) {
-      return world.name == report_.world && world.kind == WorldKind::real;
-    });
+    return report_.world.kind() == WorldKind::real;
   }
 
   void time() {
@@ -374,7 +370,7 @@ void check_expectations(Report& report) {
   report.failures.clear();
   report.values.clear();
   report.operations.clear();
-  const auto real = report.scenario->real.find(report.world);
+  const auto real = report.scenario->real.find(report.world.name());
   if (report.verdict == Verdict::skip) return;
   if (real != report.scenario->real.end() && real->second.skip) {
     report.verdict = Verdict::skip;

@@ -17,9 +17,9 @@ LogDiagnosis diagnose_logs(const logs::LogFacts& facts, const std::string& name)
   done.scenario->world.spec.ranks_per_node = std::max(1, static_cast<int>(record.run.ranks.size()));
   if (record.run.ranks.empty()) {
     done.report.scenario = done.scenario.get();
-    done.report.world = std::string(pytorch_world);
+    done.report.world = RunWorld(pytorch_world);
   } else {
-    done.report = analyse(*done.scenario, RunRecord(record.run), std::string(pytorch_world));
+    done.report = analyse(*done.scenario, RunRecord(record.run), RunWorld(pytorch_world));
   }
   if (!findings.empty()) {
     done.report.findings = std::move(findings);

@@ -13,7 +13,7 @@ namespace {
 Report skipped(const Scenario& scenario, const WorldRow& world, std::string why) {
   Report report;
   report.scenario = &scenario;
-  report.world = world.name;
+  report.world = RunWorld(world.name);
   report.verdict = Verdict::skip;
   report.skip_reason = std::move(why);
   return report;
@@ -21,7 +21,7 @@ Report skipped(const Scenario& scenario, const WorldRow& world, std::string why)
 
 // Why the expectation says nothing about this run; empty: it does.
 std::string not_checked(const Scenario& scenario, const WorldRow& world, const RunOptions& options) {
-  const StatedFor stated = expectation_for(scenario, std::string(world.name)).stated_for;
+  const StatedFor stated = expectation_for(scenario, RunWorld(world.name)).stated_for;
   if (stated.seed && scenario.seed != scenario.stated_seed)
     return fmt::format("not checked with seed {}: stated for seed {} alone", scenario.seed, scenario.stated_seed);
   if (stated.order && world.kind == WorldKind::simulated && options.strategy != "fifo")
@@ -38,7 +38,7 @@ Result<Report> run_scenario(const Scenario& scenario, const WorldRow& world, con
   if (!run.ok() && run.error().code == Code::unsupported) return skipped(scenario, world, run.error().message);
   if (!run.ok()) return run.error();
   add_references(scenario, *run);
-  Report report = analyse(scenario, std::move(*run), std::string(world.name));
+  Report report = analyse(scenario, std::move(*run), RunWorld(world.name));
   check_expectations(report);
   const std::string why = report.verdict == Verdict::skip ? "" : not_checked(scenario, world, options);
   if (why.empty()) return report;

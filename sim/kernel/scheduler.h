@@ -5,7 +5,7 @@
 //   progress  ordinary events are progress; watchdog events are not. When only watchdogs are left and a rank is parked,
 //             on_deadlock runs once, at that virtual time, and the run goes on with the watchdogs.
 //   unwinding cancel() makes a rank's next (or present) park throw a private exception that ends its fiber, so that its
-//             destructors run; run() cancels whoever is left when no rank can make progress.
+//             destructors run; run() cancels the ranks that are left when no rank can make progress.
 //   tasks     a rank's program is the task of the rank's number; threads that it spawns have numbers of their own, below no_rank.
 //             What is done to a rank (cancel, freeze, thaw) is done to all its tasks.
 //   threads   everything happens inside run(), on a thread of its own

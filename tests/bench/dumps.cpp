@@ -60,7 +60,7 @@ void explained_dumps(benchmark::State& state) {
     std::vector<Dump> dumps;
     for (Rank r = 0; r < ranks; ++r)
       dumps.push_back(std::move(*dump_of(*read_tree(files[static_cast<std::size_t>(r)]), r)));
-    const Report report = analyse(scenario, std::move(*run_of(std::move(dumps))), std::string(pytorch_world));
+    const Report report = analyse(scenario, std::move(*run_of(std::move(dumps))), RunWorld(pytorch_world));
     if (report.diagnosis() == nullptr) state.SkipWithError("the missing call was not found");
   }
   state.SetItemsProcessed(state.iterations() * ranks * entries);

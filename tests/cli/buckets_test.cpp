@@ -91,9 +91,9 @@ TEST(Buckets, LeaveFrozenParametersOut) {
   const Folder folder;
   const std::string start =
       "pdsim: 1\nname: mine\nsummary: x\nworld: {ranks: 2}\nprogram: [init_process_group]\nexpect: {outcome: ok}\n";
-  folder.write("mine.yaml", start + "model: {layers: {a: {sized: [[5]], frozen: true}, b: {linear: [3, 2]}}}\n");
+  folder.write("mine.yaml", start + "model: {layers: {a: {meta: [[5]], frozen: true}, b: {linear: [3, 2]}}}\n");
   EXPECT_EQ(layout(folder, {"mine.yaml"})["buckets_bytes"].get<Sizes>(), (Sizes{32}));
-  folder.write("mine.yaml", start + "model: {layers: {a: {sized: [[5]], frozen: true}}}\n");
+  folder.write("mine.yaml", start + "model: {layers: {a: {meta: [[5]], frozen: true}}}\n");
   const Ended none = run_pdsim({"buckets", "mine.yaml"}, folder.path());
   EXPECT_EQ(none.status, 2);
   EXPECT_NE(none.problems.find("no parameter of the model requires a gradient"), std::string::npos) << none.problems;

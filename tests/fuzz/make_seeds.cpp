@@ -65,7 +65,7 @@ Inputs of_each(const std::vector<Run>& runs, Write write) {
 Inputs flight_records(const std::vector<Run>& runs) {
   return of_each(runs, [](const scenarios::LoadedFile& file, const scenarios::Report& report, Inputs& inputs) {
     const scenarios::Scenario& ran = *report.scenario;
-    const scenarios::RecordOrigin origin{ran.name, ran.variant, ran.file, report.world, ran.seed, file.text};
+    const scenarios::RecordOrigin origin{ran.name, ran.variant, ran.file, report.world.name(), ran.seed, file.text};
     inputs.push_back(origin_line(origin) + scenarios::events_jsonl(report.run));
   });
 }

@@ -161,7 +161,7 @@ void tell_left_out(const LeftOut& left_out, const std::string& path, Console& co
 
 // Of which library a record's calls are, as PyTorch writes it before the colon.
 std::string library_of(const scenarios::Report& report) {
-  return report.world == "sim" ? report.scenario->world.spec.backend : report.world;
+  return report.world.is_simulated() ? report.scenario->world.spec.backend : report.world.name();
 }
 
 int diagnose(const fs::path& path, Output& writing, Console& console) {
@@ -179,8 +179,9 @@ int diagnose(const fs::path& path, Output& writing, Console& console) {
   std::optional<scenarios::RecordOrigin> origin = scenarios::origin_from_jsonl(*text);
   if (is_rings) origin = scenarios::RecordOrigin{path.filename().string(), "", "", "processes", 0, ""};
   const Source source = source_of(origin, saved->run, path);
-  const scenarios::Report report = scenarios::analyse(source.scenario, std::move(saved->run),
-                                                      origin && !origin->world.empty() ? origin->world : "sim");
+  const scenarios::Report report = scenarios::analyse(
+      source.scenario, std::move(saved->run),
+      origin && !origin->world.empty() ? scenarios::RunWorld(origin->world) : scenarios::RunWorld());
   scenarios::TextOptions options;
   options.source = source.file.text;
   status = std::max(status, writing.jobs.show(report, scenarios::render_diagnosis(report, options), console));
@@ -208,7 +209,7 @@ int diagnose(const scenarios::pytorch::DumpedJob& job, Output& writing, Console&
   scenarios::Scenario scenario;
   scenario.name = job.name;
   scenario.world.spec.ranks_per_node = static_cast<int>(run->ranks.size());
-  scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
+  scenarios::Report report = scenarios::analyse(scenario, std::move(*run), scenarios::RunWorld(scenarios::pytorch_world));
   report.left_out = std::move(read_files.left_out);
   const bool is_faulty = std::any_of(report.left_out.begin(), report.left_out.end(),
                                      [](const scenarios::LeftOutFile& file) { return file.is_fault; });

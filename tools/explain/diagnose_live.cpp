@@ -183,7 +183,7 @@ int diagnose_live(const std::string& url, Time wait, JobOutput& output, Console&
     if (!output.json()) console.print(scenarios::render_stacks(facts));
     return exit_wrong_input;
   }
-  const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), std::string(scenarios::pytorch_world));
+  const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), scenarios::RunWorld(scenarios::pytorch_world));
   const int shown = output.show(report, scenarios::render_dumps(report) + scenarios::render_stacks(facts), console);
   return std::max<int>(shown, all_answered ? exit_held : exit_wrong_input);
 }

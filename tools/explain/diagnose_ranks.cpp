@@ -61,7 +61,8 @@ int diagnose_rank_records(const std::vector<std::string>& records, const std::st
   const bool is_known = library_named(recorded->backend) != nullptr;
   if (is_known) scenario.world.spec.backend = recorded->backend;
   scenarios::Report report =
-      scenarios::analyse(scenario, std::move(recorded->saved.run), is_known ? recorded->backend : "processes");
+      scenarios::analyse(scenario, std::move(recorded->saved.run),
+                         scenarios::RunWorld(is_known ? recorded->backend : "processes"));
   scenarios::TextOptions text;
   if (const std::string file = speak_of_script(report); !file.empty()) {
     scenario.file = file;

@@ -103,7 +103,7 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   add("--buffering", sim.buffering,
       "a send ends when it was received (zero), at once (unbounded), or as the backend has it")
       ->check(one_of("buffering", bufferings));
-  add("--backend", sim.backend, "the personality: gloo, nccl, mpi or ideal")->check(one_of("backend", library_names));
+  add("--backend", sim.backend, "library semantics: gloo, nccl, mpi or ideal")->check(one_of("backend", library_names));
   add("--engine", sim.engine, "the simulation's: auto, exchange, in-flight or closed-form")->check(engine_problem);
   add("--seed", sim.seed, "of everything that is drawn")->check(seed_problem);
 }

@@ -17,7 +17,7 @@ Result<scenarios::IndexFile> write_reports(const scenarios::LoadedFile& file, st
   text.source = file.text;
   text.strategy = strategy;
   for (scenarios::Report& report : reports) {
-    if (report.world == "sim") report.run.wall_ns = 0;
+    if (report.world.is_simulated()) report.run.wall_ns = 0;
     if (report.verdict == scenarios::Verdict::skip) continue;
     const fs::path folder = fs::path(out) / report.scenario->name / report.scenario->variant;
     const Status written =

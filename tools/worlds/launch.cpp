@@ -82,7 +82,7 @@ Status keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Cons
 // Who waits for whom in a job that runs and gets nowhere; empty: nobody sits in a call.
 std::string who_waits(const LaunchOutcome& now) {
   scenarios::Scenario nothing;
-  const scenarios::Report report = scenarios::analyse(nothing, scenarios::run_of_launch(now), "processes");
+  const scenarios::Report report = scenarios::analyse(nothing, scenarios::run_of_launch(now), scenarios::RunWorld("processes"));
   if (report.blocked.empty()) return {};
   // Of calls that are only missing so far, the ranks that wait tell it all.
   if (report.diagnosis() && report.diagnosis()->id != "missing-call") return report.diagnosis()->headline;

@@ -21,28 +21,28 @@ void NcclFlight::read(const std::byte* memory, std::int64_t wanted, std::int64_t
 
 namespace {
 
-Status enqueue_copy(const NcclLane& lane, std::byte* to, const std::byte* from, const NcclFlight::Copy& copy,
+Status enqueue_copy(const NcclContext& context, std::byte* to, const std::byte* from, const NcclFlight::Copy& copy,
                     cudaMemcpyKind kind) {
-  const CudaCalls& cuda = lane.loaded.cuda;
+  const CudaCalls& cuda = context.loaded.cuda;
   return cuda_status(cuda,
-                     cuda.copy(to + copy.at, from + copy.at, static_cast<std::size_t>(copy.bytes), kind, lane.stream),
+                     cuda.copy(to + copy.at, from + copy.at, static_cast<std::size_t>(copy.bytes), kind, context.stream),
                      "cudaMemcpyAsync");
 }
 
 }  // namespace
 
-Status NcclFlight::bring_in(const NcclLane& lane) const {
+Status NcclFlight::bring_in(const NcclContext& context) const {
   for (const Copy& copy : in) {
     if (copy.bytes == 0) continue;
-    std::memcpy(lane.host + copy.at, copy.memory, static_cast<std::size_t>(copy.bytes));
-    PDSIM_TRY(enqueue_copy(lane, lane.device, lane.host, copy, cudaMemcpyHostToDevice));
+    std::memcpy(context.host + copy.at, copy.memory, static_cast<std::size_t>(copy.bytes));
+    PDSIM_TRY(enqueue_copy(context, context.device, context.host, copy, cudaMemcpyHostToDevice));
   }
   return {};
 }
 
-Status NcclFlight::bring_out(const NcclLane& lane) const {
+Status NcclFlight::bring_out(const NcclContext& context) const {
   for (const Copy& copy : out)
-    if (copy.bytes > 0) PDSIM_TRY(enqueue_copy(lane, lane.host, lane.device, copy, cudaMemcpyDeviceToHost));
+    if (copy.bytes > 0) PDSIM_TRY(enqueue_copy(context, context.host, context.device, copy, cudaMemcpyDeviceToHost));
   return {};
 }
 
@@ -64,7 +64,7 @@ class NcclChannel::Poller final : public PollingEngine::Operation {
     if (!over) channel.keep_polling();  // anew, so that the engine sees that there was news
     return true;
   }
-  void give_up(const Error& reason) override { channel_->break_off(reason); }
+  void abort(const Error& reason) override { channel_->abort(reason); }
 
  private:
   std::shared_ptr<NcclChannel> channel_;
@@ -139,7 +139,7 @@ Status NcclChannel::advance_closing(bool busy) {
   return {};
 }
 
-NcclLane NcclChannel::lane_of(const InAir& air) const {
+NcclContext NcclChannel::lane_of(const InAir& air) const {
   return {owner_.loaded, communicator_, stream_, air.buffer.device, air.buffer.host, air.buffer.works};
 }
 
@@ -219,7 +219,7 @@ Status NcclChannel::check_deadlines() {
   return {};
 }
 
-void NcclChannel::break_off(const Error& reason) {
+void NcclChannel::abort(const Error& reason) {
   if (state_ == State::over) return;
   std::vector<std::function<void(Status)>> ended;
   if (opened_) ended.push_back(std::exchange(opened_, nullptr));

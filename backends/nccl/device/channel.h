@@ -5,7 +5,7 @@
 //   progress the communicator does not block: everything is asked for (ncclCommGetAsyncError, cudaEventQuery) and goes on when it
 //            has come about
 //   memory   the host's is read when the flight is launched and written when it has landed, never in between or after a failure
-//   failure  of NCCL or CUDA, or a flight past its deadline: the owner is told, and is expected to break_off() all its channels
+//   failure  of NCCL or CUDA, or a flight past its deadline: the owner is told, and is expected to abort() all its channels
 //   threads  the engine's
 #pragma once
 
@@ -25,7 +25,7 @@
 namespace pdsim {
 
 // What a launch works with. An offset into the flight's memory is the same on both sides.
-struct NcclLane {
+struct NcclContext {
   const NcclLibrary& loaded;
   ncclComm_t communicator;
   cudaStream_t stream;
@@ -45,7 +45,7 @@ struct NcclFlight {
   std::int64_t bytes = 0;  // of memory on the device
   // Enqueues the next part: it ends with the first call of NCCL's that must be taken up before anything may follow. True: there is
   // another part. Called once more for each, when NCCL has taken up the one before.
-  std::function<Result<bool>(const NcclLane&)> launch;
+  std::function<Result<bool>(const NcclContext&)> launch;
   Clock::time_point deadline = Clock::time_point::max();
   std::function<void(Status)> done;  // once
 
@@ -55,8 +55,8 @@ struct NcclFlight {
   void read(const std::byte* memory, std::int64_t wanted, std::int64_t at);
 
   // The flight's own copies, enqueued: from the caller's memory to the device, and back to pinned memory.
-  Status bring_in(const NcclLane& lane) const;
-  Status bring_out(const NcclLane& lane) const;
+  Status bring_in(const NcclContext& context) const;
+  Status bring_out(const NcclContext& context) const;
   // What came back, to the caller's memory, when the stream has passed bring_out().
   void hand_over(const std::byte* host) const;
 };
@@ -87,7 +87,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   // May come before the channel is open.
   void submit(NcclFlight flight);
   // Ends everything here, with `reason`.
-  void break_off(const Error& reason);
+  void abort(const Error& reason);
   // When nothing is in flight: gives the communicator back, together with the other ranks, but does not wait for them for ever.
   // `closed` is called once.
   void close(std::function<void()> closed);
@@ -113,7 +113,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   Status land();
   Status check_deadlines();
   Status begin_open(const NcclSlot& slot);
-  NcclLane lane_of(const InAir& air) const;
+  NcclContext lane_of(const InAir& air) const;
   void finish(InAir& air);
   void end(bool abort);
   bool idle() const { return waiting_.empty() && !launching_ && flying_.empty(); }

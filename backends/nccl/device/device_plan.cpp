@@ -45,7 +45,7 @@ class DevicePlan {
   }
 
   // The round's messages, after what the round before it left to do.
-  Result<bool> next_part(const NcclLane& lane) {
+  Result<bool> next_part(const NcclContext& context) {
     if (!plan_) plan_.emplace(algorithm_.begin(args_));
     while (true) {
       const Result<bool> more = next_round(*plan_, room_);
@@ -53,21 +53,21 @@ class DevicePlan {
       if (!*more) break;
       const std::vector<NcclWire> wires = messages();
       if (wires.empty()) {
-        PDSIM_TRY(local_steps(lane));
+        PDSIM_TRY(local_steps(context));
         continue;
       }
-      PDSIM_TRY(post_round(wires, lane));
+      PDSIM_TRY(post_round(wires, context));
       in_flight_ = true;
       return true;
     }
     if (divides_at_end_)
-      PDSIM_TRY(lane.loaded.arithmetic.divide(lane, output_, output_elements_, call_.dtype, args_.size));
+      PDSIM_TRY(context.loaded.arithmetic.divide(context, output_, output_elements_, call_.dtype, args_.size));
     return false;
   }
 
-  Result<bool> go_on(const NcclLane& lane) {
-    if (std::exchange(in_flight_, false)) PDSIM_TRY(local_steps(lane));
-    return next_part(lane);
+  Result<bool> go_on(const NcclContext& context) {
+    if (std::exchange(in_flight_, false)) PDSIM_TRY(local_steps(context));
+    return next_part(context);
   }
 
  private:
@@ -114,28 +114,28 @@ class DevicePlan {
     return wires;
   }
 
-  Status local_steps(const NcclLane& lane) const {
-    const DeviceArithmetic& arithmetic = lane.loaded.arithmetic;
+  Status local_steps(const NcclContext& context) const {
+    const DeviceArithmetic& arithmetic = context.loaded.arithmetic;
     std::int64_t next_staged = staging_;
     for (const Step& s : plan_->steps()) {
-      if (s.kind == Step::Kind::copy) PDSIM_TRY(copy_slice(lane, s));
+      if (s.kind == Step::Kind::copy) PDSIM_TRY(copy_slice(context, s));
       if (s.kind != Step::Kind::receive_reduce && s.kind != Step::Kind::reduce) continue;
       const std::int64_t from =
           s.kind == Step::Kind::reduce ? at(s.from) : std::exchange(next_staged, next_staged + staged(s.slice));
-      PDSIM_TRY(arithmetic.reduce(lane, at(s.slice), from, s.slice.count, call_.dtype, call_.op));
+      PDSIM_TRY(arithmetic.reduce(context, at(s.slice), from, s.slice.count, call_.dtype, call_.op));
     }
     return {};
   }
 
-  Status copy_slice(const NcclLane& lane, const Step& s) const {
+  Status copy_slice(const NcclContext& context, const Step& s) const {
     const bool from_input = s.from.buffer == BufferId::input;
     if (s.slice.count == 0 || (from_input && in_place_)) return {};
     if (from_input && factor_ != 1.0)
-      return lane.loaded.arithmetic.scale(lane, at(s.slice), at(s.from), s.slice.count, call_.dtype, factor_);
-    const CudaCalls& cuda = lane.loaded.cuda;
+      return context.loaded.arithmetic.scale(context, at(s.slice), at(s.from), s.slice.count, call_.dtype, factor_);
+    const CudaCalls& cuda = context.loaded.cuda;
     return cuda_status(cuda,
-                       cuda.copy(lane.device + at(s.slice), lane.device + at(s.from),
-                                 static_cast<std::size_t>(bytes(s.slice)), cudaMemcpyDeviceToDevice, lane.stream),
+                       cuda.copy(context.device + at(s.slice), context.device + at(s.from),
+                                 static_cast<std::size_t>(bytes(s.slice)), cudaMemcpyDeviceToDevice, context.stream),
                        "cudaMemcpyAsync");
   }
 
@@ -159,7 +159,7 @@ Result<NcclFlight> plan_flight(const Collective& call, const Algorithm& plan, Ra
   auto run = std::make_shared<DevicePlan>(call, plan, rank, size);
   NcclFlight flight;
   PDSIM_TRY(run->place(flight));
-  flight.launch = [run](const NcclLane& lane) { return run->go_on(lane); };
+  flight.launch = [run](const NcclContext& context) { return run->go_on(context); };
   return flight;
 }
 

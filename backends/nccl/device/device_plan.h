@@ -2,7 +2,7 @@
 // and ncclRecv, and kernels combine what arrived. The host only enqueues.
 //
 //   bits     those of run_plan() (core/collectives/plan_runner.h), which this does on a device: same rounds, same order
-//   order    all on the lane's stream; NCCL has no tags, so plans of one communicator match in the order of their flights
+//   order    all on the context's stream; NCCL has no tags, so plans of one communicator match in the order of their flights
 //   memory   input, output, scratch and what a round receives before it is combined; the call's own is read when the flight is
 //            launched, and its output written whole when it has landed
 #pragma once

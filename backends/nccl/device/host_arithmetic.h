@@ -6,10 +6,10 @@
 
 namespace pdsim {
 
-Status reduce_on_host(const NcclLane& lane, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
+Status reduce_on_host(const NcclContext& context, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
                       ReduceOp op);
-Status scale_on_host(const NcclLane& lane, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype,
+Status scale_on_host(const NcclContext& context, std::int64_t to, std::int64_t from, std::int64_t count, DType dtype,
                      double factor);
-Status divide_on_host(const NcclLane& lane, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor);
+Status divide_on_host(const NcclContext& context, std::int64_t at, std::int64_t count, DType dtype, std::int64_t divisor);
 
 }  // namespace pdsim

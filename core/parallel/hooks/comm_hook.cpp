@@ -61,7 +61,7 @@ class CompressHook final : public CommHook {
  private:
   // Half the bytes, and nothing to cast.
   Result<HookFuture> start_sized(const HookBucket& bucket, CallOptions call) {
-    nn::Tensor compressed = nn::Tensor::sized(bucket.flat.shape(), half_.dtype, bucket.flat.has_memory());
+    nn::Tensor compressed = nn::Tensor::meta(bucket.flat.shape(), half_.dtype, bucket.flat.has_memory());
     call.async = true;
     const auto work = keeping(compressed, group_.all_reduce(compressed.mutable_view(), ReduceOp::sum, std::move(call)));
     if (!work.ok()) return work.error();

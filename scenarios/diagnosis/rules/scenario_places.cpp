@@ -54,7 +54,7 @@ void add_span(Diagnosis& diagnosis, const Report& report, int line, int column, 
   if (line <= 0) return;
   int width = 1;
   if (report.scenario != nullptr) {
-    for (const Take& take : report.scenario->model.takes) {
+    for (const Branch& take : report.scenario->model.branches) {
       look(take.path.mark, line, column, width);
       look(take.when.mark, line, column, width);
     }
@@ -77,7 +77,7 @@ bool is_given(const Report& report, Section section) {
 
 void add_model_spans(Diagnosis& diagnosis, const Report& report, Rank rank, const std::string& label) {
   if (report.scenario == nullptr) return;
-  for (const ModelChange& change : report.scenario->model.differs)
+  for (const ModelChange& change : report.scenario->model.per_rank)
     if (change.when.selects(rank, report.scenario->world.spec.node_of(rank), -1))
       add_mark(diagnosis, change.mark, label, true);
 }

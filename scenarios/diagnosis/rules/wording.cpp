@@ -49,7 +49,7 @@ std::string name_and_number(const Call& call) {
   return call.seq >= 0 ? fmt::format("{} #{}", call_text(call), call.seq) : call_text(call);
 }
 
-Evidence cite(Rank rank, const Call& call, std::string what) { return {rank, call.id, std::move(what)}; }
-Evidence cite(Rank rank, const Note& note, std::string what) { return {rank, note.call, std::move(what)}; }
+Evidence evidence_of(Rank rank, const Call& call, std::string what) { return {rank, call.id, std::move(what)}; }
+Evidence evidence_of(Rank rank, const Note& note, std::string what) { return {rank, note.call, std::move(what)}; }
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -23,7 +23,7 @@ std::vector<Rank> others(const Report& report, const std::vector<Rank>& ranks);
 // "all_reduce #3"; without the number where the call has none
 std::string name_and_number(const Call& call);
 
-Evidence cite(Rank rank, const Call& call, std::string what);
-Evidence cite(Rank rank, const Note& note, std::string what);
+Evidence evidence_of(Rank rank, const Call& call, std::string what);
+Evidence evidence_of(Rank rank, const Note& note, std::string what);
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -16,7 +16,7 @@
 
 namespace pdsim::scenarios::guests {
 
-// What is known of the processes by whoever has watched them.
+// What the watching process knows of the processes.
 struct WatchedEnd {
   bool quiet = false;           // nobody got on any more
   int ranks = 0;                // 0: as many as the records say

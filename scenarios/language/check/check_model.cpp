@@ -21,9 +21,9 @@ const nn::LayerSpec* layer_named(const Scenario& s, std::string_view name) {
   return nullptr;
 }
 
-// Sized layers alone take and give a column.
+// Meta layers alone take and give a column.
 bool gives_a_loss(const nn::LayerSpec& layer) {
-  return !nn::keeps_any_width(layer.kind) || layer.kind == nn::LayerKind::sized;
+  return !nn::keeps_any_width(layer.kind) || layer.kind == nn::LayerKind::meta;
 }
 
 std::vector<std::string_view> layer_names(const Scenario& s) {
@@ -159,9 +159,9 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
                             "a forward is of one model; give each part paths of its own");
   const bool compared = std::any_of(s.expect.values.begin(), s.expect.values.end(),
                                     [](const ExpectValue& v) { return !v.equals.empty(); });
-  if (!s.model.differs.empty() || !s.model.takes.empty() || s.data_parallel || s.optimizer.copies || compared)
+  if (!s.model.per_rank.empty() || !s.model.branches.empty() || s.data_parallel || s.optimizer.copies || compared)
     problems.error(parts->mark,
-                   "`parts` beside `differs`, `takes`, `data_parallel`, copies of an optimizer or `equals`",
+                   "`parts` beside `per_rank`, `branches`, `data_parallel`, copies of an optimizer or `equals`",
                    "these are about one model");
 }
 
@@ -171,9 +171,9 @@ void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, 
     const Node* node = layers.find(layer.name);
     if (node == nullptr || !node->is_map()) continue;
     const bool half = layer.dtype == DType::f16 || layer.dtype == DType::bf16;
-    if (half && layer.kind != nn::LayerKind::sized)
+    if (half && layer.kind != nn::LayerKind::meta)
       problems.error(node->find("dtype")->mark, fmt::format("`{}` computes in {}", layer.name, name_of(*layer.dtype)),
-                     "layers with values are f32 or f64; `sized` ones have any of the four");
+                     "layers with values are f32 or f64; `meta` ones have any of the four");
     const Entry* flops = entry_of(*node, "flops");
     if (flops == nullptr) continue;
     if (node->find("compute") != nullptr)
@@ -185,12 +185,12 @@ void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, 
 }
 
 // Of which not every operation and option knows what to do with sizes alone.
-void check_sized(const Node& document, const Scenario& s, Problems& problems) {
-  const auto is_sized = [](const nn::LayerSpec& layer) {
-    return layer.kind == nn::LayerKind::sized && !layer.shapes.empty();
+void check_meta(const Node& document, const Scenario& s, Problems& problems) {
+  const auto is_meta = [](const nn::LayerSpec& layer) {
+    return layer.kind == nn::LayerKind::meta && !layer.shapes.empty();
   };
   const auto& layers = s.model.spec.layers;
-  const auto found = std::find_if(layers.begin(), layers.end(), is_sized);
+  const auto found = std::find_if(layers.begin(), layers.end(), is_meta);
   if (found == layers.end()) return;
   const Node* ddp = document.find("ddp");
   if (s.ddp.options.comm_hook.kind == CommHookSpec::Kind::powersgd && ddp != nullptr)
@@ -231,14 +231,14 @@ void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
 
 // Layers that some ranks build instead: of the same names, with an order that names each once.
 void check_changes(const Node& model, const Scenario& s, Problems& problems) {
-  const Node* differs = model.find("differs");
-  if (differs == nullptr) return;
-  for (const Node& item : differs->items) {
+  const Node* per_rank = model.find("per_rank");
+  if (per_rank == nullptr) return;
+  for (const Node& item : per_rank->items) {
     check_when(item.find("when"), s, problems);
     if (const Node* layers = item.find("layers"))
       for (const Entry& entry : layers->entries)
         if (layer_named(s, entry.key) == nullptr)
-          problems.error(entry.mark, fmt::format("`differs` names an unknown layer `{}`", entry.key),
+          problems.error(entry.mark, fmt::format("`per_rank` names an unknown layer `{}`", entry.key),
                          suggestion(entry.key, layer_names(s), "layers are"));
     const Node* order = item.find("order");
     if (order == nullptr) continue;
@@ -251,7 +251,7 @@ void check_changes(const Node& model, const Scenario& s, Problems& problems) {
       problems.error(order->mark, "`order` does not name each layer once",
                      fmt::format("layers are {}", fmt::join(layer_names(s), ", ")));
   }
-  for (const ModelChange& change : s.model.differs)
+  for (const ModelChange& change : s.model.per_rank)
     for (const nn::LayerSpec& layer : change.layers)
       if (!nn::keeps_any_width(layer.kind) && (layer.out < 1 || layer.in > limits::width || layer.out > limits::width))
         problems.error(change.mark, fmt::format("`{}` has no width that it may have", layer.name),
@@ -288,11 +288,11 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
   check_parts(*model, s, problems);
   check_changes(*model, s, problems);
   if (const Node* layers = model->find("layers")) check_options(*layers, s.model.spec.layers, s, problems);
-  if (const Node* differs = model->find("differs"))
-    for (std::size_t i = 0; i < differs->items.size() && i < s.model.differs.size(); ++i)
-      if (const Node* layers = differs->items[i].find("layers"))
-        check_options(*layers, s.model.differs[i].layers, s, problems);
-  check_sized(document, s, problems);
+  if (const Node* per_rank = model->find("per_rank"))
+    for (std::size_t i = 0; i < per_rank->items.size() && i < s.model.per_rank.size(); ++i)
+      if (const Node* layers = per_rank->items[i].find("layers"))
+        check_options(*layers, s.model.per_rank[i].layers, s, problems);
+  check_meta(document, s, problems);
   check_embeddings(s, s.model.mark, problems);
   const Node* paths = model->find("paths");
   if (paths != nullptr) {
@@ -309,13 +309,13 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
     if (!linear && !layers->entries.empty())
       problems.error(layers->entries.front().mark, "the model has no width", "give it a linear or a batchnorm layer");
   }
-  const Node* takes = model->find("takes");
-  if (takes == nullptr) return;
+  const Node* branches = model->find("branches");
+  if (branches == nullptr) return;
   std::vector<std::string_view> names;
   for (const nn::PathSpec& path : s.model.spec.paths) names.push_back(path.name);
   if (names.empty()) names.push_back("full");
   const std::int64_t last = last_step(s);
-  for (const Node& item : takes->items) {
+  for (const Node& item : branches->items) {
     check_when(item.find("when"), s, problems);
     const Node* path = item.find("path");
     if (path != nullptr && std::find(names.begin(), names.end(), path->text) == names.end())

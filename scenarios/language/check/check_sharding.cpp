@@ -150,8 +150,8 @@ void check_tensor_parallel(const Scenario& s, const Entry& entry, Problems& prob
     if (const Node* names = entry.value.find(key)) check_layers_of(s, *names, seen, problems);
     check_split(s, entry.value, key, ranks, problems);
   }
-  if (!s.model.differs.empty())
-    problems.error(entry.mark, "`tensor_parallel` beside `differs`", "every rank has its part of the same layers");
+  if (!s.model.per_rank.empty())
+    problems.error(entry.mark, "`tensor_parallel` beside `per_rank`", "every rank has its part of the same layers");
   std::vector<nn::PathSpec> paths = s.model.spec.paths;
   if (paths.empty()) {
     paths.push_back({"full", {}});

@@ -68,11 +68,11 @@ std::int64_t largest_buffer(const std::vector<Operation>& program, std::int64_t 
 std::int64_t model_bytes(const Scenario& s) {
   const auto& layers = s.model.spec.layers;
   const bool values = std::any_of(layers.begin(), layers.end(), [](const nn::LayerSpec& layer) {
-    return layer.kind != nn::LayerKind::sized && nn::stored_elements(layer) > 0;
+    return layer.kind != nn::LayerKind::meta && nn::stored_elements(layer) > 0;
   });
   std::int64_t parameters = 0, activations = 0;
   for (const nn::LayerSpec& layer : layers) {
-    if (values || layer.kind != nn::LayerKind::sized) parameters += nn::stored_elements(layer);
+    if (values || layer.kind != nn::LayerKind::meta) parameters += nn::stored_elements(layer);
     activations += std::max<std::int64_t>(layer.out, 1) * s.batch;
     if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes + 1;
   }

@@ -170,7 +170,7 @@ inline constexpr std::array isend_keys{
 inline constexpr std::array irecv_keys{
     Key{.name = "src",
         .type = Type::integer,
-        .help = "the rank of the world that it comes from; any: whoever sends first; this or `group_src` must be given",
+        .help = "the rank of the world that it comes from; any: the first that sends; this or `group_src` must be given",
         .choices = any_source_words,
         .formerly = "peer",
         .bind = to<&CollectiveOptions::src>},

@@ -86,15 +86,16 @@ inline constexpr std::array layer_rows{
         .low = 1,
         .high = limits::width},
     Key{.name = "dropout", .type = Type::decimal, .help = "zeros with this probability", .high = 1},
-    Key{.name = "sized",
+    Key{.name = "meta",
         .type = Type::shapes,
         .help = "parameters of these shapes, without values: they take part in buckets and on the wire, and need no "
-                "memory and no arithmetic; it gives what it takes, and costs nothing but what `compute` says"},
+                "memory and no arithmetic; it gives what it takes, and costs nothing but what `compute` says",
+        .formerly = "sized"},
 };
 inline constexpr Key layer_keys[] = {
     {.name = "dtype",
      .type = Type::word,
-     .help = "of its parameters; what it takes is cast; default: the model's; f16 and bf16 of `sized` ones only",
+     .help = "of its parameters; what it takes is cast; default: the model's; f16 and bf16 of `meta` ones only",
      .choices = layer_dtype_words},
     {.name = "compute",
      .type = Type::duration,
@@ -122,11 +123,11 @@ inline constexpr Group layer{.title = "a layer",
 inline constexpr Key layer_key{.name = "layer", .type = Type::group, .help = "a layer", .group = &layer};
 inline constexpr Key part_key{.name = "part", .type = Type::names, .help = "its layers"};
 inline constexpr Key path_key{.name = "path", .type = Type::names, .help = "layers, in order"};
-inline constexpr Key take_keys[] = {
+inline constexpr Key branch_keys[] = {
     {.name = "path", .type = Type::name, .help = "the path that is taken", .required = true},
     {.name = "when", .type = Type::selectors, .help = "by whom and in which steps; default: always"},
 };
-inline constexpr Group take{.title = "model.takes", .help = "who takes which path when", .keys = take_keys};
+inline constexpr Group branch{.title = "model.branches", .help = "which ranks take which path when", .keys = branch_keys};
 inline constexpr Key change_keys[] = {
     {.name = "when", .type = Type::selectors, .help = "on which ranks", .required = true},
     {.name = "layers",
@@ -135,7 +136,7 @@ inline constexpr Key change_keys[] = {
      .element = &layer_key},
     {.name = "order", .type = Type::names, .help = "all layers, in the order in which they are registered"},
 };
-inline constexpr Group change{.title = "model.differs", .help = "what some ranks build instead", .keys = change_keys};
+inline constexpr Group change{.title = "model.per_rank", .help = "what some ranks build instead", .keys = change_keys};
 inline constexpr Key model_keys[] = {
     {.name = "layers",
      .type = Type::named,
@@ -150,11 +151,16 @@ inline constexpr Key model_keys[] = {
      .type = Type::named,
      .help = "models of their own, as generator and critic: each has a wrapper and an optimizer; a path stays in one",
      .element = &part_key},
-    {.name = "takes", .type = Type::groups, .help = "who takes which path when", .group = &take},
-    {.name = "differs",
+    {.name = "branches",
+     .type = Type::groups,
+     .help = "which ranks take which path when",
+     .group = &branch,
+     .formerly = "takes"},
+    {.name = "per_rank",
      .type = Type::groups,
      .help = "what some ranks build instead, as scripts with a branch do",
-     .group = &change},
+     .group = &change,
+     .formerly = "differs"},
     {.name = "dtype",
      .type = Type::word,
      .help = "of parameters, inputs and gradients",

@@ -140,7 +140,7 @@ inline constexpr std::array forward_keys{
         .bind = to<&ForwardOptions::output>},
     Key{.name = "path",
         .type = Type::name,
-        .help = "path of the model; default is what `takes` says",
+        .help = "path of the model; default is what `branches` says",
         .bind = to<&ForwardOptions::path>},
     Key{.name = "rows",
         .type = Type::integer,

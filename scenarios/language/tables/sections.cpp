@@ -385,7 +385,7 @@ constexpr Key document_keys[] = {
     {.name = "variants", .type = Type::named, .help = "the same with some values replaced", .element = &variant_key},
 };
 
-static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::sized) + 1);
+static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::meta) + 1);
 static_assert(hook_rows.size() == static_cast<std::size_t>(CommHookSpec::Kind::powersgd));
 
 }  // namespace

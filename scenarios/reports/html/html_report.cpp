@@ -78,21 +78,21 @@ std::string events_json(const TimelineEvents& events) {
 
 std::string finding_html(const Report& report, const Diagnosis& d) {
   std::string out = fmt::format("<p class=\"headline\">{}: {}</p>\n", escaped(d.id), escaped(d.headline));
-  if (report.world == pytorch_world && !report.run.ranks.empty()) {
+  if (report.world.is_dumps() && !report.run.ranks.empty()) {
     out += "<dl>\n";
     for (const AnswerLine& line : answer_to(report, d))
       out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escaped(line.text));
     out += "</dl>\n";
   }
   out += fmt::format("<p>{}</p>\n", escaped(d.why.empty() ? d.cause : d.why));
-  if (!d.inevitable.empty() && report.world != pytorch_world)
+  if (!d.inevitable.empty() && !report.world.is_dumps())
     out += fmt::format("<p class=\"quiet\">unavoidable {}</p>\n", escaped(d.inevitable));
   return d.fix.empty() ? out : out + fmt::format("<p><b>fix</b> <code>{}</code></p>\n", escaped(d.fix));
 }
 
 std::string summary(const Report& report, const std::string& name) {
   std::string out = fmt::format("<h1>{}</h1>\n", escaped(name));
-  if (report.world == pytorch_world) {  // nobody expected anything
+  if (report.world.is_dumps()) {  // nobody expected anything
     out += fmt::format("<p>{} rank{}, {}</p>\n", report.run.ranks.size(), report.run.ranks.size() == 1 ? "" : "s",
                        escaped(outcome_sentence(report)));
     for (const std::string& line : left_out_lines(report.left_out))

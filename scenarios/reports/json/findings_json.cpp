@@ -88,13 +88,13 @@ std::string render_findings(const Report& report) {
   const Scenario& s = *report.scenario;
   FindingJson json{{"version", findings_version},
                    {"job", s.variant.empty() ? s.name : s.name + "/" + s.variant},
-                   {"world", report.world},
+                   {"world", report.world.name()},
                    {"ranks", report.run.ranks.size()},
                    {"outcome", name_of(report.outcome)}};
   json["findings"] = FindingJson::array();
   for (const Diagnosis& d : report.findings) json["findings"].push_back(finding_json(report, d));
   if (report.unexplained_hangs > 0) json["more_hangs"] = report.unexplained_hangs;
-  if (report.world == pytorch_world) add_groups(json, report.run);
+  if (report.world.is_dumps()) add_groups(json, report.run);
   add_left_out(json, report.left_out);
   return printable_json(json.dump(-1, ' ', false, FindingJson::error_handler_t::replace)) + "\n";
 }

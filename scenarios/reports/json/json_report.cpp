@@ -66,12 +66,12 @@ Json variant_json(const Report& report, const std::vector<Report>& reports) {
     return json;
   }
   json["outcome"] = name_of(report.outcome);
-  if (report.world == "sim") {
+  if (report.world.is_simulated()) {
     json["simulated_ns"] = (run.deadlocked ? run.deadlock_at : run.elapsed).ns();
   } else {
     json["wall_ns"] = run.wall_ns;
   }
-  if (report.world == "sim") json["events"] = run.events;
+  if (report.world.is_simulated()) json["events"] = run.events;
   json["fingerprint"] = run.fingerprint ? Json(fingerprint_text(*run.fingerprint)) : Json();
   for (const BlockedRank& b : report.blocked) json["blocked"].push_back(blocked_json(b));
   if (!report.cycle.empty()) json["cycle"] = report.cycle;
@@ -108,7 +108,7 @@ std::string render_json(const std::vector<Report>& reports) {
   const Scenario& s = *reports.front().scenario;
   Json json{{"scenario", s.name},
             {"file", s.file},
-            {"world", reports.front().world},
+            {"world", reports.front().world.name()},
             {"ranks", s.world.spec.ranks()},
             {"seed", s.seed}};
   json["variants"] = Json::array();

@@ -18,7 +18,7 @@ std::string devices_section(const Report& report) {
   if (loads.empty()) return {};
   Time step{};
   for (const notes::DeviceLoad* load : loads) step = std::max(step, load->step);
-  const bool timed = report.world == "sim";
+  const bool timed = report.world.is_simulated();
   std::vector<std::vector<std::string>> rows{
       {"device", "rows", "parameters", "gradients", "optimizer", "activations", "memory"}};
   if (timed) rows.front().insert(rows.front().end(), {"computes", "of the step"});

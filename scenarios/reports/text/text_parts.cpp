@@ -68,7 +68,7 @@ std::string outcome_sentence(const Report& report) {
     const bool has_ended = std::all_of(run.ranks.begin(), run.ranks.end(),
                                        [](const RankResult& rank) { return rank.log.end != RankEnd::running; });
     if (!has_ended) return has_open_calls(run) ? "no open call is known to be stuck" : "no call is open";
-    return fmt::format("finished in {}", to_string(report.world == "sim" ? run.elapsed : Time{run.wall_ns * 1000}));
+    return fmt::format("finished in {}", to_string(report.world.is_simulated() ? run.elapsed : Time{run.wall_ns * 1000}));
   }
   if (report.outcome == Outcome::deadlock) {
     std::vector<std::string> places;
@@ -166,7 +166,7 @@ std::string waits_section(const Report& report) {
     groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), std::move(waits_for), b.any, b.why},
                b.rank);
   }
-  const bool dumped = report.world == pytorch_world;
+  const bool dumped = report.world.is_dumps();
   std::string out = report.run.deadlocked && dumped ? fmt::format("who waits for whom (nothing is recorded after {})\n",
                                                                   to_string(report.run.deadlock_at))
                     : report.run.deadlocked ? fmt::format("who waits for whom (no rank can make progress after {})\n",
@@ -341,7 +341,7 @@ std::string places_section(const Report& report) {
   if (report.divergence)
     for (const Divergence::Entry& entry : report.divergence->entries) {
       const RankLog& log = log_of(report.run, entry.rank);
-      if (entry.id < 0 && report.world == pytorch_world && blocked_at(report.blocked, entry.rank) != nullptr) continue;
+      if (entry.id < 0 && report.world.is_dumps() && blocked_at(report.blocked, entry.rank) != nullptr) continue;
       add(entry.rank, entry.id < 0 && !log.calls.empty() ? &log.calls.back() : call_by_id(log, entry.id));
     }
   for (const BlockedRank& b : report.blocked) add(b.rank, call_by_id(log_of(report.run, b.rank), b.call));
@@ -378,7 +378,7 @@ std::string replay_line(const Report& report, const std::string& strategy) {
   const Scenario& s = *report.scenario;
   std::string line = fmt::format("replay   pdsim scenario {}", s.file);
   if (!s.variant.empty()) line += " --variant " + s.variant;
-  if (report.world != "sim") return line + fmt::format(" --on {}\n", report.world);
+  if (!report.world.is_simulated()) return line + fmt::format(" --on {}\n", report.world.name());
   line += fmt::format(" --seed {}", s.seed);
   if (strategy != "fifo") line += fmt::format(" --strategy {}", strategy);
   return line + "\n";

@@ -34,7 +34,7 @@ std::string header(const Report& report) {
   const sim::WorldSpec& w = s.world.spec;
   std::string ranks = fmt::format("{} rank{}", w.ranks(), w.ranks() == 1 ? "" : "s");
   if (w.two_level) ranks = fmt::format("{} nodes x {} ranks", w.nodes, w.ranks_per_node);
-  if (report.world != "sim") return fmt::format("{}   {}, real {}\n\n", s.name, ranks, report.world);
+  if (!report.world.is_simulated()) return fmt::format("{}   {}, real {}\n\n", s.name, ranks, report.world.name());
   const sim::Link& link = w.two_level ? w.inter : w.intra;
   return fmt::format("{}   {}{}, {} semantics, {}, {}, seed {}\n\n", s.name, ranks, topology_of(w), w.backend,
                      to_string(link.latency),
@@ -201,7 +201,7 @@ std::string last_line(const std::vector<Report>& reports) {
     }
     simulated += r.run.deadlocked ? r.run.deadlock_at : r.run.elapsed;
     wall_ns += r.run.wall_ns;
-    is_sim = is_sim && r.world == "sim";
+    is_sim = is_sim && r.world.is_simulated();
   }
   const bool named = reports.size() > 1 || !reports.front().scenario->variant.empty();
   std::string out = named ? fmt::format("{} of {} variants as expected", held, reports.size() - skipped)

@@ -155,7 +155,7 @@ std::string step_labels(const Report& report, const Window& window) {
 // Not where ranks of a dump are missing only because they wait elsewhere.
 bool is_cause(const Report& report) {
   if (!report.divergence) return false;
-  if (report.world != pytorch_world || report.divergence->field != DivergenceKind::missing) return true;
+  if (!report.world.is_dumps() || report.divergence->field != DivergenceKind::missing) return true;
   const auto& entries = report.divergence->entries;
   return std::any_of(entries.begin(), entries.end(), [&](const Divergence::Entry& e) {
     return e.id < 0 && blocked_at(report.blocked, e.rank) == nullptr;
@@ -163,7 +163,7 @@ bool is_cause(const Report& report) {
 }
 
 std::string axis(const Report& report, const Window& window) {
-  std::string line = report.world == pytorch_world ? WallClock(report.run).time(window.begin) : to_string(window.begin);
+  std::string line = report.world.is_dumps() ? WallClock(report.run).time(window.begin) : to_string(window.begin);
   if (is_cause(report) && report.divergence->at >= window.begin)
     write_at(line, window.at(report.divergence->at), fmt::format("^ first divergence: #{}", report.divergence->seq));
   return line;

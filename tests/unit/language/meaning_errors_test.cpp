@@ -145,17 +145,17 @@ TEST(MeaningError, WantsThePathOfAStoreFile) {
 
 TEST(MeaningError, WantsKnownPathsAndWarnsOfStepsNeverRun) {
   EXPECT_EQ(report_of(with("  layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 8}, head: {linear: [8, 1]}}",
-                           R"(  takes: [{path: shrt, when: {step: 7}}]
+                           R"(  branches: [{path: shrt, when: {step: 7}}]
   layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 8}, head: {linear: [8, 1]}})")),
             R"(error[scenario]: unknown path `shrt`
   --> mine.yaml:8:18
   |
-8 |   takes: [{path: shrt, when: {step: 7}}]
+8 |   branches: [{path: shrt, when: {step: 7}}]
   |                  ^^^^ did you mean `short`?
 warning[scenario]: step 7 is never run
   --> mine.yaml:8:37
   |
-8 |   takes: [{path: shrt, when: {step: 7}}]
+8 |   branches: [{path: shrt, when: {step: 7}}]
   |                                     ^ steps are 0..2
 )");
 }

@@ -88,7 +88,7 @@ world: {nodes: 2, ranks_per_node: 2}
 model:
   layers: {trunk: {linear: [4, 4]}, aux: {linear: [4, 4]}}
   paths: {full: [trunk, aux], short: [trunk]}
-  takes: [{path: short, when: {rank: 1.., step: 2}}]
+  branches: [{path: short, when: {rank: 1.., step: 2}}]
 program:
   - init_process_group: {method: env}
   - train: {steps: 4, do: [forward, backward]}

@@ -16,42 +16,42 @@ std::string expecting(std::string_view text) { return report_of(with("expect: {o
 bool says(const std::string& report, std::string_view what) { return report.find(what) != std::string::npos; }
 
 TEST(TimingError, LayersWithTimesAndSizesAreFine) {
-  for (const char* text : {"norm: {batchnorm: 8, compute: 3ms}", "norm: {sized: [[4096, 25088], [4096]]}",
-                           "norm: {sized: 25557032, dtype: bf16, compute: 1ms, backward: 0ms}", "norm: {sized: []}",
-                           "norm: {sized: [[]], frozen: true}"})
+  for (const char* text : {"norm: {batchnorm: 8, compute: 3ms}", "norm: {meta: [[4096, 25088], [4096]]}",
+                           "norm: {meta: 25557032, dtype: bf16, compute: 1ms, backward: 0ms}", "norm: {meta: []}",
+                           "norm: {meta: [[]], frozen: true}"})
     EXPECT_EQ(layer(text), "") << text;
   EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: 2\n  device_speed: 19.5TFLOP/s")), "");
 }
 
 TEST(TimingError, AShapeIsAListOfWholeNumbers) {
-  EXPECT_EQ(layer("norm: {sized: [4096, 25088]}"), R"(error[scenario]: `sized`: a list is not a list of shapes
-  --> mine.yaml:8:51
+  EXPECT_EQ(layer("norm: {meta: [4096, 25088]}"), R"(error[scenario]: `meta`: a list is not a list of shapes
+  --> mine.yaml:8:50
   |
-8 |   layers: {trunk: {linear: [4, 8]}, norm: {sized: [4096, 25088]}, head: {linear: [8, 1]}}
-  |                                                   ^^^^^^^^^^^^^ expected shapes such as [[64, 3, 7, 7], [64]], or a number of elements; 1099511627776 elements at most
+8 |   layers: {trunk: {linear: [4, 8]}, norm: {meta: [4096, 25088]}, head: {linear: [8, 1]}}
+  |                                                  ^^^^^^^^^^^^^ expected shapes such as [[64, 3, 7, 7], [64]], or a number of elements; 1099511627776 elements at most
 )");
   for (const char* text : {"[[-1]]", "[[1.5]]", "[[a]]", "{a: 1}", "1e6", "[[2097152, 2097152]]",
                            "[[4294967296, 4294967296, 4294967296]]", "[[1099511627776], [1]]"})
-    EXPECT_TRUE(says(layer(std::string("norm: {sized: ") + text + "}"), "list of shapes")) << text;
+    EXPECT_TRUE(says(layer(std::string("norm: {meta: ") + text + "}"), "list of shapes")) << text;
 }
 
 TEST(TimingError, ArithmeticNeedsADeviceAndStandsInsteadOfATime) {
-  EXPECT_EQ(layer("norm: {sized: [], flops: 2GFLOP}"), R"(error[scenario]: `flops` without the speed of a device
-  --> mine.yaml:8:55
+  EXPECT_EQ(layer("norm: {meta: [], flops: 2GFLOP}"), R"(error[scenario]: `flops` without the speed of a device
+  --> mine.yaml:8:54
   |
-8 | ... {trunk: {linear: [4, 8]}, norm: {sized: [], flops: 2GFLOP}, head: {linear: [8, 1]}}
+8 | ...: {trunk: {linear: [4, 8]}, norm: {meta: [], flops: 2GFLOP}, head: {linear: [8, 1]}}
   |                                                 ^^^^^ give `device_speed: 19.5TFLOP/s` in world, or `compute` instead
 )");
-  EXPECT_TRUE(says(layer("norm: {sized: [], flops: 2GFLOP, compute: 1ms}"), "`flops` beside `compute`"));
-  EXPECT_TRUE(says(layer("norm: {sized: [], flops: 2GB}"), "`2GB` is not an amount of arithmetic"));
+  EXPECT_TRUE(says(layer("norm: {meta: [], flops: 2GFLOP, compute: 1ms}"), "`flops` beside `compute`"));
+  EXPECT_TRUE(says(layer("norm: {meta: [], flops: 2GB}"), "`2GB` is not an amount of arithmetic"));
   EXPECT_TRUE(says(report_of(with("  ranks: 2", "  ranks: 2\n  device_speed: 0TFLOP/s")), "never gets done"));
 }
 
 TEST(TimingError, ValuesAreWhatSizedLayersDoNotHave) {
   EXPECT_TRUE(says(layer("norm: {batchnorm: 8, dtype: bf16}"), "`norm` computes in bf16"));
-  const std::string sized = with("norm: {batchnorm: 8}", "norm: {sized: [[8]]}");
+  const std::string meta = with("norm: {batchnorm: 8}", "norm: {meta: [[8]]}");
   const auto also = [&](std::string_view old, std::string_view now) {
-    std::string text = sized;
+    std::string text = meta;
     return report_of(text.replace(text.find(old), old.size(), now));
   };
   EXPECT_TRUE(says(also("  - barrier\n", "  - checkpoint: {path: a}\n"), "`checkpoint` of parameters without values"));

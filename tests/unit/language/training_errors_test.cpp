@@ -79,7 +79,7 @@ TEST(TrainingError, KeepsEveryLayerInOnePartAndEveryPathInside) {
   EXPECT_NE(parts("  paths: {up: [trunk, norm]}\n  parts: {encoder: [trunk, norm], decoder: [head]}\n")
                 .find("no path goes through part `decoder`"),
             std::string::npos);
-  EXPECT_NE(parts(paths + "  parts: {encoder: [trunk, norm], decoder: [head]}\n  takes: [{path: down}]\n")
+  EXPECT_NE(parts(paths + "  parts: {encoder: [trunk, norm], decoder: [head]}\n  branches: [{path: down}]\n")
                 .find("`parts` beside"),
             std::string::npos);
 }

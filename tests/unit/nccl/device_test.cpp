@@ -23,7 +23,7 @@ TEST(NcclWithoutADevice, KernelsEndWithAnErrorThatSaysWhatIsMissing) {
   if (probe_nccl().yes) GTEST_SKIP() << "there is a device";
   const Result<NcclLibrary> library = load_nccl();
   if (!library.ok()) GTEST_SKIP() << library.error().message;
-  const NcclLane lane{*library, nullptr, nullptr, nullptr, nullptr, nullptr};
+  const NcclContext lane{*library, nullptr, nullptr, nullptr, nullptr, nullptr};
   const Status status = library->arithmetic.reduce(lane, 0, 0, 8, DType::i32, ReduceOp::bxor);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, Code::unavailable) << status.error().message;
@@ -43,7 +43,7 @@ class OnADevice : public ::testing::Test {
     ASSERT_EQ(library_->cuda.make_stream(&stream_, cudaStreamNonBlocking), cudaSuccess);
     const auto buffer = staging_->take(bytes);
     ASSERT_TRUE(buffer.ok()) << buffer.error().message;
-    lane_.emplace(NcclLane{*library_, nullptr, stream_, buffer->device, buffer->host, buffer->works});
+    lane_.emplace(NcclContext{*library_, nullptr, stream_, buffer->device, buffer->host, buffer->works});
   }
   void TearDown() override {
     if (stream_ == nullptr) return;
@@ -73,7 +73,7 @@ class OnADevice : public ::testing::Test {
 
   std::optional<NcclLibrary> library_;
   std::optional<NcclStaging> staging_;
-  std::optional<NcclLane> lane_;
+  std::optional<NcclContext> lane_;
   cudaStream_t stream_ = nullptr;
 };
 

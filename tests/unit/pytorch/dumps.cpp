@@ -112,7 +112,7 @@ std::unique_ptr<Diagnosed> diagnosed(const std::vector<DumpScript>& ranks, std::
   auto result = std::make_unique<Diagnosed>();
   Result<RunRecord> run = run_of(dumps, unreadable);
   PDSIM_CHECK(run.ok(), "dumps written by hand are well formed");
-  result->report = analyse(result->scenario, std::move(*run), std::string(pytorch_world));
+  result->report = analyse(result->scenario, std::move(*run), RunWorld(pytorch_world));
   return result;
 }
 

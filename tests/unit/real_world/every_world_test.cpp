@@ -63,7 +63,7 @@ TEST_P(EveryRealWorld, NamesTheRankAndTheSignalThatEndedItWheneverThatWas) {
     ASSERT_EQ(record.ranks.size(), 2U);
     EXPECT_FALSE(record.deadlocked) << point;
     EXPECT_EQ(record.ranks[1].log.end, RankEnd::died) << point;
-    const Report report = analyse(scenario, record, std::string(GetParam()));
+    const Report report = analyse(scenario, record, RunWorld(GetParam()));
     SCOPED_TRACE(point + "\n" + render_text({report}, {}));
     EXPECT_EQ(report.outcome, Outcome::error);
     ASSERT_TRUE(report.diagnosis() != nullptr);

@@ -31,7 +31,7 @@ class RealDiagnosis : public ::testing::Test {
     options.patience = 500_ms;
     Result<RunRecord> record = real_world("gloo")->run(scenario_, options, {});
     EXPECT_TRUE(record.ok()) << record.error().message;
-    return analyse(scenario_, record.ok() ? std::move(*record) : RunRecord{}, "gloo");
+    return analyse(scenario_, record.ok() ? std::move(*record) : RunRecord{}, RunWorld("gloo"));
   }
   Scenario scenario_;
 };
@@ -83,7 +83,7 @@ TEST_F(RealDiagnosis, ASavedRecordTellsTheSame) {
   const Report report = report_of("barrier_against_all_reduce", 2);
   Result<SavedRun> saved = run_from_jsonl(events_jsonl(report.run));
   ASSERT_TRUE(saved.ok()) << saved.error().message;
-  const Report again = analyse(scenario_, std::move(saved->run), "gloo");
+  const Report again = analyse(scenario_, std::move(saved->run), RunWorld("gloo"));
   ASSERT_TRUE(again.diagnosis() != nullptr);
   EXPECT_EQ(again.diagnosis()->headline, report.diagnosis()->headline);
 }

@@ -98,7 +98,7 @@ TEST_F(Artifacts, TheJsonHasTheKeysOfTheContract) {
 }
 
 TEST_F(Artifacts, ARealWorldHasWallTimeAndNoFingerprint) {
-  report_.world = "gloo";
+  report_.world = RunWorld("gloo");
   report_.run.fingerprint.reset();
   report_.run.wall_ns = 42;
   const auto variant = nlohmann::json::parse(render_json({report_})).at("variants").at(0);

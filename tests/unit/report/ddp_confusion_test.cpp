@@ -36,7 +36,7 @@ struct RandomTraining {
   std::string text() const {
     const std::string norm = has_norm ? "    norm: {batchnorm: 8}\n" : "", in_path = has_norm ? "norm, " : "";
     const std::string takes =
-        skips ? fmt::format("  takes:\n    - {{path: short, when: {{rank: {}, step: {}}}}}\n", culprit, step) : "";
+        skips ? fmt::format("  branches:\n    - {{path: short, when: {{rank: {}, step: {}}}}}\n", culprit, step) : "";
     return fmt::format(
         "pdsim: 1\nname: generated\nsummary: A planted mistake.\nseed: 7\n"
         "world: {{ranks: {}, backend: {}, link: {{latency: 5us, bandwidth: 25GB/s}}}}\n"

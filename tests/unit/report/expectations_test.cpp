@@ -131,7 +131,7 @@ TEST_F(Expectations, ATimeNearToASimulatedOneIsNotAskedOfARealWorld) {
   scripts[0].wait({4'838'000'000}).returns();
   scripts[1].returns();
   const auto verdict_on = [&](const char* world) {
-    Report report = analyse(scenario_, run_of(scripts), world);
+    Report report = analyse(scenario_, run_of(scripts), RunWorld(world));
     check_expectations(report);
     return report.verdict;
   };
@@ -164,7 +164,7 @@ TEST_F(Expectations, TimeIsThatOfTheEnd) {
 TEST_F(Expectations, ARealWorldMayHaveItsOwnOrBeSkippedWithAReason) {
   scenario_.real["gloo"].skip = true;
   scenario_.real["gloo"].why = "real sockets have no seed";
-  Report report = analyse(scenario_, run_of(hang_), "gloo");
+  Report report = analyse(scenario_, run_of(hang_), RunWorld("gloo"));
   check_expectations(report);
   EXPECT_EQ(report.verdict, Verdict::skip);
   scenario_.real["gloo"].skip = false;

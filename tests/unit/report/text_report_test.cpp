@@ -78,7 +78,7 @@ TEST(TextReport, FitsThePageAndSaysEverything) {
 
 TEST(TextReport, TellsNoTimeOfAFixOnARealWorldWhereOneRunIsNoMeasurement) {
   Two two;
-  for (Report& r : two.reports) r.world = "gloo";
+  for (Report& r : two.reports) r.world = RunWorld("gloo");
   const std::string text = render_text(two.reports, {false, false, "", source(), "fifo"});
   EXPECT_NE(text.find("costs 1 more collective per step"), std::string::npos) << text;
 }

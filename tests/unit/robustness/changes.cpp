@@ -68,7 +68,7 @@ std::optional<Changed> other_layer_names(const Scenario& s, const Culprits& culp
   if (c.scenario.tensor_parallel)
     for (auto* layers : {&c.scenario.tensor_parallel->colwise, &c.scenario.tensor_parallel->rowwise})
       for (std::string& layer : *layers) rename(layer);
-  for (ModelChange& change : model.differs) {
+  for (ModelChange& change : model.per_rank) {
     for (nn::LayerSpec& layer : change.layers) rename(layer.name);
     for (std::string& layer : change.order) rename(layer);
   }
@@ -135,8 +135,8 @@ std::optional<Changed> one_rank_more(const Scenario& s, const Culprits& culprits
     copy_in(op.when, ranks, original);
     if (auto* made = std::any_cast<NewGroupOptions>(&op.options)) made->ranks = with_copy(made->ranks, ranks, original);
   });
-  for (Take& take : more.model.takes) copy_in(take.when, ranks, original);
-  for (ModelChange& change : more.model.differs) copy_in(change.when, ranks, original);
+  for (Branch& take : more.model.branches) copy_in(take.when, ranks, original);
+  for (ModelChange& change : more.model.per_rank) copy_in(change.when, ranks, original);
   for (Fault& fault : more.faults) fault.spec.match.rank = with_copy(fault.spec.match.rank, ranks, original);
   more.world.spec.faults.clear();
   for (const Fault& fault : more.faults) more.world.spec.faults.push_back(fault.spec);

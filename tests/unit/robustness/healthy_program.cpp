@@ -163,7 +163,7 @@ class Writer {
     if (unused_) {
       out += fmt::format("  paths: {{full: [body, {0}aux, head], short: [body, {0}head]}}\n", norm);
       const int skips = rank();
-      out += fmt::format("  takes: [{{path: short, when: {{rank: {}, step: {}}}}}]\n", skips, below(3));
+      out += fmt::format("  branches: [{{path: short, when: {{rank: {}, step: {}}}}}]\n", skips, below(3));
     }
     const std::string_view cap = pick<3>({"64B", "1KiB", "25MiB"});
     const std::string_view buffers = pick<2>({"true", "false"});

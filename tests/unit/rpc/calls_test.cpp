@@ -122,7 +122,7 @@ TEST(RpcCalls, CarryTensorsOfAnySizeWithTheirTime) {
         [&](Rpc& rpc, RankEnvironment& env) -> Status {
           if (env.rank == 1) return {};
           const std::int64_t n = time == &small ? 10 : 10'000'000;
-          const auto numel = rpc.rpc_sync("worker1", "numel", {nn::Tensor::sized({n}, DType::f32)});
+          const auto numel = rpc.rpc_sync("worker1", "numel", {nn::Tensor::meta({n}, DType::f32)});
           if (!numel.ok()) return numel.error();
           EXPECT_EQ(numel->as<std::int64_t>(), n);
           return {};

@@ -67,14 +67,14 @@ TEST(BadModel, WithoutParametersIsRefusedByTheWrapper) {
 
 TEST(BadModel, FrozenOnOneRankRaisesThereAlone) {
   const auto [file, report] = run(
-      "model: {layers: {head: {linear: [4, 1]}}, differs: [{when: {rank: 1}, layers: {head: {linear: [4, 1], frozen: "
+      "model: {layers: {head: {linear: [4, 1]}}, per_rank: [{when: {rank: 1}, layers: {head: {linear: [4, 1], frozen: "
       "true}}}]}\nprogram: [init_process_group, {train: {steps: 1}}]\n");
   EXPECT_EQ(errors_of(report), "rank 1, ddp-not-needed; rank 0, peer-closed");
 }
 
 TEST(BadModel, WithParametersOfNoSizeTrains) {
   const auto [file, report] =
-      run("model: {layers: {head: {linear: [4, 1]}, none: {sized: [[0], [0, 5]]}}}\nprogram: [init_process_group, "
+      run("model: {layers: {head: {linear: [4, 1]}, none: {meta: [[0], [0, 5]]}}}\nprogram: [init_process_group, "
           "{train: {steps: 3}}]\n",
           "{outcome: ok, diagnosis: none, values: [{tensor: head.weight, across_ranks: equal}]}");
   EXPECT_EQ(report.verdict, Verdict::pass) << errors_of(report);
@@ -151,7 +151,7 @@ TEST(BadCheckpoint, ThatIsNoneIsCorrupt) {
 
 TEST(BadCheckpoint, OfAnotherModelNamesWhatDiffersOnTheRankThatLoadsIt) {
   const auto [file, report] =
-      run("model: {layers: {head: {linear: [4, 1]}}, differs: [{when: {rank: 1}, layers: {head: {linear: [8, 1]}}}]}\n"
+      run("model: {layers: {head: {linear: [4, 1]}}, per_rank: [{when: {rank: 1}, layers: {head: {linear: [8, 1]}}}]}\n"
           "ddp: none\nprogram: [init_process_group, {checkpoint: {path: m}, when: {rank: 1}}, barrier, "
           "{load_checkpoint: {path: m}}]\n");
   EXPECT_EQ(errors_of(report), "rank 0, state-dict-mismatch");

@@ -11,7 +11,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-constexpr const char* two_layers = "{a: {sized: [[1000, 100]], compute: 1ms}, b: {sized: [[1000, 50]], compute: 2ms}}";
+constexpr const char* two_layers = "{a: {meta: [[1000, 100]], compute: 1ms}, b: {meta: [[1000, 50]], compute: 2ms}}";
 
 // "pass", or the first expectation that did not hold and what came; of four ranks, whose optimizer takes no time.
 std::string checked(const std::string& expect, const std::string& ddp = "{}", const std::string& layers = two_layers,
@@ -58,7 +58,7 @@ TEST(SizedModel, HasBucketsOfItsBytes) {
 
 TEST(SizedModel, SendsHalfTheBytesInAShortTypeOrThroughAHook) {
   constexpr const char* half =
-      "{a: {sized: [[1000, 100]], dtype: f16, compute: 1ms}, b: {sized: [[1000, 50]], dtype: f16, compute: 2ms}}";
+      "{a: {meta: [[1000, 100]], dtype: f16, compute: 1ms}, b: {meta: [[1000, 50]], dtype: f16, compute: 2ms}}";
   EXPECT_EQ(
       checked("buckets: {bytes: [100000, 200000]}, step_time: {near: 9.042ms, within: 0}", "{bucket_cap: 0B}", half),
       "pass");
@@ -76,7 +76,7 @@ TEST(SizedModel, ServesEveryOptionOfDdp) {
 }
 
 TEST(SizedModel, MixesWithLayersThatCompute) {
-  constexpr const char* mixed = "{a: {linear: [4, 4]}, s: {sized: [[1000, 100], [100]]}, b: {linear: [4, 4]}}";
+  constexpr const char* mixed = "{a: {linear: [4, 4]}, s: {meta: [[1000, 100], [100]]}, b: {linear: [4, 4]}}";
   EXPECT_EQ(checked("values: [{tensor: a.weight, equals: single_process, tolerance: 1e-6}, {tensor: b.bias.grad, "
                     "across_ranks: equal}], buckets: {bytes: [400560]}",
                     "{}", mixed),
@@ -87,7 +87,7 @@ TEST(SizedModel, MixesWithLayersThatCompute) {
 }
 
 TEST(SizedModel, NeedsNoMemory) {
-  constexpr const char* large = "{a: {sized: 70000000000, dtype: bf16, compute: 1s}}";  // 140GB on each rank
+  constexpr const char* large = "{a: {meta: 70000000000, dtype: bf16, compute: 1s}}";  // 140GB on each rank
   EXPECT_EQ(checked("buckets: {bytes: [140000000000]}", "{}", large), "pass");
 }
 

@@ -16,7 +16,7 @@ nn::ModuleSpec sized_model(std::int64_t parameters, DType dtype) {
   for (int i = 0; i < 10; ++i) {
     nn::LayerSpec layer;
     layer.name = "layer" + std::to_string(i);
-    layer.kind = nn::LayerKind::sized;
+    layer.kind = nn::LayerKind::meta;
     layer.shapes = {{parameters / 10}};
     layer.dtype = dtype;
     spec.layers.push_back(layer);

@@ -97,7 +97,7 @@ Analysed analysed(scenarios::guests::GuestRun run, const RunFlags& flags) {
   scenario.file = script;
   scenario.seed = result.run.world.seed;
   scenario.world.spec = result.run.world;
-  const std::string world = result.run.library.empty() ? "sim" : result.run.library;
+  const auto world = result.run.library.empty() ? scenarios::RunWorld() : scenarios::RunWorld(result.run.library);
   if (!result.run.record.ranks.empty())
     result.report = scenarios::analyse(scenario, std::move(result.run.record), world);
   if (const std::string file = scenarios::guests::speak_of_script(result.report); !file.empty()) scenario.file = file;

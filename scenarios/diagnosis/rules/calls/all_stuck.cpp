@@ -44,7 +44,7 @@ std::optional<Diagnosis> stuck_in_dump(const Report& report) {
       "check the network between these ranks and their devices (NCCL_DEBUG=INFO, the kernel's log for Xid errors); the "
       "calls of the ranks agree";
   d.fix_lines = {"if the job was running well when the dumps were written, nothing is wrong"};
-  d.evidence.push_back(cite(ranks.front(), *call, fmt::format("is in {}", name_and_number(*call))));
+  d.evidence.push_back(evidence_of(ranks.front(), *call, fmt::format("is in {}", name_and_number(*call))));
   d.inevitable_at = call->issued;
   return d;
 }

@@ -37,8 +37,8 @@ Found first_without_wait(const Report& report, notes::Waited waited, std::string
       if (call == nullptr) continue;
       add_once(d.ranks, result.log.rank);
       if (d.evidence.size() < 4) {
-        d.evidence.push_back(cite(result.log.rank, *call, fmt::format("{} was started here", call->name)));
-        d.evidence.push_back(cite(
+        d.evidence.push_back(evidence_of(result.log.rank, *call, fmt::format("{} was started here", call->name)));
+        d.evidence.push_back(evidence_of(
             result.log.rank, *note,
             fmt::format("{} its tensor without a {}", verb, waited == notes::Waited::no ? "wait" : "synchronize")));
       }

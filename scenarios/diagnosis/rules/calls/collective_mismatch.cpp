@@ -232,7 +232,7 @@ std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
     for (const Camp& camp : camps)
       d.ranks.insert(d.ranks.end(), &camp == &*culprit ? camp.ranks.end() : camp.ranks.begin(), camp.ranks.end());
   for (const Camp& camp : camps)
-    d.evidence.push_back(cite(camp.ranks.front(), *camp.call, fmt::format("{} as #{}", camp_text(camp, at), at.seq)));
+    d.evidence.push_back(evidence_of(camp.ranks.front(), *camp.call, fmt::format("{} as #{}", camp_text(camp, at), at.seq)));
   if (by_eval) {
     explain_eval(d, report, *culprit, *other);
   } else if (by_forward) {
@@ -275,7 +275,7 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
         "saying how many bytes came and how many it expected", e.rank);
     d.fix = fmt::format("pass the same count and dtype in {} on every rank", call_text(*last));
     d.fix_lines = {"world: {debug: detail} compares them before each collective, and names the ranks"};
-    d.evidence.push_back(cite(e.rank, *last, fmt::format("was in {} when the connection closed", theirs)));
+    d.evidence.push_back(evidence_of(e.rank, *last, fmt::format("was in {} when the connection closed", theirs)));
     add_span(d, report, last->site.line, last->site.column, fmt::format("rank {} was here", e.rank), true);
     d.inevitable_at = last->issued;
     d.inevitable = fmt::format("since {}: rank {} called {}", to_string(last->issued), e.rank, theirs);

@@ -38,7 +38,7 @@ void tell_host_waits(Diagnosis& d, const Report& report, const std::vector<HostW
   for (const HostWait& wait : waits) {
     const Site& site = wait.call->site;
     add_span(d, report, site.line, site.column, fmt::format("rank {} waits here for its GPU", wait.rank), false);
-    d.evidence.push_back(cite(wait.rank, *wait.call, "waits for everything that its GPU was given"));
+    d.evidence.push_back(evidence_of(wait.rank, *wait.call, "waits for everything that its GPU was given"));
     places.push_back({Mark{site.line, site.column, 1}, wait.call->name});
     add_once(lines, {std::to_string(site.line)});
   }
@@ -86,7 +86,7 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
       "away, the same program may pass.",
       capitalised(where));
   d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
-  if (report.world == pytorch_world) {
+  if (report.world.is_dumps()) {
     d.why = fmt::format(
         "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
         "that is in another one of them.",

@@ -43,7 +43,7 @@ std::optional<Diagnosis> root_not_in_group(const Report& report) {
     if (named == log.rank) continue;  // it speaks of itself: it has not made the group
     add_once(d.ranks, log.rank);
     d.evidence.push_back(
-        cite(log.rank, *call, fmt::format("{} names rank {}, which is not in {}", call->name, named, theirs)));
+        evidence_of(log.rank, *call, fmt::format("{} names rank {}, which is not in {}", call->name, named, theirs)));
     if (first == nullptr) first = call, group = theirs, rank = named, instead = meant(log, theirs, named);
   }
   if (first == nullptr) return std::nullopt;
@@ -74,10 +74,10 @@ std::optional<Diagnosis> outside_of_group(const Report& report) {
       const Note& first = *outside.front();
       if (d.evidence.size() < 4) {
         d.evidence.push_back(
-            cite(result.log.rank, first,
+            evidence_of(result.log.rank, first,
                  fmt::format("called {} of group {}, to which it does not belong",
                              first.as<notes::NotAMember>().operation, first.as<notes::NotAMember>().group)));
-        d.evidence.push_back(cite(result.log.rank, *read, "used the tensor as if it held the result"));
+        d.evidence.push_back(evidence_of(result.log.rank, *read, "used the tensor as if it held the result"));
       }
       if (use == nullptr || read->at < use->at) call = &first, use = read;
     }

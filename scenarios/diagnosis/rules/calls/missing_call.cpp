@@ -86,7 +86,7 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
   d.fix_lines = {"in the program, look for a loop that runs more often on some ranks (uneven data), an early return, "
                  "an exception, or an "
                  "`if rank == ...`"};
-  d.evidence.push_back(cite(here.front(), *call, fmt::format("waits in {}", where)));
+  d.evidence.push_back(evidence_of(here.front(), *call, fmt::format("waits in {}", where)));
   if (came_alone(report, here, *call)) {
     d.ranks = here;
     d.waiting.clear();
@@ -136,7 +136,7 @@ std::optional<Diagnosis> missing_call(const Report& report) {
            fmt::format("never called {} #{}: it {}", call != nullptr ? call_text(*call) : "it", at.seq, place)});
   }
   if (call == nullptr || d.ranks.empty()) return std::nullopt;
-  d.evidence.push_back(cite(waiting.front(), *call, fmt::format("waits in {} #{}", call_text(*call), at.seq)));
+  d.evidence.push_back(evidence_of(waiting.front(), *call, fmt::format("waits in {} #{}", call_text(*call), at.seq)));
   const std::vector<Rank> missing = d.ranks;
   const std::string culprits = ranks_text(missing);
   d.headline = fmt::format("{} in {} #{} for {}, which never called it", who(waiting, "waits", "wait"),

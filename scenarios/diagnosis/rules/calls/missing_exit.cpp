@@ -51,7 +51,7 @@ std::optional<Diagnosis> left_undone(const Report& report) {
     Diagnosis d;
     const std::string what = name_and_number(*call);
     d.ranks = {rank};
-    d.evidence.push_back(cite(rank, *call, fmt::format("{} still ran when the rank ended", what)));
+    d.evidence.push_back(evidence_of(rank, *call, fmt::format("{} still ran when the rank ended", what)));
     d.headline = fmt::format("rank {} ended before its {} was done, and {} for it", rank, what,
                              who(waiting, "waited", "waited"));
     d.cause = fmt::format("rank {} started {} and ended at {} without waiting for it", rank, what,
@@ -122,12 +122,12 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
   d.ranks = inside->stuck;
   for (const Rank rank : inside->stuck) {
     const Call* theirs = collective_at(log_of(report.run, rank), inside->call->group, inside->call->seq);
-    if (d.evidence.size() < 4) d.evidence.push_back(cite(rank, *theirs, fmt::format("entered {} and is in it", what)));
+    if (d.evidence.size() < 4) d.evidence.push_back(evidence_of(rank, *theirs, fmt::format("entered {} and is in it", what)));
     d.inevitable_at = std::max(d.inevitable_at, theirs->issued);
   }
   const Rank one = inside->left.front();
   const Call* done = collective_at(log_of(report.run, one), inside->call->group, inside->call->seq);
-  d.evidence.push_back(cite(one, *done, fmt::format("left {} at {}", what, to_string(done->finished))));
+  d.evidence.push_back(evidence_of(one, *done, fmt::format("left {} at {}", what, to_string(done->finished))));
   d.headline =
       fmt::format("{} never left {}, which {} left", ranks_text(inside->stuck), what, ranks_text(inside->left));
   d.cause = fmt::format("all ranks entered {}, and {} did not come out of it", what, ranks_text(inside->stuck));

@@ -126,7 +126,7 @@ void explain_order(Diagnosis& d, const Report& report, const Disagreement& found
       "{} makes {}, and call #{} of rank {} makes {}: they look for each other under one key and wait for ranks that "
       "never come.",
       number, found.made.rank, mine, number, other.rank, theirs);
-  d.evidence.push_back(cite(other.rank, *other.note, fmt::format("made {} as #{}", theirs, number)));
+  d.evidence.push_back(evidence_of(other.rank, *other.note, fmt::format("made {} as #{}", theirs, number)));
   add_span(d, report, other.note->site.line, other.note->site.column,
            fmt::format("rank {} makes {} here as #{}", other.rank, group_of(*other.note).group, number), false);
 }
@@ -139,7 +139,7 @@ std::optional<Diagnosis> new_group_mismatch(const Report& report) {
   if (!found) return std::nullopt;
   const int number = group_of(*found->made.note).number;
   Diagnosis d;
-  d.evidence.push_back(cite(found->made.rank, *found->made.note,
+  d.evidence.push_back(evidence_of(found->made.rank, *found->made.note,
                             fmt::format("called new_group #{} for {}", number, group_text(*found->made.note))));
   add_span(d, report, found->made.note->site.line, found->made.note->site.column,
            fmt::format("rank {} makes {} here as #{}", found->made.rank, group_of(*found->made.note).group, number),

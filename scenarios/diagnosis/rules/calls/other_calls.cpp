@@ -211,15 +211,15 @@ void add_places(Diagnosis& found, const Report& report, const ScheduleDifference
 }
 
 void cite_calls(Diagnosis& found, const ScheduleDifference& d) {
-  found.evidence.push_back(cite(d.first_rank, *d.first, fmt::format("made {}, which is not in the program of {}",
+  found.evidence.push_back(evidence_of(d.first_rank, *d.first, fmt::format("made {}, which is not in the program of {}",
                                                                     recorded_place(*d.first),
                                                                     contains(d.culprits, d.first_rank)
                                                                         ? ranks_text(d.others)
                                                                         : ranks_text(d.culprits))));
   if (!d.met) return;
-  found.evidence.push_back(cite(d.met->my_rank, *d.met->mine, fmt::format("#{}: {}", d.met->mine->seq, recorded_place(*d.met->mine))));
+  found.evidence.push_back(evidence_of(d.met->my_rank, *d.met->mine, fmt::format("#{}: {}", d.met->mine->seq, recorded_place(*d.met->mine))));
   found.evidence.push_back(
-      cite(d.met->their_rank, *d.met->theirs, fmt::format("#{}: {}", d.met->theirs->seq, recorded_place(*d.met->theirs))));
+      evidence_of(d.met->their_rank, *d.met->theirs, fmt::format("#{}: {}", d.met->theirs->seq, recorded_place(*d.met->theirs))));
 }
 
 // An evaluation through the wrapper has a story of its own (collective_mismatch.cpp).

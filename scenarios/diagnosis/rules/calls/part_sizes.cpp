@@ -94,9 +94,9 @@ std::optional<Diagnosis> part_mismatch(const Report& report) {
     const bool differs = c->details->sends.elements != c->details->receives.elements;
     const bool is_named = m->from == no_rank ? differs : rank == m->from || rank == m->to;
     if (is_named && d.evidence.size() < most)
-      d.evidence.push_back(cite(rank, *c, fmt::format("#{}: {} {}", at.seq, c->name, sums_of(*c))));
+      d.evidence.push_back(evidence_of(rank, *c, fmt::format("#{}: {} {}", at.seq, c->name, sums_of(*c))));
   }
-  if (d.evidence.empty()) d.evidence.push_back(cite(came->first, first, fmt::format("#{}: {}", at.seq, sums_of(first))));
+  if (d.evidence.empty()) d.evidence.push_back(evidence_of(came->first, first, fmt::format("#{}: {}", at.seq, sums_of(first))));
   add_span(d, report, first.site.line, first.site.column, fmt::format("{} here", first.name), true);
   d.inevitable_at = at.at;
   return d;

@@ -81,7 +81,7 @@ std::optional<Diagnosis> pair_stream(const Report& report) {
   d.fix = "put messages that must progress together into one batch_isend_irecv";
   d.fix_lines = {"or call them in matching order: where one rank sends, the other receives"};
   d.cures.push_back(in_one_batch(heads->of_low->group));
-  d.evidence = {cite(heads->low, *heads->of_low, low), cite(heads->high, *heads->of_high, high)};
+  d.evidence = {evidence_of(heads->low, *heads->of_low, low), evidence_of(heads->high, *heads->of_high, high)};
   add_span(d, report, heads->of_low->site.line, heads->of_low->site.column,
            fmt::format("rank {} is here, and its later messages wait", heads->low), true);
   add_span(d, report, heads->of_high->site.line, heads->of_high->site.column,
@@ -156,10 +156,10 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
   for (const Rank rank : found->absent) add_once(members, rank);
   const Site& here = found->call->site;
   if (here.line > 0) d.cures.push_back(barrier_before({here.line, here.column, 1}, found->call->group, members));
-  d.evidence.push_back(cite(found->rank, *found->call, "waits in the first batch of its group"));
+  d.evidence.push_back(evidence_of(found->rank, *found->call, "waits in the first batch of its group"));
   for (const Rank rank : found->absent)
     if (const RankLog& log = log_of(report.run, rank); !log.calls.empty() && d.evidence.size() < 4)
-      d.evidence.push_back(cite(rank, log.calls.back(), "made no call of the group"));
+      d.evidence.push_back(evidence_of(rank, log.calls.back(), "made no call of the group"));
   add_span(d, report, found->call->site.line, found->call->site.column,
            fmt::format("{} here, {} not", who(found->came, "is", "are"), who(found->absent, "does", "do")), true);
   d.spans.back().label = fmt::format("the first call of the group: {}, {}", who(found->came, "makes it", "make it"),

@@ -19,7 +19,7 @@ const Call* refused(const Report& report, Code code, std::string_view key, Diagn
     const Call* call = failed_operation(log, code);
     if (call == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(cite(log.rank, *call, std::string(what)));
+    d.evidence.push_back(evidence_of(log.rank, *call, std::string(what)));
     if (first == nullptr || call->issued < first->issued) first = call;
   }
   return first;
@@ -62,7 +62,7 @@ std::optional<Diagnosis> device_shared(const Report& report) {
   for (const Rank rank : std::vector<Rank>(d.ranks))
     for (const Note* note : notes_of<notes::DeviceUsed>(log_of(report.run, rank))) {
       const auto& used = note->as<notes::DeviceUsed>();
-      d.evidence.push_back(cite(rank, *note, fmt::format("uses GPU {} of node {}", used.device, used.node)));
+      d.evidence.push_back(evidence_of(rank, *note, fmt::format("uses GPU {} of node {}", used.device, used.node)));
     }
   const std::string device = fact_of(report, d.ranks.front(), "device");
   d.headline =
@@ -95,7 +95,7 @@ std::optional<Diagnosis> strided_view(const Report& report) {
     if (failed == nullptr) continue;
     if (note == nullptr) note = passed, call = failed;
     add_once(d.ranks, result.log.rank);
-    d.evidence.push_back(cite(result.log.rank, *passed, "passed a view with a stride"));
+    d.evidence.push_back(evidence_of(result.log.rank, *passed, "passed a view with a stride"));
   }
   if (call == nullptr || d.ranks.empty()) return std::nullopt;
   const std::string stride =

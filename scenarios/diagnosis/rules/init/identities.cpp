@@ -44,7 +44,7 @@ Doubles doubles_of(const Report& report, Diagnosis& d) {
     add_once(found.say, says);
     add_once(found.holders, holder);
     found.all_local = found.all_local && claimed.local;
-    d.evidence.push_back(cite(result.log.rank, *note, fmt::format("says it is rank {}, as rank {} has", says, holder)));
+    d.evidence.push_back(evidence_of(result.log.rank, *note, fmt::format("says it is rank {}, as rank {} has", says, holder)));
     if (found.first == nullptr) found.first = note;
   }
   return found;
@@ -58,7 +58,7 @@ std::map<std::string, std::vector<Rank>> files_of(const Report& report, Diagnosi
     if (note == nullptr) continue;
     const std::string& path = note->as<notes::StoreOpened>().path;
     files[path].push_back(result.log.rank);
-    d.evidence.push_back(cite(result.log.rank, *note, fmt::format("opened {}", path)));
+    d.evidence.push_back(evidence_of(result.log.rank, *note, fmt::format("opened {}", path)));
   }
   return files;
 }
@@ -74,7 +74,7 @@ std::optional<Diagnosis> port_in_use(const Report& report) {
     if (note == nullptr) continue;
     d.ranks.push_back(result.log.rank);
     add_once(holders, note->as<notes::PortTaken>().held_by);
-    d.evidence.push_back(cite(result.log.rank, *note, "wanted to listen at the port"));
+    d.evidence.push_back(evidence_of(result.log.rank, *note, "wanted to listen at the port"));
     if (first == nullptr) first = note;
   }
   if (first == nullptr) return std::nullopt;
@@ -85,7 +85,7 @@ std::optional<Diagnosis> port_in_use(const Report& report) {
   d.cause = fmt::format("two jobs have MASTER_PORT {} on one host", port);
   d.why =
       "The process that says it is rank 0 serves the store at MASTER_PORT. The second one is refused by its operating "
-      "system. The other processes of its job only connect, and whoever listens answers them: they land in the store "
+      "system. The other processes of its job only connect, and the process that listens answers them: they land in the store "
       "of the first job.";
   if (!doubles.ranks.empty())
     d.why += fmt::format(" There it met {}, who had come as {} before {}, and nobody waits for who comes second.",

@@ -51,13 +51,13 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
     const Call* at = is_running_at(log, end) ? sits_in(log, end) : nullptr;
     if (at == nullptr || at->layer != Layer::program) return std::nullopt;  // gone, or held: that is the cause
     d.ranks.push_back(log.rank);
-    d.evidence.push_back(cite(log.rank, *at, fmt::format("was at work in {}", at->name)));
+    d.evidence.push_back(evidence_of(log.rank, *at, fmt::format("was at work in {}", at->name)));
     if (work == nullptr) work = at;
   }
   if (work == nullptr) return std::nullopt;
   const std::string waited = to_string(end - given_up->call->issued);
   d.evidence.push_back(
-      cite(given_up->rank, *given_up->call, fmt::format("gave up init_process_group after {}", waited)));
+      evidence_of(given_up->rank, *given_up->call, fmt::format("gave up init_process_group after {}", waited)));
   d.headline = fmt::format("{} gave up init_process_group after {}, while {} still at work in {}",
                            ranks_text(given_up->ranks), waited, who(d.ranks, "was", "were"), work->name);
   d.cause = fmt::format("{} in {} when the timeout of the store expired", who(d.ranks, "was", "were"), work->name);
@@ -95,7 +95,7 @@ std::optional<Diagnosis> absent_from_init(const Report& report) {
   }
   if (waits == nullptr || d.ranks.empty()) return std::nullopt;
   const Rank absent = d.ranks.front();
-  d.evidence.push_back(cite(d.waiting.front(), *waits, "waits in init_process_group"));
+  d.evidence.push_back(evidence_of(d.waiting.front(), *waits, "waits in init_process_group"));
   d.evidence.push_back({absent, -1, "ended without calling init_process_group"});
   d.headline = fmt::format("{} in init_process_group for {}, which never called it",
                            who(d.waiting, "waits", "wait"), ranks_text(d.ranks));

@@ -16,7 +16,7 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
     const Call* call = failed_operation(log, Code::not_initialized);
     if (call == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(cite(log.rank, *call, fmt::format("{} without a process group", call->name)));
+    d.evidence.push_back(evidence_of(log.rank, *call, fmt::format("{} without a process group", call->name)));
     if (first == nullptr || call->issued < first->issued) first = call;
   }
   if (first == nullptr) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
     const Call* call = failed_operation(log, Code::already_initialized);
     if (call == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(cite(log.rank, *call, "init_process_group with a process group that exists"));
+    d.evidence.push_back(evidence_of(log.rank, *call, "init_process_group with a process group that exists"));
     if (second != nullptr) continue;
     second = call;
     for (const Call& c : log.calls)

@@ -39,7 +39,7 @@ std::map<std::int64_t, std::vector<Rank>> said(const Report& report, Diagnosis& 
     for (const Note* note : notes_of<T>(result.log)) {
       const std::int64_t count = note->as<T>().count;
       add_once(by_count[count], result.log.rank);
-      d.evidence.push_back(cite(result.log.rank, *note, fmt::format("{} {}", what, count)));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, fmt::format("{} {}", what, count)));
     }
   return by_count;
 }
@@ -140,7 +140,7 @@ void explain_late(Diagnosis& d, const Waited& writer, const std::string& key, Ti
                             to_string(Time{std::max<std::int64_t>(writer.call->issued.ps - given_up.ps, 0)}));
   d.cause = fmt::format("rank {} came to set {} at {}", writer.rank, key, to_string(writer.call->issued));
   d.fix = "give the reader a longer timeout, or let the writer set the key before its long work";
-  d.evidence.push_back(cite(writer.rank, *writer.call, "sets the key, after the other gave up"));
+  d.evidence.push_back(evidence_of(writer.rank, *writer.call, "sets the key, after the other gave up"));
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
   const auto keys = written(report);
   Diagnosis d;
   d.ranks = {reader->rank};
-  d.evidence.push_back(cite(reader->rank, *reader->call, fmt::format("waits for the key {}", key)));
+  d.evidence.push_back(evidence_of(reader->rank, *reader->call, fmt::format("waits for the key {}", key)));
   d.headline = fmt::format("rank {} waits for the key {} of the store", reader->rank, key);
   d.why =
       "get and wait of a store block until somebody has set the key. A key that nobody sets is not an error: it is a "
@@ -215,7 +215,7 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
     d.fix = meant.empty() ? fmt::format("set {} on some rank", key) : fmt::format("read {}, or set {}", meant, key);
     if (!meant.empty()) {
       const Waited& other = keys.at(meant);
-      d.evidence.push_back(cite(other.rank, *other.call, fmt::format("sets {}", meant)));
+      d.evidence.push_back(evidence_of(other.rank, *other.call, fmt::format("sets {}", meant)));
       add_span(d, report, other.call->site.line, other.call->site.column, fmt::format("sets {}", meant), false);
     }
   }
@@ -240,7 +240,7 @@ std::optional<Diagnosis> store_gone(const Report& report) {
     const Call* failed = failed_operation(log, Code::store_closed);
     if (failed == nullptr) continue;
     add_once(left, log.rank);
-    d.evidence.push_back(cite(log.rank, *failed, "found the store gone"));
+    d.evidence.push_back(evidence_of(log.rank, *failed, "found the store gone"));
     if (call == nullptr || failed->issued < call->issued) call = failed;
   }
   if (call == nullptr) return std::nullopt;

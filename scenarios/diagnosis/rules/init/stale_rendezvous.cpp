@@ -74,7 +74,7 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
     if (note == nullptr) continue;
     add_once(d.ranks, result.log.rank);
     anybody_suffers = anybody_suffers || suffers(report, result.log.rank, *note);
-    d.evidence.push_back(cite(
+    d.evidence.push_back(evidence_of(
         result.log.rank, *note,
         fmt::format("{} {}, which launch {} had written, in launch {}", is_refusal(*note) ? "could not write" : "read",
                     read_of(*note).key, read_of(*note).launch, read_of(*note).now)));

@@ -15,7 +15,7 @@ std::optional<Diagnosis> variable_missing(const Report& report) {
     const std::vector<const Note*> all = notes_of<notes::VariableMissing>(log);
     if (all.empty() || log.end != RankEnd::raised || log.error.code != Code::invalid_argument) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(cite(
+    d.evidence.push_back(evidence_of(
         log.rank, *all.back(),
         fmt::format("init_process_group by env:// without {}", all.back()->as<notes::VariableMissing>().variable)));
     if (first == nullptr || all.back()->at < first->at) first = all.back();

@@ -29,7 +29,7 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
     if (e.code == Code::wrong_data) add_once(seen, e.rank);
   std::sort(seen.begin(), seen.end());
   d.ranks = {from, to};
-  d.evidence.push_back(cite(from, *change, fmt::format("a message to rank {} was changed on its way", to)));
+  d.evidence.push_back(evidence_of(from, *change, fmt::format("a message to rank {} was changed on its way", to)));
   const RankLog& log = log_of(report.run, wrong->rank);
   d.evidence.push_back({wrong->rank, log.calls.empty() ? -1 : log.calls.back().id, wrong->message});
   d.headline = fmt::format("a message from rank {} to rank {} was changed on its way, and {} a wrong result", from, to,

@@ -55,8 +55,8 @@ std::optional<Diagnosis> from_note(const Report& report, const Loss& loss) {
   if (call == nullptr) return std::nullopt;
   Diagnosis d;
   d.ranks = {loss.from, to};
-  d.evidence.push_back(cite(loss.from, *loss.note, fmt::format("a message to rank {} was lost", to)));
-  d.evidence.push_back(cite(to, *call, fmt::format("{} did not complete", name_and_number(*call))));
+  d.evidence.push_back(evidence_of(loss.from, *loss.note, fmt::format("a message to rank {} was lost", to)));
+  d.evidence.push_back(evidence_of(to, *call, fmt::format("{} did not complete", name_and_number(*call))));
   d.headline =
       fmt::format("rank {} waits in {} for a message of rank {} that was lost", to, name_and_number(*call), loss.from);
   if (call->state == CallState::failed && !is_timeout(call->error) && !is_consequence(call->error))

@@ -11,7 +11,7 @@ namespace pdsim::scenarios::diagnoses {
 std::uint64_t tag_of(const Call& call) { return call.details->tag; }
 
 const LibrarySemantics* library_of(const Report& report) {
-  std::string name = report.world;
+  std::string name = report.world.name();
   for (const RankResult& result : report.run.ranks)
     if (const Note* note = first_note<notes::BackendUsed>(result.log)) name = note->as<notes::BackendUsed>().backend;
   return library_named(name);

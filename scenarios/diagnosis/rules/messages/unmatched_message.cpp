@@ -92,7 +92,7 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
   for (const Call* theirs : {u.other.call, u.other.other_tag})
     if (theirs != nullptr) {
       d.evidence.push_back(
-          cite(call.peer, *theirs,
+          evidence_of(call.peer, *theirs,
                fmt::format("{}, {} elements, tag {}", towards(*theirs), theirs->count, tag_of(*theirs))));
       add_span(d, report, theirs->site.line, theirs->site.column, fmt::format("rank {} is here", call.peer), false);
     }
@@ -133,7 +133,7 @@ std::optional<Diagnosis> left_messages(const Report& report) {
                   ranks_text(here), name_and_number(*call));
   d.next = look_at(report, hang.ends);
   d.evidence.push_back(
-      cite(here.front(), *call, fmt::format("waits in {} after {} messages", number_and_group(*call), messages)));
+      evidence_of(here.front(), *call, fmt::format("waits in {} after {} messages", number_and_group(*call), messages)));
   d.inevitable_at = call->issued;
   return d;
 }
@@ -158,7 +158,7 @@ std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
       Diagnosis d;
       d.ranks = hang.ends;
       d.waiting = hang.waiting;
-      d.evidence.push_back(cite(rank, call, fmt::format("{}, {} elements", towards(call), call.count)));
+      d.evidence.push_back(evidence_of(rank, call, fmt::format("{}, {} elements", towards(call), call.count)));
       if (fits) {
         d.headline =
             fmt::format("{} wait for each other: rank {} is in {}, which comes to it only after what it waits in",
@@ -198,7 +198,7 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
   if (!met && place.empty()) return std::nullopt;
   Diagnosis d;
   d.ranks = {u->rank, u->call->peer};
-  d.evidence.push_back(cite(
+  d.evidence.push_back(evidence_of(
       u->rank, *u->call, fmt::format("{}, {} elements, tag {}", towards(*u->call), u->call->count, tag_of(*u->call))));
   add_span(d, report, u->call->site.line, u->call->site.column,
            fmt::format("rank {} waits for rank {}", u->rank, u->call->peer), true);

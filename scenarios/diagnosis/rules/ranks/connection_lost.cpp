@@ -69,7 +69,7 @@ std::optional<Diagnosis> connection_lost(const Report& report) {
                  "restart all ranks together from a checkpoint: the group is unusable"};
   for (const RankError& e : report.errors)
     if (const Call* failed = broken_call(log_of(report.run, e.rank)))
-      d.evidence.push_back(cite(e.rank, *failed, fmt::format("peer-closed at {}", to_string(e.at))));
+      d.evidence.push_back(evidence_of(e.rank, *failed, fmt::format("peer-closed at {}", to_string(e.at))));
   add_span(d, report, call->site.line, call->site.column, fmt::format("{} broke here", what), true);
   d.inevitable_at = first.at;
   d.inevitable = fmt::format("since {}: the connection of rank {} was closed", to_string(first.at), first.rank);

@@ -31,9 +31,9 @@ Diagnosis about(const Report& report, const Stand& stand) {
   Diagnosis d;
   d.ranks = hang.ends;
   d.waiting = hang.waiting;
-  d.evidence.push_back(cite(hang.ends.front(), *stand.call, fmt::format("is in {}", number_and_group(*stand.call))));
+  d.evidence.push_back(evidence_of(hang.ends.front(), *stand.call, fmt::format("is in {}", number_and_group(*stand.call))));
   d.evidence.push_back(
-      cite(hang.nearest.front(), *stand.waiting, fmt::format("waits in {}", number_and_group(*stand.waiting))));
+      evidence_of(hang.nearest.front(), *stand.waiting, fmt::format("waits in {}", number_and_group(*stand.waiting))));
   d.inevitable_at = stand.call->issued;
   return d;
 }

@@ -104,7 +104,7 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   d.evidence.push_back({own->rank, log.calls.empty() ? -1 : log.calls.back().id,
                         fmt::format("{} at {}: {}", died ? "died" : "raised", to_string(own->at), name_of(own->code))});
   for (const Note* note : notes_of<notes::Fault>(log))
-    d.evidence.push_back(cite(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
+    d.evidence.push_back(evidence_of(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
   add_span(d, report, log.error_site.line, log.error_site.column, fmt::format("{} ended here", ranks_text(d.ranks)),
            true);
   d.inevitable_at = own->at;

@@ -21,7 +21,7 @@ std::optional<Diagnosis> rank_hung(const Report& report) {
     if (is_consequence(result.log.error.code) && result.log.ended < stop->at) continue;
     d.ranks.push_back(result.log.rank);
     const Call* in = sits_in(result.log, stop->at);
-    d.evidence.push_back(cite(result.log.rank, *stop, fmt::format("stopped at {}", to_string(stop->at))));
+    d.evidence.push_back(evidence_of(result.log.rank, *stop, fmt::format("stopped at {}", to_string(stop->at))));
     if (first != nullptr && stop->at >= first->at) continue;
     first = stop;
     where = in != nullptr ? fmt::format(" in {}", call_text(*in)) : std::string(" between two calls");

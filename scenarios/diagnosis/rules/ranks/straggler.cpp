@@ -65,7 +65,7 @@ std::optional<Diagnosis> straggler(const Report& report) {
   d.next = look_at(report, hang.ends);
   const RankLog& log = log_of(report.run, rank);
   d.evidence.push_back({rank, log.calls.back().id, last_deed(report, rank, call->group)});
-  d.evidence.push_back(cite(here.front(), *call, fmt::format("waits in {}", number_and_group(*call))));
+  d.evidence.push_back(evidence_of(here.front(), *call, fmt::format("waits in {}", number_and_group(*call))));
   d.inevitable_at = call->issued;
   return d;
 }

@@ -119,7 +119,7 @@ std::optional<TimedOut> timed_out(const Report& report) {
 Diagnosis about(const Report& report, const TimedOut& t) {
   Diagnosis d;
   const std::string waited = to_string(t.end - t.issued);
-  d.evidence.push_back(cite(t.caller, *t.call, fmt::format("gave up {} after {}", t.what, waited)));
+  d.evidence.push_back(evidence_of(t.caller, *t.call, fmt::format("gave up {} after {}", t.what, waited)));
   add_span(d, report, t.call->site.line, t.call->site.column, who(t.callers, "waited", "waited") + " here", true);
   d.inevitable_at = t.end;
   d.inevitable = fmt::format("since {}: the timeout expired", to_string(t.end));
@@ -162,7 +162,7 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
   const std::string doing = work.name == work.site.op && work.site.step < 0
                                 ? fmt::format("`{}`", work.name)
                                 : fmt::format("`{}` {}", work.name, site_text(work.site));
-  d.evidence.push_back(cite(late->rank, work, fmt::format("was at work in {}", work.name)));
+  d.evidence.push_back(evidence_of(late->rank, work, fmt::format("was at work in {}", work.name)));
   d.headline = fmt::format("{} gave up {} after {}, while rank {} was still at work in {}", ranks_text(t->callers),
                            t->what, waited, late->rank, work.name);
   d.cause = fmt::format("rank {} was still in {} when the timeout expired", late->rank, doing);
@@ -183,7 +183,7 @@ std::optional<Diagnosis> timeout_too_short(const Report& report) {
   if (const std::optional<Late> late = delayed(report, *t->call, t->end)) {
     const Rank to = late->fault->as<notes::Fault>().to;
     d.ranks = {late->rank};
-    d.evidence.push_back(cite(late->rank, *late->fault, fmt::format("a message to rank {} was delayed", to)));
+    d.evidence.push_back(evidence_of(late->rank, *late->fault, fmt::format("a message to rank {} was delayed", to)));
     d.headline = fmt::format("{} timed out after {}, while a message from rank {} to rank {} was still on its way",
                              t->what, waited, late->rank, to);
     d.cause = fmt::format("a message of rank {} to rank {} was slower than the timeout", late->rank, to);

@@ -148,7 +148,7 @@ std::optional<Diagnosis> accumulation_not_divided(const Report& report) {
     const std::optional<Accumulation> found = accumulation(result.log);
     if (!found) continue;
     add_once(d.ranks, result.log.rank);
-    d.evidence.push_back(cite(result.log.rank, *found->wrong.step,
+    d.evidence.push_back(evidence_of(result.log.rank, *found->wrong.step,
                               fmt::format("steps on {} that weigh {:.4g} together", batches_text(found->wrong.batches),
                                           found->wrong.weight)));
     if (!first) first = found;
@@ -242,7 +242,7 @@ std::optional<Diagnosis> batch_sizes_differ(const Report& report) {
     const Share& share = ranks[r][found->at];
     d.ranks.push_back(static_cast<Rank>(r));
     d.evidence.push_back(
-        cite(static_cast<Rank>(r), *share.forward,
+        evidence_of(static_cast<Rank>(r), *share.forward,
              fmt::format("takes {} rows, and its loss is their mean times {:.4g}", share.rows, share.factor)));
   }
   const double times = weight_of_a_row(small) / weight_of_a_row(large);

@@ -78,9 +78,9 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
     if (first) continue;
     first = o;
     d.evidence.push_back(
-        cite(result.log.rank, *o->saved, fmt::format("forward saved {} at version {}", o->tensor, o->saved_version)));
+        evidence_of(result.log.rank, *o->saved, fmt::format("forward saved {} at version {}", o->tensor, o->saved_version)));
     d.evidence.push_back(
-        cite(result.log.rank, *o->written,
+        evidence_of(result.log.rank, *o->written,
              fmt::format("{} wrote version {}", o->written->as<notes::TensorWritten>().by, o->saved_version + 1)));
   }
   if (!first) return std::nullopt;

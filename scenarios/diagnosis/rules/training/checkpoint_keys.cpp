@@ -41,7 +41,7 @@ std::optional<Diagnosis> checkpoint_keys(const Report& report) {
     add_once(d.ranks, log.rank);
     add_once(missing, all_facts(log.error.facts, "missing"));
     add_once(unexpected, all_facts(log.error.facts, "unexpected"));
-    d.evidence.push_back(cite(log.rank, *call, "load_state_dict found keys that do not fit"));
+    d.evidence.push_back(evidence_of(log.rank, *call, "load_state_dict found keys that do not fit"));
     if (first == nullptr) first = call;
   }
   if (first == nullptr) return std::nullopt;

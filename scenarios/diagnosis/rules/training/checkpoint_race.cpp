@@ -63,13 +63,13 @@ void finish(Diagnosis& d, const Report& report, const std::string& path, const U
   written.insert(written.end(), begun.begin(), begun.end());
   for (const Use& use : written) {
     if (use.path != path) continue;
-    d.evidence.push_back(cite(use.rank, *use.note, fmt::format("writes {}", path)));
+    d.evidence.push_back(evidence_of(use.rank, *use.note, fmt::format("writes {}", path)));
     if (write == nullptr) write = &use;
   }
   d.inevitable_at = write->note->at;
   add_span(d, report, write->note->site.line, write->note->site.column, fmt::format("writes {}", path), true);
   if (read != nullptr) {
-    d.evidence.push_back(cite(read->rank, *read->note, fmt::format("read a part of {}", path)));
+    d.evidence.push_back(evidence_of(read->rank, *read->note, fmt::format("read a part of {}", path)));
     add_span(d, report, read->note->site.line, read->note->site.column, fmt::format("reads {}", path), false);
     d.inevitable_at = read->note->at;
   }

@@ -22,7 +22,7 @@ std::optional<Diagnosis> shard_norm(const Report& report) {
     if (first == nullptr) first = note;
     d.ranks.push_back(result.log.rank);
     norms.push_back(clipped.norm);
-    d.evidence.push_back(cite(result.log.rank, *note, fmt::format("clips by a norm of {}", clipped.norm)));
+    d.evidence.push_back(evidence_of(result.log.rank, *note, fmt::format("clips by a norm of {}", clipped.norm)));
   }
   if (report.outcome != Outcome::ok || d.ranks.size() < 2) return std::nullopt;
   constexpr std::size_t shown = 4;

@@ -38,7 +38,7 @@ Devices devices_of(const Report& report) {
 
 void place(Diagnosis& d, const Report& report, const Devices& devices) {
   for (const Note* load : devices.loads)
-    d.evidence.push_back(cite(devices.rank, *load,
+    d.evidence.push_back(evidence_of(devices.rank, *load,
                               fmt::format("device {}: {} rows, {}", load_of(*load).device, load_of(*load).rows,
                                           to_string(Bytes{memory_of(load_of(*load))}))));
   add_span(d, report, Section::data_parallel, fmt::format("{} devices", devices.loads.size()), true);

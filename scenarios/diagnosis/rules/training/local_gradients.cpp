@@ -41,7 +41,7 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
     const Note* step = has_note<notes::DdpOptions>(log) ? first_local_step(log) : nullptr;
     if (step == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(cite(log.rank, *step, "the optimizer steps on gradients of this rank alone"));
+    d.evidence.push_back(evidence_of(log.rank, *step, "the optimizer steps on gradients of this rank alone"));
     if (first != nullptr) continue;
     first = step;
     bypass = bypass_in_step(log, step->site.step);
@@ -84,7 +84,7 @@ std::optional<Diagnosis> loss_times_world(const Report& report) {
       if (scaled.divided_by != 1) continue;  // weights, of batches that are not of one size
       add_once(d.ranks, result.log.rank);
       if (first == nullptr) first = note;
-      d.evidence.push_back(cite(result.log.rank, *note, "multiplied the loss by the world size"));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, "multiplied the loss by the world size"));
       break;
     }
   }
@@ -113,7 +113,7 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
   for (const RankResult& result : report.run.ranks) {
     for (const Note* note : notes_of<notes::OptimizerMade>(result.log)) {
       if (note->as<notes::OptimizerMade>().wrapped || !has_note<notes::DdpOptions>(result.log)) continue;
-      d.evidence.push_back(cite(result.log.rank, *note, "took copies of the parameters before DDP was there"));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, "took copies of the parameters before DDP was there"));
       if (result.log.rank != 0) add_once(d.ranks, result.log.rank);  // rank 0's parameters are those that all get
       if (first == nullptr) first = note;
     }

@@ -39,7 +39,7 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
     if (call == nullptr || parameter.empty()) continue;  // buckets that are rebuilt have an error of their own
     add_once(d.ranks, log.rank);
     add_once(d.parameters, {parameter});
-    d.evidence.push_back(cite(log.rank, *call, fmt::format("{} became ready a second time", parameter)));
+    d.evidence.push_back(evidence_of(log.rank, *call, fmt::format("{} became ready a second time", parameter)));
     for (const Note* note : notes_of<notes::DdpOptions>(log))
       finds_unused = finds_unused || note->as<notes::DdpOptions>().find_unused_parameters;
     if (first == nullptr) first = call;

@@ -59,10 +59,10 @@ std::optional<Apart> apart(const Report& report, Diagnosis& d) {
     if (model.parameters == found.usual.parameters) continue;
     if (d.ranks.empty()) found.other = model;
     add_once(d.ranks, model.rank);
-    d.evidence.push_back(cite(model.rank, *model.note, "built another model"));
+    d.evidence.push_back(evidence_of(model.rank, *model.note, "built another model"));
   }
   if (d.ranks.empty()) return std::nullopt;
-  d.evidence.push_back(cite(found.usual.rank, *found.usual.note, "built this one"));
+  d.evidence.push_back(evidence_of(found.usual.rank, *found.usual.note, "built this one"));
   return found;
 }
 
@@ -127,7 +127,7 @@ std::optional<Diagnosis> nothing_to_train(const Report& report) {
     const Call* call = failed_operation(log, Code::ddp_not_needed);
     if (call == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(cite(log.rank, *call, "wraps a model of which nothing requires a gradient"));
+    d.evidence.push_back(evidence_of(log.rank, *call, "wraps a model of which nothing requires a gradient"));
     if (first == nullptr) first = call;
   }
   if (first == nullptr) return std::nullopt;

@@ -75,7 +75,7 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
       if (other == nullptr) other = &w;
     }
     d.evidence.push_back(
-        cite(w.rank, *w.call, fmt::format("{} of {} as #{}", call_text(*w.call), w.model, w.call->seq)));
+        evidence_of(w.rank, *w.call, fmt::format("{} of {} as #{}", call_text(*w.call), w.model, w.call->seq)));
   }
   const bool tie = 2 * d.ranks.size() == first->size();
   if (tie)

@@ -35,11 +35,11 @@ std::optional<Partly> partly(const Report& report, Diagnosis& d) {
     const Note* bare = first_note<notes::NotWrapped>(result.log);
     if (bare == nullptr) continue;
     d.ranks.push_back(result.log.rank);
-    d.evidence.push_back(cite(result.log.rank, *bare, "has the model as it is"));
+    d.evidence.push_back(evidence_of(result.log.rank, *bare, "has the model as it is"));
     if (found.bare == nullptr) found.bare = bare;
   }
   if (found.waits == nullptr || found.bare == nullptr) return std::nullopt;
-  d.evidence.push_back(cite(found.wrapped.front(), *found.waits, "constructs DDP"));
+  d.evidence.push_back(evidence_of(found.wrapped.front(), *found.waits, "constructs DDP"));
   return found;
 }
 

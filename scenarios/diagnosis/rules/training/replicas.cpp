@@ -93,7 +93,7 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
   d.fix = "load the checkpoint on every rank, or load it before DistributedDataParallel, whose constructor gives rank 0's values "
           "to all";
   d.fix_lines = {"or broadcast the parameters from the rank that loaded them"};
-  d.evidence.push_back(cite(ranks.front(), load, fmt::format("loaded {}", path)));
+  d.evidence.push_back(evidence_of(ranks.front(), load, fmt::format("loaded {}", path)));
   add_span(d, report, load.site.line, load.site.column, fmt::format("only {} it", who(ranks, "loads", "load")), true);
   if (load.site.line <= 0) return;
   const Mark mark{load.site.line, load.site.column, 1};
@@ -159,7 +159,7 @@ void tell_setting(Diagnosis& d, const Report& report, const SettingApart& apart)
                        "rank and broadcast, or all_reduce what the decision rests on"};
   const Note* step = step_note(log_of(report.run, d.ranks.front()), apart.step);
   if (step == nullptr) return;
-  d.evidence.push_back(cite(d.ranks.front(), *step, fmt::format("stepped with a {} of its own", word)));
+  d.evidence.push_back(evidence_of(d.ranks.front(), *step, fmt::format("stepped with a {} of its own", word)));
   add_span(d, report, step->site.line, step->site.column, fmt::format("{} with a {} of its own",
                                                                       who(d.ranks, "steps", "step"), word), true);
 }
@@ -195,7 +195,7 @@ std::optional<Diagnosis> buffers_apart(const Report& report) {
                        d.why.empty() ? "" : " ", list_text(d.parameters), d.parameters.size() == 1 ? "s" : "");
   if (d.evidence.empty())
     if (const Note* options = first_note<notes::DdpOptions>(log_of(report.run, d.ranks.front())))
-      d.evidence.push_back(cite(d.ranks.front(), *options, "broadcasts no buffers"));
+      d.evidence.push_back(evidence_of(d.ranks.front(), *options, "broadcasts no buffers"));
   return d.evidence.empty() ? std::nullopt : std::optional(std::move(d));
 }
 
@@ -235,7 +235,7 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   d.why += fmt::format(" After the optimizer step {} {} differ{}: {}. No call failed.", site_text(step->site),
                        apart->parameters.size() == 1 ? "one parameter" : fmt::format("{} parameters", apart->parameters.size()),
                        apart->parameters.size() == 1 ? "s" : "", list_text(apart->parameters));
-  d.evidence.push_back(cite(0, *step, "the first step of the optimizer after which parameters differ"));
+  d.evidence.push_back(evidence_of(0, *step, "the first step of the optimizer after which parameters differ"));
   add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
   d.inevitable_at = load != nullptr ? load->at : step->at;
   d.inevitable = fmt::format("since {}: the replicas are different models", to_string(d.inevitable_at));

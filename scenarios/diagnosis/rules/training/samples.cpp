@@ -40,7 +40,7 @@ void place(Diagnosis& d, const Report& report, const Note& note, std::string lab
 void cite_all(Diagnosis& d, const std::vector<Epoch>& epochs, std::string_view what) {
   for (const Epoch& e : epochs) {
     add_once(d.ranks, e.rank);
-    if (d.evidence.size() < 4) d.evidence.push_back(cite(e.rank, *e.note, std::string(what)));
+    if (d.evidence.size() < 4) d.evidence.push_back(evidence_of(e.rank, *e.note, std::string(what)));
   }
 }
 

@@ -40,13 +40,13 @@ std::optional<Diagnosis> swapped_parts(const Report& report) {
       if (!loads.part().loaded || from == written.end() || from->second.part().part == loads.part().part) continue;
       if (first.note == nullptr) first = loads;
       add_once(d.ranks, loads.rank);
-      d.evidence.push_back(cite(loads.rank, *note,
+      d.evidence.push_back(evidence_of(loads.rank, *note,
                                 fmt::format("has part {} and loads part {}, from {}", loads.part().part,
                                             from->second.part().part, loads.part().path)));
     }
   if (first.note == nullptr) return std::nullopt;
   const Stored& from = written.at(first.part().path);
-  d.evidence.push_back(cite(from.rank, *from.note, fmt::format("wrote {}", first.part().path)));
+  d.evidence.push_back(evidence_of(from.rank, *from.note, fmt::format("wrote {}", first.part().path)));
   d.headline = fmt::format("{} the part of split layers that belongs to another place of the mesh",
                            who(d.ranks, "loads", "load"));
   d.cause = fmt::format("rank {} has part {} of {}, and {} holds part {}, which rank {} wrote", first.rank,

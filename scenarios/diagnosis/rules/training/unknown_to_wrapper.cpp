@@ -45,7 +45,7 @@ std::optional<Diagnosis> unfrozen_after_wrapping(const Report& report) {
       if (!set.to || !set.wrapped || step == nullptr || wraps_again(result.log, note->at)) continue;
       add_once(d.ranks, result.log.rank);
       add_once(d.parameters, set.layers);
-      d.evidence.push_back(cite(result.log.rank, *note, "requires_grad became true after wrapping"));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, "requires_grad became true after wrapping"));
       if (first == nullptr) {
         first = note;
         add_span(d, report, step->site.line, step->site.column, "steps on local gradients of them", false);
@@ -76,8 +76,8 @@ std::optional<Diagnosis> result_in_copy(const Report& report) {
       const Note* read = read_of(result.log, note->as<notes::CopyPassed>().label);
       if (read == nullptr) continue;
       add_once(d.ranks, result.log.rank);
-      d.evidence.push_back(cite(result.log.rank, *note, "the call worked on a copy of the view"));
-      d.evidence.push_back(cite(result.log.rank, *read, "used the view"));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, "the call worked on a copy of the view"));
+      d.evidence.push_back(evidence_of(result.log.rank, *read, "used the view"));
       if (passed == nullptr) passed = note, used = read;
     }
   if (passed == nullptr) return std::nullopt;
@@ -106,8 +106,8 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
       const Note* read = label.empty() ? nullptr : read_of(result.log, label);
       if (read == nullptr || contains(d.ranks, result.log.rank)) continue;
       d.ranks.push_back(result.log.rank);
-      d.evidence.push_back(cite(result.log.rank, *note, "gave its part, and gets no result"));
-      d.evidence.push_back(cite(result.log.rank, *read, "used the tensor"));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, "gave its part, and gets no result"));
+      d.evidence.push_back(evidence_of(result.log.rank, *read, "used the tensor"));
       if (call == nullptr) call = note, used = read;
     }
   if (call == nullptr) return std::nullopt;
@@ -146,7 +146,7 @@ std::optional<Diagnosis> barrier_device(const Report& report) {
       const auto& barrier = note->as<notes::BarrierDevice>();
       if (barrier.guess == barrier.own) continue;
       add_once(d.ranks, result.log.rank);
-      d.evidence.push_back(cite(result.log.rank, *note,
+      d.evidence.push_back(evidence_of(result.log.rank, *note,
                                 fmt::format("its barrier runs on GPU {} of node {}, and it works on GPU {}",
                                             barrier.guess, barrier.node, barrier.own)));
       if (first == nullptr) first = note;

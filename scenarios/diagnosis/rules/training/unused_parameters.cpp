@@ -84,7 +84,7 @@ std::vector<Rank> waiting_in_bucket(const Report& report, const Skip& skip, std:
       add_once(ranks, result.log.rank);
       if (evidence.size() < 4)
         evidence.push_back(
-            cite(result.log.rank, call, fmt::format("{} #{} never finished", call_text(call), call.seq)));
+            evidence_of(result.log.rank, call, fmt::format("{} #{} never finished", call_text(call), call.seq)));
       break;
     }
   }
@@ -198,13 +198,13 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   Diagnosis d;
   d.ranks = skip->ranks;
   d.parameters = skip->parameters;
-  d.evidence.push_back(cite(skip->ranks.front(), *skip->note,
+  d.evidence.push_back(evidence_of(skip->ranks.front(), *skip->note,
                             fmt::format("backward returned with bucket {} at {} of {} gradients", skip->bucket,
                                         unfilled_of(*skip->note).ready, unfilled_of(*skip->note).total)));
   for (const Alike& alike : skip->alike)
     if (alike.path != nullptr)
       d.evidence.push_back(
-          cite(alike.ranks.front(), *alike.path, fmt::format("took path {}", path_of(*alike.path).path)));
+          evidence_of(alike.ranks.front(), *alike.path, fmt::format("took path {}", path_of(*alike.path).path)));
   Face face;
   face.waiting = waiting_in_bucket(report, *skip, d.evidence);
   face.raised = raised_for_it(report);

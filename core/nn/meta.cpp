@@ -14,7 +14,7 @@ class Sized final : public Layer {
  public:
   Sized(const LayerSpec& spec, DType dtype, bool memory) {
     for (std::size_t i = 0; i < spec.shapes.size(); ++i)
-      parameters.push_back(Tensor::sized(spec.shapes[i], dtype, memory)
+      parameters.push_back(Tensor::meta(spec.shapes[i], dtype, memory)
                                .set_name(fmt::format("{}.p{}", spec.name, i))
                                .set_requires_grad(true));
   }

@@ -15,10 +15,10 @@
 namespace pdsim::nn {
 namespace {
 
-LayerSpec sized(std::string name, std::vector<Shape> shapes, DType dtype = DType::f32) {
+LayerSpec meta(std::string name, std::vector<Shape> shapes, DType dtype = DType::f32) {
   LayerSpec layer;
   layer.name = std::move(name);
-  layer.kind = LayerKind::sized;
+  layer.kind = LayerKind::meta;
   layer.shapes = std::move(shapes);
   layer.dtype = dtype;
   return layer;
@@ -44,19 +44,19 @@ std::vector<std::string> ready_order(Module& module) {
 }
 
 TEST(SizedTensor, HasAShapeAndNoMemory) {
-  const Tensor t = Tensor::sized({1LL << 20, 1LL << 20}, DType::bf16);
+  const Tensor t = Tensor::meta({1LL << 20, 1LL << 20}, DType::bf16);
   EXPECT_EQ(t.view().data, nullptr);
   EXPECT_EQ(t.view().bytes(), 1LL << 41);
   EXPECT_TRUE(t.values().empty());
   EXPECT_FALSE(t.has_values());
   EXPECT_FALSE(t.clone().has_memory());
   EXPECT_EQ(t.slice(1LL << 20, {1LL << 30}).view().data, nullptr);
-  EXPECT_NE(Tensor::sized({4}, DType::f16, true).view().data, nullptr);
+  EXPECT_NE(Tensor::meta({4}, DType::f16, true).view().data, nullptr);
 }
 
 TEST(SizedLayer, GradientsBecomeReadyFromTheLastToTheFirst) {
   ModuleSpec spec;
-  spec.layers = {linear("in", 2, 2), sized("middle", {{4096, 4096}, {4096}}, DType::f16), linear("out", 2, 2)};
+  spec.layers = {linear("in", 2, 2), meta("middle", {{4096, 4096}, {4096}}, DType::f16), linear("out", 2, 2)};
   Module module(spec, Random(1));
   EXPECT_EQ(ready_order(module),
             (std::vector<std::string>{"out.bias", "out.weight", "middle.p1", "middle.p0", "in.bias", "in.weight"}));
@@ -68,7 +68,7 @@ TEST(SizedLayer, GradientsBecomeReadyFromTheLastToTheFirst) {
 
 TEST(SizedLayer, LeavesTheNumbersOfTheOthersAlone) {
   ModuleSpec with, without;
-  with.layers = {linear("a", 2, 3), sized("s", {{1000}, {}}), linear("b", 3, 1)};
+  with.layers = {linear("a", 2, 3), meta("s", {{1000}, {}}), linear("b", 3, 1)};
   without.layers = {linear("a", 2, 3), linear("b", 3, 1)};
   const Tensor input = Tensor::from({0.5, -1.5}, {1, 2});
   std::vector<std::vector<double>> weights;
@@ -92,7 +92,7 @@ TEST(SizedLayer, LeavesTheNumbersOfTheOthersAlone) {
 TEST(SizedLayer, StepsRaiseTheVersionAndSecondBackwardsAccumulate) {
   for (const bool copies : {false, true}) {
     ModuleSpec spec;
-    spec.layers = {sized("s", {{8, 8}})};
+    spec.layers = {meta("s", {{8, 8}})};
     Module module(spec, Random(1));
     const auto optimizer = Optimizer::make({.momentum = 0.9, .copies = copies}, module.parameters());
     ready_order(module);
@@ -108,7 +108,7 @@ TEST(SizedLayer, StepsRaiseTheVersionAndSecondBackwardsAccumulate) {
 TEST(LayerTimes, AreToldInTheOrderOfTheWork) {
   using namespace pdsim::literals;
   ModuleSpec spec;
-  spec.layers = {linear("a", 2, 2), sized("s", {{3}}), linear("b", 2, 2)};
+  spec.layers = {linear("a", 2, 2), meta("s", {{3}}), linear("b", 2, 2)};
   spec.recompute = {"b"};
   spec.layers[1].forward_time = 1_ms;
   spec.layers[1].backward_time = 10_ms;
