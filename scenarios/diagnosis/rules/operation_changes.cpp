@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <utility>
 
 namespace pdsim::scenarios::diagnoses {
@@ -82,7 +84,66 @@ void call_on_all_ranks(std::vector<Operation>& program) {
   }
 }
 
+void for_each_operation(std::vector<Operation>& program, const std::function<void(Operation&)>& change) {
+  for (Operation& op : program) {
+    change(op);
+    for_each_operation(op.body, change);
+  }
+}
+
+// The longest loop's, in each.
+void evaluate_as_often(std::vector<Operation>& program) {
+  std::int64_t most = 1;
+  for_each_operation(program, [&most](Operation& op) {
+    if (const auto* eval = op.if_is<EvalOptions>()) most = std::max(most, eval->steps.value_or(1));
+  });
+  for_each_operation(program, [most](Operation& op) {
+    if (op.if_is<EvalOptions>() == nullptr) return;
+    auto options = op.as<EvalOptions>();
+    options.steps = most;
+    op.options = options;
+  });
+}
+
+void gather_for_all(Operation& op, int line) {
+  if (op.name != "checkpoint" || op.mark.line != line) return;
+  auto options = op.as<CheckpointOptions>();
+  options.rank0_only = true;
+  op.options = options;
+  for (Selector& s : op.when.any) s.rank = s.node = IntSet::all();
+}
+
+void clip_by_model(Operation& op) {
+  if (op.name != "clip_grad_norm") return;
+  auto options = op.as<ClipOptions>();
+  options.of = ClippedNorm::model;
+  op.options = options;
+}
+
 }  // namespace
+
+Cure same_evaluations() {
+  return {"every rank makes as many forwards in eval", [](Scenario& changed) { evaluate_as_often(changed.program); },
+          std::nullopt, true};
+}
+
+Cure same_path_on_all_ranks() {
+  return {"every rank takes the model's usual path", [](Scenario& changed) { changed.model.branches.clear(); }, std::nullopt,
+          true};
+}
+
+Cure state_on_all_ranks(int line) {
+  return {fmt::format("every rank gathers for the checkpoint at line {}, and rank 0 writes it", line),
+          [line](Scenario& changed) {
+            for_each_operation(changed.program, [line](Operation& op) { gather_for_all(op, line); });
+          },
+          std::nullopt, true};
+}
+
+Cure norm_of_all_shards() {
+  return {"clip_grad_norm takes the norm of all shards",
+          [](Scenario& changed) { for_each_operation(changed.program, clip_by_model); }, std::nullopt, true};
+}
 
 Cure in_one_batch(const std::string& group) {
   return {"isend and irecv that stand together are one batch_isend_irecv",

@@ -18,6 +18,14 @@ Cure barrier_before(const Mark& place, const std::string& group, const std::vect
 // The reduce at `place` gives every rank the result.
 Cure all_reduce_for_reduce(const Mark& place);
 
+// Of sharded models, whose forwards and checkpoints all ranks make together: every rank makes as many forwards as the longest of
+// several `eval` loops; takes the model's usual path; gathers for the checkpoint at `line`, which rank 0 writes; clips by the norm of
+// all shards.
+Cure same_evaluations();
+Cure same_path_on_all_ranks();
+Cure state_on_all_ranks(int line);
+Cure norm_of_all_shards();
+
 // Every rank calls every new_group of the program.
 Cure new_groups_on_all_ranks();
 

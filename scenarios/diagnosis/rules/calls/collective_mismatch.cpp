@@ -6,6 +6,7 @@
 #include "scenarios/diagnosis/rules/calls/lone_forward.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
 #include "scenarios/diagnosis/rules/calls/part_sizes.h"
+#include "scenarios/diagnosis/rules/calls/sharded_calls.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -288,7 +289,9 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
 
 std::optional<Diagnosis> collective_mismatch(const Report& report) {
   std::optional<Diagnosis> found = other_calls(report, Face::met);
-  return found ? found : mismatch(report, Differs::operation);
+  if (!found) found = mismatch(report, Differs::operation);
+  if (found && report.divergence) explain_units(*found, report, camps_of(report));
+  return found;
 }
 std::optional<Diagnosis> parameter_mismatch(const Report& report) {
   if (std::optional<Diagnosis> parts = part_mismatch(report)) {

@@ -1,5 +1,6 @@
 // Gradients of a sharded model that each rank clipped by the norm of its own shard.
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -42,6 +43,7 @@ std::optional<Diagnosis> shard_norm(const Report& report) {
   d.fix = "clip by the norm of all shards:  clip_grad_norm: {of: model}";
   d.fix_lines = {"model.clip_grad_norm_(max_norm) of FullyShardedDataParallel, on every rank",
                  "fully_shard's parameters are DTensors, of which torch.nn.utils.clip_grad_norm_ does it too"};
+  d.cures.push_back(norm_of_all_shards());
   add_span(d, report, first->site.line, first->site.column, "clips by the norm of a shard", true);
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: the first step with shards scaled by several factors", to_string(first->at));

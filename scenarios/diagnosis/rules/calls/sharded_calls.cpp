@@ -1,0 +1,140 @@
+#include "scenarios/diagnosis/rules/calls/sharded_calls.h"
+
+#include "scenarios/diagnosis/rules/operation_changes.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+using Camp = CallCamp;
+
+bool is_of_unit(const Call& call) { return call.purpose.kind == PurposeKind::unit; }
+
+const std::string& unit_of(const Camp& camp) { return camp.call->purpose.detail; }
+
+std::string number(const Report& report) { return fmt::format("#{}", report.divergence->seq); }
+
+// The rule that found the calls apart could not decide between as many ranks on each side; the units do.
+void drop_tie(Diagnosis& d) {
+  if (const std::size_t at = d.why.find(" Each side has as many ranks"); at != std::string::npos) d.why.resize(at);
+}
+
+bool gathers_in(const RankLog& log, int step, const std::string& unit) {
+  return std::any_of(log.calls.begin(), log.calls.end(), [&](const Call& call) {
+    return call.layer == Layer::collective && is_of_unit(call) && call.purpose.detail == unit &&
+           call.site.step == step && call.site.phase == Phase::forward;
+  });
+}
+
+// Whether the rank went beyond the forward of that step.
+bool ended_forward(const RankLog& log, int step) {
+  return std::any_of(log.calls.begin(), log.calls.end(), [&](const Call& call) {
+    return call.layer == Layer::collective && (call.site.step > step || (call.site.step == step && call.name == "reduce_scatter"));
+  });
+}
+
+bool evaluates(const RankLog& log) {
+  return std::any_of(log.calls.begin(), log.calls.end(),
+                     [](const Call& call) { return call.layer == Layer::collective && call.site.phase == Phase::evaluation; });
+}
+
+void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, const Camp& rest) {
+  const bool others_too = evaluates(log_of(report.run, rest.ranks.front()));
+  const std::string ranks = ranks_text(alone.ranks);
+  d.headline = fmt::format("{} unit {} for one more forward of eval, where {} called {}",
+                           who(alone.ranks, "gathers", "gather"), unit_of(alone), ranks_text(rest.ranks), call_text(*rest.call));
+  d.cause = fmt::format("every forward of a sharded model gathers its units on all ranks, and as {} {} forwards than {}",
+                        number(report), who(alone.ranks, "makes more", "make more"), ranks_text(rest.ranks));
+  if (others_too) {
+    d.fix = "let every rank make as many forwards: generate(..., synced_gpus=True), which goes on until all ranks are finished";
+    d.fix_lines = {"or gather once before: with FSDP.summon_full_params(model): model.generate(...)"};
+    d.cures.insert(d.cures.begin(), same_evaluations());
+  } else {
+    d.fix = fmt::format("call the sharded model's forward on all ranks, not on {} alone", ranks);
+    d.fix_lines = {"or evaluate a whole copy: with FSDP.summon_full_params(model) on every rank, then the module on one"};
+  }
+}
+
+void explain_full_state(Diagnosis& d, const Report& report, const Camp& alone, const Camp& rest) {
+  d.headline = fmt::format("{} unit {} for the full state, where {} called {}", who(alone.ranks, "gathers", "gather"),
+                           unit_of(alone), ranks_text(rest.ranks), call_text(*rest.call));
+  d.cause = fmt::format("the full state of a sharded model is gathered from all ranks, and only {} {} for it, as {}",
+                        ranks_text(alone.ranks), alone.ranks.size() == 1 ? "asks" : "ask", number(report));
+  d.fix = "ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true}";
+  d.fix_lines = {
+      "state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True)) on all ranks, then "
+      "`if rank == 0: torch.save(state, path)`",
+      "or torch.distributed.checkpoint.save, with which each rank writes its own shards"};
+  d.cures.insert(d.cures.begin(), state_on_all_ranks(alone.call->site.line));
+}
+
+// Two units in two orders, or one that a forward did not reach.
+void explain_forwards(Diagnosis& d, const Report& report, const Camp& culprit, const Camp& other) {
+  const RankLog &mine = log_of(report.run, culprit.ranks.front()), &theirs = log_of(report.run, other.ranks.front());
+  const int step = other.call->site.step;
+  const bool both_units = is_of_unit(*culprit.call) && is_of_unit(*other.call);
+  const auto left_out = [step](const RankLog& log, const Camp& of) {
+    return is_of_unit(*of.call) && !gathers_in(log, step, unit_of(of)) && ended_forward(log, step);
+  };
+  const bool by_culprit = left_out(mine, other), by_other = !by_culprit && left_out(theirs, culprit);
+  if (by_culprit || by_other) {
+    const Camp &skips = by_culprit ? culprit : other, &runs = by_culprit ? other : culprit;
+    const std::string& unit = unit_of(runs);
+    d.ranks = skips.ranks;
+    drop_tie(d);
+    d.headline = fmt::format("{} unit {} in step {}, which {} as {}", who(skips.ranks, "does not reach", "do not reach"), unit,
+                             step, who(runs.ranks, "gathers", "gather"), number(report));
+    d.cause = fmt::format("a unit is gathered by the ranks whose forward reaches it, and unit {} is not reached on {} in step {}",
+                          unit, ranks_text(skips.ranks), step);
+    d.fix = fmt::format("run unit {} on every rank, on nothing where it has no rows:  y = y + 0 * {}(x[:1]).sum()", unit, unit);
+    d.fix_lines = {"DeepSpeed: deepspeed.utils.set_z3_leaf_modules(model, [MoEBlock]) gathers all experts of a block at once",
+                   "FSDP: wrap the block of all experts as one unit, not each expert"};
+  } else if (both_units && unit_of(culprit) != unit_of(other)) {
+    d.headline = fmt::format("{} unit {} as {}, {} unit {}", who(culprit.ranks, "gathers", "gather"), unit_of(culprit),
+                             number(report), who(other.ranks, "gathers", "gather"), unit_of(other));
+    d.cause = fmt::format("units pair up by the order of their forwards, and these ranks run units {} and {} in two orders",
+                          unit_of(culprit), unit_of(other));
+    d.fix = fmt::format("run units {} and {} in one order on every rank", unit_of(culprit), unit_of(other));
+    d.fix_lines = {"what depends on the data belongs inside of one unit: fully_shard the block that chooses, not its branches"};
+  } else {
+    return;
+  }
+  d.cures.insert(d.cures.begin(), same_path_on_all_ranks());
+}
+
+}  // namespace
+
+void explain_units(Diagnosis& d, const Report& report, const std::vector<Camp>& camps) {
+  const auto in_phase = [&](Phase phase) {
+    const auto is_in = [phase](const Camp& c) { return c.call->site.phase == phase; };
+    const auto unit = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return is_in(c) && is_of_unit(*c.call); });
+    const auto other = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return !is_in(c); });
+    return other == camps.end() ? std::pair{camps.end(), other} : std::pair{unit, other};
+  };
+  if (camps.size() < 2 || !report.divergence) return;
+  if (const auto [alone, rest] = in_phase(Phase::evaluation); alone != camps.end()) {
+    d.ranks = alone->ranks;
+    drop_tie(d);
+    return explain_generation(d, report, *alone, *rest);
+  }
+  if (const auto [alone, rest] = in_phase(Phase::checkpoint); alone != camps.end()) {
+    d.ranks = alone->ranks;
+    drop_tie(d);
+    return explain_full_state(d, report, *alone, *rest);
+  }
+  const auto is_minority = [&](const Camp& c) {
+    return report.divergence->minority.empty() || contains(report.divergence->minority, c.ranks.front());
+  };
+  const auto culprit = std::find_if(camps.begin(), camps.end(), is_minority);
+  const auto other = std::find_if(camps.begin(), camps.end(), [&](const Camp& c) { return &c != &*culprit; });
+  if (culprit == camps.end() || other == camps.end()) return;
+  if (is_of_unit(*culprit->call) || is_of_unit(*other->call)) explain_forwards(d, report, *culprit, *other);
+}
+
+}  // namespace pdsim::scenarios::diagnoses
