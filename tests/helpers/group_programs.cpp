@@ -2,6 +2,7 @@
 
 #include "core/group/new_group.h"
 #include "tests/helpers/planted_algorithms.h"
+#include "tests/helpers/sharded_programs.h"
 
 #include <fmt/format.h>
 
@@ -164,7 +165,7 @@ Status alone(RankEnvironment& env, Store& store, ProcessGroup&) {
 
 Status own_algorithms(RankEnvironment&, Store&, ProcessGroup& world) { return planted::try_own_algorithms(world); }
 
-constexpr std::array<std::pair<std::string_view, GroupProgram>, 13> programs{{
+constexpr std::array<std::pair<std::string_view, GroupProgram>, 14> programs{{
     {"any_source", any_source_program},
     {"tags", tags_program},
     {"long_message", long_message},
@@ -177,6 +178,7 @@ constexpr std::array<std::pair<std::string_view, GroupProgram>, 13> programs{{
     {"dies_inside", dies_inside},
     {"hangs", hangs},
     {"alone", alone},
+    {"sharded", sharded_equals_ddp},
     {"own_algorithms", own_algorithms},
 }};
 

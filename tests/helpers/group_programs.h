@@ -10,6 +10,7 @@
 //   destroyed      the group is destroyed while an operation runs
 //   dies, hangs    rank 1 does, while the others sum
 //   alone          every rank joins a group of itself
+//   sharded        sharded and split models end as those under DDP do (sharded_programs.h); of four ranks
 //   own_algorithms wrong algorithms of the caller's own are refused, and without a proof end in an error where they leave a buffer
 #pragma once
 

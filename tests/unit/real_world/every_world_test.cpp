@@ -10,6 +10,8 @@
 namespace pdsim::scenarios {
 namespace {
 
+using namespace literals;
+
 class EveryRealWorld : public ::testing::TestWithParam<std::string_view> {
  protected:
   void SetUp() override {
@@ -36,6 +38,13 @@ TEST_P(EveryRealWorld, DoesItselfWhatTheTableOfCapabilitiesSays) {
 TEST_P(EveryRealWorld, RefusesWrongAlgorithmsOfTheCallersOwn) {
   const RunRecord record = run_in(GetParam(), "own_algorithms");
   ASSERT_EQ(record.ranks.size(), 2U);
+  for (const RankResult& rank : record.ranks) EXPECT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
+}
+
+TEST_P(EveryRealWorld, ShardedAndSplitModelsEndAsUnderDdp) {
+  if (GetParam() == "nccl") GTEST_SKIP() << "its tensors would have to be on GPUs";
+  const RunRecord record = run_in(GetParam(), "sharded", 4, 20_s);
+  ASSERT_EQ(record.ranks.size(), 4U);
   for (const RankResult& rank : record.ranks) EXPECT_EQ(rank.log.end, RankEnd::returned) << rank.log.error.message;
 }
 
