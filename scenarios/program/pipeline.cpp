@@ -26,14 +26,16 @@ std::vector<std::byte> pattern_of(const PipelineMessage& message, std::size_t by
 // Its memory is the session's until all messages are over: what was started may outlive an error.
 class CostedStages : public StageWork {
  public:
-  CostedStages(Session& s, const PipelineOptions& options, Rank rank)
+  CostedStages(Session& s, const PipelineOptions& options, int microbatches, Rank rank)
       : s_(s),
         options_(options),
+        microbatches_(microbatches),
         rank_(rank),
         costs_{{{options.forward, options.input_backward, options.weight_backward}}, {}},
         bytes_(static_cast<std::size_t>(options.count) * size_of(options.dtype)) {}
 
   Status compute(const PipelineAction& action) override {
+    if (action.stage == 0 && action.kind == PipelineActionKind::forward) PDSIM_TRY(check_rows(action.microbatch));
     pass_time(s_, costs_.of(action));
     return {};
   }
@@ -69,8 +71,24 @@ class CostedStages : public StageWork {
     return pending->input;
   }
 
+  // torch.tensor_split gives the first micro-batches a row more where the batch does not divide, and the stage takes the shape of the
+  // first alone. With fewer rows than micro-batches it gives as many as there are rows.
+  Status check_rows(int microbatch) const {
+    if (!options_.rows) return {};
+    const std::int64_t rows = *options_.rows, parts = microbatches_;
+    const auto refused = [&](std::string message) -> Status {
+      return Error{Code::shape_mismatch, std::move(message), {{"rows", std::to_string(rows)}, {"microbatches", std::to_string(parts)}}};
+    };
+    if (rows < parts) return refused(fmt::format("ValueError: Expecting {} arg_mbs but got {}", parts, rows));
+    if (microbatch < rows % parts || rows % parts == 0) return {};
+    return refused(fmt::format(
+        "PipeliningShapeError: Stage 0 forward inputs: value 0 has a shape mismatch: expected torch.Size([{}]) actual torch.Size([{}])",
+        rows / parts + 1, rows / parts));
+  }
+
   Session& s_;
   const PipelineOptions& options_;
+  const int microbatches_;
   const Rank rank_;  // of the group
   const PipelineCosts costs_;
   const std::size_t bytes_;
@@ -86,7 +104,7 @@ Status pipeline(Session& s, const Operation& op) {
   const auto& options = op.as<PipelineOptions>();
   const Result<PipelineSchedule> schedule = pipeline_schedule(options, (*group)->size());
   if (!schedule.ok()) return schedule.error();
-  CostedStages stages(s, options, (*group)->rank());
+  CostedStages stages(s, options, schedule->microbatches, (*group)->rank());
   PDSIM_TRY(run_pipeline(lower_pipeline(*schedule, options.sends), **group, stages));
   stages.let_go();
   return {};
