@@ -53,6 +53,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   virtual Time default_timeout() const = 0;
+  // Whether the views of a call may lack memory, so that only their sizes count.
+  virtual bool takes_sizes_alone() const { return false; }
   // invalid_argument, before anything reaches the store or the library, where check_rank refuses the options.
   Result<std::unique_ptr<Communicator>> join(Store& store, const JoinOptions& options);
   // The library itself, in a group of its own. unsupported where there is none below this backend.

@@ -49,6 +49,7 @@ class CheckedBackend final : public Backend {
   CheckedBackend(Backend& inner, Runtime& runtime) : inner_(inner), runtime_(runtime) {}
   std::string_view name() const override { return inner_.name(); }
   Time default_timeout() const override { return inner_.default_timeout(); }
+  bool takes_sizes_alone() const override { return inner_.takes_sizes_alone(); }
 
  private:
   Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) override;

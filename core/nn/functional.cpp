@@ -97,10 +97,16 @@ Result<Tensor> concatenate_rows(const Tensor& a, const Tensor& b) {
                  fmt::format("rows of [{}] and [{}] do not fit on each other", fmt::join(a.shape(), ", "),
                              fmt::join(b.shape(), ", ")),
                  {{"operation", "concatenate_rows"}}};
-  Values values = a.values();
-  const Values below = b.values();
-  values.insert(values.end(), below.begin(), below.end());
-  Tensor out = Tensor::from(values, {a.shape()[0] + b.shape()[0], a.shape()[1]}, a.dtype());
+  const Shape shape{a.shape()[0] + b.shape()[0], a.shape()[1]};
+  Tensor out;
+  if (a.has_values() && b.has_values()) {
+    Values values = a.values();
+    const Values below = b.values();
+    values.insert(values.end(), below.begin(), below.end());
+    out = Tensor::from(values, shape, a.dtype());
+  } else {
+    out = Tensor::meta(shape, a.dtype(), a.has_memory() && b.has_memory());
+  }
   const auto rule = [upper = a.shape(), lower = b.shape()](const Tensor& grad, const std::vector<Tensor>&) {
     return std::vector<Tensor>{grad.slice(0, upper), grad.slice(upper[0] * upper[1], lower)};
   };

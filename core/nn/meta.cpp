@@ -9,10 +9,10 @@
 namespace pdsim::nn {
 namespace {
 
-// Gives what it takes. Its parameters hang on a node each, made in their order, so that backward reaches the last first.
+// Its parameters hang on a node each, made in their order, so that backward reaches the last first.
 class Sized final : public Layer {
  public:
-  Sized(const LayerSpec& spec, DType dtype, bool memory) {
+  Sized(const LayerSpec& spec, DType dtype, bool memory) : out_(spec.out), memory_(memory) {
     for (std::size_t i = 0; i < spec.shapes.size(); ++i)
       parameters.push_back(Tensor::meta(spec.shapes[i], dtype, memory)
                                .set_name(fmt::format("{}.p{}", spec.name, i))
@@ -30,8 +30,23 @@ class Sized final : public Layer {
       record(make_function("SizedBackward0", {}, rule), {parameter, at}, output);
       at = std::move(output);
     }
-    return at;
+    return out_ > 0 ? reshaped(at) : at;
   }
+
+ private:
+  // Rows of `out_` elements, and a gradient of the input's shape.
+  Tensor reshaped(const Tensor& at) const {
+    Tensor output = Tensor::meta({at.shape().empty() ? 1 : at.shape()[0], out_}, at.dtype(), memory_);
+    const auto rule = [shape = at.shape(), dtype = at.dtype(), memory = memory_](const Tensor&,
+                                                                                 const std::vector<Tensor>&) {
+      return std::vector<Tensor>{Tensor::meta(shape, dtype, memory)};
+    };
+    if (tracked({at})) record(make_function("SizedBackward0", {}, rule), {at}, output);
+    return output;
+  }
+
+  std::int64_t out_;
+  bool memory_;
 };
 
 }  // namespace

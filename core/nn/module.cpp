@@ -224,10 +224,15 @@ Result<Tensor> Module::run_layer(std::size_t index, Tensor at, ForwardMode mode,
   if (spec.kind != LayerKind::meta) at = cast(at, spec.dtype.value_or(spec_.dtype), mode.grad);
   const bool told = spec.forward_time.has_value() && clock_;
   const std::function<void(Time)> clock = told ? clock_of(spec.device) : nullptr;
-  if (told) clock(*spec.forward_time);
+  const auto share = [rows = at.shape().empty() ? 1 : at.shape()[0], of = spec_.timed_rows](Time time) {
+    if (of == 0 || rows == of) return time;
+    return Time{static_cast<std::int64_t>(static_cast<double>(time.ps) * static_cast<double>(rows) /
+                                          static_cast<double>(of))};
+  };
+  if (told) clock(share(*spec.forward_time));
   Result<Tensor> out = recompute ? recomputed(here, at, mode, watch) : here.forward(at, mode, watch);
   if (!out.ok() || !told || !mode.grad) return out;
-  return timed(*out, *spec.backward_time + (recompute ? *spec.forward_time : Time{}), clock);
+  return timed(*out, share(*spec.backward_time + (recompute ? *spec.forward_time : Time{})), clock);
 }
 
 std::int64_t Module::input_width(std::string_view path) const {

@@ -14,10 +14,12 @@
 //             images lie in their rows channel by channel, line by line
 //   others    batchnorm2d: one feature per channel. layernorm: over each row. sync_batchnorm: batchnorm over the rows of
 //             all ranks. dropout: masks from the noise, another one in every forward
-//   meta     weights p0, p1, ... of the given shapes, of any dtype and without values (Tensor::meta), whose gradients become
-//             ready together, the last first; what it takes it gives. It stands for a layer of which only the size counts
+//   meta      weights p0, p1, ... of the given shapes, of any dtype and without values (Tensor::meta), whose gradients become
+//             ready together, the last first; what it takes it gives, or with `out` rows of so many elements without values.
+//             It stands for a layer of which only the size counts
 //   cost      a layer's time is told to the clock: that of its forward before it, that of its backward (and, recomputed, of
-//             its forward again) before its gradients become ready; also of layers without parameters
+//             its forward again) before its gradients become ready; also of layers without parameters. With `timed_rows` the
+//             times are those of so many rows, and an input of others costs its share
 //   devices   a layer computes on its device; between layers of two devices the activation is copied, and its gradient back,
 //             for as long as the copier says. The input is on device 0, or comes from the host to wherever it is wanted
 //   dtypes    a layer may have its own; what it takes is cast to it, and the gradient back
@@ -66,7 +68,7 @@ struct LayerSpec {
   std::string name;
   LayerKind kind = LayerKind::linear;
   std::int64_t in = 0;                               // columns it takes; relu and dropout: any number
-  std::int64_t out = 0;                              // and gives; of those that keep the width, the same or 0
+  std::int64_t out = 0;                              // and gives; of those that keep the width, the same or 0; see meta
   std::int64_t rows = 0;                             // embedding: of the table
   std::int64_t channels = 0, height = 0, width = 0;  // conv2d, batchnorm2d: of the images they take
   std::int64_t filters = 0, kernel = 1, stride = 1, padding = 0;  // conv2d
@@ -102,6 +104,7 @@ struct ModuleSpec {
   DType dtype = DType::f32;
   std::vector<std::string> recompute{};  // layers
   bool sizes_have_memory = false;        // meta layers: zeros stand behind them, for worlds that move bytes
+  std::int64_t timed_rows = 0;           // of an input, which the layers' times are for; 0: of every input
 };
 // Devices that the layers name, at least one.
 int devices_of(const ModuleSpec& spec);

@@ -86,7 +86,7 @@ RpcFuture RpcAgent::finished(Result<RpcValue> result) {
   return future;
 }
 
-RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> timeout, std::int64_t extra) {
+RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> timeout) {
   if (const auto gone = closed_.find(to); gone != closed_.end()) return finished(gone->second);
   const Time limit = timeout.value_or(options_.timeout);
   message.id = next_request_++;
@@ -101,7 +101,7 @@ RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> tim
   pending_.emplace(message.id, Pending{future, to, message.kind == RpcMessageKind::fetch});
   if (to == rank_) {
     take(rank_, *bytes);
-  } else if (const Status sent = channel_->send(to, std::move(*bytes), extra); !sent.ok()) {
+  } else if (const Status sent = channel_->send(to, std::move(*bytes), bytes_without_values(message)); !sent.ok()) {
     pending_.erase(message.id);
     future.complete(sent.error());
   }
@@ -120,7 +120,7 @@ Status RpcAgent::try_send(Rank to, const RpcMessage& message) {
   if (to == rank_)
     take(rank_, *bytes);
   else
-    (void)channel_->send(to, *bytes);  // a connection that has ended ends its listener too
+    (void)channel_->send(to, *bytes, bytes_without_values(attached));  // a connection that has ended ends its listener too
   return {};
 }
 

@@ -56,8 +56,8 @@ class RpcAgent {
   Runtime& runtime() { return runtime_; }
   const ServerPool& servers() const { return servers_; }
 
-  // Sends it; the future is its reply. `timeout` zero: no limit; nothing: the options'. `extra` as of RpcChannel::send.
-  RpcFuture request(Rank to, RpcMessage message, std::optional<Time> timeout, std::int64_t extra = 0);
+  // Sends it; the future is its reply. `timeout` zero: no limit; nothing: the options'.
+  RpcFuture request(Rank to, RpcMessage message, std::optional<Time> timeout);
   void send(Rank to, const RpcMessage& message);
   RpcFuture finished(Result<RpcValue> result);
 

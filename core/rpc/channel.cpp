@@ -15,6 +15,7 @@ constexpr std::size_t frame_bytes = 256;
 constexpr std::int64_t longest_message = std::int64_t{1} << 30;
 constexpr Tag frame_tag = first_inner_tag + (Tag{2} << 24);
 constexpr Tag rest_tag = frame_tag + 1;
+constexpr Tag extra_tag = frame_tag + 2;
 
 struct Header {
   std::uint64_t mark = 0x3163706d69736470;  // "pdsimpc1"
@@ -24,11 +25,16 @@ struct Header {
 };
 constexpr std::size_t room = frame_bytes - sizeof(Header);
 
+MutableView bytes_in(std::string& bytes) {
+  return {reinterpret_cast<std::byte*>(bytes.data()), DType::u8, static_cast<std::int64_t>(bytes.size())};
+}
+
 }  // namespace
 
 RpcChannel::RpcChannel(RankEnvironment& env, std::unique_ptr<Communicator> communicator)
     : rank_(env.rank),
       size_(env.world_size),
+      moves_sizes_(!env.backend.takes_sizes_alone()),
       runtime_(env.runtime),
       communicator_(std::move(communicator)),
       listening_(static_cast<std::size_t>(env.world_size), true),
@@ -60,11 +66,11 @@ void RpcChannel::listen_to(Rank peer) {
   }
 }
 
-Status RpcChannel::receive(Rank peer, Tag tag, std::string& into) {
+Status RpcChannel::receive(Rank peer, Tag tag, MutableView into) {
   Collective call{CollectiveKind::recv};
   call.dtype = DType::u8;
-  call.count = static_cast<std::int64_t>(into.size());
-  call.output = {reinterpret_cast<std::byte*>(into.data()), DType::u8, call.count};
+  call.count = into.count;
+  call.output = into;
   call.root = peer;
   call.user_tag = tag;
   call.source = std::make_shared<Rank>(no_rank);
@@ -73,10 +79,15 @@ Status RpcChannel::receive(Rank peer, Tag tag, std::string& into) {
   return (*work)->wait();
 }
 
+Status RpcChannel::receive_extra(Rank peer, std::int64_t bytes) {
+  std::string memory(moves_sizes_ ? static_cast<std::size_t>(bytes) : 0, '\0');
+  return receive(peer, extra_tag, {moves_sizes_ ? bytes_in(memory).data : nullptr, DType::u8, bytes});
+}
+
 Result<std::string> RpcChannel::next_message(Rank peer) {
   std::string& frame = frames_[static_cast<std::size_t>(peer)];
   frame.resize(frame_bytes);
-  PDSIM_TRY(receive(peer, frame_tag, frame));
+  PDSIM_TRY(receive(peer, frame_tag, bytes_in(frame)));
   Header header;
   std::memcpy(&header, frame.data(), sizeof header);
   const Error changed{
@@ -85,23 +96,27 @@ Result<std::string> RpcChannel::next_message(Rank peer) {
   if (header.mark != Header{}.mark || !in_range(header.bytes) || !in_range(header.extra)) return changed;
   const auto bytes = static_cast<std::size_t>(header.bytes);
   std::string message = frame.substr(sizeof header, std::min(bytes, room));
-  if (bytes > room || header.extra > 0) {
-    frame.resize(bytes - message.size() + static_cast<std::size_t>(header.extra));
-    PDSIM_TRY(receive(peer, rest_tag, frame));
-    message.append(frame, 0, bytes - message.size());
+  if (bytes > room) {
+    frame.resize(bytes - message.size());
+    PDSIM_TRY(receive(peer, rest_tag, bytes_in(frame)));
+    message += frame;
   }
+  if (header.extra > 0) PDSIM_TRY(receive_extra(peer, header.extra));
   if (digest(message) != header.digest) return changed;
   return message;
 }
 
-Result<WorkPtr> RpcChannel::start_send(Rank to, Tag tag, const std::string& bytes) {
+Status RpcChannel::start_send(Rank to, Tag tag, ConstView view, Outgoing& out) {
   Collective call{CollectiveKind::send};
   call.dtype = DType::u8;
-  call.count = static_cast<std::int64_t>(bytes.size());
-  call.input = {reinterpret_cast<const std::byte*>(bytes.data()), DType::u8, call.count};
+  call.count = view.count;
+  call.input = view;
   call.root = to;
   call.user_tag = tag;
-  return communicator_->start(call);
+  Result<WorkPtr> work = communicator_->start(call);
+  if (!work.ok()) return work.error();
+  out.works.push_back(*work);
+  return {};
 }
 
 Status RpcChannel::send(Rank to, std::string bytes, std::int64_t extra) {
@@ -116,16 +131,14 @@ Status RpcChannel::send(Rank to, std::string bytes, std::int64_t extra) {
   std::memcpy(out.frame.data(), &header, sizeof header);
   const std::size_t inside = std::min(bytes.size(), room);
   std::memcpy(out.frame.data() + sizeof header, bytes.data(), inside);
-  const Result<WorkPtr> first = start_send(to, frame_tag, out.frame);
-  if (!first.ok()) return first.error();
-  out.works.push_back(*first);
-  if (inside == bytes.size() && extra == 0) return {};
-  out.rest = bytes.substr(inside);
-  out.rest.resize(out.rest.size() + static_cast<std::size_t>(extra));
-  const Result<WorkPtr> second = start_send(to, rest_tag, out.rest);
-  if (!second.ok()) return second.error();
-  out.works.push_back(*second);
-  return {};
+  PDSIM_TRY(start_send(to, frame_tag, bytes_in(out.frame), out));
+  if (inside < bytes.size()) {
+    out.rest = bytes.substr(inside);
+    PDSIM_TRY(start_send(to, rest_tag, bytes_in(out.rest), out));
+  }
+  if (extra == 0) return {};
+  if (moves_sizes_) out.extra.resize(static_cast<std::size_t>(extra));
+  return start_send(to, extra_tag, {moves_sizes_ ? bytes_in(out.extra).data : nullptr, DType::u8, extra}, out);
 }
 
 void RpcChannel::forget_sent() {

@@ -3,7 +3,8 @@
 //   frames    of one size, so that every receive can be posted before its message exists: a mark, the length, a digest and the first
 //             bytes; what does not fit follows in a second message. What was changed on the way ends the connection (wrong_data)
 //   threads   one per peer, which waits for what it sends and calls `on_message` for each; those of the rank (core/runtime/runtime.h)
-//   payload   a tensor without values costs the time of its bytes: `extra` bytes follow, of which none is kept
+//   payload   a tensor without values costs the time of its bytes: `extra` bytes follow in a message of their own, of which none is
+//             kept; memory stands behind them only where the backend has to move them
 //   closing   say_bye() is the last that peers hear; abort() ends what is being received
 #pragma once
 
@@ -44,18 +45,20 @@ class RpcChannel {
 
  private:
   struct Outgoing {
-    std::string frame, rest;
+    std::string frame, rest, extra;
     std::vector<WorkPtr> works;
   };
   RpcChannel(RankEnvironment& env, std::unique_ptr<Communicator> communicator);
   void listen_to(Rank peer);
   Result<std::string> next_message(Rank peer);
-  Status receive(Rank peer, Tag tag, std::string& into);
-  Result<WorkPtr> start_send(Rank to, Tag tag, const std::string& bytes);
+  Status receive(Rank peer, Tag tag, MutableView into);
+  Status receive_extra(Rank peer, std::int64_t bytes);
+  Status start_send(Rank to, Tag tag, ConstView view, Outgoing& out);
   void forget_sent();
 
   Rank rank_;
   int size_;
+  bool moves_sizes_;  // behind which memory must stand
   Runtime& runtime_;
   std::unique_ptr<Communicator> communicator_;
   Handlers handlers_;

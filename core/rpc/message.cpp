@@ -145,7 +145,7 @@ class Reader {
       sizes.push_back(n);
     }
     const auto type = static_cast<DType>(dtype);
-    if (meta) return nn::Tensor::meta(sizes, type);
+    if (meta) return nn::Tensor::meta(sizes, type).set_requires_grad(is_set(j, "grad"));
     if (!j.contains("bytes") || !j["bytes"].is_binary()) return fail<RpcValue>();
     const auto& bytes = j["bytes"].get_binary();
     if (static_cast<std::int64_t>(bytes.size()) != elements * static_cast<std::int64_t>(size_of(type)))
@@ -180,6 +180,17 @@ class BoundedDocument : public nlohmann::detail::json_sax_dom_parser<json> {
   int depth_ = 0;
 };
 
+std::int64_t meta_bytes(const RpcValue& value) {
+  if (value.is<nn::Tensor>()) {
+    const auto& tensor = value.as<nn::Tensor>();
+    return tensor.defined() && !tensor.has_values() ? tensor.view().bytes() : 0;
+  }
+  std::int64_t bytes = 0;
+  if (value.is<RpcList>())
+    for (const RpcValue& item : value.as<RpcList>()) bytes += meta_bytes(item);
+  return bytes;
+}
+
 json binary(std::string_view text) { return json::binary({text.begin(), text.end()}); }
 
 Error not_a_message() {
@@ -205,6 +216,12 @@ Error read_error(Reader& reader, const json& j) {
 }
 
 }  // namespace
+
+std::int64_t bytes_without_values(const RpcMessage& message) {
+  std::int64_t bytes = meta_bytes(message.value);
+  for (const RpcValue& argument : message.arguments) bytes += meta_bytes(argument);
+  return bytes;
+}
 
 Result<std::string> encode(const RpcMessage& m, const RpcForks& forks) {
   Writer writer(forks);

@@ -63,6 +63,9 @@ struct RpcMessage {
   std::int64_t autograd = -1;  // its number of this message
 };
 
+// Of its tensors that have no values.
+std::int64_t bytes_without_values(const RpcMessage& message);
+
 struct RpcForks {
   std::function<RRefFork(const RRef&)> send;
   std::function<RRef(const RRefFork&)> receive;

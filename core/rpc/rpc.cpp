@@ -17,17 +17,6 @@ Error not_initialized() {
   return {Code::not_initialized, "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.", {}};
 }
 
-// Bytes of tensors that travel as sizes alone.
-std::int64_t bytes_without_values(const RpcList& values) {
-  std::int64_t bytes = 0;
-  for (const RpcValue& value : values) {
-    if (value.is<RpcList>()) bytes += bytes_without_values(value.as<RpcList>());
-    if (value.is<nn::Tensor>() && value.as<nn::Tensor>().defined() && !value.as<nn::Tensor>().has_values())
-      bytes += value.as<nn::Tensor>().view().bytes();
-  }
-  return bytes;
-}
-
 RpcMessage call_of(RpcMessageKind kind, std::string_view function, RpcList arguments) {
   RpcMessage message;
   message.kind = kind;
@@ -129,8 +118,7 @@ RpcFuture Rpc::failed(const Error& error) const {
 
 RpcFuture Rpc::start(Rank to, RpcMessage message, Limit timeout) {
   message.context = context_;
-  const std::int64_t extra = bytes_without_values(message.arguments);
-  return module_.agent->request(to, std::move(message), timeout, extra);
+  return module_.agent->request(to, std::move(message), timeout);
 }
 
 RpcFuture Rpc::rpc_async(const RpcTarget& to, std::string_view function, RpcList arguments, Limit timeout) {

@@ -109,6 +109,7 @@ void build_world(const Node& document, World& world) {
   world.checked = debug == "detail";
   read(map, "devices", world.devices);
   read(map, "device_speed", world.device_speed);
+  read(map, "memory_speed", world.memory_speed);
 }
 
 void build_data(const Node& document, Data& data) {

@@ -78,6 +78,7 @@ nn::LayerSpec build_layer(const Entry& entry) {
   read(entry.value, "compute", layer.forward_time);
   read(entry.value, "backward", layer.backward_time);
   read_sizes(value, layer);
+  if (layer.kind == nn::LayerKind::meta) read(entry.value, "gives", layer.out);
   return layer;
 }
 
@@ -87,7 +88,7 @@ Flops flops_of(const nn::LayerSpec& layer, std::int64_t batch) {
   return {flops < 1e18 ? static_cast<std::int64_t>(flops) : std::int64_t{1'000'000'000'000'000'000}};
 }
 
-// The times that `compute`, `backward`, `flops` and the speed of the device come to; none for a toy that says nothing.
+// The times that `compute`, `backward`, `flops`, `traffic` and the speeds of the device come to; none for a toy that says nothing.
 void set_times(const Node* node, const Scenario& scenario, nn::LayerSpec& layer) {
   const std::optional<FlopRate>& speed = scenario.world.device_speed;
   const bool meta = layer.kind == nn::LayerKind::meta;
@@ -95,6 +96,12 @@ void set_times(const Node* node, const Scenario& scenario, nn::LayerSpec& layer)
     Flops flops = flops_of(layer, scenario.batch);
     if (node != nullptr) read(*node, "flops", flops);
     layer.forward_time = working_time(flops, *speed);
+  }
+  const std::optional<Rate>& memory = scenario.world.memory_speed;
+  if (node != nullptr && node->find("traffic") != nullptr && memory) {
+    Bytes traffic{};
+    read(*node, "traffic", traffic);
+    layer.forward_time = layer.forward_time.value_or(Time{}) + transfer_time(traffic, *memory);
   }
   if (!layer.forward_time &&
       (meta || layer.backward_time || scenario.data_parallel || nn::devices_of(scenario.model.spec) > 1))

@@ -42,6 +42,7 @@ struct World {
   sim::WorldSpec spec;   // what the simulated world obeys; real ones read ranks and timeout only
   bool checked = false;  // debug: detail
   std::optional<FlopRate> device_speed{};
+  std::optional<Rate> memory_speed{};  // of what layers read and write
   int devices = 0;  // GPUs of a node; 0: nobody counts
   Mark mark{};
 };

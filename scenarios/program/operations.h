@@ -29,6 +29,7 @@ Status scatter_object_list(Session& s, const Operation& op);
 Status monitored_barrier(Session& s, const Operation& op);
 Status batch_isend_irecv(Session& s, const Operation& op);
 Status pipeline(Session& s, const Operation& op);
+Status rpc_pipeline(Session& s, const Operation& op);
 Status new_group(Session& s, const Operation& op);
 Status wait(Session& s, const Operation& op);
 Status synchronize(Session& s, const Operation& op);

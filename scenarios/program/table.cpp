@@ -52,6 +52,7 @@ constexpr std::array rows{
     Row{"irecv", collective},
     Row{"batch_isend_irecv", batch_isend_irecv},
     Row{"pipeline", pipeline},
+    Row{"rpc_pipeline", rpc_pipeline},
     Row{"new_group", new_group},
     Row{"wait", wait},
     Row{"synchronize", synchronize},

@@ -36,6 +36,7 @@ Scenario alone(const Scenario& scenario, bool one_batch, const std::set<std::str
   one.world.spec.backend = "ideal";
   one.world.spec.seed = scenario.seed;
   one.world.device_speed = scenario.world.device_speed;
+  one.world.memory_speed = scenario.world.memory_speed;
   one.ddp.wrap = false;
   one.data_parallel.reset();
   one.fully_shard.reset();

@@ -11,6 +11,7 @@ class SimBackend final : public Backend {
   SimBackend(World& world, Rank rank) : world_(world), rank_(rank) {}
   std::string_view name() const override { return world_.library.name; }
   Time default_timeout() const override;
+  bool takes_sizes_alone() const override { return true; }
 
  private:
   // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of

@@ -1,11 +1,15 @@
 #include "tests/helpers/rpc_programs.h"
 
 #include "core/base/fingerprint.h"
+#include "core/nn/functional.h"
+#include "core/rpc/pipeline/remote_pipeline.h"
+#include "core/rpc/pipeline/shard.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace pdsim {
@@ -252,6 +256,73 @@ Status leaked_rref(RankEnvironment& env, RpcLog& log, Time second) {
   return {};
 }
 
+// A convolutional net of eight rows of images of 2 x 4 x 4, in two or three shards.
+nn::ModuleSpec net_in_shards() {
+  using nn::LayerKind;
+  nn::LayerSpec conv{"conv", LayerKind::conv2d, 32, 48};
+  conv.channels = 2;
+  conv.height = conv.width = 4;
+  conv.filters = conv.kernel = 3;
+  conv.padding = 1;
+  return {{conv, {"relu1", LayerKind::relu}, {"hidden", LayerKind::linear, 48, 6}, {"relu2", LayerKind::relu}, {"last", LayerKind::linear, 6, 4}},
+          {{"0", {"conv", "relu1"}}, {"1", {"hidden", "relu2", "last"}}, {"2", {"hidden", "relu2"}}, {"3", {"last"}}},
+          DType::f64};
+}
+
+struct OwnedShard {
+  nn::Module module;
+  PipelineShard shard;
+  OwnedShard(Runtime& runtime, const std::string& path)
+      : module(net_in_shards(), Random(3)), shard(runtime, module, module.path_named(path)->layers) {}
+};
+
+Tensor wave(std::int64_t rows, std::int64_t columns, double phase) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < rows * columns; ++i) values.push_back(std::sin(0.37 * static_cast<double>(i) + phase));
+  return Tensor::from(values, {rows, columns}, DType::f64);
+}
+
+// Micro-batches end in any order in a real world, and so gradients add up in any.
+double rounded(double value) { return std::round(value * 1e9) / 1e9; }
+
+Status train_shards(RpcRank& me, std::int64_t splits, const std::vector<std::string>& workers,
+                    const std::vector<std::int64_t>& paths) {
+  const Result<RemotePipeline> pipeline = RemotePipeline::make(me.rpc, workers, paths);
+  if (!pipeline.ok()) return pipeline.error();
+  const Result<std::vector<RRef>> parameters = pipeline->parameter_rrefs(me.rpc);
+  if (!parameters.ok()) return parameters.error();
+  auto optimizer = DistributedOptimizer::make(me.rpc, {nn::OptimizerSpec::Kind::sgd, 0.05, 0.9}, *parameters);
+  if (!optimizer.ok()) return optimizer.error();
+  for (int step = 0; step < 3; ++step) {
+    const auto loss_of = [&](const Tensor& output) { return nn::mse_loss(output, wave(8, 4, 1.0 + step)); };
+    const Result<Tensor> loss = pipeline->step(me.rpc, *optimizer, wave(8, 32, step), 8 / splits, loss_of);
+    if (!loss.ok()) return loss.status();
+    me.log.attempt(fmt::format("{} shards, {} micro-batches, loss {}", workers.size(), splits, step),
+                   RpcValue(rounded(loss->at(0))));
+  }
+  for (const RRef& parameter : *parameters) {
+    const Result<RpcValue> value = me.rpc.to_here(parameter);
+    if (!value.ok()) return value.status();
+    RpcList numbers;
+    for (const double x : value->as<Tensor>().values()) numbers.emplace_back(rounded(x));
+    me.log.attempt("parameter", RpcValue(numbers));
+  }
+  return {};
+}
+
+Status shards(RankEnvironment& env, RpcLog& log, Time second) {
+  RpcRank me(env, log, second);
+  PDSIM_TRY(me.start());
+  if (env.rank == 0) {
+    for (const std::int64_t splits : {1, 2, 4}) PDSIM_TRY(train_shards(me, splits, {"worker1", "worker2"}, {0, 1}));
+    PDSIM_TRY(train_shards(me, 2, {"worker1", "worker2", "worker3"}, {0, 2, 3}));
+    // 8 rows in micro-batches of 8 // 3
+    PDSIM_TRY(train_shards(me, 3, {"worker3", "worker3"}, {0, 1}));
+  }
+  me.end();
+  return {};
+}
+
 Result<RpcValue> ones(const RpcList& shape) {
   nn::Shape sizes;
   double count = 1;
@@ -315,6 +386,10 @@ RpcFunctions rpc_program_functions(RankEnvironment& env, Time second) {
     if (!value.ok()) return value.error();
     return RpcValue(value->as<std::string>().size());
   });
+  add_shard_functions(functions, [&env](std::int64_t path) -> Result<std::shared_ptr<PipelineShard>> {
+    const auto owned = std::make_shared<OwnedShard>(env.runtime, std::to_string(path));
+    return std::shared_ptr<PipelineShard>(owned, &owned->shard);
+  });
   functions.add("Counter(start)", [](std::int64_t start) { return std::make_shared<Counter>(start); });
   functions.add("Counter.step(self, by)", [](Counter& self, std::int64_t by) { return self.step(by); });
   functions.add("Counter.boom(self)",
@@ -331,7 +406,8 @@ std::vector<RpcProgram> rpc_programs() {
           {"same_name", 2, same_name},
           {"init_twice", 2, init_twice},
           {"before_init", 1, before_init},
-          {"leaked_rref", 3, leaked_rref}};
+          {"leaked_rref", 3, leaked_rref},
+          {"shards", 4, shards}};
 }
 
 const RpcProgram* rpc_program(std::string_view name) {

@@ -1,5 +1,5 @@
-// Rank programs over RPC, as those that were recorded from PyTorch (tests/oracle/rpc_1_13.json), by the same names; they run in every
-// world. What a rank sees goes into a log, an entry per attempt, written as the recordings are.
+// Rank programs over RPC, as those that were recorded from PyTorch (tests/oracle/rpc_1_13.json), by the same names, and `shards`, which
+// trains a net in two and three shards; they run in every world. What a rank sees goes into a log, an entry per attempt, written as the recordings are.
 #pragma once
 
 #include "core/rpc/rpc.h"

@@ -11,6 +11,7 @@
 #include "core/rpc/message.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,11 +32,12 @@ struct ReceiveFunction {
   std::vector<const nn::Node*> outputs;
 };
 
-// The history of a received tensor: where a local backward ends.
+// The history of a received tensor: where a local backward ends. As soon as its gradient is there it leaves, and the sender goes on while
+// this worker computes others.
 class ReceiveNode final : public nn::Node {
  public:
   ReceiveNode(std::shared_ptr<ReceiveFunction> function, std::size_t index, std::shared_ptr<nn::Tape> tape)
-      : Node("RecvRpcBackward", 0, std::move(tape)), function_(std::move(function)), index_(index) {}
+      : Node("RecvRpcBackward", std::numeric_limits<std::uint64_t>::max(), std::move(tape)), function_(std::move(function)), index_(index) {}
   const std::shared_ptr<ReceiveFunction>& function() const { return function_; }
   std::size_t index() const { return index_; }
   Result<std::vector<nn::Tensor>> backward(const nn::Tensor&) override { return std::vector<nn::Tensor>{}; }

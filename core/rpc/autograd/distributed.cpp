@@ -25,20 +25,21 @@ Status check_roots(std::span<const nn::Tensor> roots) {
 
 std::int64_t DistributedAutograd::begin() {
   const std::int64_t id = (self_ << 48) + next_context_++;
-  contexts_[id].id = id;
+  (void)reach(id);
   return id;
 }
 
 AutogradContext& DistributedAutograd::reach(std::int64_t id) {
-  AutogradContext& context = contexts_[id];
-  context.id = id;
-  return context;
+  std::shared_ptr<AutogradContext>& context = contexts_[id];
+  if (context == nullptr) context = std::make_shared<AutogradContext>();
+  context->id = id;
+  return *context;
 }
 
 void DistributedAutograd::leave(std::int64_t id) {
   const auto found = contexts_.find(id);
   if (found == contexts_.end()) return;
-  const std::set<std::int64_t> workers = found->second.workers;
+  const std::set<std::int64_t> workers = found->second->workers;
   contexts_.erase(found);
   std::erase_if(passes_, [id](const auto& pass) { return pass.first.first == id; });
   RpcMessage over;
@@ -51,8 +52,8 @@ void DistributedAutograd::leave(std::int64_t id) {
 void DistributedAutograd::before_send(RpcMessage& message, std::int64_t to) {
   const auto found = contexts_.find(message.context);
   if (found == contexts_.end() || message.kind == RpcMessageKind::gradients) return;
-  found->second.workers.insert(to);
-  if (attach_send(found->second, message, next_message_)) message.autograd = next_message_++;
+  found->second->workers.insert(to);
+  if (attach_send(*found->second, message, next_message_)) message.autograd = next_message_++;
 }
 
 void DistributedAutograd::after_receive(RpcMessage& message, std::int64_t from) {
@@ -65,13 +66,16 @@ void DistributedAutograd::after_receive(RpcMessage& message, std::int64_t from) 
   if (message.autograd >= 0) attach_receive(context, message, from);
 }
 
-DistributedAutograd::Pass& DistributedAutograd::pass_of(AutogradContext& context, RpcId id,
-                                                        std::span<const nn::Tensor> roots) {
-  Pass& pass = passes_[{context.id, id}];
-  if (pass.part != nullptr) return pass;
-  pass.part = std::make_unique<DistributedPass>(
-      context, roots,
-      [this, &pass, id, number = context.id](const ReceiveFunction& function, std::vector<nn::Tensor> gradients) {
+std::shared_ptr<DistributedAutograd::Pass> DistributedAutograd::pass_of(const std::shared_ptr<AutogradContext>& context,
+                                                                        RpcId id, std::span<const nn::Tensor> roots) {
+  std::shared_ptr<Pass>& pass = passes_[{context->id, id}];
+  if (pass != nullptr) return pass;
+  pass = std::make_shared<Pass>();
+  pass->context = context;
+  pass->part = std::make_unique<DistributedPass>(
+      *context, roots,
+      [this, &sent = pass->sent, id, number = context->id](const ReceiveFunction& function,
+                                                           std::vector<nn::Tensor> gradients) {
         RpcMessage message;
         message.kind = RpcMessageKind::gradients;
         message.context = number;
@@ -79,7 +83,7 @@ DistributedAutograd::Pass& DistributedAutograd::pass_of(AutogradContext& context
         message.rref = id;
         for (nn::Tensor& gradient : gradients)
           message.arguments.push_back(gradient.defined() ? RpcValue(gradient.detach()) : RpcValue());
-        pass.sent.push_back(messages_.request(function.from, std::move(message)));
+        sent.push_back(messages_.request(function.from, std::move(message)));
       });
   return pass;
 }
@@ -103,12 +107,12 @@ Status DistributedAutograd::backward(std::int64_t id, std::span<const nn::Tensor
   const auto found = contexts_.find(id);
   if (found == contexts_.end()) return unknown_context(id);
   PDSIM_TRY(check_roots(roots));
-  Pass& pass = pass_of(found->second, {self_, next_pass_++}, roots);
-  Status status = pass.part->start(roots);
+  const std::shared_ptr<Pass> pass = pass_of(found->second, {self_, next_pass_++}, roots);
+  Status status = pass->part->start(roots);
   if (!status.ok())
     return Error{status.error().code, fmt::format("Error on Node {}: {}", self_, status.error().message),
                  status.error().facts};
-  for (const RpcFuture& future : std::exchange(pass.sent, {})) PDSIM_TRY(future.wait().status());
+  for (const RpcFuture& future : std::exchange(pass->sent, {})) PDSIM_TRY(future.wait().status());
   return {};
 }
 
@@ -118,18 +122,18 @@ RpcFuture DistributedAutograd::take_gradients(const RpcMessage& message) {
   std::vector<nn::Tensor> gradients;
   for (const RpcValue& value : message.arguments)
     gradients.push_back(value.is<nn::Tensor>() ? value.as<nn::Tensor>() : nn::Tensor());
-  Pass& pass = pass_of(found->second, message.rref, {});
-  Status status = pass.part->receive(message.autograd, gradients);
+  const std::shared_ptr<Pass> pass = pass_of(found->second, message.rref, {});
+  Status status = pass->part->receive(message.autograd, gradients);
   if (!status.ok())
     status = Error{status.error().code, fmt::format("Error on Node {}: {}", self_, status.error().message),
                    status.error().facts};
-  return all_of(std::exchange(pass.sent, {}), status);
+  return all_of(std::exchange(pass->sent, {}), status);
 }
 
 Result<Gradients> DistributedAutograd::gradients(std::int64_t id) const {
   const auto found = contexts_.find(id);
   if (found == contexts_.end()) return unknown_context(id);
-  return found->second.gradients;
+  return found->second->gradients;
 }
 
 }  // namespace pdsim

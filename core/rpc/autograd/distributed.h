@@ -43,21 +43,24 @@ class DistributedAutograd {
   Result<Gradients> gradients(std::int64_t context) const;
 
  private:
-  // One backward, here: its pass, and the gradients on their way from it.
+  // One backward, here: its pass, and the gradients on their way from it. A node may wait (what it costs takes time), and the
+  // context may be left meanwhile: whoever runs the pass keeps both.
   struct Pass {
+    std::shared_ptr<AutogradContext> context{};
     std::unique_ptr<DistributedPass> part{};
     std::vector<RpcFuture> sent{};
   };
   AutogradContext& reach(std::int64_t context);
-  Pass& pass_of(AutogradContext& context, RpcId pass, std::span<const nn::Tensor> roots);
+  std::shared_ptr<Pass> pass_of(const std::shared_ptr<AutogradContext>& context, RpcId pass,
+                                std::span<const nn::Tensor> roots);
   RpcFuture all_of(std::vector<RpcFuture> futures, const Status& status);
 
   Runtime& runtime_;
   std::int64_t self_;
   Messages messages_;
   std::int64_t next_context_ = 0, next_message_ = 0, next_pass_ = 0;
-  std::map<std::int64_t, AutogradContext> contexts_;
-  std::map<std::pair<std::int64_t, RpcId>, Pass> passes_;  // by context
+  std::map<std::int64_t, std::shared_ptr<AutogradContext>> contexts_;
+  std::map<std::pair<std::int64_t, RpcId>, std::shared_ptr<Pass>> passes_;  // by context
 };
 
 }  // namespace pdsim

@@ -68,12 +68,15 @@ Status DistributedPass::receive(std::int64_t number, const std::vector<nn::Tenso
 }
 
 Status DistributedPass::run() {
-  while (!ready_.empty()) {
+  if (std::exchange(running_, true)) return {};
+  Status status;
+  while (status.ok() && !ready_.empty()) {
     const std::size_t i = std::get<2>(*ready_.begin());
     ready_.erase(ready_.begin());
-    PDSIM_TRY(run_node(i));
+    status = run_node(i);
   }
-  return {};
+  running_ = false;
+  return status;
 }
 
 Status DistributedPass::run_node(std::size_t i) {

@@ -3,7 +3,10 @@
 //   fast mode   every message of the context is taken to get its gradient: a node runs when the gradients of all paths to it are
 //               there, counted over the roots and every send of this worker. A message that the loss does not depend on never gets
 //               one, and what waits for it never runs
-//   order       as the local engine (core/nn/autograd.h): ready nodes by descending sequence number, then as they became ready
+//   order       as the local engine (core/nn/autograd.h): ready nodes by descending sequence number, then as they became ready;
+//               gradients of received tensors leave at once
+//   threads     one thread of the worker runs nodes at a time, as PyTorch's of a device does: gradients that arrive while it waits
+//               in a node are left to it
 //   ends        gradients of leaves go to the context; those of received tensors to `send_back`, once per message
 #pragma once
 
@@ -51,6 +54,7 @@ class DistributedPass {
   std::map<std::pair<std::int64_t, std::int64_t>, Returning> returning_;  // by worker and number
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> ready_;
   std::uint64_t arrivals_ = 0;
+  bool running_ = false;
 };
 
 }  // namespace pdsim

@@ -165,6 +165,16 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
                    "these are about one model");
 }
 
+void check_traffic(const Node& layer, const Scenario& s, Problems& problems) {
+  const Entry* traffic = entry_of(layer, "traffic");
+  if (traffic == nullptr) return;
+  if (layer.find("compute") != nullptr)
+    problems.error(traffic->mark, "`traffic` beside `compute`", "give one: the time, or what it follows from");
+  if (!s.world.memory_speed && !problems.doubts(Fact::world))
+    problems.error(traffic->mark, "`traffic` without the speed of a memory",
+                   "give `memory_speed: 900GB/s` in world, or `compute` instead");
+}
+
 // What stands beside the kind of a layer.
 void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, const Scenario& s, Problems& problems) {
   for (const nn::LayerSpec& layer : specs) {
@@ -174,6 +184,10 @@ void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, 
     if (half && layer.kind != nn::LayerKind::meta)
       problems.error(node->find("dtype")->mark, fmt::format("`{}` computes in {}", layer.name, name_of(*layer.dtype)),
                      "layers with values are f32 or f64; `meta` ones have any of the four");
+    if (const Entry* gives = entry_of(*node, "gives"); gives != nullptr && layer.kind != nn::LayerKind::meta)
+      problems.error(gives->mark, fmt::format("`gives` of `{}`, which is not `meta`", layer.name),
+                     "what other layers give follows from their shapes");
+    check_traffic(*node, s, problems);
     const Entry* flops = entry_of(*node, "flops");
     if (flops == nullptr) continue;
     if (node->find("compute") != nullptr)

@@ -73,7 +73,7 @@ std::int64_t model_bytes(const Scenario& s) {
   std::int64_t parameters = 0, activations = 0;
   for (const nn::LayerSpec& layer : layers) {
     if (values || layer.kind != nn::LayerKind::meta) parameters += nn::stored_elements(layer);
-    activations += std::max<std::int64_t>(layer.out, 1) * s.batch;
+    activations += layer.kind == nn::LayerKind::meta ? s.batch : std::max<std::int64_t>(layer.out, 1) * s.batch;
     if (parameters > limits::memory_bytes || activations > limits::memory_bytes) return limits::memory_bytes + 1;
   }
   return static_cast<std::int64_t>(size_of(s.model.spec.dtype)) * (5 * parameters + 4 * activations);

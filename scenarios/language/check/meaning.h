@@ -13,6 +13,7 @@ namespace pdsim::scenarios::language {
 void check_world(const Node& document, const Scenario& scenario, Problems& problems);
 void check_model(const Node& document, const Scenario& scenario, Problems& problems);
 void check_sharding(const Node& document, const Scenario& scenario, Problems& problems);
+void check_rpc_pipelines(const Node& document, const Scenario& scenario, Problems& problems);
 void check_program(const Node& document, const Scenario& scenario, Problems& problems);
 void check_faults(const Node& document, const Scenario& scenario, Problems& problems);
 void check_expect(const Node& document, const Scenario& scenario, Problems& problems);

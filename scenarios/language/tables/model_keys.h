@@ -107,6 +107,15 @@ inline constexpr Key layer_keys[] = {
      .type = Type::flops,
      .help = "of a forward of the whole batch, with `world.device_speed`; default: what the shapes of the layer and "
              "the rows of the batch come to; 0 where it has none"},
+    {.name = "traffic",
+     .type = Type::size,
+     .help = "bytes that a forward of the whole batch reads and writes, with `world.memory_speed`; their time is added to that of the "
+             "arithmetic"},
+    {.name = "gives",
+     .type = Type::integer,
+     .help = "of a `meta` layer: elements of the rows that it gives, which have no values; default: it gives what it takes",
+     .low = 1,
+     .high = limits::count},
     {.name = "device",
      .type = Type::integer,
      .help = "of the rank, on which it computes; activations are copied from device to device over the world's link",

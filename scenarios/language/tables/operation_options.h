@@ -123,7 +123,16 @@ struct PipelineOptions {
   Time forward{1'000'000'000};
   Time input_backward{1'000'000'000};
   Time weight_backward{1'000'000'000};
+  std::optional<std::int64_t> rows;  // of the batch
   std::string group = world_group;
+};
+struct RpcPipelineOptions {
+  std::vector<std::string> shards;  // paths of the model, in order
+  std::int64_t num_split = 1;
+  std::int64_t steps = 1;
+  std::int64_t input = 0;  // elements of a row without values; 0: the batches of the file
+  std::int64_t server_threads = 128;
+  Time rpc_timeout{300'000'000'000'000};
 };
 struct NewGroupOptions {
   std::string name;

@@ -114,6 +114,10 @@ inline constexpr Group pipeline_options{.title = "pipeline",
                                         .help = "a pipeline-parallel step",
                                         .keys = pipeline_keys,
                                         .options = options_of<PipelineOptions>};
+inline constexpr Group rpc_pipeline_options{.title = "rpc_pipeline",
+                                            .help = "a training loop over RPC",
+                                            .keys = rpc_pipeline_keys,
+                                            .options = options_of<RpcPipelineOptions>};
 inline constexpr Group new_group_options{.title = "new_group",
                                          .help = "a process group of some ranks",
                                          .keys = new_group_keys,
@@ -373,6 +377,12 @@ inline constexpr std::array operation_table{
         .help = "forwards and backwards of micro-batches through the stages of a pipeline, by a schedule",
         .group = &pipeline_options,
         .traits = in_train},
+    Key{.name = "rpc_pipeline",
+        .type = Type::group,
+        .help = "trains shards of the model over RPC, as DistResNet50 of PyTorch's tutorial: rank 0 drives, the other ranks have a "
+                "shard each; every rank calls it, and needs no process group for it",
+        .group = &rpc_pipeline_options,
+        .traits = needs_model},
     Key{.name = "new_group",
         .type = Type::group,
         .help = "makes a group of some ranks; every rank of the world calls it, in one order",

@@ -33,7 +33,7 @@ std::vector<RpcLog> simulated(const RpcProgram& program) {
 
 // Not same_name: rank 0 ends with its error, and the store with it, perhaps before the other has read the names.
 TEST_P(RpcInRealWorlds, EveryValueAndTextIsThatOfTheSimulatedWorld) {
-  for (const std::string name : {"calls", "rrefs", "to_here_in_server", "leaked_rref", "init_twice"}) {
+  for (const std::string name : {"calls", "rrefs", "to_here_in_server", "leaked_rref", "init_twice", "shards"}) {
     SCOPED_TRACE(name);
     const RpcProgram& program = *rpc_program(name);
     const RunRecord record = run_in(GetParam(), "rpc_" + name, program.ranks, 20_s);

@@ -3,6 +3,8 @@
 #include "core/nn/functional.h"
 #include "core/nn/module.h"
 #include "core/rpc/autograd/optimizer.h"
+#include "core/rpc/pipeline/remote_pipeline.h"
+#include "core/rpc/pipeline/shard.h"
 #include "tests/oracle/directory.h"
 #include "tests/unit/rpc/rpc_world.h"
 
@@ -284,50 +286,37 @@ nn::ModuleSpec shard_spec(int shard) {
       {{"relu2", LayerKind::relu}, {"linear", LayerKind::linear, 48, 4}}, {{"all", {"relu2", "linear"}}}, DType::f64};
 }
 
-class Shard final : public RpcObject {
- public:
-  explicit Shard(int shard) : module_(shard_spec(shard), Random(1)) {
+struct Shard {
+  nn::Module module;
+  explicit Shard(int shard) : module(shard_spec(shard), Random(1)) {
     const std::vector<double> initial = recorded("pipeline", "initial shard " + std::to_string(shard + 1));
     auto from = initial.begin();
-    for (Tensor& parameter : module_.parameters()) {
+    for (Tensor& parameter : module.parameters()) {
       const Tensor values = Tensor::from({from, from + parameter.numel()}, parameter.shape(), DType::f64);
       parameter.copy_(values.view());
       from += parameter.numel();
     }
   }
-  std::string type() const override { return "Shard"; }
-  Result<Tensor> forward(const Tensor& x) { return module_.forward(x, "all", {}); }
-  std::vector<Tensor>& parameters() { return module_.parameters(); }
   std::vector<double> values() {
     std::vector<double> all;
-    for (const Tensor& parameter : parameters()) {
+    for (const Tensor& parameter : module.parameters()) {
       const std::vector<double> more = parameter.values();
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
   }
-
- private:
-  nn::Module module_;
 };
 
-RpcFunctions with_shards(RankEnvironment&) {
+struct RemoteShard : Shard {
+  PipelineShard served;
+  RemoteShard(Runtime& runtime, int shard) : Shard(shard), served(runtime, module, module.path_named("all")->layers) {}
+};
+
+RpcFunctions with_shards(RankEnvironment& env) {
   RpcFunctions functions;
-  functions.add("Shard(k)", [](int k) { return std::make_shared<Shard>(k); });
-  functions.add("Shard.forward(self, x)", [](Rpc& rpc, Shard& self, const RpcValue& x) -> Result<RpcValue> {
-    const Result<RpcValue> input = x.is<RRef>() ? rpc.to_here(x.as<RRef>()) : Result<RpcValue>(x);
-    if (!input.ok()) return input.error();
-    const Result<Tensor> output = self.forward(input->as<Tensor>());
-    if (!output.ok()) return output.error();
-    return RpcValue(*output);
-  });
-  functions.add("Shard.parameter_rrefs(self)", [](Rpc& rpc, Shard& self) {
-    RpcList rrefs;
-    for (const Tensor& parameter : self.parameters()) rrefs.push_back(*rpc.make_rref(parameter));
-    return rrefs;
-  });
-  functions.add("Shard.values(self)", [](Shard& self) {
-    return Tensor::from(self.values(), {static_cast<std::int64_t>(self.values().size())}, DType::f64);
+  add_shard_functions(functions, [&env](std::int64_t index) -> Result<std::shared_ptr<PipelineShard>> {
+    const auto shard = std::make_shared<RemoteShard>(env.runtime, static_cast<int>(index));
+    return std::shared_ptr<PipelineShard>(shard, &shard->served);
   });
   return functions;
 }
@@ -344,38 +333,21 @@ Batch batch(int step) {
   return {};
 }
 
-Result<Tensor> loss_in_parts(Rpc& rpc, const std::array<RRef, 2>& shards, const Batch& data, int parts) {
-  std::vector<RpcFuture> outputs;
-  const std::size_t rows = 8 / static_cast<std::size_t>(parts);
-  for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part) {
-    const auto first = data.x.begin() + static_cast<std::ptrdiff_t>(part * rows * 32);
-    const Tensor x = Tensor::from({first, first + static_cast<std::ptrdiff_t>(rows * 32)},
-                                  {static_cast<std::int64_t>(rows), 32}, DType::f64);
-    const Result<RRef> half = rpc.remote(shards[0], "forward", {x});
-    if (!half.ok()) return half.error();
-    outputs.push_back(rpc.rpc_async(shards[1], "forward", {*half}));
-  }
-  const Result<RpcList> all = wait_all(outputs);
-  if (!all.ok()) return all.error();
-  Tensor whole = (*all)[0].as<Tensor>();
-  for (std::size_t i = 1; i < all->size(); ++i) whole = *nn::concatenate_rows(whole, (*all)[i].as<Tensor>());
-  return nn::mse_loss(whole, Tensor::from(data.y, {8, 4}, DType::f64));
-}
-
 struct Trained {
   std::vector<double> losses, first, second;
 };
 
 Trained one_process() {
   Shard a(0), b(1);
-  std::vector<Tensor> parameters = a.parameters();
-  parameters.insert(parameters.end(), b.parameters().begin(), b.parameters().end());
+  std::vector<Tensor> parameters = a.module.parameters();
+  parameters.insert(parameters.end(), b.module.parameters().begin(), b.module.parameters().end());
   const auto optimizer = nn::Optimizer::make({nn::OptimizerSpec::Kind::sgd, .05}, parameters);
   Trained trained;
   for (int step = 0; step < 3; ++step) {
     const Batch data = batch(step);
     optimizer->zero_grad();
-    const Tensor y = *b.forward(*a.forward(Tensor::from(data.x, {8, 32}, DType::f64)));
+    const Tensor half = *a.module.forward(Tensor::from(data.x, {8, 32}, DType::f64), "all", {});
+    const Tensor y = *b.module.forward(half, "all", {});
     const Tensor loss = *nn::mse_loss(y, Tensor::from(data.y, {8, 4}, DType::f64));
     EXPECT_TRUE(nn::BackwardPass().run(std::span(&loss, 1)).ok());
     optimizer->step();
@@ -389,26 +361,27 @@ Trained one_process() {
 Trained over_rpc(int parts) {
   Trained trained;
   at_worker0(3, with_shards, [&](Rpc& rpc) -> Status {
-    const std::array shards{*rpc.remote("worker1", "Shard", {0}), *rpc.remote("worker2", "Shard", {1})};
-    std::vector<RRef> parameters;
-    for (const RRef& shard : shards) {
-      const Result<RpcValue> rrefs = rpc.rpc_sync(shard, "parameter_rrefs");
-      if (!rrefs.ok()) return rrefs.error();
-      for (const RpcValue& rref : rrefs->as<RpcList>()) parameters.push_back(rref.as<RRef>());
-    }
+    const std::vector<std::string> workers{"worker1", "worker2"};
+    const Result<RemotePipeline> pipeline = RemotePipeline::make(rpc, workers);
+    if (!pipeline.ok()) return pipeline.error();
+    const Result<std::vector<RRef>> parameters = pipeline->parameter_rrefs(rpc);
+    if (!parameters.ok()) return parameters.error();
     Result<DistributedOptimizer> optimizer =
-        DistributedOptimizer::make(rpc, {nn::OptimizerSpec::Kind::sgd, .05}, parameters);
+        DistributedOptimizer::make(rpc, {nn::OptimizerSpec::Kind::sgd, .05}, *parameters);
     if (!optimizer.ok()) return optimizer.error();
     for (int step = 0; step < 3; ++step) {
-      const auto context = DistributedContext::begin(rpc).value();
-      const Result<Tensor> loss = loss_in_parts(context->rpc(), shards, batch(step), parts);
+      const Batch data = batch(step);
+      const auto loss_of = [&](const Tensor& y) { return nn::mse_loss(y, Tensor::from(data.y, {8, 4}, DType::f64)); };
+      const Result<Tensor> loss =
+          pipeline->step(rpc, *optimizer, Tensor::from(data.x, {8, 32}, DType::f64), 8 / parts, loss_of);
       if (!loss.ok()) return loss.error();
-      PDSIM_TRY(rpc.backward(context->id(), std::span(&*loss, 1)));
-      PDSIM_TRY(optimizer->step(context->id()));
       trained.losses.push_back(loss->values()[0]);
     }
-    trained.first = rpc.rpc_sync(shards[0], "values")->as<Tensor>().values();
-    trained.second = rpc.rpc_sync(shards[1], "values")->as<Tensor>().values();
+    for (const RRef& parameter : *parameters) {
+      std::vector<double>& into = parameter.owner() == 1 ? trained.first : trained.second;
+      const std::vector<double> values = rpc.to_here(parameter)->as<Tensor>().values();
+      into.insert(into.end(), values.begin(), values.end());
+    }
     return {};
   });
   return trained;

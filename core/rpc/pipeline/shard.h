@@ -1,0 +1,47 @@
+// PipelineShard: a part of a model at the worker that computes it, as the shards of PyTorch's tutorial on pipelines over RPC
+// (DistResNet50). RemotePipeline drives it.
+//
+//   forward    of one micro-batch, a tensor or a reference to one, which is fetched first; micro-batches take turns, as they come
+//   costs      what the layers cost (core/nn/module.h) goes to the runtime: those of backward too, in whatever worker asked for it
+//   methods    forward(x), parameter_rrefs(): a list of references to the parameters that are here, for DistributedOptimizer
+//   threads    those of the rank
+#pragma once
+
+#include "core/nn/module.h"
+#include "core/rpc/rpc.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pdsim {
+
+class PipelineShard final : public RpcObject {
+ public:
+  // These layers of `module`, in this order; its clock becomes `runtime`. Both outlive the shard.
+  PipelineShard(Runtime& runtime, nn::Module& module, std::vector<std::string> layers);
+  std::string type() const override { return "PipelineShard"; }
+  // Errors: those of the layers, and of the fetch.
+  Result<RpcValue> forward(Rpc& rpc, const RpcValue& x);
+  Result<RpcValue> parameter_rrefs(Rpc& rpc);
+  std::vector<nn::Tensor> parameters() const;
+
+ private:
+  void take_turn();
+  void pass_turn();
+
+  Runtime& runtime_;
+  nn::Module& module_;
+  std::vector<std::string> layers_;
+  bool busy_ = false;
+  std::deque<std::shared_ptr<Event>> waiting_;
+};
+
+// Registers PipelineShard(index) and its methods; `make` gives the shard of that index, at the worker that is to have it.
+using ShardMaker = std::function<Result<std::shared_ptr<PipelineShard>>(std::int64_t index)>;
+void add_shard_functions(RpcFunctions& functions, ShardMaker make);
+
+}  // namespace pdsim
