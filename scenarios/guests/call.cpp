@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -44,9 +45,38 @@ Status set_splits(const Request& request, int size, Collective& call) {
   return {};
 }
 
+struct BytesOfCall {
+  std::int64_t in = 0, out = 0;
+};
+
+// Where the input and the output begin.
+struct Places {
+  std::byte *in = nullptr, *out = nullptr;
+};
+
+Result<Places> places_in(SharedMemory& memory, const Request& request, const BytesOfCall& bytes, bool one_buffer) {
+  const auto size = static_cast<std::int64_t>(memory.bytes().size());
+  const std::int64_t at = request.output_at;
+  constexpr auto alignment = static_cast<std::int64_t>(alignof(std::max_align_t));
+  const bool apart = one_buffer ? at == 0 : at >= bytes.in && at % alignment == 0;
+  if (bytes.in > size || !apart || at > size - bytes.out)
+    return invalid(request, fmt::format("{} bytes of input and {} of output at {} do not fit into {} bytes of memory",
+                                        bytes.in, bytes.out, at, size));
+  return Places{memory.bytes().data(), memory.bytes().data() + at};
+}
+
+Result<Places> places_here(Request& request, const BytesOfCall& bytes, bool one_buffer, CallMemory& memory) {
+  const auto given = static_cast<std::int64_t>(request.data.size());
+  if (given != bytes.in)
+    return invalid(request, fmt::format("{} bytes of input came, and its elements make {}", given, bytes.in));
+  (one_buffer ? memory.output : memory.input) = std::move(request.data);
+  memory.output.resize(static_cast<std::size_t>(bytes.out));
+  return Places{(one_buffer ? memory.output : memory.input).data(), memory.output.data()};
+}
+
 }  // namespace
 
-Result<GuestCall> call_of(Request& request, Rank rank, int size) {
+Result<GuestCall> call_of(Request& request, Rank rank, int size, std::shared_ptr<SharedMemory> shared) {
   const CollectiveRow* row = collective_named(request.name);
   const auto dtype = request.dtype.empty() ? DType::f32 : dtype_named(request.dtype);
   const auto op = request.reduce.empty() ? ReduceOp::sum : reduce_op_named(request.reduce);
@@ -66,22 +96,16 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size) {
   PDSIM_TRY(set_splits(request, size, call));
   const auto element = static_cast<std::int64_t>(size_of(call.dtype));
   const std::int64_t in = input_elements(call, rank, size), out = output_elements(call, rank, size);
-  const auto given = static_cast<std::int64_t>(request.data.size());
   if (in > most_moved / element || out > most_moved / element)
     return invalid(request, fmt::format("{} elements; a call moves at most {}", std::max(in, out), to_string(Bytes{most_moved})));
-  const bool shared = in_place(call.kind);
-  if (given != in * element)
-    return invalid(request, fmt::format("{} bytes of input, and {} elements make {}", given, in, in * element));
-  if (shared) {
-    made.output = std::move(request.data);
-    made.output.resize(static_cast<std::size_t>(out * element));
-  } else {
-    made.input = std::move(request.data);
-    made.output.resize(static_cast<std::size_t>(out * element));
-  }
-  call.output = {made.output.data(), call.dtype, out};
-  call.input = shared ? ConstView{made.output.data(), call.dtype, call.kind == CollectiveKind::broadcast ? out : in}
-                      : ConstView{made.input.data(), call.dtype, in};
+  const bool one_buffer = in_place(call.kind);
+  const BytesOfCall bytes{in * element, out * element};
+  made.memory.shared = std::move(shared);
+  const Result<Places> places = made.memory.shared ? places_in(*made.memory.shared, request, bytes, one_buffer)
+                                                   : places_here(request, bytes, one_buffer, made.memory);
+  if (!places.ok()) return places.error();
+  call.output = {places->out, call.dtype, out};
+  call.input = {places->in, call.dtype, call.kind == CollectiveKind::broadcast ? out : in};
   return made;
 }
 

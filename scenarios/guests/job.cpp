@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -255,6 +256,17 @@ GuestEvent Job::next(Rank rank) {
 
 void Job::answer(Rank rank, const Answer& answer, std::span<const std::byte> data) {
   if (slot_of(rank).connection) slot_of(rank).connection->answer(answer, data);
+}
+
+Result<SharedMemory> Job::memory_of(Rank rank, int descriptor, std::int64_t bytes) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", slot_of(rank).pid, descriptor);
+  Descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  constexpr int sealed = F_SEAL_SHRINK | F_SEAL_GROW;
+  if (!fd || (fcntl(fd.get(), F_GET_SEALS) & sealed) != sealed) return system_error("cannot share the memory of " + path);
+  Result<SharedMemory> memory = SharedMemory::open(std::move(fd));
+  if (memory.ok() && static_cast<std::int64_t>(memory->bytes().size()) != bytes)
+    return Error{Code::unavailable, fmt::format("{} is not memory of {} bytes", path, bytes), {}};
+  return memory;
 }
 
 std::vector<StackFrame> Job::stack_of(pid_t pid) {

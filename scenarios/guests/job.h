@@ -11,6 +11,7 @@
 #include "backends/launch/launched_rank.h"
 #include "backends/net/reserved_port.h"
 #include "backends/os/real_runtime.h"
+#include "backends/os/shared_memory.h"
 #include "backends/os/temporary_folder.h"
 #include "scenarios/guests/connection.h"
 #include "scenarios/guests/fork_server.h"
@@ -61,6 +62,8 @@ class Job {
   std::optional<Introduction> wait_for_introduction();
   GuestEvent next(Rank rank);
   void answer(Rank rank, const Answer& answer, std::span<const std::byte> data);
+  // Maps sealed memory of the rank's process. unavailable, io_error: it is not such memory, or not so large, or this may not open it.
+  Result<SharedMemory> memory_of(Rank rank, int descriptor, std::int64_t bytes);
   // Ends the processes that are still there: these at once, as their library would, the others after a signal.
   void end(const std::vector<Rank>& aborted);
   // How each process that this has started ended, as far as it did by itself.

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 22> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 24> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 22> kinds{{{"hello", Kin
                                                                    {"poll", Kind::poll},
                                                                    {"sleep", Kind::sleep},
                                                                    {"destroy", Kind::destroy},
+                                                                   {"memory", Kind::memory},
                                                                    {"Enter", Kind::enter},
                                                                    {"Leave", Kind::leave},
                                                                    {"Group_made", Kind::group_made},
@@ -35,6 +36,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 22> kinds{{{"hello", Kin
                                                                    {"Overwritten", Kind::overwritten},
                                                                    {"Goodbye", Kind::goodbye},
                                                                    {"Model", Kind::model},
+                                                                   {"Bare", Kind::bare},
                                                                    {"Variable", Kind::variable},
                                                                    {"Raised", Kind::raised},
                                                                    {"Done", Kind::done},
@@ -136,7 +138,7 @@ Request read(const Json& object) {
   members.take("slot", r.slot).take("pid", r.pid);
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);
-  members.take("coalesced", r.coalesced).take("all", r.all);
+  members.take("coalesced", r.coalesced).take("all", r.all).take("memory", r.memory).take("output_at", r.output_at);
   members.take_number("device", r.device).take_number("guess", r.guess);
   members.take_time("seconds", r.timeout).take_time("cpu", r.computed);
   r.site = site_of(object);

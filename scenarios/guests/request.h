@@ -29,12 +29,14 @@ struct Request {
     poll,               // whether it has ended
     sleep,              // for `timeout`
     destroy,            // `group`, or with `all` every group
+    memory,             // maps the guest's descriptor `number`, sealed memory of `size` bytes, for the data of calls; size 0: lets it go
     enter,              // a call of the program begins: `name`
     leave,              // the innermost ends, with the error `code` and `text` where it has one
     group_made,         // `name` and `ranks`
     ddp,  // was constructed, with `count` buckets: `all`: it finds unused parameters, `number`: it broadcasts buffers
     bucket,    // the `number`-th has `count` bytes and the parameters `keys`; `all`: it was laid out again
     model,     // was given to DDP: `keys` are its parameters with their shapes
+    bare,      // this rank has trained a model before it made any wrapper
     variable,  // `name` is not in the environment, and init_process_group needs it
     overwritten,  // in backward: tensor `name` is at version `number`, and `count` was saved, by forward `root` since the newest backward;
                   // the broadcast of buffers of forward `tag` wrote it
@@ -51,6 +53,7 @@ struct Request {
   std::vector<std::int64_t> sends, receives;
   std::int64_t slot = -1, pid = 0, number = 0, group = 0, work = 0, count = 0, rank = 0, size = 0, tag = 0;
   std::int64_t root = 0, coalesced = 0;
+  std::int64_t memory = 0, output_at = 0;  // of a start whose data lie in mapped memory, at its beginning; 0: they are in the frame
   bool all = false;
   std::optional<Time> timeout;
   std::optional<Time> computed;  // CPU time of the process since its last answer

@@ -65,11 +65,17 @@ Result<GuestRun> run_really(const JobOptions& options, sim::WorldSpec world, con
   Result<std::optional<RecordedRun>> recorded = (*job)->run();
   if (!recorded.ok()) return recorded.error();
   GuestRun run;
-  run.ended = (*job)->ended();
   run.world = std::move(world);
   run.library = "processes";
-  if (!*recorded) return run;
-  RecordedRun& record = **recorded;
+  if (*recorded) run = run_of_record(std::move(**recorded), std::move(run.world));
+  run.ended = (*job)->ended();
+  return run;
+}
+
+GuestRun run_of_record(RecordedRun record, sim::WorldSpec world) {
+  GuestRun run;
+  run.world = std::move(world);
+  run.library = "processes";
   run.record = std::move(record.saved.run);
   run.remarks = std::move(record.remarks);
   run.introduced = !record.backend.empty();

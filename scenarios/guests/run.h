@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/group/rank_program.h"
+#include "scenarios/guests/real/recorded_run.h"
 #include "scenarios/guests/session.h"
 #include "sim/run.h"
 
@@ -37,6 +38,9 @@ struct WorldOptions {
 // signal), those of sim::run.
 Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
                             const WorldOptions& options_of_world);
+
+// What ranks have recorded beside their own library, as a run in `world`.
+GuestRun run_of_record(RecordedRun record, sim::WorldSpec world);
 
 // The same job on the library that the script names, recorded beside it and watched (real/watched_job.h). The records stay in `folder`,
 // or nowhere where that is empty. Errors: io_error, input_invalid (the program cannot be executed), cancelled (a signal).

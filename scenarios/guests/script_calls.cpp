@@ -25,6 +25,8 @@ void ScriptCalls::take(const Request& request) {
     recorder_.note(notes::BucketLayout{phase, request.number, request.count, request.keys});
   } else if (request.kind == Request::Kind::model) {
     recorder_.note(notes::ModelBuilt{request.keys});
+  } else if (request.kind == Request::Kind::bare) {
+    recorder_.note(notes::NotWrapped{});
   } else if (request.kind == Request::Kind::variable) {
     recorder_.note(notes::VariableMissing{request.name});
   } else if (request.kind == Request::Kind::unfilled) {

@@ -1,7 +1,6 @@
 #include "scenarios/guests/session.h"
 
 #include "core/store/prefix_store.h"
-#include "scenarios/guests/call.h"
 
 #include <fmt/format.h>
 
@@ -96,6 +95,8 @@ Session::Reply Session::reply_to(Request& request) {
       return sleep(request);
     case Request::Kind::destroy:
       return destroy(request);
+    case Request::Kind::memory:
+      return map_memory(request);
     default:
       return {};
   }
@@ -186,7 +187,11 @@ Session::Reply Session::start(Request& request) {
   ProcessGroup* group = group_of(request);
   if (group == nullptr) return error_reply({Code::group_destroyed, "the process group was destroyed", {}});
   if (Status use = devices_.use(env_, request, *group); !use.ok()) return failed(request.name, use.error());
-  Result<GuestCall> call = call_of(request, group->rank(), group->size());
+  const auto memory = memories_.find(request.memory);
+  if (request.memory != 0 && memory == memories_.end())
+    return error_reply({Code::invalid_argument, "the data of the call are in memory that is not mapped", {}});
+  Result<GuestCall> call =
+      call_of(request, group->rank(), group->size(), request.memory == 0 ? nullptr : memory->second);
   if (!call.ok()) return error_reply(call.error());
   CallOptions options;
   if (request.timeout) options.timeout = *request.timeout;
@@ -199,8 +204,7 @@ Session::Reply Session::start(Request& request) {
   Pending& pending = works_[number];
   pending.name = request.name;
   pending.group = request.group;
-  pending.input = std::move(call->input);
-  pending.output = std::move(call->output);
+  pending.memory = std::move(call->memory);
   Result<WorkPtr> work = group->start(std::move(call->call), std::move(options));
   if (!work.ok()) {
     works_.erase(number);
@@ -232,7 +236,7 @@ Session::Reply Session::ended_work(const Request& request) {
   if (status.ok()) {
     reply.answer.yes = true;
     reply.answer.source = found->second.work->source();
-    reply.data = std::move(found->second.output);
+    reply.data = std::move(found->second.memory.output);
   }
   works_.erase(found);
   return status.ok() ? reply : error_reply(status.error());
@@ -273,6 +277,17 @@ Session::Reply Session::destroy(const Request& request) {
     group->destroy();
   }
   return {};
+}
+
+// Of a guest that cannot share memory the data come through the socket.
+Session::Reply Session::map_memory(const Request& request) {
+  Reply reply;
+  memories_.erase(request.number);
+  if (request.size <= 0) return reply;
+  Result<SharedMemory> memory = job_.memory_of(env_.rank, static_cast<int>(request.number), request.size);
+  reply.answer.yes = memory.ok();
+  if (memory.ok()) memories_[request.number] = std::make_shared<SharedMemory>(std::move(*memory));
+  return reply;
 }
 
 // A rank that lives and asks for nothing: the others go on without it.

@@ -8,6 +8,7 @@
 
 #include "core/group/process_group.h"
 #include "core/group/rank_program.h"
+#include "scenarios/guests/call.h"
 #include "scenarios/guests/devices.h"
 #include "scenarios/guests/job.h"
 #include "scenarios/guests/script_calls.h"
@@ -39,7 +40,7 @@ class Session {
  private:
   // A started call.
   struct Pending {
-    std::vector<std::byte> input, output;
+    CallMemory memory;
     WorkPtr work;
     std::string name;
     std::int64_t group = 0;
@@ -61,6 +62,7 @@ class Session {
   Reply poll(const Request& request);
   Reply sleep(const Request& request);
   Reply destroy(const Request& request);
+  Reply map_memory(const Request& request);
   Reply ended_work(const Request& request);
   Reply error_reply(Error error);
   // The same on record, as a call of the program that failed.
@@ -76,6 +78,7 @@ class Session {
   const Compute compute_;
   std::optional<Time>& timeout_;
   std::unique_ptr<Store> store_;
+  std::map<std::int64_t, std::shared_ptr<SharedMemory>> memories_;  // by the guest's descriptor
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
   std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;
   ScriptCalls script_;

@@ -245,10 +245,20 @@ TEST(GuestInput, AScriptThatIsNotThereIsWrongInput) {
   }
 }
 
-TEST(GuestInput, AScenarioFileIsForAnotherCommand) {
-  const Ended run = run_pdsim({"run", "mine.yaml"}, "/");
+TEST(GuestInput, AScenarioFileIsRunAsOne) {
+  const Ended run = run_pdsim({"run", "rank_zero_barrier.yaml", "--seed", "3"}, "/");
+  const Ended scenario = run_pdsim({"scenario", "rank_zero_barrier.yaml", "--seed", "3"}, "/");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  const auto without_wall_time = [](const std::string& text) { return text.substr(0, text.rfind(" in ")); };
+  EXPECT_EQ(without_wall_time(run.output), without_wall_time(scenario.output));
+}
+
+TEST(GuestInput, FlagsOfScriptsAreRefusedForAScenarioFile) {
+  const Ended run = run_pdsim({"run", "-n", "2", "mine.yaml"}, "/");
   EXPECT_EQ(run.status, 2);
-  EXPECT_EQ(run.problems, "pdsim: mine.yaml is a scenario file: `pdsim scenario mine.yaml` runs it; nothing was run\n");
+  EXPECT_EQ(run.problems,
+            "pdsim: -n is for scripts, and mine.yaml is a scenario file, which says it itself: `pdsim scenario mine.yaml`; "
+            "nothing was run\n");
 }
 
 TEST(GuestInput, AFileToSaveIntoThatCannotBeOneIsWrongInput) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <sys/socket.h>
 #include <vector>
@@ -64,6 +65,27 @@ TEST(HostileRequests, CallsThatNoTensorCanHaveAreRefused) {
     Result<Request> request = request_of(call, {});
     ASSERT_TRUE(request.ok()) << call;
     EXPECT_FALSE(call_of(*request, 0, 2).ok()) << call;
+  }
+}
+
+TEST(HostileRequests, DataInSharedMemoryHaveToFitIntoIt) {
+  const auto made = [] {
+    Result<SharedMemory> memory = SharedMemory::make(4096);
+    EXPECT_TRUE(memory.ok());
+    return std::make_shared<SharedMemory>(std::move(*memory));
+  };
+  for (const auto& [call, fits] : std::vector<std::pair<std::string, bool>>{
+           {R"({"op": "start", "kind": "all_reduce", "count": 1024, "memory": 7})", true},
+           {R"({"op": "start", "kind": "all_reduce", "count": 1025, "memory": 7})", false},
+           {R"({"op": "start", "kind": "all_reduce", "count": 4, "memory": 7, "output_at": 64})", false},
+           {R"({"op": "start", "kind": "all_gather", "count": 256, "memory": 7, "output_at": 1024})", true},
+           {R"({"op": "start", "kind": "all_gather", "count": 256, "memory": 7, "output_at": 1000})", false},
+           {R"({"op": "start", "kind": "all_gather", "count": 256, "memory": 7, "output_at": 3072})", false},
+           {R"({"op": "start", "kind": "all_gather", "count": 256, "memory": 7, "output_at": -1024})", false},
+           {R"({"op": "start", "kind": "recv", "count": 1, "memory": 7, "output_at": 4608})", false}}) {
+    Result<Request> request = request_of(call, {});
+    ASSERT_TRUE(request.ok()) << call;
+    EXPECT_EQ(call_of(*request, 0, 2, made()).ok(), fits) << call;
   }
 }
 

@@ -14,4 +14,5 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>&1) ||
   skip "$python cannot import torch: $(echo "$version" | tail -n 1)"
 echo "PyTorch $version"
 export PDSIM_GUEST_PYTHON="$python"
+export USE_LIBUV=0 # Debian's build has none; for --on real
 exec "$@"

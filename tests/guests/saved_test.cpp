@@ -114,6 +114,32 @@ TEST(SavedCalls, GroupsOfOneRecordedNameAreToldApartByTheirRanks) {
   EXPECT_NE(text.find("all_reduce: {count: 4, group: group_1_2}"), std::string::npos) << text;
 }
 
+// A rank that has run out of inputs calls at the end of join() what the other one calls in its loop.
+TEST(SavedCalls, CallsThatJoinMakesAreWrittenAsTheCallsThatTheyMeet) {
+  const auto logs = [](std::int64_t count) {
+    Calls zero(0), one(1);
+    zero.call("all_reduce", 0_us, 3_us).seq = 1;
+    zero.call("broadcast", 1_us, 2_us).seq = 2;
+    Call& join = one.call("join", 0_us, 4_us);
+    join.layer = Layer::program;
+    const std::int64_t around = join.id;
+    for (const auto& [name, seq] : {std::pair("all_reduce", 1), std::pair("broadcast", 2)}) {
+      Call& call = one.call(name, Time{seq}, 3_us);
+      call.parent = around;
+      call.seq = seq;
+      call.count = count;
+    }
+    return std::vector<RankLog>{zero.log(), one.log()};
+  };
+  const auto text = [](const std::vector<RankLog>& ranks) {
+    RunRecord run;
+    for (const RankLog& log : ranks) run.ranks.push_back({log, {}, {}});
+    return saved_scenario(run, {"world: {ranks: 2}\n", "train.py", 0}, "mine", "{outcome: ok}", no_source).text;
+  };
+  EXPECT_EQ(text(logs(4)).find("when:"), std::string::npos) << text(logs(4));
+  EXPECT_NE(text(logs(5)).find("when:"), std::string::npos) << "calls that do not match stay as they are";
+}
+
 TEST(SavedCalls, ARankThatDiedIsAFaultAndOneThatGoesOnAfterAnErrorIsNamed) {
   Calls zero(0), one(1);
   zero.change().end = RankEnd::died;

@@ -20,6 +20,7 @@
 #include "tools/explain/diagnose_ranks.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/explain/job_output.h"
+#include "tools/scenarios/script/saved_file.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ struct Output {
   std::string folder;
   std::string form = "pickle";
   JobOutput jobs;
+  std::string save;  // scenario file for the calls of ranks that recorded themselves
 };
 
 // What is to be diagnosed: records of our own, and jobs of PyTorch.
@@ -255,7 +257,11 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
   if (!ranks.empty()) {
     if (!first && !writing.jobs.json()) console.print("\n");
     first = false;
-    worst = std::max(worst, diagnose_rank_records(ranks, name_of_ranks, writing.jobs, console));
+    worst = std::max(worst, diagnose_rank_records(ranks, name_of_ranks, writing.save, writing.jobs, console));
+  }
+  if (ranks.empty() && !writing.save.empty()) {
+    console.problem("--save is for what ranks recorded with PDSIM_RECORD, and there is none of it; nothing was saved");
+    worst = std::max<int>(worst, exit_wrong_input);
   }
   if (logs.empty()) return worst;
   if (!first && !writing.jobs.json()) console.print("\n");
@@ -297,16 +303,22 @@ Action declare_diagnose(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--html", *html,
                  "page with the report and a picture of the calls: FILE.html of one job, or a folder with a page for each");
+  const auto save = std::make_shared<std::string>();
+  app.add_option("--save", *save, "scenario file, such as mine.yaml, that gets what ranks recorded with PDSIM_RECORD called");
   app.add_flag("--json", *json,
                "one JSON object per job, on one line: what was found, who is to blame, who waits");
-  return [arguments, folder, form, html, json, live, wait](Console& console) -> int {
-    Output writing{*folder, *form, JobOutput(*json, *html)};
+  return [arguments, folder, form, html, json, live, wait, save](Console& console) -> int {
+    Output writing{*folder, *form, JobOutput(*json, *html), *save};
     if (arguments->empty() == live->empty()) {
       console.problem(arguments->empty() ? "give it files or folders to read, or --live http://HOST:25999"
                                          : "--live asks a job, and files are of another; run them one after the other");
       return exit_wrong_input;
     }
     if (const int status = writing.jobs.prepare(console); status != exit_held) return status;
+    if (const std::string problem = save_problem(*save); !problem.empty()) {
+      console.problem(problem + "; nothing was read");
+      return exit_wrong_input;
+    }
     if (!live->empty()) return live_job(*live, *wait, writing, console);
     if (*json && !writing.folder.empty()) {
       console.problem("--json and --out exclude each other; run them one after the other");

@@ -1,10 +1,11 @@
 #include "tools/explain/diagnose_ranks.h"
 
 #include "core/base/int_set.h"
-#include "scenarios/guests/real/recorded_run.h"
+#include "scenarios/guests/run.h"
 #include "scenarios/guests/script_terms.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
+#include "tools/scenarios/script/saved_file.h"
 
 #include <fmt/format.h>
 
@@ -43,8 +44,8 @@ std::string text_of_script(const std::string& path) {
 
 }  // namespace
 
-int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, JobOutput& output,
-                          Console& console) {
+int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, const std::string& save,
+                          JobOutput& output, Console& console) {
   using namespace scenarios::guests;
   Result<RecordedRun> recorded = recorded_run_at(records, now_since_1970_ns());
   if (!recorded.ok()) {
@@ -54,21 +55,29 @@ int diagnose_rank_records(const std::vector<std::string>& records, const std::st
   for (const std::string& remark : recorded->remarks) console.problem(remark);
   const LeftOut& left_out = recorded->saved.left_out;
   for (const std::string& what : left_out.named()) console.problem(what + "; left out");
-  const int status = left_out.empty() ? exit_held : exit_wrong_input;
+  int status = left_out.empty() ? exit_held : exit_wrong_input;
+  const std::string hosts = hosts_text(recorded->hosts);
+  GuestRun run = run_of_record(std::move(*recorded), {});
   scenarios::Scenario scenario;
   scenario.name = name;
-  scenario.world.spec.ranks_per_node = static_cast<int>(recorded->saved.run.ranks.size());
-  const bool is_known = library_named(recorded->backend) != nullptr;
-  if (is_known) scenario.world.spec.backend = recorded->backend;
+  scenario.world.spec = run.world;
   scenarios::Report report =
-      scenarios::analyse(scenario, std::move(recorded->saved.run),
-                         scenarios::RunWorld(is_known ? recorded->backend : "processes"));
+      scenarios::analyse(scenario, std::move(run.record), scenarios::RunWorld(run.library));
   scenarios::TextOptions text;
   if (const std::string file = speak_of_script(report); !file.empty()) {
     scenario.file = file;
     text.source = text_of_script(file);
   }
-  const std::string told = hosts_text(recorded->hosts) + scenarios::render_diagnosis(report, text);
+  std::string told = hosts + scenarios::render_diagnosis(report, text);
+  if (!save.empty()) {
+    RunFlags flags;
+    flags.save = save;
+    const std::string saved = save_calls(flags, run, report, status);
+    if (output.json())
+      console.say(saved);
+    else
+      told += saved;
+  }
   return std::max(status, output.show(report, told, console));
 }
 

@@ -9,8 +9,9 @@
 
 namespace pdsim::tools {
 
-// Records of one job, in one folder or several, told as `name`. Exit status.
-int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, JobOutput& output,
-                          Console& console);
+// Records of one job, in one folder or several, told as `name`. Writes the ranks' calls into the scenario file `save`, unless that is
+// empty. Exit status.
+int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, const std::string& save,
+                          JobOutput& output, Console& console);
 
 }  // namespace pdsim::tools

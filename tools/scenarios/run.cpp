@@ -4,11 +4,12 @@
 #include "backends/launch/launch.h"
 #include "backends/os/whole_file.h"
 #include "scenarios/guests/fork_server.h"
-#include "scenarios/guests/saved/saved_scenario.h"
 #include "sim/kernel/choose.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
 #include "tools/flags/trial_flags.h"
+#include "tools/scenarios/scenario.h"
+#include "tools/scenarios/script/saved_file.h"
 #include "tools/scenarios/script/script_runs.h"
 #include "tools/scenarios/script/world_flags.h"
 
@@ -68,19 +69,51 @@ std::string script_problem(const std::vector<std::string>& command) {
   return "there is no script " + command[at];
 }
 
-// Where --save cannot write; empty: it can, or is not given.
-std::string save_problem(const std::string& path) {
-  if (path.empty()) return {};
-  std::string problem = scenarios::guests::saved_name_problem(path);
-  if (problem.empty()) problem = place_problem(path);
-  return problem.empty() ? problem : "--save " + problem;
+bool is_scenario_file(const std::string& word) { return word.ends_with(".yaml"); }
+
+// A flag that says something about a script and its processes; null: none was given.
+const char* flag_of_scripts(const RunFlags& flags) {
+  return flags.ranks != 0              ? "-n"
+         : flags.on != "sim"           ? "--on"
+         : !flags.records.empty()      ? "--records"
+         : !flags.backend.empty()      ? "--backend"
+         : !flags.world.empty()        ? "--world"
+         : !flags.faults.empty()       ? "--fault"
+         : flags.seeds != 1            ? "--seeds"
+         : flags.try_cures             ? "--try-cures"
+         : flags.compute != "none"     ? "--compute"
+         : flags.cuda_on_cpu           ? "--cuda-on-cpu"
+         : !flags.save.empty()         ? "--save"
+                                       : nullptr;
+}
+
+// A file that --save wrote, or another of the language: its world and ranks stand in it.
+int run_files(const RunFlags& flags, Console& console) {
+  const std::vector<std::string>& files = flags.command;
+  const auto other = std::find_if_not(files.begin(), files.end(), is_scenario_file);
+  std::string problem;
+  if (other != files.end())
+    problem = fmt::format("{} is a scenario file, which takes no arguments such as {}", files.front(), *other);
+  else if (const char* flag = flag_of_scripts(flags))
+    problem = fmt::format("{} is for scripts, and {} is a scenario file, which says it itself: `pdsim scenario {}`", flag,
+                          files.front(), files.front());
+  if (!problem.empty()) {
+    console.problem(problem + "; nothing was run");
+    return exit_wrong_input;
+  }
+  ScenarioOptions options;
+  options.files = files;
+  if (flags.seed != 0) options.seed = flags.seed;
+  options.strategy = flags.strategy;
+  options.out = flags.out;
+  options.json = flags.json;
+  return run_scenario_files(options, console);
 }
 
 int run(const RunFlags& flags, Console& console) {
   const std::string& program = flags.command.front();
-  std::string problem = program.ends_with(".yaml")
-                            ? fmt::format("{} is a scenario file: `pdsim scenario {}` runs it", program, program)
-                            : program_problem(program);
+  if (is_scenario_file(program)) return run_files(flags, console);
+  std::string problem = program_problem(program);
   if (problem.empty()) problem = script_problem(flags.command);
   if (problem.empty()) problem = save_problem(flags.save);
   if (problem.empty()) problem = on_problem(flags);
@@ -153,7 +186,7 @@ Action declare_run(CLI::App& app) {
       ->check([](const std::string& text) { return std::string(text.empty() ? "the file has no name" : ""); });
   app.add_flag("--json", flags->json, "the report as one JSON object; what the program prints goes to standard error");
   app.add_flag("--no-fork", flags->no_fork, "an interpreter of its own for each rank, none forked from one that has imported torch");
-  app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
+  app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments; or scenario files")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }
 

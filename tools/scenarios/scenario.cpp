@@ -1,5 +1,7 @@
 // pdsim scenario: runs scenario files and checks their expectations.
 
+#include "tools/scenarios/scenario.h"
+
 #include "core/base/quantity.h"
 #include "scenarios/reports/json/json_report.h"
 #include "scenarios/reports/text/text_report.h"
@@ -12,7 +14,6 @@
 #include "tools/flags/trial_flags.h"
 #include "tools/scenarios/load.h"
 #include "tools/scenarios/report_folder.h"
-#include "tools/worlds/join.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,20 +31,6 @@ namespace pdsim::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct ScenarioOptions {
-  std::vector<std::string> files;
-  std::string variant;
-  std::optional<std::uint64_t> seed;
-  std::string on = "sim";
-  std::string strategy = "fifo";
-  std::string engine = "auto";
-  std::string patience = "10s";
-  JoinFlags join;
-  std::string out;
-  std::string leak;
-  bool check_determinism = false, quiet = false, json = false;
-};
 
 constexpr Time shortest_patience{500'000'000'000};
 
@@ -104,7 +91,7 @@ std::string job_size_problem(const std::optional<JobPlace>& place,
   return {};
 }
 
-int status_of(const Error& error) {
+int exit_status_of(const Error& error) {
   if (error.code == Code::unavailable) return exit_not_available;
   if (error.code == Code::limit_exceeded || error.code == Code::input_invalid) return exit_wrong_input;
   return exit_failed;
@@ -155,7 +142,7 @@ class FileRun {
 
   int refuse(const scenarios::Scenario& variant, const Error& error) {
     console_.problem(fmt::format("{}: {}", title(variant), error.message));
-    return status_of(error);
+    return exit_status_of(error);
   }
 
   int tell() {
@@ -188,7 +175,9 @@ class FileRun {
   std::vector<scenarios::IndexFile>& index_;
 };
 
-int run(const ScenarioOptions& options, Console& console) {
+}  // namespace
+
+int run_scenario_files(const ScenarioOptions& options, Console& console) {
   std::string problem;
   const scenarios::WorldRow* world = scenarios::world_named(options.on, problem);
   if (world == nullptr) {
@@ -216,7 +205,7 @@ int run(const ScenarioOptions& options, Console& console) {
   if (!options.out.empty())
     if (const Status folder = prepare_output_folder("--out", options.out); !folder.ok()) {
       console.problem(folder.error().message + "; nothing was run");
-      return status_of(folder.error());
+      return exit_status_of(folder.error());
     }
   if (const Availability here = world->make(world->name)->available(); !here.yes) {
     console.problem(fmt::format("the world {} is not available here: {}", world->name, here.reason));
@@ -234,8 +223,6 @@ int run(const ScenarioOptions& options, Console& console) {
     return static_cast<int>(exit_failed);
   });
 }
-
-}  // namespace
 
 Action declare_scenario(CLI::App& app) {
   const auto options = std::make_shared<ScenarioOptions>();
@@ -259,7 +246,7 @@ Action declare_scenario(CLI::App& app) {
       ->check(folder_name_problem);
   app.add_flag("--quiet", options->quiet, "only the verdicts");
   app.add_flag("--json", options->json, "one JSON object per file");
-  return [options](Console& console) { return run(*options, console); };
+  return [options](Console& console) { return run_scenario_files(*options, console); };
 }
 
 }  // namespace pdsim::tools

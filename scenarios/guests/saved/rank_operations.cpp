@@ -63,11 +63,15 @@ class Writer {
     const Call* call = nullptr;
   };
 
+  bool is_inside_of(const Call& call, std::string_view name) const {
+    for (const Call* around = enclosing(log_, call); around != nullptr; around = enclosing(log_, *around))
+      if (around->name == name) return true;
+    return false;
+  }
+
   // A call that the operation of the language makes itself.
   bool is_inside_of_another(const Call& call) const {
-    for (const Call* around = enclosing(log_, call); around != nullptr; around = enclosing(log_, *around))
-      if (around->name == "init_process_group" || around->name == "new_group") return true;
-    return false;
+    return is_inside_of(call, "init_process_group") || is_inside_of(call, "new_group");
   }
 
   // In a scenario an error ends its rank.
@@ -107,7 +111,12 @@ class Writer {
     const CollectiveRow* row = collective_named(call.name);
     if (row == nullptr) return leave_out(call, "the language does not have it");
     if (!call.details || call.details->dtype.empty()) {
-      add(name_of_call(*row, call), options_of(*row, call), call.site);
+      SavedOperation& made = add(name_of_call(*row, call), options_of(*row, call), call.site);
+      if (!row->point_to_point) {
+        made.group = call.group;
+        made.seq = call.seq;
+        made.is_shadow = is_inside_of(call, "join");
+      }
       if (row->kind != CollectiveKind::monitored_barrier) open_.push_back({made_.operations.size() - 1, &call});
       failed_ = call.state == CallState::failed || call.state == CallState::timed_out ? &call : nullptr;
       return;

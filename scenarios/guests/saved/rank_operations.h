@@ -28,6 +28,9 @@ struct SavedOperation {
   bool is_async = false;          // has a wait of its own, or none
   bool stops = false;             // a fault ends or stops the rank before it
   std::size_t awaits = nothing;   // of a wait: which of the rank's operations
+  std::string group;              // of a collective: where it is the `seq`-th
+  Seq seq = -1;
+  bool is_shadow = false;  // a rank that has run out of inputs makes it at the end of join(), for what the others call
   bool operator==(const SavedOperation&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include "core/base/printable.h"
 #include "scenarios/guests/saved/merged_program.h"
 #include "scenarios/guests/saved/program_text.h"
+#include "scenarios/guests/saved/shadowed_calls.h"
 
 #include <fmt/format.h>
 
@@ -38,6 +39,7 @@ SavedScenario saved_scenario(const RunRecord& run, const SavedWorld& world, std:
       saved.left_out.push_back(
           fmt::format("rank {}: {} calls and notes that were recorded first and not kept", rank.log.rank, rank.log.dropped));
   }
+  follow_shadowed(ranks);
   const std::string script = printable(world.script);
   saved.text = fmt::format("# What the {} ranks of {} called, saved by pdsim run. Comments name the lines of the script.\n",
                            run.ranks.size(), script);

@@ -23,14 +23,9 @@ def _groups(module: object) -> None:
 
 
 def _records(module: object) -> None:
-    from . import versions
+    from . import recording
 
-    if versions.is_2():
-        sys.stderr.write(f"pdsim: the calls of PyTorch {versions.text()} are not recorded, only those of 1.13; the script runs without\n")
-        return
-    from . import recorded_groups
-
-    recorded_groups.install(module)
+    recording.install(module)
 
 
 def _stores(module: object) -> None:
@@ -49,6 +44,12 @@ def _autograd(module: object) -> None:
     from . import training
 
     training.watch_backward(module)
+
+
+def _join(module: object) -> None:
+    from . import training
+
+    training.watch_join(module)
 
 
 def _optimizers(module: object) -> None:
@@ -78,6 +79,7 @@ def install() -> None:
         other_libraries.install()
     importing.after_import("torch.nn.parallel.distributed", _ddp)
     importing.after_import("torch.autograd", _autograd)
+    importing.after_import("torch.distributed.algorithms.join", _join)
     importing.after_import("torch", _devices)
     importing.after_import("torch.optim.optimizer", _optimizers)
 

@@ -104,6 +104,27 @@ def shadowed_bucket(group: Any, count: int) -> Optional[int]:
     return None
 
 
+class _Constructors:
+    """Of this rank's wrappers."""
+
+    began = False  # the first one has, or was told to be missing
+    compares_sizes = False  # the newest one, next
+
+
+_constructors = _Constructors()
+
+
+def purpose_in_constructor(kind: str, integers: bool) -> str:
+    """The constructor gathers how many parameters each rank has, compares their sizes, then sends rank 0's parameters and buffers."""
+    if kind == "all_gather":
+        _constructors.compares_sizes = True
+        return "parameter count"
+    if integers and _constructors.compares_sizes:
+        _constructors.compares_sizes = False
+        return "parameter sizes"
+    return "parameters"
+
+
 def parameters_of(text: str) -> List[str]:
     """The parameter that the Reducer names by its index."""
     index = re.search(r"Parameter at index (\d+)", text)
@@ -132,6 +153,9 @@ def _backward_has_failed(error: BaseException) -> None:
 
 
 def _backward_is_over() -> None:
+    if not _constructors.began and link.is_open():
+        _constructors.began = True
+        link.link().tell({"op": "Bare", **sites.site()})
     _forwards.clear()
     for ddp in _watched:
         if ddp.armed:
@@ -184,6 +208,7 @@ def install(module: ModuleType) -> None:
     @functools.wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         _layout.clear()
+        _constructors.began = True
         training.in_phase("DistributedDataParallel", "construction", build, self, *args, **kwargs)
         sites.place.step = max(sites.place.step, 0)
         if _layout and link.is_open():

@@ -13,6 +13,7 @@ from .memory import Landing, dtype_name, packed, view
 from .works import GuestWork
 
 Tensors = Sequence[torch.Tensor]
+_in_place = ("all_reduce", "broadcast")  # what the rank gives is what it gets
 _reduce_names = ["SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM"]
 
 
@@ -62,7 +63,7 @@ def _purpose(group: Any, kind: str, like: Optional[torch.Tensor], count: int) ->
         shadow = ddp.shadowed_bucket(group, count)
         return {} if shadow is None else {"purpose": "bucket", "number": shadow}
     if sites.place.in_phase("construction"):
-        return {"purpose": "parameter sizes" if kind == "all_gather" else "parameters"}
+        return {"purpose": ddp.purpose_in_constructor(kind, integers)}
     if kind == "broadcast":
         return {"purpose": "rebuild order" if integers and sites.place.in_phase("forward") else "buffers"}
     return {}
@@ -107,9 +108,19 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
             request.update(_purpose(self, kind, like, count))
         request.update(calls.placement(self, [*inputs, *outputs], options, from_c))
         kept = [packed(t) for t in inputs]
-        reply, _ = link.link().ask(request, [view(t) for t in kept])
+        given, landing = [view(t) for t in kept], Landing(outputs)
+        asked = link.link()
+        segment = asked.segments.place(given, landing.nbytes, kind in _in_place)
+        if segment is not None:
+            request.update(memory=segment.fd, output_at=segment.output_at)
+        try:
+            reply, _ = asked.ask(request, given if segment is None else ())
+        except RuntimeError:
+            if segment is not None:
+                asked.segments.give_back(segment)
+            raise
         self._sequence += 1
-        return GuestWork(int(reply["work"]), Landing(outputs), list(outputs), peer)
+        return GuestWork(int(reply["work"]), landing, list(outputs), segment, peer)
 
     # Collectives
 

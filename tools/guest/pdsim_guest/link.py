@@ -17,6 +17,8 @@ import threading
 import time
 from typing import Any, Dict, Optional, Sequence, Tuple
 
+from . import shared
+
 _head = struct.Struct("<IQ")
 Reply = Dict[str, Any]
 
@@ -48,6 +50,7 @@ class Link:
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         made.connect(path)
         self._fd = made.detach()  # open to the very end of the process, whatever still calls then
+        self.segments = shared.Segments(self.ask)
 
     def tell(self, request: Dict[str, Any]) -> None:
         with self._lock:

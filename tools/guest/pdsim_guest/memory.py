@@ -46,6 +46,10 @@ class Landing:
         self.tensors: List[torch.Tensor] = [t.detach() for t in tensors]
         self._packed = [t if t.is_contiguous() else torch.empty(t.shape, dtype=t.dtype) for t in self.tensors]
 
+    @property
+    def nbytes(self) -> int:
+        return sum(t.numel() * t.element_size() for t in self.tensors)
+
     def views(self) -> List[memoryview]:
         return [view(t) for t in self._packed]
 

@@ -4,12 +4,11 @@ import functools
 import os
 import sys
 from datetime import timedelta
-from types import ModuleType
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 from torch._C._distributed_c10d import ProcessGroup, Work
 
-from . import groups, init, link, sites, training
+from . import ddp, groups, init, link, sites, training
 from .memory import dtype_names
 
 _messages = ("send", "recv", "recv_anysource")
@@ -25,6 +24,12 @@ _collectives = {
     "alltoall": "all_to_all_v",
     "alltoall_base": "all_to_all",
     "all_to_all_single": "all_to_all",
+    "all_gather_single_coalesced": "all_gather",
+    "allgather_into_tensor_coalesced": "all_gather",
+    "reduce_scatter_single_coalesced": "reduce_scatter",
+    "reduce_scatter_tensor_coalesced": "reduce_scatter",
+    "gather_single": "gather",
+    "gather_into_tensor": "gather",
     "recv_anysource": "recv",
 }
 _same = ("broadcast", "reduce", "gather", "scatter", "reduce_scatter", "barrier", "send", "recv")
@@ -70,15 +75,18 @@ class RecordedGroup(groups.GuestProcessGroup):
         elif not sites.place.in_phase("backward"):
             training.settle()
         request.update(sites.site())
-        request.update(groups._purpose(self, kind, like, count))
+        if (sites.place.phases or ddp._watched) and groups._called_from_c():  # asking costs a microsecond
+            request.update(groups._purpose(self, kind, like, count))
         return recorder().tell(request)
 
-    def _describe(self, name: str, describe: Any, args: Any, kwargs: Any) -> int:
+    def _describe(self, name: str, describe: Any, args: Any, kwargs: Any) -> List[int]:
+        """The numbers of the calls that this one makes: one as a rule."""
         try:
-            return int(describe(self, *args, **kwargs))
+            numbers = describe(self, *args, **kwargs)
+            return numbers if isinstance(numbers, list) else [int(numbers)]
         except Exception:  # a call that the real library is to refuse, or one of a form that pdsim does not know
             request = {"op": "start", "group": self._number, "kind": _collectives.get(name, name), "count": 0}
-            return int(recorder().tell({**request, **sites.site()}))
+            return [int(recorder().tell({**request, **sites.site()}))]
 
     def monitored_barrier(self, timeout: Optional[timedelta] = None, wait_all_ranks: bool = False) -> None:
         number = self._start("monitored_barrier", [], [], None, 0)
@@ -86,9 +94,9 @@ class RecordedGroup(groups.GuestProcessGroup):
         try:
             self._real.monitored_barrier(*given, wait_all_ranks=wait_all_ranks)
         except Exception as error:
-            recorder().done(number, error)
+            recorder().done([number], error)
             raise
-        recorder().done(number, None)
+        recorder().done([number], None)
 
     def _set_sequence_number_for_group(self) -> None:
         self._real._set_sequence_number_for_group()
@@ -105,13 +113,13 @@ class RecordedGroup(groups.GuestProcessGroup):
 def _recorded(name: str, describe: Any) -> Any:
     @functools.wraps(describe)
     def method(self: RecordedGroup, *args: Any, **kwargs: Any) -> Any:
-        number = self._describe(name, describe, args, kwargs)
+        numbers = self._describe(name, describe, args, kwargs)
         try:
             work = getattr(self._real, name)(*args, **kwargs)
         except Exception as error:
-            recorder().done(number, error)
+            recorder().done(numbers, error)
             raise
-        recorder().follow(number, work, name in _messages)
+        recorder().follow(numbers, work, name in _messages)
         return work
 
     return method
@@ -124,11 +132,20 @@ def _delegated(name: str) -> Any:
     return method
 
 
-for _name in (*_collectives, *_same):
-    if hasattr(ProcessGroup, _name):
-        setattr(RecordedGroup, _name, _recorded(_name, getattr(groups.GuestProcessGroup, _name, lambda self, *a, **k: None)))
-for _name in ("_start_coalescing", "_end_coalescing"):
-    setattr(RecordedGroup, _name, _delegated(_name))
+def record_methods(kind: Any, described: Any) -> None:
+    """Gives the class a method for every call that the real groups have; `described` has those that describe it."""
+    for name in (*_collectives, *_same):
+        if hasattr(ProcessGroup, name):
+            setattr(kind, name, _recorded(name, getattr(described, name, lambda self, *a, **k: None)))
+
+
+def delegate(kind: Any, names: Iterable[str]) -> None:
+    for name in names:
+        setattr(kind, name, _delegated(name))
+
+
+record_methods(RecordedGroup, groups.GuestProcessGroup)
+delegate(RecordedGroup, ("_start_coalescing", "_end_coalescing"))
 
 
 def _is_over(work: Any) -> bool:
@@ -139,7 +156,10 @@ def _is_over(work: Any) -> bool:
         return True
 
 
-def _watch_works() -> None:
+def watch_works() -> None:
+    """Of every library; once is enough."""
+    if Work.wait is not wait_unseen:
+        return
     @functools.wraps(wait_unseen)
     def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -154,76 +174,11 @@ def _watch_works() -> None:
     Work.wait = wait
 
 
-def _made(real: Any) -> RecordedGroup:
+def made(real: Any, kind: Any = RecordedGroup) -> RecordedGroup:
     making = init._Making
     rank, size = int(real.rank()), int(real.size())
     if not making.ranks:
         recorder().joined(rank, size)
     ranks = making.ranks or list(range(size))
-    return RecordedGroup(real, making.backend, rank, size, ranks, making.name, making.timeout)
-
-
-class _Kind(type):
-    """What else a script or PyTorch asks the class of a backend for is the real one's."""
-
-    real: Any
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(cls.real, name)
-
-    def __instancecheck__(cls, thing: Any) -> bool:
-        return isinstance(thing, cls.real) or isinstance(getattr(thing, "_real", None), cls.real)
-
-
-def _replacement(real_kind: Any) -> Any:
-    class Factory(metaclass=_Kind):
-        real = real_kind
-
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            return _made(real_kind(*args, **kwargs))
-
-        @staticmethod
-        def create(ranks: List[int]) -> Any:
-            real = real_kind.create(ranks)
-            return _made(real) if real else real
-
-    return Factory
-
-
-def _watch_backends(c10d: ModuleType) -> None:
-    for name in ("Gloo", "NCCL", "UCC", "MPI"):
-        kind = getattr(c10d, f"ProcessGroup{name}", None)
-        if kind is not None:
-            setattr(c10d, f"ProcessGroup{name}", _replacement(kind))
-    wrap = getattr(c10d, "_create_process_group_wrapper", None)
-    if wrap is None:
-        return
-
-    def checked(wrapped_pg: Any, **kwargs: Any) -> Any:
-        """TORCH_DISTRIBUTED_DEBUG=DETAIL's checks go below the record. They make a group of their own for it."""
-        real_gloo, c10d_gloo = c10d.ProcessGroupGloo.real, c10d.ProcessGroupGloo  # type: ignore[attr-defined]
-        c10d.ProcessGroupGloo = real_gloo  # type: ignore[attr-defined]
-        try:
-            wrapped_pg._real = wrap(wrapped_pg=wrapped_pg._real, **kwargs)
-        finally:
-            c10d.ProcessGroupGloo = c10d_gloo  # type: ignore[attr-defined]
-        return wrapped_pg
-
-    c10d._create_process_group_wrapper = checked  # type: ignore[attr-defined]
-
-
-def install(c10d: ModuleType) -> None:
-    init._watch_making(c10d)
-    _watch_backends(c10d)
-    _watch_works()
-    init._around(c10d, "init_process_group")
-    init._around(c10d, "new_group")
-    init._without_a_group(c10d)
-    package = sys.modules.get("torch.distributed")
-    for name in ("init_process_group", "new_group"):
-        if package is not None and hasattr(package, name):  # it was imported before
-            setattr(package, name, getattr(c10d, name))
-    if link._slot() >= 0:
-        recorder()  # so that one that never comes to init_process_group can be asked where it is
-        link._own_slot = link._slot()
-        os.environ.pop("PDSIM_GUEST_SLOT", None)  # what this process starts is no rank
+    group: RecordedGroup = kind(real, making.backend, rank, size, ranks, making.name, making.timeout)
+    return group

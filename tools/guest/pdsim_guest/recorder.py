@@ -53,8 +53,8 @@ def launcher_rank() -> Tuple[int, int]:
 class Open:
     """A call whose Work is not done yet, as far as anybody has seen."""
 
-    def __init__(self, number: int, work: Any, pollable: bool) -> None:
-        self.number, self.work, self.pollable = number, work, pollable
+    def __init__(self, numbers: List[int], work: Any, pollable: bool) -> None:
+        self.numbers, self.work, self.pollable = numbers, work, pollable
 
 
 class Recorder:
@@ -126,15 +126,13 @@ class Recorder:
 
     # Works
 
-    def follow(self, number: int, work: Any, is_message: bool) -> None:
-        """A Work that is to end the call; None: it is over."""
-        if number < 0:
-            return
+    def follow(self, numbers: List[int], work: Any, is_message: bool) -> None:
+        """A Work that is to end these calls; None: they are over."""
         if work is None:
-            self.done(number, None)
+            self.done(numbers, None)
             return
         with self._lock:
-            self._open[id(work)] = Open(number, work, not is_message)
+            self._open[id(work)] = Open(numbers, work, not is_message)
             if is_message and len(self._open) > _most_messages:
                 self._forget_oldest()
 
@@ -142,24 +140,23 @@ class Recorder:
         """Gloo cannot say whether a message has left that nobody waits for: it is not held for more than so many others."""
         oldest = next((key for key, call in self._open.items() if not call.pollable), None)
         if oldest is not None:
-            self.done(self._open.pop(oldest).number, None)
+            self.done(self._open.pop(oldest).numbers, None)
 
-    def done(self, number: int, error: Optional[BaseException]) -> None:
-        if number < 0:
-            return
-        if error is not None:
-            self.tell({"op": "Done", "work": number, "error": errors.code_of(error), "text": str(error)})
-            return
+    def done(self, numbers: List[int], error: Optional[BaseException]) -> None:
         if _getpid() != self.pid:
             return
-        with self._lock:  # as tell, for every call comes here
-            self._file.put(b'{"op":"Done","work":%d,"at":%d,"n":%d}' % (number, _now(), self._numbers))
-            self._numbers += 1
+        for number in numbers:
+            if error is not None:
+                self.tell({"op": "Done", "work": number, "error": errors.code_of(error), "text": str(error)})
+                continue
+            with self._lock:  # as tell, for every call comes here
+                self._file.put(b'{"op":"Done","work":%d,"at":%d,"n":%d}' % (number, _now(), self._numbers))
+                self._numbers += 1
 
     def waited(self, work: Any, error: Optional[BaseException]) -> None:
         call = self._open.pop(id(work), None)
         if call is not None:
-            self.done(call.number, error)
+            self.done(call.numbers, error)
 
     def look(self) -> None:
         """Ends the calls whose Works are done though nobody has waited for them in Python."""
@@ -171,7 +168,7 @@ class Recorder:
                 call.pollable = False
                 continue
             if self._open.pop(key, None) is not None:
-                self.done(call.number, _error_of(call.work))
+                self.done(call.numbers, _error_of(call.work))
 
     def _look(self) -> None:
         while True:
@@ -200,7 +197,7 @@ class Recorder:
         self.look()
         for call in list(self._open.values()):
             if not call.pollable and status == 0:
-                self.done(call.number, None)
+                self.done(call.numbers, None)
         self.tell({"op": "Goodbye", "number": status})
 
     def _show_stack_on_request(self, folder: str) -> None:

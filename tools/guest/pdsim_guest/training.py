@@ -65,6 +65,17 @@ def watch_backward(autograd: ModuleType) -> None:
     autograd.backward = watched  # type: ignore[attr-defined]
 
 
+def watch_join(module: ModuleType) -> None:
+    """At the end of join() a rank without inputs makes the calls of those that have some."""
+    leave = module.Join.__exit__  # type: ignore[attr-defined]
+
+    @functools.wraps(leave)
+    def watched(self: Any, *args: Any) -> Any:
+        return in_phase("join", "none", leave, self, *args)
+
+    module.Join.__exit__ = watched  # type: ignore[attr-defined]
+
+
 def watch_optimizers(module: ModuleType) -> None:
     init = module.Optimizer.__init__  # type: ignore[attr-defined]
 

@@ -13,6 +13,7 @@ from torch.futures import Future
 
 from . import link
 from .memory import Landing
+from .shared import Segment
 
 _pending: Dict[int, "GuestWork"] = {}
 
@@ -45,10 +46,13 @@ class GuestFuture(Future):  # type: ignore[type-arg]
 
 
 class GuestWork(Work):  # type: ignore[misc]
-    def __init__(self, number: int, landing: Landing, result: List[torch.Tensor], peer: int = -1) -> None:
+    def __init__(
+        self, number: int, landing: Landing, result: List[torch.Tensor], segment: Optional[Segment], peer: int = -1
+    ) -> None:
         super().__init__()
         self._number = number
         self._landing = landing
+        self._segment = segment
         self._result = result
         self._error: Optional[Exception] = None
         self._source = peer
@@ -57,7 +61,15 @@ class GuestWork(Work):  # type: ignore[misc]
         self.together: Optional["Together"] = None
         _pending[number] = self
 
+    def _into(self) -> Optional[List[memoryview]]:
+        """Where an answer's data go."""
+        return self._landing.views() if self._segment is None else None
+
     def _finish(self, reply: link.Reply) -> None:
+        if self._segment is not None:  # where the call failed, pdsim may still write to it
+            self._segment.take(self._landing.views())
+            link.link().segments.give_back(self._segment)
+            self._segment = None
         self._landing.land()
         self._source = reply.get("source", self._source)
         self._close()
@@ -79,7 +91,7 @@ class GuestWork(Work):  # type: ignore[misc]
             seconds = timeout.total_seconds() if timeout is not None and timeout.total_seconds() > 0 else None
             try:
                 reply, _ = link.link().ask(
-                    {"op": "wait", "work": self._number, "seconds": seconds}, into=self._landing.views()
+                    {"op": "wait", "work": self._number, "seconds": seconds}, into=self._into()
                 )
                 self._finish(reply)
             except RuntimeError as error:
@@ -94,7 +106,7 @@ class GuestWork(Work):  # type: ignore[misc]
     def is_completed(self) -> bool:
         if not self._done:
             try:
-                reply, _ = link.link().ask({"op": "poll", "work": self._number}, into=self._landing.views())
+                reply, _ = link.link().ask({"op": "poll", "work": self._number}, into=self._into())
                 if reply["done"]:
                     self._finish(reply)
             except RuntimeError as error:

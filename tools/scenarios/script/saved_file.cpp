@@ -108,6 +108,13 @@ Result<std::string> expectation_by_running(const scenarios::LoadedFile& file, co
 
 }  // namespace
 
+std::string save_problem(const std::string& path) {
+  if (path.empty()) return {};
+  std::string problem = scenarios::guests::saved_name_problem(path);
+  if (problem.empty()) problem = place_problem(path);
+  return problem.empty() ? problem : "--save " + problem;
+}
+
 std::string save_calls(const RunFlags& flags, const scenarios::guests::GuestRun& run, const scenarios::Report& report,
                        int& status) {
   const std::string name = std::filesystem::path(flags.save).stem().string();

@@ -10,6 +10,9 @@
 
 namespace pdsim::tools {
 
+// Why --save cannot write there; empty: it can, or `path` is empty.
+std::string save_problem(const std::string& path);
+
 // Writes flags.save. `report` is of `run`. Returns what there is to say, in lines; `status` becomes that of an error.
 std::string save_calls(const RunFlags& flags, const scenarios::guests::GuestRun& run, const scenarios::Report& report,
                        int& status);

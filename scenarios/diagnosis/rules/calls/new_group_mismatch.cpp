@@ -48,6 +48,20 @@ bool suffers(const Report& report, const Made& made) {
          std::any_of(report.errors.begin(), report.errors.end(), gave_up);
 }
 
+// In older versions new_group ends with a barrier of the world. Ranks outside of the group for which this one waits there.
+std::vector<Rank> strangers_that_did_not_come(const Report& report, const Made& made) {
+  const auto waits = [&](const auto& rank) { return rank.rank == made.rank && rank.in == "new_group"; };
+  if (std::none_of(report.blocked.begin(), report.blocked.end(), waits) &&
+      std::none_of(report.errors.begin(), report.errors.end(), waits))
+    return {};
+  std::vector<Rank> missing;
+  for (const RankResult& other : report.run.ranks) {
+    const bool is_gone = other.log.end == RankEnd::died && !is_timeout(other.log.error.code);
+    if (!is_gone && made_as(other.log, group_of(*made.note).number) == nullptr) missing.push_back(other.log.rank);
+  }
+  return missing;
+}
+
 struct Disagreement {
   Made made;                    // the call that suffers
   std::vector<Rank> missing;    // its members that did not make this call
@@ -79,6 +93,7 @@ std::optional<Disagreement> first_apart(const Report& report) {
         for (const RankResult& other : report.run.ranks)
           if (const Note* theirs = made_as(other.log, number); theirs != nullptr && group_of(*theirs).ranks != group_of(*note).ranks)
             found.different.push_back({other.log.rank, theirs});
+      if (found.missing.empty() && found.different.empty()) found.missing = strangers_that_did_not_come(report, made);
       if (!found.missing.empty() || !found.different.empty()) first = std::move(found);
     }
   return first;

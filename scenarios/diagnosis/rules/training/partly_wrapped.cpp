@@ -33,12 +33,15 @@ std::optional<Partly> partly(const Report& report, Diagnosis& d) {
       continue;
     }
     const Note* bare = first_note<notes::NotWrapped>(result.log);
-    if (bare == nullptr) continue;
+    if (bare == nullptr || stop_of(result.log, Time::max()) != nullptr) continue;
     d.ranks.push_back(result.log.rank);
     d.evidence.push_back(evidence_of(result.log.rank, *bare, "has the model as it is"));
     if (found.bare == nullptr) found.bare = bare;
   }
   if (found.waits == nullptr || found.bare == nullptr) return std::nullopt;
+  const std::vector<char> members = group_members(report.run, found.waits->group);
+  const auto is_outside = [&](Rank rank) { return members[static_cast<std::size_t>(rank)] == 0; };
+  if (std::any_of(d.ranks.begin(), d.ranks.end(), is_outside)) return std::nullopt;  // others wrap a part of the ranks
   d.evidence.push_back(evidence_of(found.wrapped.front(), *found.waits, "constructs DDP"));
   return found;
 }
@@ -68,7 +71,11 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
   d.fix = "wrap the model on every rank:  ddp: {ranks: all}";
   d.fix_lines = {"behind `if rank == 0` stand printing and saving, not the constructor",
                  "a rank that must not synchronise uses model.module of the wrapped model"};
-  add_span(d, report, Section::ddp, fmt::format("only {} it", who(found->wrapped, "constructs", "construct")), true);
+  const std::string constructs = fmt::format("only {} it", who(found->wrapped, "constructs", "construct"));
+  if (const Site& site = found->waits->site; site.origin)
+    add_span(d, report, site.line, site.column, constructs, true);
+  else
+    add_span(d, report, Section::ddp, constructs, true);
   if (met != nullptr)
     add_span(d, report, met->site.line, met->site.column,
              fmt::format("{} {} here", who(d.ranks, "goes on to", "go on to"), call_text(*met)), false);

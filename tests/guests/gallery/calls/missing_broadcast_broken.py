@@ -1,18 +1,31 @@
 # ranks: 3
 # finds: deadlock
-# line: dist.broadcast(weights, src=0)
+# line: dist.broadcast(weight, src=0)
+"""Every rank but the one with an old checkpoint takes the weights of rank 0."""
+
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.nn.parallel import DistributedDataParallel
 
 
-dist.init_process_group("gloo")
-rank = dist.get_rank()
-torch.manual_seed(0)
+def take_weights_of_rank_zero(model):
+    for weight in model.state_dict().values():
+        dist.broadcast(weight, src=0)
 
-weights = torch.full((8,), float(rank))
-if rank != 1:
-    dist.broadcast(weights, src=0)
-dist.barrier()
-assert rank == 1 or weights.sum() == 0
+
+def main():
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    torch.manual_seed(rank)
+    model = nn.Linear(8, 2)
+    has_checkpoint = rank == 1  # left on this host by an earlier run
+    if not has_checkpoint:
+        take_weights_of_rank_zero(model)
+    dist.barrier()
+    total = torch.tensor([model.weight.sum().item()])
+    dist.all_reduce(total)
+    assert abs(total.item() - 3 * model.weight.sum().item()) < 1e-4
+
+
+if __name__ == "__main__":
+    main()

@@ -8,8 +8,20 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
-local_rank = int(os.environ["LOCAL_RANK"])
-torch.cuda.set_device(local_rank)
-dist.init_process_group("nccl")
-model = DDP(nn.Linear(4, 2).cuda(), device_ids=[local_rank], output_device=local_rank)
-model(torch.randn(8, 4)).sum().backward()
+
+def main():
+    local_rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(local_rank)
+    dist.init_process_group("nccl")
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).cuda()
+    criterion = nn.MSELoss()
+    model = DDP(model, device_ids=[local_rank], output_device=local_rank)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer.zero_grad()
+    criterion(model(torch.randn(8, 4)), torch.zeros(8, 2).cuda()).backward()
+    optimizer.step()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,11 @@
 # ranks: 2
 # finds: [buffer-broadcast-inplace]
-# torch: 1
+# finds on torch 2: nothing
 # saved: differs
 # line: DistributedDataParallel(..., broadcast_buffers=False)
+"""The second forward of the critic broadcasts its buffers while the first one's graph is still needed: PyTorch 1.13 raises in backward.
+2.14 does not: its wrapper keeps the versions of buffers, which the backward of a training batch norm does not read."""
+
 import torch
 import torch.distributed as dist
 from torch import nn

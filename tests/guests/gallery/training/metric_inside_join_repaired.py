@@ -1,6 +1,5 @@
 # ranks: 2
 # finds: nothing
-# saved: differs
 import torch
 import torch.distributed as dist
 from torch import nn

@@ -1,14 +1,30 @@
 # ranks: 2
 # finds: nothing
+"""The size of the last layer is the same on every rank."""
+
 import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+labels = [[0, 1, 2, 1], [0, 3, 2, 1]]  # of each rank's files
 
-dist.init_process_group("gloo")
-rank = dist.get_rank()
-torch.manual_seed(0)
 
-model = DistributedDataParallel(nn.Linear(4, 8))
-model(torch.ones(2, 4)).sum().backward()
+def build(classes):
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, classes))
+    return DistributedDataParallel(net)
+
+
+def main():
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    torch.manual_seed(0)
+    mine = torch.tensor(labels[rank])
+    model = build(classes=max(max(of_rank) for of_rank in labels) + 1)
+    loss = nn.functional.cross_entropy(model(torch.ones(4, 4)), mine)
+    loss.backward()
+    print("rank", rank, "loss", loss.item())
+
+
+if __name__ == "__main__":
+    main()

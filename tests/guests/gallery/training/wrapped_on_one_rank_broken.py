@@ -1,5 +1,5 @@
 # ranks: 2
-# finds: deadlock[collective-mismatch]
+# finds: deadlock[ddp-on-some-ranks]
 # line: model = DistributedDataParallel(model)
 import os
 
