@@ -133,5 +133,29 @@ TEST(LayerTimes, AreToldInTheOrderOfTheWork) {
                                              "a.bias", "a.weight"}));
 }
 
+TEST(LayerTimes, OfAnInputWithFewerRowsAreTheirShare) {
+  using namespace pdsim::literals;
+  ModuleSpec spec;
+  spec.layers = {meta("wide", {{3}})};
+  spec.layers[0].out = 5;
+  spec.layers[0].forward_time = 8_ms;
+  spec.layers[0].backward_time = 16_ms;
+  spec.timed_rows = 8;
+  Module module(spec, Random(1));
+  std::vector<std::string> told;
+  module.set_clock([&told](Time t) { told.push_back(to_string(t)); });
+  const Result<Tensor> few = module.forward(Tensor::meta({2, 7}, DType::f32), "", {});
+  const Result<Tensor> rest = module.forward(Tensor::meta({6, 7}, DType::f32), "", {});
+  ASSERT_TRUE(few.ok() && rest.ok());
+  const Result<Tensor> both = concatenate_rows(*few, *rest);
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->shape(), (Shape{8, 5}));  // what it gives, not what it takes
+  EXPECT_FALSE(both->has_values());
+  const Result<Tensor> loss = sum(*both);
+  BackwardPass pass;
+  ASSERT_TRUE(pass.run(std::span(&*loss, 1)).ok());
+  EXPECT_EQ(told, (std::vector<std::string>{"2ms", "6ms", "12ms", "4ms"}));
+}
+
 }  // namespace
 }  // namespace pdsim::nn
