@@ -1,6 +1,7 @@
 #include "tools/catalog.h"
 
 #include "core/base/nearest.h"
+#include "tools/carried/carried_files.h"
 
 #include <fmt/format.h>
 
@@ -23,17 +24,25 @@ std::string shown(const fs::path& file) {
 
 }  // namespace
 
-std::string catalog_folder() {
+Result<std::string> data_folder(const std::string& kind, const std::string& source_folder) {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "pdsim" / "scenarios";
-  return fs::is_directory(installed, ignored) ? installed.string() : PDSIM_SOURCE_CATALOG;
+  const fs::path installed = program.parent_path().parent_path() / "share" / "pdsim" / kind;
+  if (!program.empty() && fs::is_directory(installed, ignored)) return installed.string();
+  if (carried_files().empty()) return source_folder;
+  const Result<std::string> carried = carried_folder();
+  if (!carried.ok()) return carried.error();
+  return (fs::path(*carried) / kind).string();
 }
+
+Result<std::string> catalog_folder() { return data_folder("scenarios", PDSIM_SOURCE_CATALOG); }
 
 std::vector<std::string> catalog_files() {
   std::vector<std::string> files;
+  const Result<std::string> folder = catalog_folder();
+  if (!folder.ok()) return files;
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(catalog_folder(), error), end; !error && entry != end;
+  for (fs::recursive_directory_iterator entry(*folder, error), end; !error && entry != end;
        entry.increment(error))
     if (entry->path().extension() == ".yaml") files.push_back(shown(entry->path()));
   std::sort(files.begin(), files.end());
@@ -44,6 +53,7 @@ Result<std::string> find_scenario(std::string_view argument) {
   const fs::path path = argument;
   std::error_code ignored;
   if (fs::exists(path, ignored)) return path.string();
+  if (const Result<std::string> folder = catalog_folder(); !folder.ok()) return folder.error();
   std::vector<std::string> names;
   if (!path.has_parent_path()) {
     for (const std::string& file : catalog_files()) {

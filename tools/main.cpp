@@ -1,6 +1,7 @@
 // The pdsim command: finds the subcommand, parses its arguments, runs it. One table, one file per subcommand.
 
 #include "core/base/nearest.h"
+#include "tools/carried/carried_files.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
@@ -153,6 +154,7 @@ int run(int argc, char** argv, Console& console) {
 
 int main(int argc, char** argv) {
   using namespace pdsim::tools;
+  prepare_process();
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";

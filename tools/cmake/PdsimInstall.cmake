@@ -1,6 +1,10 @@
 # cmake --install: the command, the catalog, the libraries with their headers, and what find_package(pdsim) and
 # pkg-config need to find them.
 
+if(PDSIM_PORTABLE)
+  return()  # one file is all there is to install: PdsimPackage.cmake
+endif()
+
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY PDSIM_LIBRARIES)

@@ -227,8 +227,12 @@ class LabCommand {
 };
 
 int run_labs(const LabOptions& options, Console& console) {
-  const fs::path book = fs::path(catalog_folder()).parent_path() / "labs";
-  Result<std::vector<Lab>> labs = labs_of(book, language_of(options));
+  const Result<std::string> book = data_folder("labs", (fs::path(PDSIM_SOURCE_CATALOG).parent_path() / "labs").string());
+  if (!book.ok()) {
+    console.problem(book.error().message);
+    return status_of(book.error());
+  }
+  Result<std::vector<Lab>> labs = labs_of(*book, language_of(options));
   if (!labs.ok()) {
     console.problem(labs.error().message);
     return status_of(labs.error());

@@ -7,6 +7,7 @@
 #include "scenarios/reports/json/json_report.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
+#include "tools/catalog.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/scenarios/script/saved_file.h"
 
@@ -28,14 +29,6 @@ namespace pdsim::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The folder with the Python part: beside the installed command, else in the source tree.
-std::string guest_folder() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "pdsim" / "guest";
-  return fs::is_directory(installed, ignored) ? installed.string() : PDSIM_SOURCE_GUEST;
-}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -144,7 +137,6 @@ class Runs {
       : flags_(flags), world_(world.spec), console_(console) {
     job_.ranks = flags.ranks;
     job_.command = flags.command;
-    job_.package = guest_folder();
     job_.all_to_stderr = flags.json;
     if (world.spec.two_level) job_.ranks_per_node = world.spec.ranks_per_node;
     job_.variables = {fmt::format("PDSIM_CUDA={}", !flags.cuda_on_cpu ? "auto" : *flags.cuda_on_cpu ? "on" : "off"),
@@ -156,6 +148,12 @@ class Runs {
   }
 
   int run() {
+    const Result<std::string> package = data_folder("guest", PDSIM_SOURCE_GUEST);
+    if (!package.ok()) {
+      console_.problem(package.error().message);
+      return status_of(package.error());
+    }
+    job_.package = *package;
     if (flags_.seeds > 1) return search();
     Result<Analysed> result = once(flags_, false);
     return result.ok() ? finish(*result, flags_, "") : refuse(result.error());
