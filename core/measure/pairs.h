@@ -1,15 +1,18 @@
-// Timing of every pair of ranks: messages back and forth between two ranks at several sizes, one pair after the other while the others
-// wait at a barrier; and what follows: latency and bandwidth of each link, and which links are slow beside the others.
+// Timing of every pair of ranks at several sizes; and what follows: latency and bandwidth of each link, and which links are slow beside
+// others of their class.
 //
-//   time     half of a round trip, the least of several averages: what disturbs a machine only adds
-//   cost     p(p-1)/2 pairs, each `iterations` + `warmup` round trips of every size
-//   errors   the first one ends the program
+//   real clocks    messages back and forth; half of a round trip, the least of several averages: what disturbs a machine only adds.
+//                  Pairs that share no node's port at the same time (pair_slots.h), a barrier before each slot
+//   virtual time   one message one way, pair after pair, each at a time of its own: nothing disturbs it, and waiting costs nothing
+//   cost           p(p-1)/2 pairs, each `iterations` + `warmup` round trips of every size; in virtual time one message of every size
+//   errors         the first one ends the program
 #pragma once
 
 #include "core/base/quantity.h"
 #include "core/group/rank_program.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace pdsim {
@@ -18,6 +21,9 @@ struct PairRequest {
   std::vector<std::int64_t> bytes{8, 1024, 64 << 10, 1 << 20};  // ascending, at least two
   int iterations = 50;
   int warmup = 5;
+  // More than zero: clocks are virtual, and every message has so much of their time to itself. Longer than any message.
+  Time align{};
+  bool moves_data = true;
   Time timeout{60'000'000'000'000};
 };
 
@@ -30,22 +36,34 @@ struct LinkFit {
 
 struct PairTimes {
   Rank a = 0, b = 0;          // a < b
-  std::vector<Time> one_way;  // by size, as in the request
-  LinkFit fit;
-  double slowness = 1.0;  // the worst of its times, as a multiple of the median over the pairs at that size
+  Time gap{};                 // from one short message to the next, of many sent at once; zero in virtual time
+  std::vector<Time> one_way{};  // by size, as in the request
+  LinkFit fit{};
+  double slowness = 1.0;  // the worst of its times, as a multiple of the median over the pairs of its class at that size
+  int link_class = 0;
 };
 
 // `request` must outlive the program. Its times are in the values it ends with; pair_times() reads them.
 RankProgram pair_program(const PairRequest& request);
 
-// All pairs, by a and then b; those that some rank did not end are left out.
+// By rank, what tells its node from others; empty where the ranks did not get to say.
+std::vector<std::int64_t> pair_nodes(const std::vector<RankResult>& ranks);
+
+// All pairs, by a and then b, in one class; those that some rank did not end are left out.
 std::vector<PairTimes> pair_times(const PairRequest& request, const std::vector<RankResult>& ranks);
 
 // Least squares of the relative errors, so that small sizes count as much as large ones; neither part is negative. `bytes` ascend. What
 // disturbs a machine only adds, so a message counts as no slower than any longer one.
 LinkFit fit_link(const std::vector<std::int64_t>& bytes, std::vector<Time> times);
 
-// The link of the median pair: its median time at each size, fitted.
-LinkFit median_link(const PairRequest& request, const std::vector<PairTimes>& pairs);
+// Sets the class of each pair, and how slow it is within it. `class_of`: from 0.
+void classify(const PairRequest& request, std::vector<PairTimes>& pairs,
+              const std::function<int(const PairTimes&)>& class_of);
+
+// The median times of a class by size; empty for a class without pairs.
+std::vector<Time> median_times(const PairRequest& request, const std::vector<PairTimes>& pairs, int link_class);
+
+// The link of the median pair of a class: its median time at each size, fitted.
+LinkFit median_link(const PairRequest& request, const std::vector<PairTimes>& pairs, int link_class = 0);
 
 }  // namespace pdsim

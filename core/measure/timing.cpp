@@ -50,10 +50,13 @@ Payload payload_of(const TimingRequest& request, std::int64_t count, const Proce
 
 Result<std::int64_t> wrong_elements(ProcessGroup& group, const TimingRequest& request, const Payload& payload,
                                     bool in_place) {
-  if (!request.moves_data) return 0;
-  const TrialMemory memory(payload, in_place, true);
-  PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm, request.own)));
-  return payload.compare({memory.output().data, static_cast<std::size_t>(memory.output().bytes())}).wrong;
+  std::int64_t wrong = 0;
+  for (int i = 0; request.moves_data && i < request.checks; ++i) {
+    const TrialMemory memory(payload, in_place, true);
+    PDSIM_TRY(wait(start_trial(group, payload, memory, request.algorithm, request.own)));
+    wrong += payload.compare({memory.output().data, static_cast<std::size_t>(memory.output().bytes())}).wrong;
+  }
+  return wrong;
 }
 
 struct Interval {
@@ -105,7 +108,7 @@ Result<std::unique_ptr<RawCaller>> join_raw(RankEnvironment& env, const TimingRe
 }  // namespace
 
 std::int64_t timed_messages(const TimingRequest& request, std::int64_t messages) {
-  const int checks = request.moves_data ? 1 : 0;
+  const int checks = request.moves_data ? request.checks : 0;
   return messages / (checks + request.warmup + request.iterations) * request.iterations;
 }
 
@@ -129,13 +132,15 @@ std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::ve
   std::vector<TimedRound> timed;
   const std::vector<SizeInPlace> rounds = rounds_of(request);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    TimedRound sum{rounds[i].count, rounds[i].in_place, {}, {}, 0, {}, {}};
+    TimedRound sum{.count = rounds[i].count, .in_place = rounds[i].in_place};
     double total = 0.0, last_began = 0.0, last_ended = 0.0;
+    std::vector<double> of_ranks;
     for (const RankResult& rank : ranks) {
       const auto found = rank.values.find(key_of(i));
       if (found == rank.values.end() || found->second.size() != 3) return timed;
       const std::vector<double>& v = found->second;
       total += v[1] - v[0];
+      of_ranks.push_back(v[1] - v[0]);
       last_began = std::max(last_began, v[0]);
       last_ended = std::max(last_ended, v[1]);
       sum.wrong += static_cast<std::int64_t>(v[2]);
@@ -143,6 +148,12 @@ std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::ve
     const auto calls = static_cast<double>(request.iterations);
     sum.average = Time{static_cast<std::int64_t>(total / (calls * static_cast<double>(ranks.size())))};
     sum.whole = Time{static_cast<std::int64_t>((last_ended - last_began) / calls)};
+    if (!of_ranks.empty()) {
+      const auto [fastest, slowest] = std::minmax_element(of_ranks.begin(), of_ranks.end());
+      sum.of_rank_0 = Time{static_cast<std::int64_t>(of_ranks.front() / calls)};
+      sum.of_fastest = Time{static_cast<std::int64_t>(*fastest / calls)};
+      sum.of_slowest = Time{static_cast<std::int64_t>(*slowest / calls)};
+    }
     if (request.raw_forms > 0 && !read_beside_raw(request, ranks, key_of(i), sum)) return timed;
     timed.push_back(sum);
   }

@@ -2,7 +2,7 @@
 //
 //   round    a barrier (or, where virtual time is free, waiting for the next whole `align`), then `iterations` calls, each
 //            waited for, after `warmup` untimed ones
-//   check    one call before them all, against what must come out; nothing to check without data
+//   check    `checks` calls before them all, each against what must come out; nothing to check without data
 //   errors   the first one ends the program, `unsupported` too
 #pragma once
 
@@ -29,6 +29,7 @@ struct TimingRequest {
   bool moves_data = true;
   int iterations = 20;
   int warmup = 5;
+  int checks = 1;
   Time align{};  // zero: a barrier
   Time timeout{60'000'000'000'000};
   // Told by each rank when its timed calls of a round begin, and when they have ended. May be empty.
@@ -51,9 +52,10 @@ struct TimedRound {
   bool in_place = false;
   Time average{};          // of one call, over the ranks
   Time whole{};            // of one call, from when the last rank began the round to when the last one ended it
-  std::int64_t wrong = 0;  // elements, of all ranks
+  std::int64_t wrong = 0;  // elements, of all ranks and checks
   Time least{};            // beside raw calls only
   std::vector<RawTime> raw{};
+  Time of_rank_0{}, of_fastest{}, of_slowest{};  // of one call on these ranks; not beside raw calls
 };
 
 // Of messages of all calls of a request with one count, those of the timed calls: all its calls send as many.

@@ -1,9 +1,7 @@
-// Times every pair of ranks of a world, and tells how well the simulated network, given the link that was fitted, predicts the
-// world's collectives.
+// Times every pair of ranks of a world, in classes of links that should take the same time.
 #pragma once
 
 #include "core/measure/pairs.h"
-#include "core/measure/timing.h"
 #include "scenarios/measure/trial_world.h"
 
 #include <string>
@@ -11,15 +9,23 @@
 
 namespace pdsim::scenarios {
 
+// Links that should take the same time: within a node, between nodes, through the spine of a tree ...
+struct LinkClass {
+  std::string name;
+  std::int64_t pairs = 0;
+  std::vector<Time> median;  // by size
+  LinkFit fit;               // of the median
+};
+
 struct TimedPairs {
-  std::vector<PairTimes> pairs;
+  std::vector<std::int64_t> bytes;  // the sizes
+  std::vector<PairTimes> pairs;     // link_class: of `classes`
+  std::vector<LinkClass> classes;
+  int ranks_per_node = 0;  // of a world of several nodes with that many ranks each, one node after the other; else 0
   std::string failure;  // why not all pairs were timed, as a report; empty: they were
 };
 
-// Errors: what is not the ranks' doing (unavailable, limit_exceeded, io_error, cancelled).
-Result<TimedPairs> time_pairs(const TrialWorld& world, const PairRequest& request);
-
-// What the request takes in the simulated world of as many ranks, each with one port, over `link`; out of place, by count.
-Result<std::vector<Time>> predict(const LinkFit& link, int ranks, const TimingRequest& request);
+// In the simulated world one message of each size, without data. Errors: what is not the ranks' doing (unavailable, limit_exceeded, io_error, cancelled).
+Result<TimedPairs> time_pairs(const TrialWorld& world, PairRequest request);
 
 }  // namespace pdsim::scenarios

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/collectives/collective.h"
+#include "core/measure/timing.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/plans/own_plan.h"
 #include "scenarios/worlds/worlds.h"
@@ -29,6 +30,9 @@ struct TrialAlgorithm {
 // Without a kind or a name: all; `auto` is what the world itself would take. Point-to-point operations and monitored_barrier have no algorithms.
 std::vector<TrialAlgorithm> trial_algorithms(WorldKind world, std::optional<CollectiveKind> kind,
                                              const std::string& name);
+
+// By count of the request: what `auto` and `auto:mpich` run in this world, a plan or `native`. Empty where the request names one.
+std::vector<std::string> algorithms_taken(const TrialWorld& world, const TimingRequest& request);
 
 // Makes a request (core/measure) one of the algorithm; it refers to the algorithm's plan.
 template <class Request>

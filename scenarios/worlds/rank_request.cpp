@@ -44,6 +44,7 @@ void fields(TimingRequest& r, Field&& field) {
   field("moves_data", r.moves_data);
   field("iterations", r.iterations);
   field("warmup", r.warmup);
+  field("checks", r.checks);
   field("align", r.align);
   field("timeout", r.timeout);
   field("raw_forms", r.raw_forms);
@@ -67,6 +68,8 @@ void fields(PairRequest& r, Field&& field) {
   field("bytes", r.bytes);
   field("iterations", r.iterations);
   field("warmup", r.warmup);
+  field("align", r.align);
+  field("moves_data", r.moves_data);
   field("timeout", r.timeout);
 }
 

@@ -62,10 +62,13 @@ TEST(ValidateCommand, TimesEveryPairAndGivesTheLinkForAScenario) {
   const Ended text = run_pdsim({"validate", "--pairs", "--ranks", "3"}, folder.path());
   EXPECT_EQ(text.status, 0) << text.problems;
   EXPECT_NE(text.output.find("\n1 2 "), std::string::npos) << text.output;
-  EXPECT_NE(text.output.find("world: {link: {latency: 5us, bandwidth: 25GB/s}}"), std::string::npos) << text.output;
+  EXPECT_NE(text.output.find("world: {ranks: 3, link: {latency: 5us, bandwidth: 25GB/s}, backend: ideal, buffering: zero}"), std::string::npos)
+      << text.output;
   const auto pairs = lines(run_pdsim({"validate", "--pairs", "--ranks", "3", "--json"}, folder.path()).output);
-  ASSERT_EQ(pairs.size(), 3U + 1U);
-  EXPECT_EQ(pairs[3]["link"]["latency"], "5us");
+  ASSERT_EQ(pairs.size(), 3U + 1U + 1U);  // pairs; their class; the world
+  for (const nlohmann::json& line : pairs) EXPECT_EQ(line["version"], 1);
+  EXPECT_EQ(pairs[3]["links"], 3);
+  EXPECT_TRUE(pairs[4].contains("world"));
   EXPECT_EQ(pairs[2]["pair"], nlohmann::json({1, 2}));
   EXPECT_EQ(pairs[2]["slow"], false);
 }
@@ -87,8 +90,8 @@ TEST(ValidateCommand, GivesNoLinkForAScenarioWhereTimesDoNotGrowWithTheSize) {
 TEST(ValidateCommand, PredictsTheSimulatedWorldFromItsOwnLinks) {
   const Folder folder;
   const auto rows = lines(run_pdsim({"validate", "--expect", "0.95", "--ranks", "4", "--json"}, folder.path()).output);
-  ASSERT_EQ(rows.size(), 6U + 1U + 12U);  // pairs; the link; four collectives at three sizes
-  for (std::size_t i = 7; i < rows.size(); ++i) {
+  ASSERT_EQ(rows.size(), 6U + 1U + 1U + 9U);  // pairs; their class; the world; three collectives at three sizes
+  for (std::size_t i = 8; i < rows.size(); ++i) {
     EXPECT_NEAR(rows[i]["ratio"].get<double>(), 1.0, 0.01) << rows[i];
     EXPECT_EQ(rows[i]["held"], true);
   }
@@ -99,8 +102,8 @@ TEST(ValidateCommand, ExpectsOneCollectiveWhereItIsNamed) {
   const auto rows = lines(
       run_pdsim({"validate", "--expect", "0.9", "--ranks", "2", "--collective", "broadcast", "--json"}, folder.path())
           .output);
-  ASSERT_EQ(rows.size(), 1U + 1U + 3U);  // a pair; the link; one collective at three sizes
-  for (std::size_t i = 2; i < rows.size(); ++i) EXPECT_EQ(rows[i]["collective"], "broadcast");
+  ASSERT_EQ(rows.size(), 1U + 1U + 1U + 3U);  // a pair; its class; the world; one collective at three sizes
+  for (std::size_t i = 3; i < rows.size(); ++i) EXPECT_EQ(rows[i]["collective"], "broadcast");
 }
 
 TEST(ValidateCommand, ThatCouldCheckNothingDoesNotSayOk) {
@@ -117,9 +120,32 @@ TEST(ValidateCommand, ThatCouldCheckNothingDoesNotSayOk) {
 TEST(ValidateCommand, SaysWhatIsSlowerThanExpected) {
   const Folder folder;
   const Ended run =
-      run_pdsim({"validate", "--expect", "0.95", "--ranks", "4", "--reduce-bandwidth", "1GB/s"}, folder.path());
+      run_pdsim({"validate", "--expect", "0.95", "--ranks", "8", "--topology", "fat_tree:leaf=4,oversubscription=8"}, folder.path());
   EXPECT_EQ(run.status, 1);
   EXPECT_NE(run.output.find("slower than expected"), std::string::npos) << run.output;
+}
+
+TEST(ValidateCommand, PredictsRanksThatCombineSlowly) {
+  const Folder folder;
+  const Ended run =
+      run_pdsim({"validate", "--expect", "0.95", "--ranks", "4", "--reduce-bandwidth", "1GB/s"}, folder.path());
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_NE(run.output.find("reduce_bandwidth: 1GB/s"), std::string::npos) << run.output;
+}
+
+// Of ranks below a tree: classes with their medians, and a picture in text and as SVG.
+TEST(ValidateCommand, ShowsManyPairsByClassAndAsAHeatMap) {
+  const Folder folder;
+  const Ended run = run_pdsim({"validate", "--pairs", "--ranks", "64", "--nodes", "16", "--topology",
+                               "fat_tree:leaf=4,hop=3us", "--svg", "links.svg"},
+                              folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.output.find("same node         96"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("same leaf        384"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("other leaf      1536"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("no link is slow"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("\n     0  ..............."), std::string::npos) << run.output;
+  EXPECT_NE(text_of(folder.path() / "links.svg").find("</svg>"), std::string::npos);
 }
 
 TEST(BenchCommand, GivesTheClosedFormAndTheMessagesOfTheRing) {
@@ -242,6 +268,52 @@ TEST(BenchCommand, TakesWhatOneTypesForNcclTests) {
   EXPECT_EQ(sizes, (std::set<std::int64_t>{8, 128, 2048}));
 }
 
+// From nccl-tests' README, with the size of its last row made small.
+TEST(BenchCommand, TakesALineOfNcclTests) {
+  const Folder folder;
+  const Ended run = run_pdsim({"bench", "-b", "8", "-e", "1M", "-f", "2", "-g", "8", "-t", "1", "-c", "2", "-a", "3", "-d",
+                               "float", "-o", "prod", "-m", "1", "-p", "0"},
+                              folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.output.find("# all_reduce auto on sim, 8 ranks, simulated time\n# auto takes ring\n"), std::string::npos)
+      << run.output;
+  EXPECT_NE(run.output.find(" f32    product   -1 "), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("# Out of bounds values : 0 OK\n# Avg bus bandwidth    : "), std::string::npos) << run.output;
+}
+
+TEST(BenchCommand, SaysWhatATuningTakes) {
+  const Folder folder;
+  const std::vector<std::string> bench{"bench", "--ranks", "64", "--algorithm", "auto:mpich", "--payload", "none"};
+  EXPECT_NE(run_pdsim(bench, folder.path()).output.find("# auto:mpich takes recursive_doubling up to 1KiB, then "),
+            std::string::npos);
+  std::vector<std::string> json = bench;
+  json.push_back("--json");
+  const auto rows = lines(run_pdsim(json, folder.path()).output);
+  EXPECT_EQ(rows.front()["chosen"], "recursive_doubling");
+  EXPECT_NE(rows.back()["chosen"], "recursive_doubling");
+  EXPECT_EQ(rows.back()["version"], 1);
+  EXPECT_EQ(rows.back()["checked"], false);
+}
+
+TEST(BenchCommand, TakesEveryTypeRootAndStep) {
+  const Folder folder;
+  const auto rows = lines(run_pdsim({"bench", "--collective", "reduce", "-g", "2", "-d", "all", "-o", "max", "-r", "all", "-b", "64",
+                                     "-e", "192", "-i", "64", "-c", "0", "--json"},
+                                    folder.path())
+                              .output);
+  std::set<std::string> types;
+  std::set<int> roots;
+  std::set<int> sizes;
+  for (const nlohmann::json& row : rows) {
+    types.insert(row["dtype"].get<std::string>());
+    roots.insert(row["root"].get<int>());
+    sizes.insert(row["bytes"].get<int>());
+  }
+  EXPECT_GE(types.size(), 8U);
+  EXPECT_EQ(roots, (std::set<int>{0, 1}));
+  EXPECT_EQ(sizes, (std::set<int>{64, 128, 192}));
+}
+
 TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
   struct Wrong {
     std::vector<std::string> arguments;
@@ -279,6 +351,16 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"bench", "--topology", "torus:x=3,y=2"}, "x * y * z must be 4"},
       {{"bench", "--topology", "rail"}, "give --nodes"},
       {{"bench", "--factor", "1"}, "--factor"},
+      {{"bench", "-z", "0"}, "-z 0: pdsim waits for every call, as `-z 1` does; leave it out"},
+      {{"bench", "-m", "4"}, "-m 4: pdsim does not aggregate calls into one launch"},
+      {{"bench", "-G", "1"}, "-G 1: pdsim captures no CUDA graphs"},
+      {{"bench", "-J", "rows.json"}, "pdsim bench --json > FILE"},
+      {{"bench", "-g", "8", "--ranks", "4"}, "-t 1 -g 8 asks for 8 ranks and --ranks for 4"},
+      {{"bench", "-a", "4"}, "--average"},
+      {{"bench", "-f", "2", "-i", "1M"}, "--factor and --step are two ways to the next size"},
+      {{"bench", "-r", "first"}, "`first` is not a rank"},
+      {{"validate", "--svg", "links.svg"}, "--svg is the heat map of --pairs"},
+      {{"validate", "--pairs", "--ranks", "4096"}, "--pairs times up to 1024 simulated ranks"},
       {{"bench", "--ranks", "1048576", "--max", "1MiB"}, "--payload none moves sizes only"},
       {{"validate", "--ranks", "100000", "--max-bytes", "1MiB"}, "more than 8GiB of memory"},
   };

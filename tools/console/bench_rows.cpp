@@ -10,15 +10,44 @@
 namespace pdsim::tools {
 namespace {
 
+std::int64_t bytes_of(const BenchTable& table, const TimingRequest& request, std::int64_t count) {
+  return total_elements(request.kind, count, table.ranks) * static_cast<std::int64_t>(size_of(request.dtype));
+}
+
 struct Speed {
   std::int64_t bytes;
   double us, algbw, busbw;
 };
 
+Time time_shown(const BenchTable& table, const TimedRound& round) {
+  using Average = NcclTestsFlags::Average;
+  if (!table.shown) return round.whole;
+  switch (*table.shown) {
+    case Average::rank_0: return round.of_rank_0;
+    case Average::mean: return round.average;
+    case Average::fastest: return round.of_fastest;
+    case Average::slowest: return round.of_slowest;
+  }
+  return round.average;
+}
+
+bool is_checked(const TimingRequest& request) { return request.moves_data && request.checks > 0; }
+
+// `ring`, or `double_tree up to 64KiB, then ring`.
+std::string chosen_text(const BenchTable& table, const TimingRequest& request) {
+  std::string text;
+  for (std::size_t i = 0; i < table.chosen.size() && i < table.counts.size(); ++i) {
+    if (i + 1 < table.chosen.size() && table.chosen[i + 1] == table.chosen[i]) continue;
+    if (!text.empty()) text += ", then ";
+    text += table.chosen[i];
+    if (i + 1 < table.chosen.size()) text += fmt::format(" up to {}", to_string(Bytes{bytes_of(table, request, table.counts[i])}));
+  }
+  return text;
+}
+
 Speed speed_of(const BenchTable& table, const TimingRequest& request, const TimedRound& round) {
-  const std::int64_t bytes =
-      total_elements(request.kind, round.count, table.ranks) * static_cast<std::int64_t>(size_of(request.dtype));
-  const double us = (table.simulated ? round.whole : round.average).us();
+  const std::int64_t bytes = bytes_of(table, request, round.count);
+  const double us = time_shown(table, round).us();
   const double algbw = us > 0.0 ? static_cast<double>(bytes) / us / 1000.0 : 0.0;
   return {bytes, us, algbw, algbw * bus_factor(request.kind, table.ranks)};
 }
@@ -27,7 +56,7 @@ std::string half(const BenchTable& table, const TimingRequest& request, const Ti
   if (round == nullptr) return fmt::format("{:>12} {:>8} {:>8} {:>7}", "-", "-", "-", "-");
   const Speed s = speed_of(table, request, *round);
   return fmt::format("{:>12.3f} {:>8.2f} {:>8.2f} {:>7}", s.us, s.algbw, s.busbw,
-                     request.moves_data ? std::to_string(round->wrong) : "N/A");
+                     is_checked(request) ? std::to_string(round->wrong) : "N/A");
 }
 
 std::string op_name(const TimingRequest& request) {
@@ -60,6 +89,7 @@ std::string bench_header(const BenchTable& table, const TimingRequest& request) 
   std::string text = fmt::format("# {} {} on {}{}{}, {} ranks", name_of(request.kind), request.algorithm, table.world,
                                  table.version.empty() ? "" : " ", table.version, table.ranks);
   if (table.simulated) text += ", simulated time";
+  if (!table.chosen.empty()) text += fmt::format("\n# {} takes {}", request.algorithm, chosen_text(table, request));
   const std::string names = fmt::format("{:>12} {:>8} {:>8} {:>7}", "time", "algbw", "busbw", "#wrong");
   const std::string units = fmt::format("{:>12} {:>8} {:>8} {:>7}", "(us)", "(GB/s)", "(GB/s)", "");
   const RawHeads raw = raw_heads(table.raw);
@@ -80,6 +110,19 @@ std::string bench_row(const BenchTable& table, const TimingRequest& request, con
                      raw_columns(table.raw, out_of_place, in_place));
 }
 
+void BenchTotals::add(const BenchTable& table, const TimingRequest& request, const TimedRound& round) {
+  wrong += round.wrong;
+  busbw += speed_of(table, request, round).busbw;
+  ++rows;
+}
+
+std::string bench_footer(const TimingRequest& request, const BenchTotals& totals) {
+  const std::string verdict = is_checked(request) ? fmt::format("{} {}", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED")
+                                                  : "not checked";
+  return fmt::format("# Out of bounds values : {}\n# Avg bus bandwidth    : {:g}\n", verdict,
+                     totals.rows > 0 ? totals.busbw / totals.rows : 0.0);
+}
+
 std::string bench_cost(const BenchTable& table, const BenchCost& total) {
   const std::int64_t peak = peak_rss_bytes();
   return fmt::format(
@@ -92,7 +135,8 @@ std::string bench_cost(const BenchTable& table, const BenchCost& total) {
 std::string bench_json(const BenchTable& table, const TimingRequest& request, const TimedRound& round,
                        const BenchCost& cost) {
   const Speed s = speed_of(table, request, round);
-  nlohmann::ordered_json line{{"world", table.world},
+  nlohmann::ordered_json line{{"version", bench_json_version},
+                              {"world", table.world},
                               {"collective", name_of(request.kind)},
                               {"algorithm", request.algorithm},
                               {"dtype", name_of(request.dtype)},
@@ -102,6 +146,8 @@ std::string bench_json(const BenchTable& table, const TimingRequest& request, co
                               {"count", round.count},
                               {"in_place", round.in_place},
                               {"payload", request.moves_data ? "real" : "none"}};
+  for (std::size_t i = 0; i < table.chosen.size() && i < table.counts.size(); ++i)
+    if (table.counts[i] == round.count) line["chosen"] = table.chosen[i];
   if (row(request.kind).rooted) line["root"] = request.root;
   line[table.simulated ? "simulated_us" : "time_us"] = s.us;
   line["algbw_GBps"] = s.algbw;
@@ -116,6 +162,7 @@ std::string bench_json(const BenchTable& table, const TimingRequest& request, co
     line["peak_rss_bytes"] = peak_rss_bytes();
   }
   line["wrong"] = round.wrong;
+  line["checked"] = is_checked(request);
   if (table.raw.empty()) return line.dump() + "\n";
   line["least_us"] = round.least.us();
   line["raw"] = raw_list(table.raw, round);

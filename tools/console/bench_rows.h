@@ -4,11 +4,16 @@
 #include "core/measure/timing.h"
 #include "tools/console/bench_raw.h"
 #include "tools/console/console.h"
+#include "tools/flags/nccl_tests_flags.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace pdsim::tools {
+
+constexpr int bench_json_version = 1;  // of each line; it grows when a key changes its meaning or goes
 
 // What a table is about.
 struct BenchTable {
@@ -17,6 +22,9 @@ struct BenchTable {
   bool simulated = false;
   std::int64_t bytes_before = 0;  // of memory that the process had taken before the first run
   RawFunctions raw{};             // called directly, beside ours
+  std::vector<std::int64_t> counts{};              // of the rows, ascending
+  std::vector<std::string> chosen{};               // by count: the algorithm that `auto` stands for; empty: a named one
+  std::optional<NcclTestsFlags::Average> shown{};  // none: from the last rank's begin to the last one's end
 };
 
 // What the run of some rounds cost; simulated worlds only.
@@ -28,10 +36,19 @@ struct BenchCost {
   double messages_in(double seconds) const { return seconds > 0.0 ? static_cast<double>(messages) / seconds : 0.0; }
 };
 
+// What nccl-tests prints below a table, over its rows.
+struct BenchTotals {
+  std::int64_t wrong = 0;
+  double busbw = 0.0;  // summed
+  int rows = 0;
+  void add(const BenchTable& table, const TimingRequest& request, const TimedRound& round);
+};
+
 std::int64_t peak_rss_bytes();  // of this process
 
 std::string bench_header(const BenchTable& table, const TimingRequest& request);
-// The line below a table.
+std::string bench_footer(const TimingRequest& request, const BenchTotals& totals);
+// The line below a table of the simulated world.
 std::string bench_cost(const BenchTable& table, const BenchCost& total);
 // `in_place` may be null: "-" in its columns.
 std::string bench_row(const BenchTable& table, const TimingRequest& request, const TimedRound& out_of_place,

@@ -3,10 +3,12 @@
 #include "core/base/nearest.h"
 #include "core/base/quantity.h"
 #include "core/collectives/algorithms.h"
+#include "core/collectives/reduce.h"
 #include "core/collectives/tuning/tuning.h"
 #include "core/semantics/library.h"
 #include "scenarios/language/check/limits.h"
 #include "scenarios/plans/own_plan.h"
+#include "tools/flags/nccl_tests_flags.h"
 #include "tools/flags/topology_flag.h"
 
 #include <CLI/CLI.hpp>
@@ -53,8 +55,14 @@ Names algorithm_names(std::optional<CollectiveKind> kind) {
 }
 
 Names dtype_names() {
-  Names names;
+  Names names{"all"};
   for (const DTypeRow& row : dtypes) names.push_back(row.name);
+  return names;
+}
+
+Names op_names() {
+  Names names{"all"};
+  names.insert(names.end(), reduce_op_names.begin(), reduce_op_names.end());
   return names;
 }
 
@@ -181,6 +189,25 @@ std::vector<scenarios::TrialAlgorithm> chosen_algorithms(const TrialFlags& flags
   return {};
 }
 
+std::string absent_operation(const TrialFlags& flags) {
+  const auto dtype = dtype_of(flags);
+  const auto op = op_of(flags);
+  return dtype && op && !supports(*op, *dtype) ? fmt::format("{} does not exist for {}", name_of(*op), name_of(*dtype)) : "";
+}
+
+// In a job, its place there; `flags.ranks` is then the job's.
+Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags) {
+  auto place = job_of(flags.on, flags.join);
+  if (!place.ok() || !*place) return place;
+  if (flags.ranks_option != nullptr && flags.ranks_option->count() > 0 && flags.ranks != (*place)->size)
+    return Error{Code::invalid_argument,
+                 fmt::format("--ranks asks for {}, and the job that {} has started has {}; leave --ranks out",
+                             flags.ranks, (*place)->by, (*place)->size),
+                 {}};
+  flags.ranks = (*place)->size;
+  return place;
+}
+
 }  // namespace
 
 void add_trial_flags(CLI::App& app, TrialFlags& flags) {
@@ -195,8 +222,14 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
   app.add_option("--algorithm", flags.algorithm,
                  "a plan, one of your own (FILE.plan, docs/plans.md), native (the library's own), auto, or all")
       ->capture_default_str();
-  app.add_option("-d,--dtype", flags.dtype, "only this one")->check(one_of("dtype", dtype_names()));
-  app.add_option("-o,--op", flags.op, "only this one")->check(one_of("operation", reduce_op_names));
+  app.add_option("-d,--dtype,--datatype", flags.dtype, "one, by our name or nccl-tests', or all")
+      ->transform(dtype_of_nccl_tests)
+      ->check(one_of("dtype", dtype_names()))
+      ->capture_default_str();
+  app.add_option("-o,--op", flags.op, "one, by our name or nccl-tests', or all")
+      ->transform(op_of_nccl_tests)
+      ->check(one_of("operation", op_names()))
+      ->capture_default_str();
   app.add_option("--patience", flags.patience, "real worlds: how long without progress is a hang")
       ->check(quantity(parse_time, "10s"))
       ->capture_default_str();
@@ -205,33 +238,37 @@ void add_trial_flags(CLI::App& app, TrialFlags& flags) {
   add_simulated_flags(app, flags.sim);
 }
 
-Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags) {
-  auto place = job_of(flags.on, flags.join);
-  if (!place.ok() || !*place) return place;
-  if (flags.ranks_option != nullptr && flags.ranks_option->count() > 0 && flags.ranks != (*place)->size)
-    return Error{Code::invalid_argument,
-                 fmt::format("--ranks asks for {}, and the job that {} has started has {}; leave --ranks out",
-                             flags.ranks, (*place)->by, (*place)->size),
-                 {}};
-  flags.ranks = (*place)->size;
-  return place;
-}
+std::optional<DType> dtype_of(const TrialFlags& flags) { return dtype_named(flags.dtype); }
+std::optional<ReduceOp> op_of(const TrialFlags& flags) { return reduce_op_named(flags.op); }
 
-Trial prepare_trial(const TrialFlags& flags, const std::string& name,
-                    const std::function<std::string(const scenarios::WorldRow&)>& conflict, Console& console) {
-  Result<scenarios::TrialWorld> world = trial_world(flags, name);
-  const std::string problem = world.ok() ? conflict(*world->row) : world.error().message;
+int run_trials(TrialFlags& flags, const TrialCommand& command, Console& console, const std::function<int(Trial&)>& body) {
+  const auto place = place_in_job(flags);
+  if (!place.ok()) {
+    console.problem(place.error().message);
+    return exit_wrong_input;
+  }
+  const bool in_a_job = place->has_value();
+  std::string problem = command.complete ? command.complete(in_a_job) : "";
+  if (problem.empty()) problem = absent_operation(flags);
+  Result<scenarios::TrialWorld> world = problem.empty() ? trial_world(flags, command.name)
+                                                        : Error{Code::invalid_argument, problem, {}};
+  problem = world.ok() ? command.conflict(*world->row, in_a_job) : world.error().message;
   if (!problem.empty()) {
     console.problem(problem);
-    return {exit_wrong_input, {}, {}};
+    return exit_wrong_input;
   }
-  auto algorithms = chosen_algorithms(flags, *world->row, console);
-  if (algorithms.empty()) return {exit_wrong_input, {}, {}};
-  if (const Availability here = world->row->make(world->row->name)->available(); !here.yes) {
-    console.problem(fmt::format("the world {} is not available here: {}", world->row->name, here.reason));
-    return {exit_not_available, {}, {}};
+  Trial trial{std::move(*world), {}};
+  trial.algorithms = chosen_algorithms(flags, *trial.world.row, console);
+  if (trial.algorithms.empty()) return exit_wrong_input;
+  const scenarios::WorldRow& row = *trial.world.row;
+  if (const Availability here = row.make(row.name)->available(); !here.yes) {
+    console.problem(fmt::format("the world {} is not available here: {}", row.name, here.reason));
+    return exit_not_available;
   }
-  return {exit_held, std::move(*world), std::move(algorithms)};
+  return run_joined(*place, flags.join, console, [&](Job* job) {
+    trial.world.options.job = job;
+    return body(trial);
+  });
 }
 
 std::optional<CollectiveKind> collective_named(const std::string& name) {

@@ -39,20 +39,26 @@ struct TrialFlags {
 
 void add_trial_flags(CLI::App& app, TrialFlags& flags);
 
-// What a command tries, and where. `status`: what to exit with when that was told to be impossible; else exit_held.
+// What a command tries, and where.
 struct Trial {
-  int status = exit_held;
   scenarios::TrialWorld world;
   std::vector<scenarios::TrialAlgorithm> algorithms;
 };
 
-// The flags are right each by itself; this finds what does not go together, `conflict` of the command's own among it (empty:
-// nothing), and whether the world is there. What is wrong is printed.
-Trial prepare_trial(const TrialFlags& flags, const std::string& name,
-                    const std::function<std::string(const scenarios::WorldRow&)>& conflict, Console& console);
+// A command over trials. Both functions return what is wrong, in one line; empty: nothing.
+struct TrialCommand {
+  std::string name;
+  std::function<std::string(bool in_a_job)> complete{};  // changes flags that follow from others; may be empty
+  std::function<std::string(const scenarios::WorldRow&, bool in_a_job)> conflict;  // what does not go together in that world
+};
 
-// In a job that mpirun, srun or torchrun has started, its place there; `flags.ranks` is then the job's. Errors: invalid_argument.
-Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags);
+// Checks that the flags go together and that the world is there, joins the job of mpirun, srun or torchrun where one started this
+// process (then `flags.ranks` is the job's), and runs `body` on rank 0. What is wrong is printed. The exit status.
+int run_trials(TrialFlags& flags, const TrialCommand& command, Console& console, const std::function<int(Trial&)>& body);
+
+// Null: the flag was not given, or is `all`.
+std::optional<DType> dtype_of(const TrialFlags& flags);
+std::optional<ReduceOp> op_of(const TrialFlags& flags);
 
 // Null for `all`.
 std::optional<CollectiveKind> collective_named(const std::string& name);
@@ -71,7 +77,7 @@ std::string engine_problem(const std::string& text);
 // What is wrong with a size of parse_size(); empty: nothing. At most 64GiB.
 std::string size_problem(const std::string& text);
 
-// What is wrong with moving `bytes` of each buffer, input and output, on every rank at once; empty: nothing.
+// What is wrong with moving `bytes` of each buffer, input and output, on so many ranks of this machine at once; empty: nothing.
 std::string memory_problem(std::int64_t bytes, int ranks);
 
 // The exit status that tells an error which is not the trial's.

@@ -3,13 +3,16 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective_shape.h"
 #include "scenarios/measure/bench.h"
-#include "scenarios/measure/pairs.h"
+#include "scenarios/measure/fitted_world.h"
+#include "tools/console/heat_map.h"
+#include "tools/console/pair_rows.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -19,44 +22,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 using scenarios::TrialWorld;
 
-std::string line_of(std::string text) { return text.substr(0, text.find_last_not_of(' ') + 1) + "\n"; }
-
-bool has_bandwidth(const LinkFit& fit) { return fit.bandwidth.bytes_per_s > 0; }
-std::string bandwidth_text(const LinkFit& fit) { return has_bandwidth(fit) ? to_string(fit.bandwidth) : "not seen"; }
-
 class Writer {
  public:
   Writer(const TrialFlags& flags, const TrialWorld& world, Console& console)
       : json_(flags.json), world_(world), ranks_(flags.ranks), console_(console) {}
 
-  void links(const PairRequest& request, const std::vector<PairTimes>& pairs) {
-    if (json_) return links_as_json(request, pairs);
+  void links(const scenarios::TimedPairs& timed) {
+    if (json_) return console_.print(pairs_json(timed));
     const Availability here = world_.row->make(world_.row->name)->available();
-    std::string text = fmt::format("links of {}{}{}, {} ranks: a message one way\n\n{:<10}", world_.row->name,
-                                   here.version.empty() ? "" : " ", here.version, ranks_, "ranks");
-    for (const std::int64_t bytes : request.bytes) text += fmt::format("{:>10}", to_string(Bytes{bytes}));
-    text += fmt::format("{:>12}{:>14}\n", "latency", "bandwidth");
-    for (const PairTimes& pair : pairs) {
-      std::string line = fmt::format("{:<10}", fmt::format("{} {}", pair.a, pair.b));
-      for (const Time time : pair.one_way) line += fmt::format("{:>10}", to_string(time));
-      line += fmt::format("{:>12}{:>14}", to_string(pair.fit.latency), bandwidth_text(pair.fit));
-      if (pair.slowness >= slow_link) line += fmt::format("  slow: {:.1f} times the median", pair.slowness);
-      text += line_of(line);
-    }
-    console_.print(text);
+    console_.print(pairs_text(fmt::format("{}{}{}", world_.row->name, here.version.empty() ? "" : " ", here.version), ranks_, timed));
   }
 
   void failure(const std::string& report) {
     if (!json_) return console_.print("\n" + report + "\n");
-    console_.print(Json{{"failure", report}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    console_.print(Json{{"version", validate_json_version}, {"failure", report}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
 
-  void link(const LinkFit& fit) {
-    if (json_)
-      return console_.print(
-          Json{{"link", {{"latency", to_string(fit.latency)}, {"bandwidth", to_string(fit.bandwidth)}}}}.dump() + "\n");
-    console_.print(fmt::format("\nfor a scenario   world: {{link: {{latency: {}, bandwidth: {}}}}}\n",
-                               to_string(fit.latency), to_string(fit.bandwidth)));
+  void world(const sim::WorldSpec& spec) {
+    const std::string text = scenarios::world_text(spec);
+    if (json_) return console_.print(Json{{"version", validate_json_version}, {"world", text}}.dump() + "\n");
+    console_.print(fmt::format("\nfor a scenario   {}\n", text));
   }
 
   void begin_predictions(double expect) {
@@ -70,7 +55,8 @@ class Writer {
     const std::int64_t bytes =
         total_elements(request.kind, count, ranks_) * static_cast<std::int64_t>(size_of(request.dtype));
     if (json_) {
-      const Json line{{"collective", name_of(request.kind)},
+      const Json line{{"version", validate_json_version},
+                      {"collective", name_of(request.kind)},
                       {"algorithm", request.algorithm},
                       {"bytes", bytes},
                       {"predicted_us", predicted.us()},
@@ -79,29 +65,12 @@ class Writer {
                       {"held", held}};
       return console_.print(line.dump() + "\n");
     }
-    console_.print(line_of(fmt::format("{:<12} {:<12} {:>10} {:>12} {:>12} {:>7.2f}   {}", name_of(request.kind),
-                                       request.algorithm, to_string(Bytes{bytes}), to_string(predicted),
-                                       to_string(measured), ratio, held ? "" : "slower than expected")));
+    console_.print(fmt::format("{:<12} {:<12} {:>10} {:>12} {:>12} {:>7.2f}{}\n", name_of(request.kind), request.algorithm,
+                               to_string(Bytes{bytes}), to_string(predicted), to_string(measured), ratio,
+                               held ? "" : "   slower than expected"));
   }
 
  private:
-  void links_as_json(const PairRequest& request, const std::vector<PairTimes>& pairs) {
-    for (const PairTimes& pair : pairs) {
-      Json times = Json::array();
-      for (std::size_t i = 0; i < pair.one_way.size(); ++i)
-        times.push_back({{"bytes", request.bytes[i]}, {"one_way_us", pair.one_way[i].us()}});
-      const Json line{
-          {"pair", {pair.a, pair.b}},
-          {"latency_us", pair.fit.latency.us()},
-          {"bandwidth_GBps",
-           has_bandwidth(pair.fit) ? Json(static_cast<double>(pair.fit.bandwidth.bytes_per_s) / 1e9) : Json()},
-          {"slowness", pair.slowness},
-          {"slow", pair.slowness >= slow_link},
-          {"times", std::move(times)}};
-      console_.print(line.dump() + "\n");
-    }
-  }
-
   bool json_;
   const TrialWorld& world_;
   int ranks_;
@@ -109,10 +78,9 @@ class Writer {
 };
 
 // Plans, whose messages the simulated network sends as the library does; its own collectives are its own affair.
-constexpr std::array predicted_kinds{CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::all_gather,
-                                     CollectiveKind::all_to_all};
+constexpr std::array predicted_kinds{CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::all_to_all};
 
-constexpr int repeats = 5;  // of each size, of which the fastest counts
+constexpr int most_simulated = 1024;  // ranks of --pairs; a record of all messages needs memory
 
 std::vector<TimingRequest> predicted_requests(const TrialFlags& flags) {
   std::vector<TimingRequest> requests;
@@ -129,42 +97,21 @@ std::vector<TimingRequest> predicted_requests(const TrialFlags& flags) {
   return requests;
 }
 
-TimingRequest repeated(TimingRequest request) {
-  const std::vector<std::int64_t> once = request.counts;
-  for (int i = 1; i < repeats; ++i) request.counts.insert(request.counts.end(), once.begin(), once.end());
-  return request;
-}
-
-// Of each of `sizes` counts, over its repeated rounds: what disturbs a machine only adds.
-std::vector<Time> least_times(const std::vector<TimedRound>& rounds, std::size_t sizes) {
-  std::vector<Time> least(sizes, Time::max());
-  std::size_t at = 0;
-  for (const TimedRound& round : rounds)
-    if (!round.in_place) {
-      Time& time = least[at++ % sizes];
-      time = std::min(time, round.average);
-    }
-  return least;
-}
-
 // Whether all held; an error ends it.
-Result<bool> compare(const TrialFlags& flags, TrialWorld& world, const LinkFit& link, double expect, Writer& writer) {
+Result<bool> compare(const TrialFlags& flags, const TrialWorld& world, const sim::WorldSpec& fitted, double expect, Writer& writer) {
   bool all_held = true;
   writer.begin_predictions(expect);
   for (const TimingRequest& request : predicted_requests(flags)) {
-    const TimingRequest measured_request = repeated(request);
-    world.scenario.name = fmt::format("bench {} {}", name_of(request.kind), request.algorithm);
-    const Result<scenarios::Timed> timed = scenarios::time(world, measured_request);
-    if (!timed.ok()) return timed.error();
-    if (!timed->failure.empty()) {
-      writer.failure(timed->failure);
+    const Result<scenarios::LeastTimes> measured = scenarios::time_least(world, request);
+    if (!measured.ok()) return measured.error();
+    if (!measured->failure.empty()) {
+      writer.failure(measured->failure);
       return false;
     }
-    const std::vector<Time> measured = least_times(timed->rounds, request.counts.size());
-    const Result<std::vector<Time>> predicted = scenarios::predict(link, flags.ranks, request);
+    const Result<std::vector<Time>> predicted = scenarios::predict(fitted, request);
     if (!predicted.ok()) return predicted.error();
     for (std::size_t i = 0; i < predicted->size(); ++i) {
-      const Time expected = (*predicted)[i], took = measured[i];
+      const Time expected = (*predicted)[i], took = measured->times[i];
       const double ratio = static_cast<double>(expected.ps) / static_cast<double>(std::max<std::int64_t>(1, took.ps));
       const bool held = ratio >= expect;
       writer.prediction(request, request.counts[i], expected, took, ratio, held);
@@ -174,54 +121,78 @@ Result<bool> compare(const TrialFlags& flags, TrialWorld& world, const LinkFit& 
   return all_held;
 }
 
+std::string pairs_problem(const TrialFlags& flags, const PairFlags& pairs, const TrialWorld& world) {
+  if (flags.ranks < 2) return "--pairs and --expect need two ranks at least";
+  const bool simulated = world.row->kind == scenarios::WorldKind::simulated;
+  if (simulated && flags.ranks > most_simulated)
+    return fmt::format("--pairs times up to {} simulated ranks; of more, the links of a part show the same", most_simulated);
+  const bool names_what_is_none = flags.collective != "all" && (!pairs.expect || predicted_requests(flags).empty());
+  if (names_what_is_none || flags.algorithm != "all" || dtype_of(flags) || op_of(flags))
+    return "--pairs times messages, and --expect all_reduce, broadcast and all_to_all of f32 by the plans "
+           "that auto takes: with --expect, --collective may name one of these; --algorithm, --dtype and --op do not "
+           "apply";
+  return "";
+}
+
+// Whether all held; an error ends it.
+Result<bool> fit_and_compare(const TrialFlags& flags, const TrialWorld& world, const scenarios::TimedPairs& timed,
+                             std::optional<double> expect, Writer& writer) {
+  const Result<scenarios::FittedWorld> fitted = scenarios::fit_world(world, timed);
+  if (!fitted.ok()) return fitted.error();
+  if (!fitted->failure.empty()) {
+    writer.failure(fitted->failure);
+    return false;
+  }
+  writer.world(fitted->spec);
+  return expect ? compare(flags, world, fitted->spec, *expect, writer) : true;
+}
+
+bool write_picture(const TrialFlags& flags, const std::string& path, const scenarios::TimedPairs& timed, Console& console) {
+  std::vector<std::string> classes;
+  for (const scenarios::LinkClass& link : timed.classes) classes.push_back(link.name);
+  std::ofstream file(path, std::ios::binary);
+  file << heat_svg(fmt::format("links of {}, {} ranks", flags.on, flags.ranks), flags.ranks, timed.pairs, classes);
+  file.close();
+  if (!file) console.problem(fmt::format("{} cannot be written", path));
+  return static_cast<bool>(file);
+}
+
 }  // namespace
 
-int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> expect, Console& console) {
-  if (flags.ranks < 2) {
-    console.problem("--pairs and --expect need two ranks at least");
+int validate_pairs(const TrialFlags& flags, const PairFlags& pairs, Trial& trial, Console& console) {
+  if (const std::string problem = pairs_problem(flags, pairs, trial.world); !problem.empty()) {
+    console.problem(problem);
     return exit_wrong_input;
   }
-  const bool names_what_is_none = flags.collective != "all" && (!expect || predicted_requests(flags).empty());
-  if (names_what_is_none || flags.algorithm != "all" || !flags.dtype.empty() || !flags.op.empty()) {
-    console.problem(
-        "--pairs times messages, and --expect all_reduce, broadcast, all_gather and all_to_all of f32 by the plans "
-        "that auto takes: with --expect, --collective may name one of these; --algorithm, --dtype and --op do not "
-        "apply");
-    return exit_wrong_input;
-  }
-  const PairRequest request;
   trial.world.scenario.name = "validate pairs";
-  const Result<scenarios::TimedPairs> timed = scenarios::time_pairs(trial.world, request);
+  const Result<scenarios::TimedPairs> timed = scenarios::time_pairs(trial.world, {});
   if (!timed.ok()) {
     console.problem(timed.error().message);
     return status_of(timed.error());
   }
   Writer writer(flags, trial.world, console);
-  writer.links(request, timed->pairs);
+  writer.links(*timed);
   if (!timed->failure.empty()) {
     writer.failure(timed->failure);
     return exit_did_not_hold;
   }
-  bool held = true;
-  for (const PairTimes& pair : timed->pairs) held = held && pair.slowness < slow_link;
-  const LinkFit link = median_link(request, timed->pairs);
-  if (!has_bandwidth(link)) {
-    const std::string shortest = to_string(Bytes{request.bytes.front()}),
-                      longest = to_string(Bytes{request.bytes.back()});
-    writer.failure(
-        fmt::format("no bandwidth can be told: messages of {} took no longer than those of {}. ", longest, shortest) +
-        "If other work disturbed the machine, time the links again when it is idle");
-    return exit_did_not_hold;
-  }
-  writer.link(link);
-  if (expect) {
-    const Result<bool> compared = compare(flags, trial.world, link, *expect, writer);
-    if (!compared.ok()) {
-      console.problem(compared.error().message);
-      return status_of(compared.error());
+  if (!pairs.svg.empty() && !write_picture(flags, pairs.svg, *timed, console)) return exit_failed;
+  for (const scenarios::LinkClass& link : timed->classes)
+    if (!has_bandwidth(link.fit)) {
+      const std::string shortest = to_string(Bytes{timed->bytes.front()}), longest = to_string(Bytes{timed->bytes.back()});
+      writer.failure(
+          fmt::format("no bandwidth can be told: messages of {} took no longer than those of {}. ", longest, shortest) +
+          "If other work disturbed the machine, time the links again when it is idle");
+      return exit_did_not_hold;
     }
-    held = held && *compared;
+  bool held = std::all_of(timed->pairs.begin(), timed->pairs.end(),
+                          [](const PairTimes& pair) { return pair.slowness < slow_link; });
+  const Result<bool> compared = fit_and_compare(flags, trial.world, *timed, pairs.expect, writer);
+  if (!compared.ok()) {
+    console.problem(compared.error().message);
+    return status_of(compared.error());
   }
+  held = held && *compared;
   return held ? exit_held : exit_did_not_hold;
 }
 

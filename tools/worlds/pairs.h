@@ -6,14 +6,18 @@
 #include "tools/flags/trial_flags.h"
 
 #include <optional>
+#include <string>
 
 namespace pdsim::tools {
 
-// A link that takes so many times the median of all is slow.
-constexpr double slow_link = 2.0;
+struct PairFlags {
+  bool pairs = false;
+  std::optional<double> expect;
+  std::string svg;  // a file for the heat map; empty: none
+};
 
 // `expect`: the least that measured speed may be of the predicted one; none: nothing is predicted. The exit status: did not hold where a
 // link is slow or a collective slower than that.
-int validate_pairs(const TrialFlags& flags, Trial& trial, std::optional<double> expect, Console& console);
+int validate_pairs(const TrialFlags& flags, const PairFlags& pairs, Trial& trial, Console& console);
 
 }  // namespace pdsim::tools

@@ -3,7 +3,8 @@
 #include "scenarios/measure/validate.h"
 
 #include "core/base/quantity.h"
-#include "core/collectives/reduce.h"
+#include "tools/console/output_folder.h"
+#include "tools/console/pair_rows.h"
 #include "tools/console/progress.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/worlds/pairs.h"
@@ -26,15 +27,14 @@ using Json = nlohmann::ordered_json;
 struct ValidateOptions {
   TrialFlags trial;
   std::string max_bytes = "16KiB";
-  bool pairs = false;
-  std::optional<double> expect;
+  PairFlags pairs;
 };
 
 ValidationRequest request_of(const ValidateOptions& options, const scenarios::TrialAlgorithm& algorithm) {
   ValidationRequest request;
   request_algorithm(request, algorithm);
-  if (const auto dtype = dtype_named(options.trial.dtype)) request.dtypes = {*dtype};
-  if (const auto op = reduce_op_named(options.trial.op)) request.ops = {*op};
+  if (const auto dtype = dtype_of(options.trial)) request.dtypes = {*dtype};
+  if (const auto op = op_of(options.trial)) request.ops = {*op};
   request.max_bytes = parse_size(options.max_bytes).value().count;
   return request;
 }
@@ -98,7 +98,8 @@ class ValidationWriter {
   int end() {
     const bool held = totals_.wrong == 0 && totals_.failed == 0, nothing = held && totals_.cases == 0;
     if (options_.trial.json) {
-      const Json summary{{"summary", true},
+      const Json summary{{"version", validate_json_version},
+                         {"summary", true},
                          {"world", world_.row->name},
                          {"ranks", options_.trial.ranks},
                          {"cases", totals_.cases},
@@ -134,8 +135,10 @@ class ValidationWriter {
   void tell_json(const scenarios::TrialAlgorithm& algorithm, const scenarios::Validated& v) {
     const bool reduces = row(algorithm.kind).reduces;
     for (const auto& [group, tally] : v.result.groups) {
-      Json line{
-          {"collective", name_of(algorithm.kind)}, {"algorithm", algorithm.name}, {"dtype", name_of(group.first)}};
+      Json line{{"version", validate_json_version},
+                {"collective", name_of(algorithm.kind)},
+                {"algorithm", algorithm.name},
+                {"dtype", name_of(group.first)}};
       if (reduces) line["op"] = name_of(group.second);
       line["cases"] = tally.cases;
       line["wrong"] = tally.wrong;
@@ -145,7 +148,10 @@ class ValidationWriter {
       console_.print(line.dump() + "\n");
     }
     if (v.failure.empty()) return;
-    const Json line{{"collective", name_of(algorithm.kind)}, {"algorithm", algorithm.name}, {"failure", v.failure}};
+    const Json line{{"version", validate_json_version},
+                    {"collective", name_of(algorithm.kind)},
+                    {"algorithm", algorithm.name},
+                    {"failure", v.failure}};
     console_.print(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
 
@@ -184,23 +190,15 @@ int try_all(const ValidateOptions& options, Trial& trial, Console& console) {
 }
 
 int run(ValidateOptions& options, Console& console) {
-  const auto place = place_in_job(options.trial);
-  if (!place.ok()) {
-    console.problem(place.error().message);
-    return exit_wrong_input;
-  }
-  const auto conflict = [&options](const scenarios::WorldRow&) -> std::string {
-    const auto dtype = dtype_named(options.trial.dtype);
-    const auto op = reduce_op_named(options.trial.op);
-    if (dtype && op && !supports(*op, *dtype))
-      return fmt::format("{} does not exist for {}", name_of(*op), name_of(*dtype));
-    return memory_problem(parse_size(options.max_bytes).value().count * options.trial.ranks, options.trial.ranks);
-  };
-  Trial trial = prepare_trial(options.trial, "validate", conflict, console);
-  if (trial.status != exit_held) return trial.status;
-  return run_joined(*place, options.trial.join, console, [&](Job* job) {
-    trial.world.options.job = job;
-    if (options.pairs || options.expect) return validate_pairs(options.trial, trial, options.expect, console);
+  const TrialCommand command{"validate", {}, [&options](const scenarios::WorldRow&, bool in_a_job) -> std::string {
+                               if (!options.pairs.svg.empty() && !options.pairs.pairs && !options.pairs.expect)
+                                 return "--svg is the heat map of --pairs; give both";
+                               if (options.pairs.pairs || options.pairs.expect) return "";
+                               const std::int64_t part = parse_size(options.max_bytes).value().count;
+                               return memory_problem(part * options.trial.ranks, in_a_job ? 1 : options.trial.ranks);
+                             }};
+  return run_trials(options.trial, command, console, [&](Trial& trial) {
+    if (options.pairs.pairs || options.pairs.expect) return validate_pairs(options.trial, options.pairs, trial, console);
     return try_all(options, trial, console);
   });
 }
@@ -213,8 +211,9 @@ Action declare_validate(CLI::App& app) {
   app.add_option("--max-bytes", options->max_bytes, "of one rank's part in a call")
       ->check(size_problem)
       ->capture_default_str();
-  app.add_flag("--pairs", options->pairs, "time every pair of ranks instead, and name the slow links");
-  app.add_option("--expect", options->expect,
+  app.add_flag("--pairs", options->pairs.pairs, "time every pair of ranks instead, and name the slow links");
+  app.add_option("--svg", options->pairs.svg, "with --pairs: a file for the heat map of the links")->check(place_problem);
+  app.add_option("--expect", options->pairs.expect,
                  "with --pairs, also compare collectives with what the links make possible: at least this part of it")
       ->check(number_between(0.01, 1.0), "FLOAT in [0.01 - 1]");
   return [options](Console& console) { return run(*options, console); };

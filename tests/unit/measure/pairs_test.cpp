@@ -82,6 +82,29 @@ TEST(Pairs, OfARankWithASlowPortAreSlow) {
   }
 }
 
+TEST(Pairs, InVirtualTimeGiveTheSameWithOneMessageAndNoData) {
+  sim::WorldSpec spec = world(5);
+  spec.payload = false;
+  PairRequest request;
+  request.align = 1_ms;
+  request.moves_data = false;
+  const auto run = sim::run(spec, {}, pair_program(request));
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  const std::vector<PairTimes> once = pair_times(request, run->ranks), often = timed(world(5));
+  ASSERT_EQ(once.size(), 10U);
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(once[i].one_way, often[i].one_way);
+}
+
+TEST(Pairs, AreSlowBesideThoseOfTheirClassAlone) {
+  const PairRequest request;
+  std::vector<PairTimes> pairs = timed(world(4));
+  for (PairTimes& pair : pairs)
+    for (Time& time : pair.one_way) time = pair.a == 0 ? time * 5 : time;
+  classify(request, pairs, [](const PairTimes& pair) { return pair.a == 0 ? 1 : 0; });
+  for (const PairTimes& pair : pairs) expect_near(pair.slowness, 1.0);
+  EXPECT_EQ(median_times(request, pairs, 1).front().ps, 5 * median_times(request, pairs, 0).front().ps);
+}
+
 TEST(MedianLink, IsNotMovedByOneSlowRank) {
   sim::WorldSpec spec = world(6);
   spec.speeds.push_back({IntSet::of({0}), 1.0, 1_GB_per_s});

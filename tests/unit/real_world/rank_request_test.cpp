@@ -47,6 +47,7 @@ TEST(RankRequests, CarryEveryMemberOfABenchmark) {
   sent.in_place_too = sent.moves_data = false;
   sent.iterations = 11;
   sent.warmup = 12;
+  sent.checks = 16;
   sent.align = 13_s;
   sent.timeout = 14_ms;
   sent.raw_forms = 2;
@@ -61,6 +62,7 @@ TEST(RankRequests, CarryEveryMemberOfABenchmark) {
   EXPECT_FALSE(got.in_place_too || got.moves_data);
   EXPECT_EQ(got.iterations, sent.iterations);
   EXPECT_EQ(got.warmup, sent.warmup);
+  EXPECT_EQ(got.checks, sent.checks);
   EXPECT_EQ(got.align, sent.align);
   EXPECT_EQ(got.timeout, sent.timeout);
   EXPECT_EQ(got.raw_forms, sent.raw_forms);
@@ -82,10 +84,12 @@ TEST(RankRequests, CarryEveryMemberOfAValidationAndOfPairs) {
   EXPECT_EQ(got.ops, sent.ops);
   EXPECT_EQ(got.max_bytes, sent.max_bytes);
   EXPECT_EQ(got.timeout, sent.timeout);
-  const PairRequest pairs = back(PairRequest{{1, 2}, 3, 4, 5_s});
+  const PairRequest pairs = back(PairRequest{{1, 2}, 3, 4, 6_s, false, 5_s});
   EXPECT_EQ(pairs.bytes, (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(pairs.iterations, 3);
   EXPECT_EQ(pairs.warmup, 4);
+  EXPECT_EQ(pairs.align, 6_s);
+  EXPECT_FALSE(pairs.moves_data);
   EXPECT_EQ(pairs.timeout, 5_s);
 }
 

@@ -1,0 +1,39 @@
+// The simulated world that a measured one is like: the parameters of LogGP, from two timed collectives and the links between pairs.
+//
+//   o   overhead: from one short message to the next, of many at once between two ranks; the median pair's
+//   L, G  latency and bandwidth: of a ring all_gather, whose ranks all send and receive at the same time, so that ports and cores that
+//         ranks share are in them; a round is L + 2 o + n G. A world of two levels has those of the median pair within a node, and
+//         of the median pair between nodes, or the ring's where not all nodes are linked alike
+//   reduce_bandwidth  from a ring reduce_scatter, which sends the same messages and combines them
+//   source  Alexandrov, Ionescu, Schauser, Scheiman, "LogGP", 1995
+#pragma once
+
+#include "scenarios/measure/pairs.h"
+
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+struct FittedWorld {
+  sim::WorldSpec spec;
+  std::string failure;  // why not all calls ended, as a report; empty: they did
+};
+
+// Times the two collectives. Errors: as of time().
+Result<FittedWorld> fit_world(const TrialWorld& world, const TimedPairs& pairs);
+
+// As a scenario's `world:` takes it.
+std::string world_text(const sim::WorldSpec& spec);
+
+// What the request takes in the fitted world, on its slowest rank; out of place, by count.
+Result<std::vector<Time>> predict(const sim::WorldSpec& fitted, const TimingRequest& request);
+
+// Times a request several times over, and gives the least of each count on the slowest rank: what disturbs a machine only adds.
+struct LeastTimes {
+  std::vector<Time> times;  // by count
+  std::string failure;
+};
+Result<LeastTimes> time_least(const TrialWorld& world, const TimingRequest& request);
+
+}  // namespace pdsim::scenarios

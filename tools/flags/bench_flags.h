@@ -1,0 +1,39 @@
+// What pdsim bench takes, and what follows from it.
+#pragma once
+
+#include "core/measure/timing.h"
+#include "tools/flags/nccl_tests_flags.h"
+#include "tools/flags/trial_flags.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::tools {
+
+struct BenchFlags {
+  TrialFlags trial;
+  NcclTestsFlags nccl_tests;
+  std::string min = "1KiB", max = "4MiB";
+  double factor = 4.0;
+  std::string step;  // instead of the factor; empty: none
+  std::optional<int> iterations, warmup;
+  int checks = 1;
+  std::string root = "0";  // or all
+  bool raw = false;
+  int blocks = 10;
+  std::string payload = "real";
+  CLI::Option* factor_option = nullptr;
+};
+
+void add_bench_flags(CLI::App& app, BenchFlags& flags);
+
+// What does not go together in `world`, in one line; empty: nothing.
+std::string bench_conflict(const BenchFlags& flags, const scenarios::WorldRow& world, bool in_a_job);
+
+// A request for each dtype, operation and root that the flags name; those that do not exist for the collective are left out.
+std::vector<TimingRequest> bench_requests(const BenchFlags& flags, const scenarios::TrialAlgorithm& algorithm,
+                                          bool simulated);
+
+}  // namespace pdsim::tools
