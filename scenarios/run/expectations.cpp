@@ -311,9 +311,11 @@ class Check {
     if (!expect_.time) return;
     const Expect::TimeRange& range = *expect_.time;
     const Time got = measured();
-    if (range.near && range.near->ps > 0 && range.within > Expect::TimeRange{}.within && !is_real())
+    if (range.near && range.near->ps > 0 && range.within > Expect::TimeRange{}.within && !is_real()) {
+      const double off = static_cast<double>(got.ps) / static_cast<double>(range.near->ps) - 1.0;
       result("time", fmt::format("{} beside {} ({:+.1f} %)", to_string(got), to_string(*range.near),
-                                 100.0 * (static_cast<double>(got.ps) / static_cast<double>(range.near->ps) - 1.0)));
+                                 std::round(1000.0 * off) / 10.0 + 0.0));  // not -0.0
+    }
     in_range("time", range, got);
   }
 

@@ -43,7 +43,7 @@ void DistributedPass::deliver(const nn::Edge& to, const nn::Tensor& gradient) {
   const std::size_t i = position_.at(to.get());
   if (gradient.defined())
     gradients_[i] = gradients_[i].defined() ? sum_of_gradients(gradients_[i], gradient) : gradient;
-  if (--waiting_[i] == 0) ready_.insert({~to->sequence(), arrivals_++, i});
+  if (--waiting_[i] == 0) ready_.insert({message_, ~to->sequence(), arrivals_++, i});
 }
 
 Status DistributedPass::start(std::span<const nn::Tensor> roots) {
@@ -61,9 +61,11 @@ Status DistributedPass::receive(std::int64_t number, const std::vector<nn::Tenso
     return Error{Code::invalid_argument,
                  fmt::format("the context has no send function {} with {} tensors", number, gradients.size()),
                  {}};
+  const std::uint64_t before = std::exchange(message_, ++messages_);
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (send->second.inputs[i] == nullptr || position_.contains(send->second.inputs[i].get()))
       deliver(send->second.inputs[i], gradients[i]);
+  message_ = before;  // of who runs, and waits in a node
   return run();
 }
 
@@ -71,7 +73,8 @@ Status DistributedPass::run() {
   if (std::exchange(running_, true)) return {};
   Status status;
   while (status.ok() && !ready_.empty()) {
-    const std::size_t i = std::get<2>(*ready_.begin());
+    const std::size_t i = std::get<3>(*ready_.begin());
+    message_ = std::get<0>(*ready_.begin());
     ready_.erase(ready_.begin());
     status = run_node(i);
   }

@@ -3,8 +3,9 @@
 //   fast mode   every message of the context is taken to get its gradient: a node runs when the gradients of all paths to it are
 //               there, counted over the roots and every send of this worker. A message that the loss does not depend on never gets
 //               one, and what waits for it never runs
-//   order       as the local engine (core/nn/autograd.h): ready nodes by descending sequence number, then as they became ready;
-//               gradients of received tensors leave at once
+//   order       what one message made ready before what the next did, as PyTorch's threads that each have a queue of their own; within
+//               it as the local engine (core/nn/autograd.h): by descending sequence number, then as they became ready. Gradients of
+//               received tensors leave at once
 //   threads     one thread of the worker runs nodes at a time, as PyTorch's of a device does: gradients that arrive while it waits
 //               in a node are left to it
 //   ends        gradients of leaves go to the context; those of received tensors to `send_back`, once per message
@@ -52,8 +53,9 @@ class DistributedPass {
   std::vector<int> waiting_;
   std::vector<nn::Tensor> gradients_;
   std::map<std::pair<std::int64_t, std::int64_t>, Returning> returning_;  // by worker and number
-  std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> ready_;
-  std::uint64_t arrivals_ = 0;
+  std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::size_t>> ready_;
+  std::uint64_t arrivals_ = 0, messages_ = 0;
+  std::uint64_t message_ = 0;  // that made ready what becomes ready now; 0: the roots
   bool running_ = false;
 };
 
