@@ -5,6 +5,7 @@
 #include "scenarios/records/logs/line_forms.h"
 #include "scenarios/records/logs/line_prefix.h"
 #include "scenarios/records/logs/line_text.h"
+#include "scenarios/records/logs/ras_json.h"
 #include "scenarios/records/logs/ras_reader.h"
 
 #include <fmt/format.h>
@@ -83,6 +84,11 @@ class Reader {
     if (!fact) return;
     if (rank == no_rank && parts.group_rank != no_rank) ++out_.lines_in_group;
     add_line(rank, parts, std::move(*fact));
+  }
+  // A file that is one document of NCCL's RAS service.
+  void ras_document(std::vector<RasReport> reports) {
+    line_ = 1;
+    for (RasReport& report : reports) add(no_rank, {}, std::move(report), std::nullopt, line_);
   }
   void end_file() {
     end_blocks();
@@ -205,13 +211,36 @@ class LineCutter {
   bool is_cut_ = false;
 };
 
-bool read_file(const std::string& path, LineCutter& lines, std::string& problem) {
+// Whether the text was one document, read or refused; else it is read line by line.
+bool take_document(std::string_view text, Reader& reader, std::string& problem) {
+  if (!looks_like_ras_json(text.substr(0, 4096))) return false;
+  if (std::optional<std::vector<RasReport>> reports = read_ras_json(text, problem)) reader.ras_document(std::move(*reports));
+  return true;
+}
+
+bool is_document(std::ifstream& file) {
+  std::string beginning(4096, '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(file.gcount()));
+  file.clear();
+  file.seekg(0);
+  return looks_like_ras_json(beginning);
+}
+
+bool read_file(const std::string& path, Reader& reader, LineCutter& lines, std::string& problem) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     problem = "it is no regular file";
     return false;
   }
   std::ifstream file(path, std::ios::binary);
+  if (is_document(file)) {
+    std::string text(most_ras_json + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    take_document(text, reader, problem);
+    return problem.empty();
+  }
   std::string buffer(piece, '\0');
   while (file) {
     file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
@@ -284,7 +313,7 @@ LogFacts read_logs(const std::vector<std::string>& paths) {
     std::string problem;
     reader.begin_file(static_cast<int>(i), named[i]);
     LineCutter lines(reader, out);
-    if (!read_file(out.files[i], lines, problem)) out.left_out.add(fmt::format("{}: {}", out.files[i], problem));
+    if (!read_file(out.files[i], reader, lines, problem)) out.left_out.add(fmt::format("{}: {}", out.files[i], problem));
     lines.finish();
     reader.end_file();
   }
@@ -298,9 +327,13 @@ LogFacts read_log_texts(const std::vector<std::pair<std::string, std::string_vie
   Reader reader(out);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     reader.begin_file(static_cast<int>(i), named[i]);
-    LineCutter lines(reader, out);
-    lines.take(texts[i].second);
-    lines.finish();
+    std::string problem;
+    if (!take_document(texts[i].second, reader, problem)) {
+      LineCutter lines(reader, out);
+      lines.take(texts[i].second);
+      lines.finish();
+    }
+    if (!problem.empty()) out.left_out.add(fmt::format("{}: {}", texts[i].first, problem));
     reader.end_file();
   }
   return out;
@@ -308,6 +341,7 @@ LogFacts read_log_texts(const std::vector<std::pair<std::string, std::string_vie
 
 bool looks_like_log(std::string_view beginning) {
   const std::string_view text = trimmed(beginning);
+  if (looks_like_ras_json(beginning)) return true;
   if (text.empty() || text.front() == '{' || text.front() == '\x80') return false;
   const auto is_text = [](unsigned char c) {
     return c >= 0x20 || c == '\n' || c == '\r' || c == '\t' || c == 0x1b || c == 0;

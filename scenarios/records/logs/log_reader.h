@@ -50,7 +50,7 @@ LogFacts read_log_texts(const std::vector<std::pair<std::string, std::string_vie
 // The rank of each file, as its name says it; no_rank where it does not.
 std::vector<Rank> ranks_of_names(const std::vector<std::string>& paths);
 
-// Whether a file that begins like this can be a log: it has text in lines, and is neither JSON nor a pickle.
+// Whether a file that begins like this can be a log: it has text in lines, and is neither a pickle nor JSON, but for what ncclras prints.
 bool looks_like_log(std::string_view beginning);
 
 }  // namespace pdsim::scenarios::logs

@@ -109,6 +109,7 @@ class DumpReader {
       if (!members_.forgive(dump_.left_out)) break;
     }
     if (!members_.ok()) return members_.error();
+    forget_unnamed_group();
     if (dump_.entries.empty() && !entries.empty())
       return Error{Code::input_invalid, dump_.left_out.named().front(), {}};
     return std::move(dump_);
@@ -137,6 +138,17 @@ class DumpReader {
       if (members_.ok()) dump_.groups.push_back(std::move(group));
       if (!members_.forgive(dump_.left_out)) return;
     }
+  }
+
+  // Gloo writes every group under one empty name, with ranks within the group: with several groups the row is that of the newest, and says
+  // nothing of the job.
+  void forget_unnamed_group() {
+    if (dump_.groups.size() != 1 || !dump_.groups.front().name.empty() || !dump_.groups.front().desc.empty()) return;
+    const std::vector<std::int64_t>& ranks = dump_.groups.front().ranks;
+    const bool is_gloo = std::any_of(dump_.entries.begin(), dump_.entries.end(),
+                                     [](const Entry& e) { return e.name.starts_with("gloo:"); });
+    if (is_gloo && (dump_.status.size() > 1 || !std::binary_search(ranks.begin(), ranks.end(), std::int64_t{dump_.rank})))
+      dump_.groups.clear();
   }
 
   void read_status() {

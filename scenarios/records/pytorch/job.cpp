@@ -5,6 +5,7 @@
 #include "scenarios/records/pytorch/calls.h"
 #include "scenarios/records/pytorch/failed_calls.h"
 #include "scenarios/records/pytorch/progress.h"
+#include "scenarios/records/pytorch/torchcomms.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -247,6 +248,7 @@ Result<RunRecord> run_of(std::vector<Dump> dumps, const std::vector<Rank>& unrea
   RunRecord run;
   run.ranks.resize(*size);
   for (std::size_t r = 0; r < *size; ++r) run.ranks[r].log.rank = static_cast<Rank>(r);
+  number_by_communicator(dumps);
   mark_failed(dumps);
   const Groups groups(dumps);
   const CallOptions calls{first_time(dumps), ends_by_retiring(dumps), have_frames(dumps)};

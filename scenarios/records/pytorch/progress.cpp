@@ -3,6 +3,7 @@
 #include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/pytorch/calls.h"
+#include "scenarios/records/pytorch/torchcomms.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +15,14 @@
 namespace pdsim::scenarios::pytorch {
 
 bool ends_by_retiring(const std::vector<Dump>& dumps) {
-  bool any = false;
+  bool any = false, all_gloo = true;
   for (const Dump& dump : dumps)
     for (const Entry& entry : dump.entries) {
-      if (entry.state != EntryState::scheduled || !entry.name.starts_with("gloo:")) return false;
+      if (entry.state != EntryState::scheduled) return false;
+      all_gloo = all_gloo && entry.name.starts_with("gloo:");
       any = true;
     }
-  return any;
+  return any && (all_gloo || std::any_of(dumps.begin(), dumps.end(), is_of_torchcomms));
 }
 
 namespace {

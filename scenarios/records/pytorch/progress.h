@@ -11,7 +11,8 @@
 
 namespace pdsim::scenarios::pytorch {
 
-// Whether `retired` is all that tells of completion in these dumps: Gloo has no events, so its entries stay `scheduled`.
+// Whether `retired` is all that tells of completion in these dumps: Gloo and TorchComms record no events, so their
+// entries stay `scheduled`.
 bool ends_by_retiring(const std::vector<Dump>& dumps);
 
 // The rows of pg_status, with their groups as the run calls them. `group_of` answers by the entries of the rank, then by those of others

@@ -47,6 +47,62 @@ std::string counts(const std::string& operation, const std::string& lines) {
          " operation counts\n" + lines + "\n";
 }
 
+std::string json_rank(int rank, int reduces, int broadcasts = 0) {
+  return fmt::format(
+      R"({{"rank": {0}, "host": "10.0.0.{0}", "pid": {1}, "cuda_dev": {0}, "nvml_dev": {0}, "status": {{"init_state": 0, )"
+      R"("async_error": 0, "finalize_called": false, "destroy_flag": false, "abort_flag": false}}, "collective_counts": )"
+      R"({{"Broadcast": {3}, "AllReduce": {2}}}}})",
+      rank, 4700 + rank, reduces, broadcasts);
+}
+
+LogDiagnosis diagnosed_json(const std::string& ranks, int size, const std::string& missing = "") {
+  const std::string text = fmt::format(
+      R"({{"nccl_version": "2.29.1", "timestamp": "2026-01-05 10:00:00", "communicators_count": 1, "communicators": [)"
+      R"({{"hash": "0xae94423cfbb2ef4a", "size": {}, "ranks": [{}], "missing_ranks": [{}]}}]}})",
+      size, ranks, missing);
+  const logs::LogFacts facts = logs::read_log_texts({{"ras.json", text}});
+  return diagnose_logs(facts, "ras.json");
+}
+
+TEST(Ras, OfJsonNamesTheRankThatLaunchedFewer) {
+  const LogDiagnosis done = diagnosed_json(json_rank(0, 10) + "," + json_rank(1, 9) + "," + json_rank(2, 10), 3);
+  ASSERT_EQ(done.report.findings.size(), 1U);
+  EXPECT_EQ(done.report.findings.front().id, "missing-call");
+  EXPECT_EQ(done.report.findings.front().ranks, std::vector<Rank>{1});
+  const std::string text = render_logs(done.report, done.story);
+  EXPECT_NE(text.find("`py-spy dump --pid 4701` on 10.0.0.1"), std::string::npos) << text;
+}
+
+TEST(Ras, OfJsonNamesTheRankThatMadeAnotherCall) {
+  const LogDiagnosis done = diagnosed_json(json_rank(0, 10, 1) + "," + json_rank(1, 9, 2) + "," + json_rank(2, 10, 1), 3);
+  ASSERT_EQ(done.report.findings.size(), 1U);
+  EXPECT_EQ(done.report.findings.front().id, "collective-mismatch");
+  EXPECT_EQ(done.report.findings.front().ranks, std::vector<Rank>{1});
+}
+
+TEST(Ras, OfJsonNamesProcessesThatDoNotAnswerOrAreDead) {
+  const auto missing = [](bool dead) {
+    return fmt::format(
+        R"({{"rank": 1, "host": "10.0.0.1", "pid": 4701, "nvml_dev": 1, "status": {{"unresponsive": true, "considered_dead": {}}}}})",
+        dead);
+  };
+  const LogDiagnosis silent = diagnosed_json(json_rank(0, 10), 2, missing(false));
+  ASSERT_EQ(silent.report.findings.size(), 1U);
+  EXPECT_EQ(silent.report.findings.front().id, "rank-hung");
+  EXPECT_EQ(silent.report.findings.front().ranks, std::vector<Rank>{1});
+  EXPECT_EQ(diagnosed_json(json_rank(0, 10), 2, missing(true)).report.findings.front().id, "rank-died");
+}
+
+TEST(Ras, OfJsonThatIsHealthyOrDamagedFindsNothing) {
+  EXPECT_TRUE(diagnosed_json(json_rank(0, 10) + "," + json_rank(1, 10), 2).report.findings.empty());
+  const logs::LogFacts cut = logs::read_log_texts({{"ras.json", R"({"nccl_version": "2.29", "communicators": [{"hash")"}});
+  EXPECT_TRUE(cut.facts.empty());
+  ASSERT_EQ(cut.left_out.named().size(), 1U);
+  EXPECT_NE(cut.left_out.named().front().find("not whole JSON"), std::string::npos);
+  EXPECT_TRUE(logs::looks_like_log(R"({ "nccl_version": "2.29.1", "communicators_count": 1)"));
+  EXPECT_FALSE(logs::looks_like_log(R"({ "version": "2.9", "entries": []})"));
+}
+
 TEST(Ras, NamesTheRankThatLaunchedFewer) {
   const LogDiagnosis done = diagnosed_ras(
       counts("AllReduce", "  7 ranks have launched up to operation 10\n"

@@ -1,0 +1,29 @@
+// What `ncclras -f json` prints (NCCL 2.28.7 and newer): every communicator with the state and the counts of each of its ranks. Said with the
+// same facts as its text form (ras_reader.h).
+//
+//   counts   ranks that have launched as many operations of one kind are one part; kinds in which all agree say nothing
+//   status   of ranks that are not all in one state: INIT, RUNNING, ABORT, or an error's number
+//   missing  ranks whose process does not answer, or is held for dead
+//   size     a communicator is the whole job's where it has as many ranks as there are different processes and devices
+//   bounds   most_ras_json bytes; most_members ranks of a part
+#pragma once
+
+#include "scenarios/records/logs/log_facts.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdsim::scenarios::logs {
+
+inline constexpr std::size_t most_ras_json = std::size_t{64} << 20;
+
+// Whether a text that begins like this can be such a document.
+bool looks_like_ras_json(std::string_view beginning);
+
+// Nothing, and why, where it is none.
+std::optional<std::vector<RasReport>> read_ras_json(std::string_view text, std::string& problem);
+
+}  // namespace pdsim::scenarios::logs
