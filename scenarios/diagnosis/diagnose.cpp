@@ -17,15 +17,16 @@ namespace {
 std::vector<Rank> held_up_by(const Report& report, const std::vector<Rank>& culprits) {
   std::vector<char> held(report.run.ranks.size(), 0), accused(report.run.ranks.size(), 0);
   for (const Rank rank : culprits) accused[static_cast<std::size_t>(rank)] = held[static_cast<std::size_t>(rank)] = 1;
+  const auto is_held = [&](Rank r) { return held[static_cast<std::size_t>(r)] != 0; };
   for (bool changed = true; changed;) {
     changed = false;
+    std::map<const void*, bool> looked_through;  // lists that many share
     for (const BlockedRank& b : report.blocked) {
-      char& mine = held[static_cast<std::size_t>(b.rank)];
-      if (mine != 0) continue;
-      if (std::none_of(b.waits_for.begin(), b.waits_for.end(),
-                       [&](Rank r) { return held[static_cast<std::size_t>(r)] != 0; }))
-        continue;
-      mine = 1;
+      if (is_held(b.rank)) continue;
+      const auto [list, is_new] = looked_through.try_emplace(&*b.waits_for, false);
+      if (is_new) list->second = std::any_of(b.waits_for->begin(), b.waits_for->end(), is_held);
+      if (!list->second) continue;
+      held[static_cast<std::size_t>(b.rank)] = 1;
       changed = true;
     }
   }

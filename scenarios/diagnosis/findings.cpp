@@ -1,8 +1,9 @@
 #include "scenarios/diagnosis/findings.h"
 
-#include "scenarios/diagnosis/analysis/wait_graph.h"
+#include "scenarios/diagnosis/analysis/wait_circle.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 
 #include <algorithm>
 #include <utility>
@@ -28,23 +29,38 @@ std::size_t most_explained(const Report& report) {
   return std::max(least, most_steps / std::max<std::size_t>(report.run.ranks.size(), 1));
 }
 
+// Calls that were mixed up without a failure are told before the hangs that came after.
+void add_silent_mix(Report& report) {
+  if (!report.recorded || !diagnoses::is_silent_mix(*report.recorded)) return;
+  report.hang.reset();
+  std::optional<Diagnosis> found = diagnosis_by(report, *diagnosis_named("collective-mismatch"));
+  if (!found) found = diagnosis_by(report, *diagnosis_named("missing-call"));
+  const auto is_told = [&](const Diagnosis& d) { return found->headline == d.headline; };
+  if (found && std::none_of(report.findings.begin(), report.findings.end(), is_told) && !is_known(report.findings, *found))
+    report.findings.insert(report.findings.begin(), std::move(*found));
+}
+
 void explain_hangs(Report& report) {
   const std::size_t most = most_explained(report);
   report.unexplained_hangs = report.hangs.size() - std::min(report.hangs.size(), most);
   report.hangs.resize(report.hangs.size() - report.unexplained_hangs);
   const std::optional<Divergence> divergence = report.divergence;
+  const std::optional<RecordedDifference> recorded = report.recorded;
   for (const Hang& hang : report.hangs) {
     report.hang = hang;
     report.cycle = hang.end == HangEnd::circle ? cycle_of(report, hang) : std::vector<Rank>{};
     std::optional<Diagnosis> found = diagnose(report);
     if (found && is_known(report.findings, *found)) {  // what went apart is told; this hang may have an end of its own
       report.divergence = std::nullopt;
+      report.recorded = std::nullopt;
       found = diagnose(report);
     }
     if (!found || is_known(report.findings, *found)) continue;
     report.findings.push_back(std::move(*found));
   }
   report.divergence = divergence;
+  report.recorded = recorded;
+  add_silent_mix(report);
   report.hang = report.hangs.front();
   report.cycle = report.hang->end == HangEnd::circle ? cycle_of(report, *report.hang) : std::vector<Rank>{};
 }

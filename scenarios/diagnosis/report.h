@@ -2,15 +2,18 @@
 // decide nothing.
 #pragma once
 
+#include "core/base/shared_value.h"
 #include "core/group/rank_program.h"
 #include "scenarios/language/run_world.h"
 #include "scenarios/diagnosis/analysis/hangs.h"
+#include "scenarios/diagnosis/analysis/recorded_difference.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/language/schedule.h"
 #include "scenarios/records/left_out_file.h"
 #include "scenarios/text/ending.h"
 #include "scenarios/text/located.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -29,11 +32,19 @@ struct BlockedRank {
   int step = -1;
   std::string site;  // program operation: train, eval, barrier
   Purpose purpose;
-  std::vector<Rank> waits_for;
+  // Sorted, and shared by all that wait for the same: it may hold the rank itself, which does not count.
+  SharedValue<std::vector<Rank>> waits_for;
+  std::size_t unlisted = 0;  // more that it waits for
   bool any = false;  // one of waits_for is enough (receive from any source, a store key); else all of them
   std::string why;   // why they do not come: "which has not called it"
   Time since{};
   std::int64_t call = -1;  // id in the rank's log
+
+  // Whether it waits for this rank; O(log n).
+  bool awaits(Rank other) const {
+    return other != rank && std::binary_search(waits_for->begin(), waits_for->end(), other);
+  }
+  bool awaits_nobody() const { return waits_for->empty() || (waits_for->size() == 1 && waits_for->front() == rank); }
 };
 
 struct RankError {
@@ -168,6 +179,7 @@ struct Report {
   std::optional<Hang> hang;       // the one of them that is being explained
   std::vector<RankError> errors;  // by time, first first
   std::optional<Divergence> divergence;
+  std::optional<RecordedDifference> recorded;  // of records without a program
   std::vector<Diagnosis>
       findings;  // every independent problem has its own; the first is the one that the report explains at length
   std::vector<ValueCheck> values;

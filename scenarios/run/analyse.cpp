@@ -1,6 +1,7 @@
 #include "scenarios/run/analyse.h"
 
 #include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/analysis/wait_circle.h"
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/causes.h"
 #include "scenarios/diagnosis/findings.h"
@@ -23,6 +24,7 @@ Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
   report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
+  if (report.world.is_dumps()) report.recorded = recorded_difference(report.run);
   find_all(report);
   if (!report.world.is_dumps() && !report.findings.empty()) {
     Diagnosis first = std::move(report.findings.front());

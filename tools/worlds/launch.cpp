@@ -7,6 +7,7 @@
 #include "backends/os/whole_file.h"
 #include "backends/process/record_file.h"
 #include "core/base/int_set.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/records/launch_record.h"
 #include "scenarios/records/record_json.h"
 #include "scenarios/records/record_origin.h"
@@ -93,7 +94,7 @@ std::string who_waits(const LaunchOutcome& now) {
       alike.push_back(b.rank);
   std::string text = fmt::format("{} {} in {}", ranks_text(alike), alike.size() == 1 ? "waits" : "wait", first.in);
   if (first.seq >= 0) text += fmt::format(" #{} of group {}", first.seq, first.group);
-  if (!first.waits_for.empty()) text += " for " + ranks_text(first.waits_for);
+  if (!first.awaits_nobody()) text += " for " + scenarios::awaited_text(first);
   return first.why.empty() ? text : text + ", " + first.why;
 }
 

@@ -1,7 +1,8 @@
 #include "scenarios/diagnosis/analysis/hangs.h"
 
-#include "scenarios/diagnosis/report.h"
 #include "scenarios/diagnosis/analysis/split_sizes.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
+#include "scenarios/diagnosis/report.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -76,12 +77,20 @@ class Parts {
 class Search {
  public:
   Search(const RunRecord& run, const std::vector<BlockedRank>& blocked)
-      : run_(run), blocked_(blocked), edges_(run.ranks.size()), waited_by_(run.ranks.size()) {
-    for (const BlockedRank& b : blocked)
-      for (const Rank r : b.waits_for) {
-        edges_[index(b.rank)].push_back(r);
-        waited_by_[index(r)].push_back(b.rank);
+      : run_(run), blocked_(blocked), size_(run.ranks.size()), edges_(size_), in_lists_(size_) {
+    std::map<const void*, std::size_t> known;
+    for (const BlockedRank& b : blocked) {
+      if (b.waits_for->empty()) continue;
+      const auto [it, is_new] = known.try_emplace(&*b.waits_for, waiting_.size());
+      const std::size_t list = it->second;
+      if (is_new) {
+        waiting_.emplace_back();
+        edges_.push_back(*b.waits_for);
+        for (const Rank r : *b.waits_for) in_lists_[index(r)].push_back(list);
       }
+      waiting_[list].push_back(b.rank);
+      edges_[index(b.rank)].push_back(static_cast<Rank>(size_ + list));
+    }
   }
 
   std::vector<Hang> run() {
@@ -98,13 +107,25 @@ class Search {
  private:
   static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
 
+  // The smallest rank that waits for this one; no_rank: nobody does.
+  Rank first_waiting(Rank rank) const {
+    Rank first = no_rank;
+    for (const std::size_t list : in_lists_[index(rank)])
+      for (const Rank by : waiting_[list]) {
+        if (by == rank) continue;
+        first = first == no_rank ? by : std::min(first, by);
+        break;  // they are sorted
+      }
+    return first;
+  }
+
   // The parts of the graph that no wait leads out of, and some wait leads into; single ones that are missing in one call are united.
   std::vector<std::vector<Rank>> united_ends() const {
     const Parts parts(edges_);
     std::vector<std::vector<Rank>> members(index(parts.count));
     std::vector<char> is_end(index(parts.count), 1), is_waited_for(index(parts.count), 0);
     for (std::size_t r = 0; r < edges_.size(); ++r) {
-      members[index(parts.part[r])].push_back(static_cast<Rank>(r));
+      if (r < size_) members[index(parts.part[r])].push_back(static_cast<Rank>(r));
       for (const Rank to : edges_[r]) {
         if (parts.part[index(to)] == parts.part[r]) continue;
         is_end[index(parts.part[r])] = 0;
@@ -114,9 +135,9 @@ class Search {
     std::vector<std::vector<Rank>> ends;
     std::map<std::tuple<std::string, Seq, HangEnd>, std::size_t> by_call;
     for (std::size_t p = 0; p < members.size(); ++p) {
-      if (is_end[p] == 0 || (members[p].size() < 2 && is_waited_for[p] == 0)) continue;
+      if (members[p].empty() || is_end[p] == 0 || (members[p].size() < 2 && is_waited_for[p] == 0)) continue;
       if (members[p].size() == 1) {
-        const BlockedRank* first = blocked_at(blocked_, waited_by_[index(members[p].front())].front());
+        const BlockedRank* first = blocked_at(blocked_, first_waiting(members[p].front()));
         if (first != nullptr && first->seq >= 0) {
           const auto [known, is_new] = by_call.try_emplace({first->group, first->seq, end_of(members[p])}, ends.size());
           if (!is_new) {
@@ -133,7 +154,7 @@ class Search {
   HangEnd end_of(const std::vector<Rank>& ends) const {
     const Rank rank = ends.front();
     const BlockedRank* b = blocked_at(blocked_, rank);
-    if (b != nullptr && !b->waits_for.empty()) return HangEnd::circle;
+    if (b != nullptr && !b->awaits_nobody()) return HangEnd::circle;
     if (is_lost(log_of(run_, rank))) return HangEnd::no_record;
     return b != nullptr ? HangEnd::in_call : HangEnd::absent;
   }
@@ -142,23 +163,26 @@ class Search {
     Hang hang;
     std::sort(ends.begin(), ends.end());
     hang.end = end_of(ends);
-    std::vector<char> seen(edges_.size(), 0);
+    std::vector<char> seen(size_, 0), looked_through(waiting_.size(), 0);
     std::deque<Rank> open(ends.begin(), ends.end());
     for (const Rank r : ends) seen[index(r)] = 1;
-    for (const Rank r : ends)
-      for (const Rank by : waited_by_[index(r)]) hang.nearest.push_back(by);
     while (!open.empty()) {
-      for (const Rank by : waited_by_[index(open.front())])
-        if (seen[index(by)] == 0) {
-          seen[index(by)] = 1;
+      for (const std::size_t list : in_lists_[index(open.front())]) {
+        if (std::exchange(looked_through[list], 1) != 0) continue;
+        for (const Rank by : waiting_[list]) {
+          if (std::exchange(seen[index(by)], 1) != 0) continue;
           hang.waiting.push_back(by);
           open.push_back(by);
         }
+      }
       open.pop_front();
     }
     std::sort(hang.waiting.begin(), hang.waiting.end());
+    WaitsForOne waits_for_an_end(ends);
+    for (const std::vector<Rank>* ranks : {&hang.waiting, &ends})
+      for (const Rank by : *ranks)
+        if (const BlockedRank* b = blocked_at(blocked_, by); b != nullptr && waits_for_an_end(*b)) hang.nearest.push_back(by);
     std::sort(hang.nearest.begin(), hang.nearest.end());
-    hang.nearest.erase(std::unique(hang.nearest.begin(), hang.nearest.end()), hang.nearest.end());
     hang.ends = std::move(ends);
     // Most of a group in a call that few have left: their dumps are older than those of the others.
     if (hang.end == HangEnd::in_call && !is_unstarted(hang) && hang.ends.size() > hang.nearest.size())
@@ -188,7 +212,7 @@ class Search {
   void add_complete_calls(std::vector<Hang>& hangs) const {
     std::map<std::pair<std::string, Seq>, Hang> calls;
     for (const BlockedRank& b : blocked_) {
-      if (!b.waits_for.empty() || b.seq < 0 || !waited_by_[index(b.rank)].empty()) continue;
+      if (!b.awaits_nobody() || b.seq < 0 || first_waiting(b.rank) != no_rank) continue;
       Hang& hang = calls[{b.group, b.seq}];
       hang.end = HangEnd::nobody;
       hang.waiting.push_back(b.rank);
@@ -260,7 +284,10 @@ class Search {
 
   const RunRecord& run_;
   const std::vector<BlockedRank>& blocked_;
-  std::vector<std::vector<Rank>> edges_, waited_by_;  // by rank
+  std::size_t size_;
+  std::vector<std::vector<Rank>> edges_;             // by rank, to the list that it waits for; then by list, to its ranks
+  std::vector<std::vector<std::size_t>> in_lists_;   // by rank
+  std::vector<std::vector<Rank>> waiting_;           // by list, sorted
 };
 
 }  // namespace

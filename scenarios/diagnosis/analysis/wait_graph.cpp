@@ -1,7 +1,8 @@
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 
+#include "core/base/int_set.h"
 #include "core/collectives/collective.h"
-#include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/analysis/attendance.h"
 #include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
@@ -9,29 +10,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 namespace pdsim::scenarios {
 namespace {
 
-// One per operation, group and sequence number: shared by everybody who waits in it.
+using Ranks = SharedValue<std::vector<Rank>>;
+
+// One per operation, group and sequence number: shared by everybody who waits in it. Who is in the call is not among those it waits for,
+// but for `open`.
 struct Hub {
-  std::vector<Rank> missing;    // members that did not make this call
-  std::vector<Rank> open;       // members that did, and are still in it
-  bool elsewhere = false;       // one of `missing` is a member that the record does not name
-  std::vector<Rank> earlier;    // of `open`: those that sit in a call before it
-  std::vector<Rank> unstarted;  // and those of the others that have not started it, where some have
-  std::string why;              // of `missing`
+  Ranks missing;    // members that did not make this call
+  Ranks open;       // members that did, and are still in it
+  Ranks earlier;    // of `open`: those that sit in a call before it
+  Ranks unstarted;  // and those of the others that have not started it, where some have
+  std::size_t unlisted = 0;  // more that are missing
+  std::size_t ended = 0;     // of `open`
+  bool elsewhere = false;    // one of `missing` is a member that the record does not name
+  std::string why;           // of `missing`
 };
 using HubKey = std::tuple<std::string, Seq, std::string>;
 
+// So many ranks are listed in all, in hundreds of calls the missing ranks of a large world; then the first few of each.
+constexpr std::size_t most_listed_in_all = std::size_t{1} << 21, few_listed = 64;
+
 class Waits {
  public:
-  Waits(const RunRecord& run, Time moment) : run_(run), moment_(moment), groups_(run) {}
+  Waits(const RunRecord& run, Time moment, const std::vector<const Call*>& asked)
+      : run_(run), moment_(moment), groups_(run), attendance_(run, asked) {
+    for (const RankResult& result : run.ranks) {
+      lost_.push_back(is_lost(result.log) ? 1 : 0);
+      dumped_.push_back(is_dumped(result.log) ? 1 : 0);
+    }
+    std::vector<Rank> all(run.ranks.size());
+    std::iota(all.begin(), all.end(), 0);
+    everybody_ = std::move(all);
+  }
 
   void fill(BlockedRank& blocked, const Call& call) {
     rank_ = blocked.rank;
@@ -48,35 +66,68 @@ class Waits {
   }
 
  private:
+  bool is_set(const std::vector<char>& of, Rank rank) const { return of[static_cast<std::size_t>(rank)] != 0; }
+
   const Hub& hub_of(const Call& call) {
     const auto [it, is_new] = hubs_.try_emplace(HubKey{call.group, call.seq, call.name});
-    Hub& hub = it->second;
-    if (!is_new) return hub;
+    if (is_new) fill_hub(it->second, call);
+    return it->second;
+  }
+
+  void fill_hub(Hub& hub, const Call& call) {
     const std::vector<Rank>& members = groups_.members(call.group);
-    bool any_done = false, any_lost = false;
-    for (const Rank r : members) {
-      const RankLog& log = log_of(run_, r);
-      const Call* other = collective_at(log, call.group, call.seq);
-      const bool came = other != nullptr ? other->name == call.name && other->issued <= moment_
-                                         : is_dumped(log) && has_come(log, call.group, call.seq);
-      any_lost = any_lost || is_lost(log);
-      any_done = any_done || (other != nullptr && other->state == CallState::completed);
-      if (!came && hub.missing.size() < most_listed) hub.missing.push_back(r);
-      if (came && other != nullptr && is_open_at(*other, moment_) && hub.open.size() < most_listed)
-        hub.open.push_back(r);
+    std::vector<Rank> open, missing = missing_in(call, members, hub.unlisted);
+    bool any_done = false;
+    for (const auto& [rank, other] : attendance_.made(call)) {
+      any_done = any_done || other->state == CallState::completed;
+      if (!is_same(*other, call) || !is_open_at(*other, moment_)) continue;
+      open.push_back(rank);
+      hub.ended += is_running_at(log_of(run_, rank), moment_) ? 0 : 1;
     }
-    if (is_dumped(log_of(run_, rank_))) {
-      if (any_done && !any_lost && needs_all(call)) strike_later(hub, call);
-      if (hub.missing.empty() && groups_.is_open_ended(call.group)) add_strangers(hub, members);
-      if (hub.missing.empty()) sort_open(hub, call);
+    if (is_set(dumped_, rank_)) {
+      if (any_done && needs_all(call) && !any_lost(members)) {
+        strike_later(missing, call);
+        hub.unlisted = 0;
+      }
+      if (missing.empty() && groups_.is_open_ended(call.group)) add_strangers(hub, missing, members);
+      if (missing.empty()) sort_open(hub, open, call);
     }
-    if (!hub.missing.empty()) hub.why = why_missing(hub.missing, call);
-    return hub;
+    if (!missing.empty()) hub.why = why_missing(missing, call);
+    listed_ += missing.size();
+    hub.open = std::move(open);
+    hub.missing = std::move(missing);
+  }
+
+  bool is_same(const Call& other, const Call& call) const { return other.name == call.name && other.issued <= moment_; }
+
+  bool any_lost(const std::vector<Rank>& members) const {
+    return std::any_of(members.begin(), members.end(), [&](Rank r) { return is_set(lost_, r); });
+  }
+
+  // Members that did not make the call; how many more there are that the record does not list one by one.
+  std::vector<Rank> missing_in(const Call& call, const std::vector<Rank>& members, std::size_t& unlisted) const {
+    const Attendance::Row& made = attendance_.made(call);
+    std::vector<Rank> missing;
+    auto at = made.begin();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const Rank rank = members[i];
+      while (at != made.end() && at->first < rank) ++at;
+      const bool is_listed = at != made.end() && at->first == rank;
+      if (is_listed ? is_same(*at->second, call) : is_set(dumped_, rank) && attendance_.came_by_account(rank, call)) continue;
+      if (listed_ + missing.size() >= most_listed_in_all && missing.size() >= few_listed) {
+        const auto rest = static_cast<std::size_t>(
+            std::count_if(at, made.end(), [&](const auto& m) { return is_same(*m.second, call); }));
+        unlisted = members.size() - i - std::min(rest, members.size() - i);
+        break;
+      }
+      missing.push_back(rank);
+    }
+    return missing;
   }
 
   // A call that is done on one rank was made by all: those that are missing wrote their dumps before they made it.
-  void strike_later(Hub& hub, const Call& call) const {
-    std::erase_if(hub.missing, [&](Rank r) { return collective_at(log_of(run_, r), call.group, call.seq) == nullptr; });
+  void strike_later(std::vector<Rank>& missing, const Call& call) const {
+    std::erase_if(missing, [&](Rank r) { return attendance_.of(r, call) == nullptr; });
   }
 
   static bool needs_all(const Call& call) {
@@ -85,17 +136,17 @@ class Waits {
   }
 
   // Somebody outside of the known members is needed; who is not recorded.
-  void add_strangers(Hub& hub, const std::vector<Rank>& members) const {
+  void add_strangers(Hub& hub, std::vector<Rank>& missing, const std::vector<Rank>& members) const {
     const auto size = static_cast<Rank>(run_.ranks.size());
-    for (Rank r = 0; r < size && hub.missing.size() < most_listed; ++r)
-      if (!std::binary_search(members.begin(), members.end(), r)) hub.missing.push_back(r);
-    hub.elsewhere = !hub.missing.empty();
+    for (Rank r = 0; r < size; ++r)
+      if (!std::binary_search(members.begin(), members.end(), r)) missing.push_back(r);
+    hub.elsewhere = !missing.empty();
   }
 
   bool is_missing(Rank rank, const Call& call) const {
     if (rank < 0 || static_cast<std::size_t>(rank) >= run_.ranks.size()) return false;
-    const Call* theirs = collective_at(log_of(run_, rank), call.group, call.seq);
-    return theirs == nullptr || theirs->name != call.name || theirs->issued > moment_;
+    const Call* theirs = attendance_.of(rank, call);
+    return theirs == nullptr || !is_same(*theirs, call);
   }
 
   void in_collective(BlockedRank& blocked, const Call& call) {
@@ -103,84 +154,74 @@ class Waits {
     const CollectiveRow* kind = collective_named(call.name);
     const bool root_is_missing = kind != nullptr && kind->rooted && is_missing(call.root, call);
     if (root_is_missing) {
-      blocked.waits_for = {call.root};
-    } else if (!hub.missing.empty()) {
+      blocked.waits_for = std::vector<Rank>{call.root};
+      blocked.why = why_missing(*blocked.waits_for, call);
+    } else if (!hub.missing->empty()) {
       blocked.waits_for = hub.missing;
-      blocked.any = hub.elsewhere && hub.missing.size() > 1;
-      if (hub.elsewhere) {
-        blocked.why = "which may belong to this group";
-        return;
-      }
-    } else if (is_dumped(log_of(run_, blocked.rank))) {
-      return among_those_that_came(blocked, call, hub);
+      blocked.unlisted = hub.unlisted;
+      blocked.any = hub.elsewhere && hub.missing->size() > 1;
+      blocked.why = hub.elsewhere ? "which may belong to this group" : hub.why;
+    } else if (is_set(dumped_, blocked.rank)) {
+      among_those_that_came(blocked, call, hub);
     } else {
       blocked.waits_for = hub.open;
-      blocked.waits_for.erase(std::remove(blocked.waits_for.begin(), blocked.waits_for.end(), blocked.rank),
-                              blocked.waits_for.end());
-      const auto ended = [this](Rank r) { return !is_running_at(log_of(run_, r), moment_); };
-      const bool all =
-          !blocked.waits_for.empty() && std::all_of(blocked.waits_for.begin(), blocked.waits_for.end(), ended);
-      blocked.any = !all && blocked.waits_for.size() > 1;  // which message is missing is not recorded
+      const auto self = static_cast<std::size_t>(
+          std::binary_search(hub.open->begin(), hub.open->end(), blocked.rank) ? 1 : 0);
+      const std::size_t others = hub.open->size() - self;
+      const bool all = others > 0 && hub.ended == others;
+      blocked.any = !all && others > 1;  // which message is missing is not recorded
       blocked.why = all ? "which ended in it" : "whose messages did not arrive";
-      return;
-    }
-    if (root_is_missing || hub.why.empty()) {
-      blocked.why = why_missing(blocked.waits_for, call);
-    } else {
-      blocked.why = hub.why;
     }
   }
 
   // Of a call that every member made: those in an earlier one, or whose device did not start it.
-  void sort_open(Hub& hub, const Call& call) const {
+  void sort_open(Hub& hub, const std::vector<Rank>& open, const Call& call) const {
     bool started = false;
-    for (const Rank r : hub.open) {
-      const Call* theirs = collective_at(log_of(run_, r), call.group, call.seq);
+    std::vector<Rank> earlier, unstarted;
+    for (const Rank r : open) {
+      const Call* theirs = attendance_.of(r, call);
       const Call* sits = sits_in(log_of(run_, r), moment_);
       started = started || theirs->state == CallState::started;
       if (sits != nullptr && sits->id < theirs->id) {
-        hub.earlier.push_back(r);
+        earlier.push_back(r);
       } else if (theirs->state == CallState::issued) {
-        hub.unstarted.push_back(r);
+        unstarted.push_back(r);
       }
     }
-    if (!started) hub.unstarted.clear();
+    hub.earlier = std::move(earlier);
+    if (started) hub.unstarted = std::move(unstarted);
   }
 
   static void among_those_that_came(BlockedRank& blocked, const Call& call, const Hub& hub) {
-    const bool one = hub.earlier.size() == 1;
-    if (!hub.earlier.empty()) {
+    if (!hub.earlier->empty()) {
       blocked.waits_for = hub.earlier;
-      blocked.why = one ? "which is still in an earlier call" : "which are still in earlier calls";
-    } else if (call.state == CallState::started && !hub.unstarted.empty()) {
+      blocked.why = hub.earlier->size() == 1 ? "which is still in an earlier call" : "which are still in earlier calls";
+    } else if (call.state == CallState::started && !hub.unstarted->empty()) {
       blocked.waits_for = hub.unstarted;
-      blocked.why = hub.unstarted.size() == 1 ? "whose GPU has not started it" : "whose GPUs have not started it";
+      blocked.why = hub.unstarted->size() == 1 ? "whose GPU has not started it" : "whose GPUs have not started it";
     } else {
       blocked.why = "every rank has come";
     }
-    std::erase(blocked.waits_for, blocked.rank);
   }
 
   std::string why_missing(const std::vector<Rank>& ranks, const Call& call) const {
-    const auto count = [&](auto holds) { return std::count_if(ranks.begin(), ranks.end(), holds); };
-    const auto all = static_cast<std::ptrdiff_t>(ranks.size());
     const auto log = [&](Rank r) -> const RankLog& { return log_of(run_, r); };
-    if (count([&](Rank r) { return !is_running_at(log(r), moment_) && log(r).end == RankEnd::died; }) == all)
-      return "which died before it";
-    if (count([&](Rank r) { return !is_running_at(log(r), moment_) && log(r).end == RankEnd::raised; }) == all)
-      return "which ended with an error before it";
-    if (count([&](Rank r) { return !is_running_at(log(r), moment_); }) == all) return "which ended without calling it";
-    const Call* instead = collective_at(log(ranks.front()), call.group, call.seq);
+    const auto all = [&](auto holds) { return std::all_of(ranks.begin(), ranks.end(), holds); };
+    const auto ended = [&](Rank r) { return !is_running_at(log(r), moment_); };
+    if (all([&](Rank r) { return ended(r) && log(r).end == RankEnd::died; })) return "which died before it";
+    if (all([&](Rank r) { return ended(r) && log(r).end == RankEnd::raised; })) return "which ended with an error before it";
+    if (all(ended)) return "which ended without calling it";
+    const Call* instead = attendance_.of(ranks.front(), call);
     const auto same_instead = [&](Rank r) {
-      const Call* other = collective_at(log(r), call.group, call.seq);
+      const Call* other = attendance_.of(r, call);
       return instead != nullptr && other != nullptr && other->name == instead->name &&
              other->purpose == instead->purpose;
     };
-    if (count([&](Rank r) { return is_lost(log(r)); }) == all) return "of which there is no record";
-    if (count(same_instead) == all)
+    if (all([&](Rank r) { return is_set(lost_, r); })) return "of which there is no record";
+    if (all(same_instead))
       return fmt::format("which called {} instead", instead->name == call.name ? call_text(*instead) : instead->name);
     std::vector<Rank> lost;
-    std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(lost), [&](Rank r) { return is_lost(log(r)); });
+    std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(lost), [&](Rank r) { return is_set(lost_, r); });
     if (!lost.empty()) return fmt::format("which have not called it, but for {}, of which there is no record", ranks_text(lost));
     return ranks.size() == 1 ? "which has not called it" : "which have not called it";
   }
@@ -191,8 +232,8 @@ class Waits {
       blocked.why = "its peer is not recorded";
       return;
     }
-    if (is_dumped(log_of(run_, blocked.rank))) return in_dumped_message(blocked, call);
-    blocked.waits_for = {call.peer};
+    if (is_set(dumped_, blocked.rank)) return in_dumped_message(blocked, call);
+    blocked.waits_for = std::vector<Rank>{call.peer};
     const RankLog& peer = log_of(run_, call.peer);
     const std::string_view wanted = call.name == "send" ? "receive it" : "send it";
     if (!is_running_at(peer, moment_)) {
@@ -230,7 +271,7 @@ class Waits {
     blocked.why = unmet != nullptr    ? why_unmet(call, *unmet)
                   : before != nullptr ? fmt::format("which is still in an earlier {}", before->name)
                                       : "both sides have come";
-    blocked.waits_for = std::move(ranks);
+    blocked.waits_for = Ranks(std::move(ranks));
   }
 
   std::string why_unmet(const Call& call, const Call& unmet) const {
@@ -250,9 +291,8 @@ class Waits {
   }
 
   void any_other(BlockedRank& blocked, std::string why) const {
-    for (std::size_t r = 0; r < run_.ranks.size() && blocked.waits_for.size() < most_listed; ++r)
-      if (static_cast<Rank>(r) != blocked.rank) blocked.waits_for.push_back(static_cast<Rank>(r));
-    blocked.any = blocked.waits_for.size() > 1;
+    blocked.waits_for = everybody_;
+    blocked.any = run_.ranks.size() > 2;
     blocked.why = std::move(why);
     if (!blocked.any) blocked.why.replace(0, std::string("none of which").size(), "which never");
   }
@@ -260,19 +300,63 @@ class Waits {
   const RunRecord& run_;
   Time moment_;
   GroupIndex groups_;
+  Attendance attendance_;
+  std::vector<char> lost_, dumped_;  // by rank
+  Ranks everybody_;
   Rank rank_ = 0;  // whose wait is being filled in
+  std::size_t listed_ = 0;
   std::map<HubKey, Hub> hubs_;
 };
 
 }  // namespace
 
+std::size_t awaited_count(const BlockedRank& blocked) {
+  const std::vector<Rank>& list = *blocked.waits_for;
+  return list.size() + blocked.unlisted - (std::binary_search(list.begin(), list.end(), blocked.rank) ? 1 : 0);
+}
+
+std::vector<Rank> awaited_ranks(const BlockedRank& blocked, std::size_t most) {
+  std::vector<Rank> ranks;
+  for (const Rank rank : *blocked.waits_for) {
+    if (ranks.size() == most) break;
+    if (rank != blocked.rank) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::string awaited_text(const BlockedRank& blocked) {
+  constexpr std::size_t most = 1024;
+  const std::vector<Rank> ranks = awaited_ranks(blocked, most);
+  const std::size_t more = awaited_count(blocked) - ranks.size();
+  return ranks_text(ranks) + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+bool WaitsForOne::operator()(const BlockedRank& blocked) {
+  const auto [at, is_new] = known_.try_emplace(&*blocked.waits_for);
+  Found& found = at->second;
+  if (is_new)
+    for (const Rank rank : *blocked.waits_for) {
+      if (!std::binary_search(of_.begin(), of_.end(), rank)) continue;
+      found.more = found.first != no_rank;
+      if (found.more) break;
+      found.first = rank;
+    }
+  return found.first != no_rank && (found.more || found.first != blocked.rank);
+}
+
 std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool everyone) {
   std::vector<BlockedRank> all;
-  Waits waits(run, moment);
+  std::vector<std::pair<std::size_t, const Call*>> sitting;
+  std::vector<const Call*> asked;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
-    const RankLog& log = run.ranks[r].log;
-    const Call* call = sits_in(log, moment);
+    const Call* call = sits_in(run.ranks[r].log, moment);
     if (call == nullptr || (call->layer == Layer::program && !everyone)) continue;
+    sitting.emplace_back(r, call);
+    asked.push_back(call);
+  }
+  Waits waits(run, moment, asked);
+  for (const auto& [r, call] : sitting) {
+    const RankLog& log = run.ranks[r].log;
     BlockedRank blocked;
     blocked.rank = static_cast<Rank>(r);
     const Call* around = call->layer == Layer::store ? enclosing(log, *call) : nullptr;
@@ -288,74 +372,6 @@ std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool e
     all.push_back(std::move(blocked));
   }
   return all;
-}
-
-std::vector<Rank> wait_cycle(const std::vector<BlockedRank>& blocked) {
-  std::map<Rank, const BlockedRank*> by_rank;
-  for (const BlockedRank& b : blocked)
-    if (!b.any) by_rank[b.rank] = &b;  // who waits for one of several is in no certain circle
-  // Breadth first from each rank in order: the first way back to the start is a shortest circle through it. With many
-  // ranks the starts are limited; a circle is an illustration, not the proof.
-  std::vector<Rank> best;
-  int starts = 0;
-  for (const auto& [start, unused] : by_rank) {
-    if (++starts > 64 || best.size() == 2) break;
-    std::map<Rank, Rank> from;
-    std::deque<Rank> open{start};
-    bool closed = false;
-    while (!open.empty() && !closed) {
-      const Rank at = open.front();
-      open.pop_front();
-      for (const Rank next : by_rank.at(at)->waits_for) {
-        if (next == start) {
-          std::vector<Rank> cycle{at};
-          while (cycle.back() != start) cycle.push_back(from.at(cycle.back()));
-          std::reverse(cycle.begin(), cycle.end());
-          if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
-          closed = true;
-          break;
-        }
-        if (by_rank.count(next) != 0 && next != start && from.try_emplace(next, at).second) open.push_back(next);
-      }
-    }
-  }
-  return best;
-}
-
-std::vector<Rank> never_released(const std::vector<BlockedRank>& blocked, const std::vector<Rank>& finished,
-                                 int ranks) {
-  const auto size = static_cast<std::size_t>(ranks);
-  std::vector<const BlockedRank*> waiting(size, nullptr);
-  std::vector<char> gone(size, 0);
-  for (const BlockedRank& b : blocked) waiting[static_cast<std::size_t>(b.rank)] = &b;
-  for (const Rank r : finished) gone[static_cast<std::size_t>(r)] = 1;
-  std::vector<std::vector<Rank>> waited_by(size);
-  std::vector<std::size_t> left(size, 0);
-  std::deque<Rank> free;
-  for (std::size_t r = 0; r < size; ++r) {
-    const BlockedRank* b = waiting[r];
-    if (b != nullptr) {
-      left[r] = b->any ? 1 : b->waits_for.size();
-      for (const Rank w : b->waits_for) waited_by[static_cast<std::size_t>(w)].push_back(static_cast<Rank>(r));
-    } else if (gone[r] == 0) {
-      free.push_back(static_cast<Rank>(r));
-    }
-  }
-  std::vector<char> released(size, 0);
-  while (!free.empty()) {
-    const auto at = static_cast<std::size_t>(free.front());
-    free.pop_front();
-    if (released[at] != 0) continue;
-    released[at] = 1;
-    for (const Rank w : waited_by[at]) {
-      const auto i = static_cast<std::size_t>(w);
-      if (left[i] > 0 && --left[i] == 0) free.push_back(w);
-    }
-  }
-  std::vector<Rank> stuck;
-  for (std::size_t r = 0; r < size; ++r)
-    if (waiting[r] != nullptr && released[r] == 0) stuck.push_back(static_cast<Rank>(r));
-  return stuck;
 }
 
 }  // namespace pdsim::scenarios

@@ -9,29 +9,45 @@
 //   a dump of PyTorch  every member came: those that are still in an earlier call, or have not started it where others have; else nobody.
 //                      What is not listed has come where the rank's own account of the group says so, or where another rank's call is
 //                      done that needs all. A batch of messages waits for each of its peers
-//   listed             at most `most_listed` ranks for each
-//   cost               O(ranks) per group and sequence number to find who is missing, plus what is listed
+//   listed             all, in lists that those who wait in one call share; in worlds where thousands of calls lack thousands of ranks
+//                      each, the first of each list, and `unlisted` counts the others
+//   cost               one walk over all calls, and O(members) per call that somebody waits in, 2^21 ranks in all
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace pdsim::scenarios {
-
-// Each blocked rank lists at most this many ranks that it waits for: in a world of 10^5, half of it missing, nobody reads more.
-inline constexpr std::size_t most_listed = 1024;
 
 // The ranks that sit in something at `moment` (Time::max(): the end of the record), by rank. A rank that is only between
 // calls or computes is not blocked, unless `everyone` says that no rank can make progress.
 std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool everyone);
 
-// The shortest circle of ranks that wait for each other, through the smallest rank; empty when there is none.
-// Who waits for one of several is in no circle.
-std::vector<Rank> wait_cycle(const std::vector<BlockedRank>& blocked);
+// The ranks that this one waits for, without itself: at most `most`.
+std::vector<Rank> awaited_ranks(const BlockedRank& blocked, std::size_t most = SIZE_MAX);
+// How many there are.
+std::size_t awaited_count(const BlockedRank& blocked);
+// "ranks 0..7"; of very many the first, and how many more.
+std::string awaited_text(const BlockedRank& blocked);
 
-// The ranks that can never go on, whatever the others do: released are those that wait for nobody, then those all (or,
-// for `any`, one) of whose waits are released. `finished` never release anybody.
-std::vector<Rank> never_released(const std::vector<BlockedRank>& blocked, const std::vector<Rank>& finished, int ranks);
+// Whether a rank waits for one of these (sorted); each list of ranks is looked through once, however many share it.
+class WaitsForOne {
+ public:
+  explicit WaitsForOne(std::vector<Rank> sorted) : of_(std::move(sorted)) {}
+  bool operator()(const BlockedRank& blocked);
+
+ private:
+  struct Found {
+    Rank first = no_rank;
+    bool more = false;
+  };
+  std::vector<Rank> of_;
+  std::map<const void*, Found> known_;
+};
 
 }  // namespace pdsim::scenarios

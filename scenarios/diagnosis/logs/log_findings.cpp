@@ -183,9 +183,10 @@ std::optional<Diagnosis> heartbeat(const LogFacts& facts) {
   std::sort(d.ranks.begin(), d.ranks.end());
   for (const Rank rank : timed_out)
     if (rank != no_rank) d.waiting.push_back(rank);
-  d.headline =
-      fmt::format("NCCL's watchdog of {} stood still: a call into CUDA or NCCL did not return", ranks_text(d.ranks));
-  d.cause = fmt::format("a thread of {} stopped inside CUDA or NCCL, or holds Python's lock", ranks_text(d.ranks));
+  d.headline = fmt::format("NCCL's watchdog of {} made no progress", ranks_text(d.ranks));
+  d.cause = fmt::format(
+      "the watchdog thread of {} stands still: a call into CUDA or NCCL does not return, or another thread holds Python's lock",
+      ranks_text(d.ranks));
   d.fix = "find out where that process is (py-spy dump --native, gdb -p) and what it waits for";
   return d;
 }

@@ -26,6 +26,7 @@ struct LogProof {
   std::string place;  // job.log:14
 };
 struct LogStory {
+  bool knows_size = false;  // of the job
   std::vector<LogProof> proves;
   std::size_t more_proofs = 0;  // that were left out
   std::vector<std::string> open, next;

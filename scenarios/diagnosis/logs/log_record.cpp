@@ -201,7 +201,10 @@ class Recording {
           call.seq = -1;
         }
       }
-      if (!is_open) call.finished = call.issued;
+      if (!is_open) {
+        call.finished = call.issued;
+        if (seq > progress.completed) call.message = "the log does not say that it completed";
+      }
       log.calls.push_back(std::move(call));
     }
     log.dropped = std::max<std::int64_t>(1, log.dropped + std::max<std::int64_t>(progress.enqueued, 0));
@@ -370,6 +373,7 @@ LoggedGroups groups_of(const LogFacts& facts) {
       LoggedProgress& progress = groups[label_of(fact)][fact.rank];
       progress.enqueued = std::max({progress.enqueued, told->enqueued, told->failed});
       progress.completed = std::max(progress.completed, told->completed);
+      progress.says_completed = progress.says_completed || told->says_completed;
       progress.fact = &fact;
     }
   }

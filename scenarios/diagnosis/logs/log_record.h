@@ -3,6 +3,8 @@
 //   ranks     all that the log names, or says that there are; one of whose calls it says nothing gets a note that its record is missing
 //   calls     of each group those whose number some rank names: a rank whose last completed number is not below it has left the call, one
 //             whose last enqueued number is not below it is in it, and one with a smaller number never made it
+//   proven    a rank that waits in a later call has gone on from the earlier ones; one that it does not itself report as completed says so in
+//             its message
 //   names     where a rank's own line does not say what its call was, the call has the name that others give it
 //   errors    the last exception of a rank, the way its process ended. What the watchdog or the launcher ended is no cause.
 //   time      since the first time that the log tells; logs leave the year out
@@ -21,6 +23,7 @@ namespace pdsim::scenarios {
 // What the log says of a rank in a group.
 struct LoggedProgress {
   Seq enqueued = -1, completed = -1;
+  bool says_completed = false;
   struct Waited {
     logs::WatchdogTimeout timeout;
     const logs::Fact* fact = nullptr;

@@ -41,9 +41,11 @@ std::string waited_text(const std::string& group, const LoggedProgress& progress
     if (waited.timeout.timeout_ms >= 0)
       text += fmt::format(", until its timeout of {}", seconds(waited.timeout.timeout_ms));
   }
-  if (progress.completed >= 0 || (progress.timeouts.empty() && progress.enqueued >= 0)) {
+  if (progress.says_completed || (progress.timeouts.empty() && progress.enqueued >= 0)) {
     text += text.empty() ? fmt::format("in {}", group) : std::string(";");
-    text += fmt::format(" had enqueued {} and completed {}", progress.enqueued, std::max<Seq>(progress.completed, 0));
+    text += fmt::format(" had enqueued {}", progress.enqueued < 0 ? std::string("none") : std::to_string(progress.enqueued));
+    if (progress.says_completed)
+      text += fmt::format(" and completed {}", progress.completed < 0 ? std::string("none") : std::to_string(progress.completed));
   }
   return text;
 }
@@ -87,13 +89,17 @@ std::string says(const Fact& fact) {
   if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
   if (const auto* missed = fact.as<logs::BarrierMissed>())
     return fmt::format("reports that {} did not come to monitored_barrier", ranks_text(missed->ranks));
-  if (fact.as<logs::BarrierReached>() != nullptr) return "came to monitored_barrier and was let down by rank 0";
+  if (const auto* reached = fact.as<logs::BarrierReached>())
+    return fmt::format("reached monitored_barrier, and its exchange with {} failed",
+                       reached->blamed == no_rank ? std::string("rank 0") : ranks_text({reached->blamed}));
   if (const auto* closed = fact.as<logs::PeerClosed>())
     return closed->address.empty() ? "lost a connection" : fmt::format("lost its connection to {}", closed->address);
   if (const auto* transfer = fact.as<logs::TransferTimeout>())
     return fmt::format("waited {} for a {} to complete", seconds(transfer->timeout_ms),
                        transfer->is_send ? "send" : "receive");
-  if (fact.as<logs::HeartbeatLost>() != nullptr) return "its watchdog stood still";
+  if (const auto* lost = fact.as<logs::HeartbeatLost>())
+    return lost->seconds < 0 ? std::string("its watchdog made no progress")
+                             : fmt::format("its watchdog made no progress for {}s", lost->seconds);
   if (const auto* met = fact.as<logs::FingerprintMismatch>())
     return fmt::format("{} met {}", side_text(met->mine), side_text(met->theirs));
   if (const auto* state = fact.as<logs::DesyncState>())
@@ -249,6 +255,7 @@ std::vector<LogProof> stacks_of(const LogFacts& facts) {
 LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
                   const std::vector<Diagnosis>& findings) {
   LogStory story;
+  story.knows_size = record.world_size.has_value();
   Proofs proofs;
   for (const auto& [label, ranks] : groups)
     for (const auto& [rank, progress] : ranks)

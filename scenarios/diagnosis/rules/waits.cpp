@@ -1,5 +1,6 @@
 #include "scenarios/diagnosis/rules/waits.h"
 
+#include "scenarios/diagnosis/analysis/wait_circle.h"
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 

@@ -88,7 +88,7 @@ std::string age_sentence(const Report& report) {
     const notes::Dumped* dump = dump_of(report, rank);
     const Call* call = call_at(report, rank);
     if (dump != nullptr && call != nullptr && call->error == Code::watchdog_timeout)
-      return fmt::format(" The call is over on rank {}, and was not done: it ended with an error or at its timeout.", rank);
+      return fmt::format(" The call is over on rank {}, and did not complete: it ended with an error or at its timeout.", rank);
     if (dump == nullptr || call == nullptr || dump->written_ns < 0) continue;
     return fmt::format(" By the time of its file, the call of rank {} had been open for {} when the dump was written.",
                        rank, to_string(Time{1000} * dump->written_ns - call->issued));

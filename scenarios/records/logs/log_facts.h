@@ -24,6 +24,7 @@ struct WatchdogTimeout {
 struct GroupProgress {
   Seq failed = -1;  // the work of which the line speaks
   Seq enqueued = -1, completed = -1;
+  bool says_completed = false;  // with -1: none was
 };
 
 // TORCH_DISTRIBUTED_DEBUG=DETAIL: these two met.

@@ -41,6 +41,7 @@ NcclRead progress(std::string_view line) {
   found.failed = first_of(line, {"Timeout at NCCL work: ", "detected by watchdog at work: ", "work sequence id: "});
   found.enqueued = first_of(line, {"ast enqueued NCCL work: ", "ast enqueued work: "});
   found.completed = first_of(line, {"ast completed NCCL work: ", "ast completed work: "});
+  found.says_completed = line.find("ast completed ") != std::string_view::npos;
   if (found.enqueued < 0 && found.completed < 0 && found.failed < 0) return std::nullopt;
   return found;
 }

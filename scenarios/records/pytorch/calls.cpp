@@ -273,6 +273,7 @@ Site site_of(const std::vector<Frame>& frames) {
     origin.frames.push_back({frame->name, frame->file, static_cast<int>(frame->line)});
   if (origin.frames.empty()) return site;
   origin.file = origin.frames.front().file;
+  site.phase = phase_of(frames);
   site.origin = std::move(origin);
   return site;
 }

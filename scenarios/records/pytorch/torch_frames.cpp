@@ -43,7 +43,39 @@ const std::array<TorchPart, 24>& torch_parts() {
   return parts;
 }
 
+struct PhaseFrame {
+  std::string_view function, file;  // the file has this in its path
+  Phase phase;
+};
+constexpr std::array phase_frames{
+    PhaseFrame{"_engine_run_backward", "autograd/graph.py", Phase::backward},
+    PhaseFrame{"backward", "torch/_tensor.py", Phase::backward},
+    PhaseFrame{"_call_impl", "nn/modules/module.py", Phase::forward},
+    PhaseFrame{"step", "torch/optim/", Phase::optimizer},
+    PhaseFrame{"step", "distributed/optim/", Phase::optimizer},
+    PhaseFrame{"save", "distributed/checkpoint/", Phase::checkpoint},
+    PhaseFrame{"async_save", "distributed/checkpoint/", Phase::checkpoint},
+    PhaseFrame{"load", "distributed/checkpoint/", Phase::checkpoint},
+    PhaseFrame{"__next__", "utils/data/dataloader.py", Phase::data_loading},
+    PhaseFrame{"init_process_group", "distributed/distributed_c10d.py", Phase::initialization},
+    PhaseFrame{"new_group", "distributed/distributed_c10d.py", Phase::initialization},
+    PhaseFrame{"__init__", "nn/parallel/distributed.py", Phase::construction},
+    PhaseFrame{"fully_shard", "distributed/fsdp/", Phase::construction},
+};
+
 }  // namespace
+
+Phase phase_of(const std::vector<Frame>& frames) {
+  if (const TorchPart* part = torch_part_of(frames); part != nullptr && part->phase != Phase::none) return part->phase;
+  for (const Frame& frame : frames) {
+    if (!is_torch_frame(frame)) continue;
+    const auto* const row = std::find_if(phase_frames.begin(), phase_frames.end(), [&](const PhaseFrame& p) {
+      return frame.name == p.function && frame.file.find(p.file) != std::string::npos;
+    });
+    if (row != phase_frames.end()) return row->phase;
+  }
+  return Phase::none;
+}
 
 bool is_torch_frame(const Frame& frame) {
   return frame.file.find("/torch/") != std::string::npos || frame.file.starts_with("torch/") ||

@@ -1,7 +1,9 @@
 #include "scenarios/reports/dumped/answer.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/phase_text.h"
 #include "scenarios/reports/dumped/wall_clock.h"
 #include "scenarios/text/rank_list.h"
 
@@ -30,8 +32,12 @@ std::string call_name(const Call& call) {
 
 std::string at(const Call& call) {
   const std::string place = place_text(call.site);
-  return place.empty() ? place : ", " + place;
+  const std::string_view phase = phase_text(call.site.phase);
+  return (place.empty() ? place : ", " + place) + (phase.empty() ? "" : fmt::format(", {}", phase));
 }
+
+// A call that ended with an error or at its timeout, for which the hang stands open.
+bool is_over(const Call& call) { return call.error == Code::watchdog_timeout; }
 
 const Call* open_call(const Report& report, Rank rank) {
   const BlockedRank* b = blocked_at(report.blocked, rank);
@@ -44,11 +50,12 @@ std::string doing(const Report& report, const WallClock& clock, Rank rank) {
   if (const Note* lost = first_note<notes::NoRecord>(log))
     return lost->as<notes::NoRecord>().unreadable ? "its file cannot be read" : "it left no record";
   if (const Call* call = open_call(report, rank))
-    return fmt::format("in {} since {}{}", call_name(*call), clock.time(call->issued), at(*call));
-  if (log.calls.empty()) return "it lists no call";
+    return is_over(*call) ? fmt::format("{}, made at {}, failed{}", call_name(*call), clock.time(call->issued), at(*call))
+                          : fmt::format("in {} since {}{}", call_name(*call), clock.time(call->issued), at(*call));
+  if (log.calls.empty()) return "its dump lists no call";
   const Call& last = log.calls.back();
   const Time since = std::max(last.issued, last.finished);
-  return fmt::format("in no call since {}, after {}{}", clock.time(since), call_name(last), at(last));
+  return fmt::format("no open call since {}, after {}{}", clock.time(since), call_name(last), at(last));
 }
 
 // The hosts of these ranks: "rank 3 on node02, ranks 8, 9 on node07".
@@ -112,11 +119,11 @@ struct Waited {
 
 Waited waited_in(const Report& report, const Diagnosis& d) {
   std::map<std::tuple<std::string, Seq, std::string>, Waited> calls;
+  WaitsForOne waits(d.ranks);
   for (const Rank rank : d.waiting) {
     const BlockedRank* b = blocked_at(report.blocked, rank);
     if (b == nullptr) continue;
-    const bool direct = d.ranks.empty() || std::any_of(b->waits_for.begin(), b->waits_for.end(),
-                                                       [&](Rank r) { return holds(d.ranks, r); });
+    const bool direct = d.ranks.empty() || waits(*b);
     bool is_cited = false;
     const Call* call = cited_call(report, d, rank, is_cited);
     if (!direct || call == nullptr) continue;
@@ -151,10 +158,16 @@ std::string others_line(const Report& report, const Diagnosis& d, const Waited& 
     if (!ranks.empty())
       parts.push_back(fmt::format("{} {}", ranks_within(ranks, list_width), ranks.size() == 1 ? one : many));
   };
-  add(in.ranks, "waits in this call", "wait in this call");
+  std::vector<Rank> inside, gave_up;
+  for (const Rank rank : in.ranks) {
+    const Call* call = open_call(report, rank);
+    (call != nullptr && is_over(*call) ? gave_up : inside).push_back(rank);
+  }
+  add(inside, "waits in this call", "wait in this call");
+  add(gave_up, "made this call, and it failed there", "made this call, and it failed there");
   add(elsewhere, "waits in another call", "wait in other calls, in turn");
   add(apart, "waits for other ranks", "wait for other ranks");
-  add(idle, "is in no call", "are in no call");
+  add(idle, "has no open call", "have no open call");
   add(lost, "has no record", "have no record");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -183,7 +196,8 @@ std::vector<AnswerLine> answer_to(const Report& report, const Diagnosis& finding
   const Waited in = waited_in(report, d);
   std::vector<AnswerLine> lines{{"who", who_line(report, clock, d)}};
   if (in.call != nullptr)
-    lines.push_back({"call", fmt::format("{}{}, since {}", call_name(*in.call), at(*in.call), clock.time(in.call->issued))});
+    lines.push_back({"call", fmt::format("{}{}, {} {}", call_name(*in.call), at(*in.call),
+                                         is_over(*in.call) ? "made at" : "since", clock.time(in.call->issued))});
   if (report.outcome == Outcome::ok) {
     if (!finding.fix.empty()) lines.push_back({"next", finding.fix});
     return lines;

@@ -1,9 +1,11 @@
 #include "scenarios/reports/dumped/dump_tables.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/reports/dumped/answer.h"
 #include "scenarios/reports/dumped/group_progress.h"
+#include "scenarios/reports/text/shared_lists.h"
 #include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
@@ -21,12 +23,14 @@ namespace {
 
 constexpr std::size_t most_blocks = 6, most_parts = 5, most_waits = 8, most_states = 12;
 constexpr std::size_t ranks_width = 26, name_width = 34;
+constexpr std::size_t most_united = std::size_t{1} << 22;  // ranks of several lists
 
 std::string number_text(Seq seq) { return seq < 0 ? "-" : std::to_string(seq); }
 
 std::string open_text(const Call* call) {
   if (call == nullptr) return {};
-  if (call->seq >= 0) return fmt::format("{} #{}", call->name, call->seq);
+  const bool failed = call->error == Code::watchdog_timeout;
+  if (call->seq >= 0) return fmt::format("{} #{}{}", call->name, call->seq, failed ? ", failed" : "");
   return call->peer < 0 ? call->name
                         : fmt::format("{} {} {}", call->name, call->name == "send" ? "to" : "from", call->peer);
 }
@@ -146,45 +150,59 @@ std::string where_of(const BlockedRank& b) {
 
 struct WaitRow {
   std::vector<Rank> ranks;
-  std::set<Rank> waits_for;
-  const std::vector<Rank>* last = nullptr;  // that was put into waits_for
+  std::set<int> lists;       // of the ranks that they wait for
+  std::size_t unlisted = 0;  // more of them
   std::set<std::string> groups;
   std::string in, why;
   bool any = false, direct = false, one_each = true;  // one_each: every rank of it waits for one other
+  bool is_over = false;  // the call failed
 };
 
 // Waits for accused ranks, and then all others, folded over groups in which the same happens.
-std::vector<WaitRow> wait_rows(const Report& report, bool fold) {
-  using Key = std::tuple<bool, std::string, std::string, std::string, std::vector<Rank>>;
+std::vector<WaitRow> wait_rows(const Report& report, SharedLists& lists, bool fold) {
+  using Key = std::tuple<bool, bool, std::string, std::string, std::string, int>;
   std::map<Key, std::size_t> known;
   std::vector<WaitRow> rows;
   const std::vector<char> accused = accused_in(report);
+  std::vector<Rank> culprits;
+  for (std::size_t r = 0; r < accused.size(); ++r)
+    if (accused[r] != 0) culprits.push_back(static_cast<Rank>(r));
+  WaitsForOne waits_for_culprits(std::move(culprits));
   for (const BlockedRank& b : report.blocked) {
-    const bool direct = std::any_of(b.waits_for.begin(), b.waits_for.end(),
-                                    [&](Rank r) { return accused[static_cast<std::size_t>(r)] != 0; });
-    const Key key{direct, where_of(b), b.why, fold ? "" : b.group, fold ? std::vector<Rank>{} : b.waits_for};
+    const bool direct = waits_for_culprits(b);
+    const int list = lists.number_of(b.waits_for);
+    const Call* call = call_by_id(log_of(report.run, b.rank), b.call);
+    const bool is_over = call != nullptr && call->error == Code::watchdog_timeout;
+    const Key key{direct, is_over, where_of(b), b.why, fold ? "" : b.group, fold ? -1 : list};
     const auto [it, is_new] = known.try_emplace(key, rows.size());
-    if (is_new) rows.push_back({{}, {}, nullptr, {}, where_of(b), b.why, b.any, direct, true});
+    if (is_new) rows.push_back({{}, {}, 0, {}, where_of(b), b.why, b.any, direct, true, is_over});
     WaitRow& row = rows[it->second];
     row.ranks.push_back(b.rank);
     row.groups.insert(b.group);
-    row.one_each = row.one_each && b.waits_for.size() == 1;
-    if (is_new || *row.last != b.waits_for) row.waits_for.insert(b.waits_for.begin(), b.waits_for.end());
-    row.last = &b.waits_for;
+    row.one_each = row.one_each && b.waits_for->size() == 1;
+    row.lists.insert(list);
+    row.unlisted = std::max(row.unlisted, b.unlisted);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const WaitRow& a, const WaitRow& b) { return a.direct > b.direct; });
   return rows;
 }
 
-std::string wait_text(const WaitRow& row) {
+std::string wait_text(const WaitRow& row, const SharedLists& lists) {
   const std::string groups = row.groups.size() == 1 ? fmt::format(" of group {}", *row.groups.begin())
                                                     : fmt::format(" of {} groups", row.groups.size());
   const bool one = row.ranks.size() == 1;
-  std::string text = fmt::format("{} {} in {}{}", ranks_within(row.ranks, 60), one ? "waits" : "wait", row.in,
+  std::string text = fmt::format("{} {} in {}{}", ranks_within(row.ranks, 60), row.is_over ? "waited" : one ? "waits" : "wait", row.in,
                                  row.groups.begin()->empty() ? "" : groups);
   const bool each = row.groups.size() > 1 && row.one_each;  // so that "which is ..." fits
-  if (row.waits_for.empty()) return row.why.empty() ? text : text + "; " + row.why;
-  text += fmt::format(" for {}{}", row.any || each ? "one of " : "", ranks_within({row.waits_for.begin(), row.waits_for.end()}, 60));
+  std::vector<Rank> waits_for;
+  for (const int list : row.lists) {
+    if (row.lists.size() > 1 && waits_for.size() > most_united) break;
+    waits_for.insert(waits_for.end(), lists[list].begin(), lists[list].end());
+  }
+  if (one) std::erase(waits_for, row.ranks.front());
+  if (waits_for.empty()) return row.why.empty() ? text : text + "; " + row.why;
+  text += fmt::format(" for {}{}", row.any || each ? "one of " : "", ranks_within(waits_for, 60));
+  if (row.unlisted > 0) text += fmt::format(" and {} more", row.unlisted);
   return row.why.empty() ? text : text + ", " + row.why;
 }
 
@@ -248,10 +266,11 @@ std::string groups_table(const Report& report, const WallClock& clock) {
 
 std::string dumped_waits(const Report& report) {
   if (report.blocked.empty()) return {};
-  std::vector<WaitRow> rows = wait_rows(report, false);
-  if (rows.size() > most_waits) rows = wait_rows(report, true);
+  SharedLists lists;
+  std::vector<WaitRow> rows = wait_rows(report, lists, false);
+  if (rows.size() > most_waits) rows = wait_rows(report, lists, true);
   std::string out = "who waits for whom\n";
-  for (std::size_t i = 0; i < std::min(rows.size(), most_waits); ++i) out += wrapped_behind(wait_text(rows[i]), 2, 4);
+  for (std::size_t i = 0; i < std::min(rows.size(), most_waits); ++i) out += wrapped_behind(wait_text(rows[i], lists), 2, 4);
   if (rows.size() > most_waits) out += fmt::format("  ... and {} more\n", rows.size() - most_waits);
   if (!report.cycle.empty()) {
     std::string cycle;

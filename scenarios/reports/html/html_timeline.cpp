@@ -1,5 +1,6 @@
 #include "scenarios/reports/html/html_timeline.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/reports/html/page_text.h"
@@ -210,8 +211,8 @@ class Picture {
       const bool failed = call.state == CallState::failed || call.state == CallState::timed_out;
       std::string title = fmt::format("rank {}: {}, {} to {}", e.rank, title_of(call), to_string(call.issued),
                                       e.blocked ? std::string("never") : to_string(e.end));
-      if (b != nullptr && !b->waits_for.empty())
-        title += fmt::format("; waits for {} {}", (b->any ? "one of " : "") + ranks_text(b->waits_for), b->why);
+      if (b != nullptr && !b->awaits_nobody())
+        title += fmt::format("; waits for {} {}", (b->any ? "one of " : "") + awaited_text(*b), b->why);
       if (failed && !e.blocked) title += fmt::format("; {}", name_of(call.error));
       const bool open_program = e.blocked && call.layer == Layer::program && b == nullptr;
       const std::string key = call.seq >= 0 ? fmt::format(" data-key=\"{}#{}\"", escaped(call.group), call.seq) : "";
@@ -316,10 +317,10 @@ class Picture {
       if (!is_shown(b.rank)) continue;
       const auto y = y_of_.find(b.rank);
       if (!b.any)
-        for (const Rank to : b.waits_for)
-          if (y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
+        for (const Rank to : *b.waits_for)
+          if (to != b.rank && y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
       const std::string what = b.seq >= 0 ? fmt::format("{} #{}", b.in, b.seq) : b.in;
-      std::string target = b.waits_for.empty() ? "nobody" : (b.any ? "one of " : "") + ranks_text(b.waits_for);
+      std::string target = b.awaits_nobody() ? "nobody" : (b.any ? "one of " : "") + awaited_text(b);
       if (target.size() > 26) target = target.substr(0, 23) + "...";
       const bool one_line = lanes_.lane < roomy.lane;
       out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">{} \u2192 {}</text>", x,

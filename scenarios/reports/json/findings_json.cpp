@@ -59,6 +59,7 @@ void add_groups(FindingJson& json, const RunRecord& run) {
       if (const Call* open = part.progress.open) {
         member["open"] = open->name;
         if (open->seq >= 0) member["open_seq"] = open->seq;
+        if (open->error == Code::watchdog_timeout) member["failed"] = true;
         if (clock.has_date()) member["since"] = clock.iso(open->issued);
       }
       group["members"].push_back(std::move(member));

@@ -1,6 +1,7 @@
 #include "scenarios/reports/json/json_report.h"
 
 #include "core/base/fingerprint.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/fix_proof.h"
 #include "scenarios/text/printable_json.h"
 
@@ -18,7 +19,9 @@ Json blocked_json(const BlockedRank& b) {
   if (!b.group.empty()) json["group"] = b.group;
   if (!b.site.empty()) json["site"] = b.site;
   if (!b.purpose.empty()) json["purpose"] = text_of(b.purpose);
-  json["waits_for"] = b.waits_for;
+  constexpr std::size_t most = 1024;
+  json["waits_for"] = awaited_ranks(b, most);
+  if (const std::size_t all = awaited_count(b); all > most) json["waits_for_count"] = all;
   if (b.any) json["waits_for_any"] = true;
   json["since_ns"] = b.since.ns();
   return json;

@@ -1,6 +1,7 @@
 #include "scenarios/reports/json/trace_report.h"
 
 #include "core/base/fingerprint.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/reports/timeline_events.h"
 #include "scenarios/text/printable_json.h"
@@ -89,7 +90,7 @@ class Trace {
     add_details(args, call);
     if (call.state == CallState::failed || call.state == CallState::timed_out) args["error"] = name_of(call.error);
     if (const BlockedRank* b = blocked_entry(report_, event.rank, call.id)) {
-      if (!b->waits_for.empty()) args["waits_for"] = (b->any ? "one of " : "") + ranks_text(b->waits_for);
+      if (!b->awaits_nobody()) args["waits_for"] = (b->any ? "one of " : "") + awaited_text(*b);
       args["state"] = "blocked";
     }
     return args;

@@ -25,6 +25,14 @@ std::string undecided(const Report& report, const LogStory& story) {
       0);
 }
 
+// Where nothing says how many ranks the job has, those that the log names may not be all.
+std::string size_text(const Report& report, const LogStory& story) {
+  const std::size_t ranks = report.run.ranks.size();
+  if (ranks == 0) return "names no rank";
+  if (!story.knows_size) return fmt::format("names ranks up to {}", ranks - 1);
+  return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
+}
+
 std::string lines_of(std::string_view title, const std::vector<std::string>& lines) {
   if (lines.empty()) return {};
   std::string out = fmt::format("\n{}\n", title);
@@ -35,9 +43,7 @@ std::string lines_of(std::string_view title, const std::vector<std::string>& lin
 }  // namespace
 
 std::string render_logs(const Report& report, const LogStory& story) {
-  const std::size_t ranks = report.run.ranks.size();
-  std::string out = fmt::format("{}   {} rank{}\n\n", report.scenario->name, ranks == 0 ? "no" : std::to_string(ranks),
-                                ranks == 1 ? "" : "s");
+  std::string out = fmt::format("{}   {}\n\n", report.scenario->name, size_text(report, story));
   if (report.findings.empty()) out += undecided(report, story);
   for (const Diagnosis& d : report.findings) {
     if (&d != report.diagnosis()) out += "\n";

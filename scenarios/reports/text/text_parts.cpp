@@ -1,8 +1,9 @@
 #include "scenarios/reports/text/text_parts.h"
 
-#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/phase_text.h"
+#include "scenarios/reports/text/shared_lists.h"
 #include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
@@ -145,27 +146,23 @@ namespace {
 
 // `ranks` wait for all of `waits_for`, or for one of it that is not the waiting one itself.
 std::string target_text(std::vector<Rank> waits_for, bool any, const std::vector<Rank>& ranks) {
+  if (ranks.size() == 1) std::erase(waits_for, ranks.front());
   if (waits_for.empty()) return "nobody";
   if (!any) return ranks_within(waits_for, 40);
-  if (ranks.size() > 1) return "another of " + ranks_within(waits_for, 40);
-  waits_for.erase(std::remove(waits_for.begin(), waits_for.end(), ranks.front()), waits_for.end());
-  return "one of " + ranks_within(waits_for, 40);
+  return (ranks.size() > 1 ? "another of " : "one of ") + ranks_within(waits_for, 40);
 }
 
 }  // namespace
 
 std::string waits_section(const Report& report) {
   if (report.blocked.empty()) return {};
-  // Of those who wait for one of several the ranks hold also the waiting one: who waits in a circle is one row.
-  using Key = std::tuple<std::string, std::vector<Rank>, bool, std::string>;
+  // Of those who wait for one of several the list holds also the waiting one: who waits in a circle is one row.
+  using Key = std::tuple<std::string, int, bool, std::string>;
   Grouped<Key> groups;
-  for (const BlockedRank& b : report.blocked) {
-    std::vector<Rank> waits_for = b.waits_for;
-    if (b.any && waits_for.size() < most_listed)
-      waits_for.insert(std::lower_bound(waits_for.begin(), waits_for.end(), b.rank), b.rank);
-    groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), std::move(waits_for), b.any, b.why},
+  SharedLists lists;
+  for (const BlockedRank& b : report.blocked)
+    groups.add({fmt::format("{}{}{}", b.in, number_of(b.seq), place_of(b)), lists.number_of(b.waits_for), b.any, b.why},
                b.rank);
-  }
   const bool dumped = report.world.is_dumps();
   std::string out = report.run.deadlocked && dumped ? fmt::format("who waits for whom (nothing is recorded after {})\n",
                                                                   to_string(report.run.deadlock_at))
@@ -181,8 +178,8 @@ std::string waits_section(const Report& report) {
   }
   left = std::min<std::size_t>(left, 30);
   for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [what, waits_for, any, why] = groups.groups[i].first;
-    const std::string target = target_text(waits_for, any, groups.groups[i].second);
+    const auto& [what, list, any, why] = groups.groups[i].first;
+    const std::string target = target_text(lists[list], any, groups.groups[i].second);
     std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", ranks_within(groups.groups[i].second, 30), left,
                                    what + " ", middle + 1, target);
     const auto stem = line.find(what);
@@ -326,6 +323,7 @@ std::string state_section(const Report& report) {
 
 std::string places_section(const Report& report) {
   Grouped<std::string> groups;
+  std::set<std::pair<std::string, Rank>> told;
   std::set<std::string> of_blocked;
   for (const BlockedRank& b : report.blocked) of_blocked.insert(b.group);
   constexpr std::size_t most_named = 4;  // more are alike, and one row each would say less
@@ -333,10 +331,10 @@ std::string places_section(const Report& report) {
   const auto add = [&](Rank rank, const Call* call) {
     if (call == nullptr || !call->site.origin || call->site.origin->frames.empty()) return;
     const std::string group = names_group ? fmt::format(" of group {}", call->group) : std::string();
-    const std::string what = fmt::format("{}{}{}, {}", call->name, number_of(call->seq), group, place_text(call->site));
-    for (const auto& [known, ranks] : groups.groups)
-      if (known == what && std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return;
-    groups.add(what, rank);
+    const std::string_view phase = phase_text(call->site.phase);
+    const std::string what = fmt::format("{}{}{}, {}{}{}", call->name, number_of(call->seq), group, place_text(call->site),
+                                         phase.empty() ? "" : ", ", phase);
+    if (told.emplace(what, rank).second) groups.add(what, rank);
   };
   if (report.divergence)
     for (const Divergence::Entry& entry : report.divergence->entries) {

@@ -147,7 +147,7 @@ TEST(DiagnosePytorch, WritesAPageOfOneJobAndAFolderOfSeveral) {
   write_job(folder, "job_a_");
   const Ended one = run_pdsim({"diagnose", ".", "--html", "page.html"}, folder.path());
   EXPECT_EQ(one.status, 0) << one.problems;
-  EXPECT_NE(text_of(folder.path() / "page.html").find("<dt>who</dt><dd>rank 2: in no call since "), std::string::npos);
+  EXPECT_NE(text_of(folder.path() / "page.html").find("<dt>who</dt><dd>rank 2: no open call since "), std::string::npos);
   write_job(folder, "job_b_");
   const Ended two = run_pdsim({"diagnose", ".", "--html", "pages", "--json"}, folder.path());
   EXPECT_EQ(two.status, 0) << two.problems;

@@ -216,6 +216,34 @@ TEST(LogDiagnosis, AWatchdogThatStandsStillIsARankThatHung) {
             "rank-hung: 1");
 }
 
+TEST(LogDiagnosis, NamesAllMissingRanksOfAThousandAndMore) {
+  std::string log = watchdog(0, 10, "ALLREDUCE", 64, 12, 9);
+  for (int rank = 1; rank <= 1100; ++rank) log += dump_signal(rank, 9, 9);
+  const LogDiagnosis done = diagnosed(log);
+  EXPECT_EQ(done.report.diagnosis()->headline, "rank 0 waits in all_reduce #10, which only it called; ranks 1..1100 did not");
+}
+
+TEST(LogDiagnosis, SaysOfNobodyThatItCompletedACallThatNoLineProves) {
+  const auto line = [](int rank, int seq) {
+    const std::string all = watchdog(rank, seq, "ALLREDUCE", 64, seq, seq - 1);
+    return all.substr(0, all.find('\n') + 1);  // the timeout alone
+  };
+  const LogDiagnosis unproven = diagnosed(line(0, 10) + line(1, 12) + line(2, 12));
+  ASSERT_EQ(found(unproven), "hung-gpu: 0 (waiting 1, 2)");
+  const std::string text = render_logs(unproven.report, unproven.story);
+  EXPECT_EQ(text.find("completed"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 0 waits in all_reduce #10, and ranks 1, 2 wait in a later call, all_reduce"), std::string::npos)
+      << text;
+  const LogDiagnosis proven = diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 12, 9) + watchdog(1, 12, "ALLREDUCE", 64, 12, 11) +
+                                        watchdog(2, 12, "ALLREDUCE", 64, 12, 11));
+  EXPECT_EQ(proven.report.diagnosis()->headline, "rank 0 has not left all_reduce #10, which ranks 1, 2 have completed");
+}
+
+TEST(LogDiagnosis, TellsNoSizeOfTheJobThatNoLineTells) {
+  const LogDiagnosis done = diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 10, 9) + watchdog(2, 10, "ALLREDUCE", 64, 10, 9));
+  EXPECT_EQ(render_logs(done.report, done.story).substr(0, 29), "job.log   names ranks up to 2");
+}
+
 TEST(LogDiagnosis, OnlyConsequencesAreUndecided) {
   const LogDiagnosis done =
       diagnosed("[rank0]: RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.3]:41234\n");

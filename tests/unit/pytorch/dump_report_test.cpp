@@ -49,7 +49,7 @@ TEST(DumpReport, BeginsWithTheAnswer) {
   const std::string text = render_dumps(d->report);
   expect_part(text,
               "deadlock[missing-call]: ranks 0..2, 4..7 wait in all_reduce #6 for rank 3, which has not called it\n"
-              "  who     rank 3: in no call since ");
+              "  who     rank 3: no open call since ");
   expect_part(text, "\n  call    all_reduce #6 of group default_pg, train.py:15 in train_step, since ");
   expect_part(text, "\n  others  ranks 0..2, 4..7 wait in this call\n  next    while the job hangs, run `py-spy dump");
   EXPECT_LT(text.find("  next "), text.find("\nwhy\n"));
@@ -90,6 +90,33 @@ TEST(DumpReport, SaysThatAFileIsDamagedAndNotThatThereIsNone) {
   EXPECT_EQ(render_dumps(run->report).find("left no record"), std::string::npos);
 }
 
+TEST(DumpReport, SaysOfACallThatFailedThatItFailedAndNotThatRanksWaitInIt) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 4; ++r) {
+    ranks.push_back(DumpScript(r, 4).calls(5));
+    if (r == 3) continue;
+    ranks.back().call("nccl:all_reduce");
+    ranks.back().last().completed_ns = ranks.back().last().created_ns + 600'000'000'000;  // its timeout
+  }
+  const std::string text = render_dumps(diagnosed(ranks)->report);
+  expect_part(text, "\n  others  ranks 0..2 made this call, and it failed there\n");
+  expect_part(text, "all_reduce #6, failed");
+  expect_part(text, "  ranks 0..2 waited in all_reduce #6");
+  EXPECT_EQ(text.find("wait in"), std::string::npos) << text;
+}
+
+TEST(DumpReport, BlamesNoDeviceForACallThatNobodyElseHasLeft) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 4; ++r)
+    ranks.push_back(DumpScript(r, 4).group("1", "pair", {0, 3}).calls(5));
+  for (const std::size_t r : {0U, 3U}) ranks[r].in("1", "pair").call("nccl:all_reduce", EntryState::started);
+  for (const std::size_t r : {1U, 2U}) ranks[r].call("nccl:all_reduce", EntryState::started);
+  const auto d = diagnosed(ranks);
+  EXPECT_EQ(d->id(), "all-stuck");
+  EXPECT_TRUE(d->report.diagnosis()->ranks.empty());
+  EXPECT_EQ(d->headline(), "ranks 0, 3 are all in all_reduce #1, and it does not complete");
+}
+
 TEST(DumpReport, GivesGloosRetiredCallsForDoneOrFailed) {
   std::vector<DumpScript> ranks;
   for (Rank r = 0; r < 3; ++r) ranks.push_back(DumpScript(r, 3).calls(3, "gloo:all_reduce").retire());
@@ -111,7 +138,7 @@ TEST(DumpReport, InJsonHasGroupsAndTheNextStep) {
 TEST(DumpReport, AsAPageHasTheAnswerAndNoVerdict) {
   const auto d = diagnosed(one_missing());
   const std::string page = render_html(d->report, render_dumps(d->report));
-  expect_part(page, "<dt>who</dt><dd>rank 3: in no call since ");
+  expect_part(page, "<dt>who</dt><dd>rank 3: no open call since ");
   EXPECT_EQ(page.find("class=\"verdict"), std::string::npos);
 }
 

@@ -2,6 +2,7 @@
 
 #include "scenarios/records/pytorch/job.h"
 
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/reports/dumped/dump_report.h"
 #include "tests/unit/pytorch/dumps.h"
@@ -80,7 +81,8 @@ TEST(PytorchJob, NamesTheRankWithAnotherCall) {
   for (std::size_t r = 0; r < 4; ++r) ranks[r].call(r == 1 ? "nccl:broadcast" : "nccl:all_reduce", open);
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "collective-mismatch");
-  EXPECT_EQ(d->headline(), "rank 1 called broadcast, ranks 0, 2, 3 called all_reduce");
+  EXPECT_EQ(d->headline(), "rank 1 called broadcast at train.py:15 in train_step, where ranks 0, 2, 3 called all_reduce at train.py:15 in "
+            "train_step");
 }
 
 TEST(PytorchJob, NamesTheRankWithAnotherSize) {
@@ -152,9 +154,9 @@ TEST(PytorchJob, KeepsAReceiveFromAnybodyApartFromAPeerThatIsNotRecorded) {
   const auto d = diagnosed(ranks);
   ASSERT_EQ(d->report.blocked.size(), 2U);
   EXPECT_TRUE(d->report.blocked[0].any);
-  EXPECT_EQ(d->report.blocked[0].waits_for, (Ranks{1, 2}));
+  EXPECT_EQ(awaited_ranks(d->report.blocked[0]), (Ranks{1, 2}));
   EXPECT_FALSE(d->report.blocked[1].any);
-  EXPECT_EQ(d->report.blocked[1].waits_for, Ranks{});
+  EXPECT_EQ(awaited_ranks(d->report.blocked[1]), Ranks{});
 }
 
 TEST(PytorchJob, MatchesMessagesFromTheEndWhenTheRingForgotTheBeginning) {

@@ -2,6 +2,7 @@
 
 #include "scenarios/records/record_json.h"
 #include "scenarios/reports/text/text_report.h"
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/run/analyse.h"
 #include "scenarios/worlds/real_world.h"
 
@@ -44,7 +45,7 @@ TEST_F(RealDiagnosis, NamesTheMinorityOfARealMismatch) {
   EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{1});
   ASSERT_EQ(report.blocked.size(), 3U);
   EXPECT_EQ(report.blocked[1].in, "barrier");
-  EXPECT_EQ(report.blocked[0].waits_for, std::vector<Rank>{1});
+  EXPECT_EQ(awaited_ranks(report.blocked[0]), std::vector<Rank>{1});
   EXPECT_EQ(report.cycle, (std::vector<Rank>{0, 1}));
 }
 

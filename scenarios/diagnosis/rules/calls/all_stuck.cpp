@@ -27,19 +27,24 @@ namespace {
 
 // Of a dump: the device of every rank works on the call, or the call is old. Nobody can be named.
 std::optional<Diagnosis> stuck_in_dump(const Report& report) {
-  const Call* call = report.hang->end == HangEnd::nobody ? common_call(report, report.hang->nearest) : nullptr;
+  const bool is_end = report.hang->end == HangEnd::nobody || report.hang->end == HangEnd::in_call;
+  const std::vector<Rank>& sitting = report.hang->end == HangEnd::nobody ? report.hang->nearest : report.hang->ends;
+  const Call* call = is_end ? common_call(report, sitting) : nullptr;
   if (call == nullptr) return std::nullopt;
-  const std::vector<Rank>& ranks = report.hang->nearest;
+  std::vector<Rank> everybody;
+  for (const BlockedRank& b : report.blocked) everybody.push_back(b.rank);
+  const std::vector<Rank> ranks = ranks_in(report, everybody, *call);
+  if (ranks.size() < 2) return std::nullopt;
   Diagnosis d;
-  d.waiting = ranks;
+  d.waiting = report.hang->end == HangEnd::nobody ? ranks : report.hang->waiting;
+  for (const Rank rank : ranks) add_once(d.waiting, rank);
+  std::sort(d.waiting.begin(), d.waiting.end());
   d.headline = fmt::format("{} in {}, and it does not complete", who(ranks, "is", "are all"), name_and_number(*call));
   d.cause = fmt::format("{} was called by every rank of its group and does not complete", number_and_group(*call));
   d.why = fmt::format(
-      "Every rank of group {} has called {}{}{}, and the records agree up to it. What is missing is below the program: "
-      "a message, a "
-      "link, a device.{}",
+      "Every rank of group {} has called {}{}{}{}. So what is missing is below the program: a message, a link, a device.{}",
       call->group, name_and_number(*call), at_place(*call), call->state == CallState::started ? " and started it" : "",
-      age_sentence(report));
+      report.findings.empty() ? ", and the records agree up to it" : "", age_sentence(report));
   d.fix =
       "check the network between these ranks and their devices (NCCL_DEBUG=INFO, the kernel's log for Xid errors); the "
       "calls of the ranks agree";

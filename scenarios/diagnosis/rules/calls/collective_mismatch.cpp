@@ -6,6 +6,7 @@
 #include "scenarios/diagnosis/rules/calls/lone_forward.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
 #include "scenarios/diagnosis/rules/calls/part_sizes.h"
+#include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 #include "scenarios/diagnosis/rules/calls/sharded_calls.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
@@ -194,6 +195,13 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
   d.fix = by_argument ? fmt::format("pass the same {} on every rank", differs)
                       : "make every rank of the group issue the same collectives in the same order";
   const Site &here = culprit.call->site, &there = other.call->site;
+  if (const std::string mine_at = place_text(here), theirs_at = place_text(there);
+      by_argument && !mine_at.empty() && !theirs_at.empty() && mine_at != theirs_at)
+    d.fix = fmt::format(
+        "if the calls at {} and {} are meant to be one, give it one {} on every rank{}; if they are two calls, let every rank "
+        "make both, in one order",
+        mine_at, theirs_at, differs,
+        at.field == DivergenceKind::count ? " (pad to the largest, or exchange the sizes first)" : "");
   if (by_argument && here.line != there.line && here.line > 0 && there.line > 0)
     d.fix = fmt::format(
         "if the calls at lines {} and {} are meant to be one, give it one {} on every rank{}; if they are two calls, let "
@@ -289,6 +297,7 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
 
 std::optional<Diagnosis> collective_mismatch(const Report& report) {
   std::optional<Diagnosis> found = other_calls(report, Face::met);
+  if (!found) found = recorded_calls(report, Face::met);
   if (!found) found = mismatch(report, Differs::operation);
   if (found && report.divergence) explain_units(*found, report, camps_of(report));
   return found;

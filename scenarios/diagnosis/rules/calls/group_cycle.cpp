@@ -1,5 +1,6 @@
 // Ranks wait for each other in a circle that leads through several process groups: each is in a call of one group, and would
 // make the call that another waits in only afterwards.
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/program_changes.h"
@@ -66,7 +67,7 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
     add_once(groups, {b->group});
     places.push_back(fmt::format("rank {} is in {}", rank, place_of(*b)));
     d.ranks.push_back(rank);
-    d.evidence.push_back({rank, b->call, fmt::format("in {}, for {}", place_of(*b), ranks_text(b->waits_for))});
+    d.evidence.push_back({rank, b->call, fmt::format("in {}, for {}", place_of(*b), awaited_text(*b))});
     d.inevitable_at = std::max(d.inevitable_at, b->since);
     if (const Call* call = call_by_id(log_of(report.run, rank), b->call))
       add_span(d, report, call->site.line, call->site.column, fmt::format("rank {} is here", rank), d.spans.empty());

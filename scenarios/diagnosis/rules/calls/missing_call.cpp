@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
+#include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 #include "scenarios/diagnosis/rules/init/late_to_init.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
@@ -105,6 +106,7 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
 }  // namespace
 
 std::optional<Diagnosis> missing_call(const Report& report) {
+  if (std::optional<Diagnosis> found = recorded_calls(report, Face::missing)) return found;
   if (report.hang) return missing_from_dump(report);
   if (std::optional<Diagnosis> found = other_calls(report, Face::missing)) return found;
   if (report.outcome != Outcome::ok)

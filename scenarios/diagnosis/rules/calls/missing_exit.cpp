@@ -130,11 +130,10 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
   d.evidence.push_back(evidence_of(one, *done, fmt::format("left {} at {}", what, to_string(done->finished))));
   d.headline =
       fmt::format("{} never left {}, which {} left", ranks_text(inside->stuck), what, ranks_text(inside->left));
-  d.cause = fmt::format("all ranks entered {}, and {} did not come out of it", what, ranks_text(inside->stuck));
+  d.cause = fmt::format("all ranks of the group entered {}, and {} did not come out of it", what, ranks_text(inside->stuck));
   d.why = fmt::format(
-      "Every rank made this call with the same arguments. For {} it is over; {} still in it: what they need from the "
-      "others did not reach them, and nobody recorded why. The others are now waiting in a later call for ranks that will not "
-      "coming.",
+      "Every rank of the group made this call with the same arguments. For {} it is over; {} still in it: what they need from "
+      "the others did not reach them, and nobody recorded why. Later calls that need them cannot complete either.",
       ranks_text(inside->left), who(inside->stuck, "is", "are"));
   d.fix = fmt::format("look at the network and the processes of {}; no change of the program helps",
                       ranks_text(inside->stuck));

@@ -72,7 +72,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
     last = std::max(last, b->since);
     d.ranks.push_back(rank);
     d.evidence.push_back(
-        {rank, b->call, fmt::format("in {} {} rank {}", call, call == "send" ? "to" : "from", b->waits_for.front())});
+        {rank, b->call, fmt::format("in {} {} rank {}", call, call == "send" ? "to" : "from", b->waits_for->front())});
     const Call* record = call_by_id(log_of(report.run, rank), b->call);
     if (record != nullptr && record->details->batch >= 0) return std::nullopt;  // it holds up no other call
     if (record != nullptr && d.spans.empty())

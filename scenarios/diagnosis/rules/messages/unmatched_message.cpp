@@ -149,7 +149,7 @@ std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
     for (const Call& call : log_of(report.run, rank).calls) {
       const bool is_open =
           b != nullptr && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
-      if (!is_open || !contains(hang.ends, call.peer) || !contains(b->waits_for, call.peer)) continue;
+      if (!is_open || !contains(hang.ends, call.peer) || !b->awaits(call.peer)) continue;
       const Unmatched u{rank, &call, counterpart_of(report, rank, call)};
       const bool fits = u.other.call != nullptr && !differs_in_size(call, *u.other.call);
       if (fits && hang.end != HangEnd::circle) continue;

@@ -1,8 +1,10 @@
 // Of dumps: the device of a rank stands in a call that all others have left, or does not start one that all others have started. The program
 // of that rank made the same calls as the others.
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -26,6 +28,30 @@ std::optional<Stand> stand_of(const Report& report) {
                stand.call->group == stand.waiting->group && stand.call->seq == stand.waiting->seq};
 }
 
+// What the record says of the other members of a call's group, those that it has a record of.
+struct Others {
+  std::vector<Rank> completed, unproven, open;  // unproven: they went on, and no line says that it completed
+};
+
+Others others_in(const Report& report, const Call& call) {
+  Others others;
+  const GroupIndex groups(report.run);
+  for (const Rank rank : groups.members(call.group)) {
+    if (std::binary_search(report.hang->ends.begin(), report.hang->ends.end(), rank)) continue;
+    const RankLog& log = log_of(report.run, rank);
+    const Call* theirs = collective_at(log, call.group, call.seq);
+    const notes::GroupProgress* progress = progress_in(log, call.group);
+    if (theirs != nullptr && is_open_at(*theirs, moment_of(report.run))) {
+      others.open.push_back(rank);
+    } else if ((theirs != nullptr && theirs->message.empty()) || (progress != nullptr && progress->completed >= call.seq)) {
+      others.completed.push_back(rank);
+    } else {
+      others.unproven.push_back(rank);
+    }
+  }
+  return others;
+}
+
 Diagnosis about(const Report& report, const Stand& stand) {
   const Hang& hang = *report.hang;
   Diagnosis d;
@@ -44,17 +70,32 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
   const std::optional<Stand> stand = stand_of(report);
   if (!stand || stand->is_same) return std::nullopt;
   const Hang& hang = *report.hang;
+  const Others others = others_in(report, *stand->call);
+  const bool has_nobody_left = others.completed.empty() && others.unproven.empty();
+  if (!others.open.empty() || (has_nobody_left && hang.ends.size() > 1)) return std::nullopt;
   Diagnosis d = about(report, *stand);
-  const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call);
-  d.headline = fmt::format("{} not left {}, which the others have completed", who(hang.ends, "has", "have"),
-                           name_and_number(*stand->call));
-  d.cause = fmt::format("{} of {} does not complete there, and is complete on the other ranks", what, culprits);
+  const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call),
+                    where = number_and_group(*stand->waiting);
+  const bool is_done = !others.completed.empty() && others.unproven.empty();
+  if (is_done) {
+    d.headline = fmt::format("{} not left {}, which {} completed", who(hang.ends, "has", "have"),
+                             name_and_number(*stand->call), who(others.completed, "has", "have"));
+    d.cause = fmt::format("{} of {} does not complete there, and {} completed it", what, culprits,
+                          who(others.completed, "has", "have"));
+  } else {
+    d.headline = fmt::format("{} in {}, and {} in a later call, {}", who(hang.ends, "waits", "wait"),
+                             name_and_number(*stand->call), who(hang.nearest, "waits", "wait"),
+                             name_and_number(*stand->waiting));
+    d.cause = fmt::format("{} of {} does not complete there, and {} gone on to {}", what, culprits,
+                          who(hang.nearest, "has", "have"), where);
+  }
   d.why = fmt::format(
-      "Every rank of the group called {}{}. The others have completed it and wait in {}; on {} it is still open, and "
-      "with it all later work "
-      "of that stream, although the program of {} went on. So the device is stuck in this call or in work that was "
-      "queued before it.{}",
-      what, at_place(*stand->call), number_and_group(*stand->waiting), culprits, culprits, age_sentence(report));
+      "{} called {}{}, and it is still open there, with all later work of that stream. {} in {}{}. So the device is stuck in "
+      "that call or in work that was queued before it.{}",
+      capitalised(culprits), what, at_place(*stand->call), capitalised(who(hang.nearest, "waits", "wait")), where,
+      is_done ? fmt::format("; {} completed {}", who(others.completed, "has", "have"), name_and_number(*stand->call))
+              : std::string(", and NCCL runs the calls of a group in order"),
+      age_sentence(report));
   d.fix = fmt::format(
       "look at the GPU of {}: nvidia-smi, the kernel's log for Xid errors, and what the program queued before this "
       "call",
@@ -73,9 +114,8 @@ std::optional<Diagnosis> not_started(const Report& report) {
                            name_and_number(*stand->call), who(hang.nearest, "has", "have"));
   d.cause = fmt::format("{} was queued on {} and has not started there", what, culprits);
   d.why = fmt::format(
-      "Every rank of the group called {}{}. {} started it on the device; on {} it is only queued, so something that "
-      "was queued before it on "
-      "that stream does not end: a kernel, a copy, or a wait for an event of another stream.{}",
+      "The ranks of the group called {}{}. {} started it on the device; on {} it is only queued, so something that was queued "
+      "before it on that stream does not end: a kernel, a copy, or a wait for an event of another stream.{}",
       what, at_place(*stand->call), capitalised(who(hang.nearest, "has", "have")), culprits, age_sentence(report));
   d.fix =
       fmt::format("find what {} queued before this call: kernels that do not end, waits for other streams", culprits);

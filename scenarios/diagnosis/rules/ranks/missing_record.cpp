@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -36,19 +37,25 @@ std::optional<Diagnosis> missing_record(const Report& report) {
   Diagnosis d;
   const BlockedRank* first = nullptr;
   std::vector<Rank> waiting;
+  const void* known = nullptr;  // the list that was looked through last, which all in one call share
   for (const BlockedRank& b : report.blocked) {
     if (report.hang && !std::binary_search(report.hang->nearest.begin(), report.hang->nearest.end(), b.rank)) continue;
+    const bool is_known = known != nullptr && known == &*b.waits_for;
     std::vector<Rank> unknown;
-    for (const Rank rank : b.waits_for)
-      if (has_no_record(report, rank)) unknown.push_back(rank);
-    if (unknown.empty()) continue;
+    if (!is_known)
+      std::copy_if(b.waits_for->begin(), b.waits_for->end(), std::back_inserter(unknown),
+                   [&](Rank rank) { return has_no_record(report, rank); });
+    if (!is_known && unknown.empty()) continue;
     if (first == nullptr) first = &b;
     if (b.in != first->in || b.seq != first->seq || b.group != first->group) continue;
-    for (const Rank rank : unknown) add_once(d.ranks, rank);
+    known = &*b.waits_for;
+    d.ranks.insert(d.ranks.end(), unknown.begin(), unknown.end());
     waiting.push_back(b.rank);
     if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("waits in {}", b.in)});
   }
   if (first == nullptr) return std::nullopt;
+  std::sort(d.ranks.begin(), d.ranks.end());
+  d.ranks.erase(std::unique(d.ranks.begin(), d.ranks.end()), d.ranks.end());
   const std::string what = first->seq >= 0 ? fmt::format("{} #{}", first->in, first->seq) : first->in;
   const std::string unknown = ranks_text(d.ranks);
   const bool damaged = std::all_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return is_unreadable(report, r); });

@@ -1,4 +1,5 @@
 // One rank crashed or raised an error of its own; the others waited for it, or saw their connection close.
+#include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"
@@ -29,9 +30,11 @@ bool is_own(const Report& report, const RankError& e) {
 // Ranks that are blocked or failed only because somebody was gone.
 std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culprits) {
   std::vector<Rank> victims;
+  std::vector<Rank> sorted = culprits;
+  std::sort(sorted.begin(), sorted.end());
+  WaitsForOne waits(std::move(sorted));
   for (const BlockedRank& b : report.blocked)
-    if (std::any_of(b.waits_for.begin(), b.waits_for.end(), [&](Rank r) { return contains(culprits, r); }))
-      add_once(victims, b.rank);
+    if (waits(b)) victims.push_back(b.rank);
   for (const RankError& e : report.errors)
     if (!contains(culprits, e.rank) && (is_timeout(e.code) || is_consequence(e.code) || followed_a_peer(report, e)))
       add_once(victims, e.rank);

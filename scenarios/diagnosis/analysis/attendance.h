@@ -1,0 +1,40 @@
+// Which ranks made a collective, of the calls that somebody is asked about: looked up once for all, instead of in every log for every rank.
+//
+//   listed   the ranks whose record has the call, by rank, with the first such call of each
+//   account  of a dump that does not list it: whether the rank's own account of the group, or a later call behind lost ones, reaches as far
+//   cost     one walk over all calls; then O(log n) a question
+#pragma once
+
+#include "core/group/rank_program.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+class Attendance {
+ public:
+  using Row = std::vector<std::pair<Rank, const Call*>>;
+
+  // `asked`: of these calls only the group and number count. The run must outlive it.
+  Attendance(const RunRecord& run, const std::vector<const Call*>& asked);
+
+  const Row& made(const Call& call) const;
+  bool came_by_account(Rank rank, const Call& call) const;
+  // Its call with this group and number; null when it lists none.
+  const Call* of(Rank rank, const Call& call) const;
+
+ private:
+  struct Group {
+    std::map<Seq, Row> rows;
+    std::vector<std::pair<Rank, Seq>> reached;  // by rank: the newest number by account
+  };
+  void add(const RankLog& log);
+  const Group* group_of(const Call& call) const;
+  std::map<std::string_view, Group> groups_;
+  Row none_;
+};
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,226 @@
+#include "scenarios/diagnosis/analysis/recorded_difference.h"
+
+#include "scenarios/diagnosis/analysis/call_alignment.h"
+#include "scenarios/diagnosis/analysis/recorded_sequences.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pdsim::scenarios {
+namespace {
+
+constexpr std::size_t most_classes = 64, most_compared_classes = 8, most_searched_edits = 2000;
+
+using Sequence = RecordedSequence;
+
+RecordedCall reference_to(const Sequence& of, std::size_t at) { return {of.rank, of.calls[at]->id}; }
+
+// Which places of two sequences may be two places of one call.
+class PlaceTwins {
+ public:
+  PlaceTwins(const Sequence& mine, const Sequence& theirs)
+      : mine_(mine),
+        theirs_(theirs),
+        of_mine_(mine.places.begin(), mine.places.end()),
+        of_theirs_(theirs.places.begin(), theirs.places.end()) {}
+
+  int cost(std::size_t a, std::size_t b) const {
+    const int x = mine_.places[a], y = theirs_.places[b];
+    if (x == y) return 0;
+    constexpr int same_line = CallAlignment::alone + 1;  // less than two lone calls, and more than one
+    if (mine_.lines[a] >= 0 && mine_.lines[a] == theirs_.lines[b]) return same_line;
+    const Call &mine = *mine_.calls[a], &theirs = *theirs_.calls[b];
+    if (mine.name != theirs.name || of_theirs_.count(x) != 0 || of_mine_.count(y) != 0) return CallAlignment::never;
+    constexpr int same_arguments = 3, other_arguments = 5;
+    return mine.count == theirs.count && mine.dtype == theirs.dtype ? same_arguments : other_arguments;
+  }
+
+ private:
+  const Sequence &mine_, &theirs_;
+  std::set<int> of_mine_, of_theirs_;
+};
+
+// A call that only one of the two sequences has.
+struct LoneCall {
+  std::size_t in_path = 0, at = 0;  // at: in its sequence
+  int place = 0, line = -1;
+  bool is_mine = false, is_swapped = false;
+
+  bool may_be(const LoneCall& other) const { return place == other.place || (line >= 0 && line == other.line); }
+};
+
+class Comparison {
+ public:
+  Comparison(const Sequence& mine, const Sequence& theirs) : mine_(mine), theirs_(theirs) {
+    const PlaceTwins twins(mine, theirs);
+    path_ = align_calls(mine.calls.size(), theirs.calls.size(),
+                        [&](std::size_t a, std::size_t b) { return twins.cost(a, b); });
+    for (std::size_t i = 0; i < path_.size(); ++i) {
+      if (path_[i].is_pair()) {
+        end_of_pairs_ = i + 1;
+        continue;
+      }
+      const bool is_mine = path_[i].a != Aligned::none;
+      const std::size_t at = is_mine ? path_[i].a : path_[i].b;
+      const Sequence& of = is_mine ? mine : theirs;
+      lone_.push_back({i, at, of.places[at], of.lines[at], is_mine, false});
+    }
+  }
+
+  // Nothing where the two differ at most in how far they go.
+  std::optional<RecordedDifference> difference() {
+    if (lone_.empty()) return std::nullopt;
+    const std::size_t met = lone_.front().in_path;  // all before are pairs
+    if (met >= mine_.calls.size() || met >= theirs_.calls.size()) return std::nullopt;
+    RecordedDifference d;
+    d.mine = reference_to(mine_, met);
+    d.theirs = reference_to(theirs_, met);
+    if (lone_.size() <= most_searched_edits) find_swaps(d);
+    bool ends_apart[2] = {false, false};
+    for (const LoneCall& lone : lone_) {
+      if (lone.is_swapped) continue;
+      if (lone.in_path >= end_of_pairs_) {
+        ends_apart[lone.is_mine ? 0 : 1] = true;
+      } else {
+        add(lone.is_mine ? d.extra : d.left_out, lone);
+        last_apart_ = lone.in_path;
+      }
+    }
+    for (std::size_t i = last_apart_; i < path_.size(); ++i)
+      d.alike_after += path_[i].is_pair() && mine_.places[path_[i].a] == theirs_.places[path_[i].b] ? 1 : 0;
+    const bool one_sided = d.extra.empty() || d.left_out.empty();
+    const bool moved_alone = d.swapped.empty() || (d.extra.empty() && d.left_out.empty());
+    const bool any = !d.extra.empty() || !d.left_out.empty() || !d.swapped.empty();
+    const bool open_end = ends_apart[0] && ends_apart[1];
+    if (!any && !open_end) return std::nullopt;
+    d.is_sure = any && one_sided && moved_alone && !open_end;
+    return d;
+  }
+
+ private:
+  // Two neighbours in the other order: one pair stands between the same call of either side.
+  void find_swaps(RecordedDifference& d) {
+    for (std::size_t i = 0; i + 1 < lone_.size(); ++i) {
+      LoneCall &a = lone_[i], &b = lone_[i + 1];
+      if (a.is_swapped || a.is_mine == b.is_mine || !a.may_be(b) || b.in_path != a.in_path + 2) continue;
+      a.is_swapped = b.is_swapped = true;
+      const Aligned& between = path_[a.in_path + 1];
+      const LoneCall &mine = a.is_mine ? a : b, &theirs = a.is_mine ? b : a;
+      d.swapped.push_back(a.is_mine ? SwappedCalls{reference_to(mine_, mine.at), reference_to(theirs_, between.b)}
+                                    : SwappedCalls{reference_to(mine_, between.a), reference_to(theirs_, theirs.at)});
+      last_apart_ = std::max(last_apart_, b.in_path);
+    }
+  }
+
+  void add(std::vector<PlaceCalls>& to, const LoneCall& lone) const {
+    const Sequence& of = lone.is_mine ? mine_ : theirs_;
+    auto known = std::find_if(to.begin(), to.end(), [&](const PlaceCalls& c) { return c.place == lone.place; });
+    if (known == to.end()) known = to.insert(to.end(), {lone.place, reference_to(of, lone.at), {}});
+    known->numbers.push_back(of.calls[lone.at]->seq);
+  }
+
+  const Sequence &mine_, &theirs_;
+  std::vector<Aligned> path_;
+  std::vector<LoneCall> lone_;
+  std::size_t end_of_pairs_ = 0, last_apart_ = 0;
+};
+
+// Whether the calls that a side lacks are the last of their place that the other side makes.
+bool leaves_a_loop(const PlaceCalls& apart, const Sequence& with) {
+  std::vector<Seq> all;
+  for (std::size_t i = 0; i < with.calls.size(); ++i)
+    if (with.places[i] == apart.place) all.push_back(with.calls[i]->seq);
+  return all.size() > apart.numbers.size() &&
+         std::equal(apart.numbers.rbegin(), apart.numbers.rend(), all.rbegin());
+}
+
+void add_rounds(RecordedDifference& d, const std::vector<SequenceClass>& classes, const Sequence& mine, const Sequence& theirs) {
+  const std::vector<PlaceCalls>& apart = d.left_out.empty() ? d.extra : d.left_out;
+  if (!d.is_sure || apart.empty() || !leaves_a_loop(apart.front(), d.left_out.empty() ? mine : theirs)) return;
+  std::map<std::int64_t, std::vector<Rank>> rounds;
+  for (const SequenceClass& one : classes) {
+    const auto made = std::count(one.longest->places.begin(), one.longest->places.end(), apart.front().place);
+    std::vector<Rank>& ranks = rounds[made];
+    ranks.insert(ranks.end(), one.ranks.begin(), one.ranks.end());
+    std::sort(ranks.begin(), ranks.end());
+  }
+  d.rounds = PlaceRounds{apart.front().first, {rounds.begin(), rounds.end()}};
+}
+
+// How many ranks of other groups run the same program as this sequence: theirs agrees with it as far as both go, and farther than `met`.
+std::size_t alike_elsewhere(const std::vector<GroupSequences>& groups, const GroupSequences& of, const Sequence& like,
+                            std::size_t met) {
+  std::size_t ranks = 0;
+  for (const GroupSequences& group : groups) {
+    if (&group == &of || group.first != of.first) continue;
+    for (const Sequence& sequence : group.sequences) {
+      const std::size_t both = std::min(sequence.places.size(), like.places.size());
+      ranks += both > met && std::equal(like.places.begin(), like.places.begin() + static_cast<std::ptrdiff_t>(both),
+                                        sequence.places.begin())
+                   ? 1
+                   : 0;
+    }
+  }
+  return ranks;
+}
+
+Time issued_at(const Sequence& of, const RecordedCall& call) {
+  const auto it = std::find_if(of.calls.begin(), of.calls.end(), [&](const Call* c) { return c->id == call.id; });
+  return (*it)->issued;
+}
+
+// Of two classes of a group. In a tie the ranks of other groups that run the same program decide.
+std::optional<RecordedDifference> difference_of(const std::vector<GroupSequences>& groups, const GroupSequences& group,
+                                                SequenceClass mine, SequenceClass theirs) {
+  std::optional<RecordedDifference> found = Comparison(*mine.longest, *theirs.longest).difference();
+  if (!found) return found;
+  bool tie = mine.ranks.size() == theirs.ranks.size();
+  if (tie) {
+    const auto met = static_cast<std::size_t>(
+        std::mismatch(mine.longest->places.begin(), mine.longest->places.end(), theirs.longest->places.begin(),
+                      theirs.longest->places.end())
+            .first -
+        mine.longest->places.begin());
+    const std::size_t like_mine = alike_elsewhere(groups, group, *mine.longest, met),
+                      like_theirs = alike_elsewhere(groups, group, *theirs.longest, met);
+    tie = like_mine == like_theirs;
+    if (like_mine > like_theirs) {
+      std::swap(mine, theirs);
+      found = Comparison(*mine.longest, *theirs.longest).difference();
+      if (!found) return found;
+    }
+  }
+  found->group = group.group;
+  found->first_number = group.first;
+  found->culprits = mine.ranks;
+  found->others = theirs.ranks;
+  found->tie = tie;
+  return found;
+}
+
+}  // namespace
+
+std::optional<RecordedDifference> recorded_difference(const RunRecord& run) {
+  std::optional<RecordedDifference> first;
+  Time first_at = Time::max();
+  const std::vector<GroupSequences> groups = recorded_sequences(run);
+  for (const GroupSequences& group : groups) {
+    const std::vector<SequenceClass> classes = group.classes(most_classes);
+    for (std::size_t c = 1; c < std::min(classes.size(), most_compared_classes); ++c) {
+      std::optional<RecordedDifference> found = difference_of(groups, group, classes[c], classes.front());
+      if (!found) continue;
+      const bool is_swapped = found->culprits != classes[c].ranks;
+      const Sequence &mine = *(is_swapped ? classes.front() : classes[c]).longest,
+                     &theirs = *(is_swapped ? classes[c] : classes.front()).longest;
+      const Time met = std::min(issued_at(mine, found->mine), issued_at(theirs, found->theirs));
+      if (first && first_at <= met) continue;
+      add_rounds(*found, classes, mine, theirs);
+      first = std::move(found);
+      first_at = met;
+    }
+  }
+  return first;
+}
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,179 @@
+#include "scenarios/diagnosis/rules/calls/recorded_calls.h"
+
+#include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+const Call& recorded(const Report& report, const RecordedCall& call) {
+  return *call_by_id(log_of(report.run, call.rank), call.id);
+}
+
+// "all_reduce (gradient bucket) at train.py:15 in step"; without frames by its size.
+std::string placed(const Call& call) {
+  const std::string place = place_text(call.site);
+  if (!place.empty()) return fmt::format("{} at {}", call_text(call), place);
+  return call.count >= 0 ? fmt::format("{} of {} elements", call_text(call), call.count) : call_text(call);
+}
+
+// "#4", "#4 to #7", "#4, #9"
+std::string numbers_text(const std::vector<Seq>& numbers) {
+  const bool in_a_row = numbers.back() - numbers.front() == static_cast<Seq>(numbers.size()) - 1;
+  if (numbers.size() > 2 && in_a_row) return fmt::format("#{} to #{}", numbers.front(), numbers.back());
+  std::vector<std::string> texts;
+  for (const Seq number : numbers) texts.push_back(fmt::format("#{}", number));
+  return list_text(texts);
+}
+
+std::string count_text(const std::vector<PlaceCalls>& calls) {
+  std::size_t count = 0;
+  for (const PlaceCalls& c : calls) count += c.numbers.size();
+  return count == 1 ? std::string("a call") : fmt::format("{} calls", count);
+}
+
+std::string places_of(const Report& report, const std::vector<PlaceCalls>& calls) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(most, calls.size()); ++i)
+    texts.push_back(fmt::format("{} ({})", placed(recorded(report, calls[i].first)), numbers_text(calls[i].numbers)));
+  const std::string more = calls.size() > most ? fmt::format(" and {} more places", calls.size() - most) : "";
+  return fmt::format("{}{}", fmt::join(texts, ", "), more);
+}
+
+std::string headline_of(const Report& report, const RecordedDifference& d) {
+  const std::string mine = ranks_text(d.culprits), theirs = ranks_text(d.others);
+  if (d.is_sure && !d.swapped.empty()) {
+    const SwappedCalls& swap = d.swapped.front();
+    return fmt::format("{} these two in the other order: {} first, where {} first {}", who(d.culprits, "made", "made"),
+                       placed(recorded(report, swap.mine)), who(d.others, "made", "made"),
+                       placed(recorded(report, swap.theirs)));
+  }
+  if (d.is_sure && d.left_out.empty())
+    return fmt::format("{} {} that {} did not make: {}", who(d.culprits, "made", "made"), count_text(d.extra), theirs,
+                       places_of(report, d.extra));
+  if (d.is_sure)
+    return fmt::format("{} out {} that {} made: {}", who(d.culprits, "left", "left"), count_text(d.left_out), theirs,
+                       places_of(report, d.left_out));
+  return fmt::format("{} {}, where {} {}", who(d.culprits, "called", "called"), placed(recorded(report, d.mine)),
+                     who(d.others, "called", "called"), placed(recorded(report, d.theirs)));
+}
+
+std::string rounds_text(const Report& report, const RecordedDifference& d) {
+  if (!d.rounds) return {};
+  std::vector<std::string> parts;
+  for (const auto& [number, ranks] : d.rounds->ranks_by_rounds)
+    parts.push_back(fmt::format("{} time{} on {}", number, number == 1 ? "" : "s", ranks_text(ranks)));
+  const std::string since = d.first_number > 1 ? fmt::format(" since #{}, where the records begin", d.first_number) : "";
+  return fmt::format("The ranks left the loop around {} after different numbers of rounds: it was called {}{}. ",
+                     placed(recorded(report, d.rounds->call)), fmt::join(parts, ", "), since);
+}
+
+std::string why_of(const Report& report, const RecordedDifference& d) {
+  const Call &mine = recorded(report, d.mine), &theirs = recorded(report, d.theirs);
+  std::string why = rounds_text(report, d);
+  why += fmt::format(
+      "The collectives of a group have no names: the n-th call of one rank meets the n-th call of every other. At #{} of "
+      "group {} {} of rank {} met {} of rank {}",
+      mine.seq, d.group, placed(mine), d.my_rank(), placed(theirs), d.their_rank());
+  why += d.is_sure && d.swapped.empty() ? ", and all that follows is shifted." : ".";
+  const bool fits = same_call(mine, theirs);
+  if (fits && report.outcome == Outcome::ok)
+    why += " Operation, size and element type agree, so nothing was refused and nothing was reported: the values of "
+           "different calls are mixed on every rank.";
+  else if (fits)
+    why += " Operation, size and element type agree there, so that pair could complete, with values of two different calls; "
+           "the ranks stop only where something differs, or where one has no call left.";
+  if (d.first_number > 1) why += fmt::format(" The records that all ranks have begin at #{}.", d.first_number);
+  if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
+  return why;
+}
+
+void write_fix(Diagnosis& found, const RecordedDifference& d) {
+  const std::string ranks = ranks_text(d.culprits);
+  if (d.is_sure && !d.swapped.empty()) {
+    found.fix = "give these calls one order on every rank";
+    found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
+  } else if (d.is_sure && d.left_out.empty()) {
+    found.fix = fmt::format("take what only {} called out of the branch that leads there, or let every rank make it", ranks);
+    found.fix_lines = {"a helper that ends in a collective (save, log, evaluate) is called on every rank; inside of it, rank 0 "
+                       "alone writes"};
+  } else if (d.is_sure) {
+    found.fix = fmt::format("let {} make these calls too, with an empty tensor where there is nothing to send, or no rank", ranks);
+    found.fix_lines = {"a rank that decides alone (no data, an early stop, an exception) tells the others first: all_reduce the "
+                       "decision, then all go on or none"};
+  } else {
+    found.fix = "let every rank of the group make the same calls in the same order: start at these two places, and at the "
+                "branch that leads to them";
+  }
+}
+
+bool is_about_buffers(const Call& call) { return call.purpose.kind == PurposeKind::buffers; }
+
+// Whether the hang that is being explained is in this group, or ends with ranks that went apart in it.
+bool concerns(const Report& report, const RecordedDifference& d) {
+  if (!report.hang) return true;
+  const Call* call = common_call(report, report.hang->nearest);
+  if (call != nullptr && call->group == d.group) return true;
+  const auto is_apart = [&](Rank r) { return contains(d.culprits, r) || contains(d.others, r); };
+  return call == nullptr && std::all_of(report.hang->ends.begin(), report.hang->ends.end(), is_apart);
+}
+
+bool has_face(const Report& report, const RecordedDifference& d, Face face) {
+  const bool fits = same_call(recorded(report, d.mine), recorded(report, d.theirs));
+  const Seq met = recorded(report, d.mine).seq;
+  const bool shows = report.divergence && report.divergence->group == d.group && report.divergence->seq == met;
+  if (!d.is_sure && (fits || (report.outcome == Outcome::ok && !shows))) return false;  // it may be one call of two places
+  if (d.is_sure && report.outcome == Outcome::ok && !is_silent_mix(d)) return false;
+  const bool only_left_out = d.is_sure && d.extra.empty() && d.swapped.empty();
+  const bool is_missing = only_left_out && fits && report.outcome != Outcome::ok;
+  return (face == Face::missing) == is_missing;
+}
+
+}  // namespace
+
+bool is_silent_mix(const RecordedDifference& d) {
+  constexpr std::size_t enough = 3;  // calls that meet again, so that it was no chance
+  return d.is_sure && d.alike_after >= enough;
+}
+
+std::optional<Diagnosis> recorded_calls(const Report& report, Face face) {
+  if (!report.recorded || !concerns(report, *report.recorded) || !has_face(report, *report.recorded, face)) return std::nullopt;
+  const RecordedDifference& d = *report.recorded;
+  const Call &mine = recorded(report, d.mine), &theirs = recorded(report, d.theirs);
+  if (!d.is_sure && (is_about_buffers(mine) || is_about_buffers(theirs))) return std::nullopt;  // lone_forward.h
+  Diagnosis found;
+  found.ranks = d.culprits;
+  if (d.tie) found.ranks.insert(found.ranks.end(), d.others.begin(), d.others.end());
+  std::sort(found.ranks.begin(), found.ranks.end());
+  if (report.hang)
+    std::set_difference(report.hang->waiting.begin(), report.hang->waiting.end(), found.ranks.begin(), found.ranks.end(),
+                        std::back_inserter(found.waiting));
+  found.headline = headline_of(report, d);
+  found.cause = fmt::format("{}; so #{} of group {} is {} on rank {} and {} on rank {}", found.headline, mine.seq, d.group,
+                            placed(mine), d.my_rank(), placed(theirs), d.their_rank());
+  found.why = why_of(report, d);
+  write_fix(found, d);
+  found.evidence.push_back(evidence_of(d.my_rank(), mine, fmt::format("#{}: {}", mine.seq, placed(mine))));
+  found.evidence.push_back(evidence_of(d.their_rank(), theirs, fmt::format("#{}: {}", theirs.seq, placed(theirs))));
+  for (const std::vector<PlaceCalls>* apart : {&d.extra, &d.left_out})
+    for (std::size_t i = 0; i < std::min<std::size_t>(apart->size(), 4); ++i) {
+      const PlaceCalls& calls = (*apart)[i];
+      if (calls.first.id == d.mine.id && calls.first.rank == d.mine.rank) continue;
+      if (calls.first.id == d.theirs.id && calls.first.rank == d.theirs.rank) continue;
+      found.evidence.push_back(evidence_of(calls.first.rank, recorded(report, calls.first),
+                                    fmt::format("{}: {}", numbers_text(calls.numbers), placed(recorded(report, calls.first)))));
+    }
+  found.inevitable_at = std::max(mine.issued, theirs.issued);
+  return found;
+}
+
+}  // namespace pdsim::scenarios::diagnoses

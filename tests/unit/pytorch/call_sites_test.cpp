@@ -1,0 +1,168 @@
+// Dumps whose ranks made their calls from different places: what was inserted, left out or swapped, whether or not anything hung.
+
+#include "scenarios/reports/dumped/dump_report.h"
+#include "tests/unit/pytorch/dumps.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::pytorch {
+namespace {
+
+using Culprits = std::vector<Rank>;
+
+// A letter is a call of one place: a and A are line 10 of train.py. Capitals are open.
+DumpScript made(Rank rank, int ranks, const std::string& calls) {
+  DumpScript script(rank, ranks);
+  for (const char letter : calls) {
+    const bool is_open = letter >= 'A' && letter <= 'Z';
+    const int place = is_open ? letter - 'A' : letter - 'a';
+    script.call("nccl:all_reduce", is_open ? EntryState::scheduled : EntryState::completed, {4});
+    script.last().frames = std::vector<Frame>{{"all_reduce", "/opt/lib/torch/distributed/distributed_c10d.py", 2696},
+                                              {std::string("f_") + static_cast<char>('a' + place), "train.py", 10 + place}};
+  }
+  return script;
+}
+
+std::unique_ptr<Diagnosed> job(const std::vector<std::string>& calls) {
+  std::vector<DumpScript> ranks;
+  for (std::size_t r = 0; r < calls.size(); ++r)
+    ranks.push_back(made(static_cast<Rank>(r), static_cast<int>(calls.size()), calls[r]));
+  return diagnosed(ranks);
+}
+
+TEST(CallSites, OfASilentInsertionAreAFinding) {
+  const auto d = job({"ababababab", "ababababab", "ababxyabababa", "abababab"});
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.outcome, Outcome::ok);
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{2});
+  EXPECT_EQ(d->headline(),
+            "rank 2 made 2 calls that ranks 0, 1, 3 did not make: all_reduce at train.py:33 in f_x (#5), all_reduce at "
+            "train.py:34 in f_y (#6)");
+  EXPECT_NE(d->report.diagnosis()->why.find("the values of different calls are mixed"), std::string::npos);
+  EXPECT_EQ(render_dumps(d->report).find("same count"), std::string::npos);
+}
+
+TEST(CallSites, OfALoopThatARankLeftEarlySayHowOftenEachRankWentRound) {
+  const auto d = job({"abababcdefg", "ababcdefg", "abababcdefg", "abababcdefg"});
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{1});
+  EXPECT_NE(d->headline().find("rank 1 left out 2 calls that ranks 0, 2, 3 made: "), std::string::npos) << d->headline();
+  EXPECT_NE(d->report.diagnosis()->why.find("it was called 2 times on rank 1, 3 times on ranks 0, 2, 3"), std::string::npos)
+      << d->report.diagnosis()->why;
+}
+
+TEST(CallSites, OfASwapNameBothCalls) {
+  const auto d = job({"abcabcabc", "abcacbabc", "abcabcabc"});
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{1});
+  EXPECT_EQ(d->headline(),
+            "rank 1 made these two in the other order: all_reduce at train.py:12 in f_c first, where ranks 0, 2 made first "
+            "all_reduce at train.py:11 in f_b");
+}
+
+TEST(CallSites, OfASwapAreThoseOfTheFunctionsThatMakeTheCalls) {
+  const std::vector<std::string> calls{"abcabcabcabc", "abcacbabcabc", "abcabcabcabc"};
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 3; ++r) {
+    DumpScript script = made(r, 3, "");
+    for (std::size_t i = 0; i < calls[static_cast<std::size_t>(r)].size(); ++i) {
+      const char letter = calls[static_cast<std::size_t>(r)][i];
+      const bool is_branch = r == 1 && (i == 4 || i == 5);  // of another line of the loop
+      script.call("nccl:all_reduce");
+      script.last().frames =
+          std::vector<Frame>{{std::string("f_") + letter, "train.py", 10 + letter - 'a'}, {"main", "train.py", is_branch ? 40 : 50 + letter}};
+    }
+    ranks.push_back(script);
+  }
+  const auto d = diagnosed(ranks);
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{1});
+  EXPECT_NE(d->headline().find("rank 1 made these two in the other order"), std::string::npos) << d->headline();
+}
+
+TEST(CallSites, ThatBothMakeOneCallEachFromTheirOwnPlaceAreOneCall) {
+  EXPECT_EQ(job({"axbaxbaxb", "aybaybayb", "aybaybayb"})->id(), "");
+}
+
+TEST(CallSites, OfBranchesThatEveryRankTakesAtTimesAreNoFinding) {
+  EXPECT_EQ(job({"cacbcacacb", "cbcbcacbca", "cacacbcbca"})->id(), "");
+}
+
+TEST(CallSites, OfRanksThatAreOnlyAheadAreNoFinding) { EXPECT_EQ(job({"ababab", "abab", "aba"})->id(), ""); }
+
+TEST(CallSites, WhoseSizesDifferAreTwoCallsAndNotOneOfTwoSizes) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 3; ++r) ranks.push_back(made(r, 3, r == 2 ? "ababX" : "ababA"));
+  ranks[2].last().input_sizes = {{9}};
+  const auto d = diagnosed(ranks);
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{2});
+  EXPECT_EQ(d->headline(),
+            "rank 2 called all_reduce at train.py:33 in f_x, where ranks 0, 1 called all_reduce at train.py:10 in f_a");
+  EXPECT_EQ(render_dumps(d->report).find("pass the same"), std::string::npos);
+}
+
+TEST(CallSites, AreComparedFromTheFirstCallThatAllRecordsHold) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 4; ++r) {
+    ranks.push_back(made(r, 4, r == 3 ? "ababababcxababab" : "ababababcababab"));
+    ranks.back().forget(static_cast<std::size_t>(2 + r));
+  }
+  const auto d = diagnosed(ranks);
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{3});
+  EXPECT_NE(d->report.diagnosis()->why.find("begin at #6"), std::string::npos) << d->report.diagnosis()->why;
+}
+
+TEST(CallSites, OfASilentCauseComeBeforeTheHangThatFollowed) {
+  const auto d = job({"abababaB", "abababaB", "abxababab", "abababaB"});
+  ASSERT_GE(d->report.findings.size(), 1U);
+  EXPECT_EQ(d->report.findings.front().ranks, Culprits{2});
+  EXPECT_NE(d->headline().find("f_x (#3)"), std::string::npos) << d->headline();
+}
+
+TEST(CallSites, SayThePartOfTheTrainingAroundThem) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 3; ++r) ranks.push_back(made(r, 3, r == 2 ? "ab" : "abA"));
+  for (const std::size_t r : {0U, 1U})
+    ranks[r].last().frames = std::vector<Frame>{{"all_reduce", "/opt/lib/torch/distributed/distributed_c10d.py", 2696},
+                                                {"hook", "train.py", 30},
+                                                {"_engine_run_backward", "/opt/lib/torch/autograd/graph.py", 825},
+                                                {"step", "train.py", 41}};
+  const std::string text = render_dumps(diagnosed(ranks)->report);
+  EXPECT_NE(text.find("train.py:30 in hook, in the backward pass, since"), std::string::npos) << text;
+}
+
+TEST(CallSites, InAGroupOfTwoAreThoseOfTheOtherGroupsOfOneProgram) {
+  std::vector<DumpScript> ranks;
+  for (Rank r = 0; r < 4; ++r) {
+    const std::int64_t first = r / 2 * 2;
+    DumpScript script = made(r, 4, "");
+    script.group("1", "tp", {first, first + 1}).in("1", "tp");
+    for (const char letter : std::string(r == 3 ? "ababaababab" : "abababababab")) {
+      script.call("nccl:all_reduce");
+      script.last().frames = std::vector<Frame>{{std::string("f_") + letter, "train.py", 10 + letter - 'a'}};
+    }
+    ranks.push_back(script);
+  }
+  const auto d = diagnosed(ranks);
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{3});
+  EXPECT_NE(d->headline().find("rank 3 left out a call that rank 2 made: all_reduce at train.py:11 in f_b"), std::string::npos)
+      << d->headline();
+}
+
+TEST(CallSites, OfThousandsOfRanksAreComparedByTheirClasses) {
+  std::vector<std::string> calls(600, "abababababab");
+  calls[77] = "ababxabababab";
+  const auto d = job(calls);
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{77});
+}
+
+}  // namespace
+}  // namespace pdsim::scenarios::pytorch
