@@ -29,7 +29,7 @@ MpiCommunicator::MpiCommunicator(Runtime& runtime, std::shared_ptr<MpiJob> job, 
       transport_(job_->engine(), group, timeout, false) {}
 
 MpiCommunicator::~MpiCommunicator() {
-  abort_library({Code::cancelled, "the group was destroyed", {}});
+  abort({Code::cancelled, "the group was destroyed", {}});
   (void)job_->engine().call([this] {
     MPI_Comm_free(&group_.plans);
     MPI_Comm_free(&group_.comm);

@@ -144,7 +144,7 @@ void start_messages(MpiEngine& engine, const MpiGroup& group, std::span<const Me
   if (Status health = engine.health(); !health.ok()) return done(std::move(health));
   auto operation = std::make_unique<RoundInFlight>(engine, deadline, std::move(done));
   const Status status = operation->start(group, round, whom);
-  if (!status.ok()) return operation->abort(status.error());
+  if (!status.ok()) return operation->fail(status.error());
   if (!operation->poll()) engine.add(std::move(operation));
 }
 

@@ -42,7 +42,7 @@ NcclCommunicator::NcclCommunicator(Runtime& runtime, Parts parts)
       transport_(parts_.job->engine(), parts_.plans, parts_.rank, parts_.size, parts_.timeout) {}
 
 NcclCommunicator::~NcclCommunicator() {
-  abort_library({Code::cancelled, "the group was destroyed", {}});
+  abort({Code::cancelled, "the group was destroyed", {}});
   (void)parts_.job->engine().call([this] {
     for (std::future<void>& closed : parts_.group->close()) parts_.job->wait_at_end_for(std::move(closed));
     return Status{};
