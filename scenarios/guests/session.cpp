@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -309,7 +310,9 @@ void Session::stay_silent(const Silence& silence) {
 
 ProgramResult Session::result_of(const Ended& how) {
   if (how.signal != 0) {
-    ProgramResult died{Error{Code::rank_crashed, fmt::format("the process was ended by signal {}", how.signal), {}}};
+    ProgramResult died{Error{Code::rank_crashed,
+                             fmt::format("the process was ended by signal {} ({})", how.signal, strsignal(how.signal)),
+                             {{"signal", std::to_string(how.signal)}}}};
     died.died = true;
     return died;
   }

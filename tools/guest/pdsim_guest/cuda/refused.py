@@ -95,5 +95,6 @@ def _refuse(module: Any, module_name: str) -> None:
         former = getattr(module, name, None)
         if isinstance(former, type):  # stays a class, for isinstance
             former.__init__ = _Constructor(f"{module_name}.{name}", former.__init__)  # type: ignore[misc]
+            former.__new__ = staticmethod(_Refused(f"{module_name}.{name}", former.__new__))  # 2.x's raises without a GPU
         elif former is not None:
             setattr(module, name, _Refused(f"{module_name}.{name}", former))

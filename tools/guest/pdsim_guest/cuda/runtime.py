@@ -27,16 +27,9 @@ def _state(device: Any = "cuda") -> Any:
     return torch.zeros(16, dtype=torch.uint8)
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    return None
-
-
-def _zero(*args: Any, **kwargs: Any) -> int:
-    return 0
-
-
-def _no_figures(*args: Any, **kwargs: Any) -> Dict[str, int]:
-    return {}
+def _giving(value: Any) -> Any:
+    """A function of its own for each name: PyTorch 2.x refuses two names of one object when it imports its compiler, as DDP does there."""
+    return lambda *args, **kwargs: value
 
 
 def _states() -> List[Any]:
@@ -53,8 +46,8 @@ initial_seed temperature power_draw""".split()
 harmless = {*_without_effect, "is_initialized", "initial_seed", "get_rng_state", "get_rng_state_all"}
 
 functions: Dict[str, Any] = {
-    **{name: _nothing for name in _without_effect},
-    **{name: _zero for name in _figures},
+    **{name: _giving(None) for name in _without_effect},
+    **{name: _giving(0) for name in _figures},
     "is_available": lambda: devices.count() > 0,
     "is_initialized": lambda: True,
     "is_bf16_supported": lambda *unused: True,
@@ -68,8 +61,8 @@ functions: Dict[str, Any] = {
     "get_arch_list": list,
     "can_device_access_peer": lambda device, peer: True,
     "mem_get_info": lambda device=None: (_memory, _memory),
-    "memory_stats": _no_figures,
-    "memory_stats_as_nested_dict": _no_figures,
+    "memory_stats": lambda *unused, **named: {},
+    "memory_stats_as_nested_dict": lambda *unused, **named: {},
     "memory_summary": lambda *args, **kwargs: "the GPUs are pretended; their memory is not counted",
     "memory_snapshot": lambda: [],
     "list_gpu_processes": lambda device=None: "no processes are running",
@@ -92,7 +85,7 @@ class _Ranges:
     """torch.cuda.nvtx and torch.cuda.profiler, which mark time lines of tools for GPUs."""
 
     def __getattr__(self, name: str) -> Any:
-        return _zero
+        return _giving(0)
 
 
 def install(torch: Any) -> None:
