@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/record/note_field.h"
+#include "core/record/rpc_details.h"
 
 #include <cstdint>
 #include <string>
@@ -35,11 +36,13 @@ struct CallDetails {
   std::int64_t record = -1;             // its number in the dump
   std::string shape;                    // "[2, 3] [4]", of the tensors
   std::string dtype;                    // PyTorch's name of an element type that has no DType
+  RpcDetails rpc;
   static constexpr auto fields() {
     return std::tuple{Field{"tag", &CallDetails::tag},           Field{"sends", &CallDetails::sends},
                       Field{"receives", &CallDetails::receives}, Field{"parameters", &CallDetails::parameters},
                       Field{"batch", &CallDetails::batch},       Field{"record", &CallDetails::record},
-                      Field{"shape", &CallDetails::shape},       Field{"dtype", &CallDetails::dtype}};
+                      Field{"shape", &CallDetails::shape},       Field{"dtype", &CallDetails::dtype},
+                      Field{"rpc", &CallDetails::rpc}};
   }
   bool operator==(const CallDetails&) const = default;
 };

@@ -3,6 +3,7 @@
 #include "core/record/record_ring.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pdsim {
 
@@ -23,7 +24,7 @@ std::int64_t FlightRecorder::begun() {
   ++progress_;
   call.id = next_id_++;
   call.issued = clock_.now();
-  if (call.parent < 0 && !open_.empty()) call.parent = open_.back();
+  if (call.parent < 0 && !open_.empty() && !is_of_server_thread(call)) call.parent = open_.back();
   if (call.site.op.empty()) call.site = site_;
   if (ring_ != nullptr) ring_->write(call);
   if (calls_.size() > capacity_) {
@@ -51,6 +52,19 @@ void FlightRecorder::started(std::int64_t id) {
     call->started = clock_.now();
     if (ring_ != nullptr) ring_->update(*call);
   }
+}
+
+void FlightRecorder::served_by(std::int64_t id, int server) {
+  const std::lock_guard lock(mutex_);
+  ++progress_;
+  Call* call = find(id);
+  if (call == nullptr || call->state != CallState::issued) return;
+  CallDetails details = *call->details;
+  details.rpc.server = server;
+  call->details = std::move(details);
+  call->state = CallState::started;
+  call->started = clock_.now();
+  if (ring_ != nullptr) ring_->write(*call);
 }
 
 void FlightRecorder::finish(std::int64_t id, const Status& status) {

@@ -27,7 +27,7 @@
 
 namespace pdsim {
 
-enum class Layer : std::uint8_t { program, collective, point_to_point, store };
+enum class Layer : std::uint8_t { program, collective, point_to_point, store, rpc };
 enum class CallState : std::uint8_t { issued, started, completed, timed_out, failed };
 
 template <>
@@ -36,6 +36,7 @@ inline constexpr auto enum_rows<Layer> = std::to_array<EnumRow<Layer>>({
     {Layer::collective, "collective"},
     {Layer::point_to_point, "point_to_point"},
     {Layer::store, "store"},
+    {Layer::rpc, "rpc"},
 });
 template <>
 inline constexpr auto enum_rows<CallState> = std::to_array<EnumRow<CallState>>({
@@ -67,6 +68,11 @@ struct Call {
   Code error = Code::internal;  // when timed_out or failed
   std::string message;
 };
+
+// Whether a server thread of RPC serves or makes it, and not the rank's program.
+inline bool is_of_server_thread(const Call& call) {
+  return call.details && (call.details->rpc.side == RpcSide::callee || call.details->rpc.server >= 0);
+}
 
 struct Note {
   std::int64_t call = -1;  // the program call inside which it happened
@@ -190,6 +196,8 @@ class FlightRecorder {
     return begun();
   }
   void started(std::int64_t id);
+  // The same, by this server thread of RPC.
+  void served_by(std::int64_t id, int server);
   void finish(std::int64_t id, const Status& status);
   void note(NoteBody body);
   // What shows only later: of that call, and of the moment when it ended.

@@ -1,10 +1,11 @@
 // Every kind of note that a flight record holds. Programs write the struct and rules read the struct; JSON and the record ring follow
-// its fields, so that a new kind is one struct in training_notes.h or world_notes.h and its name in NoteBody.
+// its fields, so that a new kind is one struct in training_notes.h, world_notes.h or rpc_notes.h and its name in NoteBody.
 //
 //   kind     its name in JSON
 //   fields   of booleans, whole numbers, times, texts, enumerations with names, and lists of texts or numbers
 #pragma once
 
+#include "core/record/rpc_notes.h"
 #include "core/record/training_notes.h"
 #include "core/record/world_notes.h"
 
@@ -26,7 +27,9 @@ using NoteBody = std::variant<
     notes::VariableMissing, notes::RequiresGradSet, notes::BarrierDevice, notes::FileBegun, notes::FileWritten,
     notes::FileRead, notes::NotWrapped, notes::ModelUsed, notes::DeviceLoad, notes::RowsTaken, notes::ResultElsewhere,
     notes::CopyPassed, notes::TrainingSetup, notes::BackendUsed, notes::LossyLinks, notes::Dumped, notes::GroupProgress,
-    notes::UnitsSharded, notes::ShardClipped, notes::PartStored>;
+    notes::UnitsSharded, notes::ShardClipped, notes::PartStored, notes::RpcJoined, notes::RpcLeft,
+    notes::RpcFunctionMissing, notes::RpcReferenceLeft, notes::AutogradContextLeft, notes::AutogradContextMissing,
+    notes::DistributedStep>;
 
 // What PyTorch or the library would print.
 std::string text_of(const notes::Warning& warning);

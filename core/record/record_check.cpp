@@ -23,7 +23,11 @@ void make_printable_text(std::vector<std::string>& texts) {
   for (std::string& text : texts) text = printable(text);
 }
 template <class T>
-void make_printable_text(T& /*not a text*/) {}
+void make_texts_printable(T& of);
+template <class T>
+void make_printable_text(T& of) {
+  if constexpr (HasFields<T>) make_texts_printable(of);  // else not a text
+}
 
 template <class T>
 void make_texts_printable(T& of) {

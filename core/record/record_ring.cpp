@@ -164,7 +164,7 @@ Site site_of(const Slot& slot) {
 // A process that went wild may have written anything.
 bool is_sane(const Slot& slot) {
   const Progress& p = slot.progress;
-  return slot.number >= 0 && p.layer <= static_cast<std::uint8_t>(Layer::store) &&
+  return slot.number >= 0 && p.layer <= static_cast<std::uint8_t>(Layer::rpc) &&
          p.state <= static_cast<std::uint8_t>(CallState::failed) && p.dtype < dtypes.size() &&
          slot.op < reduce_op_names.size() && !name_of(static_cast<PurposeKind>(slot.purpose)).empty() &&
          !name_of(static_cast<Phase>(slot.phase)).empty() && p.error < error_table.size();

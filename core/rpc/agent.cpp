@@ -15,16 +15,6 @@ std::vector<std::string> names_of(const std::vector<WorkerInfo>& workers) {
   return names;
 }
 
-Error without_function(const RpcFunctions& functions, const WorkerInfo& self, const std::string& name) {
-  const std::vector<std::string> known = functions.names();
-  std::string text = fmt::format("{} has no function '{}'", self.name, name);
-  if (const auto close = nearest(name, std::span<const std::string>(known)))
-    text += fmt::format("; did you mean '{}'?", *close);
-  else if (known.empty())
-    text += "; it has registered none";
-  return rpc_exception("AttributeError", text);
-}
-
 }  // namespace
 
 std::string to_string(const WorkerInfo& worker) {
@@ -37,6 +27,7 @@ RpcAgent::RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vec
       runtime_(env.runtime),
       functions_(functions),
       workers_(std::move(workers)),
+      records_(env.recorder, names_of(workers_)),
       options_(options),
       serve_(std::move(serve)),
       changed_(env.runtime.make_event()),
@@ -45,7 +36,7 @@ RpcAgent::RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vec
           [this](std::int64_t to, const RpcMessage& message) { send(static_cast<Rank>(to), message); })),
       autograd_(env.runtime, env.rank,
                 {[this](std::int64_t to, RpcMessage message) {
-                   return request(static_cast<Rank>(to), std::move(message), {});
+                   return request(static_cast<Rank>(to), std::move(message), {}, {.name = "backward", .async = true});
                  },
                  [this](std::int64_t to, const RpcMessage& message) { send(static_cast<Rank>(to), message); }}),
       channel_(std::move(channel)),
@@ -86,19 +77,26 @@ RpcFuture RpcAgent::finished(Result<RpcValue> result) {
   return future;
 }
 
-RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> timeout) {
-  if (const auto gone = closed_.find(to); gone != closed_.end()) return finished(gone->second);
+RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> timeout, const RpcOrigin& origin) {
   const Time limit = timeout.value_or(options_.timeout);
   message.id = next_request_++;
+  const std::int64_t call = records_.asked(message, to, limit, origin);
+  const auto not_sent = [&](const Error& why) {
+    records_.ended(call, why);
+    return finished(why);
+  };
+  if (const auto gone = closed_.find(to); gone != closed_.end()) return not_sent(gone->second);
   if (message.context >= 0) autograd_.before_send(message, to);
   Result<std::string> bytes = encode(message, rrefs_->forks_with(to));
-  if (!bytes.ok()) return finished(bytes.error());
+  if (!bytes.ok()) return not_sent(bytes.error());
   RpcFuture future(runtime_, limit.ps == 0 ? Time::max() : runtime_.now() + limit, [this, limit, id = message.id] {
     pending_.erase(id);
     changed();
     return expired(limit);
   });
-  pending_.emplace(message.id, Pending{future, to, message.kind == RpcMessageKind::fetch});
+  future.record_waits(records_.recorder(), records_.wait_for(message, to, limit, origin));
+  future.on_done([this, call, future] { records_.ended(call, future.await().status()); });
+  pending_.emplace(message.id, Pending{future, to, message.kind == RpcMessageKind::fetch, call});
   if (to == rank_) {
     take(rank_, *bytes);
   } else if (const Status sent = channel_->send(to, std::move(*bytes), bytes_without_values(message)); !sent.ok()) {
@@ -140,20 +138,26 @@ void RpcAgent::dispatch(Rank from, RpcMessage message) {
       rrefs_->expect(message.rref, message.fork);
       [[fallthrough]];
     case RpcMessageKind::call:
-    case RpcMessageKind::method:
-      return servers_.run([this, from, message = std::move(message)] { serve(from, message); });
-    case RpcMessageKind::fetch:
-      return rrefs_->when_ready(message.object,
-                                [this, from, message](const Result<RpcValue>& value) { reply(from, message, value); });
-    case RpcMessageKind::gradients:
-      return servers_.run([this, from, message = std::move(message)] {
-        const RpcFuture taken = autograd_.take_gradients(message);
-        taken.on_done([this, from, message, taken] { reply(from, message, taken.wait()); });
+    case RpcMessageKind::method: {
+      const std::int64_t call = records_.received(message, from);
+      return servers_.run([this, from, call, message = std::move(message)](int server) {
+        records_.taken_up(call, server);
+        serve(from, message, {server, call});
       });
+    }
+    case RpcMessageKind::fetch:
+      return fetch(from, message);
+    case RpcMessageKind::gradients: {
+      const std::int64_t call = records_.received(message, from);
+      return servers_.run([this, from, call, message = std::move(message)](int server) {
+        serve_gradients(from, message, {server, call});
+      });
+    }
     case RpcMessageKind::context_done:
       return autograd_.leave(message.context);
     case RpcMessageKind::reply:  // needs a thread, as in PyTorch: a worker of one thread cannot wait for a reply in it
-      return servers_.run([this, message = std::move(message)] { answer(message); });
+      if (const auto asked = pending_.find(message.id); asked != pending_.end()) records_.reply_came(asked->second.call);
+      return servers_.run([this, message = std::move(message)](int) { answer(message); });
     case RpcMessageKind::arrived:
       arrived_[message.id].insert(from);
       return changed();
@@ -170,34 +174,79 @@ void RpcAgent::dispatch(Rank from, RpcMessage message) {
   }
 }
 
-void RpcAgent::serve(Rank from, const RpcMessage& message) {
-  Result<RpcValue> result = message.object != RpcId{} ? run_method(from, message) : run(from, message);
+void RpcAgent::fetch(Rank from, const RpcMessage& message) {
+  const std::int64_t call = records_.received(message, from);
+  rrefs_->when_ready(message.object, [this, from, call, message](const Result<RpcValue>& value) {
+    records_.ended(call, value.status());
+    reply(from, message, value);
+  });
+}
+
+void RpcAgent::serve_gradients(Rank from, const RpcMessage& message, Served where) {
+  records_.taken_up(where.call, where.server);
+  const RpcFuture taken = autograd_.take_gradients(message);
+  taken.on_done([this, from, message, where, taken] {
+    const Result<RpcValue> result = taken.await();
+    records_.ended(where.call, result.status());
+    reply(from, message, result);
+  });
+}
+
+void RpcAgent::serve(Rank from, const RpcMessage& message, Served where) {
+  Result<RpcValue> result = message.object != RpcId{} ? run_method(from, message, where) : run(from, message, where);
+  records_.ended(where.call, result.status());
   if (!result.ok()) result = raised(result.error());
   if (message.kind != RpcMessageKind::remote) return reply(from, message, result);
   rrefs_->set_value(message.rref, result);
   reply(from, message, result.ok() ? Result<RpcValue>(RpcValue()) : result);
 }
 
-Result<RpcValue> RpcAgent::run(Rank from, const RpcMessage& message) {
-  const RpcFunction* function = functions_.find(message.function);
-  if (function == nullptr) return without_function(functions_, self(), message.function);
-  return serve_(*function, from, message, message.arguments);
+Error RpcAgent::without_function(Rank from, const RpcMessage& message, const std::string& name, Served where) {
+  const std::vector<std::string> known = functions_.names();
+  const auto close = nearest(name, std::span<const std::string>(known));
+  const std::string near(close.value_or(std::string_view()));
+  records_.function_missing(where.call,
+                            {name, near, static_cast<std::int64_t>(known.size()), static_cast<int>(from), message.id});
+  std::string text = fmt::format("{} has no function '{}'", self().name, name);
+  if (close)
+    text += fmt::format("; did you mean '{}'?", near);
+  else if (known.empty())
+    text += "; it has registered none";
+  return rpc_exception("AttributeError", text);
 }
 
-Result<RpcValue> RpcAgent::run_method(Rank from, const RpcMessage& message) {
+Result<RpcValue> RpcAgent::run(Rank from, const RpcMessage& message, Served where) {
+  const RpcFunction* function = functions_.find(message.function);
+  if (function == nullptr) return without_function(from, message, message.function, where);
+  return serve_(*function, where, message, message.arguments);
+}
+
+Result<RpcValue> RpcAgent::object_of(const RpcMessage& message, Served where) {
   const RpcFuture ready(runtime_, Time::max(), nullptr);
   rrefs_->when_ready(message.object, [ready](const Result<RpcValue>& value) { ready.complete(value); });
-  const Result<RpcValue> object = ready.wait();
+  if (ready.done()) return ready.await();
+  const std::int64_t call =
+      records_.waits_here(message.object, rank_, {"local_value", false, where.server, where.call});
+  Result<RpcValue> object = ready.await();
+  records_.ended(call, object.status());
+  return object;
+}
+
+Result<RpcValue> RpcAgent::run_method(Rank from, const RpcMessage& message, Served where) {
+  const Result<RpcValue> object = object_of(message, where);
   if (!object.ok()) return object.error();
   const std::string type = type_name(*object);
-  const RpcFunction* method = functions_.find(type + "." + message.function);
-  if (method == nullptr)
+  const std::string name = type + "." + message.function;
+  const RpcFunction* method = functions_.find(name);
+  if (method == nullptr) {
+    (void)without_function(from, message, name, where);
     return Error{Code::invalid_argument,
                  fmt::format("type object '{}' has no attribute '{}'", type, message.function),
                  {{"exception", "AttributeError"}}};
+  }
   RpcList arguments{*object};
   arguments.insert(arguments.end(), message.arguments.begin(), message.arguments.end());
-  return serve_(*method, from, message, arguments);
+  return serve_(*method, where, message, arguments);
 }
 
 // What an error here is to the worker that asked: an exception, of this worker.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/rpc/autograd/distributed.h"
+#include "core/rpc/call_records.h"
 #include "core/rpc/channel.h"
 #include "core/rpc/functions.h"
 #include "core/rpc/future.h"
@@ -36,9 +37,13 @@ struct RpcOptions {
 
 class RpcAgent {
  public:
+  // Where something is served: the server thread, and the record of the call.
+  struct Served {
+    int server = -1;
+    std::int64_t call = -1;
+  };
   // Runs a function of this worker for another one; `context` as in RpcMessage.
-  using Serve =
-      std::function<Result<RpcValue>(const RpcFunction&, Rank from, const RpcMessage&, const RpcList& arguments)>;
+  using Serve = std::function<Result<RpcValue>(const RpcFunction&, Served, const RpcMessage&, const RpcList& arguments)>;
 
   RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vector<WorkerInfo> workers, RpcOptions options,
            std::unique_ptr<RpcChannel> channel, Serve serve);
@@ -55,9 +60,10 @@ class RpcAgent {
   DistributedAutograd& autograd() { return autograd_; }
   Runtime& runtime() { return runtime_; }
   const ServerPool& servers() const { return servers_; }
+  RpcRecords& records() { return records_; }
 
   // Sends it; the future is its reply. `timeout` zero: no limit; nothing: the options'.
-  RpcFuture request(Rank to, RpcMessage message, std::optional<Time> timeout);
+  RpcFuture request(Rank to, RpcMessage message, std::optional<Time> timeout, const RpcOrigin& origin);
   void send(Rank to, const RpcMessage& message);
   RpcFuture finished(Result<RpcValue> result);
 
@@ -72,13 +78,18 @@ class RpcAgent {
     RpcFuture future;
     Rank to = no_rank;
     bool is_fetch = false;
+    std::int64_t call = -1;  // its record
   };
   Status try_send(Rank to, const RpcMessage& message);
   void take(Rank from, const std::string& bytes);
   void dispatch(Rank from, RpcMessage message);
-  void serve(Rank from, const RpcMessage& message);
-  Result<RpcValue> run(Rank from, const RpcMessage& message);
-  Result<RpcValue> run_method(Rank from, const RpcMessage& message);
+  void fetch(Rank from, const RpcMessage& message);
+  void serve_gradients(Rank from, const RpcMessage& message, Served where);
+  void serve(Rank from, const RpcMessage& message, Served where);
+  Result<RpcValue> run(Rank from, const RpcMessage& message, Served where);
+  Result<RpcValue> run_method(Rank from, const RpcMessage& message, Served where);
+  Result<RpcValue> object_of(const RpcMessage& message, Served where);
+  Error without_function(Rank from, const RpcMessage& message, const std::string& name, Served where);
   void reply(Rank to, const RpcMessage& request, const Result<RpcValue>& result);
   void answer(const RpcMessage& reply);
   void closed(Rank peer, const Error& why);
@@ -97,6 +108,7 @@ class RpcAgent {
   Runtime& runtime_;
   const RpcFunctions& functions_;
   std::vector<WorkerInfo> workers_;
+  RpcRecords records_;
   RpcOptions options_;
   Serve serve_;
   std::int64_t next_request_ = 0;

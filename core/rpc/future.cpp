@@ -8,6 +8,14 @@ RpcFuture::RpcFuture(Runtime& runtime, Time deadline, std::function<Error()> on_
     : state_(std::make_shared<State>(State{runtime, deadline, std::move(on_expiry), runtime.make_event()})) {}
 
 Result<RpcValue> RpcFuture::wait() const {
+  if (done() || state_->recorder == nullptr) return await();
+  const std::int64_t call = state_->recorder->begin(Call(*state_->recorded_wait));
+  Result<RpcValue> result = await();
+  state_->recorder->finish(call, result.status());
+  return result;
+}
+
+Result<RpcValue> RpcFuture::await() const {
   const RpcFuture kept = *this;  // a callback may drop the last handle
   if (!done() && !state_->event->wait_within(state_->deadline)) kept.complete(kept.state_->on_expiry());
   return *kept.state_->result;
@@ -31,6 +39,8 @@ RpcFuture RpcFuture::then(std::function<Result<RpcValue>(const RpcFuture& finish
     parent.complete(parent.state_->on_expiry());
     return parent.state_->result->error();
   });
+  made.state_->recorder = state_->recorder;
+  made.state_->recorded_wait = state_->recorded_wait;
   on_done([made, f = std::move(f), parent = *this] { made.complete(f(parent)); });
   return made;
 }

@@ -4,9 +4,12 @@
 //              arrives later is dropped
 //   then       another future, with what `f` makes of this one once it is over; `f` runs on a server thread, or at once.
 //              A limit is noticed by those that wait: for this future or for one that was made from it
+//   record     a wait() that parks is a call of the flight record, where the future is of a request; await() is not, for a call
+//              that is recorded itself
 //   threads    those of one rank; copies share
 #pragma once
 
+#include "core/record/flight_record.h"
 #include "core/rpc/value.h"
 #include "core/runtime/runtime.h"
 
@@ -14,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pdsim {
@@ -25,10 +29,16 @@ class RpcFuture {
 
   bool done() const { return state_->result.has_value(); }
   Result<RpcValue> wait() const;
+  Result<RpcValue> await() const;
   RpcFuture then(std::function<Result<RpcValue>(const RpcFuture& finished)> f) const;
   // At once where it is over.
   void on_done(std::function<void()> f) const;
   void complete(Result<RpcValue> result) const;  // the first call wins
+  // Waits are recorded there, as this call.
+  void record_waits(FlightRecorder& recorder, std::shared_ptr<const Call> wait) const {
+    state_->recorder = &recorder;
+    state_->recorded_wait = std::move(wait);
+  }
 
  private:
   struct State {
@@ -38,6 +48,8 @@ class RpcFuture {
     std::unique_ptr<Event> event;
     std::optional<Result<RpcValue>> result{};
     std::vector<std::function<void()>> on_done{};
+    FlightRecorder* recorder = nullptr;
+    std::shared_ptr<const Call> recorded_wait{};
   };
   std::shared_ptr<State> state_;
 };

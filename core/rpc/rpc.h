@@ -79,7 +79,10 @@ class Rpc {
   // are scalars of this worker. Gradients are kept by the context, where the leaves are.
   Status backward(std::int64_t context, std::span<const nn::Tensor> roots);
   Result<Gradients> get_gradients(std::int64_t context) const;
-  std::int64_t context() const { return context_; }  // -1: none
+  std::int64_t context() const { return place_.context; }  // -1: none
+  FlightRecorder& recorder() const;
+  // Of the next DistributedOptimizer of this worker, from 0.
+  int next_optimizer();
 
   // Serves until every worker has called it and every call is over, and deletes the references that are left, which it returns. Errors
   // also: timeout or peer_closed where a worker never comes. Not graceful: at once and alone; later calls to this worker fail.
@@ -88,20 +91,33 @@ class Rpc {
  private:
   friend class DistributedContext;
   struct Module;
-  Rpc(Module& module, std::int64_t context);
+  // From where calls are made: in which context, and of a handler the server thread and the record of the call that it serves.
+  struct Place {
+    std::int64_t context = -1;
+    RpcAgent::Served served{};
+  };
+  Rpc(Module& module, const Place& place);
+  RpcOrigin origin(std::string_view name, bool async) const {
+    return {name, async, place_.served.server, place_.served.call};
+  }
+  RpcFuture call(const RpcTarget& to, std::string_view function, RpcList arguments, Limit timeout,
+                 const RpcOrigin& origin);
+  RpcFuture call(const RRef& rref, std::string_view method, RpcList arguments, Limit timeout, const RpcOrigin& origin);
+  Result<RpcValue> value_here(const RRef& rref, std::string_view name);
+  void note_unknown(std::int64_t context) const;
   Status check_name(const std::string& name) const;
   Result<std::vector<WorkerInfo>> meet(Store& store, const std::string& name);
   Result<RpcAgent*> agent() const;
   Result<WorkerInfo> find(const RpcTarget& to) const;
   RpcFuture failed(const Error& error) const;
-  RpcFuture start(Rank to, RpcMessage message, Limit timeout);
+  RpcFuture refused(const RpcOrigin& origin, std::string_view function, const RpcTarget& to, const Error& why) const;
+  RpcFuture start(Rank to, RpcMessage message, Limit timeout, const RpcOrigin& origin);
   Result<RRef> start_remote(Rank to, RpcMessage message, Limit timeout);
   Result<RpcMessage> method_call(const RRef& rref, std::string_view method, RpcList arguments) const;
-  RpcFuture fetch(const RRef& rref, Limit timeout);
 
   std::unique_ptr<Module> owned_;  // null in a handler
   Module& module_;
-  std::int64_t context_ = -1;
+  Place place_;
 };
 
 // A context of distributed autograd, for as long as it lives: `with dist_autograd.context() as context_id`.
@@ -117,11 +133,11 @@ class DistributedContext {
   ~DistributedContext();  // leaves it, here and at every worker that it has reached
   DistributedContext(const DistributedContext&) = delete;
   DistributedContext& operator=(const DistributedContext&) = delete;
-  std::int64_t id() const { return rpc_.context_; }
+  std::int64_t id() const { return rpc_.place_.context; }
   Rpc& rpc() { return rpc_; }
 
  private:
-  DistributedContext(Rpc::Module& module, std::int64_t id) : rpc_(module, id) {}
+  DistributedContext(Rpc::Module& module, const Rpc::Place& place) : rpc_(module, place) {}
   Rpc rpc_;
 };
 

@@ -12,11 +12,11 @@ void ServerPool::run(Job job) {
     resting_.pop_front();
     event->set();
   } else if (static_cast<int>(threads_.size()) < limit_) {
-    threads_.push_back(runtime_.spawn([this] { serve(); }));
+    threads_.push_back(runtime_.spawn([this, server = static_cast<int>(threads_.size())] { serve(server); }));
   }
 }
 
-void ServerPool::serve() {
+void ServerPool::serve(int server) {
   while (!stopping_) {
     if (queue_.empty()) {
       const std::shared_ptr<Event> event = runtime_.make_event();
@@ -27,7 +27,7 @@ void ServerPool::serve() {
     const Job job = std::move(queue_.front());
     queue_.pop_front();
     ++busy_;
-    job();
+    job(server);
     --busy_;
     if (idle() && on_idle) on_idle();
   }

@@ -13,7 +13,7 @@ namespace pdsim {
 
 class ServerPool {
  public:
-  using Job = std::function<void()>;
+  using Job = std::function<void(int server)>;  // which thread runs it, from 0
   ServerPool(Runtime& runtime, int limit) : runtime_(runtime), limit_(limit) {}
   ~ServerPool() { stop(); }
   ServerPool(const ServerPool&) = delete;
@@ -28,7 +28,7 @@ class ServerPool {
   std::function<void()> on_idle;
 
  private:
-  void serve();
+  void serve(int server);
 
   Runtime& runtime_;
   int limit_;

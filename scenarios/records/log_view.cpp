@@ -64,7 +64,7 @@ const Call* sits_in(const RankLog& log, Time moment) {
   const Call* oldest = nullptr;    // the oldest open call that was, and the oldest of the innermost operation
   const Call* inside = nullptr;
   for (const Call& call : log.calls) {
-    if (!is_open_at(call, moment)) continue;
+    if (!is_open_at(call, moment) || is_of_server_thread(call)) continue;
     if (call.layer == Layer::program) {
       program = &call;
     } else if (!is_left_to_later(call)) {

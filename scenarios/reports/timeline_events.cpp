@@ -24,6 +24,8 @@ std::string_view kind_of(const Call& call) {
       return "p2p";
     case Layer::store:
       return "store";
+    case Layer::rpc:
+      return "rpc";
     case Layer::program:
       break;
   }

@@ -74,6 +74,11 @@ Result<DistributedOptimizer> DistributedOptimizer::make(Rpc& rpc, const nn::Opti
   std::map<std::int64_t, RpcList> of_owner;
   for (const RRef& parameter : parameters) of_owner[parameter.owner()].push_back(parameter);
   DistributedOptimizer made(rpc);
+  made.step_.optimizer = rpc.next_optimizer();
+  for (const RRef& parameter : parameters) {
+    made.step_.made_on.push_back(parameter.id().created_on);
+    made.step_.numbers.push_back(parameter.id().local_id);
+  }
   for (auto& [owner, rrefs] : of_owner) {
     Result<RRef> optimizer = rpc.remote(
         static_cast<Rank>(owner), "_LocalOptimizer",
@@ -87,6 +92,10 @@ Result<DistributedOptimizer> DistributedOptimizer::make(Rpc& rpc, const nn::Opti
 Status DistributedOptimizer::step(std::int64_t context) {
   const Result<Gradients> here = rpc_->get_gradients(context);
   if (!here.ok()) return here.error();
+  const RecordedContext recorded = recorded_context(context);
+  step_.begun_on = recorded.begun_on;
+  step_.context = recorded.number;
+  rpc_->recorder().note(step_);
   std::vector<RpcFuture> steps;
   for (const RRef& optimizer : optimizers_) steps.push_back(rpc_->rpc_async(optimizer, "step", {context}));
   return wait_all(steps).status();

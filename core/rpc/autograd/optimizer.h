@@ -24,6 +24,7 @@ class DistributedOptimizer {
   explicit DistributedOptimizer(Rpc& rpc) : rpc_(&rpc) {}
   Rpc* rpc_;
   std::vector<RRef> optimizers_;  // one per owner, by rank
+  notes::DistributedStep step_;   // of the record; the context is filled in
 };
 
 // What every worker serves for others' optimizers; Rpc registers it.

@@ -4,6 +4,7 @@
 #include "core/collectives/collective.h"
 #include "scenarios/diagnosis/analysis/attendance.h"
 #include "scenarios/diagnosis/analysis/message_pairs.h"
+#include "scenarios/diagnosis/analysis/rpc_waits.h"
 #include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 
@@ -60,6 +61,8 @@ class Waits {
         return in_message(blocked, call);
       case Layer::store:
         return in_store(blocked, call);
+      case Layer::rpc:
+        return call.peer < 0 ? in_rpc_shutdown(blocked) : in_rpc(blocked, call);
       case Layer::program:
         return in_program(blocked);
     }
@@ -288,6 +291,47 @@ class Waits {
   void in_store(BlockedRank& blocked, const Call& call) {
     any_other(blocked, call.purpose.empty() ? std::string("none of which sets the key")
                                             : fmt::format("none of which sets the key {}", text_of(call.purpose)));
+  }
+
+  // The next worker on the way; `why` has the rest of it.
+  void in_rpc(BlockedRank& blocked, const Call& call) const {
+    if (static_cast<std::size_t>(call.peer) >= run_.ranks.size()) {
+      blocked.why = "its callee is not recorded";
+      return;
+    }
+    const RpcChain chain = rpc_chain(run_, blocked.rank, call, moment_);
+    blocked.why = why_of(run_, chain);
+    for (const RpcHop& hop : chain.hops)
+      if (hop.callee != blocked.rank) {
+        blocked.waits_for = {hop.callee};
+        return;
+      }
+  }
+
+  void in_rpc_shutdown(BlockedRank& blocked) const {
+    for (const bool missing : {true, false}) {
+      for (std::size_t r = 0; r < run_.ranks.size(); ++r)
+        if (static_cast<Rank>(r) != blocked.rank && keeps_shutdown(run_.ranks[r].log, missing))
+          blocked.waits_for.push_back(static_cast<Rank>(r));
+      if (blocked.waits_for.empty()) continue;
+      const bool one = blocked.waits_for.size() == 1;
+      blocked.why = missing ? (one ? "which has not called shutdown" : "which have not called shutdown")
+                            : (one ? "which still waits for a call" : "which still wait for calls");
+      return;
+    }
+  }
+
+  // A worker that does not come to shutdown, or one that came and still has a call of its own open.
+  bool keeps_shutdown(const RankLog& log, bool missing) const {
+    if (first_note<notes::RpcJoined>(log) == nullptr) return false;
+    const auto any = [&](const auto& holds) { return std::any_of(log.calls.begin(), log.calls.end(), holds); };
+    const bool came = any([&](const Call& c) {
+      return c.layer == Layer::rpc && c.name == "shutdown" && c.issued <= moment_;
+    });
+    if (missing || !came) return missing && !came;
+    return any([&](const Call& c) {
+      return c.layer == Layer::rpc && c.details->rpc.side == RpcSide::caller && is_open_at(c, moment_);
+    });
   }
 
   void any_other(BlockedRank& blocked, std::string why) const {

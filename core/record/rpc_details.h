@@ -1,0 +1,51 @@
+// What a call of Layer::rpc has to say beside its peer, which is the other worker's rank.
+//
+//   two records   a request is recorded by its caller, and by its callee as a call named "serve". Caller, peer and `request` are the same
+//                 number in both, so that a reader finds one from the other
+//   caller        issued: the request left; started: its reply arrived, and needs a server thread of the caller; finished: the future has it.
+//                 rpc_sync, to_here and wait keep their thread until then; rpc_async, remote and backward are `async`
+//   callee        issued: the request arrived; started: server thread `server` took it up (to_here: at once); finished: the reply left
+//   threads       a request made inside of a served function has that "serve" as its parent, and its `server`
+#pragma once
+
+#include "core/base/enum_names.h"
+#include "core/base/quantity.h"
+#include "core/record/note_field.h"
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+namespace pdsim {
+
+enum class RpcSide : std::uint8_t { none, caller, callee };
+
+template <>
+inline constexpr auto enum_rows<RpcSide> = std::to_array<EnumRow<RpcSide>>({
+    {RpcSide::none, "none"},
+    {RpcSide::caller, "caller"},
+    {RpcSide::callee, "callee"},
+});
+
+struct RpcDetails {
+  RpcSide side = RpcSide::none;  // none: it is not a request (shutdown)
+  std::string function;          // or the method, to_here, backward
+  std::string worker;            // the peer's name, or the one that was asked for and does not exist
+  std::int64_t request = -1;     // the caller's number of it
+  int server = -1;               // caller: the server thread that makes it, -1 the program; callee: that serves it, -1 none yet
+  int context_on = -1;           // the context of distributed autograd: who began it, and its number there
+  std::int64_t context = -1;
+  int rref_on = -1;              // the reference that it makes or asks for: where that was made, and its number there
+  std::int64_t rref = -1;
+  Time timeout{};                // zero: none
+  static constexpr auto fields() {
+    return std::tuple{Field{"side", &RpcDetails::side},       Field{"function", &RpcDetails::function},
+                      Field{"worker", &RpcDetails::worker},   Field{"request", &RpcDetails::request},
+                      Field{"server", &RpcDetails::server},   Field{"context_on", &RpcDetails::context_on},
+                      Field{"context", &RpcDetails::context}, Field{"rref_on", &RpcDetails::rref_on},
+                      Field{"rref", &RpcDetails::rref},       Field{"timeout_ps", &RpcDetails::timeout}};
+  }
+  bool operator==(const RpcDetails&) const = default;
+};
+
+}  // namespace pdsim
