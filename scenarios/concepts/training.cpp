@@ -153,19 +153,29 @@ constexpr Concept training_concepts[] = {
      "Calling a function in another process by the worker's name: rpc_sync waits for the result, rpc_async returns a future, remote "
      "leaves the result there and returns an RRef. A bounded number of threads serves calls: functions that wait for calls in turn can "
      "use them all up. Shutdown waits for every worker, so one that never calls it keeps the others.",
-     {},
-     {},
-     {},
-     {"rref", "pipeline"}},
+     run_of("rpc_server_threads", "broken"),
+     {"rpc-server-threads", "rpc-worker-left", "rpc-function-missing"},
+     {"rpc_server_threads", "rpc_shutdown_without_all", "rpc_function_missing"},
+     {"rref", "dist_autograd", "pipeline"}},
     {"rref",
      {"remote_reference", "to_here"},
      "A reference to a value that lives on another worker, its owner. to_here() copies the value to the caller, rref.rpc_sync() calls a "
      "method where it lives. The owner keeps the value until every reference is gone; one that is kept past shutdown can no longer be "
      "used.",
      {},
-     {},
-     {},
+     {"rpc-server-threads", "rpc-worker-left"},
+     {"rpc_calls", "rpc_to_here_in_server", "rpc_owner_left"},
      {"rpc"}},
+    {"dist_autograd",
+     {"distributed_autograd", "autograd_context", "distributed_optimizer"},
+     "Backward over several workers. Inside of `with dist_autograd.context()` every remote call that carries tensors links the graphs of "
+     "caller and callee; dist_autograd.backward follows the links, and the gradients stay with the context, on the worker where the "
+     "parameter is. A DistributedOptimizer steps parameters behind RRefs with the gradients of one context. With the block the context ends, "
+     "and its gradients with it.",
+     {},
+     {"autograd-context-ended", "optimizers-share-parameters"},
+     {"rpc_calls", "rpc_context_ended", "rpc_two_optimizers"},
+     {"rpc", "rref"}},
     {"pipeline",
      {"pipeline_parallel", "gpipe", "1f1b_schedule"},
      "The layers of a model are spread over ranks, called stages; a batch is cut into micro-batches that follow each other through the "

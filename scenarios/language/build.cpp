@@ -168,7 +168,10 @@ std::string written_list(const std::vector<Node>& items) {
   return "[" + text + "]";
 }
 
-std::string written(const Node& value) { return value.is_list() ? written_list(value.items) : value.text; }
+std::string written(const Node& value) {
+  if (value.is_map()) return emit_inline(value);
+  return value.is_list() ? written_list(value.items) : value.text;
+}
 
 std::string written(const std::vector<Operation>& operations) {
   std::string text;

@@ -81,6 +81,7 @@ void check_meaning(const Node& document, const Scenario& scenario, Problems& pro
   language::check_sharding(parts, s, problems);
   language::check_rpc_pipelines(parts, s, problems);
   language::check_program(parts, s, problems);
+  language::check_rpc(parts, s, problems);
   language::check_faults(parts, s, problems);
   language::check_expect(parts, s, problems);
   if (whole.complete && within_limits) language::check_reach(parts, s, problems);

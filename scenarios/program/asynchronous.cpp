@@ -1,5 +1,6 @@
 // What a program does with an asynchronous operation, and with the tensor of one: wait, synchronize, read, write.
 #include "scenarios/program/operations.h"
+#include "scenarios/program/rpc_session.h"
 
 #include <fmt/format.h>
 
@@ -74,6 +75,7 @@ Status synchronize(Session& s, const Operation&) { return synchronize(s); }
 
 Status wait(Session& s, const Operation& op) {
   const std::string& label = op.as<WaitOptions>().label;
+  if (const std::optional<Status> waited = wait_for_future(s, label)) return *waited;
   const auto found = s.pending.find(label);
   if (found == s.pending.end())
     return Error{Code::invalid_argument,

@@ -48,6 +48,19 @@ Status checkpoint(Session& s, const Operation& op);
 Status load_checkpoint(Session& s, const Operation& op);
 Status relaunch(Session& s, const Operation& op);
 Status destroy(Session& s, const Operation& op);
+Status init_rpc(Session& s, const Operation& op);
+Status rpc_sync(Session& s, const Operation& op);
+Status rpc_async(Session& s, const Operation& op);
+Status wait_all(Session& s, const Operation& op);
+Status remote(Session& s, const Operation& op);
+Status to_here(Session& s, const Operation& op);
+Status local_value(Session& s, const Operation& op);
+Status delete_rref(Session& s, const Operation& op);
+Status autograd_context(Session& s, const Operation& op);
+Status dist_backward(Session& s, const Operation& op);
+Status distributed_optimizer(Session& s, const Operation& op);
+Status distributed_step(Session& s, const Operation& op);
+Status rpc_shutdown(Session& s, const Operation& op);
 
 // Who a process says it is, and who the others of its job are. Nobody compares what processes say: the first that says it is
 // rank 0 listens at the port, and of several that say the same others meet the first, while the rest wait for nobody.

@@ -210,6 +210,7 @@ Status Session::for_each_part(const std::function<Status()>& what) {
 }
 
 void Session::end(bool orderly) {
+  rpc.reset();
   losses.clear();
   for (auto& [name, other] : other_parts) other.ddp.reset();
   optimizer.reset();

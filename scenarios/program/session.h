@@ -32,6 +32,7 @@ namespace pdsim::scenarios {
 
 namespace operations {
 struct JoinedBatches;
+struct RpcSession;
 }
 
 // Where the calls and notes of an operation come from; `name` is that of the loop around it, or its own.
@@ -100,6 +101,8 @@ struct Session {
   Status wrong,
       wrong_now;    // the first result of a call that is not what it should be, and that of the present operation
   Site wrong_site;  //   where the first was found
+
+  std::shared_ptr<operations::RpcSession> rpc;  // null: before init_rpc, and after shutdown
 
   const Operation* loop = nullptr;  // the train or eval around the present operation
   int step = -1;

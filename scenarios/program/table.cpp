@@ -52,7 +52,6 @@ constexpr std::array rows{
     Row{"irecv", collective},
     Row{"batch_isend_irecv", batch_isend_irecv},
     Row{"pipeline", pipeline},
-    Row{"rpc_pipeline", rpc_pipeline},
     Row{"new_group", new_group},
     Row{"wait", wait},
     Row{"synchronize", synchronize},
@@ -69,6 +68,20 @@ constexpr std::array rows{
     Row{"store_add", store_add},
     Row{"store_wait", store_wait},
     Row{"destroy_process_group", destroy},
+    Row{"rpc_pipeline", rpc_pipeline},
+    Row{"init_rpc", init_rpc},
+    Row{"rpc_sync", rpc_sync},
+    Row{"rpc_async", rpc_async},
+    Row{"wait_all", wait_all},
+    Row{"remote", remote},
+    Row{"to_here", to_here},
+    Row{"local_value", local_value},
+    Row{"delete_rref", delete_rref},
+    Row{"autograd_context", autograd_context},
+    Row{"dist_backward", dist_backward},
+    Row{"distributed_optimizer", distributed_optimizer},
+    Row{"distributed_step", distributed_step},
+    Row{"shutdown", rpc_shutdown},
 };
 
 constexpr bool every_operation_has_its_function() {

@@ -322,6 +322,20 @@ constexpr Symptom symptom_rows[] = {
     {"parameter-mismatch", true, "MPI_ERR_TRUNCATE: message truncated",
      "It proves that a message was longer than the receive it met: counts that differ, or calls that do not belong "
      "together."},
+    // torch.distributed.rpc
+    {"rpc-server-threads", false, "RPCErr:1:RPC ran for more than set timeout (* ms) and will now be marked with an error",
+     "It proves that no reply was taken within the limit: the function still runs or waits at the callee, or no server thread was free "
+     "for the call or for its reply."},
+    {"rpc-worker-left", false, "Followers [*] timed out in _all_gather after * seconds. The first exception is *",
+     "It proves which workers did not come to shutdown. Whether they ended, crashed or still work is in their own logs."},
+    {"rpc-worker-left", false, "Followers [*] timed out in _all_gather after * seconds.",
+     "It proves which workers did not come to shutdown. Whether they ended, crashed or still work is in their own logs."},
+    {"autograd-context-ended", true, "Could not find autograd context with id: *",
+     "It proves that this worker has no such context: its block has ended, or the id is of another job."},
+    {"not-initialized", true, "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.",
+     "It proves that this process made a remote call before init_rpc, or after shutdown."},
+    {"invalid-argument", true, "could not find destination name *",
+     "It proves that no worker of the job joined under this name; init_rpc of the other workers says which names there are."},
 };
 
 }  // namespace

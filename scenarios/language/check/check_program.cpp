@@ -343,7 +343,7 @@ class Reach {
         const bool loops = op.name == "train" || (op.name == "repeat" && steps < 0);
         const std::int64_t times = loops ? std::min<std::int64_t>(op.rounds(), 64) : steps;
         if (op.when.any.empty()) count(op.body, times);
-        if (!op.when.any.empty() && s_.ddp.wrap && op.name != "repeat")
+        if (!op.when.any.empty() && s_.ddp.wrap && row->has(needs_model))
           add(op, {"all_reduce", world_group}, " (the gradients of `train`)", -1);
       }
       const auto* eval = op.if_is<EvalOptions>();

@@ -52,6 +52,8 @@ std::string expected(const Key& key) {
       return "whole numbers such as [3, 0, 2]";
     case Type::names:
       return "a list of names such as [a, b]";
+    case Type::values:
+      return "a list of values such as [3, 0.5, text, [1, 2], {rref: label}, {tensor: [1, 2]}]";
     case Type::flops:
       return "an amount of arithmetic such as 2.4GFLOP";
     case Type::flop_rate:

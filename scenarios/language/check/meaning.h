@@ -15,6 +15,7 @@ void check_model(const Node& document, const Scenario& scenario, Problems& probl
 void check_sharding(const Node& document, const Scenario& scenario, Problems& problems);
 void check_rpc_pipelines(const Node& document, const Scenario& scenario, Problems& problems);
 void check_program(const Node& document, const Scenario& scenario, Problems& problems);
+void check_rpc(const Node& document, const Scenario& scenario, Problems& problems);
 void check_faults(const Node& document, const Scenario& scenario, Problems& problems);
 void check_expect(const Node& document, const Scenario& scenario, Problems& problems);
 // Ranks, steps and memory against limits.h. What is over a limit is not expanded.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,6 +104,7 @@ class ShapeCheck {
       case Type::widths:
       case Type::counts:
       case Type::names:
+      case Type::values:
       case Type::rank_groups:
       case Type::shapes:
       case Type::groups:
@@ -204,6 +206,8 @@ class ShapeCheck {
         return "a list of whole numbers";
       case Type::names:
         return "a list of names";
+      case Type::values:
+        return "a list of values";
       case Type::rank_groups:
         return "a list of groups of ranks";
       case Type::shapes:
@@ -331,6 +335,10 @@ class ShapeCheck {
         for (const Node& item : node.items) scalar(item, name);
         return;
       }
+      case Type::values:
+        if (!node.is_list()) return wrong(node, key);
+        for (const Node& item : node.items) value_of(item);
+        return;
       case Type::rank_groups:
         if (!read_rank_groups(node)) wrong(node, key);
         return;
@@ -354,6 +362,24 @@ class ShapeCheck {
     }
   }
 
+  // An argument of a remote function.
+  void value_of(const Node& node) {
+    if (node.is_list())
+      for (const Node& item : node.items) value_of(item);
+    if (!node.is_map()) return;
+    const bool one = node.entries.size() == 1;
+    const std::string_view kind = one ? std::string_view(node.entries.front().key) : std::string_view();
+    if (kind != "rref" && kind != "tensor")
+      return problems_.error(node.mark, "a mapping that is neither a reference nor a tensor",
+                             "write {rref: label} or {tensor: [1, 2]}");
+    const Node& inner = node.entries.front().value;
+    if (kind == "rref") return scalar(inner, {.name = "rref", .type = Type::name, .help = ""});
+    const Key element{.name = "tensor", .type = Type::decimal, .help = "", .low = std::numeric_limits<std::int64_t>::min()};
+    if (!inner.is_list())
+      return problems_.error(inner.mark, "a tensor that is not a list", "write its elements, as {tensor: [1, 2]}");
+    for (const Node& item : inner.items) scalar(item, element);
+  }
+
   void operations(const Node& node, const Key& key) {
     if (!node.is_list()) return wrong(node, key);
     const Key* before = around_;
@@ -373,7 +399,7 @@ class ShapeCheck {
     const Key* row = operation_named(name);
     if (row == nullptr) return;
     if (list.name == "messages") {
-      if (!row->has(asynchronous))
+      if (!row->has(asynchronous) || !row->has(point_to_point))
         problems_.error(mark, fmt::format("`{}` inside `messages`", name), "they are isends and irecvs");
       return;
     }

@@ -10,6 +10,7 @@
 #include "scenarios/language/document/read.h"
 #include "scenarios/language/tables/key.h"
 #include "scenarios/language/tables/operation_options.h"
+#include "scenarios/language/tables/rpc_options.h"
 
 #include <algorithm>
 #include <any>
@@ -36,6 +37,7 @@ void assign(const Key& key, const Node& node, NumberOrWord& out);
 void assign(const Key& key, const Node& node, std::vector<std::string>& out);
 void assign(const Key& key, const Node& node, std::vector<std::int64_t>& out);
 void assign(const Key& key, const Node& node, std::uint64_t& out);
+void assign(const Key& key, const Node& node, std::vector<RpcArgument>& out);
 
 std::string written(const std::string& shown);
 std::string written(bool shown);
@@ -49,6 +51,7 @@ std::string written(const IntSet& shown);
 std::string written(const NumberOrWord& shown);
 std::string written(const std::vector<std::string>& shown);
 std::string written(const std::vector<std::int64_t>& shown);
+std::string written(const std::vector<RpcArgument>& shown);
 
 template <class T>
 void set(const Key& key, const Entry& entry, T& out) {

@@ -115,6 +115,8 @@ Json shape_schema(const Key& key) {
     case Type::names:
       return {
           {"type", "array"}, {"items", key.choices.empty() ? reference("name") : words(key.choices)}, {"minItems", 1}};
+    case Type::values:
+      return {{"type", "array"}, {"items", reference("value")}};
     case Type::shapes:
       return {
           {"anyOf", Json::array({Json{{"type", "integer"}, {"minimum", 0}, {"maximum", limits::sized_elements}},
@@ -172,6 +174,17 @@ Json definitions() {
                               {"pattern",
                                "^((0|[1-9][0-9]*)|(0|[1-9][0-9]*)\\.\\.(0|[1-9][0-9]*)?|\\.\\.(0|[1-9][0-9]*)|even|odd|"
                                "all|not (0|[1-9][0-9]*))$"}}})}};
+  defs["value"] = {
+      {"description", "null, true, 3, 0.5, text, [1, 2], {rref: label} or {tensor: [1, 2]}"},
+      {"anyOf",
+       Json::array({Json{{"type", Json::array({"null", "boolean", "number", "string"})}},
+                    {{"type", "array"}, {"items", reference("value")}},
+                    {{"type", "object"},
+                     {"properties",
+                      {{"rref", reference("name")}, {"tensor", {{"type", "array"}, {"items", {{"type", "number"}}}}}}},
+                     {"additionalProperties", false},
+                     {"minProperties", 1},
+                     {"maxProperties", 1}}})}};
   defs["when"] = {{"anyOf", Json::array({selector, {{"type", "array"}, {"items", selector}, {"minItems", 1}}})}};
   defs["operation"] = group_schema(language::operation_entry);
   return defs;

@@ -31,6 +31,7 @@ enum class Type : std::uint8_t {
   widths,       // [in, out]
   counts,       // [3, 0, 2]
   names,        // [a, b]; of `choices` where there are some
+  values,       // [3, 0.5, text, null, [1, 2], {rref: label}, {tensor: [1, 2]}]
   shapes,       // [[4096, 25088], [4096]]; or how many elements there are in all
   rank_groups,  // [[0, 1], [2, 3]]
   group,        // a mapping; or one of `choices`

@@ -1,12 +1,14 @@
 // THE table of operations: what may stand in `program`, and in the `do` of train.
 //
-// Adding one: a row here, and a function in operations.cpp of that name. Loader, schema, `pdsim list` and the rank x step
+// Adding one: a row here, or in rpc_operations.h, and a function in operations.cpp of that name. Loader, schema, `pdsim list` and the rank x step
 // table take names, options, defaults and explanations from here.
 #pragma once
 
 #include "core/collectives/collective_kind.h"
 #include "scenarios/language/tables/operation_keys.h"
+#include "scenarios/language/tables/rpc_operations.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -114,10 +116,6 @@ inline constexpr Group pipeline_options{.title = "pipeline",
                                         .help = "a pipeline-parallel step",
                                         .keys = pipeline_keys,
                                         .options = options_of<PipelineOptions>};
-inline constexpr Group rpc_pipeline_options{.title = "rpc_pipeline",
-                                            .help = "a training loop over RPC",
-                                            .keys = rpc_pipeline_keys,
-                                            .options = options_of<RpcPipelineOptions>};
 inline constexpr Group new_group_options{.title = "new_group",
                                          .help = "a process group of some ranks",
                                          .keys = new_group_keys,
@@ -180,7 +178,7 @@ inline constexpr Group store_add_options{
 inline constexpr Group store_wait_options{
     .title = "store_wait", .help = "store.wait", .keys = store_get_keys, .options = options_of<StoreGetOptions>};
 
-inline constexpr std::array operation_table{
+inline constexpr std::array group_operations{
     Key{.name = "init_process_group",
         .type = Type::group,
         .help = "init_process_group: every rank joins through the store",
@@ -377,12 +375,6 @@ inline constexpr std::array operation_table{
         .help = "forwards and backwards of micro-batches through the stages of a pipeline, by a schedule",
         .group = &pipeline_options,
         .traits = in_train},
-    Key{.name = "rpc_pipeline",
-        .type = Type::group,
-        .help = "trains shards of the model over RPC, as DistResNet50 of PyTorch's tutorial: rank 0 drives, the other ranks have a "
-                "shard each; every rank calls it, and needs no process group for it",
-        .group = &rpc_pipeline_options,
-        .traits = needs_model},
     Key{.name = "new_group",
         .type = Type::group,
         .help = "makes a group of some ranks; every rank of the world calls it, in one order",
@@ -462,6 +454,13 @@ inline constexpr std::array operation_table{
         .group = &destroy_options,
         .formerly = "destroy"},
 };
+
+inline constexpr auto operation_table = [] {
+  std::array<Key, group_operations.size() + rpc_operations.size()> all{};
+  std::copy(rpc_operations.begin(), rpc_operations.end(),
+            std::copy(group_operations.begin(), group_operations.end(), all.begin()));
+  return all;
+}();
 
 constexpr const Key* operation_named(std::string_view name) { return find(operation_table, name); }
 

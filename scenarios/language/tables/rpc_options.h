@@ -1,0 +1,72 @@
+// The options of the operations of RPC, as a loaded program has them. A member initialiser is the default of its key; the keys are in
+// rpc_keys.h.
+#pragma once
+
+#include "core/base/quantity.h"
+#include "scenarios/text/located.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios {
+
+// A value as a file writes it, for a remote function.
+struct RpcArgument {
+  enum class Kind : std::uint8_t { none, boolean, integer, decimal, text, rref, tensor, list };
+  Kind kind = Kind::none;
+  bool boolean = false;
+  std::int64_t integer = 0;
+  double decimal = 0;
+  std::string text;  // or the label of the operation that made the RRef
+  std::vector<double> tensor;
+  std::vector<RpcArgument> items;
+  Mark mark{};
+};
+
+// In the name of a worker this stands for the rank.
+inline constexpr std::string_view rank_in_name = "{rank}";
+
+struct InitRpcOptions {
+  std::string name = "worker{rank}";
+  std::int64_t num_worker_threads = 16;
+  Time rpc_timeout{60'000'000'000'000};
+  std::vector<std::string> functions;  // that the worker registers; empty: all
+};
+// Of rpc_sync, rpc_async and remote: a function of a worker, or a method of what a reference refers to.
+struct RpcCallOptions {
+  std::string to;
+  std::string rref;
+  std::string function;
+  std::vector<RpcArgument> args;
+  std::optional<Time> timeout;
+  std::optional<Located<std::string>> returns;
+};
+struct WaitAllOptions {
+  std::vector<std::string> labels;
+};
+// Of to_here, local_value and delete_rref.
+struct RRefOptions {
+  std::string of;
+  std::optional<Time> timeout;
+  std::optional<Located<std::string>> returns;
+};
+struct DistBackwardOptions {
+  std::string of;
+  std::string context;  // empty: the one around
+};
+struct DistributedOptimizerOptions {
+  std::vector<std::string> of;
+  double lr = 0.1;
+};
+struct DistributedStepOptions {
+  std::string optimizer;
+  std::string context;
+};
+struct RpcShutdownOptions {
+  bool graceful = true;
+  Time timeout{};
+};
+
+}  // namespace pdsim::scenarios

@@ -1,0 +1,101 @@
+// autograd_context, dist_backward, distributed_optimizer, distributed_step.
+#include "core/nn/functional.h"
+#include "scenarios/program/operations.h"
+#include "scenarios/program/rpc_session.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+Error no_such_name(const std::string& label) {
+  return {Code::invalid_argument, fmt::format("name '{}' is not defined", label), {{"label", label}}};
+}
+
+Error rpc_missing(std::string_view what) {
+  return {
+      Code::not_initialized,
+      fmt::format("Need to initialize distributed autograd using torch.distributed.autograd.init(), before {}", what),
+      {}};
+}
+
+// The context with this label, or the one around.
+Result<std::int64_t> context_of(const RpcSession& rpc, const std::string& label) {
+  if (!label.empty()) {
+    const auto found = rpc.contexts.find(label);
+    if (found == rpc.contexts.end()) return no_such_name(label);
+    return found->second;
+  }
+  if (rpc.context != nullptr) return rpc.context->id();
+  return Error{Code::invalid_argument,
+               "Current thread doesn't have a valid autograd context. Please wrap your code using: `with "
+               "torch.distributed.autograd.context() as context_id` to generate a valid context",
+               {}};
+}
+
+}  // namespace
+
+Status autograd_context(Session& s, const Operation& op) {
+  if (s.rpc == nullptr) return rpc_missing(op.name);
+  RpcSession& rpc = *s.rpc;
+  Result<std::unique_ptr<DistributedContext>> begun = DistributedContext::begin(rpc.here());
+  if (!begun.ok()) return begun.error();
+  rpc.context = std::move(*begun);
+  if (!op.label.empty()) rpc.contexts.insert_or_assign(op.label, rpc.context->id());
+  Status status;
+  for (const Operation& inner : op.body) {
+    status = s.run(inner);
+    if (!status.ok()) break;
+  }
+  rpc.context.reset();
+  return status;
+}
+
+Status dist_backward(Session& s, const Operation& op) {
+  if (s.rpc == nullptr) return rpc_missing(op.name);
+  const auto& options = op.as<DistBackwardOptions>();
+  const Result<std::int64_t> context = context_of(*s.rpc, options.context);
+  if (!context.ok()) return context.error();
+  const auto output = s.rpc->values.find(options.of);
+  if (output == s.rpc->values.end()) return no_such_name(options.of);
+  if (!output->second.is<nn::Tensor>())
+    return Error{
+        Code::autograd_misuse,
+        fmt::format("backward(): roots must be tensors, and `{}` is {}", options.of, type_name(output->second)),
+        {}};
+  const Result<nn::Tensor> loss = nn::sum(output->second.as<nn::Tensor>());
+  if (!loss.ok()) return loss.error();
+  return s.rpc->here().backward(*context, std::span(&*loss, 1));
+}
+
+Status distributed_optimizer(Session& s, const Operation& op) {
+  if (s.rpc == nullptr) return rpc_missing(op.name);
+  const auto& options = op.as<DistributedOptimizerOptions>();
+  std::vector<RRef> parameters;
+  for (const std::string& label : options.of) {
+    const auto found = s.rpc->rrefs.find(label);
+    if (found == s.rpc->rrefs.end()) return no_such_name(label);
+    parameters.push_back(found->second);
+  }
+  nn::OptimizerSpec spec;
+  spec.kind = nn::OptimizerSpec::Kind::sgd;
+  spec.lr = options.lr;
+  Result<DistributedOptimizer> made = DistributedOptimizer::make(s.rpc->rpc, spec, parameters);
+  if (!made.ok()) return made.error();
+  s.rpc->optimizers.insert_or_assign(op.label, std::move(*made));
+  return {};
+}
+
+Status distributed_step(Session& s, const Operation& op) {
+  if (s.rpc == nullptr) return rpc_missing(op.name);
+  const auto& options = op.as<DistributedStepOptions>();
+  const auto optimizer = s.rpc->optimizers.find(options.optimizer);
+  if (optimizer == s.rpc->optimizers.end()) return no_such_name(options.optimizer);
+  const Result<std::int64_t> context = context_of(*s.rpc, options.context);
+  if (!context.ok()) return context.error();
+  return optimizer->second.step(*context);
+}
+
+}  // namespace pdsim::scenarios::operations
