@@ -1,5 +1,6 @@
 #include "scenarios/concepts/concepts.h"
 
+#include "core/base/nearest.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 namespace pdsim::scenarios {
 namespace {
@@ -36,13 +38,16 @@ bool is_any_of(const std::string& word, std::initializer_list<std::string_view> 
   return std::find(list.begin(), list.end(), spelling(word)) != list.end();
 }
 
+bool asks(const std::string& word) {
+  return is_any_of(word, {"what", "whats", "how", "why", "explain", "define"});
+}
+
 // What is left of a question without the words that make it one.
 std::string subject_of(std::string_view question) {
   std::vector<std::string> words = words_of(question);
   std::size_t first = 0;
   while (first + 1 < words.size() &&
-         is_any_of(words[first], {"what", "whats", "is", "are", "how", "does", "do", "explain", "define", "why", "a",
-                                  "an", "the", "my"}))
+         (asks(words[first]) || is_any_of(words[first], {"is", "are", "does", "do", "a", "an", "the", "my"})))
     ++first;
   while (words.size() > first + 1 && is_any_of(words.back(), {"mean", "means", "work", "works", "do", "happen", "for"}))
     words.pop_back();
@@ -60,6 +65,14 @@ const Concept* called(std::string_view letters) {
   for (const Concept* row : concepts())
     if (is_called(*row, letters)) return row;
   return nullptr;
+}
+
+// How unlike two spellings are, from 0 to 1; one that holds the other is near.
+double distance_between(std::string_view name, std::string_view letters) {
+  if (name.empty() || letters.empty()) return 1;
+  const auto longest = static_cast<double>(std::max(name.size(), letters.size()));
+  const bool holds = name.find(letters) != std::string_view::npos || letters.find(name) != std::string_view::npos;
+  return (holds ? 0.5 : 1.0) * edit_distance(name, letters) / longest;
 }
 
 template <std::size_t size>
@@ -89,6 +102,25 @@ const Concept* concept_asked_for(std::string_view question) {
   if (letters.ends_with("es"))
     if (const Concept* row = called(std::string_view(letters).substr(0, letters.size() - 2))) return row;
   return letters.ends_with('s') ? called(std::string_view(letters).substr(0, letters.size() - 1)) : nullptr;
+}
+
+bool is_question(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  return words.size() > 1 && (asks(words.front()) || words.back().ends_with('?'));
+}
+
+std::vector<std::string_view> concepts_near(std::string_view question, std::size_t most) {
+  const std::string letters = subject_of(question);
+  std::vector<std::tuple<double, std::string_view>> found;
+  for (const Concept* row : concepts()) {
+    double best = distance_between(spelling(row->name), letters);
+    for (const std::string_view alias : row->aliases) best = std::min(best, distance_between(spelling(alias), letters));
+    found.emplace_back(best, row->name);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) names.push_back(std::get<1>(found[i]));
+  return names;
 }
 
 std::string concept_page(const Concept& row, std::string_view picture) {

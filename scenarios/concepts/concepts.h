@@ -65,6 +65,11 @@ std::vector<const Concept*> concepts();
 // "what is a", "how does ... work" and the like. Null when there is none.
 const Concept* concept_asked_for(std::string_view question);
 
+// Whether a text asks for something: it begins as a question does, or ends with a question mark.
+bool is_question(std::string_view text);
+// The names of the `most` concepts whose names or aliases are spelled most like what a question asks for, the nearest first.
+std::vector<std::string_view> concepts_near(std::string_view question, std::size_t most);
+
 // Its page, at most 100 columns wide; `picture` is what was drawn for it, empty for none.
 std::string concept_page(const Concept& row, std::string_view picture);
 

@@ -15,7 +15,7 @@ constexpr Concept group_concepts[] = {
      {"world_size", "process_group"}},
     {"world_size",
      {"world"},
-     "The number of processes in the job, which every process must be told alike: init_process_group waits until that many ranks have "
+     "The number of processes in the job, which must be the same on every process: init_process_group waits until that many ranks have "
      "joined. The launcher sets WORLD_SIZE and RANK for each process.",
      {},
      {"world-size", "variable-missing"},

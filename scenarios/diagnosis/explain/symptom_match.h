@@ -8,8 +8,10 @@
 //   cost      words of the text x words of the table
 #pragma once
 
+#include "core/base/enum_names.h"
 #include "scenarios/diagnosis/explain/symptom_table.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +25,18 @@ namespace pdsim::scenarios {
 inline constexpr std::size_t most_symptom_words = 20'000;
 
 enum class Sureness : std::uint8_t { sure, likely, near };
+
+}  // namespace pdsim::scenarios
+
+template <>
+inline constexpr auto pdsim::enum_rows<pdsim::scenarios::Sureness> =
+    std::to_array<pdsim::EnumRow<pdsim::scenarios::Sureness>>({
+        {pdsim::scenarios::Sureness::sure, "sure"},
+        {pdsim::scenarios::Sureness::likely, "likely"},
+        {pdsim::scenarios::Sureness::near, "near"},
+    });
+
+namespace pdsim::scenarios {
 
 struct SymptomMatch {
   const Symptom* symptom = nullptr;

@@ -105,9 +105,24 @@ constexpr Symptom symptom_rows[] = {
      "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them "
      "stopped. Which of them, the "
      "link counters show."},
+    {"connection-lost", false,
+     "NCCL WARN NET/IB : Got completion from peer * with status=* opcode=* len=* vendor err * (Recv) localGid * remoteGids *",
+     "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them "
+     "stopped. Which of them, the link counters show."},
     {"collective-mismatch", true,
      "NCCL WARN Mismatched collective detected, please check your collective calls at and around rank *.",
      "It proves that ranks called different collectives, or one with different sizes."},
+    {"rank-died", true, "ncclUnhandledCudaError: Call to CUDA function failed. Last error: Cuda failure *",
+     "It proves that a CUDA call of this rank failed inside NCCL; the text after `Cuda failure` says which way. The "
+     "others wait for this rank."},
+    {"connection-lost", false, "NCCL WARN Error: failed to extend /dev/shm/nccl-* to * bytes",
+     "It proves that /dev/shm of this host or container is too small for NCCL (docker run --shm-size)."},
+    {"connection-lost", false, "NCCL WARN Bootstrap : no socket interface found",
+     "It proves that no network interface of this host fits NCCL_SOCKET_IFNAME."},
+    {"connection-refused", false, "NCCL INFO Call to connect returned Connection refused, retrying",
+     "It proves that nobody listened at the peer's address at that moment: the peer ended, or a firewall is between."},
+    {"parameter-mismatch", true, "NCCL WARN Message truncated : received * bytes instead of *",
+     "It proves that two ranks passed one call tensors of different sizes, or met in different calls."},
     // TORCH_DISTRIBUTED_DEBUG=DETAIL
     {"collective-mismatch", true,
      "Detected mismatch between collectives on ranks. Rank * is running collective: "
@@ -118,11 +133,14 @@ constexpr Symptom symptom_rows[] = {
      "the stacks show."},
     {"collective-mismatch", true,
      "Collectives differ in the following aspects: Sequence number: * vs * Op type: * vs *",
-     "It proves that these two ranks met in different calls; a sequence number that differs tells who made calls "
-     "more."},
+     "It proves that these two ranks met in different calls; a sequence number that differs shows which rank "
+     "made more calls."},
     {"parameter-mismatch", true, "Collectives differ in the following aspects: Tensor Tensor shapes: * vs *",
      "It proves that two ranks passed one call tensors of different shapes or types."},
     // monitored_barrier
+    {"timeout", false,
+     "Rank * timed out in monitoredBarrier after * ms. No ranks successfully processed in monitoredBarrier.",
+     "It proves that some rank did not come to the barrier in time; which one, it leaves open."},
     {"missing-call", true, "Rank * failed to pass monitoredBarrier in * ms",
      "It proves that the named rank did not come to the barrier in time. Where it was, its own log or stack shows."},
     {"missing-call", true, "Ranks * failed to pass monitoredBarrier in * ms",
@@ -160,6 +178,16 @@ constexpr Symptom symptom_rows[] = {
     {"variable-missing", false, "Unable to resolve hostname to a (local) address",
      "It proves that this host's name does not resolve to one of its addresses; set GLOO_SOCKET_IFNAME or repair "
      "/etc/hosts."},
+    {"variable-missing", false, "[enforce fail at *device.cc:*] ifa != nullptr. Unable to find interface for: [*]",
+     "It proves that this host's name resolves to an address that none of its interfaces has; set GLOO_SOCKET_IFNAME or "
+     "repair /etc/hosts."},
+    {"variable-missing", false, "[enforce fail at *device.cc:*] rp != nullptr. Unable to find address for: *",
+     "It proves that this host does not have the interface that GLOO_SOCKET_IFNAME names."},
+    {"parameter-mismatch", true, "ProcessGroupGloo::*: invalid tensor size at index * (expected (*), got (*))",
+     "It proves that this rank passed one call tensors of different shapes; its own lists do not fit together."},
+    {"call-not-offered", true, "Cannot use ReduceOp.AVG with Gloo", "It proves that Gloo lacks this reduce operation."},
+    {"unsupported", true, "RuntimeError: Invalid scalar type",
+     "It proves that the backend has no such element type; convert the tensor first."},
     // The Reducer and DistributedDataParallel
     {"unused-parameters", true,
      "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that "
@@ -205,6 +233,12 @@ constexpr Symptom symptom_rows[] = {
     {"nothing-to-train", true,
      "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient.",
      "It proves that every parameter was frozen when the module was wrapped."},
+    {"device-without-backend", true,
+     "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU "
+     "modules or CPU modules, but got device_ids [*], output_device *, and module parameters {device(type=*)}.",
+     "It proves that the model is not on the GPU that device_ids names: call model.to(device) first."},
+    {"device-without-backend", true, "SyncBatchNorm expected input tensor to be on GPU",
+     "It proves that the input of SyncBatchNorm is on the CPU, and it works on GPUs alone."},
     {"inputs-exhausted", true, "Detected at least one rank that exhausted inputs. Throwing across all ranks.",
      "It proves that some rank had fewer batches than others."},
     {"autograd-misuse", true, "element 0 of tensors does not require grad and does not have a grad_fn",
@@ -215,6 +249,34 @@ constexpr Symptom symptom_rows[] = {
      "It proves that a second backward went through a graph whose saved tensors were freed."},
     {"shape-mismatch", true, "mat1 and mat2 shapes cannot be multiplied (* and *)",
      "It proves that the input of a layer has another width than the layer."},
+    // Fully sharded training
+    {"collective-mismatch", true,
+     "Forward order differs across ranks: rank * is all-gathering * parameters for [*] while rank * is all-gathering * "
+     "parameters for [*]",
+     "It proves that the ranks went through the units of the sharded model in different orders; a branch that depends on "
+     "the rank or its data is the usual reason."},
+    {"device-shared", true, "Inconsistent compute device and `device_id` on rank *: * vs *",
+     "It proves that the model is on another GPU than device_id names: torch.cuda.set_device(local_rank) is missing or "
+     "comes too late."},
+    // Remote procedure calls
+    {"not-initialized", true, "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.",
+     "It proves that this process made a remote call before init_rpc, or after shutdown."},
+    {"not-initialized", true,
+     "Current RPC agent is not set! Did you initialize the RPC framework (e.g. by calling `rpc.init_rpc`)?",
+     "It proves that this process made a remote call before init_rpc, or after shutdown."},
+    {"timeout", false, "RPCErr:*:RPC ran for more than set timeout (* ms) and will now be marked with an error",
+     "It proves that the answer did not come in time: the function still runs, waits for another call, or found no free "
+     "thread on its worker. What the worker did, its stack shows."},
+    {"timeout", false, "Followers {*} timed out in _all_gather after * seconds. The first exception is *",
+     "It proves which workers did not come to init_rpc or shutdown in time."},
+    {"peer-closed", false,
+     "RPC agent for * encountered error when reading incoming request from *: eof (this error originated at tensorpipe*)",
+     somebody_left},
+    {"connection-refused", true,
+     "RPC agent for * encountered error when sending outgoing request * to *: ECONNREFUSED: connection refused (this "
+     "error originated at tensorpipe*)",
+     "It proves that nobody listened at the worker's address: it ended, or published an address that others cannot "
+     "reach (TP_SOCKET_IFNAME)."},
     // Checkpoints
     {"checkpoint-keys", true,
      "Error(s) in loading state_dict for *: Missing key(s) in state_dict: \"*\". Unexpected key(s) in state_dict: "
@@ -224,6 +286,7 @@ constexpr Symptom symptom_rows[] = {
      "size mismatch for *: copying a param with shape torch.Size([*]) from checkpoint, the shape in current model is "
      "torch.Size([*]).",
      keys_differ},
+    {"checkpoint-keys", true, "Missing key in checkpoint state_dict: *", keys_differ},
     {"checkpoint-race", true, "PytorchStreamReader failed reading zip archive: failed finding central directory",
      "It proves that the file was not whole when it was read: another rank still wrote it, several wrote it at once, "
      "or the writer died."},
@@ -249,6 +312,12 @@ constexpr Symptom symptom_rows[] = {
     {"rendezvous-timeout", false, "The client socket has timed out after *ms while trying to connect to (*, *).",
      "It proves that nobody answered at MASTER_ADDR:MASTER_PORT in time: rank 0 did not start, or the address or a "
      "firewall is wrong."},
+    {"rendezvous-timeout", true,
+     "The IPv6 network addresses of (*, *) cannot be retrieved (gai error: * - Name or service not known).",
+     "It proves that the name in MASTER_ADDR does not resolve on this host."},
+    {"rendezvous-timeout", false, "connect() timed out. Original timeout was * ms.",
+     "It proves that nobody answered at MASTER_ADDR:MASTER_PORT in time: rank 0 did not start, or the address or a "
+     "firewall is wrong."},
     {"connection-refused", true, "The client socket has failed to connect to [*]:* (errno: 111 - Connection refused).",
      "It proves that nobody listened there at that moment. It is only a warning while rank 0 is still starting."},
     {"store-timeout", false, "wait timeout after *ms, keys: *",
@@ -266,17 +335,44 @@ constexpr Symptom symptom_rows[] = {
     {"store-gone", true,
      "Failed to check the \"should dump\" flag on TCPStore, (maybe TCPStore server has shut down too early)",
      store_ended},
+    {"store-gone", true, "Stop_waiting response is expected", store_ended},
     {"connection-refused", true, "RendezvousConnectionError: The connection to the C10d store has failed.",
      "It proves that the launcher could not reach the rendezvous endpoint: its address, its port, or the host that "
      "serves it."},
     {"rendezvous-timeout", false, "RendezvousTimeoutError",
      "It proves that fewer nodes joined the rendezvous than --nnodes asks for; which ones are missing, it leaves "
      "open."},
+    {"stale-rendezvous", true, "RendezvousClosedError",
+     "It proves that the rendezvous of this --rdzv-id was already closed: an earlier run with the same id had ended, or "
+     "this node restarted after the others had finished. Use a new id for each run."},
+    {"variable-missing", true, "error: unrecognized arguments: --local-rank=*",
+     "It proves that the launcher passed the local rank as an argument that the script does not take; read LOCAL_RANK "
+     "from the environment instead."},
+    {"variable-missing", true, "KeyError: 'LOCAL_RANK'",
+     "It proves that the script was started without torchrun, which sets LOCAL_RANK."},
     // Wrong calls
     {"device-without-backend", true, "No backend type associated with device type *",
      "It proves that the tensor is on a device that no backend of this group serves."},
     {"device-without-backend", true, "Tensors must be CUDA and dense",
      "It proves that a tensor on the CPU was passed to NCCL."},
+    {"device-without-backend", true,
+     "Could not run 'c10d::*' with arguments from the 'CPU' backend.",
+     "It proves that a tensor on the CPU was passed to a group whose backend serves GPUs alone."},
+    {"unavailable", true, "Distributed package doesn't have NCCL built in",
+     "It proves that this build of PyTorch has no NCCL: a CPU build, or one for Windows or macOS."},
+    {"unavailable", true, "ProcessGroupNCCL is only supported with GPUs, no GPUs found!",
+     "It proves that this process sees no GPU: none is there, or CUDA_VISIBLE_DEVICES hides them."},
+    {"device-shared", true, "CUDA error: invalid device ordinal",
+     "It proves that this rank asked for a GPU that its host does not have: most often the global rank was used where "
+     "the local one belongs."},
+    {"root-mismatch", true, "Argument ``scatter_list`` must be specified on source rank.",
+     "It proves that this rank is the source of the scatter and passed no list: it takes another rank for the source."},
+    {"root-mismatch", true, "Argument ``gather_list`` must NOT be specified on non-destination ranks.",
+     "It proves that this rank passed a list to receive into although another rank is the destination."},
+    {"group-destroyed", true, "Invalid process group specified or has been destroyed.",
+     "It proves that the group was destroyed before this call, or never made on this rank."},
+    {"collective-mismatch", true, "broadcast_object_list RuntimeError: Trying to create tensor with negative dimension *",
+     "It proves that the length of an object was received from another call: the ranks are not at the same call."},
     {"strided-view", true, "Tensors must be contiguous",
      "It proves that a view that is not contiguous was passed; call .contiguous() first."},
     {"call-not-offered", true, "Backend * does not support *",
@@ -284,7 +380,7 @@ constexpr Symptom symptom_rows[] = {
     {"root-not-in-group", true, "Global rank * is not part of group *",
      "It proves that a call on a group named a rank that is not in it; src and dst are global ranks."},
     {"outside-of-group", true, "Running * on global rank * which does not belong to the given group.",
-     "It proves that a rank called on a group of which it is no member; the call did nothing there."},
+     "It proves that a rank called on a group to which it does not belong; the call did nothing there."},
     {"barrier-device", true,
      "using GPU * to perform barrier as devices used by this process are currently unknown. This can potentially cause "
      "a hang if this rank to "
@@ -309,16 +405,34 @@ constexpr Symptom symptom_rows[] = {
      "later."},
     {"rank-died", true, "CUDA out of memory. Tried to allocate * GPU * has a total capacity of * of which * is free.",
      "It proves that this rank had no device memory left and raised. The others wait for it in their next call."},
+    {"rank-died", true, "CUDA error: device-side assert triggered",
+     "It proves that a kernel of this rank failed, most often for an index out of range. The others wait for it."},
+    {"rank-died", true, "CUDA error: an illegal memory access was encountered",
+     "It proves that a kernel of this rank failed. Run it with CUDA_LAUNCH_BLOCKING=1 to see which. The others wait for it."},
     {"rank-died", true,
      "RuntimeError: DataLoader worker (pid *) is killed by signal: *. It is possible that dataloader's workers are out "
      "of shared memory.",
      "It proves that a worker process of this rank's loader was killed, most often for want of memory; the rank raised "
      "and the others wait for it."},
+    {"rank-died", false, "torch.distributed.elastic.multiprocessing.api.SignalException: Process * got signal: *",
+     "It proves that the launcher itself was told to end: the scheduler cancelled or preempted the job, or somebody "
+     "pressed Ctrl-C."},
+    {"rank-died", true,
+     "slurmstepd: error: Detected * oom_kill event in StepId=*. Some of the step tasks have been OOM Killed.",
+     "It proves that the kernel killed a process of this step for want of host memory."},
+    {"rank-died", true, "srun: error: *: task *: Segmentation fault (core dumped)", process_ended},
+    {"rank-died", true, "ORTE has lost communication with a remote daemon.",
+     "It proves that mpirun lost a host: it went down, or the network to it did."},
     {"rank-died", true, "MPI_ABORT was invoked on rank * in communicator MPI_COMM_WORLD with errorcode *.",
      process_ended},
     {"rank-died", true, "mpirun noticed that process rank * with PID * on node * exited on signal * (*).",
      process_ended},
     {"rank-died", true, "Primary job terminated normally, but * process returned a non-zero exit code.", process_ended},
+    {"world-size", true,
+     "There are not enough slots available in the system to satisfy the * slots that were requested by the application",
+     "It proves that mpirun was asked for more ranks than its hosts offer; nothing was started."},
+    {"root-not-in-group", true, "MPI_ERR_ROOT: invalid root",
+     "It proves that a call named a root that its communicator does not have."},
     {"parameter-mismatch", true, "MPI_ERR_TRUNCATE: message truncated",
      "It proves that a message was longer than the receive it met: counts that differ, or calls that do not belong "
      "together."},

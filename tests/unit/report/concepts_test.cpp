@@ -49,6 +49,17 @@ TEST(Concepts, AreFoundByTheWordsOfAQuestion) {
   EXPECT_EQ(asked("all_reduce timed out"), "");
 }
 
+TEST(Concepts, NearAQuestionThatNoneAnswersAreNamed) {
+  EXPECT_TRUE(is_question("what is foo"));
+  EXPECT_TRUE(is_question("is it a bukcet?"));
+  EXPECT_FALSE(is_question("bukcet?"));
+  EXPECT_FALSE(is_question("Connection closed by peer"));
+  EXPECT_EQ(asked("what is a bukcet?"), "");
+  EXPECT_EQ(concepts_near("what is a bukcet?", 1), (std::vector<std::string_view>{"bucket"}));
+  EXPECT_EQ(concepts_near("what is a monitored barier", 2), (std::vector<std::string_view>{"monitored_barrier", "barrier"}));
+  EXPECT_EQ(concepts_near("what is foo", 3).size(), 3U);
+}
+
 TEST(Concepts, NameWhatExists) {
   for (const Concept* row : concepts()) {
     for (const std::string_view id : row->wrong)
