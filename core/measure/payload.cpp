@@ -65,6 +65,13 @@ std::int64_t moved(Rank rank, std::int64_t index, DType dtype) {
   return dtype == DType::boolean ? value % 2 : value;
 }
 
+// What a tensor of the dtype holds of a number.
+double held(double number, DType dtype) {
+  std::byte rounded[8]{};
+  write_element(rounded, dtype, number);
+  return read_element(rounded, dtype);
+}
+
 // Over five binary orders of magnitude, of one sign per index, so that ulps of a sum mean something; factors of products stay
 // near 1.
 double uneven_number(std::int64_t part, std::int64_t index, ReduceOp op, DType dtype) {
@@ -76,9 +83,7 @@ double uneven_number(std::int64_t part, std::int64_t index, ReduceOp op, DType d
     value = part < 8 ? 0.5 + 1.5 * unit : 1.0;
   else if (index % 2 == 1)
     value = -value;
-  std::byte rounded[8]{};
-  write_element(rounded, dtype, value);
-  return read_element(rounded, dtype);
+  return held(value, dtype);
 }
 
 bool power_of_two(double x) {
@@ -102,14 +107,16 @@ class Expected {
  public:
   explicit Expected(const Payload& p)
       : p_(p), reduces_(row(p.kind).reduces), whole_(!row(p.kind).prefix), layout_(p.layout()) {
-    rounds_ = reduces_ && can_round(p.dtype, p.op) && (p.values == Values::rounding || !power_of_two(factor_of_sums()));
+    rounds_ = reduces_ && can_round(p.dtype, p.op) &&
+              (p.values == Values::rounding || p.stated != nullptr || !power_of_two(factor_of_sums()));
     if (reduces_ && whole_) folded_ = fold(p.size - 1, 0);
   }
 
   Wanted at(std::int64_t index) const {
     const Origin from = layout_.origin(p_.rank, index);
-    if (!reduces_) return {static_cast<double>(moved(from.first, from.index, p_.dtype)), 0.0};
+    if (!reduces_) return {input_at(from.first, from.index), 0.0};
     if (rounds_) return rounded_at(from);
+    if (p_.stated != nullptr) return {combined_at(from), 0.0};
     std::int64_t value = whole_ ? folded_ : fold(from.last, from.index);
     value = with_index(value, from.index, p_.op, p_.dtype);
     if (p_.op == ReduceOp::avg && !row(p_.dtype).floating) return {static_cast<double>(value / p_.size), 0.0};
@@ -117,6 +124,26 @@ class Expected {
   }
 
  private:
+  double input_at(Rank r, std::int64_t index) const {
+    if (p_.stated == nullptr) return static_cast<double>(moved(r, index, p_.dtype));
+    return held(p_.stated->at(static_cast<std::size_t>(r)).at(static_cast<std::size_t>(index)), p_.dtype);
+  }
+
+  // Extremes, and anything of integers.
+  double combined_at(const Origin& from) const {
+    double value = input_at(from.first, from.index);
+    for (Rank r = from.first + 1; r <= from.last; ++r) {
+      const double next = input_at(r, from.index);
+      if (is_extreme(p_.op))
+        value = p_.op == ReduceOp::min ? std::min(value, next) : std::max(value, next);
+      else
+        value = static_cast<double>(
+            combine(static_cast<std::int64_t>(value), static_cast<std::int64_t>(next), p_.op, p_.dtype));
+    }
+    if (p_.op == ReduceOp::avg) value = static_cast<double>(static_cast<std::int64_t>(value) / p_.size);
+    return value * (p_.op == ReduceOp::premul_sum ? p_.premul : 1.0);
+  }
+
   double factor_of_sums() const {
     if (p_.op == ReduceOp::avg && row(p_.dtype).floating) return 1.0 / p_.size;
     return p_.op == ReduceOp::premul_sum ? p_.premul : 1.0;
@@ -156,6 +183,7 @@ class Expected {
   }
 
   double contribution(Rank r, std::int64_t index) const {
+    if (p_.stated != nullptr) return input_at(r, index);
     const std::int64_t part = (r + index) % p_.size;
     if (p_.values == Values::rounding) return uneven_number(part, index, p_.op, p_.dtype);
     return static_cast<double>(with_index(part_of(part, p_.op, p_.dtype), index, p_.op, p_.dtype));
@@ -204,7 +232,9 @@ std::vector<std::byte> Payload::input() const {
   const bool reduces = row(kind).reduces;
   for (std::int64_t i = 0; i < elements; ++i) {
     double value = 0.0;
-    if (!reduces)
+    if (stated != nullptr)
+      value = stated->at(static_cast<std::size_t>(rank)).at(static_cast<std::size_t>(i));
+    else if (!reduces)
       value = static_cast<double>(moved(rank, i, dtype));
     else if (values == Values::rounding && can_round(dtype, op))
       value = uneven_number((rank + i) % size, i, op, dtype);

@@ -4,6 +4,7 @@
 //             in every dtype and order; products: at most five factors are 2. The result must be right bit for bit
 //   rounding  of floating sums and products: any numbers. The result must be within the bound of its n terms in any order,
 //             g(n) = n u / (1 - n u) times the sum of their magnitudes
+//   stated    what the caller says that each rank passes; the result must be right as that of rounding values, of integers exactly
 //   averages  of floats scale before they add, so they have the bound too; of integers divide the sum, towards zero
 //   cost      of a check: O(1) per element of whole groups' exact values, else O(size)
 //   source    the bound: Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 4.2
@@ -50,6 +51,9 @@ struct Payload {
   double premul = 1.0;
   Values values = Values::exact;
   std::vector<std::int64_t> counts{};  // of the _v kinds: elements of each rank's part (all_to_all_v: to each rank)
+  // Instead of the patterns, by rank: what every rank passes, numbers that the dtype holds, as their results are. Each rank has as many as
+  // its layout says.
+  std::shared_ptr<const std::vector<std::vector<double>>> stated{};
 
   CollectiveLayout layout() const;
   // As a Collective's fields.

@@ -389,6 +389,7 @@ Expect build_expect(const Entry& entry) {
       read(item, "across_ranks", v.across_ranks);
       read(item, "rank", v.rank);
       read(item, "near", v.near);
+      if (const Node* numbers = item.find("holds")) v.holds = read_numbers(*numbers);
       read(item, "tolerance", v.tolerance);
       read(item, "equals", v.equals);
       expect.values.push_back(std::move(v));

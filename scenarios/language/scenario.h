@@ -177,11 +177,12 @@ struct ExpectBlocked {
   Mark mark{};
 };
 struct ExpectValue {
-  std::string tensor;  // aux.weight.grad, head.weight, norm.running_mean, loss
+  std::string tensor;  // aux.weight.grad, head.weight, norm.running_mean, loss; or a collective's label
   Mark mark{};
   std::string across_ranks;  // equal | differ, or empty
   std::optional<int> rank;
   std::optional<double> near;
+  std::optional<std::vector<double>> holds;  // of each element
   double tolerance = 0.0;
   std::string equals;  // a row of references (language/expect_keys.h): whose value it must be; or empty
 };

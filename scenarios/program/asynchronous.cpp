@@ -12,6 +12,7 @@ namespace {
 // A result that is not what it should be ends no program: nobody looks at it. It is what the rank's run comes to, in the end.
 Status finish(Session& s, Pending& pending) {
   PDSIM_TRY(pending.work->wait());
+  if (pending.result) s.results[pending.label] = pending.result();
   const Status right = pending.check ? pending.check() : Status{};
   if (right.ok()) return {};
   if (s.wrong.ok()) s.wrong_site = s.env.recorder.site();

@@ -18,7 +18,7 @@ Result<bool> is_wrapper(Session& s, const Operation& op, ThroughWrapper whose, c
   return Error{
       Code::not_initialized,
       fmt::format(
-          "{}: `{}: ddp` without a wrapped model; call init_process_group before it, and leave `ddp: none` away",
+          "{}: `{}: ddp` without a wrapped model; call init_process_group before it, and leave out `ddp: none`",
           op.name, key),
       {{"in", op.name}}};
 }

@@ -82,6 +82,7 @@ TensorValues values_of(const Session& s) {
     const std::string& name = expected->tensor;
     if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));
     if (name == "grad_norm" && !s.grad_norm.empty()) values[name] = s.grad_norm;
+    if (const auto call = s.results.find(name); call != s.results.end()) values[name] = call->second;
     add_value(values, name, {s.module.get(), s.last_loss}, name);
     if (const auto whole = s.gathered.find(name); whole != s.gathered.end() && values[name].empty())
       values[name] = whole->second;

@@ -48,6 +48,8 @@ struct Pending {
   std::function<Status()> check;  // what must be in `output` afterwards
   bool synchronised = false;      // the device was, since it was started
   bool blocks_host = false;       // also where waiting is the stream's business: a barrier
+  std::function<std::vector<double>()> result;  // the numbers of `output`, of a call whose input the file states; empty: of another
+  std::string label;                            // of that call
 };
 
 // What is made of each part of a model.
@@ -95,6 +97,7 @@ struct Session {
   std::map<std::string, TrainedPart> other_parts;  // those of the others
   std::map<std::string, std::string> part_of_loss;
   std::vector<double> last_loss;
+  std::map<std::string, std::vector<double>> results;  // of calls whose inputs the file states, by label
   std::shared_ptr<operations::JoinedBatches> joined;    // of a process that makes one backward of several batches
   std::vector<double> grad_norm;                        // of the last clip_grad_norm
   std::map<std::string, std::vector<double>> replicas;  // what reports compare between ranks, by its name in the values

@@ -235,6 +235,7 @@ class Check {
   void result(const std::string& name, std::string text) { report_.values.push_back({name, std::move(text)}); }
 
   void values(const ExpectValue& e) {
+    if (e.holds) return holds(e);
     const std::vector<double>* first = tensor(e.rank.value_or(0), e.tensor);
     if (first == nullptr)
       return fail(fmt::format("a value of {}", e.tensor), fmt::format("rank {} has none", e.rank.value_or(0)), e.mark);
@@ -282,6 +283,26 @@ class Check {
                   e.mark);
     }
     result(e.tensor, "equal");
+  }
+
+  void holds(const ExpectValue& e) {
+    const std::string name = e.rank ? fmt::format("{} of rank {}", e.tensor, *e.rank) : e.tensor;
+    bool any = false;
+    for (std::size_t r = 0; r < report_.run.ranks.size(); ++r) {
+      if (e.rank && *e.rank != static_cast<Rank>(r)) continue;
+      const std::vector<double>* got = tensor(static_cast<Rank>(r), e.tensor);
+      if (got == nullptr) continue;
+      any = true;
+      const bool same = std::equal(got->begin(), got->end(), e.holds->begin(), e.holds->end(),
+                                   [&e](double a, double b) { return std::abs(a - b) <= e.tolerance; });
+      if (same) continue;
+      result(name, "differ");
+      return fail(fmt::format("{} holds [{}]", name, fmt::join(*e.holds, ", ")),
+                  fmt::format("rank {} holds [{}]", r, fmt::join(*got, ", ")), e.mark);
+    }
+    if (any) return result(name, fmt::format("[{}]", fmt::join(*e.holds, ", ")));
+    fail(fmt::format("{} holds [{}]", name, fmt::join(*e.holds, ", ")),
+         e.rank ? fmt::format("rank {} has no result of it", *e.rank) : "no rank has a result of it", e.mark);
   }
 
   void near(const ExpectValue& e, const std::vector<double>& values) {

@@ -33,9 +33,19 @@ void check_operation(const Node* node, Problems& problems) {
                  suggestion(node->text, operation_names(), "there are"));
 }
 
+// The labels of collectives whose inputs the file states.
+void add_stated_calls(const std::vector<Operation>& program, std::vector<std::string>& names) {
+  for (const Operation& op : program) {
+    const auto* call = op.if_is<CollectiveOptions>();
+    if (call != nullptr && call->input.kind != CallInput::Kind::pattern && !op.label.empty()) names.push_back(op.label);
+    add_stated_calls(op.body, names);
+  }
+}
+
 // What can be looked at when a rank ends.
 std::vector<std::string> tensor_names(const Scenario& s) {
   std::vector<std::string> names{"loss", "grad_norm"};
+  add_stated_calls(s.program, names);
   for (const nn::LayerSpec& layer : s.model.spec.layers) {
     if (nn::keeps_any_width(layer.kind)) continue;
     for (const char* parameter : {"weight", "bias"}) {
@@ -51,19 +61,29 @@ std::vector<std::string> tensor_names(const Scenario& s) {
   return names;
 }
 
+void check_tensor(const Node& tensor, const Scenario& s, const std::vector<std::string>& tensors, Problems& problems) {
+  if (problems.doubts(Fact::model) || problems.doubts(Fact::names)) return;
+  if (std::find(tensors.begin(), tensors.end(), tensor.text) != tensors.end()) return;
+  const Operation* call = s.labelled(tensor.text);
+  if (call != nullptr && call->if_is<CollectiveOptions>() != nullptr)
+    return problems.error(tensor.mark, fmt::format("`{}` is a call whose input is not stated", tensor.text),
+                          "add `input: ranks` to it: element i of rank r is then 10 r + i");
+  std::vector<std::string> calls;
+  add_stated_calls(s.program, calls);
+  problems.error(tensor.mark, fmt::format("unknown tensor `{}`", tensor.text),
+                 s.model.given || !calls.empty() ? suggestion(tensor.text, {tensors.begin(), tensors.end()}, "there are")
+                     : "the file has no model, and no labelled collective with an `input`");
+}
+
 void check_value(const Node& item, const Scenario& s, const std::vector<std::string>& tensors, Problems& problems) {
-  if (const Node* tensor = item.find("tensor");
-      tensor != nullptr && !problems.doubts(Fact::model) &&
-      std::find(tensors.begin(), tensors.end(), tensor->text) == tensors.end())
-    problems.error(tensor->mark, fmt::format("unknown tensor `{}`", tensor->text),
-                   s.model.given ? suggestion(tensor->text, {tensors.begin(), tensors.end()}, "there are")
-                                 : "the file has no model");
+  if (const Node* tensor = item.find("tensor"); tensor != nullptr) check_tensor(*tensor, s, tensors, problems);
   const int claims = static_cast<int>(item.find("across_ranks") != nullptr) +
-                     static_cast<int>(item.find("near") != nullptr) + static_cast<int>(item.find("equals") != nullptr);
+                     static_cast<int>(item.find("near") != nullptr) + static_cast<int>(item.find("equals") != nullptr) +
+                     static_cast<int>(item.find("holds") != nullptr);
   if (claims != 1)
     problems.error(item.mark,
                    claims == 0 ? "a value of which nothing is expected" : "a value of which two things are expected",
-                   "give one of `across_ranks`, `near` and `equals`");
+                   "give one of `across_ranks`, `near`, `holds` and `equals`");
   const Node* rank = item.find("rank");
   const auto number = rank != nullptr ? read_integer(rank->text) : std::nullopt;
   if (number && !problems.doubts(Fact::ranks) && *number >= s.world.spec.ranks())
@@ -145,10 +165,13 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
       problems.error(id->mark, fmt::format("unknown diagnosis `{}`", id->text), suggestion(id->text, ids, "there are"));
   }
   if (expect.culprits) check_rank_set(map.find("culprits"), **expect.culprits, s, problems);
+  const bool no_diagnosis =
+      !problems.doubts(Fact::diagnosis) && (!expect.diagnosis || **expect.diagnosis == "none");
   for (const char* key : {"culprits", "says"})
-    if (const Entry* e = entry_of(map, key); e != nullptr && (!expect.diagnosis || **expect.diagnosis == "none"))
+    if (const Entry* e = entry_of(map, key); e != nullptr && no_diagnosis)
       problems.error(e->mark, fmt::format("`{}` without a diagnosis", key), "say which with `diagnosis`");
-  if (outcome == Outcome::ok || outcome == Outcome::deadlock)
+  const bool knows_outcome = !problems.doubts(Fact::outcome);
+  if (knows_outcome && (outcome == Outcome::ok || outcome == Outcome::deadlock))
     for (const char* key : {"error", "message"})
       if (const Entry* e = entry_of(map, key))
         problems.error(e->mark, fmt::format("`{}` with `outcome: {}`", key, name_of(outcome)),
@@ -160,7 +183,7 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
       check_operation(item.find("in"), problems);
       check_operation(item.find("site"), problems);
     }
-    if (outcome == Outcome::ok || outcome == Outcome::error)
+    if (knows_outcome && (outcome == Outcome::ok || outcome == Outcome::error))
       problems.error(entry_of(map, "blocked")->mark, fmt::format("`blocked` with `outcome: {}`", name_of(outcome)),
                      "ranks stay blocked with `outcome: deadlock` or `timeout`");
   }

@@ -231,7 +231,7 @@ void check_data_parallel(const Node& document, const Scenario& s, Problems& prob
     problems.error(entry.mark, "`data_parallel` without a model", "give the file a model");
   if (nn::devices_of(s.model.spec) > 1)
     problems.error(entry.mark, "`data_parallel` of a model whose layers are on several devices",
-                   "a replica is on one device: leave `device` of the layers away");
+                   "a replica is on one device: leave out `device` of the layers");
 }
 
 void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {

@@ -1,5 +1,7 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/tuning/tuning.h"
+#include "core/measure/payload.h"
+#include "scenarios/language/check/limits.h"
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/document/read.h"
 #include "scenarios/language/pipeline_schedule.h"
@@ -60,6 +62,8 @@ class ProgramCheck {
     for (const std::string_view key : {"src", "dst"}) named_rank(*row, options, key, mark);
     for (const std::string_view key : {"counts", "input_split_sizes", "output_split_sizes"}) counts(options, key);
     algorithm(name, options);
+    if (const Node* input = options.find("input"); input != nullptr && find(row->group->keys, "input")->type == Type::rows)
+      stated_input(*row, name, options, *input);
     if (name == "forward") path(options);
   }
 
@@ -180,6 +184,38 @@ class ProgramCheck {
     if ((group != nullptr && group->text != "world") || node->items.size() == size) return;
     problems_.error(node->mark, fmt::format("{} counts in a world of {} ranks", node->items.size(), size),
                     "give one count for each rank");
+  }
+
+  // Of a call on the world: as many numbers of each rank as it passes.
+  void stated_input(const Key& row, const std::string& name, const Node& options, const Node& input) {
+    CollectiveOptions call;
+    read_bound(options, row.group->keys, &call);
+    if (call.input.kind == CallInput::Kind::pattern || problems_.doubts(Fact::ranks)) return;
+    if (!s_.world.spec.payload && !problems_.doubts(Fact::world))
+      problems_.error(input.mark, fmt::format("`{}` passes numbers with `payload: none`", name),
+                      "leave out `payload: none`, or `input`");
+    const int size = s_.world.spec.ranks();
+    Payload payload;
+    payload.kind = *collective_of(name);
+    payload.count = call.count;
+    payload.size = size;
+    const std::int64_t in_group = call.group_src + call.group_dst;  // a call has one of the two
+    payload.root = static_cast<Rank>(call.src ? call.src->number : call.dst ? call.dst->number : in_group);
+    if (payload.layout().input_elements(payload.root) > limits::stated_numbers / size / size)  // each rank knows what all pass
+      return problems_.error(input.mark, fmt::format("{} numbers of each of {} ranks are too many to state", call.count, size),
+                             "leave out `input`, or pass fewer elements");
+    if (call.input.kind != CallInput::Kind::rows || call.group != world_group) return;
+    if (call.input.rows.size() != static_cast<std::size_t>(size))
+      return problems_.error(input.mark, fmt::format("{} lists in a world of {} ranks", call.input.rows.size(), size),
+                             "give one list for each rank, [] for a rank that passes nothing");
+    for (payload.rank = 0; payload.rank < size; ++payload.rank) {
+      const auto given = static_cast<std::int64_t>(call.input.rows[static_cast<std::size_t>(payload.rank)].size());
+      if (given == payload.input_count()) continue;
+      return problems_.error(
+          input.items[static_cast<std::size_t>(payload.rank)].mark,
+          fmt::format("{} number{} of rank {}, which passes {}", given, given == 1 ? "" : "s", payload.rank, payload.input_count()),
+          payload.input_count() == 0 ? "write [] for a rank that passes nothing" : "give as many as its tensor has elements");
+    }
   }
 
   void group(const Node& options) {

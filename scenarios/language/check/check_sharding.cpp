@@ -84,7 +84,7 @@ void refuse_operations(const std::vector<Operation>& program, Problems& problems
 
 void check_fully_shard(const Node& document, const Scenario& s, const Entry& entry, Problems& problems) {
   if (const Entry* ddp = entry_of(document, "ddp"); ddp != nullptr && !ddp->value.is_scalar())
-    problems.error(entry.mark, "`fully_shard` beside `ddp`", "a model has one wrapper; leave one of the two away");
+    problems.error(entry.mark, "`fully_shard` beside `ddp`", "a model has one wrapper; leave out one of the two");
   refuse_beside(s, entry, problems);
   check_group(s, entry.value, problems);
   std::set<std::string> seen;

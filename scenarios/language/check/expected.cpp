@@ -50,6 +50,11 @@ std::string expected(const Key& key) {
       return "[in, out], whole numbers";
     case Type::counts:
       return "whole numbers such as [3, 0, 2]";
+    case Type::decimals:
+      return "numbers such as [0, 10.5]";
+    case Type::rows:
+      return fmt::format("{}, or numbers of each rank such as [[1, 2], [3, 4]]",
+                         alternatives({key.choices.begin(), key.choices.end()}));
     case Type::names:
       return "a list of names such as [a, b]";
     case Type::values:

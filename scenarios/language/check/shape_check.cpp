@@ -103,6 +103,8 @@ class ShapeCheck {
       case Type::int_set:
       case Type::widths:
       case Type::counts:
+      case Type::decimals:
+      case Type::rows:
       case Type::names:
       case Type::values:
       case Type::rank_groups:
@@ -204,6 +206,10 @@ class ShapeCheck {
         return "a pair of widths";
       case Type::counts:
         return "a list of whole numbers";
+      case Type::decimals:
+        return "a list of numbers";
+      case Type::rows:
+        return "a list of numbers for each rank";
       case Type::names:
         return "a list of names";
       case Type::values:
@@ -338,6 +344,14 @@ class ShapeCheck {
       case Type::values:
         if (!node.is_list()) return wrong(node, key);
         for (const Node& item : node.items) value_of(item);
+        return;
+      case Type::decimals:
+        if (!read_numbers(node)) wrong(node, key);
+        return;
+      case Type::rows:
+        if (node.is_scalar() ? std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end()
+                             : !read_number_rows(node))
+          wrong(node, key);
         return;
       case Type::rank_groups:
         if (!read_rank_groups(node)) wrong(node, key);

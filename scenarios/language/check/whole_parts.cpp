@@ -69,6 +69,8 @@ class Sieve {
       problems_.doubt(Fact::names);
       kept.value.kind = Node::Kind::list;
       operations(entry.value, *key, kept.value.items);
+    } else if (entry.key == "expect" && entry.value.is_map()) {
+      expectations(entry.value, *key, kept.value);
     } else if (entry.key == "world" && size_of_world(entry.value, *key, kept.value)) {
       problems_.doubt(Fact::world);
     } else {
@@ -99,6 +101,19 @@ class Sieve {
           operations(*inner, option.has(as_around) ? key : option, out);
       }
     }
+  }
+
+  // Each expectation stands for itself, but for those that say more of the outcome or of the diagnosis.
+  void expectations(const Node& map, const Key& key, Node& kept) {
+    kept.kind = Node::Kind::map;
+    for (const Entry& entry : map.entries) {
+      const Key* row = find(key.group->keys, entry.key);
+      if (row != nullptr && fits(entry.value, *row))
+        kept.entries.push_back(entry);
+      else if (row == nullptr || row->name == "diagnosis")
+        problems_.doubt(Fact::diagnosis);
+    }
+    if (kept.find("outcome") == nullptr) problems_.doubt(Fact::outcome);
   }
 
   // A world whose size is stated once, completely and in shape keeps it, whatever else is wrong.

@@ -139,11 +139,11 @@ class Reader : public YAML::EventHandler {
       stop(lines_.mark(mark), fmt::format("the file holds more than {} values", limits::values),
            "this is the limit of a scenario file");
     if (anchor != 0)
-      stop(lines_.mark(mark, word_width(mark)), "an anchor (`&name`)",
-           "write the value out; variants with `set` cover what differs");
+      problems_.error(lines_.mark(mark, word_width(mark)), "an anchor (`&name`)",
+                      "write the value out; variants with `set` cover what differs");
     if (!tag.empty() && tag != "?" && tag != "!")
-      stop(lines_.mark(mark, word_width(mark)), fmt::format("a tag (`{}`)", tag),
-           "the language has no tags; write the plain value");
+      problems_.error(lines_.mark(mark, word_width(mark)), fmt::format("a tag (`{}`)", tag),
+                      "the language has no tags; write the plain value");
   }
   void open(Node::Kind kind, const YAML::Mark& mark) {
     if (!open_.empty() && open_.back().node.is_map() && !open_.back().has_key)

@@ -7,13 +7,6 @@
 #include <utility>
 
 namespace pdsim::scenarios::language {
-namespace {
-
-// Far more than is ever shown: a hostile file shall not make us remember a million complaints.
-constexpr std::size_t most_remembered = 1000;
-
-}  // namespace
-
 void Problems::error(const Mark& mark, std::string what, std::string label) {
   add({false, std::move(what), mark, std::move(label)});
 }
@@ -30,17 +23,13 @@ bool Problems::knows(const Diagnostic& diagnostic) const {
 
 void Problems::add(Diagnostic diagnostic) {
   if (!diagnostic.warning) ++seen_;
-  if (all_.size() >= most_remembered || knows(diagnostic)) return;
+  if (all_.size() >= limits::diagnostics || knows(diagnostic)) return;
   if (!diagnostic.warning) ++errors_;
   all_.push_back(std::move(diagnostic));
 }
 
 std::vector<Diagnostic> Problems::take() {
   const auto place = [](const Diagnostic& d) { return std::make_tuple(d.mark.line, d.mark.column); };
-  std::stable_sort(all_.begin(), all_.end(), [&](const Diagnostic& a, const Diagnostic& b) {
-    return std::make_tuple(a.warning, place(a)) < std::make_tuple(b.warning, place(b));
-  });
-  if (all_.size() > static_cast<std::size_t>(limits::diagnostics)) all_.resize(limits::diagnostics);
   std::stable_sort(all_.begin(), all_.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return std::exchange(all_, {});
 }

@@ -1,4 +1,4 @@
-// Collects what is wrong with a file: sorted by place, each told once.
+// Collects what is wrong with a file: sorted by place, each reported once, the first limits::diagnostics of them.
 #pragma once
 
 #include "scenarios/language/loader.h"
@@ -18,6 +18,8 @@ enum class Fact : std::uint8_t {
   data_parallel,  //
   names,          // labels, groups and losses of the program
   steps,          // how many steps are trained
+  outcome,        // how the run is expected to end
+  diagnosis,      // which is expected
 };
 
 class Problems {
@@ -30,7 +32,7 @@ class Problems {
   int seen() const { return seen_; }  // errors, also those that were known already
   void doubt(Fact fact) { doubts_ |= bit(fact); }
   bool doubts(Fact fact) const { return (doubts_ & bit(fact)) != 0; }
-  // By position, errors first where there are more than fit.
+  // By position.
   std::vector<Diagnostic> take();
 
  private:

@@ -85,6 +85,28 @@ std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node) 
   return groups;
 }
 
+std::optional<std::vector<double>> read_numbers(const Node& node) {
+  if (!node.is_list()) return std::nullopt;
+  std::vector<double> numbers;
+  for (const Node& item : node.items) {
+    const auto value = item.is_scalar() && !item.quoted ? read_decimal(item.text) : std::nullopt;
+    if (!value) return std::nullopt;
+    numbers.push_back(*value);
+  }
+  return numbers;
+}
+
+std::optional<std::vector<std::vector<double>>> read_number_rows(const Node& node) {
+  if (!node.is_list() || node.items.empty()) return std::nullopt;
+  std::vector<std::vector<double>> rows;
+  for (const Node& item : node.items) {
+    auto row = read_numbers(item);
+    if (!row) return std::nullopt;
+    rows.push_back(std::move(*row));
+  }
+  return rows;
+}
+
 std::optional<std::vector<std::vector<std::int64_t>>> read_shapes(const Node& node) {
   std::vector<std::vector<std::int64_t>> shapes;
   if (!node.is_scalar() && !node.is_list()) return std::nullopt;

@@ -21,6 +21,8 @@ bool is_name(std::string_view text);
 bool is_yaml_literal(std::string_view text);
 std::optional<IntSet> read_int_set(const Node& node);
 std::optional<std::vector<std::vector<int>>> read_rank_groups(const Node& node);
+std::optional<std::vector<double>> read_numbers(const Node& node);                    // [0, 10.5]; [] too
+std::optional<std::vector<std::vector<double>>> read_number_rows(const Node& node);  // [[1, 2], [3]]; not []
 
 // [[4096, 25088], [4096]], or a number of elements, which is the shape of one tensor. Null also for more elements than
 // `limits::sized_elements` in all.

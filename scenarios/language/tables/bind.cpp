@@ -29,6 +29,11 @@ void assign(const Key&, const Node& value, std::uint64_t& out) {
   out = static_cast<std::uint64_t>(number);
 }
 
+void assign(const Key&, const Node& value, CallInput& out) {
+  out.kind = value.is_list() ? CallInput::Kind::rows : value.text == "ranks" ? CallInput::Kind::ranks : CallInput::Kind::pattern;
+  out.rows = read_number_rows(value).value_or(out.rows);
+}
+
 std::string written(const std::string& value) { return value; }
 std::string written(bool value) { return value ? "true" : "false"; }
 std::string written(double value) { return fmt::format("{:g}", value); }
@@ -39,6 +44,7 @@ std::string written(Bytes value) { return to_string(value); }
 std::string written(Rate value) { return to_string(value); }
 std::string written(const IntSet& value) { return value.is_all() ? "all" : value.text(); }
 std::string written(const NumberOrWord& value) { return std::to_string(value.number); }
+std::string written(const CallInput&) { return "pattern"; }
 std::string written(const std::vector<std::string>& value) {
   return value.empty() ? "" : fmt::format("[{}]", fmt::join(value, ", "));
 }

@@ -38,6 +38,7 @@ void assign(const Key& key, const Node& node, std::vector<std::string>& out);
 void assign(const Key& key, const Node& node, std::vector<std::int64_t>& out);
 void assign(const Key& key, const Node& node, std::uint64_t& out);
 void assign(const Key& key, const Node& node, std::vector<RpcArgument>& out);
+void assign(const Key& key, const Node& node, CallInput& out);
 
 std::string written(const std::string& shown);
 std::string written(bool shown);
@@ -49,6 +50,7 @@ std::string written(Bytes shown);
 std::string written(Rate shown);
 std::string written(const IntSet& shown);
 std::string written(const NumberOrWord& shown);
+std::string written(const CallInput& shown);
 std::string written(const std::vector<std::string>& shown);
 std::string written(const std::vector<std::int64_t>& shown);
 std::string written(const std::vector<RpcArgument>& shown);

@@ -108,19 +108,27 @@ inline constexpr Key contiguous_key{.name = "contiguous",
 inline constexpr Key tensor_key{
     .name = "tensor",
     .type = Type::name,
-    .help = "what it holds, for reports: ranks that pass different ones to one call mix them",
+    .help = "a name for its content, for reports: ranks that pass different ones to one call mix them",
     .bind = to<&CollectiveOptions::tensor>};
 
-inline constexpr std::array all_reduce_keys{count_key,     dtype_key,  op_key,     group_key,      async_key,
-                                            algorithm_key, device_key, stride_key, contiguous_key, tensor_key};
-inline constexpr std::array reduce_like_keys{count_key, dtype_key, op_key, group_key, async_key, algorithm_key};
-inline constexpr std::array from_one_keys{count_key, dtype_key, src_key,       group_src_key,
-                                          group_key, async_key, algorithm_key, device_key};
-inline constexpr std::array to_one_keys{count_key, dtype_key, dst_key,       group_dst_key,
-                                        group_key, async_key, algorithm_key, device_key};
-inline constexpr std::array reduce_keys{count_key,     dtype_key, op_key,    dst_key,
-                                        group_dst_key, group_key, async_key, algorithm_key};
-inline constexpr std::array gathering_keys{count_key, dtype_key, group_key, async_key, algorithm_key};
+inline constexpr std::array<std::string_view, 2> input_words{"pattern", "ranks"};
+inline constexpr Key input_key{.name = "input",
+                               .type = Type::rows,
+                               .help = "the numbers that each rank of the group passes. ranks: element i of rank r is 10 r + i; or a list for each "
+                                       "rank, [] for one that passes nothing. `expect.values` can then say what each rank holds after it",
+                               .choices = input_words,
+                               .bind = to<&CollectiveOptions::input>};
+
+inline constexpr std::array all_reduce_keys{count_key,  dtype_key,  op_key,         group_key,  async_key, algorithm_key,
+                                            device_key, stride_key, contiguous_key, tensor_key, input_key};
+inline constexpr std::array reduce_like_keys{count_key, dtype_key, op_key, group_key, async_key, algorithm_key, input_key};
+inline constexpr std::array from_one_keys{count_key, dtype_key,     src_key,    group_src_key, group_key,
+                                          async_key, algorithm_key, device_key, input_key};
+inline constexpr std::array to_one_keys{count_key, dtype_key,     dst_key,    group_dst_key, group_key,
+                                        async_key, algorithm_key, device_key, input_key};
+inline constexpr std::array reduce_keys{count_key, dtype_key, op_key,        dst_key,  group_dst_key,
+                                        group_key, async_key, algorithm_key, input_key};
+inline constexpr std::array gathering_keys{count_key, dtype_key, group_key, async_key, algorithm_key, input_key};
 inline constexpr std::array barrier_keys{
     group_key,
     async_key,

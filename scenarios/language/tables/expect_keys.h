@@ -23,29 +23,33 @@ inline constexpr Key blocked_keys[] = {
     {.name = "step", .type = Type::int_set, .help = "in which step"},
 };
 inline constexpr Group blocked{
-    .title = "expect.blocked", .help = "who sits where when no rank can make progress", .keys = blocked_keys};
+    .title = "expect.blocked", .help = "the rank and call of each blocked rank, when no rank can make progress", .keys = blocked_keys};
 inline constexpr Key value_keys[] = {
     {.name = "tensor",
      .type = Type::text,
-     .help = "layer.weight, layer.weight.grad, layer.running_mean, loss, grad_norm, logging.bucket_sizes",
+     .help = "layer.weight, layer.weight.grad, layer.running_mean, loss, grad_norm, logging.bucket_sizes; or the label of a "
+             "collective whose `input` is stated: what each rank holds after it",
      .required = true},
     {.name = "across_ranks",
      .type = Type::word,
      .help = "whether all ranks hold the same bits",
      .choices = across_words},
-    {.name = "rank", .type = Type::integer, .help = "whose value `near` means", .default_value = "0"},
+    {.name = "rank",
+     .type = Type::integer,
+     .help = "whose value `near` and `holds` mean; default: 0, of `holds` every rank that has the tensor"},
+    {.name = "holds", .type = Type::decimals, .help = "the value of each element, in order"},
     {.name = "near",
      .type = Type::decimal,
      .help = "the value of every element",
      .low = std::numeric_limits<std::int64_t>::min()},
-    {.name = "tolerance", .type = Type::decimal, .help = "how far it may be off", .default_value = "0"},
+    {.name = "tolerance", .type = Type::decimal, .help = "how far `near`, `holds` and `equals` may be off", .default_value = "0"},
     {.name = "equals",
      .type = Type::word,
      .help = "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps "
              "joined to one, too",
      .choices = equals_words},
 };
-inline constexpr Group value{.title = "expect.values", .help = "what tensors must hold at the end", .keys = value_keys};
+inline constexpr Group value{.title = "expect.values", .help = "values that tensors hold at the end", .keys = value_keys};
 inline constexpr Key time_keys[] = {
     {.name = "min", .type = Type::duration, .help = "at least"},
     {.name = "max", .type = Type::duration, .help = "at most"},
@@ -72,7 +76,7 @@ inline constexpr Key buckets_keys[] = {
     {.name = "bytes", .type = Type::counts, .help = "of each, in the order in which they leave"},
     {.name = "initial_bytes",
      .type = Type::counts,
-     .help = "of each in the first iteration, before DDP built them anew"},
+     .help = "of each in the first iteration, before DDP rebuilt them"},
 };
 inline constexpr Group buckets{.title = "expect.buckets",
                                .help = "the gradient buckets that DDP has at the end, on every rank",
@@ -91,7 +95,7 @@ inline constexpr Key expect_keys[] = {
     {.name = "stated_for",
      .type = Type::word,
      .help =
-         "what it holds for alone: the file's seed, the order fifo, or both; with another seed or strategy it is not "
+         "the setting that it is stated for: the file's seed, the order fifo, or both; with another seed or strategy it is not "
          "checked",
      .choices = stated_for_words},
     {.name = "rank", .type = Type::int_set, .help = "which ranks raise"},
@@ -107,7 +111,7 @@ inline constexpr Key expect_keys[] = {
      .help = "a part of what the simulated backend itself would report on some rank"},
     {.name = "warning", .type = Type::text, .help = "a part of what some rank was warned of, without an error"},
     {.name = "blocked", .type = Type::groups, .help = "together exactly the blocked ranks", .group = &blocked},
-    {.name = "values", .type = Type::groups, .help = "what tensors must hold at the end", .group = &value},
+    {.name = "values", .type = Type::groups, .help = "values that tensors hold at the end", .group = &value},
     {.name = "operations",
      .type = Type::groups,
      .help = "how long the newest run of an operation took, and which collectives it called",
@@ -126,6 +130,6 @@ inline constexpr Key expect_keys[] = {
      .help = "rows that each device of `data_parallel` got in the last forward",
      .high = limits::batch},
 };
-inline constexpr Group expect{.title = "expect", .help = "what must come out", .keys = expect_keys};
+inline constexpr Group expect{.title = "expect", .help = "the expected outcome", .keys = expect_keys};
 
 }  // namespace pdsim::scenarios::language

@@ -112,6 +112,13 @@ Json shape_schema(const Key& key) {
               {"maxItems", 2}};
     case Type::counts:
       return {{"type", "array"}, {"items", number("integer", key)}, {"minItems", 1}};
+    case Type::decimals:
+      return {{"type", "array"}, {"items", {{"type", "number"}}}};
+    case Type::rows:
+      return {{"anyOf", Json::array({words(key.choices),
+                                     Json{{"type", "array"},
+                                          {"items", {{"type", "array"}, {"items", {{"type", "number"}}}}},
+                                          {"minItems", 1}}})}};
     case Type::names:
       return {
           {"type", "array"}, {"items", key.choices.empty() ? reference("name") : words(key.choices)}, {"minItems", 1}};

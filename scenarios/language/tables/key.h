@@ -30,6 +30,8 @@ enum class Type : std::uint8_t {
   int_set,      // 1..3, [0, 2], even ...
   widths,       // [in, out]
   counts,       // [3, 0, 2]
+  decimals,     // [0, 10.5]
+  rows,         // [[1, 2], [3, 4]]: numbers of each rank; or one of `choices`
   names,        // [a, b]; of `choices` where there are some
   values,       // [3, 0.5, text, null, [1, 2], {rref: label}, {tensor: [1, 2]}]
   shapes,       // [[4096, 25088], [4096]]; or how many elements there are in all

@@ -136,7 +136,7 @@ inline constexpr Key branch_keys[] = {
     {.name = "path", .type = Type::name, .help = "the path that is taken", .required = true},
     {.name = "when", .type = Type::selectors, .help = "by whom and in which steps; default: always"},
 };
-inline constexpr Group branch{.title = "model.branches", .help = "which ranks take which path when", .keys = branch_keys};
+inline constexpr Group branch{.title = "model.branches", .help = "the path of each rank, by step", .keys = branch_keys};
 inline constexpr Key change_keys[] = {
     {.name = "when", .type = Type::selectors, .help = "on which ranks", .required = true},
     {.name = "layers",
@@ -145,7 +145,7 @@ inline constexpr Key change_keys[] = {
      .element = &layer_key},
     {.name = "order", .type = Type::names, .help = "all layers, in the order in which they are registered"},
 };
-inline constexpr Group change{.title = "model.per_rank", .help = "what some ranks build instead", .keys = change_keys};
+inline constexpr Group change{.title = "model.per_rank", .help = "differences in what some ranks build", .keys = change_keys};
 inline constexpr Key model_keys[] = {
     {.name = "layers",
      .type = Type::named,
@@ -162,12 +162,12 @@ inline constexpr Key model_keys[] = {
      .element = &part_key},
     {.name = "branches",
      .type = Type::groups,
-     .help = "which ranks take which path when",
+     .help = "the path of each rank, by step",
      .group = &branch,
      .formerly = "takes"},
     {.name = "per_rank",
      .type = Type::groups,
-     .help = "what some ranks build instead, as scripts with a branch do",
+     .help = "differences in what some ranks build, as scripts with a branch do",
      .group = &change,
      .formerly = "differs"},
     {.name = "dtype",
@@ -204,7 +204,7 @@ inline constexpr Key powersgd_keys[] = {
      .bind = to<&CommHookSpec::min_compression_rate>},
     {.name = "use_error_feedback",
      .type = Type::boolean,
-     .help = "what is lost is added in the next iteration",
+     .help = "add what the compression loses in the next iteration",
      .bind = to<&CommHookSpec::use_error_feedback>},
     {.name = "warm_start", .type = Type::boolean, .help = "Q begins as it was", .bind = to<&CommHookSpec::warm_start>},
     {.name = "orthogonalization_epsilon",
@@ -226,7 +226,7 @@ inline constexpr std::array hook_rows{
     Key{.name = "powersgd", .type = Type::group, .help = "matrices travel as two thin factors", .group = &powersgd},
 };
 inline constexpr Group comm_hook{.title = "ddp.comm_hook",
-                                 .help = "what brings gradients together instead of all_reduce",
+                                 .help = "a communication hook, which combines gradients instead of all_reduce",
                                  .one_of = hook_rows,
                                  .bare = true,
                                  .noun = "communication hook"};
@@ -267,7 +267,7 @@ inline constexpr Key ddp_keys[] = {
      .bind = to<&DdpOptions::check_reduction>},
     {.name = "comm_hook",
      .type = Type::group,
-     .help = "what brings gradients together instead of DDP's all_reduce",
+     .help = "a communication hook, which combines gradients instead of DDP's all_reduce",
      .group = &comm_hook},
 };
 inline constexpr Group ddp{.title = "ddp", .help = "options of DistributedDataParallel", .keys = ddp_keys};

@@ -93,7 +93,7 @@ inline constexpr std::array repeat_keys{
 inline constexpr std::array no_sync_keys{
     Key{.name = "do",
         .type = Type::operations,
-        .help = "what runs inside; its forwards decide that their backwards are not synchronised",
+        .help = "the operations inside; its forwards decide that their backwards are not synchronised",
         .required = true,
         .traits = in_train},
 };
@@ -112,7 +112,7 @@ inline constexpr std::array join_keys{
         .bind = to<&JoinOptions::divide_by_initial_world_size>},
     Key{.name = "do",
         .type = Type::operations,
-        .help = "what runs inside, with `when` for each rank's number of steps",
+        .help = "the operations inside, with `when` for each rank's number of steps",
         .required = true,
         .traits = in_join},
 };
@@ -160,14 +160,14 @@ inline constexpr std::array backward_keys{
         .bind = to<&BackwardOptions::losses>},
     Key{.name = "times",
         .type = Type::integer,
-        .help = "what the losses are multiplied by",
+        .help = "factor of the losses",
         .choices = times_words,
         .low = 1,
         .high = limits::ranks,
         .bind = to<&BackwardOptions::times>},
     Key{.name = "divided_by",
         .type = Type::integer,
-        .help = "what the losses are divided by, as in (loss / k).backward()",
+        .help = "divisor of the losses, as in (loss / k).backward()",
         .low = 1,
         .high = limits::steps,
         .bind = to<&BackwardOptions::divided_by>},
@@ -175,7 +175,7 @@ inline constexpr std::array backward_keys{
 inline constexpr std::array new_group_keys{
     Key{.name = "name",
         .type = Type::name,
-        .help = "what `group` calls it",
+        .help = "the name that `group` uses",
         .required = true,
         .bind = to<&NewGroupOptions::name>},
     Key{.name = "ranks",
@@ -237,7 +237,7 @@ inline constexpr std::array set_device_keys{
 inline constexpr std::array raise_keys{
     Key{.name = "message",
         .type = Type::text,
-        .help = "what the exception says",
+        .help = "the text of the exception",
         .required = true,
         .bind = to<&RaiseOptions::message>},
 };
@@ -247,7 +247,7 @@ inline constexpr std::array store_set_keys{
     bound(store_key, to<&StoreSetOptions::key>),
     Key{.name = "value",
         .type = Type::text,
-        .help = "what it gets",
+        .help = "the value",
         .required = true,
         .bind = to<&StoreSetOptions::value>},
 };
@@ -383,7 +383,7 @@ inline constexpr std::array checkpoint_keys{
         .bind = to<&CheckpointOptions::path>},
     Key{.name = "takes",
         .type = Type::duration,
-        .help = "how long it writes; until then the file is cut short, and who else writes it begins anew",
+        .help = "how long it writes; until then the file is cut short, and another writer starts it over",
         .bind = to<&CheckpointOptions::takes>},
     Key{.name = "of",
         .type = Type::word,

@@ -22,6 +22,13 @@ struct NumberOrWord {
   bool word = false;
 };
 
+// What each rank passes to a collective, by its rank in the group.
+struct CallInput {
+  enum class Kind : std::uint8_t { pattern, ranks, rows };
+  Kind kind = Kind::pattern;
+  std::vector<std::vector<double>> rows;
+};
+
 // In the order of the keys' words.
 enum class InitMethod : std::uint8_t { tcp, env, file };
 enum class FileStoreKind : std::uint8_t { c10d, gloo };
@@ -103,6 +110,7 @@ struct CollectiveOptions {
   std::int64_t stride = 1;
   std::optional<ContiguousCopy> contiguous;
   std::string tensor;
+  CallInput input;
   std::optional<NumberOrWord> device_ids;  // or local_rank
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> input_split_sizes, output_split_sizes;

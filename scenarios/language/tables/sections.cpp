@@ -61,7 +61,7 @@ constexpr Key link_keys[] = {
      .help = "transfers take whole numbers of these, what is left is dropped; default: exact"},
     {.name = "sharing",
      .type = Type::word,
-     .help = "what messages at the same time share",
+     .help = "the resource that simultaneous messages share",
      .default_value = "ports",
      .choices = sharing_words},
 };
@@ -123,7 +123,7 @@ constexpr Key topology_rows[] = {
      .group = &torus},
 };
 constexpr Group topology{.title = "world.topology",
-                         .help = "what lies between the nodes, or the ranks of a flat world",
+                         .help = "the network between the nodes, or between the ranks of a flat world",
                          .one_of = topology_rows,
                          .noun = "topology"};
 
@@ -150,7 +150,7 @@ constexpr Key nccl_keys[] = {
      .low = 0,
      .high = 3},
 };
-constexpr Group nccl{.title = "world.nccl", .help = "what NCCL's variables say", .keys = nccl_keys};
+constexpr Group nccl{.title = "world.nccl", .help = "settings of NCCL's environment variables", .keys = nccl_keys};
 
 constexpr Key world_keys[] = {
     {.name = "ranks",
@@ -173,7 +173,7 @@ constexpr Key world_keys[] = {
     {.name = "inter", .type = Type::group, .help = "links between nodes", .group = &inter},
     {.name = "topology",
      .type = Type::group,
-     .help = "what lies between the nodes, or the ranks of a flat world; its links are shared unless `sharing` says "
+     .help = "the network between the nodes, or between the ranks of a flat world; its links are shared unless `sharing` says "
              "otherwise",
      .group = &topology},
     {.name = "speeds", .type = Type::groups, .help = "ranks that are slower or faster", .group = &speed},
@@ -197,7 +197,7 @@ constexpr Key world_keys[] = {
      .default_value = "pytorch-2.6",
      .choices = profile_names},
     {.name = "timeout", .type = Type::duration, .help = "of every operation; default: the backend's"},
-    {.name = "nccl", .type = Type::group, .help = "what NCCL's variables say, with `backend: nccl`", .group = &nccl},
+    {.name = "nccl", .type = Type::group, .help = "settings of NCCL's environment variables, with `backend: nccl`", .group = &nccl},
     {.name = "devices",
      .type = Type::integer,
      .help = "GPUs of a node, on the first of which every process starts; default: nobody counts",
@@ -272,7 +272,7 @@ constexpr Key match_keys[] = {
      .default_value = "all"},
     {.name = "op", .type = Type::name, .help = "messages of this collective or operation; default: of any"},
 };
-constexpr Group match{.title = "match", .help = "which messages or ranks", .keys = match_keys};
+constexpr Group match{.title = "match", .help = "the messages or ranks that it strikes", .keys = match_keys};
 constexpr Key at_keys[] = {
     {.name = "step", .type = Type::integer, .help = "from this step on", .high = limits::steps},
     {.name = "before", .type = Type::name, .help = "before this operation of the step; default: at its start"},
@@ -281,34 +281,34 @@ constexpr Key at_keys[] = {
 };
 constexpr Group at{.title = "at", .help = "from when", .keys = at_keys};
 constexpr Key fault_keys[] = {
-    {.name = "match", .type = Type::group, .help = "which messages or ranks; default: all", .group = &match},
+    {.name = "match", .type = Type::group, .help = "the messages or ranks that it strikes; default: all", .group = &match},
     {.name = "at", .type = Type::group, .help = "from when; default: the beginning", .group = &at},
     {.name = "for", .type = Type::duration, .help = "how long; default: to the end"},
 };
 constexpr Group fault{.title = "a fault",
-                      .help = "what goes wrong",
+                      .help = "faults of messages and ranks",
                       .keys = fault_keys,
                       .one_of = fault_rows,
                       .bare = true,
                       .noun = "fault"};
 
 constexpr Key real_keys[] = {
-    {.name = "expect", .type = Type::group, .help = "what must come out there instead", .group = &expect},
+    {.name = "expect", .type = Type::group, .help = "the expected outcome there", .group = &expect},
     {.name = "skip", .type = Type::boolean, .help = "not run there", .default_value = "false"},
     {.name = "why", .type = Type::text, .help = "why it differs there", .required = true},
 };
-constexpr Group real_world{.title = "real", .help = "what differs in a real world", .keys = real_keys};
+constexpr Group real_world{.title = "real", .help = "differences in one real world", .keys = real_keys};
 constexpr Key real_rows[] = {
     {.name = "gloo", .type = Type::group, .help = "real Gloo", .group = &real_world},
     {.name = "mpi", .type = Type::group, .help = "a real MPI", .group = &real_world},
     {.name = "nccl", .type = Type::group, .help = "real NCCL", .group = &real_world},
 };
-constexpr Group real{.title = "real", .help = "what differs in real worlds", .keys = real_rows};
+constexpr Group real{.title = "real", .help = "differences in real worlds", .keys = real_rows};
 
 constexpr Key variant_keys[] = {
     {.name = "set", .type = Type::settings, .help = "dotted paths and their new values"},
-    {.name = "expect", .type = Type::group, .help = "what must come out", .required = true, .group = &expect},
-    {.name = "real", .type = Type::group, .help = "what differs in real worlds", .group = &real},
+    {.name = "expect", .type = Type::group, .help = "the expected outcome", .required = true, .group = &expect},
+    {.name = "real", .type = Type::group, .help = "differences in real worlds", .group = &real},
 };
 constexpr Group variant_group{
     .title = "a variant", .help = "the document with some values replaced", .keys = variant_keys};
@@ -317,7 +317,7 @@ constexpr Key variant_key{.name = "variant", .type = Type::group, .help = "a var
 constexpr Key pitfall_keys[] = {
     {.name = "symptom",
      .type = Type::text,
-     .help = "what one sees, in the words that one would search for",
+     .help = "the visible symptom, in the words that one would search for",
      .required = true},
     {.name = "cause", .type = Type::text, .help = "one sentence", .required = true},
     {.name = "cure", .type = Type::text, .help = "one sentence", .required = true},
@@ -329,10 +329,10 @@ constexpr Key pitfall_keys[] = {
      .choices = profile_names},
 };
 constexpr Group pitfall{
-    .title = "pitfall", .help = "what a person meets who has the problem of the file in a job", .keys = pitfall_keys};
+    .title = "pitfall", .help = "how the problem of the file shows in a job, for the gallery of pitfalls", .keys = pitfall_keys};
 
 constexpr Key entry_keys[] = {
-    {.name = "when", .type = Type::selectors, .help = "who runs it and in which steps; default: every rank, always"},
+    {.name = "when", .type = Type::selectors, .help = "the ranks and steps that run it; default: every rank, always"},
     {.name = "label", .type = Type::name, .help = "a name, for `set`, `wait` and reports"},
 };
 
@@ -381,10 +381,10 @@ constexpr Key document_keys[] = {
      .type = Type::group,
      .help = "linear layers of which every rank has a part",
      .group = &tensor_parallel},
-    {.name = "program", .type = Type::operations, .help = "what every rank runs", .required = true},
-    {.name = "faults", .type = Type::groups, .help = "what goes wrong", .group = &fault},
-    {.name = "expect", .type = Type::group, .help = "what must come out", .group = &expect},
-    {.name = "real", .type = Type::group, .help = "what differs in real worlds", .group = &real},
+    {.name = "program", .type = Type::operations, .help = "the operations that every rank runs", .required = true},
+    {.name = "faults", .type = Type::groups, .help = "faults of messages and ranks", .group = &fault},
+    {.name = "expect", .type = Type::group, .help = "the expected outcome", .group = &expect},
+    {.name = "real", .type = Type::group, .help = "differences in real worlds", .group = &real},
     {.name = "variants", .type = Type::named, .help = "the same with some values replaced", .element = &variant_key},
 };
 

@@ -108,5 +108,27 @@ variants: {a: {set: {program.all_reduce.count: 8}, expect: {outcome: ok}}}
             (Errors{"14:5 unknown operation `all_redcue` in program"}));
 }
 
+TEST(EveryError, IsReportedHoweverManyThereAre) {
+  std::string program;
+  for (int i = 0; i < 60; ++i) program += "  - all_reduce: {cuont: 4}\n";
+  const LoadedFile file = load_text("mine.yaml", with("  - barrier\n", program));
+  EXPECT_EQ(file.errors, 60);
+  EXPECT_EQ(file.diagnostics.back().mark.line, 72);
+}
+
+TEST(EveryError, IsReportedBelowAnAnchorAndATag) {
+  EXPECT_EQ(errors_of(with("  ranks: 2", "  ranks: &n 2") + "seed: !!int one\nddp: {first_buckets: 1MiB}\n"),
+            (Errors{"5:10 an anchor (`&name`)", "15:7 a tag (`tag:yaml.org,2002:int`)", "15:7 `one` is not a whole number",
+                    "16:7 unknown key `first_buckets` in ddp"}));
+}
+
+TEST(EveryError, OfExpectationsDoesNotHideTheOthers) {
+  EXPECT_EQ(errors_of(valid_start + "expect: {outcome: okay, blocked: [{rank: 7}], diagnosis: moon-phase, wacthdog: late}\n"),
+            (Errors{"14:19 `okay` is not a value of `outcome`", "14:42 rank 7 in a world of 2",
+                    "14:58 unknown diagnosis `moon-phase`", "14:70 unknown key `wacthdog` in expect"}));
+  EXPECT_EQ(errors_of(valid_start + "expect: {outcome: deadlock, diagnosis: [a], culprits: 9}\n"),
+            (Errors{"14:40 `diagnosis`: a list is not a text", "14:55 rank 9 in a world of 2"}));
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios

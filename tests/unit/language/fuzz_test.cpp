@@ -36,7 +36,7 @@ void expect_places(const std::string& text) {
       ++lengths.back();
     }
   }
-  EXPECT_LE(file.diagnostics.size(), static_cast<std::size_t>(limits::diagnostics));
+  EXPECT_LE(file.diagnostics.size(), limits::diagnostics);
   EXPECT_EQ(file.errors > 0, file.variants.empty()) << text;
   for (const Diagnostic& d : file.diagnostics) {
     ASSERT_GE(d.mark.line, 1) << d.what << "\n" << text;

@@ -37,6 +37,12 @@ TEST(Gallery, PageIsTheOneOfTheFiles) {
       << "put what `pdsim explain pitfalls` prints between the two marks of docs/pitfalls.md";
 }
 
+TEST(Gallery, ListOfTheDocumentationIsTheOneOfTheFiles) {
+  std::ifstream in(PDSIM_SOURCE_DIR "/docs/scenarios.md", std::ios::binary);
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(page, catalog_page(entries_of_catalog())) << "pdsim list --markdown > docs/scenarios.md";
+}
+
 TEST(Gallery, EveryDiagnosisThatAFileExpectsIsThatOfAPitfallWithACure) {
   int pitfalls = 0;
   std::set<std::string> shown;

@@ -3,6 +3,7 @@
 #include "scenarios/language/check/shape_check.h"
 #include "scenarios/language/document/tree.h"
 #include "scenarios/language/loader.h"
+#include "tests/helpers/json_schema.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -17,37 +18,6 @@ namespace pdsim::scenarios {
 namespace {
 
 using nlohmann::json;
-
-bool is_of(const json& value, const std::string& type) {
-  if (type == "string") return value.is_string();
-  if (type == "boolean") return value.is_boolean();
-  if (type == "null") return value.is_null();
-  if (type == "integer") return value.is_number_integer();
-  if (type == "number") return value.is_number();
-  return type == "array" && value.is_array();
-}
-
-// Of draft 2020-12 what the schemas of scalars use.
-bool accepts(const json& root, const json& schema, const json& value) {
-  if (schema.contains("$ref"))
-    return accepts(root, root.at(json::json_pointer(schema.at("$ref").get<std::string>().substr(1))), value);
-  if (schema.contains("anyOf"))
-    return std::any_of(schema.at("anyOf").begin(), schema.at("anyOf").end(),
-                       [&](const json& one) { return accepts(root, one, value); });
-  if (schema.contains("enum") &&
-      std::find(schema.at("enum").begin(), schema.at("enum").end(), value) == schema.at("enum").end())
-    return false;
-  if (schema.contains("type")) {
-    const json types = schema.at("type").is_array() ? schema.at("type") : json::array({schema.at("type")});
-    if (std::none_of(types.begin(), types.end(), [&](const json& t) { return is_of(value, t.get<std::string>()); }))
-      return false;
-  }
-  if (schema.contains("pattern") &&
-      !std::regex_search(value.get<std::string>(), std::regex(schema.at("pattern").get<std::string>())))
-    return false;
-  if (schema.contains("minimum") && value < schema.at("minimum")) return false;
-  return !schema.contains("maximum") || value <= schema.at("maximum");
-}
 
 bool loader_accepts(const std::string& document) {
   language::Problems problems;
@@ -126,7 +96,7 @@ TEST(SchemaAgreement, OfEveryScalarWithTheLoader) {
       std::string document = place.document;
       document.replace(document.find('@'), 1, scalar.yaml);
       const json items = scalar.value;
-      bool accepted = accepts(schema, of, items);
+      bool accepted = schema_accepts(schema, of, items);
       if (accepted && items.is_array())  // int_set alone takes lists
         for (const json& item : items) accepted = accepted && item.is_number_integer();
       EXPECT_EQ(loader_accepts(document), accepted) << place.pointer << " " << scalar.yaml;
