@@ -115,5 +115,41 @@ TEST(Trace, OfTheCatalogIsWhatViewersExpect) {
   EXPECT_GE(traces, 10);
 }
 
+// What a viewer shows beside the calls: where the ranks first differ, from when on nothing could save the run, and each rank's load.
+TEST(Trace, OfAHangMarksItsTurningPointsWithTheDiagnosis) {
+  const Folder folder;
+  run_pdsim({"scenario", "unused_params", "--variant", "broken", "--out", "run"}, folder.path());
+  const Json trace = Json::parse(text_of(folder.path() / "run/unused_params/broken/trace.json"));
+  EXPECT_EQ(trace["otherData"]["diagnosis"]["id"], "unused-parameters");
+  std::map<std::string, Json> instants;
+  std::map<std::string, std::vector<Json>> tracks;
+  int blocked = 0;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] == "i") instants[e["name"]] = e;
+    if (e["ph"] == "C") tracks[e["name"]].push_back(e);
+    if (e["ph"] == "B" && e["args"].contains("diagnosis")) ++blocked;
+  }
+  ASSERT_TRUE(instants.contains("first divergence: #8 of world")) << trace["otherData"];
+  ASSERT_TRUE(instants.contains("point of no return"));
+  EXPECT_NEAR(instants["point of no return"]["ts"].get<double>(), 430.1, 0.05);
+  EXPECT_LT(instants["point of no return"]["ts"], instants["first divergence: #8 of world"]["ts"]);
+  for (const auto& [name, instant] : instants) {
+    EXPECT_EQ(instant["args"]["diagnosis"]["id"], "unused-parameters") << name;
+    EXPECT_EQ(instant["args"]["diagnosis"]["ranks"], "rank 1") << name;
+    EXPECT_EQ(instant["s"], "g") << name;
+  }
+  EXPECT_EQ(instants["first divergence: #8 of world"]["args"]["rank 1"], "barrier");
+  EXPECT_EQ(blocked, 2);
+  for (const char* rank : {"rank 0: ", "rank 1: "}) {
+    const std::vector<Json>& bytes = tracks[std::string(rank) + "bytes in flight"];
+    const std::vector<Json>& calls = tracks[std::string(rank) + "open calls"];
+    ASSERT_FALSE(bytes.empty() || calls.empty()) << rank;
+    EXPECT_GT(bytes.front()["args"]["bytes"], 0);
+    EXPECT_GE(calls.back()["args"]["calls"], 1) << "the call it is blocked in stays open";
+    for (const std::vector<Json>* track : {&bytes, &calls})
+      EXPECT_TRUE(std::is_sorted(track->begin(), track->end(), [](const Json& a, const Json& b) { return a["ts"] < b["ts"]; }));
+  }
+}
+
 }  // namespace
 }  // namespace pdsim::cli_tests

@@ -28,9 +28,13 @@ last = """<script>addEventListener('load', () => {
   const button = document.querySelector('[data-zoom="2"]');
   const before = button && document.querySelector('.scroll svg').getBoundingClientRect().width;
   if (button) button.click();
+  const line = [...document.querySelectorAll('line.message[data-key]')].pop();
+  const sent = line && [...line.closest('svg').querySelectorAll('rect[data-key]')].find(bar => bar.dataset.key === line.dataset.key);
+  if (sent) sent.dispatchEvent(new Event('mouseover', {bubbles: true}));
+  const told = !line || document.querySelectorAll('#detail .messages li').length > 0;
   const wider = button && document.querySelector('.scroll svg').getBoundingClientRect().width > before;
   parent.postMessage(['looked', innerWidth, document.documentElement.scrollWidth <= innerWidth ? 'fits' : 'too-wide',
-    failures, tools && !tools.hidden ? 'tools' : 'no-tools', !button || wider ? 'zooms' : 'no-zoom'].join(' '), '*');
+    failures, tools && !tools.hidden ? 'tools' : 'no-tools', !button || wider ? 'zooms' : 'no-zoom', told ? 'messages' : 'no-messages'].join(' '), '*');
 })</script>"""
 open(sys.argv[2], "w", encoding="utf-8").write(page.replace("<head>", "<head>" + first, 1).replace("</body>", last + "</body>", 1))
 open(sys.argv[3], "w").write("<!DOCTYPE html><title></title><body style='margin:0'><script>"
@@ -51,7 +55,7 @@ for page in gallery/index.html gallery/unused_params/broken/report.html; do
     for scheme in light dark; do
       name=$(basename "$page" .html)
       seen=$(looked_at "$(realpath "$folder/$page")" "$width" "$scheme" "$name")
-      if [[ $seen =~ ^\<title\>looked\ $width\ fits\ 0\ tools\ zooms\</title\>$ ]]; then
+      if [[ $seen =~ ^\<title\>looked\ $width\ fits\ 0\ tools\ zooms\ messages\</title\>$ ]]; then
         echo "good  $page at $width, $scheme"
       else
         echo "BAD   $page at $width, $scheme: ${seen:-nothing was shown}"

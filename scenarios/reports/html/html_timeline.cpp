@@ -4,6 +4,7 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/reports/html/page_text.h"
+#include "scenarios/reports/message_calls.h"
 #include "scenarios/reports/time_scale.h"
 #include "scenarios/text/rank_list.h"
 
@@ -16,6 +17,7 @@
 namespace pdsim::scenarios {
 namespace {
 
+constexpr std::size_t most_shown_arrows = 200;  // with more, the messages of the call that is pointed at are shown alone
 constexpr double plot_left = 84.0, plot_width = 850.0, waits_width = 320.0;
 constexpr double top = 54.0, node_gap = 14.0;
 constexpr double arrows_width = 40.0;  // right of the bars, for who waits for whom
@@ -27,7 +29,7 @@ struct Lanes {
 };
 constexpr Lanes roomy{50.0, 17.0, 23.0}, compact{30.0, 11.0, 14.0};
 constexpr std::size_t most_roomy = 16;
-constexpr std::size_t most_arrows = 500;
+constexpr std::size_t most_arrows = 1'000;  // of messages; the others are counted
 
 // 1, 2 or 5 times a power of ten, so that about ten of them make up `span`.
 Time round_step(Time span) {
@@ -49,9 +51,10 @@ class Picture {
   TimelinePicture draw() {
     const double height = top + y_end_ + 28.0;
     out_ = fmt::format(
-        "<svg class=\"timeline\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">\n"
+        "<svg class=\"timeline{}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">\n"
         "<title>timeline of the ranks: {}</title>\n",
-        plot_left + plot_width + waits_width, height, name_of(report_.outcome));
+        report_.run.messages.size() > most_shown_arrows ? " crowded" : "", plot_left + plot_width + waits_width, height,
+        name_of(report_.outcome));
     axis(height);
     steps(height);
     rows();
@@ -215,7 +218,7 @@ class Picture {
         title += fmt::format("; waits for {} {}", (b->any ? "one of " : "") + awaited_text(*b), b->why);
       if (failed && !e.blocked) title += fmt::format("; {}", name_of(call.error));
       const bool open_program = e.blocked && call.layer == Layer::program && b == nullptr;
-      const std::string key = call.seq >= 0 ? fmt::format(" data-key=\"{}#{}\"", escaped(call.group), call.seq) : "";
+      const std::string key = call.layer == Layer::program ? "" : fmt::format(" data-key=\"{}\"", escaped(key_of(e.rank, call)));
       out_ += fmt::format(
           "<rect class=\"{}{}\" tabindex=\"-1\" data-rank=\"{}\"{} x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
           "height=\"{:.1f}\"><title>{}</title></rect>",
@@ -233,6 +236,11 @@ class Picture {
                               y_of_.at(e.rank) + lane_of(call) + lanes_.lane / 2 + 0.5, escaped(name));
     }
     out_ += labels;
+  }
+
+  // What a bar, its strands and its messages have in common: a collective on all of its ranks, any other call on its own.
+  static std::string key_of(Rank rank, const Call& call) {
+    return call.seq >= 0 ? fmt::format("{}#{}", call.group, call.seq) : fmt::format("rank {} call {}", rank, call.id);
   }
 
   // The same call on neighbouring ranks, joined: where a strand is missing, a rank did not come.
@@ -254,17 +262,32 @@ class Picture {
   void arrows() {
     const auto& all = report_.run.messages;
     const std::size_t first = all.size() > most_arrows ? all.size() - most_arrows : 0;
+    const MessageCalls calls(report_.run);
     for (std::size_t i = first; i < all.size(); ++i) {
       const MessageRecord& m = all[i];
       if (!is_shown(m.from) || !is_shown(m.to) || m.sent < scale_.begin()) continue;
       const double x2 = scale_.x(m.dropped ? m.sent + Time{1} : m.arrived);
       out_ += fmt::format(
-          "<line class=\"message{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"><title>message {} from "
-          "rank {} to rank {}, {} "
-          "bytes{}</title></line>\n",
-          m.dropped ? " lost" : "", scale_.x(m.sent), y_of_.at(m.from) + lanes_.second + lanes_.lane / 2, x2,
-          y_of_.at(m.to) + lanes_.second + lanes_.lane / 2, m.id, m.from, m.to, m.bytes, m.dropped ? ", lost" : "");
+          "<line class=\"message{}\"{} x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"><title>rank {} to rank {}, {}, "
+          "sent {}, {}</title></line>\n",
+          m.dropped ? " lost" : "", keys_of(calls, m), scale_.x(m.sent), y_of_.at(m.from) + lanes_.second + lanes_.lane / 2,
+          x2, y_of_.at(m.to) + lanes_.second + lanes_.lane / 2, m.from, m.to, to_string(Bytes{m.bytes}), to_string(m.sent),
+          m.dropped ? "lost" : "arrived " + to_string(m.arrived));
     }
+    if (first > 0)
+      out_ += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">the newest {} of {} messages are drawn</text>\n", plot_left,
+                          top + y_end_ + 8.0, most_arrows, all.size());
+  }
+
+  // Of the call that sent it and of the one that received it.
+  static std::string keys_of(const MessageCalls& calls, const MessageRecord& m) {
+    const Call* sent = calls.sent_by(m);
+    const Call* received = m.dropped ? nullptr : calls.received_by(m);
+    if (sent == nullptr) return "";
+    std::string keys = fmt::format(" data-key=\"{}\"", escaped(key_of(m.from, *sent)));
+    if (received != nullptr && key_of(m.to, *received) != key_of(m.from, *sent))
+      keys += fmt::format(" data-to-key=\"{}\"", escaped(key_of(m.to, *received)));
+    return keys;
   }
 
   void flags() {

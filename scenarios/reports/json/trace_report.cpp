@@ -20,6 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t most_listed = 35;  // members of an instant's arguments
+
 class Trace {
  public:
   explicit Trace(const Report& report) : report_(report) {}
@@ -29,12 +31,16 @@ class Trace {
     calls();
     messages();
     faults();
-    Json json{{"displayTimeUnit", "ns"}};
+    turning_points();
+    Json json{{"displayTimeUnit", "ns"}, {"otherData", Json::object()}};
     if (report_.scenario != nullptr) {
       const Scenario& s = *report_.scenario;
       json["otherData"] = {{"scenario", s.variant.empty() ? s.name : s.name + "/" + s.variant}, {"seed", s.seed}};
       if (report_.run.fingerprint) json["otherData"]["fingerprint"] = fingerprint_text(*report_.run.fingerprint);
     }
+    if (report_.diagnosis() != nullptr) json["otherData"]["diagnosis"] = diagnosis_args();
+    if (calls_left_out_ > 0) json["otherData"]["calls_left_out"] = calls_left_out_;
+    if (messages_left_out_ > 0) json["otherData"]["messages_left_out"] = messages_left_out_;
     json["traceEvents"] = std::move(events_);
     return printable_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
   }
@@ -92,12 +98,57 @@ class Trace {
     if (const BlockedRank* b = blocked_entry(report_, event.rank, call.id)) {
       if (!b->awaits_nobody()) args["waits_for"] = (b->any ? "one of " : "") + awaited_text(*b);
       args["state"] = "blocked";
+      if (report_.diagnosis() != nullptr) args["diagnosis"] = diagnosis_args();
     }
     return args;
   }
 
+  Json diagnosis_args() const {
+    const Diagnosis& d = *report_.diagnosis();
+    Json args{{"id", d.id}, {"headline", d.headline}, {"ranks", ranks_text(d.ranks)}};
+    if (!d.fix.empty()) args["fix"] = d.fix;
+    return args;
+  }
+
+  // Where the ranks first differ, and from when on no schedule could have saved the run.
+  void turning_points() {
+    const auto at = [this](const std::string& name, const std::vector<Rank>& ranks, Time moment, Json args) {
+      if (report_.diagnosis() != nullptr) args["diagnosis"] = diagnosis_args();
+      add("i", name, ranks.empty() ? 0 : ranks.front(), moment, {{"s", "g"}, {"cat", "diagnosis"}, {"args", std::move(args)}});
+    };
+    if (const auto& d = report_.divergence) {
+      Json args{{"group", d->group}, {"seq", d->seq}, {"what differs", name_of(d->field)}};
+      for (const Divergence::Entry& entry : d->entries)
+        if (args.size() < most_listed) args[fmt::format("rank {}", entry.rank)] = entry.call;
+      at(fmt::format("first divergence: #{} of {}", d->seq, d->group), d->minority, d->at, std::move(args));
+    }
+    if (const Diagnosis* d = report_.diagnosis(); d != nullptr && !d->inevitable.empty())
+      at("point of no return", d->ranks, d->inevitable_at, {{"unavoidable", d->inevitable}});
+  }
+
+  // A track of each rank; changes at one moment are one value.
+  void counters(std::string_view name, std::string_view unit, const std::map<Rank, std::map<Time, std::int64_t>>& changes) {
+    for (const auto& [rank, of_rank] : changes) {
+      std::int64_t value = 0;
+      for (const auto& [moment, delta] : of_rank)
+        events_.push_back({{"ph", "C"},
+                           {"name", fmt::format("rank {}: {}", rank, name)},
+                           {"pid", node_of(rank)},
+                           {"ts", moment.us()},
+                           {"args", {{unit, value += delta}}}});
+    }
+  }
+
   void calls() {
     const TimelineEvents all = timeline_events(report_);
+    calls_left_out_ = all.left_out;
+    std::map<Rank, std::map<Time, std::int64_t>> open;
+    for (const TimelineEvent& event : all.events) {
+      if (event.call->layer == Layer::program) continue;
+      ++open[event.rank][event.call->issued];
+      if (!event.blocked) --open[event.rank][event.end];
+    }
+    counters("open calls", "calls", open);
     for (const TimelineEvent& event : all.events) {
       if (all.left_out > 0 && !event.blocked)
         first_shown_ = std::min(first_shown_.value_or(Time::max()), event.call->issued);
@@ -126,12 +177,16 @@ class Trace {
   }
 
   void messages() {
-    std::map<Time, std::int64_t> change;
+    std::map<Rank, std::map<Time, std::int64_t>> in_flight;
     const auto& all = report_.run.messages;
     const std::size_t first = all.size() > most_events ? all.size() - most_events : 0;
+    messages_left_out_ = first;
     for (std::size_t i = first; i < all.size(); ++i) {
       const MessageRecord& m = all[i];
-      if (first_shown_ && m.sent < *first_shown_) continue;
+      if (first_shown_ && m.sent < *first_shown_) {
+        ++messages_left_out_;
+        continue;
+      }
       add("s", "message", m.from, m.sent, {{"cat", "net"}, {"id", m.id}, {"args", {{"bytes", m.bytes}, {"to", m.to}}}});
       if (m.dropped) {
         add("i", fmt::format("lost: message {} to rank {}", m.id, m.to), m.from, m.sent,
@@ -139,15 +194,10 @@ class Trace {
         continue;
       }
       add("f", "message", m.to, m.arrived, {{"bp", "e"}, {"cat", "net"}, {"id", m.id}});
-      change[m.sent] += m.bytes;
-      change[m.arrived] -= m.bytes;
+      in_flight[m.from][m.sent] += m.bytes;
+      in_flight[m.from][m.arrived] -= m.bytes;
     }
-    std::int64_t bytes = 0;
-    for (const auto& [at, delta] : change) {
-      bytes += delta;
-      events_.push_back(
-          {{"ph", "C"}, {"name", "bytes in flight"}, {"pid", 0}, {"ts", at.us()}, {"args", {{"bytes", bytes}}}});
-    }
+    counters("bytes in flight", "bytes", in_flight);
   }
 
   void faults() {
@@ -159,6 +209,7 @@ class Trace {
 
   const Report& report_;
   Json events_ = Json::array();
+  std::size_t calls_left_out_ = 0, messages_left_out_ = 0;
   std::optional<Time> first_shown_;  // when calls before it were left out: their messages are, too
 };
 

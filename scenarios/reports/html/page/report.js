@@ -6,8 +6,23 @@
     detail.textContent = bar.firstElementChild.textContent;
     const key = bar.dataset.key;
     if (!key) return;
-    for (const other of bar.closest('svg').querySelectorAll('[data-key]'))
-      if (other.dataset.key === key) other.classList.add('linked');
+    const messages = [];
+    for (const other of bar.closest('svg').querySelectorAll('[data-key]')) {
+      if (other.dataset.key !== key && other.dataset.toKey !== key) continue;
+      other.classList.add('linked');
+      if (other.classList.contains('message')) messages.push(other.firstElementChild.textContent);
+    }
+    if (messages.length) detail.append(listed(messages));
+  };
+  // Who sent what to whom, when.
+  const most = 24;
+  const listed = messages => {
+    const list = document.createElement('ul');
+    list.className = 'messages';
+    const rest = messages.length - most;
+    for (const text of [...messages.slice(0, most), ...(rest > 0 ? ['and ' + rest + ' more'] : [])])
+      list.appendChild(document.createElement('li')).textContent = text;
+    return list;
   };
   for (const picture of document.querySelectorAll('svg.timeline')) {
     const bars = [...picture.querySelectorAll('rect[data-rank]')];

@@ -1,0 +1,25 @@
+// Which calls a message of the simulated network belongs to.
+#pragma once
+
+#include "core/group/rank_program.h"
+
+#include <vector>
+
+namespace pdsim::scenarios {
+
+class MessageCalls {
+ public:
+  // `run` outlives it.
+  explicit MessageCalls(const RunRecord& run);
+  // The newest collective or send that the sender was in when it sent, and the newest collective or recv that the receiver was in when the
+  // message arrived. Null: it was in none, as for messages of a rendezvous.
+  const Call* sent_by(const MessageRecord& message) const { return at(message.from, message.sent); }
+  const Call* received_by(const MessageRecord& message) const { return at(message.to, message.arrived); }
+
+ private:
+  const Call* at(Rank rank, Time moment) const;
+
+  std::vector<std::vector<const Call*>> calls_;  // by rank, by issue
+};
+
+}  // namespace pdsim::scenarios
