@@ -1,5 +1,6 @@
 // The labs: every solution of tests/labs passes, every wrong one fails with a counterexample, and a student's folder keeps what is done.
 #include "tests/cli/support/program.h"
+#include "tests/cli/support/running.h"
 
 #include <gtest/gtest.h>
 
@@ -87,6 +88,31 @@ TEST(Labs, KeepTheStudentsFilesAndTheirProgressInTheirFolder) {
   EXPECT_EQ(run_pdsim({"lab", "--json"}, folder.path()).status, 0);
   const std::string own = "pdsim-labs/05_ring_off_by_one";
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"pdsim-labs", own, own + "/progress.json", own + "/ring.plan"}));
+}
+
+TEST(Labs, AreCheckedAgainWheneverAFileIsSavedUntilTheyPass) {
+  const Folder folder;
+  ASSERT_EQ(run_pdsim({"lab", "4", "--lang", "en"}, folder.path()).status, 0);
+  const fs::path log = folder.path() / "watched", solution = source_tree / "tests/labs/04_broadcast_in_log_p";
+  const Running watch({"lab", "4", "--watch", "--lang", "en"}, folder.path(), log.string());
+  const auto checks = [&log] {
+    const std::string text = text_of(log);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(": not yet", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  // Renamed into place, as editors save.
+  const auto save = [&](const char* from) {
+    const fs::path mine = folder.path() / "pdsim-labs/04_broadcast_in_log_p/broadcast.plan";
+    fs::copy_file(solution / from / "broadcast.plan", folder.path() / "new");
+    fs::rename(folder.path() / "new", mine);
+  };
+  ASSERT_TRUE(watch.wait_until([&] { return checks() == 1; })) << text_of(log);
+  save("wrong1");
+  ASSERT_TRUE(watch.wait_until([&] { return checks() == 2; })) << text_of(log);
+  save("solution");
+  EXPECT_EQ(watch.status(), 0) << text_of(log);
+  EXPECT_NE(text_of(log).find("Broadcast in log p rounds: passed"), std::string::npos) << text_of(log);
 }
 
 TEST(Labs, ThatAreNotThereAreWrongInput) {

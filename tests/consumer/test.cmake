@@ -32,3 +32,18 @@ foreach(printed share/man/man1/pdsim.1 share/bash-completion/completions/pdsim s
   endif()
 endforeach()
 run(${WORK}/prefix/bin/pdsim scenario unused_params)
+
+# The labs work from where they are installed, without an answer in sight.
+set(labs ${SOURCE}/../labs)
+file(GLOB numbers RELATIVE ${labs} ${labs}/*)
+foreach(lab IN LISTS numbers)
+  string(REGEX REPLACE "^0*([0-9]+)_.*" "\\1" number ${lab})
+  run(${WORK}/prefix/bin/pdsim lab ${number} --in ${WORK}/labs)
+  file(GLOB solution ${labs}/${lab}/solution/*)
+  file(COPY ${solution} DESTINATION ${WORK}/labs/${lab})
+  run(${WORK}/prefix/bin/pdsim lab ${number} --check --in ${WORK}/labs)
+endforeach()
+file(GLOB_RECURSE answers ${WORK}/prefix/*solution* ${WORK}/prefix/*wrong1*)
+if(answers)
+  message(FATAL_ERROR "answers are installed: ${answers}")
+endif()

@@ -1,6 +1,7 @@
 // pdsim lab: exercises with checks. Lists them, puts a lab's files into a folder, checks it, gives hints.
 
 #include "backends/os/whole_file.h"
+#include "scenarios/text/printable_json.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/flags/trial_flags.h"
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -117,7 +119,7 @@ class LabCommand {
                           progress.best.empty() ? "" : fmt::format("   ({})", progress.best));
     }
     if (options_.json)
-      console_.print(Json{{"version", 1}, {"labs", all}}.dump() + "\n");
+      console_.print(Json{{"version", scenarios::json_version}, {"labs", all}}.dump() + "\n");
     else
       console_.print(fmt::format("{}\n{}\n", text, words_.usage));
     return exit_held;
@@ -144,6 +146,7 @@ class LabCommand {
     if (const Status placed = place(options_.reset, written); !placed.ok()) return problem(placed.error());
     if (options_.reset)
       if (const Status kept = keep_progress(folder_, {}); !kept.ok()) return problem(kept.error());
+    if (options_.json) return answer({{"task", lab_->text.task}, {"folder", folder_.string()}, {"written", written}});
     console_.print(fmt::format("{}. {}\n\n{}\n{} {}{}\n{}: pdsim lab {} --check\n", lab_->number, lab_->text.title,
                                lab_->text.task, words_.placed, folder_.string(),
                                written.empty() ? fmt::format(" ({})", words_.there) : "", words_.check, lab_->number));
@@ -155,6 +158,8 @@ class LabCommand {
     const bool more = progress.hints < static_cast<int>(lab_->text.hints.size());
     if (more) ++progress.hints;
     if (const Status kept = keep_progress(folder_, progress); !kept.ok()) return problem(kept.error());
+    if (options_.json)
+      return answer({{"hints", std::vector<std::string>(lab_->text.hints.begin(), lab_->text.hints.begin() + progress.hints)}});
     for (int i = 0; i < progress.hints; ++i)
       console_.print(fmt::format("{} {}: {}", words_.hint, i + 1, lab_->text.hints[static_cast<std::size_t>(i)]));
     if (!more) console_.print(fmt::format("({})\n", words_.no_more));
@@ -166,11 +171,15 @@ class LabCommand {
       console_.problem(fmt::format("there is no {}; `pdsim lab {}` makes it", folder_.string(), lab_->number));
       return exit_wrong_input;
     }
-    const Result<LabResult> result = check_lab(lab_->checks, folder_);
+    Result<LabResult> result = check_lab(lab_->checks, folder_);
     if (!result.ok()) return problem(result.error());
     LabProgress progress = progress_of(folder_);
     const bool passed = result->problems.empty();
     ++progress.tries;
+    if (passed && result->score.empty() && !progress.done) {  // of a lab in which nothing can be improved
+      result->score = fmt::format("checks: {}, par 1", progress.tries);
+      result->on_par = progress.tries == 1;
+    }
     progress.done = progress.done || passed;
     if (passed && !result->score.empty()) progress.best = result->score;
     if (const Status kept = keep_progress(folder_, progress); !kept.ok()) return problem(kept.error());
@@ -191,10 +200,17 @@ class LabCommand {
                                                   : words_.over));
   }
 
+  int answer(const Json& more) {
+    Json json{{"version", scenarios::json_version}, {"lab", lab_->number}, {"title", lab_->text.title}};
+    json.update(more);
+    console_.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return exit_held;
+  }
+
   void tell_json(const LabResult& result) {
     Json problems = Json::array();
     for (const LabProblem& one : result.problems) problems.push_back({{"text", one.text}, {"replay", one.replay}});
-    const Json json{{"version", 1},         {"lab", lab_->number},   {"ok", result.problems.empty()},
+    const Json json{{"version", scenarios::json_version}, {"lab", lab_->number},   {"ok", result.problems.empty()},
                     {"problems", problems}, {"score", result.score}, {"on_par", result.on_par}};
     console_.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
@@ -214,6 +230,7 @@ class LabCommand {
       const fs::file_time_type seen = newest();
       const int status = check();
       if (status != exit_did_not_hold) return status;
+      std::fflush(stdout);  // also where no terminal reads along
       while (newest() == seen) std::this_thread::sleep_for(300ms);
     }
   }
@@ -252,7 +269,7 @@ Action declare_lab(CLI::App& app) {
   app.add_flag("--watch", options->watch, "checks whenever a file is saved, until it passes");
   app.add_option("--in", options->in, "the folder of your labs")->capture_default_str();
   app.add_option("--lang", options->language, "en or zh; default: as LANG")->check(CLI::IsMember({"en", "zh"}));
-  app.add_flag("--json", options->json, "of the list and of --check: one JSON object");
+  app.add_flag("--json", options->json, "one JSON object: the list, the task, a hint, or what a check found");
   return [options](Console& console) { return run_labs(*options, console); };
 }
 

@@ -5,6 +5,7 @@
 #include "scenarios/plans/own_plan.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/reports/text/text_timeline.h"
+#include "tools/labs/lab_crashes.h"
 #include "tools/labs/lab_facts.h"
 
 #include <fmt/format.h>
@@ -167,27 +168,20 @@ std::int64_t calls_of(const RankLog& log, const std::string& name) {
   return std::max(in(Layer::program), in(Layer::collective));
 }
 
-// When no checkpoint is whole, after the first one was: a crash then loses all of them. Negative: at no time.
-Time without_checkpoint(const RunRecord& run) {
-  std::map<Time, std::vector<std::pair<std::string, bool>>> events;  // a file that is begun, or whole
-  for (const RankResult& rank : run.ranks)
-    for (const Note& note : rank.log.notes) {
-      if (note.is<notes::FileBegun>()) events[note.at].push_back({note.as<notes::FileBegun>().path, false});
-      if (note.is<notes::FileWritten>()) events[note.at].push_back({note.as<notes::FileWritten>().path, true});
-    }
-  std::map<std::string, bool> whole;
-  bool any = false;
-  for (const auto& [at, files] : events) {
-    for (const auto& [path, is_whole] : files) whole[path] = is_whole;
-    const bool one = std::any_of(whole.begin(), whole.end(), [](const auto& file) { return file.second; });
-    if (any && !one) return at;
-    any = any || one;
-  }
-  return any ? Time{-1} : Time{0};
+// Of a job that dies at some moment and finds no checkpoint; empty: there is always one, once there was one.
+Result<std::string> crash_problem(const LabRun& run, const std::string& strategy) {
+  const Result<CrashTrials> trials = crash_everywhere(*run.scenario, strategy, run.report.run);
+  if (!trials.ok()) return trials.error();
+  if (!trials->any) return std::string("no checkpoint is ever whole\n");
+  if (!trials->lost) return std::string();
+  return fmt::format(
+      "a crash of the whole job at {} finds no whole checkpoint: {}\nadd it to the file: `faults: [{{crash: {{}}, at: {{time: "
+      "{}ns}}}}]`\n\n{}",
+      to_string(trials->lost->at), trials->lost->files, trials->lost->at.ns(), timeline(run.report));
 }
 
 // What is wrong with a run of the student's scenario; empty: nothing.
-std::string problem_of(const Json& check, const LabRun& run) {
+Result<std::string> problem_of(const Json& check, const LabRun& run, const std::string& strategy) {
   const scenarios::Report& report = run.report;
   scenarios::TextOptions options;
   options.source = run.file->text;
@@ -198,14 +192,7 @@ std::string problem_of(const Json& check, const LabRun& run) {
       if (calls_of(rank.log, name) < least.get<std::int64_t>())
         return fmt::format("rank {} calls {} {} times; the lab's program has {} calls of it\n", rank.log.rank, name,
                            calls_of(rank.log, name), least.get<std::int64_t>());
-  if (check.value("survives", false)) {
-    const Time lost = without_checkpoint(report.run);
-    if (lost.ps == 0) return "no checkpoint is ever written\n";
-    if (lost.ps > 0)
-      return fmt::format("a crash at {} finds no whole checkpoint: the only one is being overwritten\n\n{}",
-                         to_string(lost), timeline(report));
-  }
-  return {};
+  return check.value("survives", false) ? crash_problem(run, strategy) : std::string();
 }
 
 Status check_scenario(const Json& check, const fs::path& folder, LabResult& result) {
@@ -225,9 +212,11 @@ Status check_scenario(const Json& check, const fs::path& folder, LabResult& resu
     const std::string strategy = at.value("strategy", "fifo");
     const Result<LabRun> run = run_lab(file, scenario, strategy);
     if (!run.ok()) return result.problems.push_back({run.error().message + "\n", {}}), Status();
-    if (const std::string problem = problem_of(check, *run); !problem.empty()) {
+    const Result<std::string> problem = problem_of(check, *run, strategy);
+    if (!problem.ok()) return problem.error();
+    if (!problem->empty()) {
       const std::string hidden = at.contains("slow") || at.contains("takes") ? fmt::format("with {}\n", at.dump()) : "";
-      return result.problems.push_back({hidden + problem, fmt::format("pdsim scenario {} --seed {} --strategy {}", path,
+      return result.problems.push_back({hidden + *problem, fmt::format("pdsim scenario {} --seed {} --strategy {}", path,
                                                                       scenario.seed, strategy)}),
              Status();
     }
