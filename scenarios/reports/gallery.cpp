@@ -87,6 +87,20 @@ std::string gallery_page(std::span<const GalleryEntry> entries) {
   return page;
 }
 
+std::string catalog_page(std::span<const GalleryEntry> entries) {
+  const auto row = [](const GalleryEntry& e) {
+    return fmt::format("| [{0}](../scenarios/catalog/{0}.yaml) | {1} | {2} |\n", e.name, in_cell(e.summary),
+                       fmt::join(e.diagnoses, ", "));
+  };
+  std::string wrong, well;
+  for (const GalleryEntry& e : entries) (e.pitfall.given ? wrong : well) += row(e);
+  const std::string head = "\n| file | what it shows | what is found |\n|---|---|---|\n";
+  return "# The files of the catalog\n\nPrinted by `pdsim list --markdown`. `pdsim scenario NAME` runs a file, `pdsim explain NAME` tells its "
+         "symptom, cause and cure, and\n`pdsim gallery --out DIR` writes all of them as pages that can be searched.\n\n## Something goes "
+         "wrong\n" +
+         head + wrong + "\n## Nothing goes wrong\n" + head + well;
+}
+
 std::string gallery_text(const GalleryEntry& e) {
   std::string text = fmt::format("{}\n{}", e.name, wrapped(e.summary, 2));
   if (!e.pitfall.given) return text;

@@ -28,6 +28,9 @@ GalleryEntry gallery_entry(const LoadedFile& file);
 // pitfall.
 std::string gallery_page(std::span<const GalleryEntry> entries);
 
+// docs/scenarios.md: every file of the catalog with its summary and what is found in it, in Markdown; first those that something goes wrong in.
+std::string catalog_page(std::span<const GalleryEntry> entries);
+
 // Everything about one entry, as text of at most 100 columns.
 std::string gallery_text(const GalleryEntry& entry);
 

@@ -230,7 +230,7 @@ bool is_document(std::ifstream& file) {
 bool read_file(const std::string& path, Reader& reader, LineCutter& lines, std::string& problem) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
-    problem = "it is no regular file";
+    problem = "it is not a regular file";
     return false;
   }
   std::ifstream file(path, std::ios::binary);

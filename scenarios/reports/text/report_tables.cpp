@@ -53,7 +53,7 @@ std::string operations_section(const Report& report) {
     };
     for (; i < report.operations.size() && alike(report.operations[i]); ++i) ranks.push_back(report.operations[i].rank);
     rows.push_back({first.of, fmt::format("{}", fmt::join(ranks, ", ")),
-                    first.took ? to_string(*first.took) : "for ever",
+                    first.took ? to_string(*first.took) : "forever",
                     first.collectives.empty() ? "none" : fmt::format("{}", fmt::join(first.collectives, ", "))});
   }
   return rows.size() == 1 ? std::string() : table(rows) + "\n";

@@ -62,7 +62,7 @@ std::string values_line(const Report& report) {
   std::string text;
   for (const ValueCheck& v : report.values)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", v.tensor, v.result);
-  return text.empty() ? text : cut("      " + text, text_width) + "\n";
+  return text.empty() ? text : wrapped(text, 6);
 }
 
 std::string headline(const Report& report) {

@@ -67,13 +67,13 @@ std::optional<Diagnosis> all_stuck(const Report& report) {
     last = std::max(last, b.since);
     if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("is in {} #{}", b.in, b.seq)});
   }
-  d.headline = fmt::format("{} are in {} #{} alike, and it does not complete", ranks_text(d.ranks), in->in, in->seq);
+  d.headline = fmt::format("{} are all in {} #{}, and it does not complete", ranks_text(d.ranks), in->in, in->seq);
   d.cause = fmt::format("messages of {} #{} between {} did not arrive", in->in, in->seq, ranks_text(d.ranks));
   d.why =
       "Every rank made this call, with the same arguments and in the same order, so the program is not at fault. What "
       "is missing is a message: the network lost it, a firewall holds it, or a process stopped inside the call.";
   d.fix = "repair the network between these ranks; no change of the program helps";
-  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is built anew"};
+  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is rebuilt"};
   if (const Call* call = call_by_id(log_of(report.run, in->rank), in->call))
     add_span(d, report, call->site.line, call->site.column, "every rank came here", true);
   d.inevitable_at = last;

@@ -336,7 +336,7 @@ library and on which of the three it is:
              without an exception; its peers see the        as if they were the other   owner's operation: all ranks
              connection close                               kind: garbage, no error     agree on a mixture
   MPI        a truncation error on one rank, the others     garbage, no error           one of the two, silently
-             wait for ever
+             wait forever
   NCCL       undefined: hangs, or corrupts                  garbage                     a mixture
 
 How to recognise it: values that are wrong on every rank alike, or an error that speaks of bytes or lengths.

@@ -44,7 +44,7 @@ const Call* sufferer(const Report& report, Rank rank, Time since) {
 
 void add_fix(Diagnosis& d) {
   d.fix = "repair the network between these ranks; no change of the program helps";
-  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is built anew"};
+  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is rebuilt"};
 }
 
 std::optional<Diagnosis> from_note(const Report& report, const Loss& loss) {

@@ -100,7 +100,7 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
       "look at the GPU of {}: nvidia-smi, the kernel's log for Xid errors, and what the program queued before this "
       "call",
       on_hosts(report, hang.ends));
-  d.fix_lines = {"TORCH_NCCL_ENABLE_TIMING=1 tells whether the call itself has started"};
+  d.fix_lines = {"TORCH_NCCL_ENABLE_TIMING=1 shows whether the call itself has started"};
   return d;
 }
 

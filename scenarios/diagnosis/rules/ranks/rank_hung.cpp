@@ -66,7 +66,7 @@ How to recognise it: all ranks but one are in the same collective, and the one i
 stack, not the stacks of the others, tells why.
 
 What happens next depends on the backend: Gloo gives up after its timeout (30 minutes by default), NCCL's watchdog ends the
-process after 10, MPI waits for ever.
+process after 10, MPI waits forever.
 
 Fix: look at the stack of the silent process. To find it sooner, set a shorter timeout, or call monitored_barrier, which
 names the ranks that did not come.)";

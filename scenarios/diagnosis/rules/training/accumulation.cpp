@@ -262,7 +262,7 @@ std::optional<Diagnosis> batch_sizes_differ(const Report& report) {
   add_span(d, report, large.forward->site.line, large.forward->site.column,
            fmt::format("rank {} takes {} rows", many, large.rows), false);
   d.inevitable_at = small.forward->issued;
-  d.inevitable = fmt::format("since {}: rows do not count alike", to_string(d.inevitable_at));
+  d.inevitable = fmt::format("since {}: rows do not have the same weight", to_string(d.inevitable_at));
   return d;
 }
 
@@ -292,7 +292,7 @@ const DiagnosisRow accumulation_not_divided_row{510, "accumulation-not-divided",
                                                 accumulation_not_divided, accumulation_not_divided_text};
 extern const DiagnosisRow batch_sizes_differ_row;
 const DiagnosisRow batch_sizes_differ_row{520, "batch-sizes-differ",
-                                          "ranks have batches of different sizes, and DDP weighs the ranks alike",
+                                          "ranks have batches of different sizes, and DDP gives every rank the same weight",
                                           batch_sizes_differ, batch_sizes_differ_text};
 
 }  // namespace pdsim::scenarios::diagnoses

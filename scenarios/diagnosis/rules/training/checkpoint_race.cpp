@@ -104,7 +104,7 @@ std::optional<Diagnosis> checkpoint_race(const Report& report) {
       d.fix_lines = {"write to another name and rename: a name that is there is then whole"};
     }
     d.why =
-        "torch.save opens the file anew and writes it piece by piece; nothing locks it. Until it is done the file is "
+        "torch.save truncates the file and writes it piece by piece; nothing locks it. Until it is done the file is "
         "cut short, and a rank that is a little behind cuts it short again after another has finished. It works in "
         "tests, where all are equally fast and files are small.";
     finish(d, report, path, torn ? read : nullptr);

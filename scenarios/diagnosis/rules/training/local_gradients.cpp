@@ -129,7 +129,7 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
       "own initial values, and writes them back at its first step: gradients are the same on every rank, parameters "
       "are not.";
   d.fix = "optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel";
-  d.fix_lines = {"or seed every rank alike before the model is built"};
+  d.fix_lines = {"or give every rank the same seed before the model is built"};
   add_span(d, report, first->site.line, first->site.column, "the copies are taken here, before the wrapper", true);
   d.inevitable_at = first->at;
   d.inevitable =
@@ -162,7 +162,7 @@ then wrote rank 0's values into the parameters of every rank, and the copies sta
 How to recognise it: parameters are equal after wrapping, gradients are equal in every step, and parameters differ after the first
 optimizer step. Plain SGD and Adam, which keep references, do not show it.
 
-Fix: wrap first, then make the optimizer; or seed all ranks alike.)";
+Fix: wrap first, then make the optimizer; or give all ranks the same seed.)";
 
 extern const DiagnosisRow gradients_not_reduced_row;
 const DiagnosisRow gradients_not_reduced_row{490, "gradients-not-reduced",

@@ -221,7 +221,7 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   d.cause = "no call of the record explains it";
   d.why = "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; whatever else changes "
           "parameters on one rank alone stays there.";
-  d.fix = "change parameters on every rank alike, or broadcast them from one rank afterwards";
+  d.fix = "make the same change on every rank, or broadcast them from one rank afterwards";
   const Note* load = nullptr;
   if (const std::vector<Rank> ranks = loaded_alone(report, step->at, load); load != nullptr)
     tell_load(d, report, ranks, *load);

@@ -78,7 +78,7 @@ std::optional<Diagnosis> sampler_epoch(const Report& report) {
   Diagnosis d;
   cite_all(d, second, "draws what it drew in epoch 0, in the same order");
   d.headline = "every epoch draws the same samples in the same order on each rank, although the sampler shuffles";
-  d.cause = "set_epoch was not called, so the sampler's permutation is that of epoch 0 for ever";
+  d.cause = "set_epoch was not called, so the sampler's permutation stays that of epoch 0";
   d.why =
       "DistributedSampler makes its permutation from seed + epoch, with a generator of its own, so that all ranks get "
       "the same one. The epoch is what set_epoch last said, and 0 before that. Shuffling works, once.";
@@ -110,7 +110,7 @@ std::optional<Diagnosis> sampler_length(const Report& report) {
   d.why =
       "DistributedSampler only asks its data set for a length, and gives indices below it. The loader looks them up in "
       "whatever data set it was given: the training set for the one and a subset for the other go together until an "
-      "index is too large, and for ever if none is.";
+      "index is too large, and forever if none is.";
   d.fix = "give sampler and loader the same data set";
   d.fix_lines = {fmt::format("data: {{over: {}}}", samples)};
   place(d, report, note, "the sampler's data set is another one");

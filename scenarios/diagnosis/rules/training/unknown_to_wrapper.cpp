@@ -158,7 +158,7 @@ std::optional<Diagnosis> barrier_device(const Report& report) {
       fmt::format("barrier took GPU {}, the rank modulo the number of GPUs; rank {} works on GPU {}",
                   first->as<notes::BarrierDevice>().guess, d.ranks.front(), first->as<notes::BarrierDevice>().own);
   d.why =
-      "A barrier has no tensor that tells its GPU, so NCCL's takes that of earlier calls of the group, and before "
+      "A barrier has no tensor that names its GPU, so NCCL's takes that of earlier calls of the group, and before "
       "there are any, the rank modulo the number of GPUs. Where ranks and GPUs are numbered otherwise it makes a "
       "communicator, and a context, on the GPU of another process. The next call has a tensor and needs a "
       "communicator on the right GPU. Ranks that guessed right have theirs and make none; those that guessed wrong "
