@@ -99,17 +99,26 @@ std::string unknown_command(const std::string& word) {
   return fmt::format("unknown command `{}`; expected {}", word, fmt::join(names, ", "));
 }
 
-int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, Console& console) {
+// Whether the arguments of pdsim itself, and not those of a program behind them, ask for JSON. CLI11 gives up before it has read the flag
+// when something before it is wrong.
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
+}
+
+int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, bool json, Console& console) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   const std::vector<std::string> rest = app.remaining();
+  if (json) console.answer_in_json(chosen.empty() ? "pdsim" : chosen.front()->get_name());
+  const std::string hint =
+      fmt::format("run `pdsim{} --help` for usage", chosen.empty() ? "" : " " + chosen.front()->get_name());
   if (!chosen.empty())
-    console.problem(error.what());
+    console.problem(error.what(), hint);
   else if (rest.empty())
-    console.problem("missing command");
+    console.problem("missing command", hint);
   else
-    console.problem(unknown_command(rest.front()));
-  console.problem(
-      fmt::format("run `pdsim{} --help` for usage", chosen.empty() ? "" : " " + chosen.front()->get_name()));
+    console.problem(unknown_command(rest.front()), hint);
   return exit_wrong_input;
 }
 
@@ -142,10 +151,14 @@ int run(int argc, char** argv, Console& console) {
     console.print("pdsim " PDSIM_VERSION "\n");
     return exit_held;
   } catch (const CLI::ParseError& error) {
-    return wrong_arguments(app, error, console);
+    return wrong_arguments(app, error, asks_for_json(argc, argv), console);
   }
   for (std::size_t i = 0; i < commands.size(); ++i)
-    if (app.got_subcommand(std::string(commands[i].name))) return actions[i](console);
+    if (const CLI::App* sub = app.get_subcommand(std::string(commands[i].name)); sub->parsed()) {
+      const CLI::Option* json = sub->get_option_no_throw("--json");
+      if (json != nullptr && json->count() > 0) console.answer_in_json(sub->get_name());
+      return actions[i](console);
+    }
   return exit_wrong_input;
 }
 
@@ -169,6 +182,7 @@ int main(int argc, char** argv) {
   }
   try {
     const int status = run(argc, argv, console);
+    console.end(status);
     return console.finish() ? status : static_cast<int>(exit_failed);
   } catch (const std::exception& error) {
     console.problem(fmt::format("internal error: {}", error.what()));

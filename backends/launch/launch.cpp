@@ -258,7 +258,7 @@ class LaunchedJob {
   std::vector<RankOutcome> outcomes_;
   std::vector<std::optional<Ended>> ended_;
   std::vector<Time> stopped_since_;
-  LineSink out_{STDOUT_FILENO}, err_{STDERR_FILENO};
+  LineSink out_{options_.all_to_stderr ? STDERR_FILENO : STDOUT_FILENO}, err_{STDERR_FILENO};
   int status_ = 0;
   std::string cannot_execute_;
   bool ending_ = false, ending_by_signal_ = false;

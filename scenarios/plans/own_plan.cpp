@@ -1,7 +1,5 @@
 #include "scenarios/plans/own_plan.h"
 
-#include "scenarios/text/diagnostic.h"
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -17,17 +15,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = (64 << 10) + 1;
 
-std::string report(const std::string& file, const std::string& text, const PlanMark& at, std::string what,
-                   std::string label) {
-  Diagnostic diagnostic;
-  diagnostic.kind = "plan";
-  diagnostic.what = std::move(what);
-  diagnostic.mark = {at.line, at.column, at.width};
-  diagnostic.label = std::move(label);
-  return render(file, text, diagnostic);
+Diagnostic diagnostic_of(const PlanMark& at, std::string what, std::string label) {
+  return {false, std::move(what), {at.line, at.column, at.width}, std::move(label), "plan"};
 }
 
-LoadedPlan failed(std::string sentence) { return {nullptr, fmt::format("error[plan]: {}\n", sentence), sentence}; }
+std::string report(const std::string& file, const std::string& text, const PlanMark& at, std::string what,
+                   std::string label) {
+  return render(file, text, diagnostic_of(at, std::move(what), std::move(label)));
+}
+
+LoadedPlan failed(std::string sentence) {
+  return {nullptr, fmt::format("error[plan]: {}\n", sentence), sentence, {false, sentence, {}, {}, "plan"}};
+}
 
 // Indented by two, as the lines below a caret are.
 std::string indented(const std::string& lines) {
@@ -46,19 +45,20 @@ struct OwnPlanLoader {
   static LoadedPlan of_text(std::string file, std::string text) {
     auto parsed = PlanText::parse(file, text);
     if (const PlanProblem* problem = std::get_if<PlanProblem>(&parsed))
-      return {nullptr, report(file, text, problem->at, problem->what, problem->label), sentence_of(file, *problem)};
+      return {nullptr, report(file, text, problem->at, problem->what, problem->label), sentence_of(file, *problem),
+              diagnostic_of(problem->at, problem->what, problem->label)};
     auto plan = std::make_shared<OwnPlan>();
     plan->text_ = std::get<std::shared_ptr<const PlanText>>(parsed);
-    return {plan, {}, {}};
+    return {plan, {}, {}, {}};
   }
   static LoadedPlan of_program(const std::string& path) {
     auto started = PrintedPlan::start(path.find('/') == std::string::npos ? "./" + path : path);
     if (const PlanProblem* problem = std::get_if<PlanProblem>(&started))
       return {nullptr, report("what " + path + " prints", "", problem->at, problem->what, problem->label),
-              sentence_of(path, *problem)};
+              sentence_of(path, *problem), diagnostic_of(problem->at, problem->what, problem->label)};
     auto plan = std::make_shared<OwnPlan>();
     plan->printed_ = std::get<std::shared_ptr<const PrintedPlan>>(started);
-    return {plan, {}, {}};
+    return {plan, {}, {}, {}};
   }
 };
 

@@ -7,7 +7,7 @@
 
 #include "core/collectives/proof/plan_proof.h"
 #include "scenarios/plans/printed_plan.h"
-#include "scenarios/text/located.h"
+#include "scenarios/text/diagnostic.h"
 
 #include <cstdint>
 #include <memory>
@@ -41,6 +41,7 @@ struct LoadedPlan {
   std::shared_ptr<const OwnPlan> plan;  // null: there is none
   std::string problem;                  // then, as a report of lines; ends with a line end
   std::string sentence;                 // the same in one line
+  Diagnostic diagnostic{};              // and its parts; without a mark where it is of no line
 };
 
 // `texts`: a program is read like a text, and not started.

@@ -6,6 +6,9 @@
 
 namespace pdsim::scenarios {
 
+// The first member of every object that --json prints. Grows when a member goes or changes its meaning.
+inline constexpr int json_version = 1;
+
 // The same JSON, with texts and keys that are printable (core/base/printable.h) also after a reader has decoded them. `json` is
 // valid, and escapes no more than it must.
 std::string printable_json(std::string_view json);

@@ -9,9 +9,11 @@
 #include "core/collectives/proof/plan_picture.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/explain/error_texts.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/plans/own_plan.h"
 #include "scenarios/reports/gallery.h"
 #include "scenarios/reports/text/symptom_text.h"
+#include "scenarios/text/printable_json.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/explain/explain_concept.h"
@@ -23,8 +25,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,7 +49,27 @@ struct ExplainOptions {
   int nodes = 1;
   std::string bytes = "1KiB";
   std::string svg;
+  bool json = false;
 };
+
+using ExplainJson = nlohmann::ordered_json;
+
+// An entry: its page, or with --json one object with what `more` adds.
+void tell(const ExplainOptions& options, Console& console, std::string_view kind, std::string_view name, const std::string& text,
+          const ExplainJson& more = ExplainJson::object()) {
+  if (!options.json) return console.print(text);
+  ExplainJson json{{"version", scenarios::json_version}, {"kind", kind}, {"name", name}, {"text", text}};
+  json.update(more);
+  console.print(scenarios::printable_json(json.dump(-1, ' ', false, ExplainJson::error_handler_t::replace)) + "\n");
+}
+
+// The names that a row of a table gives, without its empty places.
+template <std::size_t size>
+std::vector<std::string_view> given(const std::array<std::string_view, size>& names) {
+  std::vector<std::string_view> all(names.begin(), names.end());
+  std::erase(all, std::string_view());
+  return all;
+}
 
 // What the files of the catalog say of themselves, by name.
 std::vector<scenarios::GalleryEntry> gallery() {
@@ -57,18 +81,41 @@ std::vector<scenarios::GalleryEntry> gallery() {
   return entries;
 }
 
-// The files that show a diagnosis; empty when there are none.
-std::string shown_by(std::string_view diagnosis) {
-  std::string text;
-  for (const scenarios::GalleryEntry& e : gallery())
-    if (std::find(e.diagnoses.begin(), e.diagnoses.end(), diagnosis) != e.diagnoses.end())
-      text += fmt::format("  {}: {}\n", e.name, e.pitfall.symptom);
-  return text.empty() ? text : "\nrelated pitfalls, by symptom\n" + text;
+// With the files that show it.
+int explain_diagnosis(const ExplainOptions& options, const scenarios::DiagnosisRow& row, Console& console) {
+  std::string shown;
+  std::vector<std::string> files;
+  for (const scenarios::GalleryEntry& e : gallery()) {
+    if (std::find(e.diagnoses.begin(), e.diagnoses.end(), row.id) == e.diagnoses.end()) continue;
+    shown += fmt::format("  {}: {}\n", e.name, e.pitfall.symptom);
+    files.push_back(e.name);
+  }
+  if (!shown.empty()) shown = "\nrelated pitfalls, by symptom\n" + shown;
+  tell(options, console, "diagnosis", row.id, fmt::format("{}: {}\n\n{}\n{}", row.id, row.title, row.text, shown),
+       {{"files", files}});
+  return exit_held;
+}
+
+int explain_symptom(const ExplainOptions& options, const std::string& page, Console& console) {
+  ExplainJson matches = ExplainJson::array();
+  for (const scenarios::SymptomMatch& match : scenarios::match_symptoms(options.id))
+    matches.push_back({{"entry", match.symptom->entry},
+                       {"sureness", name_of(match.sureness)},
+                       {"cause", match.symptom->cause},
+                       {"pattern", match.symptom->text},
+                       {"says", match.symptom->says}});
+  const std::string name = matches.front()["entry"];
+  tell(options, console, "symptom", name, page, {{"matches", matches}});
+  return exit_held;
 }
 
 bool is_sentence(std::string_view id) { return id.find_first_of(" \t\n") != std::string_view::npos; }
 
 std::string unknown(std::string_view id) {
+  if (scenarios::is_question(id))
+    return fmt::format("there is no such concept; the nearest names are {} (`pdsim explain {}`). `pdsim list --what "
+                       "concepts` shows all; for an error, paste its text without a question around it",
+                       fmt::join(scenarios::concepts_near(id, 3), ", "), scenarios::concepts_near(id, 1).front());
   if (is_sentence(id))
     return "no entry fits this text. Try the first error by time of any rank, one line without its stack; `pdsim "
            "diagnose LOG...` reads whole "
@@ -94,7 +141,9 @@ std::string problem_of(const ExplainOptions& options) {
   return {};
 }
 
-int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& found, Console& console) {
+// `proof`: of a plan's file, what is said below the picture.
+int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& found, Console& console,
+         const std::string* proof = nullptr, bool is_proven = false) {
   if (const std::string problem = problem_of(options); !problem.empty()) {
     console.problem(problem);
     return exit_wrong_input;
@@ -105,10 +154,14 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
   at.count = pdsim::row(row.kind).has_input ? parse_bytes(options.bytes)->count : 0;
   at.root = pdsim::row(row.kind).rooted ? options.root : 0;
   at.ranks_per_node = options.nodes > 1 ? options.ranks / options.nodes : 1;
-  console.print(draw_plan(row, at));
+  std::string page = draw_plan(row, at);
   std::vector<std::string> others;
   for (std::size_t i = 1; i < found.size(); ++i) others.push_back(qualified(*found[i]));
-  if (!others.empty()) console.print(fmt::format("\nthe same name elsewhere: {}\n", fmt::join(others, ", ")));
+  if (!others.empty()) page += fmt::format("\nthe same name elsewhere: {}\n", fmt::join(others, ", "));
+  if (proof != nullptr)
+    tell(options, console, "plan", options.id, page + *proof, {{"proven", is_proven}});
+  else
+    tell(options, console, "algorithm", qualified(row), page);
   if (options.svg.empty()) return exit_held;
   const Status written = write_whole_file(options.svg, draw_plan_svg(row, at));
   if (written.ok()) return exit_held;
@@ -120,7 +173,7 @@ int draw(const ExplainOptions& options, const std::vector<const Algorithm*>& fou
 int draw_file(const ExplainOptions& options, Console& console) {
   const scenarios::LoadedPlan loaded = scenarios::load_plan(options.id);
   if (loaded.plan == nullptr) {
-    console.say(loaded.problem);
+    console.problem(loaded.problem, {options.id, loaded.diagnostic});
     return exit_wrong_input;
   }
   const Algorithm& row = loaded.plan->algorithm();
@@ -134,11 +187,11 @@ int draw_file(const ExplainOptions& options, Console& console) {
         fmt::format("{}: its `needs` leaves out {} ranks; --ranks chooses others", options.id, options.ranks));
     return exit_wrong_input;
   }
-  const int status = draw(options, {&row}, console);
+  const std::string verdict = proof.ok ? fmt::format("\nproven for {} ranks; `pdsim prove {}` tries every number of them\n",
+                                                     proof_options.max_size, options.id)
+                                       : "\n" + loaded.plan->refusal(proof);
+  const int status = draw(options, {&row}, console, &verdict, proof.ok);
   if (status != exit_held) return status;
-  console.print(proof.ok ? fmt::format("\nproven for {} ranks; `pdsim prove {}` tries every number of them\n",
-                                       proof_options.max_size, options.id)
-                         : "\n" + loaded.plan->refusal(proof));
   return proof.ok ? exit_held : exit_did_not_hold;
 }
 
@@ -164,45 +217,54 @@ Action declare_explain(CLI::App& app) {
   app.add_option("--nodes", options->nodes, "over which the ranks are spread evenly")
       ->check(CLI::Range(1, ranks_drawn))
       ->capture_default_str();
+  app.add_flag("--json", options->json, "one JSON object for each entry");
   app.add_option("--svg", options->svg, "a file for the picture")->check(place_problem);
   const auto pipeline = std::make_shared<PipelineFlags>();
   add_pipeline_flags(app, pipeline);
   return [options, pipeline](Console& console) -> int {
     const std::string& id = options->id;
-    if (const auto status = explain_pipeline(id, *pipeline, options->svg, console)) return *status;
-    if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id)) {
-      console.print(fmt::format("{}: {}\n\n{}\n{}", row->id, row->title, row->text, shown_by(id)));
-      return exit_held;
+    if (is_pipeline(id)) {
+      std::string page;
+      const int status = explain_pipeline(id, *pipeline, options->svg, page, console);
+      if (!page.empty()) tell(*options, console, "pipeline", id, page);
+      return status;
     }
+    if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id))
+      return explain_diagnosis(*options, *row, console);
     if (const std::optional<Code> code = code_named(id)) {
       const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
-      console.print(fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of_error(*code)));
+      tell(*options, console, "error", row.name,
+           fmt::format("{}: {}\n\n{}\n", row.name, row.sentence, scenarios::text_of_error(*code)));
       return exit_held;
     }
     if (id == "algorithms") {
-      console.print(algorithms_page());
+      tell(*options, console, "page", id, algorithms_page());
       return exit_held;
     }
     if (scenarios::names_plan_file(id)) return draw_file(*options, console);
     if (const auto found = algorithms_named(id); !found.empty()) return draw(*options, found, console);
     const std::vector<scenarios::GalleryEntry> pitfalls = gallery();
     if (id == "pitfalls") {
-      console.print(scenarios::gallery_page(pitfalls));
+      tell(*options, console, "page", id, scenarios::gallery_page(pitfalls));
       return exit_held;
     }
     const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
     const scenarios::Concept* asked = scenarios::concept_asked_for(id);
-    if (asked != nullptr)
-      if (const int status = explain_concept(*asked, console); status != exit_held || entry == pitfalls.end())
-        return status;
+    if (asked != nullptr) {
+      std::string page;
+      const int status = explain_concept(*asked, page, console);
+      if (status != exit_held) return status;
+      tell(*options, console, "concept", asked->name, page,
+           {{"wrong", given(asked->wrong)}, {"files", given(asked->files)}, {"see", given(asked->see)}});
+      if (entry == pitfalls.end()) return status;
+      if (!options->json) console.print("\n");
+    }
     if (entry != pitfalls.end()) {
-      console.print((asked != nullptr ? "\n" : "") + scenarios::gallery_text(*entry));
+      tell(*options, console, "pitfall", entry->name, scenarios::gallery_text(*entry));
       return exit_held;
     }
-    if (const std::string page = scenarios::symptom_page(id); !page.empty()) {
-      console.print(page);
-      return exit_held;
-    }
+    if (const std::string page = scenarios::symptom_page(id); !page.empty())
+      return explain_symptom(*options, page, console);
     console.problem(unknown(id));
     return exit_wrong_input;
   };

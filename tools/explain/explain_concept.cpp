@@ -9,7 +9,7 @@
 
 namespace pdsim::tools {
 
-int explain_concept(const scenarios::Concept& row, Console& console) {
+int explain_concept(const scenarios::Concept& row, std::string& page, Console& console) {
   std::string file;
   if (row.picture.kind == scenarios::ConceptPicture::Kind::run) {
     Result<std::string> found = find_scenario(row.picture.name);
@@ -24,7 +24,7 @@ int explain_concept(const scenarios::Concept& row, Console& console) {
     console.problem(picture.error().message);
     return status_of(picture.error());
   }
-  console.print(scenarios::concept_page(row, *picture));
+  page = scenarios::concept_page(row, *picture);
   return exit_held;
 }
 

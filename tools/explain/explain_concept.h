@@ -9,8 +9,8 @@
 
 namespace pdsim::tools {
 
-// Prints the page with its picture, which is made by a run. Gives the exit status.
-int explain_concept(const scenarios::Concept& row, Console& console);
+// Its page with the picture, which is made by a run, in `page`. Gives the exit status; what is wrong was said.
+int explain_concept(const scenarios::Concept& row, std::string& page, Console& console);
 
 // The names, for `did you mean`.
 std::vector<std::string> concept_names();

@@ -122,7 +122,7 @@ std::string whole_page(const PipelineSchedule& schedule, const PipelineTiming& t
 }
 
 int sweep_microbatches(const PipelineFamily& family, const PipelineFlags& flags, const PipelineCosts& costs,
-                       Console& console) {
+                       std::string& page, Console& console) {
   std::string text =
       fmt::format("{}: {}\n\nmicro-batches  bubble    time        activations\n", family.name, family.help);
   for (const int microbatches : flags.microbatches) {
@@ -137,7 +137,7 @@ int sweep_microbatches(const PipelineFamily& family, const PipelineFlags& flags,
     text += fmt::format("{:>13}  {:>6.2f} %  {:<10}  {}\n", microbatches, 100 * timing->bubble_rate(),
                         to_string(timing->cost), *std::max_element(kept.begin(), kept.end()));
   }
-  console.print(text);
+  page = text;
   return exit_held;
 }
 
@@ -178,13 +178,14 @@ std::vector<std::string> pipeline_names() {
   return names;
 }
 
-std::optional<int> explain_pipeline(const std::string& id, const PipelineFlags& flags, const std::string& svg,
-                                    Console& console) {
+bool is_pipeline(const std::string& id) { return pipeline_family_named(id) != nullptr || id.ends_with(".csv"); }
+
+int explain_pipeline(const std::string& id, const PipelineFlags& flags, const std::string& svg, std::string& page,
+                     Console& console) {
   const PipelineFamily* family = pipeline_family_named(id);
-  if (family == nullptr && !id.ends_with(".csv")) return std::nullopt;
   const std::optional<PipelineCosts> costs = costs_of(flags, console);
   if (!costs) return exit_wrong_input;
-  if (family != nullptr && flags.microbatches.size() > 1) return sweep_microbatches(*family, flags, *costs, console);
+  if (family != nullptr && flags.microbatches.size() > 1) return sweep_microbatches(*family, flags, *costs, page, console);
   const std::optional<PipelineSchedule> schedule =
       family != nullptr ? made(*family, flags, flags.microbatches.front(), console) : read_csv(id, console);
   if (!schedule) return exit_wrong_input;
@@ -193,7 +194,7 @@ std::optional<int> explain_pipeline(const std::string& id, const PipelineFlags& 
     console.problem(timing.error().message);
     return exit_wrong_input;
   }
-  console.print(whole_page(*schedule, *timing, family != nullptr ? family->help : ""));
+  page = whole_page(*schedule, *timing, family != nullptr ? family->help : "");
   if (svg.empty()) return exit_held;
   const Status written = write_whole_file(svg, draw_pipeline_svg(*schedule, *timing));
   if (written.ok()) return exit_held;

@@ -23,9 +23,11 @@ struct PipelineFlags {
 
 void add_pipeline_flags(CLI::App& app, const std::shared_ptr<PipelineFlags>& flags);
 
-// The exit status; nothing when `id` is neither the name of a schedule nor a .csv file. `svg`: a file for the picture, or empty.
-std::optional<int> explain_pipeline(const std::string& id, const PipelineFlags& flags, const std::string& svg,
-                                    Console& console);
+// Whether it is the name of a schedule, or of a .csv file.
+bool is_pipeline(const std::string& id);
+// The exit status, and its page; an empty page: what is wrong was said. `svg`: a file for the picture, or empty.
+int explain_pipeline(const std::string& id, const PipelineFlags& flags, const std::string& svg, std::string& page,
+                     Console& console);
 
 // The names, for `did you mean`.
 std::vector<std::string> pipeline_names();

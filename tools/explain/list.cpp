@@ -12,7 +12,9 @@
 #include "scenarios/language/loader.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/language/tables/sections.h"
+#include "scenarios/reports/gallery.h"
 #include "scenarios/run/parity_page.h"
+#include "scenarios/text/printable_json.h"
 #include "scenarios/worlds/worlds.h"
 #include "sim/network/faults.h"
 #include "tools/catalog.h"
@@ -206,7 +208,8 @@ std::string as_table(const Items& items) {
 std::string as_json(const Items& items) {
   std::string text;
   for (const Item& item : items)
-    text += nlohmann::ordered_json{{"name", item.name}, {"summary", item.summary}}.dump() + "\n";
+    text += nlohmann::ordered_json{{"version", scenarios::json_version}, {"name", item.name}, {"summary", item.summary}}.dump() +
+            "\n";
   return text;
 }
 
@@ -221,14 +224,25 @@ std::vector<std::string> listed_kinds() {
 Action declare_list(CLI::App& app) {
   struct Options {
     std::string what = "catalog";
-    bool json = false;
+    bool json = false, markdown = false;
   };
   const auto options = std::make_shared<Options>();
   app.add_option("--what", options->what, fmt::format("what to list: {}", fmt::join(listed_kinds(), ", ")))
       ->check(kind_problem);
-  app.add_flag("--json", options->json, "one JSON object per line");
+  CLI::Option* json = app.add_flag("--json", options->json, "one JSON object per line");
+  app.add_flag("--markdown", options->markdown, "of the catalog: a page, that of docs/scenarios.md")->excludes(json);
   return [options](Console& console) {
     const Kind* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == options->what; });
+    if (options->markdown) {
+      if (options->what != "catalog") {
+        console.problem("--markdown is of the catalog", "leave out --what");
+        return exit_wrong_input;
+      }
+      std::vector<scenarios::GalleryEntry> entries;
+      for (const scenarios::LoadedFile& file : loaded_catalog()) entries.push_back(scenarios::gallery_entry(file));
+      console.print(scenarios::catalog_page(entries));
+      return exit_held;
+    }
     if (kind->page != nullptr && !options->json) {
       console.print(kind->page());
       return exit_held;

@@ -3,6 +3,7 @@
 #include "core/collectives/collective_shape.h"
 #include "core/collectives/text/plan_print.h"
 #include "scenarios/plans/own_plan.h"
+#include "scenarios/text/printable_json.h"
 #include "tools/command.h"
 #include "tools/explain/named_algorithms.h"
 
@@ -120,7 +121,7 @@ class Prover {
   }
 
   void tell_json(const PlanProof& proof) const {
-    Json json{{"version", 1},   {"collective", name_of(row_.kind)},     {"algorithm", row_.name},
+    Json json{{"version", scenarios::json_version},   {"collective", name_of(row_.kind)},     {"algorithm", row_.name},
               {"ok", proof.ok}, {"ranks", {range_.first, range_.last}}, {"cases", proof.cases}};
     if (proof.ok) {
       json["costs"] = Json::array();
@@ -170,12 +171,7 @@ int prove_named(const ProveOptions& options, Console& console) {
   if (scenarios::names_plan_file(options.plan)) {
     loaded = scenarios::load_plan(options.plan);
     if (loaded.plan == nullptr) {
-      if (options.json)
-        console.print(Json{{"version", 1}, {"ok", false}, {"problem", loaded.sentence}}.dump(
-                          -1, ' ', false, Json::error_handler_t::replace) +
-                      "\n");
-      else
-        console.say(loaded.problem);
+      console.problem(loaded.problem, {options.plan, loaded.diagnostic});
       return exit_wrong_input;
     }
     row = &loaded.plan->algorithm();
@@ -193,6 +189,10 @@ int prove_named(const ProveOptions& options, Console& console) {
   if (!range) {
     console.problem(
         fmt::format("--ranks {}: expected a number or a range such as 2..8, from 1 to {}", options.ranks, most_ranks));
+    return exit_wrong_input;
+  }
+  if (options.print && options.json) {
+    console.problem("--print writes a plan, which is a text; leave out --json");
     return exit_wrong_input;
   }
   if (options.print) return print_rounds(options, *row, *range, console);

@@ -154,7 +154,7 @@ Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::st
 std::vector<scenarios::TrialAlgorithm> own_plan(const TrialFlags& flags, Console& console) {
   scenarios::LoadedPlan loaded = scenarios::load_plan(flags.algorithm);
   if (loaded.plan == nullptr) {
-    console.say(loaded.problem);
+    console.problem(loaded.problem, {flags.algorithm, loaded.diagnostic});
     return {};
   }
   const Algorithm& row = loaded.plan->algorithm();
@@ -167,7 +167,8 @@ std::vector<scenarios::TrialAlgorithm> own_plan(const TrialFlags& flags, Console
   options.every_root = false;
   options.ranks_per_node = 1;
   const PlanProof proof = prove(row, options);
-  if (!proof.ok) console.say(loaded.plan->refusal(proof));
+  if (!proof.ok)
+    console.problem(loaded.plan->refusal(proof), {flags.algorithm, {false, proof.problem, {}, {}, "plan"}});
   if (proof.ok && proof.cases == 0)
     console.problem(fmt::format("{}: its `needs` leaves out every call of {} ranks", flags.algorithm, flags.ranks));
   if (!proof.ok || proof.cases == 0) return {};

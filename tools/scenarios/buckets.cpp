@@ -3,6 +3,7 @@
 #include "backends/os/whole_file.h"
 #include "core/parallel/bucket_layout.h"
 #include "core/semantics/profile.h"
+#include "scenarios/text/printable_json.h"
 #include "tools/command.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/scenarios/gradients.h"
@@ -87,7 +88,8 @@ int sweep(const BucketsOptions& options, Console& console) {
   }
   if (options.json) {
     for (const SweepPoint& p : *points)
-      console.print(nlohmann::ordered_json{{"scenario", scenario.name},
+      console.print(nlohmann::ordered_json{{"version", scenarios::json_version},
+                                           {"scenario", scenario.name},
                                            {"bucket_cap", p.cap.count},
                                            {"buckets", p.buckets},
                                            {"step_ns", p.step.ns()},
@@ -126,7 +128,8 @@ int run(const BucketsOptions& options, Console& console) {
   const BucketLayout rebuilt =
       will_rebuild(ddp) ? rebuilt_layout(gradients->tensors, gradients->ready_order, ddp) : initial;
   if (options.json) {
-    const nlohmann::ordered_json object{{"file", options.file},
+    const nlohmann::ordered_json object{{"version", scenarios::json_version},
+                                        {"file", options.file},
                                         {"parameters", gradients->tensors.size()},
                                         {"bucket_cap", ddp.bucket_cap.count},
                                         {"initial_bytes", bytes_of(*gradients, initial)},

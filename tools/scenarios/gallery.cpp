@@ -2,6 +2,7 @@
 
 #include "scenarios/run/run_scenarios.h"
 #include "scenarios/run/tried_cures.h"
+#include "scenarios/text/printable_json.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
@@ -11,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -23,6 +25,7 @@ namespace {
 struct GalleryOptions {
   std::vector<std::string> files;
   std::string out;
+  bool json = false;
 };
 
 struct Written {
@@ -69,8 +72,17 @@ int run(const GalleryOptions& options, Console& console) {
     console.problem(index.error().message);
     return status_of(index.error());
   }
-  console.print(fmt::format("{}/index.html: {} scenarios, {} reports, {} of them not as expected\n", options.out,
-                            written.index.size(), written.reports, written.unexpected));
+  if (options.json)
+    console.print(scenarios::printable_json(nlohmann::ordered_json{{"version", scenarios::json_version},
+                                                                   {"index", options.out + "/index.html"},
+                                                                   {"scenarios", written.index.size()},
+                                                                   {"reports", written.reports},
+                                                                   {"unexpected", written.unexpected}}
+                                                .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+                  "\n");
+  else
+    console.print(fmt::format("{}/index.html: {} scenarios, {} reports, {} of them not as expected\n", options.out,
+                              written.index.size(), written.reports, written.unexpected));
   return written.unexpected == 0 ? exit_held : exit_did_not_hold;
 }
 
@@ -82,6 +94,7 @@ Action declare_gallery(CLI::App& app) {
   app.add_option("--out", options->out, "folder for index.html and a report of each variant")
       ->required()
       ->check(folder_name_problem);
+  app.add_flag("--json", options->json, "one JSON object: where the index is, and how many reports there are");
   return [options](Console& console) { return run(*options, console); };
 }
 

@@ -72,7 +72,7 @@ Result<Gradients> read_gradients(const std::string& file, const std::string& var
   shapes.file = file;
   shapes.text = std::move(text);
   std::optional<Gradients> gradients = gradients_of_shapes(shapes);
-  for (const scenarios::Diagnostic& d : shapes.diagnostics) console.say(scenarios::render(shapes, d));
+  for (const scenarios::Diagnostic& d : shapes.diagnostics) console.problem(shapes.file, shapes.text, d);
   if (!gradients) return wrong("");
   return std::move(*gradients);
 }

@@ -7,31 +7,43 @@
 
 namespace pdsim::tools {
 
+std::vector<Checked> check_all(const std::vector<std::string>& arguments) {
+  std::vector<Checked> all;
+  for (const std::string& argument : arguments) {
+    Checked& one = all.emplace_back();
+    one.argument = argument;
+    const Result<std::string> path = find_scenario(argument);
+    Result<scenarios::LoadedFile> file = path.ok() ? scenarios::load_file(*path) : path.error();
+    if (file.ok())
+      one.file = std::move(*file);
+    else
+      one.problem = file.error().message;
+  }
+  return all;
+}
+
 std::optional<std::vector<scenarios::LoadedFile>> load_all(const std::vector<std::string>& arguments,
                                                            Console& console, Warnings warnings) {
   std::vector<scenarios::LoadedFile> files;
-  int errors = 0;
-  for (const std::string& argument : arguments) {
-    const Result<std::string> path = find_scenario(argument);
-    if (!path) {
-      console.problem(path.error().message);
-      ++errors;
-      continue;
-    }
-    Result<scenarios::LoadedFile> file = scenarios::load_file(*path);
+  int errors = 0, faulty = 0;
+  for (Checked& one : check_all(arguments)) {
+    std::optional<scenarios::LoadedFile>& file = one.file;
     if (!file) {
-      console.problem(file.error().message);
+      console.problem(one.problem);
       ++errors;
+      ++faulty;
       continue;
     }
     if (warnings == Warnings::told || file->errors > 0)
       for (const scenarios::Diagnostic& diagnostic : file->diagnostics)
-        console.say(scenarios::render(*file, diagnostic));
+        console.problem(file->file, file->text, diagnostic);
     errors += file->errors;
+    faulty += file->errors > 0 ? 1 : 0;
     files.push_back(std::move(*file));
   }
   if (errors == 0) return files;
-  console.say(fmt::format("{} error{}; nothing was run\n", errors, errors == 1 ? "" : "s"));
+  const std::string in_files = arguments.size() > 1 ? fmt::format(" in {} of {} files", faulty, arguments.size()) : "";
+  console.say(fmt::format("{} error{}{}; nothing was run\n", errors, errors == 1 ? "" : "s", in_files));
   return std::nullopt;
 }
 

@@ -1,6 +1,5 @@
 // pdsim run: a PyTorch script's ranks in the simulated world, and the diagnosis in the script's own lines.
 
-#include "backends/launch/guarded.h"
 #include "backends/launch/launch.h"
 #include "backends/os/whole_file.h"
 #include "scenarios/guests/fork_server.h"
@@ -12,6 +11,7 @@
 #include "tools/scenarios/script/saved_file.h"
 #include "tools/scenarios/script/script_runs.h"
 #include "tools/scenarios/script/world_flags.h"
+#include "tools/worlds/guarded_command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -137,10 +137,7 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(folder.error().message);
     return status_of(folder.error());
   }
-  const Result<int> status = run_guarded([&]() -> int { return run_script(flags, *world, console); });
-  if (status.ok()) return *status;
-  console.problem(status.error().message);
-  return exit_failed;
+  return run_guarded_command(console, [&]() -> int { return run_script(flags, *world, console); });
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // pdsim completion: the script that lets a shell complete pdsim's command lines. It asks `pdsim complete`, so that names of a newer pdsim
 // need no newer script.
 
+#include "scenarios/text/printable_json.h"
 #include "tools/command.h"
 #include "tools/shell/completion_words.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -57,15 +59,20 @@ constexpr std::array shells{Shell{"bash", bash_script}, Shell{"fish", fish_scrip
 
 Action declare_completion(CLI::App& app) {
   const auto shell = std::make_shared<std::string>();
+  const auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "one JSON object that holds the script");
   app.add_option("SHELL", *shell, "bash, fish or zsh")
       ->required()
       ->check([](const std::string& word) {
         const bool known = std::any_of(shells.begin(), shells.end(), [&](const Shell& s) { return s.name == word; });
         return known ? std::string() : fmt::format("unknown shell `{}`; expected bash, fish or zsh", word);
       });
-  return [shell](Console& console) {
-    for (const Shell& row : shells)
-      if (row.name == *shell) console.print(std::string(row.script));
+  return [shell, json](Console& console) {
+    for (const Shell& row : shells) {
+      if (row.name != *shell) continue;
+      const nlohmann::ordered_json object{{"version", scenarios::json_version}, {"shell", *shell}, {"script", row.script}};
+      console.print(*json ? object.dump() + "\n" : std::string(row.script));
+    }
     return exit_held;
   };
 }

@@ -1,10 +1,13 @@
 // pdsim man: the manual page, from the same tables as --help.
 
+#include "scenarios/text/printable_json.h"
 #include "tools/command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,11 +65,40 @@ std::string whole_manual(const CLI::App& root) {
   return text;
 }
 
+nlohmann::ordered_json options_in_json(const CLI::App& command) {
+  nlohmann::ordered_json options = nlohmann::ordered_json::array();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option == command.get_help_ptr() || option->get_group().empty()) continue;
+    std::vector<std::string> names;
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    if (names.empty()) names.push_back(option->get_name(true));
+    options.push_back({{"names", names},
+                       {"help", option->get_description()},
+                       {"required", option->get_required()},
+                       {"takes_value", option->get_items_expected_max() > 0},
+                       {"default", option->get_default_str()}});
+  }
+  return options;
+}
+
+std::string manual_in_json(const CLI::App& root) {
+  nlohmann::ordered_json manual{{"version", scenarios::json_version}, {"pdsim", PDSIM_VERSION}};
+  for (const CLI::App* command :
+       root.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); }))
+    manual["commands"].push_back({{"name", command->get_name()},
+                                  {"summary", command->get_description()},
+                                  {"options", options_in_json(*command)}});
+  return manual.dump() + "\n";
+}
+
 }  // namespace
 
 Action declare_man(CLI::App& app) {
-  return [&app](Console& console) {
-    console.print(whole_manual(*app.get_parent()));
+  const auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "one JSON object: every command with its options");
+  return [&app, json](Console& console) {
+    console.print(*json ? manual_in_json(*app.get_parent()) : whole_manual(*app.get_parent()));
     return exit_held;
   };
 }

@@ -96,6 +96,7 @@ int run_joined(const std::optional<JobPlace>& place, const JoinFlags& flags, Con
   std::error_code ignored;
   const std::string executable = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   if (place->rank > 0) {
+    console.leave_answer();  // rank 0 has it
     const AgentResult result = run_agent(*place, executable, gather_within);
     if (!result.problem.empty()) console.problem(result.problem);
     return result.status;

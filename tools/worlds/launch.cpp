@@ -3,7 +3,7 @@
 #include "backends/launch/launch.h"
 
 #include "backends/availability.h"
-#include "backends/launch/guarded.h"
+#include "backends/launch/launched_records.h"
 #include "backends/os/whole_file.h"
 #include "backends/process/record_file.h"
 #include "core/base/int_set.h"
@@ -12,13 +12,16 @@
 #include "scenarios/records/record_json.h"
 #include "scenarios/records/record_origin.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/text/printable_json.h"
 #include "scenarios/worlds/worlds.h"
 #include "tools/command.h"
 #include "tools/console/output_folder.h"
 #include "tools/flags/trial_flags.h"
+#include "tools/worlds/guarded_command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -36,6 +39,7 @@ struct LaunchFlags {
   std::string patience = "30s", grace = "5s";
   std::string records;
   std::vector<std::string> command;
+  bool json = false;
 };
 
 namespace fs = std::filesystem;
@@ -124,6 +128,24 @@ int refuse(const LaunchFlags& flags, Console& console) {
   return exit_not_available;
 }
 
+std::string in_json(const LaunchFlags& flags, const LaunchOutcome& outcome) {
+  nlohmann::ordered_json json{{"version", scenarios::json_version},
+                              {"status", outcome.status},
+                              {"quiet", outcome.quiet},
+                              {"ranks", nlohmann::ordered_json::array()}};
+  for (std::size_t r = 0; r < outcome.ranks.size(); ++r) {
+    const RankOutcome& rank = outcome.ranks[r];
+    nlohmann::ordered_json row{{"rank", r}};
+    if (rank.ended && rank.ended->signal == 0) row["exit_status"] = rank.ended->exit_status;
+    if (rank.ended && rank.ended->signal != 0) row["signal"] = rank.ended->signal;
+    if (const std::string last = rank.ring ? last_call_text(rank.ring->log) : std::string(); !last.empty())
+      row["last_call"] = last;
+    json["ranks"].push_back(std::move(row));
+  }
+  if (!flags.records.empty()) json["records"] = flags.records;
+  return scenarios::printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
+}
+
 int run(LaunchFlags& flags, Console& console) {
   if (const int refused = refuse(flags, console); refused != exit_held) return refused;
   if (const Status records = flags.records.empty() ? Status{} : prepare_records(flags); !records.ok()) {
@@ -138,11 +160,13 @@ int run(LaunchFlags& flags, Console& console) {
   if (!flags.on.empty()) options.take_seats = real_world_row(flags.on)->take_seats;
   options.records = flags.records;
   options.explain = who_waits;
-  const Result<int> status = run_guarded([&]() -> int {
+  options.all_to_stderr = flags.json;
+  return run_guarded_command(console, [&]() -> int {
     Status kept;
     const auto at_end = [&](const LaunchOutcome& outcome) {
       if (!flags.records.empty()) kept = keep_records(flags, outcome, console);
       if (!kept.ok()) console.problem(kept.error().message + "; the files rank_N.ring stay");
+      if (flags.json && outcome.problem.ok()) console.print(in_json(flags, outcome));
     };
     const Result<LaunchOutcome> launched = launch_ranks(options, at_end);
     if (launched.ok() && !kept.ok()) return exit_failed;
@@ -151,9 +175,6 @@ int run(LaunchFlags& flags, Console& console) {
     if (how.error().code != Code::cancelled) console.problem(how.error().message);
     return status_of(how.error());
   });
-  if (status.ok()) return *status;
-  console.problem(status.error().message);
-  return exit_failed;
 }
 
 }  // namespace
@@ -172,6 +193,7 @@ Action declare_launch(CLI::App& app) {
   app.add_option("--records", flags->records,
                  "folder for the flight records of the ranks, which pdsim diagnose explains")
       ->check(folder_name_problem);
+  app.add_flag("--json", flags->json, "how the job and each rank ended, as one JSON object; what the ranks print goes to standard error");
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

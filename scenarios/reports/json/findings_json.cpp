@@ -87,7 +87,7 @@ void add_left_out(FindingJson& json, const std::vector<LeftOutFile>& files) {
 std::string render_findings(const Report& report) {
   if (report.scenario == nullptr) return {};
   const Scenario& s = *report.scenario;
-  FindingJson json{{"version", findings_version},
+  FindingJson json{{"version", json_version},
                    {"job", s.variant.empty() ? s.name : s.name + "/" + s.variant},
                    {"world", report.world.name()},
                    {"ranks", report.run.ranks.size()},

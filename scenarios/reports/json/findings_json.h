@@ -7,9 +7,6 @@
 
 namespace pdsim::scenarios {
 
-// Grows only by new members; a member that changes its meaning raises it.
-inline constexpr int findings_version = 1;
-
 // Ends with a newline.
 std::string render_findings(const Report& report);
 

@@ -109,7 +109,8 @@ Json variant_json(const Report& report, const std::vector<Report>& reports) {
 std::string render_json(const std::vector<Report>& reports) {
   if (reports.empty() || reports.front().scenario == nullptr) return {};
   const Scenario& s = *reports.front().scenario;
-  Json json{{"scenario", s.name},
+  Json json{{"version", json_version},
+            {"scenario", s.name},
             {"file", s.file},
             {"world", reports.front().world.name()},
             {"ranks", s.world.spec.ranks()},

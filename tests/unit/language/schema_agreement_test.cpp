@@ -8,9 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -89,14 +87,13 @@ const std::vector<Scalar> scalars{
 };
 
 TEST(SchemaAgreement, OfEveryScalarWithTheLoader) {
-  const json schema = json::parse(json_schema());
+  const JsonSchema schema(json_schema());
   for (const Place& place : places) {
-    const json& of = schema.at(json::json_pointer(place.pointer));
     for (const Scalar& scalar : scalars) {
       std::string document = place.document;
       document.replace(document.find('@'), 1, scalar.yaml);
       const json items = scalar.value;
-      bool accepted = schema_accepts(schema, of, items);
+      bool accepted = schema.accepts(place.pointer, items.dump());
       if (accepted && items.is_array())  // int_set alone takes lists
         for (const json& item : items) accepted = accepted && item.is_number_integer();
       EXPECT_EQ(loader_accepts(document), accepted) << place.pointer << " " << scalar.yaml;

@@ -1,0 +1,13 @@
+// A command that starts processes: its body runs below a guard (backends/launch/guarded.h), which ends them if it is killed.
+#pragma once
+
+#include "tools/console/console.h"
+
+#include <functional>
+
+namespace pdsim::tools {
+
+// The exit status of the body, which runs in a process of its own and answers from there, also in JSON.
+int run_guarded_command(Console& console, const std::function<int()>& body);
+
+}  // namespace pdsim::tools
