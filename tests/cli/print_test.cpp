@@ -1,7 +1,6 @@
 // What `pdsim check --print` prints is a scenario of its own that runs as the variant it shows.
 #include "scenarios/language/loader.h"
 #include "tests/cli/support/program.h"
-#include "tests/helpers/catalog_files.h"
 
 #include <gtest/gtest.h>
 
@@ -37,11 +36,12 @@ void expect_same_run(const std::string& file, const std::string& variant) {
   EXPECT_EQ(fingerprint_of(again.output), fingerprint_of(original.output));
 }
 
-TEST(Print, EveryVariantOfTheCatalogRunsAsItsPrintedDocument) {
-  for (const std::filesystem::path& path : scenarios::catalog_files()) {
-    const auto file = scenarios::load_file(path.string());
-    ASSERT_TRUE(file.ok());
-    for (const scenarios::Scenario& scenario : file->variants) expect_same_run(path.string(), scenario.variant);
+TEST(Print, RunsAsTheVariantThatItShows) {  // tests/unit/runs does it with every variant of the catalog
+  for (const char* file : {"barrier_hang", "unused_params", "routed_experts"}) {
+    const std::string path = std::string(PDSIM_SOURCE_DIR "/scenarios/catalog/") + file + ".yaml";
+    const auto loaded = scenarios::load_file(path);
+    ASSERT_TRUE(loaded.ok());
+    for (const scenarios::Scenario& scenario : loaded->variants) expect_same_run(path, scenario.variant);
   }
 }
 

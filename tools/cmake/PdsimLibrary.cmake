@@ -46,20 +46,25 @@ function(group_units target)
   endforeach()
 endfunction()
 
-# pdsim_library(<layer> [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...] [NOT_INSTALLED <header>...])
+# pdsim_library(<layer> [FOLDERS <folder>...] [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...] [NOT_INSTALLED <header>...])
 #
-# The static library pdsim::<layer> of the folder <layer>: every .cpp of it (or SOURCES), every .h but NOT_INSTALLED as an installed
-# header.
+# The static library pdsim::<layer> of FOLDERS (the folder <layer> where none is given): every .cpp of them (or SOURCES), every .h but
+# NOT_INSTALLED as an installed header.
 # A layer that has no source yet is not a target.
 function(pdsim_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE;NOT_INSTALLED")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;SOURCES;PUBLIC;PRIVATE;NOT_INSTALLED")
+  if(NOT arg_FOLDERS)
+    set(arg_FOLDERS ${layer})
+  endif()
   if(NOT arg_SOURCES)
-    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS ${layer}/*.cpp)
+    list(TRANSFORM arg_FOLDERS APPEND /*.cpp OUTPUT_VARIABLE sources)
+    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS ${sources})
   endif()
   if(NOT arg_SOURCES)
     return()
   endif()
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${layer}/*.h)
+  list(TRANSFORM arg_FOLDERS APPEND /*.h OUTPUT_VARIABLE headers)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${headers})
   list(REMOVE_ITEM headers ${arg_NOT_INSTALLED} "")
   add_library(pdsim_${layer} STATIC ${arg_SOURCES})
   add_library(pdsim::${layer} ALIAS pdsim_${layer})

@@ -148,15 +148,15 @@ TEST(MeaningError, WantsKnownPathsAndWarnsOfStepsNeverRun) {
                            R"(  branches: [{path: shrt, when: {step: 7}}]
   layers: {trunk: {linear: [4, 8]}, norm: {batchnorm: 8}, head: {linear: [8, 1]}})")),
             R"(error[scenario]: unknown path `shrt`
-  --> mine.yaml:8:18
+  --> mine.yaml:8:21
   |
 8 |   branches: [{path: shrt, when: {step: 7}}]
-  |                  ^^^^ did you mean `short`?
+  |                     ^^^^ did you mean `short`?
 warning[scenario]: step 7 is never run
-  --> mine.yaml:8:37
+  --> mine.yaml:8:40
   |
 8 |   branches: [{path: shrt, when: {step: 7}}]
-  |                                     ^ steps are 0..2
+  |                                        ^ steps are 0..2
 )");
 }
 
