@@ -182,9 +182,9 @@ struct ExpectValue {
   std::string across_ranks;  // equal | differ, or empty
   std::optional<int> rank;
   std::optional<double> near;
-  std::optional<std::vector<double>> holds;  // of each element
   double tolerance = 0.0;
   std::string equals;  // a row of references (language/expect_keys.h): whose value it must be; or empty
+  std::optional<std::vector<double>> holds{};  // of each element
 };
 // Values of a rank that expectations of devices and buckets look at: rows by device, and DDP's logging.
 inline constexpr std::string_view device_rows_value = "device_rows";

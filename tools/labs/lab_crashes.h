@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/group/rank_program.h"
 #include "scenarios/language/scenario.h"
 
 #include <optional>
