@@ -106,7 +106,8 @@ TEST_P(Recorded, EndsOnEveryRankAsOnRealGloo) {
     for (const Json& rank : ranks_of(run)) wanted[rank.at("rank").get<int>()] = rank.at("outcome").get<std::string>();
     EXPECT_EQ(ends_in(folder.path() / "out/train.py/events.jsonl"), wanted) << ended.output << ended.problems;
     const auto wants = found.find(GetParam());
-    if (wants == found.end()) continue;
+    const bool keeps_versions = torch_major() >= 2 && GetParam() == "two_forwards_broadcast_buffers";  // of buffers: nothing to find
+    if (wants == found.end() || keeps_versions) continue;
     EXPECT_NE(ended.output.find(wants->second.first), std::string::npos) << ended.output;
     EXPECT_NE(ended.output.find(wants->second.second), std::string::npos) << ended.output;
   }

@@ -1,5 +1,5 @@
 # ranks: 2
-# finds: deadlock
+# finds: error[missing-call]
 # line: loss = model(batch).square().mean()
 """A split feed-forward block that stops when the loss is small. Each rank adds noise of its own, so each stops when it likes."""
 

@@ -191,12 +191,30 @@ class Devices(TorchFunctionMode):
 
     def _backward(self, func: Any, args: Args, kwargs: Named) -> Any:
         """Hooks and Functions of the script run inside: they see the mode too."""
+        if func is torch.autograd.backward:
+            return self._backward_of_2(func, args, kwargs)
         names = ("grad_tensors", "retain_graph", "create_graph", "inputs")
         named = {**dict(zip(names, args[1:])), **kwargs}
         if "gradient" in named:
             named["grad_tensors"] = named.pop("gradient")
         with self:
             return torch.autograd.backward(args[0], **named)
+
+
+    def _backward_of_2(self, func: Any, args: Args, kwargs: Named) -> Any:
+        """2.x asks the mode in this function too: entered before it, the mode would be asked for ever."""
+        autograd: Any = torch.autograd
+        run = autograd._engine_run_backward
+
+        def seen(*given: Any, **named: Any) -> Any:
+            with self:
+                return run(*given, **named)
+
+        autograd._engine_run_backward = seen
+        try:
+            return getattr(func, "__wrapped__", func)(*args, **kwargs)  # whose caller is on record already
+        finally:
+            autograd._engine_run_backward = run
 
 
 def _apart(first: str, second: str) -> RuntimeError:
