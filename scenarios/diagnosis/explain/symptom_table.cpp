@@ -264,11 +264,6 @@ constexpr Symptom symptom_rows[] = {
     {"not-initialized", true,
      "Current RPC agent is not set! Did you initialize the RPC framework (e.g. by calling `rpc.init_rpc`)?",
      "It proves that this process made a remote call before init_rpc, or after shutdown."},
-    {"timeout", false, "RPCErr:*:RPC ran for more than set timeout (* ms) and will now be marked with an error",
-     "It proves that the answer did not come in time: the function still runs, waits for another call, or found no free "
-     "thread on its worker. What the worker did, its stack shows."},
-    {"timeout", false, "Followers {*} timed out in _all_gather after * seconds. The first exception is *",
-     "It proves which workers did not come to init_rpc or shutdown in time."},
     {"peer-closed", false,
      "RPC agent for * encountered error when reading incoming request from *: eof (this error originated at tensorpipe*)",
      somebody_left},

@@ -228,11 +228,9 @@ constexpr PastedText pasted_rows[] = {
     {"rpc", "not-initialized",
      "RuntimeError: Current RPC agent is not set! Did you initialize the RPC framework (e.g. by calling "
      "`rpc.init_rpc`)?"},
-    {"rpc", "timeout",
+    {"rpc", "rpc-server-threads",
      "RuntimeError: RPCErr:1:RPC ran for more than set timeout (60000 ms) and will now be marked with an error"},
-    {"rpc", "timeout",
-     "RuntimeError: Followers {'trainer2'} timed out in _all_gather after 60.00 seconds. The first exception is "
-     "RPCErr:1:RPC ran for more than set timeout (60000 ms) and will now be marked with an error"},
+    {"rpc", "rpc-worker-left", "RuntimeError: Followers {'trainer2'} timed out in _all_gather after 60.00 seconds."},
     {"rpc", "peer-closed",
      "[W tensorpipe_agent.cpp:725] RPC agent for worker1 encountered error when reading incoming request from "
      "worker0: eof (this error originated at tensorpipe/transport/shm/connection_impl.cc:259)"},
