@@ -303,18 +303,20 @@ class Waits {
     blocked.why = why_of(run_, chain);
     for (const RpcHop& hop : chain.hops)
       if (hop.callee != blocked.rank) {
-        blocked.waits_for = {hop.callee};
+        blocked.waits_for = std::vector<Rank>{hop.callee};
         return;
       }
   }
 
   void in_rpc_shutdown(BlockedRank& blocked) const {
     for (const bool missing : {true, false}) {
+      std::vector<Rank> keep;
       for (std::size_t r = 0; r < run_.ranks.size(); ++r)
         if (static_cast<Rank>(r) != blocked.rank && keeps_shutdown(run_.ranks[r].log, missing))
-          blocked.waits_for.push_back(static_cast<Rank>(r));
-      if (blocked.waits_for.empty()) continue;
-      const bool one = blocked.waits_for.size() == 1;
+          keep.push_back(static_cast<Rank>(r));
+      if (keep.empty()) continue;
+      const bool one = keep.size() == 1;
+      blocked.waits_for = std::move(keep);
       blocked.why = missing ? (one ? "which has not called shutdown" : "which have not called shutdown")
                             : (one ? "which still waits for a call" : "which still wait for calls");
       return;

@@ -124,7 +124,7 @@ std::optional<Diagnosis> rpc_shutdown_missing(const Report& report) {
   }
   if (waits == nullptr || missing.empty()) return std::nullopt;
   const BlockedRank* at = blocked_at(report.blocked, missing.front());
-  if (at == nullptr || !std::any_of(at->waits_for.begin(), at->waits_for.end(), [&](Rank r) {
+  if (at == nullptr || !std::any_of(at->waits_for->begin(), at->waits_for->end(), [&](Rank r) {
         const Call* theirs = shutdown_of(log_of(report.run, r));
         return theirs != nullptr && is_open_at(*theirs, moment);
       }))
