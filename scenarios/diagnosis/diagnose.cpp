@@ -1,5 +1,4 @@
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/language/diagnosis_ids.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -84,12 +83,6 @@ std::optional<Diagnosis> diagnose(const Report& report) {
   for (const DiagnosisRow* row : diagnosis_table())
     if (std::optional<Diagnosis> found = diagnosis_by(report, *row)) return found;
   return std::nullopt;
-}
-
-std::vector<std::string_view> language::diagnosis_ids() {
-  std::vector<std::string_view> ids;
-  for (const DiagnosisRow* row : diagnosis_table()) ids.push_back(row->id);
-  return ids;
 }
 
 const DiagnosisRow* diagnosis_named(std::string_view id) {

@@ -1,5 +1,6 @@
 #include "scenarios/diagnosis/diagnoses.h"
 
+#include "scenarios/language/diagnosis_ids.h"
 #include "scenarios/run/analyse.h"
 #include "tests/unit/report/run_builder.h"
 
@@ -308,6 +309,12 @@ TEST(DiagnosisTable, HasOneRowPerIdAndALongTextForEach) {
     before = row->order;
   }
   EXPECT_EQ(diagnosis_named("nonsense"), nullptr);
+}
+
+TEST(Diagnoses, HaveTheIdsThatTheLanguageKnows) {
+  std::vector<std::string_view> ids;
+  for (const DiagnosisRow* row : diagnosis_table()) ids.push_back(row->id);
+  EXPECT_EQ(language::diagnosis_ids(), ids);
 }
 
 }  // namespace
