@@ -178,7 +178,7 @@ TEST(MeaningError, WantsOneClaimPerValue) {
   --> mine.yaml:14:32
    |
 14 | expect: {outcome: ok, values: [{tensor: head.weight}]}
-   |                                ^^^^^^^^^^^^^^^^^^^^^ give one of `across_ranks`, `near` and `equals`
+   |                                ^^^^^^^^^^^^^^^^^^^^^ give one of `across_ranks`, `near`, `holds` and `equals`
 )");
 }
 

@@ -28,7 +28,8 @@ void expect_explained(std::span<const Key> keys, int depth = 0) {
     EXPECT_FALSE(key.help.empty()) << key.name;
     EXPECT_FALSE(language::expected(key).empty()) << key.name;
     const bool may_be_a_word =
-        key.type == language::Type::group || key.type == language::Type::integer || key.type == language::Type::names;
+        key.type == language::Type::group || key.type == language::Type::integer ||
+                               key.type == language::Type::names || key.type == language::Type::rows;
     EXPECT_EQ(key.type == language::Type::word, !key.choices.empty() && !may_be_a_word) << key.name;
     if (key.group == nullptr || depth > 8) continue;
     expect_explained(key.group->keys, depth + 1);

@@ -63,7 +63,7 @@ TEST(VocabularyError, WantsNameAndRanksOfAGroup) {
   --> mine.yaml:13:5
    |
 13 |   - new_group
-   |     ^^^^^^^^^ name: what `group` calls it
+   |     ^^^^^^^^^ name: the name that `group` uses
 error[scenario]: `ranks` is missing in new_group
   --> mine.yaml:13:5
    |
