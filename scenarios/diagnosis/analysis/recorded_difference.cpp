@@ -10,7 +10,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-constexpr std::size_t most_classes = 64, most_compared_classes = 8, most_searched_edits = 2000;
+constexpr std::size_t most_recorded_classes = 64, most_compared_classes = 8, most_searched_edits = 2000;
 
 using Sequence = RecordedSequence;
 
@@ -206,7 +206,7 @@ std::optional<RecordedDifference> recorded_difference(const RunRecord& run) {
   Time first_at = Time::max();
   const std::vector<GroupSequences> groups = recorded_sequences(run);
   for (const GroupSequences& group : groups) {
-    const std::vector<SequenceClass> classes = group.classes(most_classes);
+    const std::vector<SequenceClass> classes = group.classes(most_recorded_classes);
     for (std::size_t c = 1; c < std::min(classes.size(), most_compared_classes); ++c) {
       std::optional<RecordedDifference> found = difference_of(groups, group, classes[c], classes.front());
       if (!found) continue;
