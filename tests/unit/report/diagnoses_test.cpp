@@ -311,7 +311,7 @@ TEST(DiagnosisTable, HasOneRowPerIdAndALongTextForEach) {
   EXPECT_EQ(diagnosis_named("nonsense"), nullptr);
 }
 
-TEST(Diagnoses, HaveTheIdsThatTheLanguageKnows) {
+TEST(DiagnosisTable, HasTheIdsThatTheLanguageKnows) {
   std::vector<std::string_view> ids;
   for (const DiagnosisRow* row : diagnosis_table()) ids.push_back(row->id);
   EXPECT_EQ(language::diagnosis_ids(), ids);

@@ -106,9 +106,9 @@ std::optional<Diagnosis> optimizers_share_parameters(const Report& report) {
 }
 
 constexpr std::string_view autograd_context_ended_text =
-    R"(Distributed autograd keeps what it recorded, and the gradients, in a context: `with dist_autograd.context() as context_id:`. When the
-block ends, every worker drops its part. backward, get_gradients and DistributedOptimizer.step with that id then fail with `Could not
-find autograd context with id`.
+    R"(Distributed autograd keeps what it recorded, and the gradients, in a context: `with dist_autograd.context() as context_id:`.
+When the block ends, every worker drops its part. backward, get_gradients and DistributedOptimizer.step with that id then
+fail with `Could not find autograd context with id`.
 
 How to recognise it: the error names an id that exists in the log before; the call stands behind the block, often after an
 indentation was lost.
@@ -116,11 +116,11 @@ indentation was lost.
 Fix: forward, backward and step of one iteration in one block.)";
 
 constexpr std::string_view optimizers_share_parameters_text =
-    R"(A step of DistributedOptimizer takes the gradients of a context, at the owners of the parameters, and leaves them there. Two optimizers
-over the same RRef, stepped in one context, both move it: the learning rate is the sum of both, silently.
+    R"(A step of DistributedOptimizer takes the gradients of a context, at the owners of the parameters, and leaves them there. Two
+optimizers over the same RRef, stepped in one context, both move it: the learning rate is the sum of both, silently.
 
-How to recognise it: training diverges or oscillates as with twice the learning rate; the parameter lists of two optimizers share
-an RRef.
+How to recognise it: training diverges or oscillates as with twice the learning rate; the parameter lists of two optimizers
+share an RRef.
 
 Fix: one optimizer per parameter.)";
 

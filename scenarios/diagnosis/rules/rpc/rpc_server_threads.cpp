@@ -124,17 +124,17 @@ std::optional<Diagnosis> rpc_server_threads(const Report& report) {
 }
 
 constexpr std::string_view rpc_server_threads_text =
-    R"(A worker of torch.distributed.rpc runs what others call on num_worker_threads threads (16 by default), and the same threads take the
-replies of its own calls. A function that calls another worker and waits (rpc_sync, rref.to_here(), future.wait()) keeps its
-thread meanwhile. When every thread of a worker waits like this for something that only another of its threads can do, nobody
-goes on: two workers that call each other back, to_here of a value whose function still queues, a chain of calls that returns to
-its first worker.
+    R"(A worker of torch.distributed.rpc runs what others call on num_worker_threads threads (16 by default), and the same threads
+take the replies of its own calls. A function that calls another worker and waits (rpc_sync, rref.to_here(), future.wait())
+keeps its thread meanwhile. When every thread of a worker waits like this for something that only another of its threads can
+do, nobody goes on: two workers that call each other back, to_here of a value whose function still queues, a chain of calls
+that returns to its first worker.
 
 How to recognise it: rpc_sync or to_here hangs until rpc_timeout, with no load on the machines, and works with more
 num_worker_threads. The record shows calls that a worker received and never started.
 
-Fix: more num_worker_threads than calls that may wait there at once, and one for replies. Better: functions that do not wait,
-with @rpc.functions.async_execution and future.then().)";
+Fix: more num_worker_threads than calls that may wait there at once, and one for replies. Better: functions that do not
+wait, with @rpc.functions.async_execution and future.then().)";
 
 extern const DiagnosisRow rpc_server_threads_row;
 const DiagnosisRow rpc_server_threads_row{

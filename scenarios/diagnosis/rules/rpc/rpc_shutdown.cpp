@@ -157,8 +157,8 @@ constexpr std::string_view rpc_worker_left_text =
 to it, to_here of its values and the shutdown of the others then fail with `eof`, or with `Followers [...] timed out in
 _all_gather`.
 
-Two programs do this. One calls rpc.shutdown(graceful=False) where others still work. The other forgets shutdown on the workers
-that only serve: their script ends behind init_rpc, and with it the process.
+Two programs do this. One calls rpc.shutdown(graceful=False) where others still work. The other forgets shutdown on the
+workers that only serve: their script ends behind init_rpc, and with it the process.
 
 How to recognise it: the error names the worker that is gone, and that worker's own log ends in order, without an error.
 
