@@ -217,7 +217,7 @@ class LabCommand {
 
   // The newest change of a file of the student's.
   fs::file_time_type newest() const {
-    fs::file_time_type last{};
+    auto last = fs::file_time_type::min();  // the clock of files may count from a time to come
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder_, ignored))
       if (entry.path().filename() != "progress.json") last = std::max(last, entry.last_write_time(ignored));
