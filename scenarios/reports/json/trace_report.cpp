@@ -158,7 +158,7 @@ class Trace {
       Json more{{"cat", call.layer == Layer::program ? "compute" : kind_of(call)}};
       if (call.layer == Layer::collective) more["cat"] = "collective";
       const bool keeps_the_rank = blocked_entry(report_, event.rank, call.id) != nullptr;
-      const bool overlaps = call.async && !keeps_the_rank;
+      const bool overlaps = (call.async || is_of_server_thread(call)) && !keeps_the_rank;
       if (overlaps) more["id"] = fmt::format("{}.{}", event.rank, call.id);
       if (event.blocked) {
         more["args"] = args_of(event);
