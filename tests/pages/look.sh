@@ -31,7 +31,7 @@ last = """<script>addEventListener('load', () => {
   const line = [...document.querySelectorAll('line.message[data-key]')].pop();
   const sent = line && [...line.closest('svg').querySelectorAll('rect[data-key]')].find(bar => bar.dataset.key === line.dataset.key);
   if (sent) sent.dispatchEvent(new Event('mouseover', {bubbles: true}));
-  const told = !line || document.querySelectorAll('#detail .messages li').length > 0;
+  const told = !button || !line || document.querySelectorAll('#detail .messages li').length > 0;
   const wider = button && document.querySelector('.scroll svg').getBoundingClientRect().width > before;
   parent.postMessage(['looked', innerWidth, document.documentElement.scrollWidth <= innerWidth ? 'fits' : 'too-wide',
     failures, tools && !tools.hidden ? 'tools' : 'no-tools', !button || wider ? 'zooms' : 'no-zoom', told ? 'messages' : 'no-messages'].join(' '), '*');
