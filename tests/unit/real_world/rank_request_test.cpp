@@ -98,7 +98,7 @@ TEST(RankRequests, RefuseWhatTheyDoNotUnderstand) {
   EXPECT_EQ(rank_request_of("[]").error().code, Code::input_invalid);
   EXPECT_NE(rank_request_of(R"({"kind": "tea"})").error().message.find("unknown kind `tea`"), std::string::npos);
   EXPECT_NE(rank_request_of(R"({"kind": "scenario"})").error().message.find("`seed` is missing"), std::string::npos);
-  EXPECT_NE(rank_request_of(R"({"kind":"pairs","bytes":[1,"2"],"iterations":1,"warmup":1,"timeout":1})")
+  EXPECT_NE(rank_request_of(R"({"kind":"pairs","bytes":[1,"2"],"iterations":1,"warmup":1,"align":1,"moves_data":true,"timeout":1})")
                 .error()
                 .message.find("`bytes` is missing or has another type"),
             std::string::npos);
