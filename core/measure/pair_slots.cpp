@@ -55,7 +55,7 @@ std::vector<std::vector<RankPair>> pair_slots(std::span<const std::int64_t> node
   std::vector<std::vector<RankPair>> lists;
   for (const Ranks& node : ranks) lists.push_back(pairs_within(node));
   add_beside_each_other(lists, slots);
-  if (ranks.size() % 2 == 1) ranks.emplace_back();  // whoever meets it rests
+  if (ranks.size() % 2 == 1) ranks.emplace_back();  // the rank that is paired with it rests
   // The circle method: the first node stays, the others go round.
   for (std::size_t round = 0; round + 1 < ranks.size(); ++round) {
     lists.clear();

@@ -1,5 +1,5 @@
 // How many places it takes to add a thing: the files in which the last example of each is named. A row holds for good once it is here;
-// whoever brings a number down writes the smaller one.
+// a change that brings a number down writes the smaller one.
 
 #include <gtest/gtest.h>
 

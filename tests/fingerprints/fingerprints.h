@@ -1,4 +1,4 @@
-// Seeded runs whose fingerprints must be the same whoever compiled them: `.ci/run` builds this program with two compilers at
+// Seeded runs whose fingerprints must be the same from every compiler: `.ci/run` builds this program with two compilers at
 // two levels of optimisation and compares what it prints.
 //
 // Adding one: a function in a file of this folder and its row in main.cpp.

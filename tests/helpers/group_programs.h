@@ -1,6 +1,6 @@
 // Rank programs over one group, for tests of real worlds. Each returns an error where something is not as it must be.
 //
-//   any_source     rank 0 receives from whoever comes first, and is told who it was
+//   any_source     rank 0 receives the first message to come, and learns its sender
 //   tags           messages with other tags overtake
 //   long_message   rank 1 receives less than rank 0 sends
 //   subgroups      overlapping groups, each with a sum of its own

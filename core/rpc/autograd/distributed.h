@@ -44,7 +44,7 @@ class DistributedAutograd {
 
  private:
   // One backward, here: its pass, and the gradients on their way from it. A node may wait (what it costs takes time), and the
-  // context may be left meanwhile: whoever runs the pass keeps both.
+  // context may be left meanwhile: the caller that runs the pass keeps both.
   struct Pass {
     std::shared_ptr<AutogradContext> context{};
     std::unique_ptr<DistributedPass> part{};

@@ -15,7 +15,7 @@ struct RecordedSequence {
   Rank rank = 0;
   std::vector<const Call*> calls;
   std::vector<int> places;
-  std::vector<int> lines;  // the same with the innermost line alone, whoever called that function; -1: not known
+  std::vector<int> lines;  // the same with the innermost line alone, no matter which function called that one; -1: not known
 };
 
 // Ranks whose sequences agree as far as both go.

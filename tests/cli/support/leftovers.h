@@ -1,6 +1,6 @@
 // Whether a job has left anything on this machine: the one question of all tests that kill.
 //
-//   processes   children of the test (see Running), and whoever else has the job's folder in its environment, whatever it calls it
+//   processes   children of the test (see Running), and every other process that has the job's folder in its environment, whatever it calls it
 //   files       below the job's folder, which is where temporary files go that have TMPDIR, Open MPI's session folder among them
 //   ports       TCP sockets that listen, of IPv4 and IPv6
 //   memory      segments and folders in /dev/shm (POSIX; Open MPI's vader and psm; ours for MPI without TMPDIR) and of System V
@@ -25,7 +25,7 @@ class Leftovers {
 
   // One line for each; empty when nothing is left. `keeps`: files that shall be there.
   std::vector<std::string> now(const Folder& folder, const std::vector<std::string>& keeps = {}) const;
-  // The same within ten seconds: whoever dies with a command needs a moment for it.
+  // The same within ten seconds: a process that ends with a command needs a moment for it.
   testing::AssertionResult none_of(const Folder& folder, const std::vector<std::string>& keeps = {}) const;
 
  private:

@@ -123,7 +123,7 @@ TEST(FrameReader, TakesABoundedAmountInOneGo) {
   EXPECT_EQ(frames, many.size() / block.size());
 }
 
-// A process that sends without end to whoever listens at `port`, with little memory of its own.
+// A process that sends without end to the listener at `port`, with little memory of its own.
 pid_t flood(int port) {
   const pid_t child = fork();
   if (child != 0) return child;

@@ -3,7 +3,7 @@
 //
 //   streams         are queues. An operation runs when it is at the head of its stream and, if it needs other ranks, when theirs are
 //                   at the heads of theirs; so what would hang on a device hangs here
-//   progress        is made by whoever asks (cudaEventQuery, ncclCommGetAsyncError)
+//   progress        is made by the caller that asks (cudaEventQuery, ncclCommGetAsyncError)
 //   communicators   do not block: each call is taken up only after it was asked about a few times, and answers ncclInProgress until
 //                   then. Init is over when every rank of the unique id is there
 //   matching        collectives of a communicator by their order, which must agree; sends and receives by their order between two ranks;

@@ -123,7 +123,7 @@ TEST(InFlightEngine, DrawsWhatTheExchangeDraws) {
           return {};
         },
         strategy, strategy);
-    spec.inter.loss = 0.02;  // whoever loses a message waits until the watchdog
+    spec.inter.loss = 0.02;  // a rank whose message is lost waits until the watchdog
     expect_same(
         spec,
         [](RankEnvironment&, ProcessGroup& g) -> Status {

@@ -24,7 +24,7 @@ std::string replay_of(const RunRecord& run) {
   return text;
 }
 
-// Rank 0 takes one number from each of the others, whoever is first.
+// Rank 0 takes one number from each of the others, in any order.
 std::vector<int> order_of_arrival(const RunOptions& options, std::uint64_t seed, RunRecord* record = nullptr) {
   WorldSpec spec = world(4, "ideal");
   spec.seed = seed;
