@@ -47,3 +47,4 @@ file(GLOB_RECURSE answers ${WORK}/prefix/*solution* ${WORK}/prefix/*wrong1*)
 if(answers)
   message(FATAL_ERROR "answers are installed: ${answers}")
 endif()
+file(REMOVE_RECURSE ${WORK})  # a gigabyte of libraries
