@@ -23,8 +23,8 @@ LogDiagnosis diagnose_logs(const logs::LogFacts& facts, const std::string& name)
   }
   if (!findings.empty()) {
     done.report.findings = std::move(findings);
-  } else if (!record.world_size) {
-    std::erase_if(done.report.findings, needs_all_ranks);
+  } else {
+    std::erase_if(done.report.findings, [&](const Diagnosis& d) { return needs_all_ranks(d, record); });
   }
   name_exceptions(record, done.report.findings);
   done.story = story_of(facts, groups, record, done.report.findings);

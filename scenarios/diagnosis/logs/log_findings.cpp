@@ -29,6 +29,21 @@ Diagnosis finding(std::string_view id) {
   return d;
 }
 
+// "rank 4", "rank 1 of its group", or both.
+std::string text_of(const std::vector<Rank>& ranks, const std::vector<Rank>& in_group) {
+  const std::string of_group = in_group.empty() ? std::string() : ranks_text(in_group) + " of the group";
+  if (ranks.empty() || in_group.empty()) return ranks.empty() ? of_group : ranks_text(ranks);
+  return fmt::format("{} and {}", ranks_text(ranks), of_group);
+}
+
+std::string text_of(const logs::FingerprintSide& side) {
+  return side.rank != no_rank ? ranks_text({side.rank}) : text_of({}, {side.in_group});
+}
+
+std::string call_text(const logs::FingerprintSide& side) {
+  return side.seq >= 0 ? fmt::format("{} #{}", operation_of(side.op), side.seq) : operation_of(side.op);
+}
+
 bool ended_by_itself(const LogRecord& record, Rank rank) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= record.run.ranks.size()) return false;
   const RankLog& log = record.run.ranks[static_cast<std::size_t>(rank)].log;
@@ -37,21 +52,25 @@ bool ended_by_itself(const LogRecord& record, Rank rank) {
 
 std::optional<Diagnosis> unused(const LogFacts& facts) {
   Diagnosis d = finding("unused-parameters");
-  bool only_indices = true;
+  std::vector<Rank> in_group;
+  bool only_indices = true, found = false;
   for (const Fact& fact : facts.facts)
     if (const auto* missing = fact.as<logs::GradientsMissing>()) {
-      add_once(d.ranks, missing->rank);
+      found = true;
+      if (missing->rank != no_rank) add_once(d.ranks, missing->rank);
+      if (missing->rank == no_rank) add_once(in_group, missing->in_group);
       add_once(d.parameters, missing->names);
       only_indices = only_indices && missing->names.empty();
       std::vector<std::string> numbered;
       for (const std::int64_t index : missing->indices) numbered.push_back(fmt::format("parameter {}", index));
       if (missing->names.empty()) add_once(d.parameters, numbered);
     }
-  if (d.ranks.empty()) return std::nullopt;
+  if (!found) return std::nullopt;
   std::sort(d.ranks.begin(), d.ranks.end());
+  const std::string where = text_of(d.ranks, in_group);
   d.headline = fmt::format("{} got no gradient on {}, and the next forward found its bucket unreduced",
-                           list_text(d.parameters), ranks_text(d.ranks));
-  d.cause = fmt::format("the loss of {} did not depend on {}", ranks_text(d.ranks), list_text(d.parameters));
+                           list_text(d.parameters), where);
+  d.cause = fmt::format("the loss of {} did not depend on {}", where, list_text(d.parameters));
   d.fix =
       "DistributedDataParallel(..., find_unused_parameters=True), or let every output of forward take part in the loss";
   if (only_indices)
@@ -74,99 +93,112 @@ std::optional<Diagnosis> marked_twice(const LogFacts& facts) {
   return d;
 }
 
-// Where the ranks' own numbers differ; where they agree, the record shows it.
+// Where the ranks' own numbers differ, or the group is not the job; otherwise the record shows it.
 std::optional<Diagnosis> fingerprints(const LogFacts& facts) {
+  struct Callers {
+    std::vector<Rank> ranks, in_group;
+    std::size_t size() const { return ranks.size() + in_group.size(); }
+  };
   Diagnosis d = finding("collective-mismatch");
   const logs::FingerprintMismatch* first = nullptr;
-  std::map<std::string, std::vector<Rank>> by_call;
+  std::map<std::string, Callers> by_call;
   for (const Fact& fact : facts.facts)
     if (const auto* m = fact.as<logs::FingerprintMismatch>()) {
-      if (m->mine.seq == m->theirs.seq && m->mine.seq >= 0) continue;
+      if (m->is_whole_job && m->mine.seq == m->theirs.seq && m->mine.seq >= 0) continue;
       if (first == nullptr) first = m;
-      for (const logs::FingerprintSide* side : {&m->mine, &m->theirs})
-        add_once(by_call[fmt::format("{} #{}", operation_of(side->op), side->seq)], side->rank);
+      for (const logs::FingerprintSide* side : {&m->mine, &m->theirs}) {
+        Callers& callers = by_call[call_text(*side)];
+        side->rank != no_rank ? add_once(callers.ranks, side->rank) : add_once(callers.in_group, side->in_group);
+      }
     }
   if (first == nullptr) return std::nullopt;
   std::size_t fewest = SIZE_MAX, most = 0;
-  for (const auto& [call, ranks] : by_call) {
-    fewest = std::min(fewest, ranks.size());
-    most = std::max(most, ranks.size());
+  for (const auto& [call, callers] : by_call) {
+    fewest = std::min(fewest, callers.size());
+    most = std::max(most, callers.size());
   }
   std::vector<std::string> parts;
-  for (const auto& [call, ranks] : by_call) {
-    parts.push_back(fmt::format("{} called {}", ranks_text(ranks), call));
-    if (fewest < most && ranks.size() == fewest)
-      for (const Rank rank : ranks) add_once(d.ranks, rank);
+  for (const auto& [call, callers] : by_call) {
+    parts.push_back(fmt::format("{} called {}", text_of(callers.ranks, callers.in_group), call));
+    if (fewest < most && callers.size() == fewest)
+      for (const Rank rank : callers.ranks) add_once(d.ranks, rank);
   }
   d.headline = fmt::format("{}, and they met", fmt::join(parts, ", "));
-  d.cause = first->mine.seq >= 0 && first->theirs.seq >= 0
-                ? fmt::format("{} and {} had made different numbers of calls when they met",
-                              ranks_text({first->mine.rank}), ranks_text({first->theirs.rank}))
-                : fmt::format("{} and {} met in different calls", ranks_text({first->mine.rank}),
-                              ranks_text({first->theirs.rank}));
+  const bool counted_apart = first->mine.seq >= 0 && first->theirs.seq >= 0 && first->mine.seq != first->theirs.seq;
+  d.cause = counted_apart ? fmt::format("{} and {} had made different numbers of calls when they met",
+                                        text_of(first->mine), text_of(first->theirs))
+                          : fmt::format("{} and {} met in different calls", text_of(first->mine), text_of(first->theirs));
   d.fix = "make the same calls in the same order on every rank of the group";
   return d;
 }
 
 std::optional<Diagnosis> barrier(const LogFacts& facts, const LogRecord& record) {
   Diagnosis d = finding("missing-call");
+  std::vector<Rank> in_group, waiting_in_group;
   std::int64_t timeout_ms = -1;
   for (const Fact& fact : facts.facts) {
-    if (const auto* missed = fact.as<logs::BarrierMissed>()) {
-      for (const Rank rank : missed->ranks) add_once(d.ranks, rank);
-      if (missed->timeout_ms >= 0) timeout_ms = missed->timeout_ms;
-      add_once(d.waiting, 0);
-    } else if (fact.as<logs::BarrierReached>() != nullptr && fact.rank != no_rank) {
-      add_once(d.waiting, fact.rank);
-    }
+    const auto* missed = fact.as<logs::BarrierMissed>();
+    if (missed == nullptr && fact.as<logs::BarrierReached>() == nullptr) continue;
+    if (fact.rank != no_rank) add_once(d.waiting, fact.rank);
+    if (missed == nullptr) continue;
+    if (fact.rank == no_rank) add_once(waiting_in_group, 0);
+    for (const Rank rank : missed->ranks) add_once(d.ranks, rank);
+    for (const Rank rank : missed->in_group) add_once(in_group, rank);
+    if (missed->timeout_ms >= 0) timeout_ms = missed->timeout_ms;
   }
-  if (d.ranks.empty() ||
+  if ((d.ranks.empty() && in_group.empty()) ||
       std::any_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return ended_by_itself(record, r); }))
     return std::nullopt;
   std::sort(d.waiting.begin(), d.waiting.end());
+  const std::string missing = text_of(d.ranks, in_group), late = in_group.empty() ? missing : "the missing ranks";
   d.calls.push_back({d.waiting, "monitored_barrier", "", -1, no_rank, {}, -1});
-  d.headline =
-      fmt::format("{} in monitored_barrier for {}, which did not come{}", who(d.waiting, "waited", "waited"),
-                  ranks_text(d.ranks), timeout_ms >= 0 ? fmt::format(" within {}ms", timeout_ms) : std::string());
-  d.cause = fmt::format("{} did not call monitored_barrier in time", ranks_text(d.ranks));
-  d.fix = fmt::format("let {} make this call as well, or look at what held {} up", ranks_text(d.ranks),
-                      ranks_text(d.ranks));
+  d.headline = fmt::format("{} waited in monitored_barrier for {}, which did not come{}",
+                           text_of(d.waiting, waiting_in_group), missing,
+                           timeout_ms >= 0 ? fmt::format(" within {}ms", timeout_ms) : std::string());
+  d.cause = fmt::format("{} did not call monitored_barrier in time", missing);
+  d.fix = fmt::format("let {} make this call as well, or look at what held {} up", late, late);
   return d;
 }
 
 std::optional<Diagnosis> desync(const LogFacts& facts, const LogRecord& record) {
   Diagnosis d = finding("missing-call");
   std::map<Seq, std::string> calls;
+  std::vector<Rank> in_group, waiting_in_group;
   Seq behind = -1;
   for (const Fact& fact : facts.facts) {
     if (const auto* absent = fact.as<logs::DesyncAbsent>()) {
       for (const Rank rank : absent->ranks) add_once(d.ranks, rank);
+      for (const Rank rank : absent->in_group) add_once(in_group, rank);
       behind = std::max<Seq>(behind, 0);
     } else if (const auto* state = fact.as<logs::DesyncState>();
                state != nullptr && state->lagging && state->finished) {
       for (const Rank rank : state->ranks) add_once(d.ranks, rank);
+      for (const Rank rank : state->in_group) add_once(in_group, rank);
       behind = std::max(behind, state->seq);
     }
   }
-  if (d.ranks.empty() ||
+  if ((d.ranks.empty() && in_group.empty()) ||
       std::any_of(d.ranks.begin(), d.ranks.end(), [&](Rank r) { return ended_by_itself(record, r); }))
     return std::nullopt;
   for (const Fact& fact : facts.facts)
     if (const auto* state = fact.as<logs::DesyncState>();
-        state != nullptr && !state->lagging && !state->finished && state->seq > behind)
+        state != nullptr && !state->lagging && !state->finished && state->seq > behind) {
+      for (const Rank rank : state->in_group)
+        if (!contains(in_group, rank)) add_once(waiting_in_group, rank);
       for (const Rank rank : state->ranks)
         if (!contains(d.ranks, rank)) {
           add_once(d.waiting, rank);
           calls.try_emplace(state->seq, operation_of(state->op));
         }
+    }
   std::sort(d.ranks.begin(), d.ranks.end());
   std::sort(d.waiting.begin(), d.waiting.end());
   for (const auto& [seq, name] : calls) d.calls.push_back({d.waiting, name, "", seq, no_rank, {}, -1});
   const std::string last = behind > 0 ? fmt::format("after call #{}", behind) : std::string("from the beginning");
-  d.headline = d.waiting.empty() ? fmt::format("{} made no call {}", ranks_text(d.ranks), last)
-                                 : fmt::format("{} for {}, which made no call {}", who(d.waiting, "waited", "waited"),
-                                               ranks_text(d.ranks), last);
-  d.cause = fmt::format("{} made no call {} (numbers of the desync report)", ranks_text(d.ranks), last);
+  const std::string missing = text_of(d.ranks, in_group), waiting = text_of(d.waiting, waiting_in_group);
+  d.headline = waiting.empty() ? fmt::format("{} made no call {}", missing, last)
+                               : fmt::format("{} waited for {}, which made no call {}", waiting, missing, last);
+  d.cause = fmt::format("{} made no call {} (numbers of the desync report)", missing, last);
   d.fix = "make the same calls in the same order on every rank of the group, or on none";
   return d;
 }
@@ -210,7 +242,9 @@ std::optional<Diagnosis> too_long(const LogFacts& facts) {
 // Ranks that printed no timeout although others did, and whose stack shows them elsewhere, where each other rank is in one call.
 std::optional<Diagnosis> from_stacks(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record) {
   if (groups.size() != 1) return std::nullopt;
-  const auto& [label, ranks] = *groups.begin();
+  const auto& [label, group] = *groups.begin();
+  const std::map<Rank, LoggedProgress>& ranks = group.ranks;
+  if (!group.is_one) return std::nullopt;
   Diagnosis d = finding("missing-call");
   Seq seq = -1;
   std::string name;
@@ -310,10 +344,13 @@ void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) 
   }
 }
 
-bool needs_all_ranks(const Diagnosis& finding) {
+bool needs_all_ranks(const Diagnosis& finding, const LogRecord& record) {
   constexpr std::array<std::string_view, 5> of_all{"all-stuck", "missing-exit", "timeout-too-short", "delayed-enter",
                                                    "connection-lost"};
-  return std::find(of_all.begin(), of_all.end(), finding.id) != of_all.end();
+  if (std::find(of_all.begin(), of_all.end(), finding.id) == of_all.end()) return false;
+  return !record.world_size || std::any_of(finding.calls.begin(), finding.calls.end(), [](const CallReference& call) {
+    return !call.group.empty() && call.group != group_of_the_job;
+  });
 }
 
 }  // namespace pdsim::scenarios

@@ -17,8 +17,9 @@ std::vector<Diagnosis> findings_of_facts(const logs::LogFacts& facts, const Logg
 // Says of a rank that raised what it raised, and where: the record has only the code of the error.
 void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings);
 
-// Whether a finding of the rules rests on ranks of which the log cannot tell whether they are all.
-bool needs_all_ranks(const Diagnosis& finding);
+// Whether a finding of the rules rests on ranks of which the log cannot tell whether they are all: of the job, or of a group of its own,
+// whose size no log tells.
+bool needs_all_ranks(const Diagnosis& finding, const LogRecord& record);
 
 struct LogProof {
   std::vector<Rank> ranks;  // empty: of no rank that the log names

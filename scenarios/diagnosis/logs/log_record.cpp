@@ -19,13 +19,30 @@ namespace {
 using logs::Fact;
 using logs::LogFacts;
 
-constexpr std::string_view whole_job = "default_pg";
 constexpr std::string_view unnamed_call = "collective";
 
-std::string label_of(const Fact& fact) {
+std::string description_of(const Fact& fact) {
   if (!fact.group_desc.empty() && fact.group_desc != "undefined") return fact.group_desc;
-  return fact.group.empty() || fact.group == "0" ? std::string(whole_job) : fact.group;
+  return fact.group.empty() || fact.group == "0" ? std::string(group_of_the_job) : fact.group;
 }
+
+// Of each group a name that no other group has: all tensor-parallel groups of a job are described alike.
+class GroupLabels {
+ public:
+  explicit GroupLabels(const LogFacts& facts) {
+    for (const Fact& fact : facts.facts) names_[description_of(fact)].insert(fact.group);
+  }
+  std::string of(const Fact& fact) const {
+    const std::string description = description_of(fact);
+    const auto names = names_.find(description);
+    if (description == group_of_the_job || fact.group.empty() || names == names_.end() || names->second.size() < 2)
+      return description;
+    return fmt::format("{} {}", description, fact.group);
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> names_;  // by description
+};
 
 struct LoggedOperation {
   std::string_view logged, name;
@@ -91,7 +108,8 @@ class Recording {
   LogRecord take() {
     find_size();
     find_epoch();
-    for (const auto& [label, ranks] : groups_) add_group(label, ranks);
+    for (const auto& [label, group] : groups_)
+      if (group.is_one) add_group(label, group);
     for (const Fact& fact : facts_.facts)
       if (const auto* mismatch = fact.as<logs::FingerprintMismatch>()) add_fingerprints(fact, *mismatch);
     for (RankResult& rank : run().ranks) finish_calls(rank.log);
@@ -109,15 +127,17 @@ class Recording {
   void find_size() {
     std::int64_t told = 0, last = -1;
     bool has_snapshot = false;  // of a desync report, which lists every rank
+    const bool is_of_job = groups_.empty() || groups_.count(std::string(group_of_the_job)) != 0;  // NCCL's largest communicator
     for (const auto& [rank, seen] : facts_.ranks) last = std::max<std::int64_t>(last, rank);
     const auto name = [&](const std::vector<Rank>& ranks) {
       for (const Rank rank : ranks) last = std::max<std::int64_t>(last, rank);
     };
     for (const Fact& fact : facts_.facts) {
-      if (const auto* size = fact.as<logs::WorldSize>()) told = std::max(told, size->ranks);
+      if (const auto* size = fact.as<logs::WorldSize>(); size != nullptr && (!size->is_communicator || is_of_job))
+        told = std::max(told, size->ranks);
       if (const auto* state = fact.as<logs::DesyncState>()) {
         name(state->ranks);
-        has_snapshot = has_snapshot || !state->lagging;
+        has_snapshot = has_snapshot || (!state->lagging && state->in_group.empty());
       }
       if (const auto* absent = fact.as<logs::DesyncAbsent>()) name(absent->ranks);
       if (const auto* missed = fact.as<logs::BarrierMissed>()) name(missed->ranks);
@@ -150,7 +170,8 @@ class Recording {
     return Time{1000} * std::clamp<std::int64_t>(*fact.at_ns - *record_.epoch_ns, 0, farthest_ns);
   }
 
-  void add_group(const std::string& label, const std::map<Rank, LoggedProgress>& ranks) {
+  void add_group(const std::string& label, const LoggedGroup& group) {
+    const std::map<Rank, LoggedProgress>& ranks = group.ranks;
     NamedCalls names;
     for (const auto& [rank, progress] : ranks)
       for (const auto& [seq, waited] : progress.timeouts) {
@@ -160,11 +181,10 @@ class Recording {
     if (std::ssize(names) > most_named_calls) names.erase(std::next(names.begin(), most_named_calls), names.end());
     std::vector<Rank> members;
     for (const auto& [rank, progress] : ranks)
-      if (has(rank)) {
-        members.push_back(rank);
-        add_calls(log_of_rank(rank), label, progress, names);
-      }
-    if (label == whole_job) {
+      if (has(rank)) add_calls(log_of_rank(rank), label, progress, names);
+    std::copy_if(group.members.begin(), group.members.end(), std::back_inserter(members),
+                 [this](Rank rank) { return has(rank); });
+    if (label == group_of_the_job) {
       members.resize(run().ranks.size());
       for (std::size_t r = 0; r < members.size(); ++r) members[r] = static_cast<Rank>(r);
     }
@@ -213,11 +233,11 @@ class Recording {
 
   // Two ranks met in different calls. Where their own numbers differ, no number is common to both: that is told of the facts.
   void add_fingerprints(const Fact& fact, const logs::FingerprintMismatch& mismatch) {
-    if (mismatch.mine.seq < 0 || mismatch.mine.seq != mismatch.theirs.seq) return;
+    if (!mismatch.is_whole_job || mismatch.mine.seq < 0 || mismatch.mine.seq != mismatch.theirs.seq) return;
     for (const logs::FingerprintSide* side : {&mismatch.mine, &mismatch.theirs}) {
       if (!has(side->rank)) continue;
       RankLog& log = log_of_rank(side->rank);
-      const std::string label = label_of(fact);
+      const std::string label(group_of_the_job);
       const auto same = [&](const Call& c) { return c.group == label && c.seq == side->seq; };
       if (std::any_of(log.calls.begin(), log.calls.end(), same)) continue;
       Call call;
@@ -253,8 +273,8 @@ class Recording {
 
   bool was_ended_by_watchdog(Rank rank) const {
     return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
-      const auto found = group.second.find(rank);
-      return found != group.second.end() && !found->second.timeouts.empty();
+      const auto found = group.second.ranks.find(rank);
+      return found != group.second.ranks.end() && !found->second.timeouts.empty();
     });
   }
 
@@ -305,8 +325,13 @@ class Recording {
   }
 
   void add_missing_records() {
+    const auto is_of_shared_name = [this](Rank rank) {
+      return std::any_of(groups_.begin(), groups_.end(), [rank](const auto& group) {
+        return !group.second.is_one && group.second.ranks.count(rank) != 0;
+      });
+    };
     for (RankResult& rank : run().ranks)
-      if (rank.log.calls.empty()) {
+      if (rank.log.calls.empty() && !is_of_shared_name(rank.log.rank)) {
         rank.log.dropped = 1;  // a log keeps no calls
         if (rank.log.end == RankEnd::running) rank.log.notes.push_back({-1, {}, {}, notes::NoRecord{}});
       }
@@ -333,14 +358,14 @@ class Recording {
 };
 
 // The watchdog's own line names no group; another line about that work of the rank does.
-std::map<std::pair<Rank, Seq>, std::string> groups_of_works(const LogFacts& facts) {
-  std::map<std::pair<Rank, Seq>, std::string> groups;
+std::map<std::pair<Rank, Seq>, const Fact*> groups_of_works(const LogFacts& facts) {
+  std::map<std::pair<Rank, Seq>, const Fact*> groups;
   for (const Fact& fact : facts.facts) {
     if (fact.group.empty()) continue;
     const auto* progress = fact.as<logs::GroupProgress>();
     const auto* timeout = fact.as<logs::WatchdogTimeout>();
-    if (progress != nullptr && progress->failed >= 0) groups.try_emplace({fact.rank, progress->failed}, label_of(fact));
-    if (timeout != nullptr && timeout->seq >= 0) groups.try_emplace({fact.rank, timeout->seq}, label_of(fact));
+    if (progress != nullptr && progress->failed >= 0) groups.try_emplace({fact.rank, progress->failed}, &fact);
+    if (timeout != nullptr && timeout->seq >= 0) groups.try_emplace({fact.rank, timeout->seq}, &fact);
   }
   return groups;
 }
@@ -358,24 +383,39 @@ std::string operation_of(std::string_view logged) {
 
 LoggedGroups groups_of(const LogFacts& facts) {
   LoggedGroups groups;
+  const GroupLabels labels(facts);
   const auto works = groups_of_works(facts);
+  const auto group_of = [&](const Fact& fact) -> LoggedGroup& {
+    LoggedGroup& group = groups[labels.of(fact)];
+    const auto known = fact.group.empty() ? facts.groups.end() : facts.groups.find(fact.group);
+    if (known != facts.groups.end()) {
+      group.is_one = known->second.is_one_group();
+      group.members = known->second.proven_members();
+    }
+    return group;
+  };
   for (const Fact& fact : facts.facts) {
     if (fact.rank == no_rank) continue;
     if (const auto* timeout = fact.as<logs::WatchdogTimeout>()) {
       const auto named = works.find({fact.rank, timeout->seq});
       LoggedProgress& progress =
-          groups[fact.group.empty() && named != works.end() ? named->second : label_of(fact)][fact.rank];
+          group_of(fact.group.empty() && named != works.end() ? *named->second : fact).ranks[fact.rank];
       const Seq seq = timeout->seq;  // -1 where the version prints none: one call without a number
       progress.timeouts.try_emplace(seq, LoggedProgress::Waited{*timeout, &fact});
       progress.enqueued = std::max(progress.enqueued, seq);
       progress.fact = &fact;
     } else if (const auto* told = fact.as<logs::GroupProgress>()) {
-      LoggedProgress& progress = groups[label_of(fact)][fact.rank];
+      LoggedProgress& progress = group_of(fact).ranks[fact.rank];
       progress.enqueued = std::max({progress.enqueued, told->enqueued, told->failed});
       progress.completed = std::max(progress.completed, told->completed);
       progress.says_completed = progress.says_completed || told->says_completed;
       progress.fact = &fact;
     }
+  }
+  for (auto& [label, group] : groups) {
+    std::set<Rank> members(group.members.begin(), group.members.end());
+    for (const auto& [rank, progress] : group.ranks) members.insert(rank);
+    group.members.assign(members.begin(), members.end());
   }
   return groups;
 }

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -32,8 +33,15 @@ struct LoggedProgress {
   const logs::Fact* fact = nullptr;  // the newest line about it
 };
 
-// By group's label, then rank. The facts must outlive it.
-using LoggedGroups = std::map<std::string, std::map<Rank, LoggedProgress>>;
+inline constexpr std::string_view group_of_the_job = "default_pg";
+
+struct LoggedGroup {
+  std::map<Rank, LoggedProgress> ranks;
+  std::vector<Rank> members;  // that the log proves, those that print nothing of the group among them; ascending
+  bool is_one = true;         // false: several groups of the job share the name that the lines give
+};
+// By label, which is the description where it tells groups apart, else the description and the name. The facts must outlive it.
+using LoggedGroups = std::map<std::string, LoggedGroup>;
 LoggedGroups groups_of(const logs::LogFacts& facts);
 
 // PyTorch's function for what its logs call an operation: ALLREDUCE is all_reduce, _ALLGATHER_BASE all_gather.

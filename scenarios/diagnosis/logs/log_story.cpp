@@ -75,8 +75,16 @@ std::string stack_text(const logs::Stack& stack) {
   return text;
 }
 
+// What the log proves of them, and for the others their rank within the group.
+std::string listed(std::vector<Rank> ranks, const std::vector<Rank>& in_group) {
+  std::erase(ranks, no_rank);
+  if (!ranks.empty() && in_group.empty()) return ranks_text(ranks);
+  const std::string of_group = ranks_text(in_group) + " of its group";
+  return ranks.empty() ? of_group : fmt::format("{} and {}", ranks_text(ranks), of_group);
+}
+
 std::string side_text(const logs::FingerprintSide& side) {
-  std::string text = fmt::format("{} in {}", ranks_text({side.rank}), operation_of(side.op));
+  std::string text = fmt::format("{} in {}", side.rank != no_rank ? ranks_text({side.rank}) : listed({}, {side.in_group}), operation_of(side.op));
   if (side.seq >= 0) text += fmt::format(" #{}", side.seq);
   if (!side.shape.empty()) text += fmt::format(" of [{}]", fmt::join(side.shape, ", "));
   return text;
@@ -88,10 +96,10 @@ std::string says(const Fact& fact) {
   if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
   if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
   if (const auto* missed = fact.as<logs::BarrierMissed>())
-    return fmt::format("reports that {} did not come to monitored_barrier", ranks_text(missed->ranks));
+    return fmt::format("reports that {} did not come to monitored_barrier", listed(missed->ranks, missed->in_group));
   if (const auto* reached = fact.as<logs::BarrierReached>())
     return fmt::format("reached monitored_barrier, and its exchange with {} failed",
-                       reached->blamed == no_rank ? std::string("rank 0") : ranks_text({reached->blamed}));
+                       reached->blamed != no_rank ? ranks_text({reached->blamed}) : listed({}, {reached->blamed_in_group}));
   if (const auto* closed = fact.as<logs::PeerClosed>())
     return closed->address.empty() ? "lost a connection" : fmt::format("lost its connection to {}", closed->address);
   if (const auto* transfer = fact.as<logs::TransferTimeout>())
@@ -103,11 +111,11 @@ std::string says(const Fact& fact) {
   if (const auto* met = fact.as<logs::FingerprintMismatch>())
     return fmt::format("{} met {}", side_text(met->mine), side_text(met->theirs));
   if (const auto* state = fact.as<logs::DesyncState>())
-    return fmt::format("the desync report: {} {} {}{}", ranks_text(state->ranks),
+    return fmt::format("the desync report: {} {} {}{}", listed(state->ranks, state->in_group),
                        state->finished ? "finished" : "was in", state->op.empty() ? "call" : operation_of(state->op),
                        number_text(state->seq));
   if (const auto* absent = fact.as<logs::DesyncAbsent>())
-    return fmt::format("the desync report: {} joined no collective", ranks_text(absent->ranks));
+    return fmt::format("the desync report: {} joined no collective", listed(absent->ranks, absent->in_group));
   if (const auto* ras = fact.as<logs::RasReport>()) return ras_text(*ras);
   if (const auto* store = fact.as<logs::StoreTimeout>())
     return fmt::format("waited for the store{}", store->keys.empty() ? "" : " key " + store->keys);
@@ -177,7 +185,7 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
     return !rank.second.timeouts.empty() && rank.second.timeouts.begin()->first < 0;
   };
   if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
-        return std::any_of(group.second.begin(), group.second.end(), is_unnumbered);
+        return std::any_of(group.second.ranks.begin(), group.second.ranks.end(), is_unnumbered);
       }))
     story.open.push_back("which call it was: this version of PyTorch prints no sequence numbers");
   if (const std::vector<Rank> unseen = unseen_culprits(facts, findings); !unseen.empty() && is_hang(findings))
@@ -192,9 +200,19 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
     story.open.push_back("with whom these sends and receives were: NCCL's watchdog does not print the peer; dumps have it");
   if (facts.lines_in_group > 0)
     story.open.push_back(
-        fmt::format("{} line{} a rank within a group and none of the job: give one file per rank, named rank_N.log, or "
-                    "logs with torch's [rankN]: prefix",
+        fmt::format("which ranks of the job they are: {} line{} a rank within a group and none of the job; give one file "
+                    "per rank, named rank_N.log, or logs with torch's [rankN]: prefix",
                     facts.lines_in_group, facts.lines_in_group == 1 ? " says" : "s say"));
+  if (!facts.assumed_ranks.empty() && !findings.empty())
+    story.open.push_back(
+        fmt::format("whether the group is the whole job: lines count {} within a group that they do not name, and the log "
+                    "shows no other group",
+                    ranks_text(facts.assumed_ranks)));
+  for (const auto& [label, group] : groups)
+    if (!group.is_one)
+      story.open.push_back(
+          fmt::format("which of {} share a group: several groups have the name {}, a number that each process counts",
+                      ranks_text(group.members), label));
   if (facts.unplaced_local_ranks)
     story.open.push_back("which global ranks the [default0]-like prefixes of the other hosts' logs are");
   if (facts.lines_beyond > 0)
@@ -257,8 +275,8 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
   LogStory story;
   story.knows_size = record.world_size.has_value();
   Proofs proofs;
-  for (const auto& [label, ranks] : groups)
-    for (const auto& [rank, progress] : ranks)
+  for (const auto& [label, group] : groups)
+    for (const auto& [rank, progress] : group.ranks)
       proofs.add(rank, waited_text(label, progress), place_of(facts, *progress.fact));
   std::set<Rank> raised;  // whose exception says the rest
   for (const Fact& fact : facts.facts)

@@ -14,7 +14,7 @@ constexpr std::size_t most_shape = 16;
 
 FingerprintSide side_of(std::string_view text) {
   FingerprintSide side;
-  if (const auto rank = ranks_in(text); !rank.empty()) side.rank = rank.front();
+  if (const auto rank = ranks_in(text); !rank.empty()) side.in_group = rank.front();
   const std::size_t at = text.find("CollectiveFingerPrint(");
   const std::string_view print = at == std::string_view::npos ? std::string_view() : text.substr(at);
   side.seq = number_after(print, "SequenceNumber=").value_or(-1);
@@ -31,7 +31,7 @@ Read fingerprints(std::string_view line) {
   if (mine == std::string_view::npos || theirs == std::string_view::npos || theirs < mine) return std::nullopt;
   const std::size_t begin = mine + first.size();
   FingerprintMismatch found{side_of(line.substr(begin, theirs - begin)), side_of(line.substr(theirs + second.size()))};
-  if (found.mine.rank == no_rank || found.theirs.rank == no_rank) return std::nullopt;
+  if (found.mine.in_group == no_rank || found.theirs.in_group == no_rank) return std::nullopt;
   return found;
 }
 
@@ -40,19 +40,24 @@ Read barrier_missed(std::string_view line) {
   const std::size_t many = before.rfind("Ranks "), one = before.rfind("Rank ");
   BarrierMissed found;
   if (many != std::string_view::npos) {
-    found.ranks = ranks_in(before.substr(many + 6));
+    found.in_group = ranks_in(before.substr(many + 6));
   } else if (one != std::string_view::npos) {
-    found.ranks = ranks_in(before.substr(one + 5));
+    found.in_group = ranks_in(before.substr(one + 5));
   }
   found.timeout_ms = number_after(line, "monitoredBarrier in ").value_or(-1);
-  if (found.ranks.empty()) return std::nullopt;
+  if (found.in_group.empty()) return std::nullopt;
   return found;
 }
 
 Read barrier_reached(std::string_view line) {
   const auto blamed = number_after(line, "send/recv from rank ");
   if (!blamed || *blamed < 0 || *blamed >= most_recorded_ranks) return std::nullopt;
-  return BarrierReached{static_cast<Rank>(*blamed)};
+  BarrierReached found;
+  found.blamed_in_group = static_cast<Rank>(*blamed);
+  const std::string_view before = line.substr(0, line.find(" successfully reached"));
+  if (const std::size_t at = before.rfind("Rank "); at != std::string_view::npos)
+    if (const auto mine = ranks_in(before.substr(at + 5)); !mine.empty()) found.mine = mine.front();
+  return found;
 }
 
 Read closed(std::string_view line) {
@@ -83,7 +88,7 @@ Read missing_indices(std::string_view line) {
   const std::size_t at = line.find("did not receive grad for rank ");
   const std::size_t colon = line.find(':', at);
   if (!rank || colon == std::string_view::npos || *rank < 0 || *rank >= most_recorded_ranks) return std::nullopt;
-  found.rank = static_cast<Rank>(*rank);
+  found.in_group = static_cast<Rank>(*rank);
   const std::string_view list = line.substr(colon + 1);
   found.indices = numbers_in(list);
   constexpr std::size_t most_names = 64;
@@ -121,7 +126,7 @@ Read clients_joined(std::string_view line) {
   const std::string_view counts = line.substr(at + 21);
   const auto joined = leading_number(counts), all = number_after(counts, "/");
   if (!joined || !all) return std::nullopt;
-  return WorldSize{*all, *joined};
+  return WorldSize{*all, *joined, false};
 }
 
 constexpr LineForm others[] = {

@@ -29,7 +29,8 @@ struct GroupProgress {
 
 // TORCH_DISTRIBUTED_DEBUG=DETAIL: these two met.
 struct FingerprintSide {
-  Rank rank = no_rank;  // of the group
+  Rank rank = no_rank;      // of the job; no_rank: the log does not tell
+  Rank in_group = no_rank;  // as the line says it
   Seq seq = -1;
   std::string op;
   std::vector<std::int64_t> shape;
@@ -37,16 +38,18 @@ struct FingerprintSide {
 };
 struct FingerprintMismatch {
   FingerprintSide mine, theirs;
+  bool is_whole_job = false;  // no line shows that the group has other ranks than the job
 };
 
-// Rank 0's report of monitored_barrier: these did not come.
+// The report of rank 0 of a group in monitored_barrier: these did not come. Of `in_group` the log does not tell the rank of the job.
 struct BarrierMissed {
-  std::vector<Rank> ranks;
+  std::vector<Rank> ranks, in_group;
   std::int64_t timeout_ms = -1;
 };
-// Another rank's: it came, and rank `blamed` gave up.
+// Another rank's: it came, and rank `blamed` gave up. What the line says are ranks of the group.
 struct BarrierReached {
-  Rank blamed = no_rank;
+  Rank mine = no_rank, blamed_in_group = no_rank;
+  Rank blamed = no_rank;  // of the job; no_rank: the log does not tell
 };
 
 // A connection ended under the rank.
@@ -65,14 +68,14 @@ struct MessageTooLong {
 
 // NCCL's desync report: where these ranks were. Its numbers are its own.
 struct DesyncState {
-  std::vector<Rank> ranks;
+  std::vector<Rank> ranks, in_group;  // in_group: whose rank of the job the log does not tell
   Seq seq = -1;
   std::string op;
   bool finished = false;
   bool lagging = false;  // the line names those that it holds to be the cause
 };
 struct DesyncAbsent {
-  std::vector<Rank> ranks;  // never joined any collective
+  std::vector<Rank> ranks, in_group;  // never joined any collective
 };
 
 // The thread that watches the watchdog saw it stand still.
@@ -91,7 +94,8 @@ struct ProcessFailed {
 
 // The Reducer's list of what got no gradient.
 struct GradientsMissing {
-  Rank rank = no_rank;
+  Rank rank = no_rank;      // of the job; no_rank: the log does not tell
+  Rank in_group = no_rank;  // of the wrapper's group, as the line says it
   std::vector<std::int64_t> indices;
   std::vector<std::string> names;
 };
@@ -108,6 +112,7 @@ struct StoreTimeout {
 // The job has so many ranks; or only so many had joined.
 struct WorldSize {
   std::int64_t ranks = -1, joined = -1;
+  bool is_communicator = false;  // NCCL's, which can be one of a group
 };
 
 // A Python exception that ended its traceback.
@@ -152,8 +157,9 @@ using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatc
                               ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, Stack, RasReport>;
 
 struct Fact {
-  Rank rank = no_rank;  // that said it; no_rank: the log does not tell
-  std::string group;    // PyTorch's name of it; empty: not told
+  Rank rank = no_rank;        // of the job, that said it; no_rank: the log does not tell
+  Rank group_rank = no_rank;  // of the group, as the line's prefix says it
+  std::string group;          // PyTorch's name of it; empty: not told
   std::string group_desc;
   int file = 0;                       // of LogFacts::files
   std::int64_t line = 0;              // from 1

@@ -76,13 +76,13 @@ class Reader {
     const Rank rank = rank_of(parts);
     if (parts.at_ns) last_at_ = parts.at_ns;
     if (rank != no_rank) see(rank, parts.at_ns);
+    if (parts.group_rank != no_rank) note_group(rank, parts);
     const bool headed = parts.at_ns.has_value() || !parts.group.empty();
     for (BlockReader::Block& block : reader_of(rank).read(parts.text, headed, line_))
       add(rank, parts, std::move(block.body), block.at_ns, block.line);
     if (std::optional<RasReport> said = ras_.read(parts.text)) add(no_rank, {}, std::move(*said), std::nullopt, line_);
     std::optional<FactBody> fact = fact_of_line(parts.text);
     if (!fact) return;
-    if (rank == no_rank && parts.group_rank != no_rank) ++out_.lines_in_group;
     add_line(rank, parts, std::move(*fact));
   }
   // A file that is one document of NCCL's RAS service.
@@ -109,16 +109,30 @@ class Reader {
     }
     if (section_ != no_rank) return section_;
     if (named_ != no_rank) return named_;
-    const bool whole_job = line.group.empty() || line.group == "0" || line.group_desc == "default_pg";
-    return line.group_rank != no_rank && whole_job ? line.group_rank : no_rank;
+    return is_default_group(line) ? line.group_rank : no_rank;
+  }
+  static bool is_default_group(const PrefixedLine& line) {
+    return line.group == "0" || line.group_desc == "default_pg";
   }
 
-  void see(Rank rank, std::optional<std::int64_t> at_ns) {
-    RankSeen& seen = out_.ranks[rank];
-    if (seen.lines++ == 0) seen.file = file_;
-    seen.last_line = line_;
-    if (at_ns) seen.last_at_ns = at_ns;
+  // What a line says of a rank in a group. The [Rank 3] of a call that timed out is that of the group whose calls the process logged first.
+  void note_group(Rank rank, const PrefixedLine& line) {
+    if (is_default_group(line)) return;
+    if (line.group.empty() && rank == no_rank) {
+      RankSeen& seen = out_.unnamed_ranks[line.group_rank];
+      if (seen.lines++ == 0) seen.file = file_;
+      seen.last_line = line_;
+    } else if (line.group.empty()) {
+      out_.shows_subgroups = out_.shows_subgroups || rank != line.group_rank;
+    } else if (const std::string name = clipped(line.group, 80);
+               out_.groups.size() < most_named_groups || out_.groups.count(name) != 0) {
+      GroupRanks& group = out_.groups[name];
+      if (rank != no_rank) group.add(line.group_rank, rank);
+      out_.shows_subgroups = out_.shows_subgroups || rank != line.group_rank;
+    }
   }
+
+  void see(Rank rank, std::optional<std::int64_t> at_ns) { out_.see(rank, file_, line_, at_ns); }
 
   BlockReader& reader_of(Rank rank) {
     if (readers_.size() >= most_speakers && readers_.count(rank) == 0) return readers_[no_rank];
@@ -134,7 +148,7 @@ class Reader {
   // A snapshot of the desync report says its number in one line and the ranks in the next.
   void add_line(Rank rank, const PrefixedLine& parts, FactBody body) {
     if (auto* state = std::get_if<DesyncState>(&body)) {
-      if (state->ranks.empty()) {
+      if (state->in_group.empty()) {
         desync_seq_ = state->seq;
         return;
       }
@@ -149,13 +163,14 @@ class Reader {
       rank = failed->rank;
       see(rank, std::nullopt);
     }
-    auto& alike = alike_[std::tuple(rank, body.index(), std::string(parts.group))];
+    auto& alike = alike_[std::tuple(rank, parts.group_rank, body.index(), std::string(parts.group))];
     if (out_.facts.size() >= most_facts || ++alike > most_alike) {
       ++out_.more_facts;
       return;
     }
     Fact fact;
     fact.rank = rank;
+    fact.group_rank = parts.group_rank;
     fact.group = clipped(parts.group, 80);
     fact.group_desc = clipped(parts.group_desc, 80);
     fact.file = file_;
@@ -174,7 +189,7 @@ class Reader {
   PrefixReader prefixes_;
   std::map<Rank, BlockReader> readers_;
   RasReader ras_;
-  std::map<std::tuple<Rank, std::size_t, std::string>, std::size_t> alike_;
+  std::map<std::tuple<Rank, Rank, std::size_t, std::string>, std::size_t> alike_;
 };
 
 // Cuts a text that comes in pieces into lines, of which most_line bytes are kept.
@@ -283,6 +298,13 @@ Rank rank_after_word(const std::string& path) {
 
 }  // namespace
 
+void LogFacts::see(Rank rank, int file, std::int64_t line, std::optional<std::int64_t> at_ns) {
+  RankSeen& seen = ranks[rank];
+  if (seen.lines++ == 0) seen.file = file;
+  seen.last_line = line;
+  if (at_ns) seen.last_at_ns = at_ns;
+}
+
 std::vector<Rank> ranks_of_names(const std::vector<std::string>& paths) {
   std::vector<Rank> ranks(paths.size(), no_rank);
   std::map<std::string, std::set<Rank>> by_shape;
@@ -317,6 +339,7 @@ LogFacts read_logs(const std::vector<std::string>& paths) {
     lines.finish();
     reader.end_file();
   }
+  place_group_ranks(out);
   return out;
 }
 
@@ -336,6 +359,7 @@ LogFacts read_log_texts(const std::vector<std::pair<std::string, std::string_vie
     if (!problem.empty()) out.left_out.add(fmt::format("{}: {}", texts[i].first, problem));
     reader.end_file();
   }
+  place_group_ranks(out);
   return out;
 }
 

@@ -1,7 +1,7 @@
 // Reads the plain logs of a job: the ranks mixed in one file, or a file per rank.
 //
 //   rank     what a line's prefix says, else the file's name (rank_3.log, torchrun's 3/stderr.log, or the only number that differs
-//            between the files' names)
+//            between the files' names); a rank within a group becomes one of the job as group_ranks.h says
 //   bounds   a line counts up to most_line bytes; most_facts facts, most_alike of one kind of a rank, the rest is counted
 //   hostile  nothing is executed or looked up; NUL bytes and bytes that are no text are read as any other
 //   cost     one walk over the files, in pieces
@@ -9,6 +9,7 @@
 
 #include "core/base/left_out.h"
 #include "core/base/result.h"
+#include "scenarios/records/logs/group_ranks.h"
 #include "scenarios/records/logs/log_facts.h"
 
 #include <map>
@@ -22,6 +23,7 @@ inline constexpr std::size_t most_line = std::size_t{1} << 16;
 inline constexpr std::size_t most_facts = std::size_t{1} << 18;
 inline constexpr std::size_t most_alike = 32;
 inline constexpr std::size_t most_log_files = 4096;
+inline constexpr std::size_t most_named_groups = std::size_t{1} << 16;
 
 // What a rank's lines show besides facts.
 struct RankSeen {
@@ -38,9 +40,15 @@ struct LogFacts {
   std::int64_t cut_lines = 0;         // longer than most_line
   std::int64_t lines_beyond = 0;      // of ranks that no record can have
   std::int64_t more_facts = 0;        // beyond the bounds
-  std::int64_t lines_in_group = 0;    // that say a rank of a group and nowhere one of the job
+  std::int64_t lines_in_group = 0;    // that say a rank of a group, and the log does not tell which of the job that is
   bool unplaced_local_ranks = false;  // several hosts' lines say only local ranks
   LeftOut left_out;                   // files that cannot be read
+  std::map<std::string, GroupRanks> groups;  // by PyTorch's name, of lines that say both ranks; at most most_named_groups
+  bool shows_subgroups = false;              // a line says a rank of a group that is another rank of the job
+  std::map<Rank, RankSeen> unnamed_ranks;    // by the rank in a group that the line does not name
+  std::vector<Rank> assumed_ranks;           // taken for ranks of the job because the log shows no other group
+
+  void see(Rank rank, int file, std::int64_t line, std::optional<std::int64_t> at_ns);
 };
 
 LogFacts read_logs(const std::vector<std::string>& paths);

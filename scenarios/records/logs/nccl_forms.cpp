@@ -50,17 +50,18 @@ NcclRead progress(std::string_view line) {
 // - [0, 1] joined but didn't finish collective #183 (count from 1)
 NcclRead lagging(std::string_view line) {
   DesyncState found;
-  found.ranks = ranks_in(text_after(line, "[", "]").value_or(""));
+  found.in_group = ranks_in(text_after(line, "[", "]").value_or(""));
   found.finished = line.find("finished collective #") != std::string_view::npos;
   found.seq = first_of(line, {"finished collective #", "finish collective #"});
   found.lagging = true;
-  if (found.ranks.empty() || found.seq < 0) return std::nullopt;
+  if (found.in_group.empty() || found.seq < 0) return std::nullopt;
   return found;
 }
 
 NcclRead never_joined(std::string_view line) {
-  DesyncAbsent found{ranks_in(text_after(line, "ranks [", "]").value_or(""))};
-  if (found.ranks.empty()) return std::nullopt;
+  DesyncAbsent found;
+  found.in_group = ranks_in(text_after(line, "ranks [", "]").value_or(""));
+  if (found.in_group.empty()) return std::nullopt;
   return found;
 }
 
@@ -68,10 +69,10 @@ NcclRead never_joined(std::string_view line) {
 NcclRead snapshot(std::string_view line, std::string_view verb, bool finished) {
   if (!trimmed(line).starts_with("[")) return std::nullopt;
   DesyncState found;
-  found.ranks = ranks_in(text_after(line, "[", "]").value_or(""));
+  found.in_group = ranks_in(text_after(line, "[", "]").value_or(""));
   found.op = clipped(trimmed(text_after(line, verb, "\n").value_or("")), 64);
   found.finished = finished;
-  if (found.ranks.empty() || found.op.empty() || found.op.find(' ') != std::string::npos) return std::nullopt;
+  if (found.in_group.empty() || found.op.empty() || found.op.find(' ') != std::string::npos) return std::nullopt;
   return found;
 }
 NcclRead snapshot_started(std::string_view line) { return snapshot(line, "] started ", false); }
@@ -94,7 +95,7 @@ NcclRead heartbeat(std::string_view line) {
 NcclRead communicator(std::string_view line) {
   const auto ranks = number_after(line, " nranks ");
   if (!ranks || *ranks <= 0 || *ranks > most_recorded_ranks) return std::nullopt;
-  return WorldSize{*ranks, -1};
+  return WorldSize{*ranks, -1, true};
 }
 
 constexpr LineForm rows[] = {

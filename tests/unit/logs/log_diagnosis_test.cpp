@@ -77,8 +77,8 @@ TEST(LogDiagnosis, AGroupIsTheOneThatTheNextLineNames) {
   const LoggedGroups groups = groups_of(facts);
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups.begin()->first, "1");
-  EXPECT_EQ(groups.begin()->second.at(6).enqueued, 7755);
-  EXPECT_EQ(groups.begin()->second.at(6).timeouts.at(7753).timeout.op, "ALLREDUCE");
+  EXPECT_EQ(groups.begin()->second.ranks.at(6).enqueued, 7755);
+  EXPECT_EQ(groups.begin()->second.ranks.at(6).timeouts.at(7753).timeout.op, "ALLREDUCE");
 }
 
 TEST(LogDiagnosis, ADesyncReportNamesTheRankThatIsBehind) {
