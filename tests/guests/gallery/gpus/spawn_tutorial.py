@@ -31,7 +31,7 @@ def demo_basic(rank, world_size):
     optimizer = optim.SGD(ddp_model.parameters(), lr=0.001)
     optimizer.zero_grad()
     outputs = ddp_model(torch.randn(20, 10))
-    labels = torch.randn(20, 5).to(rank)
+    labels = torch.randn(20, 5).to(torch.device(rank))
     loss_fn(outputs, labels).backward()
     optimizer.step()
     dist.destroy_process_group()

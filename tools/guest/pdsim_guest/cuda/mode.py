@@ -43,10 +43,12 @@ class Devices(TorchFunctionMode):
             "__get__": self._get,
             "__set__": self._set,
             "__repr__": self._shown,
+            "_parse_to": self._numbered,
             "backward": self._backward,
             "copy_": self._copy,
             "cpu": self._cpu,
             "cuda": self._cuda,
+            "device": self._numbered,
             "get_device": self._number,
             "is_pinned": lambda func, args, kwargs: getattr(args[0], "_pdsim_pinned", False),
             "numpy": self._numpy,
@@ -148,6 +150,15 @@ class Devices(TorchFunctionMode):
             index = devices.index_of(other)
             rest[0] = "cpu"
         return self._moved(tensor, func(tensor, *rest, **named), index)
+
+    def _numbered(self, func: Any, args: Args, kwargs: Named) -> Any:
+        """torch.device(0), Module.to(0): 2.14 refuses the number of a GPU on a machine without one, and takes its name."""
+
+        def named(device: Any) -> Any:
+            return devices.name(devices.index_of(device)) if devices.is_gpu(device) and not isinstance(device, str) else device
+
+        kwargs = {name: named(given) if name == "device" else given for name, given in kwargs.items()}
+        return func(*map(named, args[:1]), *args[1:], **kwargs)
 
     def _cuda(self, func: Any, args: Args, kwargs: Named) -> Any:
         device = args[1] if len(args) > 1 else kwargs.get("device")
