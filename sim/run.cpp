@@ -1,7 +1,6 @@
 #include "sim/run.h"
 
 #include "sim/world/backend.h"
-#include "sim/world/leaks.h"
 #include "sim/world/rendezvous.h"
 
 #include <fmt/format.h>
@@ -111,9 +110,6 @@ Result<RunRecord> run(const WorldSpec& spec, const RunOptions& options, const Ra
     return Error{Code::limit_exceeded, fmt::format("{} ranks: a world has 1 to {}", spec.ranks(), most_ranks), {}};
   auto chooser = Chooser::make(options.strategy, spec.seed);
   if (!chooser.ok()) return chooser.error();
-
-  if (!options.leak.empty() && leak_named(options.leak) == nullptr)
-    return Error{Code::invalid_argument, fmt::format("`{}` is not a planted leak", options.leak), {}};
 
   const LibrarySemantics behaviour = with_variables(*library, spec.nccl);
   World world(spec, behaviour, *profile, std::move(*chooser), options);

@@ -2,7 +2,7 @@
 //
 //   result   flight records of every rank; at a deadlock as they were at that moment, after which the run went on so that
 //            RunRecord::watchdog can say what the backend itself would have reported, and when
-//   errors   invalid_argument (strategy, library, profile, leak), limit_exceeded (ranks)
+//   errors   invalid_argument (strategy, library, profile), limit_exceeded (ranks)
 //   repeats  same spec, strategy, seed and program: same fingerprint, on every compiler
 //   throws   nothing; leaves nothing behind
 //
@@ -15,12 +15,14 @@
 //   });
 #pragma once
 
+#include "core/base/random.h"
 #include "core/group/rank_program.h"
 #include "sim/world_spec.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,7 +60,8 @@ struct RunOptions {
   bool record_messages = false;
   std::size_t message_limit = 20'000;  // records kept
   std::size_t trace_limit = 0;         // events of RunRecord::trace kept
-  std::string leak = {};               // a planted leak (leaks.h); "": none
+  // Of tests: picoseconds by which a message is late. Every call goes through the exchange then.
+  std::function<std::int64_t(Random&)> disturb = {};
 };
 
 inline constexpr std::size_t default_trace_limit = 1'000'000;

@@ -16,7 +16,7 @@ sim::RunOptions simulation(const RunOptions& options) {
   how.strategy = options.strategy;
   how.record_messages = options.record_messages;
   how.trace_limit = options.trace ? sim::default_trace_limit : 0;
-  how.leak = options.leak;
+  how.disturb = options.disturb;
   return how;
 }
 

@@ -3,12 +3,15 @@
 // The list of worlds is `worlds()` in worlds.h.
 #pragma once
 
+#include "core/base/random.h"
 #include "core/base/result.h"
 #include "core/group/rank_program.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/worlds/rank_request.h"
 #include "sim/run.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +30,7 @@ struct RunOptions {
   bool record_messages = false;
   bool trace = false;                           // simulated world: keep the events that difference_on_rerun compares
   sim::Engine engine = sim::Engine::automatic;  // simulated world
-  std::string leak;        // simulated world: a planted leak (sim/world/leaks.h), for tests of that comparison
+  std::function<std::int64_t(Random&)> disturb;  // simulated world: sim::RunOptions::disturb, for tests of that comparison
   std::string executable;  // real worlds start themselves again
   std::optional<RankRequest> request;  // real worlds: what ranks run instead of the scenario
   // Real worlds, `executable` being a program of the caller's own that calls run_rank: its arguments; there is no request then.

@@ -205,7 +205,7 @@ std::optional<Transit> Exchange::under_faults(const Match& match, Time now, Mess
   const auto& [channel, from, to, tag] = match.key;
   if (faults_.any()) verdict = faults_.on_message(from, to, name_of(match.op), now);
   Time extra = verdict.delay;
-  if (leak) extra += Time{leak()};
+  if (disturb) extra += Time{disturb()};
   auto transit = network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
   // A message that is overtaken is late by the time a message of its size takes, and a bit; it holds up no other.
   if (verdict.kind == MessageVerdict::Kind::reorder && transit) {
@@ -221,7 +221,7 @@ std::optional<Transit> Exchange::under_faults(const Match& match, Time now, Mess
 std::optional<Transit> Exchange::travel(const Match& match, MessageVerdict& verdict) {
   const Rank from = match.key.sender;
   const Rank to = match.key.receiver;
-  if (!faults_.any() && !leak) return depart(from, to, match.bytes);
+  if (!faults_.any() && !disturb) return depart(from, to, match.bytes);
   const Time now = scheduler_.now();
   ++next_message_;
   const auto transit = under_faults(match, now, verdict);

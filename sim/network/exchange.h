@@ -72,7 +72,7 @@ class Exchange {
   std::function<void(Rank, const Error&)> abort_rank;
   std::function<void(Rank from, Rank to, const MessageVerdict&)> on_fault;
   std::function<void(Rank)> before_end;  // of a rank, and before its connections close
-  std::function<std::int64_t()> leak;    // of tests: picoseconds by which a message is late
+  std::function<std::int64_t()> disturb;  // of tests: picoseconds by which a message is late
 
   // Sends up to this many bytes complete without a receive; negative: all do.
   std::int64_t eager_limit() const { return eager_limit_; }

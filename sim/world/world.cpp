@@ -1,6 +1,5 @@
 #include "sim/world/world.h"
 
-#include "sim/world/leaks.h"
 #include "sim/world/memory_need.h"
 
 #include <fmt/format.h>
@@ -9,9 +8,9 @@
 
 namespace pdsim::sim {
 namespace {
-// A leak disturbs every message, so that only the exchange can have them.
+// What disturbs every message is asked by the exchange alone.
 bool allows(const RunOptions& options, Engine engine) {
-  return options.leak.empty() && (options.engine == Engine::automatic || options.engine == engine);
+  return !options.disturb && (options.engine == Engine::automatic || options.engine == engine);
 }
 
 // Records of all ranks together stay below a gigabyte, of one rank long enough for what it did last.
@@ -52,8 +51,8 @@ World::World(const WorldSpec& s, const LibrarySemantics& p, const Profile& versi
       closed_form(scheduler, exchange, trace, s, p, allows(options, Engine::closed_form)),
       in_flight(scheduler, exchange, s, allows(options, Engine::in_flight)),
       watchdog(static_cast<std::size_t>(s.ranks())),
-      leaking_(Random(s.seed).stream("leak")) {
-  if (const LeakRow* leak = leak_named(options.leak)) exchange.leak = [this, leak] { return leak->draw(leaking_); };
+      disturbances_(Random(s.seed).stream("disturb")) {
+  if (options.disturb) exchange.disturb = [this, disturb = options.disturb] { return disturb(disturbances_); };
   scheduler.before_time_moves = [this] { return closed_form.flush(); };
   exchange.before_end = [this](Rank rank) { in_flight.rank_ends(rank); };
   exchange.abort_rank = [this](Rank rank, const Error& error) { kill(rank, error); };

@@ -85,7 +85,7 @@ class World {
 
  private:
   std::map<std::string, int> channels_;
-  Random leaking_;
+  Random disturbances_;
 };
 
 }  // namespace pdsim::sim

@@ -10,8 +10,9 @@ namespace {
 TEST(CheckDeterminism, APlantedLeakEndsWithFourAndNamesTheFirstDifferingEvent) {
   const Folder folder;
   for (const char* leak : {"clock", "pointer-order", "static-counter", "random-device"}) {
-    const Ended run =
-        run_pdsim({"scenario", "unused_params", "--check-determinism", "--plant-leak", leak}, folder.path());
+    RunOptions options;
+    options.program = PDSIM_LEAKING_SCENARIO;
+    const Ended run = run_pdsim({"unused_params", leak}, folder.path(), options);
     EXPECT_EQ(run.status, 4) << leak << run.output;
     EXPECT_NE(run.problems.find("differ (this is a bug in pdsim, please report it): event "), std::string::npos)
         << run.problems;

@@ -4,6 +4,8 @@
 // Adding one: a function in a file of this folder and its row in main.cpp.
 #pragma once
 
+#include "tests/helpers/planted_leaks.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,7 +21,7 @@ struct Line {
   std::string name;
   std::uint64_t value;
 };
-// Every variant of the catalog x personality x strategy in the simulated world, with jitter; `leak`: a planted one.
-std::vector<Line> simulations(const std::string& leak);
+// Every variant of the catalog x personality x strategy in the simulated world, with jitter; `leak`: a planted one, or null.
+std::vector<Line> simulations(const planted::LeakRow* leak);
 
 }  // namespace pdsim::fingerprints

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdio>
-#include <string>
 #include <string_view>
 
 namespace {
@@ -28,8 +27,12 @@ void print(std::string_view name, std::uint64_t value) {
 
 // The name of a planted leak as the only argument: then only the simulations, with it.
 int main(int argc, char** argv) {
-  const std::string leak = argc > 1 ? argv[1] : "";
-  if (leak.empty())
+  const pdsim::planted::LeakRow* leak = argc > 1 ? pdsim::planted::leak_named(argv[1]) : nullptr;
+  if (argc > 1 && leak == nullptr) {
+    std::fprintf(stderr, "`%s` is not a planted leak\n", argv[1]);
+    return 2;
+  }
+  if (leak == nullptr)
     for (const Case& c : cases) print(c.name, c.run());
   for (const pdsim::fingerprints::Line& line : pdsim::fingerprints::simulations(leak)) print(line.name, line.value);
 }

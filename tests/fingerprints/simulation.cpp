@@ -16,7 +16,7 @@ namespace {
 // Those that fit the world's seed, and one that takes the first alternatives of a schedule otherwise.
 constexpr const char* strategies[] = {"fifo", "random", "replay:1.0.2.1.3"};
 
-void add_runs(const scenarios::Scenario& scenario, const std::string& leak, std::vector<Line>& lines) {
+void add_runs(const scenarios::Scenario& scenario, const planted::LeakRow* leak, std::vector<Line>& lines) {
   sim::WorldSpec spec = scenario.world.spec;
   if (spec.intra.jitter.ps == 0) spec.intra.jitter = Time{3'000'000};
   for (const LibrarySemantics& personality : library_semantics()) {
@@ -24,7 +24,7 @@ void add_runs(const scenarios::Scenario& scenario, const std::string& leak, std:
     for (const char* strategy : strategies) {
       sim::RunOptions options;
       options.strategy = strategy;
-      options.leak = leak;
+      if (leak != nullptr) options.disturb = leak->draw;
       const auto run = sim::run(spec, options, scenarios::rank_program(scenario, scenarios::WorldKind::simulated));
       PDSIM_CHECK(run.ok(), "a run of the catalog was refused");
       lines.push_back(
@@ -35,7 +35,7 @@ void add_runs(const scenarios::Scenario& scenario, const std::string& leak, std:
 
 }  // namespace
 
-std::vector<Line> simulations(const std::string& leak) {
+std::vector<Line> simulations(const planted::LeakRow* leak) {
   std::vector<Line> lines;
   for (const std::filesystem::path& file : scenarios::catalog_files()) {
     const auto loaded = scenarios::load_file(file.string());

@@ -63,7 +63,7 @@ scenarios::RunOptions run_options(const ScenarioOptions& options) {
   run.patience = parse_time(options.patience).value();
   run.record_messages = !options.out.empty();
   run.trace = options.check_determinism;
-  run.leak = options.leak;
+  run.disturb = options.disturb;
   std::error_code ignored;
   run.executable = fs::read_symlink("/proc/self/exe", ignored).string();
   return run;
@@ -237,7 +237,6 @@ Action declare_scenario(CLI::App& app) {
       ->check(engine_problem)
       ->capture_default_str();
   app.add_flag("--check-determinism", options->check_determinism, "run everything again and compare, event by event");
-  app.add_option("--plant-leak", options->leak, "tests --check-determinism")->group("");
   app.add_option("--patience", options->patience, "real worlds: how long without progress is a hang")
       ->check(patience_problem)
       ->capture_default_str();

@@ -1,10 +1,12 @@
 // Scenario files as `pdsim scenario` runs them, for other commands that are given some.
 #pragma once
 
+#include "core/base/random.h"
 #include "tools/command.h"
 #include "tools/worlds/join.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +23,7 @@ struct ScenarioOptions {
   std::string patience = "10s";
   JoinFlags join;
   std::string out;
-  std::string leak;
+  std::function<std::int64_t(Random&)> disturb;  // sim::RunOptions::disturb
   bool check_determinism = false, quiet = false, json = false;
 };
 

@@ -32,7 +32,7 @@ namespace {
   limit(RLIMIT_AS, options.most_memory);
   limit(RLIMIT_FSIZE, options.most_file);
   std::vector<char*> argv;
-  std::string program = PDSIM_PROGRAM;
+  std::string program = options.program;
   argv.push_back(program.data());
   std::vector<std::string> copies = arguments;
   for (std::string& copy : copies) argv.push_back(copy.data());

@@ -17,6 +17,7 @@ struct Ended {
 };
 
 struct RunOptions {
+  std::string program = PDSIM_PROGRAM;                  // or one of the tests' own that ends as pdsim does
   std::string output_to;                                // a file for standard output; empty: caught
   bool close_output = false;                            // start it without a standard output
   bool leave_output = false;                            // the reader of its standard output leaves before it writes

@@ -2,7 +2,7 @@
 
 #include "core/base/fingerprint.h"
 #include "sim/kernel/trace.h"
-#include "sim/world/leaks.h"
+#include "tests/helpers/planted_leaks.h"
 #include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>
@@ -42,30 +42,24 @@ TEST(Determinism, HoldsForEveryStrategyInAHeapOfAnyShape) {
 
 TEST(Determinism, EveryPlantedLeakThatARerunCanSeeIsCaught) {
   int caught = 0;
-  for (const LeakRow& leak : leaks()) {
+  for (const planted::LeakRow& leak : planted::leaks()) {
     if (memory_is_filled && leak.name == "uninitialised-byte") continue;
     RunOptions options;
-    options.leak = leak.name;
+    options.disturb = leak.draw;
     const std::string found = difference(options, most_reruns).value();
-    EXPECT_EQ(!found.empty(), leak.caught_by == CaughtBy::rerun) << leak.name;
+    EXPECT_EQ(!found.empty(), leak.caught_by == planted::CaughtBy::rerun) << leak.name;
     caught += found.empty() ? 0 : 1;
     std::printf("%-20s %s\n", std::string(leak.name).c_str(), found.empty() ? "needs another build" : found.c_str());
   }
-  std::printf("caught %d of %d by running again\n", caught, static_cast<int>(leaks().size()));
+  std::printf("caught %d of %d by running again\n", caught, static_cast<int>(planted::leaks().size()));
 }
 
 TEST(Determinism, TheFirstDifferingEventIsNamed) {
   RunOptions options;
-  options.leak = "static-counter";
+  options.disturb = planted::leak_named("static-counter")->draw;
   const std::string found = difference(options, 1).value();
   EXPECT_NE(found.find("event "), std::string::npos) << found;
   EXPECT_NE(found.find(" in run 1, "), std::string::npos) << found;
-}
-
-TEST(Determinism, ALeakThatIsNotInTheTableIsRefused) {
-  RunOptions options;
-  options.leak = "luck";
-  EXPECT_EQ(difference(options, 1).error().code, Code::invalid_argument);
 }
 
 RunRecord record(std::vector<RunEvent> events, std::vector<std::uint32_t> choices = {}) {

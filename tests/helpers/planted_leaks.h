@@ -1,8 +1,7 @@
 // Planted leaks: the ways in which nondeterminism creeps into a simulator, each behind a name, so that the determinism
-// check can be tested against them. Off unless RunOptions::leak names one; then every message is late by what the leak
-// gives, some picoseconds.
+// check can be tested against them. As sim::RunOptions::disturb, a leak makes every message late by some picoseconds.
 //
-// Adding one: a function and a row in leaks.cpp.
+// Adding one: a function and a row in planted_leaks.cpp.
 #pragma once
 
 #include "core/base/random.h"
@@ -11,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace pdsim::sim {
+namespace pdsim::planted {
 
 enum class CaughtBy : std::uint8_t {
   rerun,    // two runs in one process differ
@@ -30,4 +29,4 @@ std::span<const LeakRow> leaks();
 // Null for a name that is none, `` included.
 const LeakRow* leak_named(std::string_view name);
 
-}  // namespace pdsim::sim
+}  // namespace pdsim::planted

@@ -1,4 +1,4 @@
-#include "sim/world/leaks.h"
+#include "tests/helpers/planted_leaks.h"
 
 #include <array>
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <unordered_set>
 
-namespace pdsim::sim {
+namespace pdsim::planted {
 namespace {
 
 std::int64_t ten_bits(std::uint64_t value) { return static_cast<std::int64_t>((value ^ (value >> 10)) & 1023U); }
@@ -93,4 +93,4 @@ const LeakRow* leak_named(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace pdsim::sim
+}  // namespace pdsim::planted
