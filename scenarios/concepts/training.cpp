@@ -163,8 +163,8 @@ constexpr Concept training_concepts[] = {
      "method where it lives. The owner keeps the value until every reference is gone; one that is kept past shutdown can no longer be "
      "used.",
      {},
-     {"rpc-server-threads", "rpc-worker-left"},
-     {"rpc_calls", "rpc_to_here_in_server", "rpc_owner_left"},
+     {"rpc-server-threads", "rpc-worker-left", "rpc-references-kept"},
+     {"rpc_calls", "rpc_to_here_in_server", "rpc_references_kept"},
      {"rpc"}},
     {"dist_autograd",
      {"distributed_autograd", "autograd_context", "distributed_optimizer"},

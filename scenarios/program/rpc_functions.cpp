@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace pdsim::scenarios::operations {
 namespace {
@@ -68,6 +70,11 @@ void add_row(RpcFunctions& functions, Session& s, const language::RpcFunctionRow
     functions.add(signature, [](Rpc& rpc, const std::string& worker, const std::string& function,
                                 const RpcList& arguments) { return rpc.rpc_sync(worker, function, arguments); });
   if (name == "fetch") functions.add(signature, [](Rpc& rpc, const RRef& rref) { return rpc.to_here(rref); });
+  if (name == "keep")
+    functions.add(signature, [kept = std::make_shared<std::vector<RRef>>()](const RRef& rref) -> Result<RpcValue> {
+      kept->push_back(rref);
+      return RpcValue();
+    });
   if (name == "Counter") functions.add(signature, [](std::int64_t start) { return std::make_shared<Counter>(start); });
   if (name == "Counter.step") functions.add(signature, [](Counter& self, std::int64_t by) { return self.step(by); });
   if (name == "parameter")

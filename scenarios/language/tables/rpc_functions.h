@@ -46,6 +46,11 @@ inline constexpr std::array rpc_functions{
                    "to_here of the reference, from inside of this function",
                    {{{"rref", RpcType::rref}}},
                    1},
+    RpcFunctionRow{"keep",
+                   "keep(rref)",
+                   "puts the reference into a list of this worker, which is never cleared; None",
+                   {{{"rref", RpcType::rref}}},
+                   1},
     RpcFunctionRow{"Counter", "Counter(start)", "an object that counts", {{{"start", RpcType::integer}}}, 1},
     RpcFunctionRow{"Counter.step",
                    "Counter.step(self, by)",
@@ -65,8 +70,8 @@ inline constexpr std::array rpc_functions{
 };
 
 // What init_rpc may register: with a type its methods.
-inline constexpr std::array<std::string_view, 9> rpc_function_names{"add",   "scale",   "compute",   "fail",   "call",
-                                                                    "fetch", "Counter", "parameter", "forward"};
+inline constexpr std::array<std::string_view, 10> rpc_function_names{
+    "add", "scale", "compute", "fail", "call", "fetch", "keep", "Counter", "parameter", "forward"};
 
 constexpr const RpcFunctionRow* rpc_function_named(std::string_view name) {
   for (const RpcFunctionRow& row : rpc_functions)
