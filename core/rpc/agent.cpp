@@ -35,8 +35,8 @@ RpcAgent::RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vec
           env.rank, names_of(workers_),
           [this](std::int64_t to, const RpcMessage& message) { send(static_cast<Rank>(to), message); })),
       autograd_(env.runtime, env.rank,
-                {[this](std::int64_t to, RpcMessage message) {
-                   return request(static_cast<Rank>(to), std::move(message), {}, {.name = "backward", .async = true});
+                {[this](std::int64_t to, RpcMessage message, const RpcOrigin& origin) {
+                   return request(static_cast<Rank>(to), std::move(message), {}, origin);
                  },
                  [this](std::int64_t to, const RpcMessage& message) { send(static_cast<Rank>(to), message); }}),
       channel_(std::move(channel)),
@@ -184,7 +184,7 @@ void RpcAgent::fetch(Rank from, const RpcMessage& message) {
 
 void RpcAgent::serve_gradients(Rank from, const RpcMessage& message, Served where) {
   records_.taken_up(where.call, where.server);
-  const RpcFuture taken = autograd_.take_gradients(message);
+  const RpcFuture taken = autograd_.take_gradients(message, {"backward", true, where.server, where.call});
   taken.on_done([this, from, message, where, taken] {
     const Result<RpcValue> result = taken.await();
     records_.ended(where.call, result.status());

@@ -282,7 +282,7 @@ Status Rpc::backward(std::int64_t context, std::span<const nn::Tensor> roots) {
   const Result<RpcAgent*> rpc = agent();
   if (!rpc.ok()) return rpc.error();
   note_unknown(context);
-  return (*rpc)->autograd().backward(context, roots);
+  return (*rpc)->autograd().backward(context, roots, origin("backward", true));
 }
 
 Result<Gradients> Rpc::get_gradients(std::int64_t context) const {

@@ -74,7 +74,7 @@ std::shared_ptr<DistributedAutograd::Pass> DistributedAutograd::pass_of(const st
   pass->context = context;
   pass->part = std::make_unique<DistributedPass>(
       *context, roots,
-      [this, &sent = pass->sent, id, number = context->id](const ReceiveFunction& function,
+      [this, made = pass.get(), id, number = context->id](const ReceiveFunction& function,
                                                            std::vector<nn::Tensor> gradients) {
         RpcMessage message;
         message.kind = RpcMessageKind::gradients;
@@ -83,7 +83,7 @@ std::shared_ptr<DistributedAutograd::Pass> DistributedAutograd::pass_of(const st
         message.rref = id;
         for (nn::Tensor& gradient : gradients)
           message.arguments.push_back(gradient.defined() ? RpcValue(gradient.detach()) : RpcValue());
-        sent.push_back(messages_.request(function.from, std::move(message)));
+        made->sent.push_back(messages_.request(function.from, std::move(message), made->origin));
       });
   return pass;
 }
@@ -103,11 +103,12 @@ RpcFuture DistributedAutograd::all_of(std::vector<RpcFuture> futures, const Stat
   return all;
 }
 
-Status DistributedAutograd::backward(std::int64_t id, std::span<const nn::Tensor> roots) {
+Status DistributedAutograd::backward(std::int64_t id, std::span<const nn::Tensor> roots, const RpcOrigin& origin) {
   const auto found = contexts_.find(id);
   if (found == contexts_.end()) return unknown_context(id);
   PDSIM_TRY(check_roots(roots));
   const std::shared_ptr<Pass> pass = pass_of(found->second, {self_, next_pass_++}, roots);
+  pass->origin = origin;
   Status status = pass->part->start(roots);
   if (!status.ok())
     return Error{status.error().code, fmt::format("Error on Node {}: {}", self_, status.error().message),
@@ -116,13 +117,14 @@ Status DistributedAutograd::backward(std::int64_t id, std::span<const nn::Tensor
   return {};
 }
 
-RpcFuture DistributedAutograd::take_gradients(const RpcMessage& message) {
+RpcFuture DistributedAutograd::take_gradients(const RpcMessage& message, const RpcOrigin& origin) {
   const auto found = contexts_.find(message.context);
   if (found == contexts_.end()) return all_of({}, unknown_context(message.context));
   std::vector<nn::Tensor> gradients;
   for (const RpcValue& value : message.arguments)
     gradients.push_back(value.is<nn::Tensor>() ? value.as<nn::Tensor>() : nn::Tensor());
   const std::shared_ptr<Pass> pass = pass_of(found->second, message.rref, {});
+  if (!pass->part->running()) pass->origin = origin;
   Status status = pass->part->receive(message.autograd, gradients);
   if (!status.ok())
     status = Error{status.error().code, fmt::format("Error on Node {}: {}", self_, status.error().message),

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/rpc/autograd/engine.h"
+#include "core/rpc/call_records.h"
 #include "core/rpc/future.h"
 
 #include <functional>
@@ -20,7 +21,8 @@ namespace pdsim {
 class DistributedAutograd {
  public:
   struct Messages {
-    std::function<RpcFuture(std::int64_t to, RpcMessage)> request;  // answered when it has been taken in
+    // Answered when it has been taken in.
+    std::function<RpcFuture(std::int64_t to, RpcMessage, const RpcOrigin&)> request;
     std::function<void(std::int64_t to, const RpcMessage&)> send;
   };
   DistributedAutograd(Runtime& runtime, std::int64_t self, Messages messages)
@@ -36,10 +38,10 @@ class DistributedAutograd {
   void before_send(RpcMessage& message, std::int64_t to);
   void after_receive(RpcMessage& message, std::int64_t from);
 
-  // From the program or a handler of the worker where the roots are.
-  Status backward(std::int64_t context, std::span<const nn::Tensor> roots);
-  // What another worker sends back: the future is over when all that follows from it is.
-  RpcFuture take_gradients(const RpcMessage& message);
+  // From the program or a handler of the worker where the roots are; `origin` says which.
+  Status backward(std::int64_t context, std::span<const nn::Tensor> roots, const RpcOrigin& origin);
+  // What another worker sends back, on the server thread of `origin`: the future is over when all that follows from it is.
+  RpcFuture take_gradients(const RpcMessage& message, const RpcOrigin& origin);
   Result<Gradients> gradients(std::int64_t context) const;
 
  private:
@@ -49,6 +51,7 @@ class DistributedAutograd {
     std::shared_ptr<AutogradContext> context{};
     std::unique_ptr<DistributedPass> part{};
     std::vector<RpcFuture> sent{};
+    RpcOrigin origin{};  // the thread that runs its nodes, and so sends
   };
   AutogradContext& reach(std::int64_t context);
   std::shared_ptr<Pass> pass_of(const std::shared_ptr<AutogradContext>& context, RpcId pass,

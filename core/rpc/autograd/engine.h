@@ -34,6 +34,8 @@ class DistributedPass {
   Status start(std::span<const nn::Tensor> roots);
   // Of the message `number` that this worker has sent. Error: invalid_argument, where the context has none.
   Status receive(std::int64_t number, const std::vector<nn::Tensor>& gradients);
+  // Whether a thread runs nodes now: what start() and receive() make ready is left to it.
+  bool running() const { return running_; }
 
  private:
   struct Returning {

@@ -31,11 +31,16 @@ const Call* maker_of(const RankLog& owner, const RpcDetails& wanted, Time moment
   return it == owner.calls.end() ? nullptr : &*it;
 }
 
-// The call in which a server thread waits inside of what it serves.
+// A backward gives its thread back when it has passed its gradients on, and is over when those are.
+bool keeps_its_thread(const Call& served) { return served.details->rpc.function != "backward"; }
+
+// The call in which a server thread waits inside of what it serves, or the oldest that keeps a backward.
 const Call* waits_inside(const RankLog& log, const Call& served, Time moment) {
   const Call* found = nullptr;
   for (const Call& call : log.calls)
-    if (call.layer == Layer::rpc && call.parent == served.id && !call.async && is_open_at(call, moment)) found = &call;
+    if (call.layer == Layer::rpc && call.parent == served.id && is_open_at(call, moment) &&
+        (!call.async || (found == nullptr && !keeps_its_thread(served))))
+      found = &call;
   return found;
 }
 
@@ -171,7 +176,8 @@ std::vector<const Call*> served_at(const RankLog& log, Time moment) {
   std::vector<const Call*> served;
   for (const Call& call : log.calls)
     if (call.layer == Layer::rpc && call.details->rpc.side == RpcSide::callee && call.details->rpc.server >= 0 &&
-        has_begun(call, moment) && is_open_at(call, moment))
+        has_begun(call, moment) && is_open_at(call, moment) &&
+        (keeps_its_thread(call) || waits_inside(log, call, moment) == nullptr))
       served.push_back(&call);
   return served;
 }
