@@ -159,5 +159,38 @@ TEST(TrainingDiagnoses, NameTheRankThatWorksOnTwoModelsInAnotherOrder) {
   }
 }
 
+// Two ranks of a sharded model, of which rank 0 finishes its program while rank 1 goes on.
+Diagnosis after_the_others_ended(const std::string& program) {
+  const Report report = run(
+      "pdsim: 1\nname: generated\nsummary: A planted mistake.\nworld: {ranks: 2, backend: gloo}\nmodel:\n"
+      "  layers: {embed: {linear: [4, 8]}, first: {linear: [8, 8]}, head: {linear: [8, 1]}}\n"
+      "  paths: {usual: [embed, first, head]}\nfully_shard:\n  units: {block: [first]}\n"
+      "program:\n  - init_process_group\n" +
+      program + "expect: {outcome: ok}\n");
+  EXPECT_EQ(id_of(report), "missing-call");
+  return report.diagnosis() != nullptr ? *report.diagnosis() : Diagnosis{};
+}
+
+TEST(TrainingDiagnoses, NameTheUnitThatRanksGatherAfterTheOthersHaveEnded) {
+  const Diagnosis tokens = after_the_others_ended(
+      "  - eval: {steps: 3}\n    label: a\n    when: {rank: 0}\n  - eval: {steps: 5}\n    label: b\n    when: {rank: 1}\n");
+  EXPECT_EQ(tokens.ranks, std::vector<Rank>{1});
+  EXPECT_NE(tokens.headline.find("rank 1 gathers unit "), std::string::npos) << tokens.headline;
+  EXPECT_NE(tokens.headline.find("where rank 0 had finished its program"), std::string::npos) << tokens.headline;
+  EXPECT_NE(tokens.fix.find("synced_gpus=True"), std::string::npos) << tokens.fix;
+  EXPECT_FALSE(tokens.cures.empty());
+
+  const Diagnosis state = after_the_others_ended(
+      "  - train: {steps: 1}\n  - checkpoint: {path: run/model.pt}\n    when: {rank: 1}\n");
+  EXPECT_EQ(state.ranks, std::vector<Rank>{1});
+  EXPECT_NE(state.headline.find("for the full state, where rank 0 had finished its program"), std::string::npos)
+      << state.headline;
+
+  const Diagnosis steps = after_the_others_ended(
+      "  - train: {steps: 2}\n  - train: {steps: 1}\n    label: more\n    when: {rank: 1}\n");
+  EXPECT_NE(steps.headline.find("rank 1 gathers unit "), std::string::npos) << steps.headline;
+  EXPECT_NE(steps.fix.find("join() does not take sharded models"), std::string::npos) << steps.fix;
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios

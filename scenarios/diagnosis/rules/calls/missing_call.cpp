@@ -4,6 +4,7 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
+#include "scenarios/diagnosis/rules/calls/sharded_calls.h"
 #include "scenarios/diagnosis/rules/init/late_to_init.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
@@ -103,14 +104,7 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
   return d;
 }
 
-}  // namespace
-
-std::optional<Diagnosis> missing_call(const Report& report) {
-  if (std::optional<Diagnosis> found = recorded_calls(report, Face::missing)) return found;
-  if (report.hang) return missing_from_dump(report);
-  if (std::optional<Diagnosis> found = other_calls(report, Face::missing)) return found;
-  if (report.outcome != Outcome::ok)
-    if (std::optional<Diagnosis> found = absent_from_init(report)) return found;
+std::optional<Diagnosis> missing_from_record(const Report& report) {
   if (!report.divergence || report.divergence->field != DivergenceKind::missing || report.outcome == Outcome::ok)
     return std::nullopt;
   const Divergence& at = *report.divergence;
@@ -174,6 +168,18 @@ std::optional<Diagnosis> missing_call(const Report& report) {
   d.inevitable = fmt::format("since {}: {} {} and {} called {} #{}", to_string(latest), culprits, where,
                              ranks_text(waiting), call_text(*call), at.seq);
   return d;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> missing_call(const Report& report) {
+  if (std::optional<Diagnosis> found = recorded_calls(report, Face::missing)) return found;
+  if (report.hang) return missing_from_dump(report);
+  std::optional<Diagnosis> found = other_calls(report, Face::missing);
+  if (!found && report.outcome != Outcome::ok) found = absent_from_init(report);
+  if (!found) found = missing_from_record(report);
+  if (found) explain_missing_unit(*found, report);
+  return found;
 }
 
 constexpr std::string_view missing_call_text =

@@ -60,7 +60,7 @@ std::optional<Diagnosis> left_undone(const Report& report) {
         "An asynchronous call returns at once, and goes on while its process lives. Rank {} never waited for {}, and "
         "ended at {}: its messages ended with it. {} had to do with that call, and could not finish.",
         rank, what, to_string(result.log.ended), capitalised(ranks_text(waiting)));
-    d.fix = "wait forevery asynchronous call before the program ends:  wait: {for: label}   (work.wait())";
+    d.fix = "wait for every asynchronous call before the program ends:  wait: {for: label}   (work.wait())";
     add_span(d, report, call->site.line, call->site.column,
              fmt::format("rank {} started it here and waited nowhere", rank), true);
     d.inevitable_at = result.log.ended;
@@ -156,7 +156,7 @@ are stuck: a broken link, a device that stopped.
 
 How to recognise it: sequence numbers agree and arguments agree, and for one number some ranks have an end and others not.
 
-Fix: wait foreverything that was started before the program ends. Otherwise look at the machines of the ranks that are
+Fix: wait for everything that was started before the program ends. Otherwise look at the machines of the ranks that are
 stuck, not at the program.)";
 
 extern const DiagnosisRow missing_exit_row;

@@ -44,11 +44,17 @@ bool evaluates(const RankLog& log) {
                      [](const Call& call) { return call.layer == Layer::collective && call.site.phase == Phase::evaluation; });
 }
 
+// "rank 0 called barrier", "ranks 0, 1 had finished their programs"
+std::string deed_of(const Camp& rest) {
+  if (rest.call != nullptr) return fmt::format("{} called {}", ranks_text(rest.ranks), call_text(*rest.call));
+  return who(rest.ranks, "had finished its program", "had finished their programs");
+}
+
 void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, const Camp& rest) {
   const bool others_too = evaluates(log_of(report.run, rest.ranks.front()));
   const std::string ranks = ranks_text(alone.ranks);
-  d.headline = fmt::format("{} unit {} for one more forward of eval, where {} called {}",
-                           who(alone.ranks, "gathers", "gather"), unit_of(alone), ranks_text(rest.ranks), call_text(*rest.call));
+  d.headline = fmt::format("{} unit {} for one more forward of eval, where {}",
+                           who(alone.ranks, "gathers", "gather"), unit_of(alone), deed_of(rest));
   d.cause = fmt::format("every forward of a sharded model gathers its units on all ranks, and as {} {} forwards than {}",
                         number(report), who(alone.ranks, "makes more", "make more"), ranks_text(rest.ranks));
   if (others_too) {
@@ -62,8 +68,8 @@ void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, c
 }
 
 void explain_full_state(Diagnosis& d, const Report& report, const Camp& alone, const Camp& rest) {
-  d.headline = fmt::format("{} unit {} for the full state, where {} called {}", who(alone.ranks, "gathers", "gather"),
-                           unit_of(alone), ranks_text(rest.ranks), call_text(*rest.call));
+  d.headline = fmt::format("{} unit {} for the full state, where {}", who(alone.ranks, "gathers", "gather"),
+                           unit_of(alone), deed_of(rest));
   d.cause = fmt::format("the full state of a sharded model is gathered from all ranks, and only {} {} for it, as {}",
                         ranks_text(alone.ranks), alone.ranks.size() == 1 ? "asks" : "ask", number(report));
   d.fix = "ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true}";
@@ -72,6 +78,18 @@ void explain_full_state(Diagnosis& d, const Report& report, const Camp& alone, c
       "`if rank == 0: torch.save(state, path)`",
       "or torch.distributed.checkpoint.save, with which each rank writes its own shards"};
   d.cures.insert(d.cures.begin(), state_on_all_ranks(alone.call->site.line));
+}
+
+// A step more than the ranks that have ended.
+void explain_one_more_step(Diagnosis& d, const Camp& alone, const Camp& rest) {
+  const Call& call = *alone.call;
+  const std::string step = call.site.step >= 0 ? fmt::format(" in step {}", call.site.step) : std::string();
+  const bool gathers = call.name == "all_gather";
+  d.headline = fmt::format("{} unit {}{}, where {}", who(alone.ranks, gathers ? "gathers" : "reduces", gathers ? "gather" : "reduce"),
+                           unit_of(alone), step, deed_of(rest));
+  d.cause = fmt::format("every step of a sharded model gathers and reduces its units on all ranks, and {} fewer steps than {}",
+                        who(rest.ranks, "makes", "make"), ranks_text(alone.ranks));
+  d.fix = "let every rank make as many steps: DistributedSampler, which pads, or drop_last=True; join() does not take sharded models";
 }
 
 // Two units in two orders, or one that a forward did not reach.
@@ -109,6 +127,23 @@ void explain_forwards(Diagnosis& d, const Report& report, const Camp& culprit, c
 }
 
 }  // namespace
+
+void explain_missing_unit(Diagnosis& d, const Report& report) {
+  if (!report.divergence) return;
+  Camp alone, rest;
+  for (const Divergence::Entry& entry : report.divergence->entries) {
+    const RankLog& log = log_of(report.run, entry.rank);
+    (entry.id >= 0 ? alone : rest).ranks.push_back(entry.rank);
+    if (entry.id >= 0 && alone.call == nullptr) alone.call = call_by_id(log, entry.id);
+    if (entry.id < 0 && log.end != RankEnd::returned) return;
+  }
+  if (alone.call == nullptr || rest.ranks.empty() || !is_of_unit(*alone.call)) return;
+  const Phase phase = alone.call->site.phase;
+  drop_tie(d);
+  if (phase != Phase::evaluation && phase != Phase::checkpoint) return explain_one_more_step(d, alone, rest);
+  d.ranks = alone.ranks;
+  phase == Phase::evaluation ? explain_generation(d, report, alone, rest) : explain_full_state(d, report, alone, rest);
+}
 
 void explain_units(Diagnosis& d, const Report& report, const std::vector<Camp>& camps) {
   const auto in_phase = [&](Phase phase) {
