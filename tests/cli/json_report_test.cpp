@@ -1,5 +1,6 @@
 // `pdsim scenario --json` keeps its contract: one object per file, one line each; keys, types, and absent facts absent.
 
+#include "tests/cli/support/catalog_outputs.h"
 #include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
@@ -85,16 +86,12 @@ void check_parts(const Json& v) {
   }
 }
 
-TEST(JsonReport, IsOneObjectPerFileWithTheContractsKeys) {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source_tree / "scenarios/catalog"))
-    if (entry.path().extension() == ".yaml") files.push_back("scenarios/catalog/" + entry.path().filename().string());
-  const std::vector<Json> objects = json_of(files);
-  ASSERT_EQ(objects.size(), files.size());
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    const Json& o = objects[i];
-    EXPECT_EQ(o["file"], files[i]);
-    EXPECT_EQ(o["scenario"], std::filesystem::path(files[i]).stem().string());
+TEST_F(CatalogOutputs, JsonIsOneObjectPerFileWithTheContractsKeys) {
+  ASSERT_EQ(objects().size(), files().size());
+  for (std::size_t i = 0; i < objects().size(); ++i) {
+    const Json& o = objects()[i];
+    EXPECT_EQ(o["file"], files()[i]);
+    EXPECT_EQ(o["scenario"], std::filesystem::path(files()[i]).stem().string());
     EXPECT_EQ(o["world"], "sim");
     EXPECT_GE(o["ranks"].get<int>(), 1);
     EXPECT_TRUE(o["seed"].is_number_integer());

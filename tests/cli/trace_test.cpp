@@ -1,6 +1,7 @@
 // trace.json as Chrome and Perfetto read it: every thread is named, slices of a thread nest, a call that never ended has no end,
 // and arrows start and end once.
 
+#include "tests/cli/support/catalog_outputs.h"
 #include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,26 +88,18 @@ void check(const Json& trace, const std::string& name, Open open) {
   for (const auto& [id, count] : ends) EXPECT_EQ(starts[id], count) << name << ", message " << id;
 }
 
-TEST(Trace, OfTheCatalogIsWhatViewersExpect) {
-  const Folder folder;
-  std::vector<std::string> arguments{"scenario", "--json", "--out", folder.path().string()};
-  for (const auto& entry : fs::directory_iterator(source_tree / "scenarios/catalog"))
-    if (entry.path().extension() == ".yaml") arguments.push_back(entry.path().string());
-  const Ended run = run_pdsim(arguments, source_tree);
+TEST_F(CatalogOutputs, TracesAreWhatViewersExpect) {
   std::map<std::string, Open> left;
-  std::istringstream lines(run.output);
-  for (std::string line; std::getline(lines, line);) {
-    const Json file = Json::parse(line);
+  for (const Json& file : objects())
     for (const Json& v : file["variants"])
       left[file["scenario"].get<std::string>() + "/" + v["name"].get<std::string>()] = v["outcome"] == "deadlock"
                                                                                            ? Open::some
                                                                                        : has_died(v) ? Open::perhaps
                                                                                                      : Open::none;
-  }
   int traces = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder())) {
     if (entry.path().filename() != "trace.json") continue;
-    const std::string name = fs::relative(entry.path().parent_path(), folder.path()).string();
+    const std::string name = fs::relative(entry.path().parent_path(), folder()).string();
     std::ifstream file(entry.path());
     check(Json::parse(file), name, left[name]);
     ++traces;

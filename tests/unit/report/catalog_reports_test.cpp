@@ -1,5 +1,6 @@
 // What the catalog's reports say, as facts: the files state every verdict and diagnosis themselves, and the
 // table beside this file what else a diagnosis establishes. How a report is laid out is in tests/cli/snapshots.
+// The catalog is run once for all of it: tests/CMakeLists.txt keeps the suite in one process.
 //
 //   rewrite   PDSIM_UPDATE_SNAPSHOTS=1 test_report --gtest_filter=CatalogReports.* ; then read the difference like code
 #include "scenarios/diagnosis/diagnoses.h"
@@ -143,17 +144,47 @@ TEST_F(CatalogReports, EveryDiagnosisMarksWhatTheFileHasThere) {
     }
 }
 
+// At most 65 lines of 100 columns; the command that replays the run stays in one line, to be copied.
+void expect_a_page(std::string text, const std::string& name) {
+  const std::string checkout = PDSIM_SOURCE_DIR "/";  // users stand in it
+  for (std::size_t at = 0; (at = text.find(checkout, at)) != std::string::npos;) text.erase(at, checkout.size());
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 65) << name;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(width_of(line) <= text_width || line.starts_with("replay ")) << name << ": " << line;
+}
+
 TEST_F(CatalogReports, EveryVariantFitsAPageAlone) {
   for (const FileRun& run : runs())
-    for (const Report& report : run.reports) {
-      const std::string text = render_text({report}, {});
-      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 65) << variant_of(report);
-      std::istringstream lines(text);
-      for (std::string line; std::getline(lines, line);) {
-        const bool has_a_path_of_this_checkout = line.rfind("replay", 0) == 0 || line.rfind("  --> ", 0) == 0;
-        EXPECT_TRUE(width_of(line) <= text_width || has_a_path_of_this_checkout) << variant_of(report) << ": " << line;
-      }
-    }
+    for (const Report& report : run.reports) expect_a_page(render_text({report}, {}), variant_of(report));
+}
+
+TEST_F(CatalogReports, EveryFileFitsAPageWithAllItsVariants) {
+  TextOptions options;
+  for (const FileRun& run : runs()) {
+    options.source = run.file.text;
+    expect_a_page(render_text(run.reports, options), run.file.file);
+  }
+}
+
+// The document of a variant, as `pdsim check --print` prints it, is a scenario of its own.
+void expect_that_its_document_runs_alike(const LoadedFile& file, const Report& report, const WorldRow& world) {
+  SCOPED_TRACE(variant_of(report));
+  const LoadedFile printed = load_text(file.file, effective_document(file, report.scenario->variant));
+  ASSERT_EQ(printed.errors, 0) << render(printed, printed.diagnostics.front());
+  ASSERT_EQ(printed.variants.size(), 1U);
+  const Result<Report> again = run_scenario(printed.variants.front(), world, {});
+  ASSERT_TRUE(again.ok());
+  ASSERT_TRUE(report.run.fingerprint.has_value());
+  EXPECT_EQ(again->run.fingerprint, report.run.fingerprint);
+  EXPECT_EQ(again->verdict, report.verdict);
+}
+
+TEST_F(CatalogReports, ThePrintedDocumentOfEveryVariantRunsAsTheVariant) {
+  std::string problem;
+  const WorldRow& world = *world_named("sim", problem);
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports) expect_that_its_document_runs_alike(run.file, report, world);
 }
 
 TEST_F(CatalogReports, EveryHtmlPageIsWellFormed) {
