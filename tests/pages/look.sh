@@ -44,8 +44,8 @@ PYTHON
   local flags=(--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync
     --user-data-dir="$folder/profile" --window-size="$width,1200" --hide-scrollbars)
   [[ $scheme == dark ]] && flags+=(--blink-settings=preferredColorScheme=0)
-  "$browser" "${flags[@]}" --screenshot="$folder/$name-$width-$scheme.png" "file://$frame" >/dev/null 2>&1
-  "$browser" "${flags[@]}" --dump-dom "file://$frame" 2>/dev/null | grep -o '<title>[^<]*</title>' | head -n 1
+  "$browser" "${flags[@]}" --screenshot="$folder/$name-$width-$scheme.png" --dump-dom "file://$frame" 2>/dev/null |
+    grep -o '<title>[^<]*</title>' | head -n 1
   rm -f "$probed" "$frame"
 }
 
