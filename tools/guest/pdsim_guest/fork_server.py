@@ -20,6 +20,9 @@ def _import_torch() -> bool:
         import torch.distributed
         import torch.nn.parallel
         import torch.optim
+
+        if int(torch.__version__.split(".")[0]) >= 2:
+            import torch._dynamo  # the first optimizer of a process imports it, in 0.8 s
     except Exception:
         return False
     return True
