@@ -52,6 +52,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   if (job.interrupted()) return Error{Code::cancelled, "the run was interrupted", {}};
   if (!record.ok()) return record.error();
   run.record = std::move(*record);
+  run.described_otherwise = give_groups_one_name(run.record);
   if (options_of_world.compute.kind == Compute::Kind::measured) run.record.fingerprint.reset();
   run.world = std::move(world);
   run.ended = job.ended();
@@ -77,6 +78,7 @@ GuestRun run_of_record(RecordedRun record, sim::WorldSpec world) {
   run.world = std::move(world);
   run.library = "processes";
   run.record = std::move(record.saved.run);
+  run.described_otherwise = give_groups_one_name(run.record);
   run.remarks = std::move(record.remarks);
   run.introduced = !record.backend.empty();
   if (record.missing_module == "torch") run.unusable = "";

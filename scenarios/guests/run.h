@@ -4,6 +4,7 @@
 #include "core/group/rank_program.h"
 #include "scenarios/guests/real/recorded_run.h"
 #include "scenarios/guests/session.h"
+#include "scenarios/records/group_descriptions.h"
 #include "sim/run.h"
 
 #include <optional>
@@ -21,6 +22,7 @@ struct GuestRun {
   bool introduced = false;                  // some rank came to init_process_group
   std::string library;                      // on which the script ran for real; empty: it was simulated
   std::vector<std::string> remarks;         // for people, on what the diagnosis does not tell
+  std::vector<GroupDescriptions> described_otherwise;  // groups with one name on record, which some ranks call otherwise
   std::string version;                      // of PyTorch, as the first rank says it
   std::optional<std::string> unusable;      // the version of one that cannot be carried; empty: an interpreter has none
 };

@@ -1,6 +1,9 @@
 #include "scenarios/guests/script_terms.h"
 
+#include "core/base/int_set.h"
 #include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -98,6 +101,23 @@ std::string speak_of_script(Report& report) {
   const std::string file = file_of(report, first.spans.front());
   std::erase_if(first.spans, [&](const Span& span) { return file_of(report, span) != file; });
   return file;
+}
+
+void name_descriptions(Report& report, const std::vector<GroupDescriptions>& groups) {
+  if (report.findings.empty() || groups.empty()) return;
+  Diagnosis& first = report.findings.front();
+  const GroupDescriptions& group = groups.front();
+  std::string names;
+  for (const auto& [name, ranks] : group.names) {
+    const std::string_view description(name.data(), name.size() - std::min(name.size(), identity_of_group(name).size() + 1));
+    names += fmt::format("{}{} to {}", names.empty() ? "" : " and ", description, ranks_text(ranks));
+  }
+  first.why += fmt::format(
+      " The group of {} is {}: the name of a mesh's dimension leads them to different groups, which PyTorch does not notice when it "
+      "makes them.",
+      ranks_text(group.members), names);
+  first.fix_lines.insert(first.fix_lines.begin(), first.fix);
+  first.fix = "init_device_mesh(..., mesh_dim_names=...) with the same names in the same order on every rank";
 }
 
 }  // namespace pdsim::scenarios::guests

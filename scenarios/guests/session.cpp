@@ -1,6 +1,7 @@
 #include "scenarios/guests/session.h"
 
 #include "core/store/prefix_store.h"
+#include "scenarios/records/group_descriptions.h"
 
 #include <fmt/format.h>
 
@@ -157,7 +158,7 @@ Session::Reply Session::join(Request& request) {
   if (!base.ok()) return error_reply(base.error());
   pdsim::JoinOptions options;
   options.group = is_world ? (++inits_ == 1 ? "world" : fmt::format("world/{}", inits_))
-                           : fmt::format("{}/{}", inits_, request.name);
+                           : fmt::format("{}/{}", inits_, identity_of_group(request.name));
   options.name = request.name;
   options.rank = static_cast<Rank>(request.rank);
   options.size = static_cast<int>(request.size);

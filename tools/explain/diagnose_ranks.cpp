@@ -64,6 +64,7 @@ int diagnose_rank_records(const std::vector<std::string>& records, const std::st
   scenarios::Report report =
       scenarios::analyse(scenario, std::move(run.record), scenarios::RunWorld(run.library));
   scenarios::TextOptions text;
+  name_descriptions(report, run.described_otherwise);
   if (const std::string file = speak_of_script(report); !file.empty()) {
     scenario.file = file;
     text.source = text_of_script(file);

@@ -93,6 +93,7 @@ Analysed analysed(scenarios::guests::GuestRun run, const RunFlags& flags) {
   const auto world = result.run.library.empty() ? scenarios::RunWorld() : scenarios::RunWorld(result.run.library);
   if (!result.run.record.ranks.empty())
     result.report = scenarios::analyse(scenario, std::move(result.run.record), world);
+  scenarios::guests::name_descriptions(result.report, result.run.described_otherwise);
   if (const std::string file = scenarios::guests::speak_of_script(result.report); !file.empty()) scenario.file = file;
   result.status = told_end(result.run, result.report);
   if (result.status == exit_did_not_hold) result.report.verdict = scenarios::Verdict::fail;
