@@ -194,6 +194,12 @@ std::optional<Ended> Job::end_of(Rank rank) {
   return s.connection ? std::nullopt : ended_.front();
 }
 
+const Request* Job::raised_before(Rank rank) const {
+  const auto r = static_cast<std::size_t>(rank);
+  const bool came = r < slots_.size() && slots_[r].connection != nullptr;
+  return raised_outside_ && !came ? &*raised_outside_ : nullptr;
+}
+
 void Job::seat_newcomers() {
   for (auto& newcomer : newcomers_) {
     if (!newcomer->has_request()) {
@@ -203,6 +209,8 @@ void Job::seat_newcomers() {
     const Request hello = newcomer->take();
     if (hello.kind == Request::Kind::unusable) {
       unusable_ = hello.text;
+    } else if (hello.kind == Request::Kind::raised) {
+      if (!raised_outside_) raised_outside_ = hello;
     } else if (const std::string problem = seat_problem(hello); !problem.empty()) {
       refuse(*newcomer, problem);
     } else {

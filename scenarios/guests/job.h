@@ -72,6 +72,8 @@ class Job {
   const std::string& cannot_execute() const { return cannot_execute_; }
   // The version of a PyTorch that a process has and that cannot be carried; empty: it has none at all.
   const std::optional<std::string>& unusable() const { return unusable_; }
+  // The exception of a process outside of all ranks, such as the one that was to start them. Null: none said one, or this rank came.
+  const Request* raised_before(Rank rank) const;
 
  private:
   struct RankSlot {
@@ -118,6 +120,7 @@ class Job {
   std::optional<Introduction> introduction_;
   std::string cannot_execute_;
   std::optional<std::string> unusable_;
+  std::optional<Request> raised_outside_;
   bool forks_ = false;
   Descriptor nowhere_;
   LineSink out_, err_;

@@ -38,6 +38,15 @@ void ScriptCalls::take(const Request& request) {
   }
 }
 
+Site ScriptCalls::last_place() const {
+  Site site = recorder_.site();
+  if (!open_.empty())
+    site.op = open_.back().name;
+  else if (site.step < 0)
+    site.op.clear();
+  return site;
+}
+
 // Which forward saved the tensor, and which one's broadcast wrote it, is known only when backward refuses.
 void ScriptCalls::note_overwritten(const Request& request) {
   const auto forward = [&](std::int64_t nth) {

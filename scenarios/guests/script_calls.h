@@ -21,6 +21,9 @@ class ScriptCalls {
   const std::optional<Request>& raised() const { return raised_; }
   // The newest function that ended with an error, if none has begun since; else empty.
   const std::string& failed() const { return failed_; }
+  // Where a process was that nothing could report: in the innermost function that it has entered, or between them (no `op`, unless
+  // the step says where).
+  Site last_place() const;
 
  private:
   struct Open {

@@ -1,6 +1,7 @@
 #include "scenarios/guests/script_terms.h"
 
 #include "core/base/int_set.h"
+#include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -89,10 +90,16 @@ void point_at_evidence(const Report& report, Diagnosis& finding) {
   }
 }
 
+std::string file_of_error(const Report& report) {
+  if (report.errors.empty()) return {};
+  const Site& site = log_of(report.run, first_cause(report.errors).rank).error_site;
+  return site.origin ? site.origin->file : std::string();
+}
+
 }  // namespace
 
 std::string speak_of_script(Report& report) {
-  if (report.findings.empty()) return {};
+  if (report.findings.empty()) return file_of_error(report);
   for (Diagnosis& finding : report.findings) speak_python(finding);
   Diagnosis& first = report.findings.front();
   point_at_silence(report, first);

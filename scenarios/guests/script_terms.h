@@ -10,7 +10,8 @@
 namespace pdsim::scenarios::guests {
 
 // Points the first finding into the script, where its rule knew no place: at the calls that it cites. Fixes that a rule writes as keys of
-// a scenario become Python. Returns the file that the finding's places are in; empty: there are none.
+// a scenario become Python. Returns the file that the finding's places are in, or
+// without a finding that of the first error; empty: there are none.
 std::string speak_of_script(Report& report);
 
 // Says in the first finding that ranks call a group differently, and what is right. Nothing without a finding or without such groups.

@@ -315,12 +315,14 @@ ProgramResult Session::result_of(const Ended& how) {
                              fmt::format("the process was ended by signal {} ({})", how.signal, strsignal(how.signal)),
                              {{"signal", std::to_string(how.signal)}}}};
     died.died = true;
+    env_.recorder.set_site(script_.last_place());
     return died;
   }
   if (how.exit_status == 0) return {};
-  if (!script_.raised())
+  const Request* said = script_.raised() ? &*script_.raised() : job_.raised_before(env_.rank);
+  if (said == nullptr)
     return {Error{Code::program_raised, fmt::format("the process ended with exit status {}", how.exit_status), {}}};
-  const Request& raised = *script_.raised();
+  const Request& raised = *said;
   Site site = raised.site;
   const bool from_library =
       !last_error_.message.empty() && raised.text.find(last_error_.message) != std::string::npos;

@@ -73,7 +73,7 @@ constexpr std::array forms{
     Form{"timeout", R"(^timeout\[)"},
     Form{"error", R"(^error\[)"},
     Form{"wrong without a sound", R"(^silent\[)"},
-    Form{"no rule speaks", R"(no known cause\s+matches)"},
+    Form{"no rule speaks", R"(^error: ranks? )"},
     Form{"several variants", R"(^\d+ of \d+ variants)"},
     Form{"values", R"(^      \S+ (equal|differ))"},
     Form{"two places", R"(^ *\d* ?\| +-+ )"},

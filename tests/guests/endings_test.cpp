@@ -25,13 +25,13 @@ dist.init_process_group("gloo")
 rank = dist.get_rank()
 )";
 
-Ended run_script(const std::string& script, std::vector<std::string> flags = {"-n", "2"},
-                 const cli_tests::RunOptions& how = {}) {
+Ended run_script(const std::string& script, std::vector<std::string> flags = {"-n", "2"}, cli_tests::RunOptions how = {}) {
   const Folder folder;
   folder.write("train.py", script);
   flags.insert(flags.begin(), "run");
   flags.insert(flags.end(), {"--", python_with_torch(), "train.py"});
   const cli_tests::Leftovers before;
+  how.temporary_here = true;
   Ended run = run_pdsim(flags, folder.path(), how);
   EXPECT_TRUE(before.none_of(folder, {"train.py"}));
   return run;
@@ -70,7 +70,9 @@ if __name__ == "__main__":
 TEST_F(GuestEndings, AKilledRankIsADeadPeer) {
   const Ended run = run_script(beginning + "if rank == 1:\n    os.kill(os.getpid(), 9)\ndist.barrier()\n");
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(shows(run, "error[rank-died]: rank 0 waited for rank 1")) << run.output;
+  EXPECT_TRUE(shows(run, "error[rank-died]: rank 0 waited for rank 1, which died by signal 9 after init_process_group\n"))
+      << run.output;
+  EXPECT_TRUE(shows(run, "^ rank 1 ended after this")) << run.output;
 }
 
 TEST_F(GuestEndings, ARankThatLeavesWithAStatusOfItsOwnFails) {
@@ -122,46 +124,6 @@ TEST_F(GuestEndings, ASitecustomizeOfTheUsersStillRuns) {
   EXPECT_TRUE(shows(run, "[rank 0] customized")) << run.output;
 }
 
-TEST(GuestInput, AnInterpreterWithoutPyTorchIsSaidInOneLine) {
-  const Folder folder;
-  folder.write("train.py", "import sys\nsys.modules['torch'] = None\nimport torch\n");
-  const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "train.py"}, folder.path());
-  EXPECT_EQ(run.status, 3) << run.output << run.problems;
-  EXPECT_NE(run.problems.find("pdsim: python3 finds no PyTorch"), std::string::npos) << run.problems;
-}
-
-// Stands for a PyTorch of another version; what matters of it is only that.
-void write_torch(const Folder& folder, const std::string& version) {
-  std::filesystem::create_directories(folder.path() / "torch/distributed");
-  folder.write("torch/__init__.py", "from . import version\n");
-  folder.write("torch/version.py", "__version__ = '" + version + "'\n");
-  folder.write("torch/distributed/__init__.py", "from . import distributed_c10d\n");
-  folder.write("torch/distributed/distributed_c10d.py", "");
-  folder.write("train.py", "import torch.distributed\nprint('begins')\n");
-}
-
-TEST(GuestInput, APyTorchThatIsTooOldIsSaidInOneLine) {
-  const Folder folder;
-  write_torch(folder, "1.12.1");
-  for (const std::vector<std::string>& ranks : {std::vector<std::string>{"-n", "2"}, std::vector<std::string>{}}) {
-    std::vector<std::string> arguments{"run"};
-    arguments.insert(arguments.end(), ranks.begin(), ranks.end());
-    arguments.insert(arguments.end(), {"--", "python3", "train.py"});
-    const Ended run = run_pdsim(arguments, folder.path());
-    EXPECT_EQ(run.status, 3) << run.output;
-    EXPECT_EQ(run.problems, "pdsim: python3 has PyTorch 1.12.1, which pdsim run cannot carry; it takes 1.13 and 2.x\n");
-    EXPECT_FALSE(shows(run, "begins")) << run.output;
-  }
-}
-
-TEST(GuestInput, APyTorchThatCannotBeHookedIntoIsSaidInOneLine) {
-  const Folder folder;
-  write_torch(folder, "2.99");
-  const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "train.py"}, folder.path());
-  EXPECT_EQ(run.status, 3) << run.output;
-  EXPECT_EQ(run.problems, "pdsim: python3 has PyTorch 2.99, which pdsim run cannot carry; it takes 1.13 and 2.x\n");
-}
-
 TEST_F(GuestEndings, AVersionThatWasNotTriedIsSaidAndCarried) {
   const Ended run = run_script(R"(import torch
 torch.version.__version__ = str(torch.__version__).split(".")[0] + ".99.1"
@@ -178,7 +140,28 @@ dist.barrier()
 TEST_F(GuestEndings, AnExceptionAtImportIsToldWithItsLine) {
   const Ended run = run_script("import torch.distributed as dist\nimport no_such_module_anywhere\n");
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(shows(run, "No module named 'no_such_module_anywhere'")) << run.output;
+  EXPECT_TRUE(shows(run, "\nerror: ranks 0, 1: ModuleNotFoundError: No module named 'no_such_module_anywhere'\n  --> ")) << run.output;
+  EXPECT_TRUE(shows(run, "2 | import no_such_module_anywhere\n")) << run.output;
+}
+
+TEST_F(GuestEndings, AnExceptionBeforeAnyRankHasStartedIsToldWithItsLine) {
+  const Ended run = run_script("def settings():\n    raise KeyError('epochs')\n\nsettings()\n", {});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "\nerror: rank 0: KeyError: 'epochs'\n  --> ")) << run.output;
+  EXPECT_TRUE(shows(run, "2 |     raise KeyError('epochs')\n")) << run.output;
+}
+
+TEST_F(GuestEndings, ARankThatIsKilledInInitSaysSo) {
+  const Ended run = run_script(R"(import os
+import torch.distributed as dist
+
+if os.environ["RANK"] == "1":
+    dist.distributed_c10d._store_based_barrier = lambda *unused, **named: os.kill(os.getpid(), 9)
+dist.init_process_group("gloo")
+)");
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "rank 1, which died by signal 9 in init_process_group\n")) << run.output;
+  EXPECT_TRUE(shows(run, "^ rank 1 ended here")) << run.output;
 }
 
 TEST_F(GuestEndings, ARankThatExitsInsideOfACollectiveFails) {

@@ -69,6 +69,7 @@ class Replay {
     const Request* raised = script_.raised() ? &*script_.raised() : nullptr;
     const bool killed = fate.ended && fate.ended->signal != 0;
     if (killed && raised == nullptr) {
+      recorder_.set_site(script_.last_place());
       recorder_.ended(RankEnd::died, {fate.ended->signal == SIGABRT ? Code::process_aborted : Code::rank_crashed,
                                       fmt::format("the process was ended by signal {} ({})", fate.ended->signal,
                                                   strsignal(fate.ended->signal)),

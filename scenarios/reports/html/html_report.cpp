@@ -106,7 +106,7 @@ std::string summary(const Report& report, const std::string& name) {
     out += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(report.scenario->summary));
   for (const Diagnosis& d : report.findings) out += finding_html(report, d);
   if (report.findings.empty() && report.outcome != Outcome::ok) {
-    out += "<p class=\"headline\">no known cause matches</p>\n";
+    out += fmt::format("<p class=\"headline\">{}</p>\n", escaped(unexplained_sentence(report)));
   }
   return out;
 }

@@ -99,6 +99,23 @@ std::string outcome_sentence(const Report& report) {
   return is_timeout(first.code) ? fmt::format("{} at {}", text, to_string(first.at)) : text;
 }
 
+std::vector<Rank> ranks_of_the_cause(const Report& report) {
+  const RankError& first = first_cause(report.errors);
+  std::vector<Rank> ranks;
+  for (const RankError& e : report.errors)
+    if (e.code == first.code && e.message == first.message) ranks.push_back(e.rank);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+std::string unexplained_sentence(const Report& report) {
+  const std::string unknown = outcome_sentence(report) + "; no known cause matches";
+  if (report.outcome != Outcome::error) return unknown;
+  const RankError& first = first_cause(report.errors);
+  if (is_consequence(first.code) || first.message.empty() || log_of(report.run, first.rank).end != RankEnd::raised) return unknown;
+  return fmt::format("{}: {}", ranks_text(ranks_of_the_cause(report)), first.message.substr(0, first.message.find('\n')));
+}
+
 std::string verdict_line(const Report& report, std::size_t name_width) {
   const std::string name = variant_name(report);
   const auto line = [&](std::string_view verdict, const std::string& what, const std::string& right) {

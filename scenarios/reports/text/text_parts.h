@@ -4,12 +4,17 @@
 #include "scenarios/diagnosis/report.h"
 
 #include <string>
+#include <vector>
 
 namespace pdsim::scenarios {
 
 std::string verdict_line(const Report& report,
                          std::size_t name_width);    // PASS  broken  deadlocked in step 2, as expected
 std::string outcome_sentence(const Report& report);  // deadlocked in step 2
+// Those that raised the first error which is not a consequence of another, in the same words. At least one error.
+std::vector<Rank> ranks_of_the_cause(const Report& report);
+// Where no rule speaks: the program's own error, "rank 1: KeyError: 'settings'", else "deadlocked in init; no known cause matches".
+std::string unexplained_sentence(const Report& report);
 std::string waits_section(const Report& report);     // who waits for whom
 std::string errors_section(const Report& report);    // what each rank reported, by time
 std::string state_section(const Report& report);     // state of the ranks

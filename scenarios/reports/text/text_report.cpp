@@ -3,9 +3,12 @@
 #include "core/base/fingerprint.h"
 #include "core/base/printable.h"
 #include "scenarios/diagnosis/fix_proof.h"
+#include "scenarios/diagnosis/outcome.h"
+#include "scenarios/records/log_view.h"
 #include "scenarios/reports/text/report_tables.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/reports/text/text_timeline.h"
+#include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
@@ -70,7 +73,17 @@ std::string headline(const Report& report) {
     const std::string_view kind = report.outcome == Outcome::ok ? "silent" : name_of(report.outcome);
     return wrapped(fmt::format("{}[{}]: {}", kind, report.diagnosis()->id, report.diagnosis()->headline), 0);
   }
-  return fmt::format("{}: {}; no known cause matches\n", name_of(report.outcome), outcome_sentence(report));
+  return wrapped(fmt::format("{}: {}", name_of(report.outcome), unexplained_sentence(report)), 0);
+}
+
+// Of an error that nothing explains: where the program raised it, as far as that is in the file whose lines are shown.
+std::vector<Span> place_of_the_error(const Report& report) {
+  if (report.outcome != Outcome::error) return {};
+  const Rank rank = first_cause(report.errors).rank;
+  const Site& site = log_of(report.run, rank).error_site;
+  const bool is_shown = !site.origin || site.origin->file == report.scenario->file;
+  if (site.line <= 0 || !is_shown) return {};
+  return {Span{site.line, site.column, 1, ranks_text(ranks_of_the_cause(report)) + " raised this", true}};
 }
 
 std::string divergence_section(const Report& report) {
@@ -168,7 +181,8 @@ std::string pointers(const Report& report, const TextOptions& options) {
 
 std::string block(const Report& report, const std::vector<Report>& reports, const TextOptions& options) {
   std::string out = "\n" + headline(report);
-  if (report.diagnosis()) out += excerpt(report.scenario->file, options.source, report.diagnosis()->spans);
+  out += excerpt(report.scenario->file, options.source,
+                 report.diagnosis() ? report.diagnosis()->spans : place_of_the_error(report));
   out += "\n";
   if (report.diagnosis()) out += fix_section(report, reports) + why_section(*report.diagnosis());
   out += more_findings(report);

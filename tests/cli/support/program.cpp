@@ -10,6 +10,7 @@
 #include <fstream>
 #include <poll.h>
 #include <sstream>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ namespace {
 [[noreturn]] void become_pdsim(const std::vector<std::string>& arguments, const std::filesystem::path& in,
                                const RunOptions& options, int output, int problems) {
   if (chdir(in.c_str()) != 0) _exit(127);
+  if (options.temporary_here) setenv("TMPDIR", in.c_str(), 1);
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   if (!options.output_to.empty()) output = open(options.output_to.c_str(), O_WRONLY | O_CREAT, 0644);
   dup2(output, STDOUT_FILENO);
@@ -56,6 +58,7 @@ Ended run_pdsim(const std::vector<std::string>& arguments, const std::filesystem
   Ended run;
   std::array<int, 2> output{}, problems{};
   if (pipe2(output.data(), O_CLOEXEC) != 0 || pipe2(problems.data(), O_CLOEXEC) != 0) return {127, {}, "no pipe"};
+  if (options.temporary_here) prctl(PR_SET_CHILD_SUBREAPER, 1);  // whom it leaves behind becomes a child of the test
   const pid_t child = fork();
   if (child == 0) become_pdsim(arguments, in, options, output[1], problems[1]);
   close(output[1]);

@@ -20,6 +20,7 @@ struct RunOptions {
   std::string program = PDSIM_PROGRAM;                  // or one of the tests' own that ends as pdsim does
   std::string output_to;                                // a file for standard output; empty: caught
   bool close_output = false;                            // start it without a standard output
+  bool temporary_here = false;                          // temporary files go below its folder too, which its environment names
   bool leave_output = false;                            // the reader of its standard output leaves before it writes
   int interrupt_after_bytes = -1;                       // SIGINT once standard error has brought this many bytes
   std::optional<std::uint64_t> most_memory, most_file;  // bytes: RLIMIT_AS and RLIMIT_FSIZE

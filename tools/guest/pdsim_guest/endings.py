@@ -25,31 +25,33 @@ def _parameters(error: BaseException) -> List[str]:
 
 def raised(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
     found = []
+    column = 1  # of the innermost frame
     while trace is not None:
-        path = trace.tb_frame.f_code.co_filename
-        if sites.is_users(path):
-            found.insert(0, (trace.tb_frame.f_code.co_name, path, trace.tb_lineno))
+        code = trace.tb_frame.f_code
+        if sites.is_users(code.co_filename):
+            found.insert(0, (code.co_name, code.co_filename, trace.tb_lineno))
+            column = sites.column_in(code, trace.tb_lasti, trace.tb_lineno)
         trace = trace.tb_next
     link.ended_badly = True
     unsupported = getattr(error, "pdsim_unsupported", "")
     if not link.is_recorded() and (unsupported or (isinstance(error, ImportError) and error.name == "torch")):
         return link.unusable(unsupported)
+    request = {
+        "op": "Raised",
+        "name": kind.__name__,
+        "text": str(error),
+        "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
+        "code": errors.code_of(error),
+        "keys": _parameters(error),
+        "frames": found[:16],
+        "column": column,
+        "step": sites.place.step,
+        "phase": "none",
+    }
     if not link.is_open() and link._slot() < 0 and not _is_recorded_rank():
-        return  # the process that starts the ranks is none
+        return link.tell_outside(request)  # the process that starts the ranks is none
     try:
-        link.link().tell(
-            {
-                "op": "Raised",
-                "name": kind.__name__,
-                "text": str(error),
-                "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
-                "code": errors.code_of(error),
-                "keys": _parameters(error),
-                "frames": found[:16],
-                "step": sites.place.step,
-                "phase": "none",
-            }
-        )
+        link.link().tell(request)
     except (OSError, KeyError):
         pass
 

@@ -171,14 +171,19 @@ def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -
     return _link
 
 
-def unusable(version: str) -> None:
-    """Says that this interpreter's PyTorch cannot be carried, or that it has none."""
+def tell_outside(request: Dict[str, Any]) -> None:
+    """For a process that is not a rank, or cannot become one."""
     if is_open() or "PDSIM_GUEST" not in os.environ:
         return
     try:
-        Link(os.environ["PDSIM_GUEST"]).tell({"op": "Unusable", "text": version})
+        Link(os.environ["PDSIM_GUEST"]).tell(request)
     except OSError:
         pass  # pdsim has ended
+
+
+def unusable(version: str) -> None:
+    """Says that this interpreter's PyTorch cannot be carried, or that it has none."""
+    tell_outside({"op": "Unusable", "text": version})
 
 
 ended_badly = False

@@ -72,18 +72,21 @@ def _column(start: FrameType) -> int:
     frame: Optional[FrameType] = start
     while frame is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
-    if frame is None or not hasattr(frame.f_code, "co_positions"):
+    if frame is None:
         return 1
     place = (frame.f_code, frame.f_lasti)
     if place not in _columns:
-        _columns[place] = _column_in(frame)
+        _columns[place] = column_in(frame.f_code, frame.f_lasti, frame.f_lineno)
     return _columns[place]
 
 
-def _column_in(frame: FrameType) -> int:
-    for index, (line, _, column, _) in enumerate(frame.f_code.co_positions()):
-        if index == frame.f_lasti // 2:
-            return column + 1 if line == frame.f_lineno and column is not None else 1
+def column_in(code: CodeType, instruction: int, of_line: Optional[int]) -> int:
+    """Where what this instruction does begins in its line, from 1; 1 where Python does not know it."""
+    if not hasattr(code, "co_positions"):
+        return 1
+    for index, (line, _, column, _) in enumerate(code.co_positions()):
+        if index == instruction // 2:
+            return column + 1 if line == of_line and column is not None else 1
     return 1
 
 

@@ -50,9 +50,44 @@ int signal_of(const Error& error) {
   return signal;
 }
 
+// Only what keeps its caller: an asynchronous call may be open wherever the rank is.
+bool keeps_the_rank(const Call& call) { return call.layer != Layer::program && !call.async && is_open_at(call, Time::max()); }
+
+// "store.set()", "all_reduce #3"
+std::string in_python(const Call& call) {
+  constexpr std::string_view of_store = "store_";
+  if (call.layer == Layer::store && call.name.starts_with(of_store))
+    return fmt::format("store.{}()", call.name.substr(of_store.size()));
+  return call_text(call) + (call.seq >= 0 ? fmt::format(" #{}", call.seq) : std::string());
+}
+
+// Of a process that ran somebody's own program: "in store.set() of init_process_group", "in backward of step 2", "after all_reduce #1".
+// Empty where the record has no call of it, or no place in its source.
+std::string where_in_program(const RankLog& log) {
+  if (log.calls.empty() || !log.error_site.origin) return {};
+  const auto newest = [&](auto holds) {
+    const auto found = std::find_if(log.calls.rbegin(), log.calls.rend(), holds);
+    return found == log.calls.rend() ? nullptr : &*found;
+  };
+  const Call* function = newest([](const Call& c) { return c.layer == Layer::program && is_open_at(c, Time::max()); });
+  const Call* inside = newest(keeps_the_rank);
+  std::string where;
+  if (inside != nullptr && function != nullptr) {
+    where = fmt::format("in {} of {}", in_python(*inside), function->name);
+  } else if (inside != nullptr || function != nullptr) {
+    where = "in " + in_python(inside != nullptr ? *inside : *function);
+  } else {
+    const Call* last = newest([](const Call& c) { return c.parent < 0; });
+    if (last == nullptr) return {};
+    where = "after " + in_python(*last);
+  }
+  return log.error_site.step < 0 ? where : fmt::format("{} of step {}", where, log.error_site.step);
+}
+
 // "died by signal 9 in init", "raised wrong-data in step 2"
 std::string how_it_ended(const RankLog& log) {
-  const std::string where = site_text(log.error_site);
+  std::string where = log.end == RankEnd::died ? where_in_program(log) : std::string();
+  if (where.empty()) where = site_text(log.error_site);
   if (log.end != RankEnd::died) return fmt::format("raised {} {}", name_of(log.error.code), where);
   std::string ended = "died";
   if (const int signal = signal_of(log.error); signal != 0) ended += fmt::format(" by signal {}", signal);
@@ -108,8 +143,9 @@ std::optional<Diagnosis> rank_died(const Report& report) {
                         fmt::format("{} at {}: {}", died ? "died" : "raised", to_string(own->at), name_of(own->code))});
   for (const Note* note : notes_of<notes::Fault>(log))
     d.evidence.push_back(evidence_of(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
-  add_span(d, report, log.error_site.line, log.error_site.column, fmt::format("{} ended here", ranks_text(d.ranks)),
-           true);
+  const bool is_after = died && where_in_program(log).starts_with("after");
+  add_span(d, report, log.error_site.line, log.error_site.column,
+           fmt::format("{} ended {}", ranks_text(d.ranks), is_after ? "after this" : "here"), true);
   d.inevitable_at = own->at;
   d.inevitable = fmt::format("since {}: {} {}", to_string(own->at), ranks_text(d.ranks), ended);
   return d;
