@@ -7,6 +7,9 @@ from typing import Any
 from . import importing, link
 
 
+_beside = ("mpi4py.MPI", "horovod.torch", "byteps.torch", "cupyx.distributed", "ray.util.collective")
+
+
 def _refuse_rpc(module: ModuleType) -> None:
     def init_rpc(*unused: Any, **named: Any) -> None:
         raise link.refused(
@@ -25,5 +28,5 @@ def _name(module: ModuleType) -> None:
 
 def install() -> None:
     importing.after_import("torch.distributed.rpc", _refuse_rpc)
-    for name in ("mpi4py.MPI", "horovod.torch"):
+    for name in _beside:
         importing.after_import(name, _name)
