@@ -1,4 +1,5 @@
 # ranks: 2
+# finds on torch 2: error[device-without-backend]
 # finds: error[device-without-backend]
 # line: dist.all_reduce(correct)
 # says: Tensors must be CUDA and dense
