@@ -5,13 +5,31 @@ pdsim sends a packet for each rank: its variables ("NAME=value", with zeros betw
 
 import ctypes
 import gc
+import glob
 import os
 import signal
 import socket
 import sys
-from typing import List
+import tempfile
+from typing import List, Set
 
 _set_death_signal = 1  # PR_SET_PDEATHSIG
+
+
+def _import_dynamo() -> None:
+    """The first optimizer of a process imports it, in 0.8 s. The folder that this makes is for what is compiled later."""
+
+    def made() -> Set[str]:
+        return set(glob.glob(os.path.join(tempfile.gettempdir(), "torchinductor_*")))
+
+    before = made()
+    import torch._dynamo
+
+    for folder in made() - before:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass  # it is in use
 
 
 def _import_torch() -> bool:
@@ -22,7 +40,7 @@ def _import_torch() -> bool:
         import torch.optim
 
         if int(torch.__version__.split(".")[0]) >= 2:
-            import torch._dynamo  # the first optimizer of a process imports it, in 0.8 s
+            _import_dynamo()
     except Exception:
         return False
     return True
