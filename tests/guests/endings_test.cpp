@@ -156,7 +156,7 @@ TEST_F(GuestEndings, ARankThatIsKilledInInitSaysSo) {
 import torch.distributed as dist
 
 if os.environ["RANK"] == "1":
-    dist.distributed_c10d._store_based_barrier = lambda *unused, **named: os.kill(os.getpid(), 9)
+    dist.distributed_c10d._new_process_group_helper = lambda *unused, **named: os.kill(os.getpid(), 9)
 dist.init_process_group("gloo")
 )");
   EXPECT_EQ(run.status, 1) << run.problems;
