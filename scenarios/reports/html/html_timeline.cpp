@@ -23,12 +23,16 @@ constexpr double top = 54.0, node_gap = 14.0;
 constexpr double arrows_width = 40.0;  // right of the bars, for who waits for whom
 constexpr std::size_t most_waits = 16;
 
-// Two lanes in each rank's row: the program's operations, and the calls that they make.
+// Two lanes in each rank's row: the program's operations, and the calls that they make. Below them, as far apart, one for each remote call
+// that is served beside others.
 struct Lanes {
   double row, lane, second;
+  double apart() const { return second - first; }
+  static constexpr double first = 3.0;
 };
 constexpr Lanes roomy{50.0, 17.0, 23.0}, compact{30.0, 11.0, 14.0};
 constexpr std::size_t most_roomy = 16;
+constexpr std::size_t most_served_lanes = 8;  // what is more shares the last
 constexpr std::size_t most_arrows = 1'000;  // of messages; the others are counted
 
 // 1, 2 or 5 times a power of ten, so that about ten of them make up `span`.
@@ -45,6 +49,7 @@ class Picture {
  public:
   Picture(const Report& report, const std::vector<RankRow>& rows, const TimelineEvents& events, bool fold)
       : report_(report), events_(events), scale_(moments(), plot_left, plot_width, fold) {
+    pack_served();
     place(rows);
   }
 
@@ -91,6 +96,30 @@ class Picture {
     return found != nullptr && std::find(found->ranks.begin(), found->ranks.end(), rank) != found->ranks.end();
   }
 
+  // The lane of each call that a rank serves, the first that is free when it arrives, and of the calls that are made inside of it.
+  void pack_served() {
+    std::map<Rank, std::vector<Time>> busy_until;  // by lane
+    for (const TimelineEvent& e : events_.events) {
+      if (e.call->layer != Layer::rpc) continue;
+      if (const auto around = served_lane_.find({e.rank, e.call->parent}); around != served_lane_.end()) {
+        served_lane_[{e.rank, e.call->id}] = around->second;
+        continue;
+      }
+      if (e.call->details->rpc.side != RpcSide::callee) continue;
+      std::vector<Time>& lanes = busy_until[e.rank];
+      auto lane = std::find_if(lanes.begin(), lanes.end(), [&](Time until) { return until <= e.call->issued; });
+      if (lane == lanes.end() && lanes.size() < most_served_lanes) lane = lanes.insert(lane, Time{});
+      if (lane == lanes.end()) --lane;
+      *lane = std::max(*lane, e.end);
+      served_lane_[{e.rank, e.call->id}] = static_cast<int>(lane - lanes.begin());
+    }
+    for (const auto& [rank, lanes] : busy_until) served_lanes_[rank] = static_cast<int>(lanes.size());
+  }
+  double row_height(Rank rank) const {
+    const auto served = served_lanes_.find(rank);
+    return lanes_.row + (served == served_lanes_.end() ? 0 : served->second) * lanes_.apart();
+  }
+
   // Chooses the rows, and where each of their ranks lies.
   void place(const std::vector<RankRow>& rows) {
     if (rows.size() > most_roomy) lanes_ = compact;
@@ -110,7 +139,7 @@ class Picture {
       if (node >= 0 && node_of(row.shown) != node && !shares_rows_) y_end_ += node_gap;
       node = node_of(row.shown);
       for (const Rank rank : row.ranks) y_of_[rank] = top + y_end_;
-      y_end_ += lanes_.row;
+      y_end_ += row_height(row.shown);
     }
   }
   bool is_shown(Rank rank) const {
@@ -178,7 +207,7 @@ class Picture {
       const bool alone = row.ranks.size() == 1;
       out_ += fmt::format(
           "<rect class=\"row{}\" data-ranks=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-          culprit ? " culprit" : "", all_numbers(row.ranks), plot_left, y, plot_width, lanes_.row - 6.0);
+          culprit ? " culprit" : "", all_numbers(row.ranks), plot_left, y, plot_width, row_height(row.shown) - 6.0);
       out_ += fmt::format("<text class=\"rank\" x=\"8\" y=\"{:.1f}\">{}{}<title>{}</title></text>\n",
                           y + (alone ? lanes_.row / 2 - 3.0 : lanes_.row / 2 - 9.0),
                           alone ? fmt::format("rank {}", row.shown) : fmt::format("{} ranks", row.ranks.size()),
@@ -193,7 +222,11 @@ class Picture {
     }
   }
 
-  double lane_of(const Call& call) const { return call.layer == Layer::program ? 3.0 : lanes_.second; }
+  double lane_of(Rank rank, const Call& call) const {
+    const auto served = served_lane_.find({rank, call.id});
+    if (served != served_lane_.end()) return lanes_.second + (served->second + 1) * lanes_.apart();
+    return call.layer == Layer::program ? Lanes::first : lanes_.second;
+  }
   // Operations around others would hide them.
   bool is_around_others(const TimelineEvent& e) const {
     if (e.call->layer != Layer::program) return false;
@@ -226,14 +259,14 @@ class Picture {
           failed && !e.blocked ? " failed"
           : open_program       ? " open"
                                : "",
-          e.rank, key, x, y_of_.at(e.rank) + lane_of(call), std::max(end - x, 1.5), lanes_.lane, escaped(title));
+          e.rank, key, x, y_of_.at(e.rank) + lane_of(e.rank, call), std::max(end - x, 1.5), lanes_.lane, escaped(title));
       std::string name = call.seq >= 0 ? fmt::format("{} #{}", call.name, call.seq) : call.name;
       const double room = end - x - 6.0;
       const bool hidden = lanes_.lane < roomy.lane || (e.blocked && call.layer != Layer::program && b == nullptr);
       if (!hidden && room > 6.5 * static_cast<double>(name.size()))
         labels += fmt::format("<text class=\"in{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                               e.blocked && !open_program ? " on-hang" : "", x + 4.0,
-                              y_of_.at(e.rank) + lane_of(call) + lanes_.lane / 2 + 0.5, escaped(name));
+                              y_of_.at(e.rank) + lane_of(e.rank, call) + lanes_.lane / 2 + 0.5, escaped(name));
     }
     out_ += labels;
   }
@@ -366,6 +399,8 @@ class Picture {
   bool shares_rows_ = false;
   std::size_t left_out_ = 0;      // ranks in no row
   std::map<Rank, double> y_of_;  // of every rank of a row
+  std::map<std::pair<Rank, std::int64_t>, int> served_lane_;  // of served calls by rank and number, and what is inside of them
+  std::map<Rank, int> served_lanes_;                          // how many
   double y_end_ = 0.0;
   Lanes lanes_ = roomy;
   std::string out_;

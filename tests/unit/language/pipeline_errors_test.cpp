@@ -28,6 +28,16 @@ TEST(PipelineError, PointsAtTheOrderThatLacksAnAction) {
 )");
 }
 
+TEST(PipelineError, PointsAtTheOrderThatHasAnActionTwice) {
+  EXPECT_EQ(instead_of_barrier("  - pipeline: {order: \"0F0,0F0,0B0\\n1F0,1B0\"}\n"),
+            R"(error[scenario]: action 2 of rank 0: 0F0 (forward of micro-batch 0 in stage 0) is there twice, first on rank 0
+  --> mine.yaml:13:23
+   |
+13 |   - pipeline: {order: "0F0,0F0,0B0\n1F0,1B0"}
+   |                       ^^^^^^^^^^^^^^^^^^^^^^ a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form
+)");
+}
+
 TEST(PipelineError, TellsTheLineAndColumnInsideTheOrder) {
   EXPECT_EQ(instead_of_barrier("  - pipeline: {order: \"0F0,0B0\\n1F0,1Q0\"}\n"),
             R"(error[scenario]: line 2, column 5 of `order`: `1Q0` is not an action: write the stage, one of F, B, I and W, and the micro-batch, for example 1F0

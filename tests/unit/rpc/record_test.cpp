@@ -1,5 +1,6 @@
 // What the flight record holds of remote calls, and where a call that waits is found to wait.
 
+#include "core/nn/functional.h"
 #include "core/record/record_ring.h"
 #include "scenarios/diagnosis/analysis/rpc_waits.h"
 #include "scenarios/records/log_view.h"
@@ -7,6 +8,7 @@
 #include "tests/unit/rpc/rpc_world.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace pdsim {
@@ -96,6 +98,77 @@ TEST(RpcRecord, LeadsFromACallOverTheWorkersToTheThreadsThatAllWait) {
   EXPECT_EQ(chain.hops[1].caller, 1);
   EXPECT_EQ(chain.back_to, 1U);
   EXPECT_EQ(scenarios::sits_in(run.ranks[0].log, run.deadlock_at), asked);
+}
+
+// `chain` adds at worker 2 on behalf of worker 1; `dig` keeps all server threads of its worker, and never ends.
+RpcFunctions with_chain(RankEnvironment&) {
+  RpcFunctions functions;
+  functions.add("add(a, b)", [](const nn::Tensor& a, const nn::Tensor& b) -> Result<RpcValue> {
+    const Result<nn::Tensor> sum = nn::add(a, b);
+    if (!sum.ok()) return sum.error();
+    return RpcValue(*sum);
+  });
+  functions.add("chain(a, b)", [](Rpc& rpc, const nn::Tensor& a, const nn::Tensor& b) {
+    return rpc.rpc_sync("worker2", "add", {a, b});
+  });
+  functions.add("dig()", [](Rpc& rpc) { return rpc.rpc_sync("worker2", "dig"); });
+  functions.add("train()", [](Rpc& rpc) -> Result<RpcValue> {
+    nn::Tensor weight = nn::Tensor::from({1, 2}, {2}, DType::f64);
+    weight.set_requires_grad(true);
+    const auto context = DistributedContext::begin(rpc);
+    if (!context.ok()) return context.error();
+    const Result<RpcValue> sum = (*context)->rpc().rpc_sync("worker2", "add", {weight, weight});
+    if (!sum.ok()) return sum.error();
+    const Result<nn::Tensor> loss = nn::sum(sum->as<nn::Tensor>());
+    if (const Status ran = (*context)->rpc().backward((*context)->id(), std::span(&*loss, 1)); !ran.ok()) return ran.error();
+    return RpcValue();
+  });
+  return functions;
+}
+
+TEST(RpcRecord, GivesABackwardInsideOfAFunctionTheThreadThatServesIt) {
+  const RunRecord run = run_rpc(world_of(3), with_chain, [](Rpc& rpc, RankEnvironment& env) -> Status {
+    return env.rank == 0 ? rpc.rpc_sync("worker1", "train").status() : Status();
+  });
+  ASSERT_TRUE(all_returned(run));
+  const RankLog& worker1 = run.ranks[1].log;
+  const Call* served = rpc_call(worker1, "serve", "train");
+  const Call* sent = rpc_call(worker1, "backward", "backward");
+  ASSERT_TRUE(served != nullptr && sent != nullptr);
+  EXPECT_EQ(sent->peer, 2);
+  EXPECT_EQ(sent->parent, served->id);
+  EXPECT_EQ(sent->details->rpc.server, served->details->rpc.server);
+  const Call* waited = rpc_call(worker1, "wait", "backward");
+  ASSERT_NE(waited, nullptr);
+  EXPECT_EQ(waited->details->rpc.server, served->details->rpc.server);
+}
+
+TEST(RpcRecord, LeadsFromABackwardOverTheWorkersToTheOneThatDoesNotTakeItsGradients) {
+  const RunRecord run = run_rpc(
+      world_of(3), with_chain,
+      [](Rpc& rpc, RankEnvironment& env) -> Status {
+        if (env.rank != 0) return {};
+        nn::Tensor weight = nn::Tensor::from({1, 2}, {2}, DType::f64);
+        weight.set_requires_grad(true);
+        const auto context = DistributedContext::begin(rpc);
+        const Result<RpcValue> sum = (*context)->rpc().rpc_sync("worker1", "chain", {weight, weight});
+        if (!sum.ok()) return sum.error();
+        const RpcFuture digs = rpc.rpc_async("worker2", "dig");
+        const Result<nn::Tensor> loss = nn::sum(sum->as<nn::Tensor>());
+        return rpc.backward((*context)->id(), std::span(&*loss, 1));
+      },
+      {.server_threads = 2, .timeout = Time{}});
+  ASSERT_TRUE(run.deadlocked);
+  const Call* waits = scenarios::sits_in(run.ranks[0].log, run.deadlock_at);
+  ASSERT_NE(waits, nullptr);
+  const scenarios::RpcChain chain = scenarios::rpc_chain(run, 0, *waits, run.deadlock_at);
+  ASSERT_GE(chain.hops.size(), 2U);
+  EXPECT_EQ(chain.hops[0].callee, 1);
+  EXPECT_EQ(chain.hops[0].wait, scenarios::RpcWait::in_function);
+  EXPECT_EQ(chain.hops[1].caller, 1);
+  EXPECT_EQ(chain.hops[1].callee, 2);
+  EXPECT_EQ(chain.hops[1].wait, scenarios::RpcWait::for_a_server);
+  EXPECT_TRUE(scenarios::served_at(run.ranks[1].log, run.deadlock_at).empty()) << "it has passed its gradients on";
 }
 
 TEST(RpcRecord, NamesAFunctionThatTheCalleeDoesNotHave) {

@@ -1,5 +1,7 @@
 // A result was wrong although all ranks called the same: a message was changed on its way. Cites the recorded change.
+#include "scenarios/diagnosis/analysis/rpc_waits.h"
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -8,6 +10,25 @@
 #include <algorithm>
 
 namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// What a changed message of a remote call does: its receiver cannot trust the connection any more.
+void explain_remote_call(Diagnosis& d, const Report& report, Rank to, const RemoteCall& remote) {
+  const Call& call = *remote.call;
+  const std::string asks = worker_name_of(report.run, remote.caller), reader = worker_name_of(report.run, to);
+  const std::string message = to == remote.caller ? "reply" : "request";
+  d.evidence.push_back(evidence_of(remote.caller, call, fmt::format("{} was under way", call.name)));
+  d.headline = fmt::format("the {} of {}'s {} of {} was changed on its way to {} (rank {})", message, asks, call.name,
+                           call.details->rpc.function, reader, to);
+  d.why = fmt::format(
+      "{} could not read the message and closed the connection, because nothing behind it can be trusted. Calls between the "
+      "two workers end with `eof`, and shutdown cannot be graceful any more.",
+      reader);
+  d.spans.clear();
+  add_span(d, report, call.site.line, call.site.column, fmt::format("the call whose {} was changed", message), true);
+}
+
+}  // namespace
 
 std::optional<Diagnosis> message_corrupted(const Report& report) {
   const auto wrong = std::find_if(report.errors.begin(), report.errors.end(),
@@ -45,6 +66,8 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
   add_span(d, report, log.error_site.line, log.error_site.column, "the wrong result came out of this call", true);
   d.inevitable_at = change->at;
   d.inevitable = fmt::format("since {}: the message was changed", to_string(change->at));
+  if (const RemoteCall remote = remote_call_between(report, from, to, change->at); remote.call != nullptr)
+    explain_remote_call(d, report, to, remote);
   return d;
 }
 

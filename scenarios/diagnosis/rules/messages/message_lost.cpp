@@ -1,6 +1,8 @@
 // Every rank made its call, and it does not complete: a message between them is missing. Cites the recorded loss.
+#include "scenarios/diagnosis/analysis/rpc_waits.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/messages/messages.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -47,12 +49,36 @@ void add_fix(Diagnosis& d) {
   d.fix_lines = {"collectives do not send again: a lost message is lost until the group is rebuilt"};
 }
 
+// A request or a reply of a remote call.
+std::optional<Diagnosis> from_remote_call(const Report& report, const Loss& loss, Rank to) {
+  const auto [caller, call] = remote_call_between(report, loss.from, to, loss.note->at);
+  if (call == nullptr) return std::nullopt;
+  const bool request = caller == loss.from;
+  const std::string asks = worker_name_of(report.run, caller), serves = worker_name_of(report.run, call->peer);
+  const std::string message = request ? "request" : "reply", made = fmt::format("{} of {}", call->name, call->details->rpc.function);
+  Diagnosis d;
+  d.ranks = {loss.from, to};
+  d.evidence.push_back(evidence_of(loss.from, *loss.note, fmt::format("the {} to rank {} was lost", message, to)));
+  d.evidence.push_back(evidence_of(caller, *call, fmt::format("{} waits for {}", asks, serves)));
+  d.headline = fmt::format("{} (rank {}) waits in {} for {}, and the {} was lost on its way", asks, caller, made, serves, message);
+  d.cause = fmt::format("the {} from rank {} to rank {} at {} never arrived", message, loss.from, to, to_string(loss.note->at));
+  d.why = fmt::format(
+      "{} Nothing sends it again: the caller waits until its rpc_timeout, and {} in shutdown waits for every call to be over.",
+      capitalised(d.cause) + ".", request ? serves : "every worker");
+  d.fix = "repair the network between these ranks; a shorter rpc_timeout reports it earlier";
+  d.fix_lines = {"a call that may be made twice can be repeated by the program after its timeout"};
+  add_span(d, report, call->site.line, call->site.column, fmt::format("the call whose {} was lost", message), true);
+  d.inevitable_at = loss.note->at;
+  d.inevitable = fmt::format("since {}: the message was lost", to_string(loss.note->at));
+  return d;
+}
+
 std::optional<Diagnosis> from_note(const Report& report, const Loss& loss) {
   if (report.divergence && report.divergence->at < loss.note->at) return std::nullopt;
   const Rank to = loss.note->as<notes::Fault>().to;
   if (to < 0 || static_cast<std::size_t>(to) >= report.run.ranks.size()) return std::nullopt;
   const Call* call = sufferer(report, to, loss.note->at);
-  if (call == nullptr) return std::nullopt;
+  if (call == nullptr) return from_remote_call(report, loss, to);
   Diagnosis d;
   d.ranks = {loss.from, to};
   d.evidence.push_back(evidence_of(loss.from, *loss.note, fmt::format("a message to rank {} was lost", to)));

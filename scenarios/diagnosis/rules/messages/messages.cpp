@@ -6,6 +6,8 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 
+#include <utility>
+
 namespace pdsim::scenarios::diagnoses {
 
 std::uint64_t tag_of(const Call& call) { return call.details->tag; }
@@ -20,6 +22,17 @@ const LibrarySemantics* library_of(const Report& report) {
 bool has_tags(const Report& report) {
   const LibrarySemantics* library = library_of(report);
   return library == nullptr || library->tags;
+}
+
+RemoteCall remote_call_between(const Report& report, Rank from, Rank to, Time at) {
+  for (const auto& [caller, callee] : {std::pair{from, to}, std::pair{to, from}}) {
+    if (caller < 0 || static_cast<std::size_t>(caller) >= report.run.ranks.size()) continue;
+    for (const Call& call : log_of(report.run, caller).calls)
+      if (call.layer == Layer::rpc && call.peer == callee && call.details->rpc.side == RpcSide::caller &&
+          call.state != CallState::completed && call.issued <= at)
+        return {caller, &call};
+  }
+  return {};
 }
 
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {

@@ -25,4 +25,12 @@ bool has_tags(const Report& report);
 // "0", or what the call says.
 std::uint64_t tag_of(const Call& call);
 
+// A remote call of one of these ranks to the other that was under way at this moment and did not succeed: its caller, and its record
+// there; null where there is none. Requests come before replies.
+struct RemoteCall {
+  Rank caller = 0;
+  const Call* call = nullptr;
+};
+RemoteCall remote_call_between(const Report& report, Rank from, Rank to, Time at);
+
 }  // namespace pdsim::scenarios::diagnoses

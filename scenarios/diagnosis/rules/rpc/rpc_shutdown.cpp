@@ -129,11 +129,12 @@ std::optional<Diagnosis> rpc_shutdown_missing(const Report& report) {
         return theirs != nullptr && is_open_at(*theirs, moment);
       }))
     return std::nullopt;  // what keeps it is another cause
+  const Call* theirs = call_by_id(log_of(report.run, missing.front()), at->call);
+  if (theirs != nullptr && theirs->layer == Layer::rpc) return std::nullopt;  // a worker in shutdown still serves
   const std::string worker = worker_name_of(report.run, missing.front()), other = worker_name_of(report.run, by);
   Diagnosis d;
   d.ranks = missing;
   d.evidence.push_back(evidence_of(by, *waits, fmt::format("{} waits in shutdown", other)));
-  const Call* theirs = call_by_id(log_of(report.run, missing.front()), at->call);
   if (theirs != nullptr)
     d.evidence.push_back(evidence_of(missing.front(), *theirs, fmt::format("{} waits in {}", worker, theirs->name)));
   d.headline = fmt::format("{} waits in shutdown for {}, which waits in {} for a rank that is in shutdown", other,
