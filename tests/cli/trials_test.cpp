@@ -71,6 +71,11 @@ TEST(ValidateCommand, TimesEveryPairAndGivesTheLinkForAScenario) {
   EXPECT_TRUE(pairs[4].contains("world"));
   EXPECT_EQ(pairs[2]["pair"], nlohmann::json({1, 2}));
   EXPECT_EQ(pairs[2]["slow"], false);
+  EXPECT_FALSE(pairs[2].contains("hosts")) << "all ranks are on one";
+  const auto apart =
+      lines(run_pdsim({"validate", "--pairs", "--ranks", "4", "--nodes", "2", "--json"}, folder.path()).output);
+  EXPECT_EQ(apart[1]["pair"], nlohmann::json({0, 2}));
+  EXPECT_EQ(apart[1]["hosts"], nlohmann::json({"node 0", "node 1"}));
 }
 
 TEST(ValidateCommand, GivesNoLinkForAScenarioWhereTimesDoNotGrowWithTheSize) {
@@ -361,7 +366,7 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
       {{"bench", "-r", "first"}, "`first` is not a rank"},
       {{"validate", "--svg", "links.svg"}, "--svg is the heat map of --pairs"},
       {{"validate", "--pairs", "--ranks", "4096"}, "--pairs times up to 1024 simulated ranks"},
-      {{"bench", "--ranks", "1048576", "--max", "1MiB"}, "--payload none moves sizes only"},
+      {{"bench", "--ranks", "1048576", "--max", "1MiB", "--payload", "real"}, "the simulated world times sizes without data"},
       {{"validate", "--ranks", "100000", "--max-bytes", "1MiB"}, "more than 8GiB of memory"},
   };
   const Folder folder;

@@ -114,13 +114,19 @@ void BenchTotals::add(const BenchTable& table, const TimingRequest& request, con
   wrong += round.wrong;
   busbw += speed_of(table, request, round).busbw;
   ++rows;
+  checked += is_checked(request) ? 1 : 0;
+  without_data += request.moves_data ? 0 : 1;
 }
 
-std::string bench_footer(const TimingRequest& request, const BenchTotals& totals) {
-  const std::string verdict = is_checked(request) ? fmt::format("{} {}", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED")
-                                                  : "not checked";
-  return fmt::format("# Out of bounds values : {}\n# Avg bus bandwidth    : {:g}\n", verdict,
-                     totals.rows > 0 ? totals.busbw / totals.rows : 0.0);
+std::string bench_footer(const BenchTotals& totals, bool sizes_only) {
+  const std::string verdict = totals.checked > 0 ? fmt::format("{} {}", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED")
+                                                 : "not checked";
+  std::string text = fmt::format("# Out of bounds values : {}\n# Avg bus bandwidth    : {:g}\n", verdict,
+                                 totals.rows > 0 ? totals.busbw / totals.rows : 0.0);
+  if (totals.without_data > 0 && !sizes_only)
+    text += fmt::format("# {} of {} calls moved sizes only, because their data take more than 1GiB, and were not checked\n",
+                        totals.without_data, totals.rows);
+  return text;
 }
 
 std::string bench_cost(const BenchTable& table, const BenchCost& total) {

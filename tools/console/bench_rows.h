@@ -40,14 +40,15 @@ struct BenchCost {
 struct BenchTotals {
   std::int64_t wrong = 0;
   double busbw = 0.0;  // summed
-  int rows = 0;
+  int rows = 0, checked = 0, without_data = 0;
   void add(const BenchTable& table, const TimingRequest& request, const TimedRound& round);
 };
 
 std::int64_t peak_rss_bytes();  // of this process
 
 std::string bench_header(const BenchTable& table, const TimingRequest& request);
-std::string bench_footer(const TimingRequest& request, const BenchTotals& totals);
+// `sizes_only`: no row was to move data.
+std::string bench_footer(const BenchTotals& totals, bool sizes_only);
 // The line below a table of the simulated world.
 std::string bench_cost(const BenchTable& table, const BenchCost& total);
 // `in_place` may be null: "-" in its columns.

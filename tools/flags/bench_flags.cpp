@@ -112,8 +112,8 @@ void add_bench_flags(CLI::App& app, BenchFlags& flags) {
   app.add_option("--blocks", flags.blocks, "with --raw: how many blocks of --iters calls of each")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  app.add_option("--payload", flags.payload, "real, or none: sizes only (simulated world)")
-      ->check(CLI::IsMember({"real", "none"}))
+  app.add_option("--payload", flags.payload, "real, none: sizes only (simulated world), or auto: real for sizes with up to 1GiB of data on all ranks")
+      ->check(CLI::IsMember({"auto", "real", "none"}))
       ->capture_default_str();
   add_nccl_tests_flags(app, flags.nccl_tests);
 }
@@ -129,9 +129,16 @@ std::string bench_conflict(const BenchFlags& flags, const scenarios::WorldRow& w
     return "--raw compares averages over the ranks; leave --average out";
   if (flags.payload == "none" && !simulated)
     return "--payload none moves sizes only, and that only the simulated world can";
-  if (flags.payload == "none") return "";
+  if (simulated && flags.payload != "real") return "";
   const std::string problem = memory_problem(bytes_of(flags.max), in_a_job ? 1 : flags.trial.ranks);
-  return problem.empty() ? "" : problem + "; --payload none moves sizes only, in the simulated world";
+  return problem.empty() ? "" : problem + "; only the simulated world times sizes without data (--on sim, without --payload real)";
+}
+
+bool moves_data(const BenchFlags& flags, const TimingRequest& request, std::int64_t count) {
+  if (flags.payload != "auto") return flags.payload == "real";
+  constexpr double most_data = 1LL << 30;  // of all ranks; more takes minutes to compute
+  const std::int64_t elements = total_elements(request.kind, count, flags.trial.ranks);
+  return 2.0 * static_cast<double>(elements) * static_cast<double>(size_of(request.dtype)) * flags.trial.ranks <= most_data;
 }
 
 std::vector<TimingRequest> bench_requests(const BenchFlags& flags, const scenarios::TrialAlgorithm& algorithm,
@@ -139,7 +146,7 @@ std::vector<TimingRequest> bench_requests(const BenchFlags& flags, const scenari
   using namespace literals;
   TimingRequest request;
   request_algorithm(request, algorithm);
-  request.moves_data = flags.payload == "real";
+  request.moves_data = flags.payload != "none";
   request.iterations = flags.iterations.value_or(simulated ? 1 : 20);
   request.warmup = flags.warmup.value_or(simulated ? 0 : 5);
   request.checks = flags.checks;

@@ -23,7 +23,7 @@ struct BenchFlags {
   std::string root = "0";  // or all
   bool raw = false;
   int blocks = 10;
-  std::string payload = "real";
+  std::string payload = "auto";
   CLI::Option* factor_option = nullptr;
 };
 
@@ -31,6 +31,9 @@ void add_bench_flags(CLI::App& app, BenchFlags& flags);
 
 // What does not go together in `world`, in one line; empty: nothing.
 std::string bench_conflict(const BenchFlags& flags, const scenarios::WorldRow& world, bool in_a_job);
+
+// Whether the calls of this row move data: of `auto`, in the simulated world, where all ranks' input and output take up to 1 GiB.
+bool moves_data(const BenchFlags& flags, const TimingRequest& request, std::int64_t count);
 
 // A request for each dtype, operation and root that the flags name; those that do not exist for the collective are left out.
 std::vector<TimingRequest> bench_requests(const BenchFlags& flags, const scenarios::TrialAlgorithm& algorithm,

@@ -96,11 +96,12 @@ class Bench {
     if (!table_.simulated) status = tell_run(request, algorithm, progress, total);
     for (std::size_t i = 0; table_.simulated && i < counts.size() && status == exit_held; ++i) {
       request.counts = {counts[i]};
+      request.moves_data = moves_data(flags_, request, counts[i]);
       status = tell_run(request, algorithm, progress, total);
     }
     if (status != exit_held) return status;
     if (flags_.trial.json) return exit_held;
-    console_.print(bench_footer(request, totals_));
+    console_.print(bench_footer(totals_, flags_.payload == "none"));
     if (table_.simulated) console_.print(bench_cost(table_, total));
     return exit_held;
   }
