@@ -20,6 +20,7 @@ namespace {
 constexpr int batches = 5;  // of which the fastest counts
 constexpr int burst_messages = 32;
 constexpr const char* node_key = "node";
+constexpr const char* host_key = "host";  // the characters of its name
 constexpr const char* sent_key = "sent";          // virtual time: after its slot began, by peer and size
 constexpr const char* received_key = "received";  // likewise
 
@@ -86,10 +87,14 @@ Result<double> time_burst(RankEnvironment& env, ProcessGroup& group, RankPair pa
   return std::max(0.0, static_cast<double>((many - one).ps)) / (burst_messages - 1);
 }
 
-// What tells this rank's node from others (its host and, in the simulated world, its place there), of every rank.
-Result<std::vector<std::int64_t>> gather_nodes(RankEnvironment& env, ProcessGroup& group) {
+std::string host_here() {
   std::string host;
   std::getline(std::ifstream("/proc/sys/kernel/hostname"), host);
+  return host;
+}
+
+// What tells this rank's node from others (its host and, in the simulated world, its place there), of every rank.
+Result<std::vector<std::int64_t>> gather_nodes(RankEnvironment& env, ProcessGroup& group, const std::string& host) {
   const auto mine = static_cast<std::int64_t>(digest(fmt::format("{} {}", host, env.node)) >> 11);
   std::vector<std::int64_t> nodes(static_cast<std::size_t>(env.world_size), mine);
   std::int64_t own = mine;
@@ -98,9 +103,11 @@ Result<std::vector<std::int64_t>> gather_nodes(RankEnvironment& env, ProcessGrou
 }
 
 Status time_slots(RankEnvironment& env, ProcessGroup& group, const PairRequest& request, TensorValues& values) {
-  const Result<std::vector<std::int64_t>> nodes = gather_nodes(env, group);
+  const std::string host = host_here();
+  const Result<std::vector<std::int64_t>> nodes = gather_nodes(env, group, host);
   if (!nodes.ok()) return nodes.error();
   values[node_key] = {static_cast<double>((*nodes)[static_cast<std::size_t>(env.rank)])};
+  values[host_key].assign(host.begin(), host.end());
   for (const std::vector<RankPair>& slot : pair_slots(*nodes)) {
     PDSIM_TRY(wait(group.barrier()));
     for (const RankPair pair : slot) {
@@ -195,6 +202,17 @@ std::vector<std::int64_t> pair_nodes(const std::vector<RankResult>& ranks) {
     nodes.push_back(static_cast<std::int64_t>(node->front()));
   }
   return nodes;
+}
+
+std::vector<std::string> pair_hosts(const std::vector<RankResult>& ranks) {
+  std::vector<std::string> hosts;
+  for (const RankResult& rank : ranks) {
+    const std::vector<double>* name = values_under(rank, host_key);
+    if (name == nullptr) return {};
+    std::string& host = hosts.emplace_back();
+    for (const double character : *name) host += static_cast<char>(character);
+  }
+  return hosts;
 }
 
 std::vector<PairTimes> pair_times(const PairRequest& request, const std::vector<RankResult>& ranks) {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace pdsim {
@@ -48,6 +49,9 @@ RankProgram pair_program(const PairRequest& request);
 
 // By rank, what tells its node from others; empty where the ranks did not get to say.
 std::vector<std::int64_t> pair_nodes(const std::vector<RankResult>& ranks);
+
+// By rank, the name of its host; empty where the ranks did not get to say.
+std::vector<std::string> pair_hosts(const std::vector<RankResult>& ranks);
 
 // All pairs, by a and then b, in one class; those that some rank did not end are left out.
 std::vector<PairTimes> pair_times(const PairRequest& request, const std::vector<RankResult>& ranks);

@@ -74,6 +74,16 @@ void sort_into_classes(const PairRequest& request, const std::function<std::stri
   }
 }
 
+// As TimedPairs::hosts.
+std::vector<std::string> hosts_of(const sim::WorldSpec& spec, bool simulated, const RunRecord& run) {
+  std::vector<std::string> hosts;
+  if (!simulated) hosts = pair_hosts(run.ranks);
+  if (simulated && spec.two_level)
+    for (Rank rank = 0; rank < spec.ranks(); ++rank) hosts.push_back(fmt::format("node {}", spec.node_of(rank)));
+  const bool several = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& h) { return h != hosts.front(); });
+  return several ? hosts : std::vector<std::string>();
+}
+
 }  // namespace
 
 Result<TimedPairs> time_pairs(const TrialWorld& world, PairRequest request) {
@@ -89,7 +99,9 @@ Result<TimedPairs> time_pairs(const TrialWorld& world, PairRequest request) {
   const RankProgram program = pair_program(request);
   const Result<RunRecord> run = run_trial(timed_world, request, program);
   if (!run.ok()) return run.error();
-  TimedPairs timed{request.bytes, pair_times(request, run->ranks), {}, 0, explain_failure(timed_world, *run)};
+  TimedPairs timed{.bytes = request.bytes, .pairs = pair_times(request, run->ranks), .classes = {}};
+  timed.failure = explain_failure(timed_world, *run);
+  timed.hosts = hosts_of(spec, simulated, *run);
   const std::vector<std::int64_t> nodes = pair_nodes(run->ranks);
   const sim::Routes routes(spec);
   timed.ranks_per_node = simulated && !spec.two_level ? 0 : even_nodes(nodes);

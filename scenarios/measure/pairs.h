@@ -22,7 +22,8 @@ struct TimedPairs {
   std::vector<PairTimes> pairs;     // link_class: of `classes`
   std::vector<LinkClass> classes;
   int ranks_per_node = 0;  // of a world of several nodes with that many ranks each, one node after the other; else 0
-  std::string failure;  // why not all pairs were timed, as a report; empty: they were
+  std::vector<std::string> hosts{};  // by rank, of a job on several hosts (in the simulated world "node 1"); else empty
+  std::string failure{};  // why not all pairs were timed, as a report; empty: they were
 };
 
 // In the simulated world one message of each size, without data. Errors: what is not the ranks' doing (unavailable, limit_exceeded, io_error, cancelled).

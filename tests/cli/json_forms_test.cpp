@@ -73,6 +73,11 @@ TEST(JsonForms, AreWhatEachCommandPrints) {
       {"launch", "-n", "2", "--", "sh", "-c", "echo {} not an object; exit $RANK"},
       {"completion", "bash"},
       {"man"},
+      {"doctor"},
+      {"bench", "-b", "8", "-e", "16"},
+      {"bench", "--collective", "broadcast", "-b", "8", "-e", "16", "--payload", "none"},
+      {"validate", "--collective", "all_reduce", "--dtype", "f32", "--max-bytes", "16", "--ranks", "2"},
+      {"validate", "--pairs", "--ranks", "3"},
   };
   const JsonSchema schema(schema_text());
   std::set<std::string> ran;
@@ -97,7 +102,7 @@ TEST(JsonForms, OfWrongInputNameItWithPlaceAndHint) {
       {"buckets", "bad.yaml"},    {"list", "--what", "nothing"},      {"gallery", "bad.yaml", "--out", "pages"},
       {"explain", "no-such-thing"}, {"explain", "what is foo"},       {"prove", "bad.plan"},
       {"lab", "77"},              {"diagnose", "nowhere"},            {"completion", "csh"},
-      {"man", "--section"},       {"run", "--", "./no-such-program"},
+      {"man", "--section"},       {"bench", "-e", "x"},      {"validate", "--max-bytes", "x"}, {"run", "--", "./no-such-program"},
   };
   const JsonSchema schema(schema_text());
   for (const Arguments& command : commands) {

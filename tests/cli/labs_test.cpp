@@ -52,6 +52,22 @@ TEST(Labs, HaveASolutionThatPassesAndThreeWrongOnesThatFail) {
   }
 }
 
+TEST(Labs, OfTwoGroupsIsOnParWhereBothWorkAtOnce) {
+  const fs::path lab = source_tree / "scenarios/labs/03_two_groups";
+  const Folder folder;
+  std::string job = text_of(source_tree / "tests/labs/03_two_groups/solution/job.yaml");
+  folder.write("answer/job.yaml", job);
+  EXPECT_EQ(check_with(folder.path() / "answer", lab, folder).output.find("on par"), std::string::npos);
+  const std::string in_order = "  - all_reduce: {count: 64, group: row}\n  - all_reduce: {count: 64, group: column}\n";
+  job.replace(job.find(in_order), in_order.size(),
+              "  - all_reduce: {count: 64, group: row, async: true}\n    label: r\n"
+              "  - all_reduce: {count: 64, group: column, async: true}\n    label: c\n"
+              "  - wait: {for: r}\n  - wait: {for: c}\n");
+  folder.write("answer/job.yaml", job);
+  const Ended at_once = check_with(folder.path() / "answer", lab, folder);
+  EXPECT_NE(at_once.output.find("better than par"), std::string::npos) << at_once.output;
+}
+
 TEST(Labs, DoNotPassAsTheyBegin) {
   for (const fs::path& lab : folders_in(source_tree / "scenarios/labs")) {
     const Folder folder;

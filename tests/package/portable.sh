@@ -54,7 +54,7 @@ try_everything() {
   expect 0 'all_reduce' explain 'what is a bucket?'
   plan=$(echo "$root"/root/.cache/pdsim/*/plans/ring.plan)
   expect 0 '16 +30' prove "${plan#"$root"}"
-  expect 0 'unused_params' list
+  expect 0 '^unused_params' list
   expect 0 'silent one' lab
   expect 0 'off-by-one' lab 5
   expect 1 'replay' lab 5 --check

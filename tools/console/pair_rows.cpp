@@ -29,13 +29,23 @@ std::string times_and_fit(const std::vector<Time>& times, const LinkFit& fit) {
   return text + fmt::format("{:>12}{:>14}", to_string(fit.latency), bandwidth_text(fit));
 }
 
-std::string row_of(const PairTimes& pair) {
-  std::string line = fmt::format("{:<10}", fmt::format("{} {}", pair.a, pair.b)) + times_and_fit(pair.one_way, pair.fit);
-  if (pair.slowness >= slow_link) line += fmt::format("  slow: {:.1f} times the median", pair.slowness);
-  return trimmed(line);
+bool is_slow(const PairTimes& pair) { return pair.slowness >= slow_link; }
+
+// " (gpu07)", " (gpu07 and gpu12)"; empty where all ranks are on one host.
+std::string hosts_text(const TimedPairs& timed, const std::vector<Rank>& ranks) {
+  if (timed.hosts.empty()) return {};
+  std::string text;
+  for (const Rank rank : ranks)
+    text += fmt::format("{}{}", text.empty() ? "" : " and ", timed.hosts[static_cast<std::size_t>(rank)]);
+  return fmt::format(" ({})", text);
 }
 
-bool is_slow(const PairTimes& pair) { return pair.slowness >= slow_link; }
+std::string row_of(const TimedPairs& timed, const PairTimes& pair) {
+  std::string line = fmt::format("{:<10}", fmt::format("{} {}", pair.a, pair.b)) + times_and_fit(pair.one_way, pair.fit);
+  if (is_slow(pair))
+    line += fmt::format("  slow: {:.1f} times the median{}", pair.slowness, hosts_text(timed, {pair.a, pair.b}));
+  return trimmed(line);
+}
 
 Json bandwidth_json(const LinkFit& fit) {
   return has_bandwidth(fit) ? Json(static_cast<double>(fit.bandwidth.bytes_per_s) / 1e9) : Json();
@@ -75,7 +85,7 @@ std::string pairs_text(const std::string& world, int ranks, const TimedPairs& ti
   heads += fmt::format("{:>12}{:>14}", "latency", "bandwidth");
   if (in_rows) {
     text += fmt::format("{:<10}{}\n", "ranks", heads);
-    for (const PairTimes& pair : timed.pairs) text += row_of(pair);
+    for (const PairTimes& pair : timed.pairs) text += row_of(timed, pair);
   }
   if (classes) {
     text += fmt::format("{}{:<12}{:>8}{}\n", in_rows ? "\n" : "", "medians of", "links", heads);
@@ -99,28 +109,30 @@ std::string slow_links(int ranks, const TimedPairs& timed) {
                    [](const PairTimes* x, const PairTimes* y) { return x->slowness > y->slowness; });
   std::string text;
   for (std::size_t i = 0; i < whole.size() && i < links_named; ++i)
-    text += fmt::format("slow: most links of rank {}; look at its port, its cable and its node\n", whole[i]);
+    text += fmt::format("slow: most links of rank {}{}; look at its port, its cable and its node\n", whole[i],
+                        hosts_text(timed, {whole[i]}));
   if (whole.size() > links_named) text += fmt::format("slow: most links of {} more ranks\n", whole.size() - links_named);
   for (std::size_t i = 0; i < single.size() && i < links_named; ++i)
-    text += fmt::format("slow: ranks {} and {}, {:.1f} times the median of `{}`\n", single[i]->a, single[i]->b,
-                        single[i]->slowness, timed.classes[static_cast<std::size_t>(single[i]->link_class)].name);
+    text += fmt::format("slow: ranks {} and {}{}, {:.1f} times the median of `{}`\n", single[i]->a, single[i]->b,
+                        hosts_text(timed, {single[i]->a, single[i]->b}), single[i]->slowness, timed.classes[static_cast<std::size_t>(single[i]->link_class)].name);
   if (single.size() > links_named) text += fmt::format("slow: {} more links; --json lists them\n", single.size() - links_named);
   return text;
 }
 
 std::string pairs_json(const TimedPairs& timed) {
   std::string text;
-  for (const PairTimes& pair : timed.pairs)
-    text += Json{{"version", validate_json_version},
-                 {"pair", {pair.a, pair.b}},
-                 {"class", timed.classes[static_cast<std::size_t>(pair.link_class)].name},
-                 {"latency_us", pair.fit.latency.us()},
-                 {"bandwidth_GBps", bandwidth_json(pair.fit)},
-                 {"slowness", pair.slowness},
-                 {"slow", is_slow(pair)},
-                 {"times", times_json(timed, pair.one_way)}}
-                .dump() +
-            "\n";
+  for (const PairTimes& pair : timed.pairs) {
+    Json line{{"version", validate_json_version}, {"pair", {pair.a, pair.b}}};
+    if (!timed.hosts.empty())
+      line["hosts"] = {timed.hosts[static_cast<std::size_t>(pair.a)], timed.hosts[static_cast<std::size_t>(pair.b)]};
+    line["class"] = timed.classes[static_cast<std::size_t>(pair.link_class)].name;
+    line["latency_us"] = pair.fit.latency.us();
+    line["bandwidth_GBps"] = bandwidth_json(pair.fit);
+    line["slowness"] = pair.slowness;
+    line["slow"] = is_slow(pair);
+    line["times"] = times_json(timed, pair.one_way);
+    text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
   for (const LinkClass& link : timed.classes)
     text += Json{{"version", validate_json_version},
                  {"class", link.name},

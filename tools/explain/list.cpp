@@ -17,6 +17,7 @@
 #include "scenarios/text/printable_json.h"
 #include "scenarios/worlds/worlds.h"
 #include "sim/network/faults.h"
+#include "tools/carried/carried_files.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/console/capability_tables.h"
@@ -28,6 +29,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,13 +65,18 @@ Items dtype_items() {
   return items;
 }
 
+// As a user types it: of a portable pdsim, which keeps the catalog inside, the name alone.
+std::string listed_name(const std::string& path) {
+  return carried_files().empty() ? path : std::filesystem::path(path).stem().string();
+}
+
 // The files of the catalog; one that does not load says so in its line.
 Items catalog() {
   Items items;
   for (const std::string& path : catalog_files()) {
     const Result<scenarios::LoadedFile> file = scenarios::load_file(path);
     const bool loaded = file.ok() && file->errors == 0 && !file->variants.empty();
-    items.push_back({path, loaded ? file->variants.front().summary : fmt::format("has errors: pdsim check {}", path)});
+    items.push_back({listed_name(path), loaded ? file->variants.front().summary : fmt::format("has errors: pdsim check {}", path)});
   }
   return items;
 }

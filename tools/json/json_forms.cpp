@@ -1,5 +1,6 @@
 #include "tools/json/json_forms.h"
 
+#include "tools/json/measure_members.h"
 #include "tools/json/report_members.h"
 
 namespace pdsim::tools {
@@ -38,7 +39,7 @@ constexpr JsonMember check_members[] = {
 
 constexpr JsonMember list_members[] = {
     {"version", JsonType::integer, "of this form: 1"},
-    {"name", JsonType::text, "as scenario files and flags write it; of the catalog the path"},
+    {"name", JsonType::text, "as scenario files and flags write it; of the catalog the path, and of a portable pdsim, which has it inside, the name"},
     {"summary", JsonType::text, "one line"},
 };
 
@@ -194,6 +195,17 @@ constexpr JsonForm all_forms[] = {
     {"lab", "a check", lab_check_members},
     {"lab", "beginning a lab, or a hint", lab_begin_members},
     {"diagnose", "a job", findings_members},
+    {"bench", "a row: one size, in place or not", bench_members},
+    {"bench", "a run that did not end", failed_members},
+    {"validate", "a collective, algorithm, dtype and operation", validated_members},
+    {"validate", "a run that did not end", failed_members},
+    {"validate", "all lines, the last one", validation_members},
+    {"validate", "with --pairs: a link", pair_members},
+    {"validate", "with --pairs: a class of links", class_members},
+    {"validate", "with --expect: the fitted world", fitted_members},
+    {"validate", "with --expect: a prediction", prediction_members},
+    {"validate", "with --pairs or --expect: links that could not be timed", failure_members},
+    {"doctor", "the machine", doctor_members},
     {"completion", "the script", completion_members},
     {"man", "the manual", man_members},
     {"problems", "a command that could not do what was asked", problem_members},

@@ -138,8 +138,7 @@ std::string json_output_page() {
       "standard error. `version`\nis the first member. It grows when a member goes or changes its meaning; new members "
       "may come at any time. A command that cannot do\nwhat was asked (exit status 2, 3 or 4) prints one object of "
       "[problems](#problems) instead of its own. Times are in ns, sizes in bytes,\nranks begin at 0 and calls, lines and "
-      "columns at 1. A fact that is absent is an absent member. The lines of `bench`, `validate` and `doctor` have a `version` too; [cli.md](cli.md)\n"
-      "describes them.\n";
+      "columns at 1. A fact that is absent is an absent member.\n";
   std::string_view command;
   for (const JsonForm& form : json_forms()) {
     if (form.command != command) page += fmt::format("\n## {}\n", form.command);
