@@ -4,6 +4,7 @@ from typing import Any, List, Optional, Sequence
 
 import torch
 
+from ..cuda import switching
 from ..groups import GuestProcessGroup, Tensors
 from ..works import Together
 
@@ -61,7 +62,9 @@ class GuestProcessGroup2(GuestProcessGroup):
 
     @property
     def _device_types(self) -> List[torch.device]:
-        return [torch.device("cpu")]
+        """Objects travel as tensors there."""
+        is_on_gpus = switching.mode is not None and self._backend_name == "nccl"
+        return [torch.device("cuda" if is_on_gpus else "cpu")]
 
     def _get_backend(self, device: Any = None) -> "GuestProcessGroup2":
         return self
