@@ -5,7 +5,6 @@
 #include "tests/cli/support/program.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -19,15 +18,15 @@ class CatalogOutputs : public testing::Test {
   static void SetUpTestSuite();
   static void TearDownTestSuite() { run().reset(); }
 
-  static const std::vector<std::string>& files() { return run()->files; }         // as given to the command
-  static const std::vector<nlohmann::json>& objects() { return run()->objects; }  // its lines
-  static const std::filesystem::path& folder() { return run()->folder.path(); }   // of --out
+  static const std::vector<std::string>& files() { return run()->files; }        // as given to the command
+  static const std::vector<std::string>& lines() { return run()->lines; }        // that it printed
+  static const std::filesystem::path& folder() { return run()->folder.path(); }  // of --out
 
  private:
   struct Run {
     Folder folder;
     std::vector<std::string> files;
-    std::vector<nlohmann::json> objects;
+    std::vector<std::string> lines;
   };
   static std::optional<Run>& run();
 };
