@@ -38,8 +38,10 @@ Result<std::unique_ptr<DistributedDataParallel>> DistributedDataParallel::wrap(n
                  {}};
   std::unique_ptr<DistributedDataParallel> ddp(new DistributedDataParallel(module, group, options));
   if (options.check_reduction) group.recorder().note(notes::Warning{notes::WarningKind::check_reduction, 0});
-  PDSIM_TRY(verify_same_model(group, trained));
-  PDSIM_TRY(ddp->share_state_of(0));
+  if (options.init_sync) {
+    PDSIM_TRY(verify_same_model(group, trained));
+    PDSIM_TRY(ddp->share_state_of(0));
+  }
   ddp->build_reducer(std::move(trained));
   Result<std::unique_ptr<CommHook>> hook = CommHook::make(options.comm_hook, group);
   if (!hook.ok()) return hook.error();

@@ -1,7 +1,7 @@
 // DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (SEMANTICS section 1).
 //
 //   constructor  checks, all_gather "parameter count", broadcast "parameter sizes", then broadcasts "parameters" (of
-//                parameters and buffers together, flattened per dtype)
+//                parameters and buffers together, flattened per dtype); with init_sync off none of these
 //   forward      [broadcasts "rebuild order", "rebuild sizes"] [broadcasts "buffers"], the module's forward, arms the
 //                reducer when gradients are on and synchronised
 //   join         once entered, each forward first all_reduces "active ranks" [and "early termination"], agrees on the

@@ -36,6 +36,7 @@ struct DdpOptions {
   Bytes first_bucket{1LL << 20};
   bool explicit_first_bucket = false;
   bool find_unused_parameters = false;
+  bool init_sync = true;  // the constructor compares the ranks' models and gives all the parameters of rank 0
   bool broadcast_buffers = true;
   bool static_graph = false;
   bool gradient_as_bucket_view = false;

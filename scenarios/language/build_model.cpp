@@ -133,6 +133,9 @@ void build_model(const Node& document, Model& model) {
   std::string noise;
   read(map, "noise", noise);
   model.same_noise = noise == "same";
+  std::string initial;
+  read(map, "initial_values", initial);
+  model.same_initial_values = initial == "same";
   if (const Node* again = map.find("recompute"); again != nullptr)
     for (const Node& layer : again->items) model.spec.recompute.push_back(layer.text);
   for (const Entry& layer : section(map, "layers").entries) model.spec.layers.push_back(build_layer(layer));

@@ -77,7 +77,8 @@ struct Model {
   nn::ModuleSpec spec_of(int rank, int node) const;
   // The part in which a path is, of a model that has parts; the first for a path that the model does not have.
   const ModelPart& part_of(const std::string& path) const;
-  bool same_noise = false;  // dropout draws the same masks on every rank
+  bool same_initial_values = false;  // every rank builds the model from the same random numbers
+  bool same_noise = false;           // dropout draws the same masks on every rank
   Mark mark{};
 };
 
@@ -197,6 +198,10 @@ inline constexpr std::string_view replica_value = "replica ";
 inline constexpr std::string_view step_setting_value = "step setting ";
 // The digest of the buffer that is named behind it, before the first forward, where DDP does not broadcast buffers.
 inline constexpr std::string_view first_buffer_value = "first buffer ";
+// The same of the parameter behind it, where the constructor of DDP does not share parameters.
+inline constexpr std::string_view first_parameter_value = "first parameter ";
+// The first random number of the stream that its dropout masks come from, where the model has dropout.
+inline constexpr std::string_view noise_stream_value = "noise stream";
 inline constexpr std::size_t most_replica_steps = 512;
 
 // What else of a run an expectation was stated for: with another it is not checked.

@@ -101,17 +101,30 @@ bool replicas_are_all(const Session& s) {
   return s.scenario.ddp.group == world_group && !s.scenario.fully_shard && !s.scenario.tensor_parallel;
 }
 
-// The buffers with which this rank begins to train, where nobody makes them equal.
-void note_first_buffers(Session& s) {
-  constexpr std::size_t most_buffers = 256;
+void note_first(Session& s, std::string_view value, std::span<const nn::Tensor> tensors) {
+  constexpr std::size_t most_tensors = 256;
   constexpr std::int64_t most_elements = 1 << 14;
-  if (!s.moves_data() || s.world_size() < 2 || s.scenario.ddp.options.broadcast_buffers) return;
-  if (!replicas_are_all(s)) return;
-  if (s.module->buffers().size() > most_buffers) return;
-  for (const nn::Tensor& buffer : s.module->buffers()) {
-    std::vector<double>& digests = s.replicas[std::string(first_buffer_value) + buffer.name()];
-    if (digests.empty() && buffer.numel() <= most_elements) digests.push_back(digest_of(buffer));
+  if (tensors.size() > most_tensors) return;
+  for (const nn::Tensor& tensor : tensors) {
+    std::vector<double>& digests = s.replicas[std::string(value) + tensor.name()];
+    if (digests.empty() && tensor.numel() <= most_elements) digests.push_back(digest_of(tensor));
   }
+}
+
+// The tensors with which this rank begins to train, where the wrapper does not make them equal.
+void note_first_tensors(Session& s) {
+  if (!s.moves_data() || s.world_size() < 2 || !replicas_are_all(s)) return;
+  const DdpOptions& options = s.scenario.ddp.options;
+  if (!options.broadcast_buffers) note_first(s, first_buffer_value, s.module->buffers());
+  if (!options.init_sync) note_first(s, first_parameter_value, s.module->parameters());
+}
+
+// Which random numbers this rank's dropout draws, where the ranks have replicas of one model and batches of their own.
+void note_noise(Session& s, const nn::ModuleSpec& spec, Random noise) {
+  if (!s.scenario.ddp.wrap || s.world_size() < 2 || !replicas_are_all(s)) return;
+  const auto draws = [](const nn::LayerSpec& layer) { return layer.kind == nn::LayerKind::dropout && layer.probability > 0; };
+  if (std::any_of(spec.layers.begin(), spec.layers.end(), draws))
+    s.replicas[std::string(noise_stream_value)] = {noise.unit()};
 }
 
 bool has_wrapper(const Session& s) { return s.scenario.ddp.wraps(s.env.rank) || s.scenario.fully_shard.has_value(); }
@@ -170,7 +183,7 @@ Result<Forwarded> run_forward(Session& s, const Operation& op, const ForwardOpti
     else
       recorder.note(notes::TensorWritten{e.tensor, e.version, e.by, false});
   };
-  if (wrapped && mode.training) note_first_buffers(s);
+  if (wrapped && mode.training) note_first_tensors(s);
   const bool split = s.data_parallel != nullptr && mode.training;
   Result<nn::Tensor> output = wrapped && s.sharded != nullptr ? s.sharded->forward(input, path, mode, watch)
                               : wrapped                       ? s.ddp->forward(input, path, mode)
@@ -207,8 +220,11 @@ Status make_model(Session& s, const Operation& op) {
   split_layers(s, spec);
   spec.sizes_have_memory = s.world == WorldKind::real;
   const std::string of = s.part.empty() ? "parameters" : "parameters/" + s.part;
-  s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream(of, stream));
-  s.module->set_noise(Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream));
+  const std::uint64_t first_values = s.scenario.model.same_initial_values ? 0 : stream;
+  s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream(of, first_values));
+  const Random noise = Random(s.scenario.seed).stream("noise", s.scenario.model.same_noise ? 0 : stream);
+  s.module->set_noise(noise);
+  note_noise(s, spec, noise);
   if (s.scenario.ddp.wrap && s.world_size() > 1) s.module->set_exchange(exchange_over(*s.group));
   join_split_layers(s);
   s.module->set_clock([&s](Time cost) {

@@ -164,22 +164,55 @@ void tell_setting(Diagnosis& d, const Report& report, const SettingApart& apart)
                                                                       who(d.ranks, "steps", "step"), word), true);
 }
 
-// Buffers with which the ranks began to train, where DDP shares none.
-std::optional<Diagnosis> buffers_apart(const Report& report) {
-  Diagnosis d;
-  std::optional<std::vector<Rank>> ranks;
+struct BeginningApart {
+  std::vector<std::string> tensors;
+  std::vector<Rank> ranks;  // that are not as most are in the first of these; empty: no value is most ranks'
+};
+
+// What differs between ranks before the first forward, of the tensors whose digests have this name.
+std::optional<BeginningApart> beginning_apart(const Report& report, std::string_view value) {
+  std::optional<BeginningApart> apart;
   for (const auto& [name, mine] : report.run.ranks.front().values) {
-    if (!name.starts_with(first_buffer_value) || mine.empty()) continue;
+    if (!name.starts_with(value) || mine.empty()) continue;
     const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [of = name, first = mine.front()](const RankResult& r) {
       const auto* theirs = digests_of(r, of);
       return theirs != nullptr && !theirs->empty() && theirs->front() != first;
     });
     if (!differ) continue;
-    d.parameters.push_back(name.substr(first_buffer_value.size()));
-    if (!ranks) ranks = minority(report, name, 0);
+    if (!apart) apart = BeginningApart{{}, minority(report, name, 0)};
+    apart->tensors.push_back(name.substr(value.size()));
   }
-  if (!ranks) return std::nullopt;
-  d.ranks = ranks->empty() ? others(report, {}) : *ranks;
+  return apart;
+}
+
+// The ranks built their models from random numbers of their own, and the wrapper shares none.
+void tell_built(Diagnosis& d, const Report& report, const BeginningApart& built) {
+  d.parameters = built.tensors;
+  d.ranks = built.ranks.empty() ? others(report, {}) : built.ranks;
+  d.cause = "each rank initialised its model with random numbers of its own, and init_sync: false shares no parameters";
+  d.why =
+      "The constructor of DDP gives every rank the parameters of rank 0, unless init_sync is false. Then the ranks train the models "
+      "that they built, and averaged gradients keep them as far apart as they were. The seeds of the ranks differ where the model is "
+      "built.";
+  d.fix = "ddp: {init_sync: true}, the default";
+  d.fix_lines = {"or torch.manual_seed with one seed on every rank before the model is built, and seed + rank behind it"};
+  d.cures.push_back({"ddp: {init_sync: true}",
+                     [](Scenario& changed) { changed.ddp.options.init_sync = true; }, std::nullopt, true});
+  d.cures.push_back({"model: {initial_values: same}",
+                     [](Scenario& changed) { changed.model.same_initial_values = true; }, std::nullopt, true});
+  if (const Note* options = first_note<notes::DdpOptions>(log_of(report.run, d.ranks.front())))
+    d.evidence.push_back(evidence_of(d.ranks.front(), *options, "wraps a model that differs from the other ranks'"));
+  add_span(d, report, Section::ddp, "shares no parameters", true);
+  add_span(d, report, Section::model, "built from other random numbers on each rank", false);
+}
+
+// Buffers with which the ranks began to train, where DDP shares none.
+std::optional<Diagnosis> buffers_apart(const Report& report) {
+  const std::optional<BeginningApart> apart = beginning_apart(report, first_buffer_value);
+  if (!apart) return std::nullopt;
+  Diagnosis d;
+  d.parameters = apart->tensors;
+  d.ranks = apart->ranks.empty() ? others(report, {}) : apart->ranks;
   d.cause = "no call of the record explains it";
   d.fix = "ddp: {broadcast_buffers: true}";
   d.cures.push_back({"ddp: {broadcast_buffers: true}",
@@ -225,9 +258,13 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   const Note* load = nullptr;
   if (const std::vector<Rank> ranks = loaded_alone(report, step->at, load); load != nullptr)
     tell_load(d, report, ranks, *load);
-  const std::optional<SettingApart> setting = load == nullptr ? setting_apart(report, apart->step) : std::nullopt;
+  const std::optional<BeginningApart> built =
+      load == nullptr && apart->step == 0 ? beginning_apart(report, first_parameter_value) : std::nullopt;
+  if (built) tell_built(d, report, *built);
+  const std::optional<SettingApart> setting =
+      load == nullptr && !built ? setting_apart(report, apart->step) : std::nullopt;
   if (setting) tell_setting(d, report, *setting);
-  const std::string since = fmt::format("from the optimizer step {} on", site_text(step->site));
+  const std::string since = built ? "from before the first step on" : fmt::format("from the optimizer step {} on", site_text(step->site));
   d.headline = apart->ranks.empty() && d.ranks.size() == report.run.ranks.size()
                    ? fmt::format("the replicas differ: {} is not the same on all ranks {}", first, since)
                    : fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", first,
@@ -237,17 +274,18 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
                        apart->parameters.size() == 1 ? "s" : "", list_text(apart->parameters));
   d.evidence.push_back(evidence_of(0, *step, "the first step of the optimizer after which parameters differ"));
   add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
-  d.inevitable_at = load != nullptr ? load->at : step->at;
+  const Note* wrapped = built ? first_note<notes::DdpOptions>(log_of(report.run, 0)) : nullptr;
+  d.inevitable_at = load != nullptr ? load->at : wrapped != nullptr ? wrapped->at : step->at;
   d.inevitable = fmt::format("since {}: the replicas are different models", to_string(d.inevitable_at));
   return d;
 }
 
 constexpr std::string_view replicas_differ_text =
     R"(The parameters of two ranks are not the same although DDP wraps the model and no call failed. DDP shares rank 0's parameters in
-its constructor and averages gradients after that; it never compares parameters again. What one rank alone does to its own
-stays: a checkpoint loaded behind `if rank == 0` after wrapping, weights that are copied or re-initialised on one rank, a step
-with a learning rate, a momentum or a scale of the gradients of its own. With broadcast_buffers=False it does not share buffers
-either.
+its constructor, unless init_sync is false, and averages gradients after that; it never compares parameters again. What one rank
+alone does to its own stays: a model that it built from random numbers of its own, a checkpoint loaded behind `if rank == 0`
+after wrapping, weights that are copied or re-initialised on one rank, a step with a learning rate, a momentum or a scale of the
+gradients of its own. With broadcast_buffers=False it does not share buffers either.
 
 How to recognise it: losses that jump after a restart, validation that differs between ranks, a checkpoint that is worse than the
 training was. Compare a sum over the parameters of each rank after the first step.
