@@ -31,6 +31,7 @@ struct BlockedRank {
   Seq seq = -1;
   int step = -1;
   std::string site;  // program operation: train, eval, barrier
+  Phase phase = Phase::none;
   Purpose purpose;
   // Sorted, and shared by all that wait for the same: it may hold the rank itself, which does not count.
   SharedValue<std::vector<Rank>> waits_for;

@@ -411,6 +411,7 @@ std::vector<BlockedRank> blocked_ranks(const RunRecord& run, Time moment, bool e
     blocked.seq = call->seq;
     blocked.step = call->site.step;
     blocked.site = call->site.op;
+    blocked.phase = call->site.phase;
     blocked.purpose = call->purpose;
     blocked.since = state_at(log, moment).since.value_or(call->issued);
     blocked.call = call->id;

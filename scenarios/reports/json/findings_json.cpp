@@ -23,6 +23,7 @@ FindingJson call_json(const CallReference& call) {
   } else if (call.site.line > 0) {
     json["line"] = call.site.line;
   }
+  if (call.site.phase != Phase::none) json["phase"] = name_of(call.site.phase);
   return json;
 }
 

@@ -18,6 +18,7 @@ Json blocked_json(const BlockedRank& b) {
   if (b.step >= 0) json["step"] = b.step;
   if (!b.group.empty()) json["group"] = b.group;
   if (!b.site.empty()) json["site"] = b.site;
+  if (b.phase != Phase::none) json["phase"] = name_of(b.phase);
   if (!b.purpose.empty()) json["purpose"] = text_of(b.purpose);
   constexpr std::size_t most = 1024;
   json["waits_for"] = awaited_ranks(b, most);

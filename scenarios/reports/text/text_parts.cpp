@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 namespace pdsim::scenarios {
@@ -290,12 +291,46 @@ std::string gradients_text(const RankLog& log) {
   return fmt::format("bucket {}: {} of {}, without {}", unfilled.bucket, unfilled.ready, unfilled.total,
                      fmt::join(unfilled.missing, ", "));
 }
+
+// Of the training, in which the rank's call is; empty where it is in none, or the record does not say.
+std::string_view phase_in(const RankState& now) {
+  return now.kind != RankState::Kind::in_call || now.call->site.phase == Phase::none ? std::string_view()
+                                                                                      : name_of(now.call->site.phase);
+}
+
+// Last cells that are too long for the page go on in rows of their own.
+void continue_last_cells(std::vector<std::vector<std::string>>& rows) {
+  constexpr std::size_t least_room = 20;
+  const std::size_t last = rows.front().size() - 1;
+  std::size_t before = 2;
+  for (std::size_t i = 0; i < last; ++i) {
+    std::size_t widest = 0;
+    for (const auto& row : rows) widest = std::max(widest, width_of(row[i]));
+    before += widest + 2;
+  }
+  if (before + least_room > text_width) return;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    if (before + width_of(rows[r][last]) <= text_width) continue;
+    std::istringstream lines(wrapped(rows[r][last], before));
+    std::vector<std::vector<std::string>> parts;
+    for (std::string line; std::getline(lines, line); line.clear()) {
+      parts.emplace_back(last + 1);
+      parts.back()[last] = line.substr(std::min(line.size(), before));
+    }
+    rows[r][last] = parts.front()[last];
+    rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(r) + 1, parts.begin() + 1, parts.end());
+    r += parts.size() - 1;
+  }
+}
 }  // namespace
 
 std::string state_section(const Report& report) {
   const Time moment = moment_of(report.run);
   const bool buckets = std::any_of(report.run.ranks.begin(), report.run.ranks.end(),
                                    [](const RankResult& r) { return has_note<notes::BucketUnfilled>(r.log); });
+  const bool phases = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [moment](const RankResult& r) {
+    return !phase_in(state_at(r.log, moment)).empty();
+  });
   Grouped<std::vector<std::string>> groups;
   std::map<std::vector<std::string>, std::pair<Time, Time>> times;  // first and last of a row
   for (const RankResult& result : report.run.ranks) {
@@ -315,7 +350,9 @@ std::string state_section(const Report& report) {
                                  last != nullptr   ? last->name + number_of(last->seq)
                                  : log.dropped > 0 ? "not listed"
                                                    : "none",
-                                 state_text(log, now), in_collective ? std::to_string(now.call->seq) : "", ""};
+                                 state_text(log, now)};
+    if (phases) row.emplace_back(phase_in(now));
+    row.insert(row.end(), {in_collective ? std::to_string(now.call->seq) : "", ""});
     if (buckets) {
       row.push_back(gradients_text(log));
     }
@@ -324,7 +361,9 @@ std::string state_section(const Report& report) {
     const auto range = times.try_emplace(std::move(row), *now.since, *now.since).first;
     range->second = {std::min(range->second.first, *now.since), std::max(range->second.second, *now.since)};
   }
-  std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "current", "#", "since"}};
+  std::vector<std::vector<std::string>> rows{{"rank", "step", "last completed", "current"}};
+  if (phases) rows.front().emplace_back("phase");
+  rows.front().insert(rows.front().end(), {"#", "since"});
   if (buckets) rows.front().emplace_back("gradients");
   for (std::size_t i = 0; i < std::min(groups.groups.size(), most_rows); ++i) {
     rows.push_back({numbers_within(groups.groups[i].second, 24)});
@@ -333,8 +372,9 @@ std::string state_section(const Report& report) {
     if (times.count(row) == 0) continue;
     const auto& [first, last] = times.at(row);
     const std::string from = to_string(first), to = to_string(last);
-    rows.back()[5] = from == to ? from : fmt::format("{}..{}", from, to);
+    rows.back()[phases ? 6 : 5] = from == to ? from : fmt::format("{}..{}", from, to);
   }
+  if (buckets) continue_last_cells(rows);
   return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size()) + "\n";
 }
 
@@ -348,7 +388,8 @@ std::string places_section(const Report& report) {
   const auto add = [&](Rank rank, const Call* call) {
     if (call == nullptr || !call->site.origin || call->site.origin->frames.empty()) return;
     const std::string group = names_group ? fmt::format(" of group {}", call->group) : std::string();
-    const std::string_view phase = phase_text(call->site.phase);
+    const bool is_told = !report.world.is_dumps() && blocked_at(report.blocked, rank) != nullptr;  // among the states
+    const std::string_view phase = is_told ? "" : phase_text(call->site.phase);
     const std::string what = fmt::format("{}{}{}, {}{}{}", call->name, number_of(call->seq), group, place_text(call->site),
                                          phase.empty() ? "" : ", ", phase);
     if (told.emplace(what, rank).second) groups.add(what, rank);

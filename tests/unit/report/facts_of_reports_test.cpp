@@ -1,6 +1,8 @@
 // What a report says of single ranks is what they did: since when, in which call, who gave up, what pairs.
 #include "scenarios/language/loader.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/reports/json/findings_json.h"
+#include "scenarios/reports/json/json_report.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/reports/text/text_timeline.h"
 #include "scenarios/run/analyse.h"
@@ -52,7 +54,19 @@ TEST_F(FactsOfReports, ARankThatStoppedInALongOperationDidWhatItDidBefore) {
   ASSERT_EQ(report.blocked.size(), 3U);
   EXPECT_EQ(to_string(report.blocked[1].since), "145us") << "when the forward of step 1 had ended";
   const std::string states = state_section(report);
-  EXPECT_NE(states.find("train (stopped)     145us"), std::string::npos) << states;
+  EXPECT_NE(states.find("train (stopped)  "), std::string::npos) << states;
+  EXPECT_NE(states.find("  145us\n"), std::string::npos) << states;
+}
+
+TEST_F(FactsOfReports, ACallOfARunIsInThePhaseOfItsOperation) {
+  const Report& report = report_of_catalog("unused_params", "broken");
+  ASSERT_EQ(report.blocked.size(), 2U);
+  EXPECT_EQ(report.blocked[0].phase, Phase::backward);
+  EXPECT_EQ(report.blocked[1].phase, Phase::none) << "a barrier is in no phase of the training";
+  const std::string states = state_section(report);
+  EXPECT_NE(states.find("all_reduce  backward  8 "), std::string::npos) << states;
+  EXPECT_NE(render_json({report}).find("\"phase\":\"backward\""), std::string::npos);
+  EXPECT_NE(render_findings(report).find("\"phase\":\"backward\""), std::string::npos) << render_findings(report);
 }
 
 TEST_F(FactsOfReports, ARankWithoutProgramCallsIsOutsideSinceItsLastCall) {
