@@ -55,6 +55,7 @@ TEST(Labs, HaveASolutionThatPassesAndThreeWrongOnesThatFail) {
 TEST(Labs, OfTwoGroupsIsOnParWhereBothWorkAtOnce) {
   const fs::path lab = source_tree / "scenarios/labs/03_two_groups";
   const Folder folder;
+  fs::create_directory(folder.path() / "answer");
   std::string job = text_of(source_tree / "tests/labs/03_two_groups/solution/job.yaml");
   folder.write("answer/job.yaml", job);
   EXPECT_EQ(check_with(folder.path() / "answer", lab, folder).output.find("on par"), std::string::npos);
