@@ -15,10 +15,9 @@ void apply_faults(World& world, Rank rank, int step, std::string_view operation)
   if (!world.faults.any()) return;
   Slot& slot = world.slot(rank);
   const PointVerdict verdict = world.faults.on_reach(rank, step, operation, world.scheduler.now());
-  if (verdict.kind == PointVerdict::Kind::pass) return;
-  const bool crash = verdict.kind == PointVerdict::Kind::crash;
-  slot.recorder->note(notes::Fault{crash ? notes::FaultKind::crash : notes::FaultKind::hang, std::string(operation)});
-  if (crash) world.kill(rank, {Code::rank_crashed, fmt::format("the process of rank {} died", rank), {}});
+  if (!verdict.fault) return;
+  slot.recorder->note(notes::Fault{*verdict.fault, std::string(operation)});
+  if (verdict.fault == FaultKind::crash) world.kill(rank, {Code::rank_crashed, fmt::format("the process of rank {} died", rank), {}});
   if (verdict.hang_for != Time::max()) return slot.runtime->sleep_until(slot.runtime->now() + verdict.hang_for);
   while (true) world.scheduler.park();
 }
@@ -27,7 +26,7 @@ void rank_body(World& world, Rank rank, const RankProgram& program) {
   Slot& slot = world.slot(rank);
   const Time late = world.faults.start_delay(rank);
   if (late.ps > 0) {
-    slot.recorder->note(notes::Fault{.fault = notes::FaultKind::slow, .before = {}, .late = late});
+    slot.recorder->note(notes::Fault{.fault = FaultKind::slow, .before = {}, .late = late});
     slot.runtime->sleep_until(slot.runtime->now() + late);
   }
   SimBackend backend(world, rank);

@@ -4,6 +4,7 @@
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
+#include "core/record/fault_kinds.h"
 #include "core/semantics/library.h"
 
 #include <array>
@@ -51,7 +52,7 @@ struct Speed {
 
 // What goes wrong: a kind, which messages or ranks, from when, for how long.
 struct FaultSpec {
-  std::string kind;                      // a row of the fault table (faults.h)
+  FaultKind kind = FaultKind::delay;
   Time by{};                             // delay
   double factor = 1.0;                   // slow
   Time offset{};                         // skew

@@ -4,6 +4,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
+#include "core/record/fault_kinds.h"
 #include "core/record/note_field.h"
 
 #include <array>
@@ -16,8 +17,6 @@
 namespace pdsim::notes {
 
 enum class Waited : std::uint8_t { no, by_stream, yes };
-
-enum class FaultKind : std::uint8_t { crash, hang, slow, delay, drop, duplicate, corrupt, reorder, partition, skew };
 
 enum class WarningKind : std::uint8_t {
   rank_ignored,           // by MPI
@@ -331,19 +330,6 @@ inline constexpr auto enum_rows<notes::Waited> = std::to_array<EnumRow<notes::Wa
     {notes::Waited::no, "no"},
     {notes::Waited::by_stream, "by the stream"},
     {notes::Waited::yes, "yes"},
-});
-template <>
-inline constexpr auto enum_rows<notes::FaultKind> = std::to_array<EnumRow<notes::FaultKind>>({
-    {notes::FaultKind::crash, "crash"},
-    {notes::FaultKind::hang, "hang"},
-    {notes::FaultKind::slow, "slow"},
-    {notes::FaultKind::delay, "delay"},
-    {notes::FaultKind::drop, "drop"},
-    {notes::FaultKind::duplicate, "duplicate"},
-    {notes::FaultKind::corrupt, "corrupt"},
-    {notes::FaultKind::reorder, "reorder"},
-    {notes::FaultKind::partition, "partition"},
-    {notes::FaultKind::skew, "skew"},
 });
 template <>
 inline constexpr auto enum_rows<notes::WarningKind> = std::to_array<EnumRow<notes::WarningKind>>({

@@ -305,7 +305,7 @@ void Session::stay_silent(const Silence& silence) {
     site.origin = std::move(origin);
     env_.recorder.set_site(site);
   }
-  env_.recorder.note(notes::Fault{notes::FaultKind::hang, {}});
+  env_.recorder.note(notes::Fault{FaultKind::hang, {}});
   for (;;) env_.runtime.make_event()->wait(Time::max());
 }
 

@@ -203,9 +203,10 @@ std::vector<Fault> build_faults(const Node& document) {
     Fault fault;
     sim::FaultSpec& spec = fault.spec;
     const auto [entry, row] = chosen(item, fault_kinds());
-    spec.kind = entry != nullptr ? entry->key : item.text;
+    const std::string& name = entry != nullptr ? entry->key : item.text;
+    spec.kind = value_named<FaultKind>(name).value_or(spec.kind);  // another name is an error already
     fault.mark = entry != nullptr ? entry->mark : item.mark;
-    const Node& options = section(item, spec.kind);
+    const Node& options = section(item, name);
     read(options, "by", spec.by);
     read(options, "factor", spec.factor);
     read(options, "offset", spec.offset);

@@ -104,7 +104,7 @@ RunRecord run_of_launch(const LaunchOutcome& outcome) {
 }
 
 Note stopped_note(const RankLog& log) {
-  return {-1, last_moment(log), {}, notes::Fault{.fault = notes::FaultKind::hang, .before = {}, .by_signal = true}};
+  return {-1, last_moment(log), {}, notes::Fault{.fault = FaultKind::hang, .before = {}, .by_signal = true}};
 }
 
 bool is_ring_name(const std::string& name) { return rank_of_name(name) != no_rank; }

@@ -82,7 +82,7 @@ const Call* sits_in(const RankLog& log, Time moment) {
 
 const Note* stop_of(const RankLog& log, Time moment) {
   const auto stopped = std::find_if(log.notes.begin(), log.notes.end(), [&](const Note& note) {
-    return note.is<notes::Fault>() && note.as<notes::Fault>().fault == notes::FaultKind::hang && note.at <= moment;
+    return note.is<notes::Fault>() && note.as<notes::Fault>().fault == FaultKind::hang && note.at <= moment;
   });
   return stopped == log.notes.end() ? nullptr : &*stopped;
 }

@@ -4,13 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace pdsim::scenarios {
 namespace {
 
 using namespace literals;
 
-constexpr std::array<std::string_view, 3> at_points{"crash", "hang", "slow"};
+constexpr std::array at_points{FaultKind::crash, FaultKind::hang, FaultKind::slow};
+
+std::vector<std::string_view> names_at_points() {
+  std::vector<std::string_view> names;
+  for (const FaultKind kind : at_points) names.push_back(name_of(kind));
+  return names;
+}
 
 Time times(Time t, double factor) { return {static_cast<std::int64_t>(static_cast<double>(t.ps) * factor)}; }
 
@@ -21,14 +28,14 @@ Status real_faults_supported(const Scenario& scenario, std::string_view world) {
     if (std::find(at_points.begin(), at_points.end(), fault.spec.kind) == at_points.end())
       return Error{Code::unsupported,
                    fmt::format("the fault `{}` of line {} needs the simulated world; on {} there are {}",
-                               fault.spec.kind, fault.mark.line, world, fmt::join(at_points, ", ")),
-                   {{"fault", fault.spec.kind}}};
+                               name_of(fault.spec.kind), fault.mark.line, world, fmt::join(names_at_points(), ", ")),
+                   {{"fault", std::string(name_of(fault.spec.kind))}}};
   return {};
 }
 
 bool kills_ranks(const Scenario& scenario) {
   return std::any_of(scenario.faults.begin(), scenario.faults.end(),
-                     [](const Fault& fault) { return fault.spec.kind == "crash"; });
+                     [](const Fault& fault) { return fault.spec.kind == FaultKind::crash; });
 }
 
 RealFaults::RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, FlightRecorder& recorder,
@@ -40,7 +47,7 @@ RealFaults::RealFaults(const Scenario& scenario, int rank, int launch, Runtime& 
 
 void RealFaults::reach(int step, std::string_view operation) {
   for (Armed& armed : armed_) {
-    const bool repeats = armed.spec->kind == "slow" && !armed.spec->duration;
+    const bool repeats = armed.spec->kind == FaultKind::slow && !armed.spec->duration;
     if ((!armed.fired || repeats) && is_at(*armed.spec, step, operation)) fire(armed, operation);
   }
 }
@@ -55,12 +62,11 @@ bool RealFaults::is_at(const sim::FaultSpec& fault, int step, std::string_view o
 }
 
 void RealFaults::fire(Armed& armed, std::string_view operation) {
-  if (armed.spec->kind != "crash" && !armed.fired)
-    recorder_.note(notes::Fault{value_named<notes::FaultKind>(armed.spec->kind).value_or(notes::FaultKind::slow),
-                                std::string(operation)});
+  if (armed.spec->kind != FaultKind::crash && !armed.fired)
+    recorder_.note(notes::Fault{armed.spec->kind, std::string(operation)});
   armed.fired = true;
-  if (armed.spec->kind == "crash") return crash_();
-  if (armed.spec->kind == "hang") {
+  if (armed.spec->kind == FaultKind::crash) return crash_();
+  if (armed.spec->kind == FaultKind::hang) {
     (void)runtime_.make_event()->wait(Time::max());
     return;
   }

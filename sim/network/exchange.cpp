@@ -208,13 +208,13 @@ std::optional<Transit> Exchange::under_faults(const Match& match, Time now, Mess
   if (disturb) extra += Time{disturb()};
   auto transit = network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
   // A message that is overtaken is late by the time a message of its size takes, and a bit; it holds up no other.
-  if (verdict.kind == MessageVerdict::Kind::reorder && transit) {
+  if (verdict.fault == FaultKind::reorder && transit) {
     const Link& link = network_.link(from, to);
     transit->arrived += link.latency + transfer_time(Bytes{match.bytes}, link.bandwidth) + Time{1};
   }
-  if (verdict.kind == MessageVerdict::Kind::duplicate && transit)
+  if (verdict.fault == FaultKind::duplicate && transit)
     (void)network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
-  if (verdict.kind == MessageVerdict::Kind::drop) transit.reset();
+  if (verdict.fault == FaultKind::drop) transit.reset();
   return transit;
 }
 
@@ -226,7 +226,7 @@ std::optional<Transit> Exchange::travel(const Match& match, MessageVerdict& verd
   ++next_message_;
   const auto transit = under_faults(match, now, verdict);
   if (transit) note_last_arrival(from, transit->arrived);
-  if (on_fault && (verdict.kind != MessageVerdict::Kind::pass || verdict.delay.ps > 0)) on_fault(from, to, verdict);
+  if (on_fault && (verdict.fault || verdict.delay.ps > 0)) on_fault(from, to, verdict);
   trace_.add({now, RunEvent::Kind::sent, from, to, match.bytes, 0});
   record(from, to, match.bytes, now, transit ? std::optional(transit->arrived) : std::nullopt);
   return transit;
@@ -267,7 +267,7 @@ void Exchange::meet(Id id) {
   MessageVerdict verdict;
   const auto transit = travel(match, verdict);
   if (!transit) return forget(id);  // nobody retries: both sides wait forever
-  match.corrupt = verdict.kind == MessageVerdict::Kind::corrupt;
+  match.corrupt = verdict.fault == FaultKind::corrupt;
   scheduler_.at(transit->arrived, [this, id] { arrive(id); });
 }
 
@@ -280,7 +280,7 @@ void Exchange::start_eager(Id id) {
   }
   MessageVerdict verdict;
   const auto transit = travel(match, verdict);
-  if (verdict.kind == MessageVerdict::Kind::corrupt && match.source != nullptr && match.bytes > 0)
+  if (verdict.fault == FaultKind::corrupt && match.source != nullptr && match.bytes > 0)
     match.copy[0] = ~match.copy[0];
   const Time left = transit ? transit->sent : scheduler_.now();
   scheduler_.at(left, [this, batch = match.sent] { one_done(batch); });

@@ -17,13 +17,7 @@ bool separated(const std::vector<std::vector<int>>& groups, Rank a, Rank b) {
   return ga >= 0 && gb >= 0 && ga != gb;
 }
 
-MessageVerdict::Kind verdict_of(std::string_view kind) {
-  if (kind == "drop") return MessageVerdict::Kind::drop;
-  if (kind == "duplicate") return MessageVerdict::Kind::duplicate;
-  if (kind == "corrupt") return MessageVerdict::Kind::corrupt;
-  if (kind == "reorder") return MessageVerdict::Kind::reorder;
-  return MessageVerdict::Kind::pass;
-}
+bool ends_or_stops(FaultKind kind) { return kind == FaultKind::crash || kind == FaultKind::hang; }
 
 Time scaled(Time t, double factor) {
   return {static_cast<std::int64_t>(std::llround(static_cast<double>(t.ps) * factor))};
@@ -33,8 +27,7 @@ Time scaled(Time t, double factor) {
 
 Faults::Faults(const WorldSpec& spec) : world_(spec) {
   for (const FaultSpec& f : spec.faults)
-    rules_.push_back({f, &fault_kind(f.kind), verdict_of(f.kind), 0, false,
-                      std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
+    rules_.push_back({f, 0, false, std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
 }
 
 void Faults::begin_launch(std::int64_t launch, Time now) {
@@ -56,17 +49,20 @@ MessageVerdict Faults::on_message(Rank from, Rank to, std::string_view op, Time 
   MessageVerdict verdict;
   for (Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    if (rule.kind->strikes == Strikes::ranks || !holds(rule, from, now)) continue;
-    if (rule.kind->strikes == Strikes::groups) {
-      if (separated(f.groups, from, to)) verdict.kind = MessageVerdict::Kind::drop;
+    const Strikes strikes = row_of(f.kind).strikes;
+    if (strikes == Strikes::ranks || !holds(rule, from, now)) continue;
+    if (strikes == Strikes::groups) {
+      if (separated(f.groups, from, to)) verdict.fault = FaultKind::drop;
       continue;
     }
     const bool matches = f.match.from.contains(from) && f.match.to.contains(to) &&
                          (f.match.rank.contains(from) || f.match.rank.contains(to)) &&
                          (f.match.op.empty() || f.match.op == op);
     if (!matches || !f.match.nth.contains(++rule.matched)) continue;
-    if (rule.verdict == MessageVerdict::Kind::pass) verdict.delay += f.by;  // a delay
-    if (verdict.kind == MessageVerdict::Kind::pass) verdict.kind = rule.verdict;
+    if (f.kind == FaultKind::delay)
+      verdict.delay += f.by;
+    else if (!verdict.fault)
+      verdict.fault = f.kind;
   }
   return verdict;
 }
@@ -79,12 +75,12 @@ PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, T
     const bool point = (!f.at.step || *f.at.step == step) && (f.at.before.empty() || f.at.before == operation) &&
                        (f.at.step || !f.at.before.empty()) && (!f.at.launch || *f.at.launch == launch_);
     if (point && since == Time::max()) since = now;
-    const bool strikes = f.kind == "crash" || f.kind == "hang";
     const bool at_start = !f.at.step && f.at.before.empty() && !f.at.time;
-    if (!strikes || !f.match.rank.contains(rank) || !(f.match.op.empty() || f.match.op == operation)) continue;
+    if (!ends_or_stops(f.kind) || !f.match.rank.contains(rank)) continue;
+    if (!f.match.op.empty() && f.match.op != operation) continue;
     if (!(point || (at_start && holds(rule, rank, now)))) continue;
-    if (f.match.nth.contains(++rule.matched) && verdict.kind == PointVerdict::Kind::pass) {
-      verdict.kind = f.kind == "crash" ? PointVerdict::Kind::crash : PointVerdict::Kind::hang;
+    if (f.match.nth.contains(++rule.matched) && !verdict.fault) {
+      verdict.fault = f.kind;
       verdict.hang_for = f.duration.value_or(Time::max());
     }
   }
@@ -94,7 +90,7 @@ PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, T
 Time Faults::stretched(Time usual, Rank rank, Time now) const {
   double factor = world_.work_of(rank);
   for (const Rule& rule : rules_)
-    if (rule.spec.kind == "slow" && rule.spec.match.rank.contains(rank) && holds(rule, rank, now))
+    if (rule.spec.kind == FaultKind::slow && rule.spec.match.rank.contains(rank) && holds(rule, rank, now))
       factor *= rule.spec.factor;
   return factor == 1.0 ? usual : Time{std::llround(static_cast<double>(usual.ps) * factor)};
 }
@@ -103,8 +99,7 @@ Time Faults::start_delay(Rank rank) const {
   Time delay{};
   for (const Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    if (f.kind != "slow" || !f.match.rank.contains(rank) || !f.duration || !f.at.launch || *f.at.launch != launch_)
-      continue;
+    if (f.kind != FaultKind::slow || !f.match.rank.contains(rank) || !f.duration || f.at.launch != launch_) continue;
     if (f.factor > 1) delay += scaled(*f.duration, f.factor - 1);
   }
   return delay;
@@ -113,7 +108,7 @@ Time Faults::start_delay(Rank rank) const {
 Time Faults::local_time(Rank rank, Time t) const {
   Time local = t;
   for (const Rule& rule : rules_)
-    if (rule.spec.kind == "skew" && rule.spec.match.rank.contains(rank))
+    if (rule.spec.kind == FaultKind::skew && rule.spec.match.rank.contains(rank))
       local += rule.spec.offset + Time{t.ps / 1'000'000 * rule.spec.drift.value};
   return local;
 }
@@ -130,10 +125,10 @@ std::vector<Faults::Timed> Faults::timed() const {
   std::vector<Timed> list;
   for (const Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    if ((f.kind != "crash" && f.kind != "hang") || !f.at.time || (f.at.launch && *f.at.launch != launch_)) continue;
+    if (!ends_or_stops(f.kind) || !f.at.time || (f.at.launch && *f.at.launch != launch_)) continue;
     for (Rank r = 0; r < world_.ranks(); ++r)
       if (f.match.rank.contains(r))
-        list.push_back({r, *f.at.time, f.kind == "crash", f.duration.value_or(Time::max())});
+        list.push_back({r, *f.at.time, f.kind, f.duration.value_or(Time::max())});
   }
   return list;
 }

@@ -1,4 +1,4 @@
-// Faults: THE table of kinds, and one place that says what happens to a message or to a rank that reaches a point.
+// Faults: one place that says what happens to a message or to a rank that reaches a point. core/record/fault_kinds.h has the kinds.
 //
 //   messages  on_message gives a verdict per message; rules apply in file order, delays add up, the first other verdict wins
 //   ranks     on_reach gives what befalls a rank before an operation of its program; on_launch how late it starts
@@ -9,55 +9,22 @@
 
 #include "sim/world_spec.h"
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pdsim::sim {
 
-enum class Strikes : std::uint8_t { messages, ranks, groups };  // what `match` selects; groups: nothing
-
-struct FaultKind {
-  std::string_view name;
-  std::string_view explanation;
-  Strikes strikes;
-};
-
-inline constexpr std::array<FaultKind, 10> fault_kinds{{
-    {"delay", "the message arrives `by` later", Strikes::messages},
-    {"drop", "the message never arrives", Strikes::messages},
-    {"duplicate", "the message arrives twice; the second copy takes the receiver's port for nothing",
-     Strikes::messages},
-    {"reorder", "the message is overtaken by the next one between the two ranks, if that has another tag",
-     Strikes::messages},
-    {"corrupt", "the first byte of the message arrives with all its bits flipped", Strikes::messages},
-    {"crash", "the rank's process dies", Strikes::ranks},
-    {"hang", "the rank stops, alive and silent", Strikes::ranks},
-    {"slow", "the rank's local work takes `factor` times as long", Strikes::ranks},
-    {"skew", "the rank's clock is `offset` ahead and gains `drift`", Strikes::ranks},
-    {"partition", "messages between the groups never arrive", Strikes::groups},
-}};
-
-// Of a name in the table.
-constexpr const FaultKind& fault_kind(std::string_view name) {
-  const FaultKind* found = nullptr;
-  for (const FaultKind& kind : fault_kinds)
-    if (kind.name == name) found = &kind;
-  return *found;
-}
-
 struct MessageVerdict {
-  enum class Kind : std::uint8_t { pass, drop, duplicate, corrupt, reorder };
-  Kind kind = Kind::pass;
+  std::optional<FaultKind> fault;  // but a delay, which adds to any other
   Time delay{};
 };
 
 struct PointVerdict {
-  enum class Kind : std::uint8_t { pass, crash, hang };
-  Kind kind = Kind::pass;
-  Time hang_for{};  // max: for ever
+  std::optional<FaultKind> fault;  // crash or hang
+  Time hang_for{};                 // max: for ever
 };
 
 class Faults {
@@ -79,7 +46,7 @@ class Faults {
   struct Timed {
     Rank rank;
     Time at;
-    bool crash;
+    FaultKind fault;  // crash or hang
     Time hang_for;
   };
   std::vector<Timed> timed() const;
@@ -87,8 +54,6 @@ class Faults {
  private:
   struct Rule {
     FaultSpec spec;
-    const FaultKind* kind = nullptr;
-    MessageVerdict::Kind verdict = MessageVerdict::Kind::pass;  // on a message that it strikes
     std::int64_t matched = 0;
     bool done = false;
     std::vector<Time> since;  // per rank: when the rank reached the rule's step; max: not yet

@@ -20,24 +20,6 @@ std::size_t records_of_a_rank(int ranks) {
 }
 }  // namespace
 
-namespace {
-notes::FaultKind fault_of(MessageVerdict::Kind kind) {
-  switch (kind) {
-    case MessageVerdict::Kind::drop:
-      return notes::FaultKind::drop;
-    case MessageVerdict::Kind::duplicate:
-      return notes::FaultKind::duplicate;
-    case MessageVerdict::Kind::corrupt:
-      return notes::FaultKind::corrupt;
-    case MessageVerdict::Kind::reorder:
-      return notes::FaultKind::reorder;
-    case MessageVerdict::Kind::pass:
-      break;
-  }
-  return notes::FaultKind::delay;
-}
-}  // namespace
-
 World::World(const WorldSpec& s, const LibrarySemantics& p, const Profile& version, Chooser c,
              const RunOptions& options)
     : spec(s),
@@ -57,7 +39,7 @@ World::World(const WorldSpec& s, const LibrarySemantics& p, const Profile& versi
   exchange.before_end = [this](Rank rank) { in_flight.rank_ends(rank); };
   exchange.abort_rank = [this](Rank rank, const Error& error) { kill(rank, error); };
   exchange.on_fault = [this](Rank from, Rank to, const MessageVerdict& verdict) {
-    slot(from).recorder->note(notes::Fault{.fault = fault_of(verdict.kind), .before = {}, .to = to});
+    slot(from).recorder->note(notes::Fault{.fault = verdict.fault.value_or(FaultKind::delay), .before = {}, .to = to});
   };
 }
 
@@ -88,8 +70,8 @@ void World::begin_launch() {
     if (t.at < scheduler.now()) continue;
     scheduler.at(t.at, [this, t] {
       if (slot(t.rank).ended) return;
-      slot(t.rank).recorder->note(notes::Fault{t.crash ? notes::FaultKind::crash : notes::FaultKind::hang, {}});
-      if (t.crash) return kill(t.rank, {Code::rank_crashed, fmt::format("the process of rank {} died", t.rank), {}});
+      slot(t.rank).recorder->note(notes::Fault{t.fault, {}});
+      if (t.fault == FaultKind::crash) return kill(t.rank, {Code::rank_crashed, fmt::format("the process of rank {} died", t.rank), {}});
       scheduler.freeze(t.rank);
       if (t.hang_for != Time::max()) scheduler.at(t.at + t.hang_for, [this, t] { scheduler.thaw(t.rank); });
     });

@@ -32,7 +32,7 @@ constexpr std::array places{
     Places{"a flag", "\"--expect\"", 1, "tools/"},
     Places{"an operation", "\"scatter_object_list\"", 2, "scenarios/"},  // its row and its function
     Places{"a DDP option", "orthogonalization_epsilon", 3},              // the member, its row, its effect
-    Places{"a fault", "\"reorder\"", 3},                                 // the note's name, the row, the effect
+    Places{"a fault", "FaultKind::reorder", 2},                          // its row and its effect
     Places{"a backend", "\"nccl\"", 10, "", "backends/nccl/"},  // semantics, capabilities, tuning, keys of the language
 };
 

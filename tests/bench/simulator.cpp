@@ -65,7 +65,7 @@ void ring(benchmark::State& state, const Traffic& traffic) {
   if (traffic.jitter) {
     spec.intra.jitter = spec.inter.jitter = Time{2'000'000};
     FaultSpec late;
-    late.kind = "delay";
+    late.kind = FaultKind::delay;
     late.by = Time{1'000};
     late.match.from = *IntSet::parse("0");
     late.match.to = *IntSet::parse("1");

@@ -82,7 +82,7 @@ TEST(PlantedMistake, IsToldInOneLineThatReplaysIt) {
 TEST(PlantedMistake, OfTheWorldIsFound) {
   SimWorld world([](sim::WorldSpec& spec, sim::RunOptions&) {
     sim::FaultSpec fault;
-    fault.kind = "corrupt";
+    fault.kind = FaultKind::corrupt;
     fault.match.nth = IntSet::of({1, 3});
     spec.faults.push_back(fault);
   });

@@ -142,7 +142,7 @@ Items explained(const Rows& rows) {
 
 Items libraries() { return explained(pdsim::library_semantics()); }
 Items profiles() { return explained(pdsim::profiles()); }
-Items faults() { return explained(sim::fault_kinds); }
+Items faults() { return explained(fault_table); }
 
 std::string shape_of(const CollectiveRow& row) {
   std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "all ranks alike";

@@ -36,7 +36,7 @@ class RememberedFiles final : public Files {
 Result<Contents> files_after(const scenarios::Scenario& scenario, const std::string& strategy, Time crash) {
   scenarios::Scenario crashed = scenario;
   sim::FaultSpec fault;
-  fault.kind = "crash";
+  fault.kind = FaultKind::crash;
   fault.at.time = crash;
   crashed.world.spec.faults.push_back(std::move(fault));
   sim::RunOptions options;

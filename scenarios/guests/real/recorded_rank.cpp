@@ -185,7 +185,7 @@ bool waits_for_nobody(const Call* call) {
 
 // Where a rank is that lives and is in no call: it counts as one that hangs.
 Note silence_of(const RankLog& log, const RankFate& fate) {
-  Note note{-1, newest_moment(log), {}, notes::Fault{.fault = notes::FaultKind::hang, .before = {}, .by_signal = fate.stopped}};
+  Note note{-1, newest_moment(log), {}, notes::Fault{.fault = FaultKind::hang, .before = {}, .by_signal = fate.stopped}};
   if (fate.stack.empty()) return note;
   CallOrigin origin;
   origin.frames = fate.stack;

@@ -1,6 +1,7 @@
 #include "core/base/errors.h"
 #include "core/collectives/collective.h"
 #include "core/parallel/ddp_logging.h"
+#include "scenarios/language/build.h"
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/diagnosis_ids.h"
 #include "scenarios/language/document/read.h"
@@ -208,11 +209,11 @@ class FaultCheck {
   FaultCheck(const Scenario& s, Problems& problems) : s_(s), problems_(problems) {}
 
   void check(const Node& item, const sim::FaultSpec& spec) {
-    const Key* row = find(fault_kinds(), spec.kind);
+    const Key* row = chosen(item, fault_kinds()).second;
     if (row == nullptr) return;
     if (const Node* match = item.find("match")) check_match(*match, spec, *row);
     if (const Node* at = item.find("at")) check_at(*at);
-    if (spec.kind == "partition") check_groups(item, spec);
+    if (spec.kind == FaultKind::partition) check_groups(item, spec);
   }
 
  private:

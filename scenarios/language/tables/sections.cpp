@@ -1,13 +1,13 @@
 #include "scenarios/language/tables/sections.h"
 
 #include "core/nn/module.h"
+#include "core/record/fault_kinds.h"
 #include "core/semantics/ddp_options.h"
 #include "core/semantics/profile.h"
 #include "scenarios/language/tables/expect_keys.h"
 #include "scenarios/language/tables/model_keys.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/language/tables/sharding_keys.h"
-#include "sim/network/faults.h"
 
 #include <array>
 
@@ -239,25 +239,25 @@ constexpr Key skew_keys[] = {
 };
 constexpr Key partition_keys[] = {
     {.name = "groups", .type = Type::rank_groups, .help = "ranks that still reach each other", .required = true}};
-constexpr Group delay{.title = "delay", .help = sim::fault_kind("delay").explanation, .keys = delay_keys};
-constexpr Group slow{.title = "slow", .help = sim::fault_kind("slow").explanation, .keys = slow_keys};
-constexpr Group skew{.title = "skew", .help = sim::fault_kind("skew").explanation, .keys = skew_keys};
+constexpr Group delay{.title = "delay", .help = row_of(FaultKind::delay).explanation, .keys = delay_keys};
+constexpr Group slow{.title = "slow", .help = row_of(FaultKind::slow).explanation, .keys = slow_keys};
+constexpr Group skew{.title = "skew", .help = row_of(FaultKind::skew).explanation, .keys = skew_keys};
 constexpr Group partition{
-    .title = "partition", .help = sim::fault_kind("partition").explanation, .keys = partition_keys};
+    .title = "partition", .help = row_of(FaultKind::partition).explanation, .keys = partition_keys};
 
-constexpr Key fault_row(const sim::FaultKind& kind) {
+constexpr Key fault_row(const FaultRow& kind) {
   const Group* options = &no_options;
   for (const Group* group : {&delay, &slow, &skew, &partition})
     if (group->title == kind.name) options = group;
-  const unsigned traits = kind.strikes == sim::Strikes::messages ? hits_messages
-                          : kind.strikes == sim::Strikes::ranks  ? hits_ranks
+  const unsigned traits = kind.strikes == Strikes::messages ? hits_messages
+                          : kind.strikes == Strikes::ranks  ? hits_ranks
                                                                  : plain;
   return {.name = kind.name, .type = Type::group, .help = kind.explanation, .group = options, .traits = traits};
 }
 
 constexpr auto rows_of_faults() {
-  std::array<Key, sim::fault_kinds.size()> rows{};
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = fault_row(sim::fault_kinds[i]);
+  std::array<Key, fault_table.size()> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = fault_row(fault_table[i]);
   return rows;
 }
 constexpr auto fault_rows = rows_of_faults();

@@ -28,7 +28,7 @@ sim::WorldSpec spec_of(const CollectiveCase& c) {
   Random draw = Random(c.schedule).stream("delays");
   for (int i = 0; i < 2; ++i) {
     sim::FaultSpec late;
-    late.kind = "delay";
+    late.kind = FaultKind::delay;
     late.by = Time{static_cast<std::int64_t>(draw.below(200'000'000))};
     late.match.nth = IntSet::of({static_cast<std::int64_t>(1 + draw.below(12))});
     spec.faults.push_back(late);
@@ -60,7 +60,7 @@ sim::FaultSpec SimWorld::killing(const CollectiveCase& c, const RankBuffers& inp
   healthy.victim = no_rank;
   const Time whole = c.moment < 0 ? Time{} : CollectiveWorld::run(healthy, inputs).longest;
   sim::FaultSpec fault;
-  fault.kind = "crash";
+  fault.kind = FaultKind::crash;
   fault.match.rank = IntSet::of({c.victim});
   fault.at.time = c.moment < 0 ? Time{1} : everyone_has_joined + Time{whole.ps * c.moment / 1000};
   return fault;

@@ -121,7 +121,7 @@ TEST(RecordRing, GivesBackWhatWasWritten) {
   failed.error = Code::peer_closed;
   failed.finished = {9999};
   ring.update(failed);
-  const notes::Fault hang{notes::FaultKind::hang, "barrier", 2, {5}, true};
+  const notes::Fault hang{FaultKind::hang, "barrier", 2, {5}, true};
   ring.write(0, {3, {77}, {"train", 1, 2, 3}, hang});
   const RingRecord record = read(memory.bytes());
   EXPECT_EQ(record.log.rank, 3);

@@ -88,7 +88,7 @@ std::vector<RankOutcome> replay(const Json& recorded, std::string_view profile) 
     const Json& program = recorded.at("programs").at(static_cast<std::size_t>(r));
     if (std::none_of(program.begin(), program.end(), [](const Json& c) { return c.at("do") == "kill"; })) continue;
     sim::FaultSpec crash;
-    crash.kind = "crash";
+    crash.kind = FaultKind::crash;
     crash.match.rank = IntSet::parse(std::to_string(r)).value();
     crash.at.before = "kill";
     spec.faults.push_back(crash);

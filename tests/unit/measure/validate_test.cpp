@@ -46,7 +46,7 @@ TEST(Validate, EveryAlgorithmIsRightForEveryDtypeOperationSizeAndRoot) {
 TEST(Validate, NamesRankElementAndBitsOfWhatAFaultCorrupted) {
   TrialWorld faulty = world(3);
   sim::FaultSpec fault;
-  fault.kind = "corrupt";
+  fault.kind = FaultKind::corrupt;
   fault.match.from = IntSet::of({1});
   faulty.scenario.world.spec.faults.push_back(fault);
   ValidationRequest asked = request({CollectiveKind::broadcast, "linear"}, 4);
@@ -65,7 +65,7 @@ TEST(Validate, NamesRankElementAndBitsOfWhatAFaultCorrupted) {
 TEST(Validate, AHangEndsInADiagnosis) {
   TrialWorld faulty = world(2);
   sim::FaultSpec fault;
-  fault.kind = "drop";
+  fault.kind = FaultKind::drop;
   fault.match.nth = IntSet::of({5});
   faulty.scenario.world.spec.faults.push_back(fault);
   const Result<Validated> v = validate(faulty, request({CollectiveKind::all_reduce, "ring"}, 16));

@@ -85,7 +85,7 @@ TEST_P(EveryRealWorld, NamesTheRankAndTheSignalThatEndedItWheneverThatWas) {
 TEST_P(EveryRealWorld, FaultsOfTheNetworkAreRefusedWithTheirLine) {
   Scenario scenario;
   scenario.faults.push_back({});
-  scenario.faults.back().spec.kind = "drop";
+  scenario.faults.back().spec.kind = FaultKind::drop;
   scenario.faults.back().mark.line = 12;
   const Result<RunRecord> record = real_world(GetParam())->run(scenario, {}, {});
   ASSERT_FALSE(record.ok());

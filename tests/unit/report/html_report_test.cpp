@@ -28,7 +28,7 @@ Report hang(Scenario& scenario, int ranks) {
   scripts[1]
       .site("barrier", -1, 28, 5)
       .enter("barrier")
-      .note(notes::Fault{notes::FaultKind::slow, {}})
+      .note(notes::Fault{FaultKind::slow, {}})
       .collective("barrier", "", true);
   RunRecord run = run_of(scripts);
   run.messages.push_back({0, 0, 1, 64, {100'000'000}, {105'000'000}, {105'000'000}, false});

@@ -67,7 +67,7 @@ TEST_F(RpcShutdown, WithoutAWorkerIsAHangAndWithALimitAnError) {
 TEST_F(RpcShutdown, ACallToAWorkerThatIsKilledEndsAtOnce) {
   sim::WorldSpec spec;
   sim::FaultSpec crash;
-  crash.kind = "crash";
+  crash.kind = FaultKind::crash;
   crash.match.rank = IntSet::of({1});
   crash.at.time = 1_s;
   spec.faults.push_back(crash);
@@ -168,7 +168,7 @@ TEST_F(RpcShutdown, AWorkerThatNeverJoinsIsAnErrorOfInitAfterItsTimeout) {
 TEST_F(RpcShutdown, AMessageThatIsChangedOnTheWayEndsTheConnectionWithThatText) {
   sim::WorldSpec spec;
   sim::FaultSpec corrupt;
-  corrupt.kind = "corrupt";
+  corrupt.kind = FaultKind::corrupt;
   corrupt.match.from = IntSet::of({0});
   corrupt.match.nth = IntSet::of({1});
   spec.faults.push_back(corrupt);

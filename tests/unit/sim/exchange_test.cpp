@@ -272,8 +272,8 @@ TEST_F(ExchangeTest, AMessageLongerThanItsReceiveEndsAsTheLibrarySays) {
 }
 
 TEST_F(ExchangeTest, FaultsStrikeMessages) {
-  const std::map<std::string, std::pair<bool, int>> expected{
-      {"drop", {false, 0}}, {"corrupt", {true, 0xfe}}, {"duplicate", {true, 1}}, {"delay", {true, 1}}};
+  const std::map<FaultKind, std::pair<bool, int>> expected{
+      {FaultKind::drop, {false, 0}}, {FaultKind::corrupt, {true, 0xfe}}, {FaultKind::duplicate, {true, 1}}, {FaultKind::delay, {true, 1}}};
   for (const auto& [kind, result] : expected) {
     FaultSpec fault;
     fault.kind = kind;
@@ -285,10 +285,10 @@ TEST_F(ExchangeTest, FaultsStrikeMessages) {
       post(0, {send(1, data)}, sent);
       post(1, {receive(0, target)}, received);
     });
-    EXPECT_EQ(received.ok, result.first) << kind;
-    EXPECT_EQ(target[0], static_cast<std::byte>(result.second)) << kind;
+    EXPECT_EQ(received.ok, result.first) << name_of(kind);
+    EXPECT_EQ(target[0], static_cast<std::byte>(result.second)) << name_of(kind);
     if (result.first) {
-      EXPECT_EQ(received.at, 5_us + 4_ns + (kind == "delay" ? 3_us : Time{})) << kind;
+      EXPECT_EQ(received.at, 5_us + 4_ns + (kind == FaultKind::delay ? 3_us : Time{})) << name_of(kind);
     }
   }
 }
@@ -297,7 +297,7 @@ TEST_F(ExchangeTest, FaultsStrikeMessages) {
 TEST_F(ExchangeTest, AFasterMessageDoesNotOvertakeAnEarlierOneOfItsTag) {
   spec_.buffering = Buffering::unbounded;
   FaultSpec slow;
-  slow.kind = "delay";
+  slow.kind = FaultKind::delay;
   slow.by = 1_ms;
   slow.match.nth = IntSet::of({1});
   spec_.faults = {slow};

@@ -77,7 +77,7 @@ TEST(Schedules, MessagesOfOneConnectionMatchInTheOrderOfTheirSendsWhateverTheJit
 TEST(Schedules, TheFaultReorderLetsAMessageOvertakeOfAnotherTagOnly) {
   WorldSpec spec = world(2, "ideal");
   FaultSpec fault;
-  fault.kind = "reorder";
+  fault.kind = FaultKind::reorder;
   fault.match.nth = IntSet::of({2});
   spec.faults.push_back(fault);
   EXPECT_EQ(received_in_order(spec), (std::vector<int>{0, 1, 2, 3, 4}));

@@ -80,7 +80,7 @@ WorldSections world_sections(const RunFlags& flags, const RunWorld& run) {
   if (const Result<scenarios::World> world = world_of(flags); world.ok())
     for (std::size_t f = 0; f < flags.faults.size() && f < world->spec.faults.size(); ++f) {
       const sim::FaultSpec& fault = world->spec.faults[f];
-      const bool is_in_the_record = fault.kind == "crash" || fault.kind == "hang";
+      const bool is_in_the_record = fault.kind == FaultKind::crash || fault.kind == FaultKind::hang;
       if (is_in_the_record) continue;
       if (fault.at.step)
         sections.left_out.push_back(fmt::format("--fault '{}' begins at a step of the optimizer, and the saved "

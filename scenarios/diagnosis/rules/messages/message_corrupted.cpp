@@ -39,7 +39,7 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
   Rank from = 0;
   for (const RankResult& result : report.run.ranks)
     for (const Note* note : notes_of<notes::Fault>(result.log))
-      if (note->as<notes::Fault>().fault == notes::FaultKind::corrupt && note->at <= wrong->at &&
+      if (note->as<notes::Fault>().fault == FaultKind::corrupt && note->at <= wrong->at &&
           (change == nullptr || note->at < change->at))
         change = note, from = result.log.rank;
   if (change == nullptr) return std::nullopt;

@@ -24,7 +24,7 @@ std::optional<Loss> first_loss(const Report& report) {
   int count = 0;
   for (const RankResult& result : report.run.ranks)
     for (const Note* note : notes_of<notes::Fault>(result.log)) {
-      if (note->as<notes::Fault>().fault != notes::FaultKind::drop) continue;
+      if (note->as<notes::Fault>().fault != FaultKind::drop) continue;
       ++count;
       if (!first || note->at < first->note->at) first = Loss{result.log.rank, note, 0};
     }

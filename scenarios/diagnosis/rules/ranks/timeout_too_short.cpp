@@ -81,7 +81,7 @@ std::optional<Late> delayed(const Report& report, const Call& timed_out, Time mo
   std::optional<Late> found;
   for (const RankResult& result : report.run.ranks)
     for (const Note* note : notes_of<notes::Fault>(result.log))
-      if (note->as<notes::Fault>().fault == notes::FaultKind::delay && note->at >= timed_out.issued &&
+      if (note->as<notes::Fault>().fault == FaultKind::delay && note->at >= timed_out.issued &&
           note->at <= moment && !found)
         found = Late{result.log.rank, nullptr, nullptr, note};
   return found;

@@ -1,0 +1,57 @@
+// Faults of messages and ranks: THE table of kinds. Its names are those of scenario files and of the notes in flight records.
+//
+// Adding one: its value and its row here, and what it does in sim/network/faults.cpp or, of a message on its way, exchange.cpp.
+#pragma once
+
+#include "core/base/enum_names.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace pdsim {
+
+enum class FaultKind : std::uint8_t { crash, hang, slow, delay, drop, duplicate, corrupt, reorder, partition, skew };
+
+enum class Strikes : std::uint8_t { messages, ranks, groups };  // what `match` selects; groups: nothing
+
+struct FaultRow {
+  FaultKind kind;
+  std::string_view name;
+  std::string_view explanation;
+  Strikes strikes;
+};
+
+inline constexpr std::array fault_table{
+    FaultRow{FaultKind::delay, "delay", "the message arrives `by` later", Strikes::messages},
+    FaultRow{FaultKind::drop, "drop", "the message never arrives", Strikes::messages},
+    FaultRow{FaultKind::duplicate, "duplicate",
+             "the message arrives twice; the second copy takes the receiver's port for nothing", Strikes::messages},
+    FaultRow{FaultKind::reorder, "reorder",
+             "the message is overtaken by the next one between the two ranks, if that has another tag", Strikes::messages},
+    FaultRow{FaultKind::corrupt, "corrupt", "the first byte of the message arrives with all its bits flipped",
+             Strikes::messages},
+    FaultRow{FaultKind::crash, "crash", "the rank's process dies", Strikes::ranks},
+    FaultRow{FaultKind::hang, "hang", "the rank stops, alive and silent", Strikes::ranks},
+    FaultRow{FaultKind::slow, "slow", "the rank's local work takes `factor` times as long", Strikes::ranks},
+    FaultRow{FaultKind::skew, "skew", "the rank's clock is `offset` ahead and gains `drift`", Strikes::ranks},
+    FaultRow{FaultKind::partition, "partition", "messages between the groups never arrive", Strikes::groups},
+};
+static_assert(fault_table.size() == static_cast<std::size_t>(FaultKind::skew) + 1);
+
+constexpr const FaultRow& row_of(FaultKind kind) {
+  const FaultRow* found = nullptr;
+  for (const FaultRow& row : fault_table)
+    if (row.kind == kind) found = &row;
+  return *found;
+}
+
+template <>
+inline constexpr auto enum_rows<FaultKind> = [] {
+  std::array<EnumRow<FaultKind>, fault_table.size()> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {fault_table[i].kind, fault_table[i].name};
+  return rows;
+}();
+
+}  // namespace pdsim
