@@ -61,10 +61,10 @@ std::string in_python(const Call& call) {
   return call_text(call) + (call.seq >= 0 ? fmt::format(" #{}", call.seq) : std::string());
 }
 
-// Of a process that ran somebody's own program: "in store.set() of init_process_group", "in backward of step 2", "after all_reduce #1".
+// Of a process that a signal ended while it ran somebody's own program: "in store.set() of init_process_group", "in backward of step 2", "after all_reduce #1".
 // Empty where the record has no call of it, or no place in its source.
 std::string where_in_program(const RankLog& log) {
-  if (log.calls.empty() || !log.error_site.origin) return {};
+  if (signal_of(log.error) == 0 || log.calls.empty() || !log.error_site.origin) return {};
   const auto newest = [&](auto holds) {
     const auto found = std::find_if(log.calls.rbegin(), log.calls.rend(), holds);
     return found == log.calls.rend() ? nullptr : &*found;
