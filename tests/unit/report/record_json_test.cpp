@@ -226,7 +226,7 @@ TEST(RecordJson, LeavesOutALineWithANumberBeyondItsRangeAndSaysWhichRangeThatIs)
       {R"({"event":"note","rank":1,"kind":5})", "`kind` is 5, and must be a text"},
       {R"({"event":"note","rank":1,"kind":"invented"})", "`invented` is not a kind of note"},
       {R"({"event":"note","rank":1,"kind":"fault","attributes":[]})", "`attributes` is a list, and must be an object"},
-      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"fault":"fire"}})", "`fire` is none of crash, hang"},
+      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"fault":"fire"}})", "`fire` is none of delay, drop"},
       {R"({"event":"note","rank":1,"kind":"fault","attributes":{"to":1e10}})", "`to` is 10000000000.0, and must"},
       {R"({"event":"note","rank":1,"kind":"fault","attributes":{"whom":1}})", "`attributes` has no `whom`"},
       {R"({"event":"note","rank":1,"kind":"group-made","attributes":{"ranks":[0,"a"]}})",
