@@ -165,7 +165,8 @@ class RpcCheck {
     const Mark& where = args != nullptr ? args->value.mark : mark;
     if (given.size() != row->count)
       return problems_.error(where,
-                             fmt::format("{} arguments for `{}`, which takes {}", given.size(), row->name, row->count),
+                             fmt::format("{} argument{} for `{}`, which takes {}", given.size(),
+                                         given.size() == 1 ? "" : "s", row->name, row->count),
                              fmt::format("{}: {}", row->signature, row->help));
     for (std::size_t i = 0; i < given.size(); ++i) {
       const RpcParameterRow& parameter = row->parameters[i];

@@ -28,7 +28,7 @@ TEST(RpcErrors, AnUnknownWorkerFunctionOrMethodHasASuggestion) {
 }
 
 TEST(RpcErrors, ArgumentsHaveNumberAndTypesOfTheFunction) {
-  expect_problem("rpc_sync: {to: worker1, function: add, args: [1]}", "1 arguments for `add`, which takes 2");
+  expect_problem("rpc_sync: {to: worker1, function: add, args: [1]}", "1 argument for `add`, which takes 2");
   expect_problem("rpc_sync: {to: worker1, function: scale, args: [[1, 2], 3]}", "`tensor` of `scale` is not a tensor");
   expect_problem("rpc_sync: {to: worker1, function: compute, args: [soon]}", "is not a duration");
   expect_problem("rpc_sync: {to: worker1, function: add, args: [{number: 1}, 2]}", "neither a reference nor a tensor");
