@@ -15,16 +15,24 @@
 namespace pdsim::scenarios {
 namespace {
 
-Report rpc_report(const std::string& operation, const std::string& faults = "") {
-  const LoadedFile file = load_text(
+// A report points to the scenario that was run, so the file is kept beside it.
+struct RpcRun {
+  LoadedFile file;
+  Report report;
+};
+
+RpcRun rpc_run(const std::string& operation, const std::string& faults = "") {
+  RpcRun run;
+  const LoadedFile& file = run.file = load_text(
       "mine.yaml", "pdsim: 1\nname: mine\nsummary: s\nworld: {ranks: 2, backend: gloo}\nprogram:\n  - init_rpc\n  - " + operation +
                        "\n    when: {rank: 0}\n  - shutdown\n" + faults + "expect: {outcome: ok}\n");
   EXPECT_EQ(file.errors, 0) << (file.errors > 0 ? render(file, file.diagnostics.front()) : "");
-  if (file.errors > 0) return {};
+  if (file.errors > 0) return run;
   std::string problem;
   Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
   EXPECT_TRUE(report.ok());
-  return report.ok() ? std::move(*report) : Report{};
+  if (report.ok()) run.report = std::move(*report);
+  return run;
 }
 
 const std::string adds_here = "rpc_sync: {to: worker1, function: add, args: [1, 2]}";
@@ -38,7 +46,7 @@ void expect_finding(const Report& report, std::string_view id, int line, std::st
 }
 
 TEST(RpcReports, OfARequestThatWasChangedPointAtTheCallAndNotAtShutdown) {
-  const Report report = rpc_report(adds_here, "faults: [{corrupt: {}, match: {from: 0, to: 1}}]\n");
+  const auto [file, report] = rpc_run(adds_here, "faults: [{corrupt: {}, match: {from: 0, to: 1}}]\n");
   EXPECT_EQ(report.outcome, Outcome::error);
   expect_finding(report, "message-corrupted", 7, "the request of worker0's rpc_sync of add was changed on its way to worker1");
   EXPECT_EQ(report.run.ranks[0].log.error.message, "eof (worker1 has shut down RPC)");
@@ -46,17 +54,17 @@ TEST(RpcReports, OfARequestThatWasChangedPointAtTheCallAndNotAtShutdown) {
 }
 
 TEST(RpcReports, OfAMessageThatWasLostNameRequestOrReply) {
-  expect_finding(rpc_report(adds_here, "faults: [{drop: {}, match: {from: 0, to: 1}}]\n"), "message-lost", 7,
+  expect_finding(rpc_run(adds_here, "faults: [{drop: {}, match: {from: 0, to: 1}}]\n").report, "message-lost", 7,
                  "worker0 (rank 0) waits in rpc_sync of add for worker1, and the request was lost");
-  expect_finding(rpc_report(adds_here, "faults: [{drop: {}, match: {from: 1, to: 0}}]\n"), "message-lost", 7,
+  expect_finding(rpc_run(adds_here, "faults: [{drop: {}, match: {from: 1, to: 0}}]\n").report, "message-lost", 7,
                  "worker0 (rank 0) waits in rpc_sync of add for worker1, and the reply was lost");
 }
 
 // Two calls that worker1 serves at once, and a third when both are over.
 TEST(RpcReports, GiveCallsThatAreServedAtOnceLanesOfTheirOwn) {
   const std::string work = "rpc_async: {to: worker1, function: compute, args: [10ms]}\n    when: {rank: 0}\n    label: ";
-  const Report report = rpc_report(work + "a\n  - " + work + "b\n  - wait_all: {for: [a, b]}\n    when: {rank: 0}\n  - " +
-                                   "rpc_sync: {to: worker1, function: compute, args: [10ms]}");
+  const auto [file, report] = rpc_run(work + "a\n  - " + work + "b\n  - wait_all: {for: [a, b]}\n    when: {rank: 0}\n  - " +
+                                      "rpc_sync: {to: worker1, function: compute, args: [10ms]}");
   EXPECT_EQ(report.outcome, Outcome::ok);
   const std::vector<RankRow> rows = rank_rows(report, 16);
   const std::string picture = timeline_svg(report, rows, timeline_events(report), false).svg;
@@ -69,14 +77,14 @@ TEST(RpcReports, GiveCallsThatAreServedAtOnceLanesOfTheirOwn) {
 }
 
 TEST(RpcReports, KeepTheTextOfWhatTheFunctionRaised) {
-  const Report report = rpc_report("rpc_sync: {to: worker1, function: fail, args: [boom]}");
+  const auto [file, report] = rpc_run("rpc_sync: {to: worker1, function: fail, args: [boom]}");
   EXPECT_EQ(report.run.ranks[0].log.error.code, Code::program_raised);
   EXPECT_EQ(report.run.ranks[0].log.error.message, "ValueError: On WorkerInfo(id=1, name=worker1):\nValueError('boom')");
 }
 
 // What a file cannot know before it runs.
 TEST(RpcReports, OfTypesThatOnlyTheCalleeSeesComeFromTheCallee) {
-  const Report report = rpc_report(
+  const auto [file, report] = rpc_run(
       "remote: {to: worker1, function: Counter, args: [1]}\n    label: c\n    when: {rank: 0}\n"
       "  - rpc_sync: {to: worker1, function: forward, args: [{rref: c}, {tensor: [1]}]}");
   EXPECT_EQ(report.run.ranks[0].log.error.code, Code::program_raised);
