@@ -53,6 +53,12 @@ TEST(RpcReports, OfARequestThatWasChangedPointAtTheCallAndNotAtShutdown) {
   for (const RankResult& rank : report.run.ranks) EXPECT_EQ(rank.log.end, RankEnd::raised) << "nobody hangs";
 }
 
+TEST(RpcReports, OfAChangedMessageOfShutdownPointAtShutdownAndSpeakOfNoReduction) {
+  const auto [file, report] = rpc_run(adds_here, "faults: [{corrupt: {}, match: {from: 0, to: 1, nth: 2}}]\n");
+  expect_finding(report, "message-corrupted", 9, "a message from rank 0 to rank 1 was changed on its way, and worker1 could not read it");
+  EXPECT_EQ(report.diagnosis()->why.find("reduction"), std::string::npos) << report.diagnosis()->why;
+}
+
 TEST(RpcReports, OfAMessageThatWasLostNameRequestOrReply) {
   expect_finding(rpc_run(adds_here, "faults: [{drop: {}, match: {from: 0, to: 1}}]\n").report, "message-lost", 7,
                  "worker0 (rank 0) waits in rpc_sync of add for worker1, and the request was lost");

@@ -12,6 +12,13 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
+std::string closes_the_connection(std::string_view reader) {
+  return fmt::format(
+      "{} could not read the message and closed the connection, because nothing behind it can be trusted. Calls between the "
+      "two workers end with `eof`, and shutdown cannot be graceful any more.",
+      reader);
+}
+
 // What a changed message of a remote call does: its receiver cannot trust the connection any more.
 void explain_remote_call(Diagnosis& d, const Report& report, Rank to, const RemoteCall& remote) {
   const Call& call = *remote.call;
@@ -20,12 +27,18 @@ void explain_remote_call(Diagnosis& d, const Report& report, Rank to, const Remo
   d.evidence.push_back(evidence_of(remote.caller, call, fmt::format("{} was under way", call.name)));
   d.headline = fmt::format("the {} of {}'s {} of {} was changed on its way to {} (rank {})", message, asks, call.name,
                            call.details->rpc.function, reader, to);
-  d.why = fmt::format(
-      "{} could not read the message and closed the connection, because nothing behind it can be trusted. Calls between the "
-      "two workers end with `eof`, and shutdown cannot be graceful any more.",
-      reader);
+  d.why = closes_the_connection(reader);
   d.spans.clear();
   add_span(d, report, call.site.line, call.site.column, fmt::format("the call whose {} was changed", message), true);
+}
+
+// A message that the agents of two workers exchange for themselves, as in shutdown.
+void explain_agents(Diagnosis& d, const Report& report, Rank from, Rank to, const RankLog& log) {
+  d.headline = fmt::format("a message from rank {} to rank {} was changed on its way, and {} could not read it", from, to,
+                           worker_name_of(report.run, to));
+  d.why = closes_the_connection(worker_name_of(report.run, to));
+  d.spans.clear();
+  add_span(d, report, log.error_site.line, log.error_site.column, "the message was read in this call", true);
 }
 
 }  // namespace
@@ -68,6 +81,8 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
   d.inevitable = fmt::format("since {}: the message was changed", to_string(change->at));
   if (const RemoteCall remote = remote_call_between(report, from, to, change->at); remote.call != nullptr)
     explain_remote_call(d, report, to, remote);
+  else if (!log.calls.empty() && log.calls.back().layer == Layer::rpc)
+    explain_agents(d, report, from, to, log);
   return d;
 }
 
