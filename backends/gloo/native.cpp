@@ -85,8 +85,9 @@ void all_reduce(const ContextPtr& context, const Collective& call) {
 
 void reduce_to_root(const ContextPtr& context, const Collective& call) {
   const bool root = context->rank == call.root;
-  std::vector<std::byte> copy(root ? 0 : static_cast<std::size_t>(call.input.bytes()));
-  const MutableView out = root ? call.output : MutableView{copy.data(), call.dtype, call.count};
+  const bool has_output = root || (call.output.data != nullptr && call.output.count == call.count);  // Gloo's partial sums go there
+  std::vector<std::byte> copy(has_output ? 0 : static_cast<std::size_t>(call.input.bytes()));
+  const MutableView out = has_output ? call.output : MutableView{copy.data(), call.dtype, call.count};
   contribute(call, context->size, out);
   ::gloo::ReduceOptions options(context);
   set_common(options, call);

@@ -19,7 +19,7 @@ std::vector<Algorithm> rows_of_families() {
       for (const AlgorithmFamily family : algorithm_families())
         for (const AlgorithmRow& r : family())
           if (r.automatic == automatic && r.kinds.has(collective.kind))
-            all.push_back({collective.kind, r.name, r.plan, r.scratch, r.closed_form, r.formula});
+            all.push_back({collective.kind, r.name, r.plan, r.scratch, r.closed_form, r.formula, nullptr, r.leaves_scratch});
   return all;
 }
 

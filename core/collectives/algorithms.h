@@ -47,6 +47,7 @@ struct Algorithm {
                                                        // and root; null: not known
   std::string_view formula = {};                       // for people: alpha, beta, gamma
   const PlanRounds* rounds = nullptr;                  // instead of plan and scratch; outlives the row
+  bool leaves_scratch = false;  // of a reduce: ranks other than the root find their scratch in an output that they pass
 
   bool has_plan() const { return plan != nullptr || rounds != nullptr; }
   // What the row's own functions throw comes out of them as a value: a plan that throws it when it is begun, a scratch of

@@ -153,6 +153,7 @@ PlanRun::Next PlanRun::step() {
   }
   if (!*more) {
     if (divides_at_end_ && real_ && call_.output.data != nullptr) divide(call_.output, size_);
+    leave_scratch();
     finish({});
     return Next::over;
   }
@@ -214,6 +215,13 @@ void PlanRun::copy_slice(const Step& s) {
   if (s.from.buffer == BufferId::input && factor_ != 1.0 && !divides_at_end_)
     return scale({to, call_.dtype, s.slice.count}, {from, call_.dtype, s.slice.count}, factor_);
   if (to != from && s.slice.count > 0) std::memmove(to, from, bytes(s.slice.count));
+}
+
+// The output of a rank that is not the root, which has one where its caller passed a whole one.
+void PlanRun::leave_scratch() {
+  const MutableView& out = call_.output;
+  if (!room_.algorithm->leaves_scratch || room_.rank == call_.root || out.data == nullptr || out.count != call_.count) return;
+  std::memcpy(out.data, scratch_.data(), std::min(scratch_.size(), bytes(out.count)));
 }
 
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done) {

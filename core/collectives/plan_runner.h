@@ -3,7 +3,7 @@
 //   start     never blocks; `done` is called once, perhaps before start returns, with the first error or ok
 //   memory    one received-but-not-combined buffer per receive_reduce of a round, and the algorithm's scratch; both end
 //             with the run. The call's input and output must stay alive until `done`.
-//   input     is never written. avg and premul_sum scale it while it is copied; avg of integers divides the sum instead
+//   input     is never written, unless it is the output as well. avg and premul_sum scale it while it is copied; avg of integers divides the sum instead
 //   errors    the transport's; invalid_argument when a round of the plan leaves its buffers or its group (plan_room.h), before
 //             anything of the round is posted; limit_exceeded when there is no memory for its scratch
 //   cost      no fiber, no thread: what the transport calls back on
@@ -64,6 +64,7 @@ class PlanRun {
   void add_message(const Step& step, std::size_t& staged);
   std::int64_t local_steps();
   void copy_slice(const Step& s);
+  void leave_scratch();
   void finish(const Status& status);
 
   // What every round needs stands together.

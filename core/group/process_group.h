@@ -61,6 +61,7 @@ class ProcessGroup {
 
   Result<WorkPtr> broadcast(MutableView data, Rank root, CallOptions options = {});
   Result<WorkPtr> all_reduce(MutableView data, ReduceOp op, CallOptions options = {});
+  // A rank other than the root may pass an output too, as PyTorch's tensor is both: Gloo leaves partial sums there, NCCL and MPI nothing.
   Result<WorkPtr> reduce(ConstView input, MutableView output, ReduceOp op, Rank root, CallOptions options = {});
   Result<WorkPtr> all_gather(ConstView input, MutableView output, CallOptions options = {});
   Result<WorkPtr> gather(ConstView input, MutableView output, Rank root, CallOptions options = {});

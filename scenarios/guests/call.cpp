@@ -23,7 +23,9 @@ Error invalid(const Request& request, std::string why) {
 }
 
 // One buffer for both: what the rank gives is what it gets.
-bool in_place(CollectiveKind kind) { return kind == CollectiveKind::all_reduce || kind == CollectiveKind::broadcast; }
+bool in_place(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+}
 
 // More than any tensor of a script's that is sent through a frame of a gigabyte, and little enough that no size overflows.
 constexpr std::int64_t most_call_elements = std::int64_t{1} << 32, most_moved = std::int64_t{1} << 36;
@@ -95,7 +97,8 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size, std::shared_ptr
   call.user_tag = static_cast<Tag>(request.tag);
   PDSIM_TRY(set_splits(request, size, call));
   const auto element = static_cast<std::int64_t>(size_of(call.dtype));
-  const std::int64_t in = input_elements(call, rank, size), out = output_elements(call, rank, size);
+  const std::int64_t in = input_elements(call, rank, size);
+  const std::int64_t out = call.kind == CollectiveKind::reduce ? in : output_elements(call, rank, size);
   if (in > most_moved / element || out > most_moved / element)
     return invalid(request, fmt::format("{} elements; a call moves at most {}", std::max(in, out), to_string(Bytes{most_moved})));
   const bool one_buffer = in_place(call.kind);

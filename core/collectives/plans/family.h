@@ -26,6 +26,7 @@ struct AlgorithmRow {
   PlanCost (*closed_form)(const PlanArgs&) = nullptr;
   std::string_view formula{};
   bool automatic = false;  // what `auto` takes; one row of each collective
+  bool leaves_scratch = false;  // as in Algorithm
 };
 using AlgorithmRows = std::span<const AlgorithmRow>;
 using AlgorithmFamily = AlgorithmRows (*)();

@@ -44,7 +44,9 @@ Plan gloo_ring_all_reduce(PlanArgs a) {
     co_yield round(send(ring.to(), ring.chunk(a.rank + k)), receive(ring.from(), ring.chunk(a.rank + k + 1)));
 }
 
-// Its reduce: the same reduce-scatter, then one round of chunks to the root.
+// Its reduce: the same reduce-scatter, then one round of chunks to the root. PyTorch reduces in the tensor itself on every rank, so
+// what is in the scratch at the end is what the others' tensors hold: the partial sums.
+//   source  gloo/reduce.cc; AsyncReduceWork in torch/csrc/distributed/c10d/ProcessGroupGloo.cpp
 Plan ring_gather_reduce(PlanArgs a) {
   const DownRing ring{a, a.rank == a.root ? BufferId::output : BufferId::scratch};
   co_yield round(copy({0, a.count, ring.buffer}, {0, a.count, BufferId::input}));
@@ -113,7 +115,8 @@ AlgorithmRows gloo() {
                    .plan = ring_gather_reduce,
                    .scratch = one_vector,
                    .closed_form = cost_of_ring_gather,
-                   .formula = "2(p-1) alpha + 2n(p-1)/p beta + n(p-1)/p gamma"},
+                   .formula = "2(p-1) alpha + 2n(p-1)/p beta + n(p-1)/p gamma",
+                   .leaves_scratch = true},
       AlgorithmRow{.kinds = {K::broadcast},
                    .name = "gloo_tree",
                    .plan = gloo_tree_broadcast,

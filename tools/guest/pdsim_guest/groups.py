@@ -13,7 +13,7 @@ from .memory import Landing, dtype_name, packed, view
 from .works import GuestWork
 
 Tensors = Sequence[torch.Tensor]
-_in_place = ("all_reduce", "broadcast")  # what the rank gives is what it gets
+_in_place = ("all_reduce", "broadcast", "reduce")  # what the rank gives is what it gets
 _reduce_names = ["SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM"]
 
 
@@ -141,9 +141,8 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
 
     def reduce(self, tensors: Tensors, opts: Any = None) -> GuestWork:
         tensor, root = _one(tensors), opts.rootRank
-        out = [tensor] if root == self._rank else []
         op = reduce_name(opts.reduceOp)
-        return self._start("reduce", [tensor], out, tensor, tensor.numel(), opts, root=root, reduce=op)
+        return self._start("reduce", [tensor], [tensor], tensor, tensor.numel(), opts, root=root, reduce=op)
 
     def allgather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> GuestWork:
         tensor, parts = _one(inputs), outputs[0]
