@@ -96,7 +96,7 @@ struct WorldSpec {
   // Ends of the network (see Topology).
   int ends() const { return two_level ? nodes : ranks(); }
   int end_of(int rank) const { return two_level ? node_of(rank) : rank; }
-  // Nothing about a message but latency, bandwidth and header, between ranks that are all alike.
+  // Nothing about a message but latency, bandwidth and header, between ranks that are all equal.
   bool is_uniform() const {
     const auto plain = [](const Link& l) { return !l.first_byte_free && l.overhead.ps == 0 && l.tick.ps == 0; };
     return topology.kind == Topology::Kind::crossbar && speeds.empty() && plain(intra) && plain(inter);

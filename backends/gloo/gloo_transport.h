@@ -4,7 +4,7 @@
 //   order     all receives are posted first, then the sends; one buffer per message, kept until its operation has ended
 //   self      a message to oneself is copied: Gloo would crash
 //   sizes     a receive shorter than its message costs the process (Gloo aborts it); a longer one completes
-//   failure   closes the connections of the context: a buffer with a posted receive would wedge its pair for ever
+//   failure   closes the connections of the context: a buffer with a posted receive would wedge its pair forever
 #pragma once
 
 #include "core/runtime/transport.h"

@@ -1,4 +1,4 @@
-// Gloo's context, whose waits end when the connection breaks that they wait for. Gloo itself (2022 to 2025) tells a broken connection
+// Gloo's context, whose waits end when the connection breaks that they wait for. Gloo itself (2022 to 2025) reports a broken connection
 // to the messages that have not begun; a send that lies in its queue, and a receive of which a part has come, it forgets.
 //
 //   how      one thread per context waits for a message that nobody sends; a connection that breaks ends that wait at once

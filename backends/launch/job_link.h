@@ -43,7 +43,7 @@ Result<JobHello> job_hello_of(std::string_view text);
 // Why a process with that secret is refused, as both sides report it; empty when the secrets agree.
 std::string secret_problem(const JobPlace& place, const JobHello& hello);
 
-// Exit statuses of a rank that never came to run.
+// Exit statuses of a rank that never started to run.
 constexpr int exit_refused = 2, exit_missing = 3, exit_failed = 4;
 
 // The last word of a job: the exit status of all ranks, whether processes are to be killed, and why (may be empty).

@@ -3,7 +3,7 @@
 //   torchrun  RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; so also `pdsim launch`. These win. Where torchrun's own store sits on
 //             MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE=True), rank 0 listens on one of the sixteen ports behind it
 //   mpirun    OMPI_COMM_WORLD_RANK, _SIZE and _LOCAL_SIZE; other MPIs' PMI_RANK and PMI_SIZE
-//   srun      SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS; not the batch script itself, which is no step, and not a step of
+//   srun      SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS; not the batch script itself, which is not a step, nor a step of
 //             one task, which is somebody's shell
 //   where     rank 0 listens: at MASTER_ADDR and MASTER_PORT. Without them, for a job of mpirun or srun on one machine, at a
 //             name in that machine's memory which is made of the job's own name; of srun on several, on the first machine of
@@ -29,7 +29,7 @@ struct JobPlace {
   int port = 0;                                        // the first that rank 0 may listen on
   int ports = 1;                                       // and how many
   std::string source = "MASTER_ADDR and MASTER_PORT";  // what names host and port
-  std::string name;                                    // tells this job from others
+  std::string name;                                    // identifies this job
   bool is_mpi = false;                                 // an mpirun has started it, directly or through another program
   Secret secret{};                                     // the same on all ranks, or none on all; for the caller to say
   std::string version;  // of pdsim, which is the same on all ranks; for the caller to say

@@ -5,7 +5,7 @@
 //   join      waits in the store until every member is there (store_timeout), then they make the communicators together
 //   start     `auto` and `native` take MPI's own nonblocking operation, which it has for every collective; any other name is a
 //             plan, over MPI's point-to-point messages. Several may run at once
-//   timeout   MPI has none: its own operations, sends and receives wait for ever, and the launcher notices the hang. Plans and
+//   timeout   MPI has none: its own operations, sends and receives wait forever, and the launcher notices the hang. Plans and
 //             the member's transport keep theirs. A receive can be withdrawn; when anything else is left undone, this process
 //             makes no MPI call any more, so that no late message is written into memory that was given back
 //   abort     likewise: MPI cannot cancel what it has begun

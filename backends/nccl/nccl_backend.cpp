@@ -103,7 +103,7 @@ class NcclBackend final : public Backend {
     return fmt::format("nccl {}", (*joins - 1) / options.size);
   }
 
-  // In a join's i-th communicator, when every rank is there: NCCL itself would wait for ever.
+  // In a join's i-th communicator, when every rank is there: NCCL itself would wait forever.
   Result<NcclSlot> take_slot(Store& store, const JoinOptions& options, const std::string& join, int i,
                              Time timeout) const {
     Result<ncclUniqueId> id =

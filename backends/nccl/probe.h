@@ -14,7 +14,7 @@ struct NcclFacts {
   std::string not_loaded;      // why libnccl could not be loaded; empty: it was
   int nccl_version = 0;        // as NCCL writes it: 22809
   int runtime_version = 0;     // as CUDA writes it: 13000
-  int driver_version = 0;      // the newest runtime that the driver serves; 0: there is no driver
+  int driver_version = 0;      // the newest runtime that the driver serves; 0 without a driver
   int devices = 0;             // 0: none, or not to be had
   std::string device_error;    // what the runtime said when it was asked for them
   int ranks_here = 0;          // on this machine; 0: not known yet

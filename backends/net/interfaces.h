@@ -19,7 +19,7 @@ std::vector<std::string> names_in(std::string_view list);
 // Source: NCCL's user guide, environment variables.
 bool nccl_takes_interface(std::string_view list, std::string_view name);
 
-// unavailable: `variable` names `wanted`, which this machine has not; says what it has.
+// unavailable: `variable` names `wanted`, which this machine does not have; lists what it has.
 Error no_such_interface(std::string_view variable, std::string_view wanted);
 
 }  // namespace pdsim

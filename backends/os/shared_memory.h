@@ -24,7 +24,7 @@ class SharedMemory {
   static Result<SharedMemory> at(const std::string& path, std::size_t bytes);
   // The same for reading only, as it is. Errors: io_error.
   static Result<SharedMemory> look_at(const std::string& path);
-  // The rank's side: takes what it inherited, and may write. unavailable when the descriptor is no such memory.
+  // The rank's side: takes what it inherited, and may write. unavailable when the descriptor is not such memory.
   static Result<SharedMemory> open(Descriptor inherited);
   ~SharedMemory();
   SharedMemory(SharedMemory&& o) noexcept;

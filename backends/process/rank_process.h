@@ -57,7 +57,7 @@ class RankProcess final : public WatchedRank {
   void set_observer(std::function<void(const Frame&)> observer) { observer_ = std::move(observer); }
   // The same process begins the next part.
   void start_again(const RankStart& word);
-  void dismiss() { socket_.reset(); }  // there is no next part
+  void dismiss() { socket_.reset(); }  // when no further part follows
   // Its record ring, as it is now.
   std::span<const std::byte> memory() const { return memory_.bytes(); }
 

@@ -1,6 +1,6 @@
 // Slots: how the processes of a library that has a launcher of its own (MPI's mpirun) become processes of ours.
 //
-//   why    such a library tells a process who it is through the environment that its launcher gives it. So the launcher starts
+//   why    such a library gives a process its rank through the environment that its launcher gives it. So the launcher starts
 //          a keeper per rank, which hands that environment over and then waits; the rank itself is started by us, so that
 //          it is watched, asked, killed and reaped like the ranks of every other world
 //   end    the destructor dismisses the keepers and the library's launcher, and removes their files

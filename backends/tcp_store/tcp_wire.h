@@ -74,7 +74,7 @@ std::string encode(const Result<Response>& response);
 // The size of the frame at the front, without its length; nullopt while the length is not all there.
 std::optional<std::size_t> frame_size(std::string_view bytes);
 
-// From a frame without its length; nullopt when it is no such thing.
+// From a frame without its length; nullopt when it is not one.
 std::optional<Request> decode_request(std::string_view frame);
 std::optional<Result<Response>> decode_response(std::string_view frame);
 

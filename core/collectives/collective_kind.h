@@ -64,7 +64,7 @@ struct CollectiveRow {
   std::string_view name;
   CollectiveShape shape{};
   NativeNames native{};
-  std::array<std::string_view, 3> torch{};  // functions of PyTorch that come to this call, besides one of the same name
+  std::array<std::string_view, 3> torch{};  // functions of PyTorch that make this call, besides one of the same name
   bool composed = false;                    // pdsim makes it of messages itself; no algorithm, no native call
 
   // These follow from the others; with_what_follows() fills them in.

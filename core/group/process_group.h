@@ -83,7 +83,7 @@ class ProcessGroup {
   Result<WorkPtr> exscan(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
   Result<WorkPtr> barrier(CallOptions options = {});
   Result<WorkPtr> send(ConstView data, Rank to, Tag tag, CallOptions options = {});
-  // `from` may be any_source; Work::source tells who it was.
+  // `from` may be any_source; Work::source names the sender.
   Result<WorkPtr> recv(MutableView data, Rank from, Tag tag, CallOptions options = {});
   // All at once, as batch_isend_irecv: a bad one refuses the whole list before anything is started.
   struct Message {

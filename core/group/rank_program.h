@@ -28,7 +28,7 @@ struct RankEnvironment {
   Rendezvous& rendezvous;
   Files& files;
   FlightRecorder& recorder;
-  // Faults that sit at points of the program: called before each operation; may sleep, hang for ever, or not return
+  // Faults that sit at points of the program: called before each operation; may sleep, hang forever, or not return
   // (crash).
   std::function<void(int step, std::string_view operation)> reach;
   // The rank's GPU, where the program runs ahead of it; null: everything waits for the program and it for everything.

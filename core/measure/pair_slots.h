@@ -18,7 +18,7 @@ struct RankPair {
   bool operator==(const RankPair&) const = default;
 };
 
-// `nodes`: by rank, what tells its node from others. Every pair is in one slot.
+// `nodes`: by rank, a text that identifies its node. Every pair is in one slot.
 std::vector<std::vector<RankPair>> pair_slots(std::span<const std::int64_t> nodes);
 
 // How many pairs come before (a, b) in the order of a and then b, in a world of `size` ranks.

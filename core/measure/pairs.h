@@ -47,7 +47,7 @@ struct PairTimes {
 // `request` must outlive the program. Its times are in the values it ends with; pair_times() reads them.
 RankProgram pair_program(const PairRequest& request);
 
-// By rank, what tells its node from others; empty where the ranks did not get to say.
+// By rank, a text that identifies its node; empty where the ranks ended before they said it.
 std::vector<std::int64_t> pair_nodes(const std::vector<RankResult>& ranks);
 
 // By rank, the name of its host; empty where the ranks did not get to say.

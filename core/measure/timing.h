@@ -58,7 +58,7 @@ struct TimedRound {
   Time of_rank_0{}, of_fastest{}, of_slowest{};  // of one call on these ranks; not beside raw calls
 };
 
-// Of messages of all calls of a request with one count, those of the timed calls: all its calls send as many.
+// Of messages of all calls of a request with one count, those of the timed calls: all its calls send the same number.
 std::int64_t timed_messages(const TimingRequest& request, std::int64_t messages);
 
 // `request` must outlive the program. Its times are in the values it ends with; timed_rounds() reads them.

@@ -44,7 +44,7 @@ Tensor timed(const Tensor& t, Time backward, const std::function<void(Time)>& cl
 // A node that is asked for its backward after its release.
 Error freed_twice(const std::string& node);
 
-// For layers: saves `t` and tells the watcher.
+// For layers: saves `t` and notifies the watcher.
 SavedTensor save(const Tensor& t, const std::string& layer, const TensorWatcher& watch);
 Status check_width(const std::string& layer, const Tensor& input, std::int64_t width);
 

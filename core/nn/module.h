@@ -22,7 +22,7 @@
 //             times are those of so many rows, and an input of others costs its share
 //   devices   a layer computes on its device; between layers of two devices the activation is copied, and its gradient back,
 //             for as long as the copier says. The input is on device 0, or comes from the host to wherever it is wanted
-//   dtypes    a layer may have its own; what it takes is cast to it, and the gradient back
+//   dtypes    a layer may have its own; its input is cast to it, and the gradient is cast back
 //   recompute layers that PyTorch's reentrant checkpoint() runs: forward keeps their input only, and backward runs them
 //             again, with a backward of its own for each. No gradient reaches them where their input needs none
 //   order     parameters() and buffers() in definition order of the layers, each layer's own in the order above
@@ -144,7 +144,7 @@ class Module {
   // A part of that forward: these layers, one after another. For wrappers that do something in between.
   Result<Tensor> forward_through(std::span<const std::string> layers, const Tensor& input, ForwardMode mode,
                                  const TensorWatcher& watch = {});
-  // The path's layers in their order, of the default path for ""; null: there is no such path.
+  // The path's layers in their order, of the default path for ""; null when the path does not exist.
   const PathSpec* path_named(std::string_view path) const;
   // A module whose parameters are differentiable copies of these: a gradient of the copy is one of the original. Its
   // buffers are this one's, where it keeps them, or copies.

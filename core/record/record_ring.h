@@ -66,7 +66,7 @@ struct RingRecord {
   LeftOut left_out;       // calls and notes that cannot be (core/record/record_check.h)
   std::optional<RingEnd> end;
 };
-// Grows with everything that is written, for who watches whether a rank gets on; 0: there is no ring. Cost: one word of each slot.
+// Grows with everything that is written, for who watches whether a rank gets on; 0 without a ring. Cost: one word of each slot.
 std::uint64_t ring_progress(std::span<const std::byte> memory);
 
 // input_invalid when the memory holds no ring (the process did not come that far), one of another version, or one whose header

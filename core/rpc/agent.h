@@ -2,7 +2,7 @@
 //
 //   order      messages of one pair arrive in order; the calls that they ask for run on server threads, so they end in any order
 //   limits     a request is over after its timeout, whatever happens to it at the callee, which goes on
-//   servers    take requests and replies alike, as PyTorch's do: where all of them wait for replies, no reply is taken
+//   servers    take both requests and replies, as PyTorch's do: where all of them wait for replies, no reply is taken
 //   threads    those of one rank (core/runtime/runtime.h)
 #pragma once
 

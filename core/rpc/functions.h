@@ -118,7 +118,7 @@ struct RpcSignature<R (C::*)(A...)> : RpcSignature<R (*)(A...)> {};
 
 class RpcFunctions {
  public:
-  // `signature` names the function and its parameters, the Rpc& left out; as many as `f` has (a bug otherwise).
+  // `signature` names the function and its parameters, the Rpc& left out; the same number as `f` has (a bug otherwise).
   template <class F>
   RpcFunctions& add(std::string_view signature, F f) {
     using Arguments = typename RpcSignature<F>::Arguments;

@@ -2,7 +2,7 @@
 //
 //   wait       parks the caller until the result is there; after the call's time limit it marks the future with a timeout, and what
 //              arrives later is dropped
-//   then       another future, with what `f` makes of this one once it is over; `f` runs on a server thread, or at once.
+//   then       another future, with the result of `f` of this one once it is over; `f` runs on a server thread, or at once.
 //              A limit is noticed by those that wait: for this future or for one that was made from it
 //   record     a wait() that parks is a call of the flight record, where the future is of a request; await() is not, for a call
 //              that is recorded itself

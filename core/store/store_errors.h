@@ -1,4 +1,4 @@
-// The errors that every kind of store words alike.
+// Errors that every kind of store words in the same way.
 #pragma once
 
 #include "core/base/quantity.h"

@@ -4,7 +4,7 @@
 //             Nor is another world (backend, links, debug level), but of findings that it is the cure of
 //   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
 //             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper.
-//             Of real worlds only the collectives are told: one run's times there are mostly noise
+//             Of real worlds only the collectives are reported: one run's times there are mostly noise
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

@@ -24,7 +24,7 @@ const RankError& first_cause(const std::vector<RankError>& errors);
 std::vector<RankError> errors_of(const RunRecord& run);
 Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors);
 
-// The moment that counts for who is blocked: the deadlock, else the end of the record.
+// The moment at which ranks count as blocked: the deadlock, else the end of the record.
 Time moment_of(const RunRecord& run);
 
 }  // namespace pdsim::scenarios

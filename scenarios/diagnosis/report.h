@@ -1,4 +1,4 @@
-// Report: everything that is told about one variant, as a value. Text, JSON, HTML and trace writers render it; they
+// Report: everything that is reported about one variant, as a value. Text, JSON, HTML and trace writers render it; they
 // decide nothing.
 #pragma once
 
@@ -37,7 +37,7 @@ struct BlockedRank {
   SharedValue<std::vector<Rank>> waits_for;
   std::size_t unlisted = 0;  // more that it waits for
   bool any = false;  // one of waits_for is enough (receive from any source, a store key); else all of them
-  std::string why;   // why they do not come: "which has not called it"
+  std::string why;   // why they do not arrive: "which has not called it"
   Time since{};
   std::int64_t call = -1;  // id in the rank's log
 

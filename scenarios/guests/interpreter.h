@@ -8,7 +8,7 @@
 namespace pdsim::scenarios::guests {
 
 struct Interpreter {
-  std::string path;    // as it calls itself; empty: `program` is no Python, or does not answer within some seconds
+  std::string path;    // as it calls itself; empty: `program` is not a Python, or does not answer within some seconds
   std::string python;  // 3.11.2
   std::string torch;   // 1.13.0; empty: it has none
 };

@@ -3,7 +3,7 @@
 //   ranks    processes as those of `pdsim launch` (launch.h), with PDSIM_GUEST and PDSIM_GUEST_SLOT in their environment and the Python
 //            package of guests first in PYTHONPATH
 //   order    a caller waits for one rank's next request, as virtual time has it; meanwhile the others compute, print and queue
-//   silent   a rank that asks for nothing for `patience` of real time is told so, with its Python stack where it has one
+//   silent   a rank that asks for nothing for `patience` of real time is reported, with its Python stack where it has one
 //   end      the destructor ends all processes and what they have started; it shows what they had printed
 //   threads  one; below a guard (guarded.h)
 #pragma once
@@ -37,7 +37,7 @@ struct JobOptions {
   bool silent = false;         // it is not shown at all
 };
 
-// What the first rank says that comes to init_process_group.
+// What the first rank to reach init_process_group says.
 struct Introduction {
   std::string backend, version;
   int ranks = 1;

@@ -19,7 +19,7 @@ struct GuestRun {
   sim::WorldSpec world;                     // with the backend and the version that the script has
   std::vector<std::optional<Ended>> ended;  // how each process ended
   std::optional<Time> timeout;               // of the default group, as the script has it
-  bool introduced = false;                  // some rank came to init_process_group
+  bool introduced = false;                  // some rank reached init_process_group
   std::string library;                      // on which the script ran for real; empty: it was simulated
   std::vector<std::string> remarks;         // for people, on what the diagnosis does not tell
   std::vector<GroupDescriptions> described_otherwise;  // groups with one name on record, which some ranks call otherwise

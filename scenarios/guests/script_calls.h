@@ -1,4 +1,4 @@
-// What a guest only tells, as calls and notes of a flight record: the functions of the program that it enters and leaves, and what
+// What a guest only reports, as calls and notes of a flight record: the functions of the program that it enters and leaves, and what
 // DistributedDataParallel does.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace pdsim::scenarios::guests {
 class ScriptCalls {
  public:
   explicit ScriptCalls(FlightRecorder& recorder) : recorder_(recorder) {}
-  // A request that expects no answer, at the recorder's present site. A `leave` whose `enter` was not told is ignored.
+  // A request that expects no answer, at the recorder's present site. A `leave` whose `enter` was not reported is ignored.
   void take(const Request& request);
   // The exception that ended the script, where one did.
   const std::optional<Request>& raised() const { return raised_; }

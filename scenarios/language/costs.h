@@ -1,6 +1,6 @@
 // What a rank's own work costs in the simulated world. Toy layers take no time worth measuring, so these stand for a small
-// model on an accelerator: big enough beside microseconds of latency that forward, backward and communication can be told
-// apart on a timeline, in the usual proportion of one to two. Real worlds take the time that they take.
+// model on an accelerator: big enough beside microseconds of latency that forward, backward and communication can be distinguished
+// on a timeline, in the usual proportion of one to two. Real worlds take the time that they take.
 #pragma once
 
 #include "core/base/quantity.h"

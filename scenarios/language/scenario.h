@@ -289,7 +289,7 @@ struct StandsFor {
 
 struct Scenario {
   std::string file;                         // as given by the user
-  std::shared_ptr<const std::string> text;  // of the file, for all its variants; null: there is no file
+  std::shared_ptr<const std::string> text;  // of the file, for all its variants; null without a file
   std::string name;
   std::string summary;
   Pitfall pitfall;

@@ -29,7 +29,7 @@ struct Widths {
 // Of a path; one column where no layer of it has a width.
 Widths widths_of(const nn::Module& module, const std::string& path);
 
-// What a rank draws from the data set in the epoch of a step. An epoch has as many steps as its indices fill batches.
+// What a rank draws from the data set in the epoch of a step. An epoch has one step for each batch that its indices fill.
 struct Drawn {
   std::int64_t epoch = 0;
   std::int64_t first_row = 0;  // of the step within the epoch

@@ -67,7 +67,7 @@ Status rpc_shutdown(Session& s, const Operation& op);
 struct Identity {
   Rank rank = 0;
   std::vector<Rank> members;  // of its job, as ranks of the scenario's world, by what they say
-  std::string group;          // what tells its job apart from others
+  std::string group;          // identifies its job
 };
 // Whether the file's init speaks of ranks or ports.
 bool tells_identity(const Scenario& scenario);
@@ -85,7 +85,7 @@ OperationFunction function_of(std::string_view name);
 // clip_grad_norm of these parameters, with these options; the norm of before.
 Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters);
 
-// The same options for who computes norms of its own.
+// The same options for callers that compute norms of their own.
 nn::ClipOptions clip_options(const ClipOptions& clip);
 
 // The groups of the mesh, by dimension; nothing where the file has none. Every rank calls it, after the world's group is made.
@@ -110,7 +110,7 @@ void pass_time(Session& s, Time time);
 // What the file says about DDP, with the rules of its profile.
 DdpOptions ddp_options(const Scenario& scenario);
 
-// Makes the model if there is none yet: with DDP from this rank's own stream, for DDP must make them alike; without from
+// Makes the model if there is none yet: with DDP from this rank's own stream, for DDP must make them equal; without from
 // rank 0's.
 Status make_model(Session& s, const Operation& op);
 

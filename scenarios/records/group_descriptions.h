@@ -1,4 +1,4 @@
-// Groups that some ranks describe in other words than others, as meshes whose dimensions have other names there. PyTorch tells groups apart
+// Groups that some ranks describe in other words than others, as meshes whose dimensions have other names there. PyTorch distinguishes groups
 // by the last word of what pdsim calls them ("mesh_rows 1"), a count or a hash that is the same on all ranks.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace pdsim::scenarios {
 
-// What tells the group apart: "1" of "mesh_rows 1".
+// The part that identifies the group: "1" of "mesh_rows 1".
 std::string_view identity_of_group(std::string_view name);
 
 struct GroupDescriptions {

@@ -42,7 +42,7 @@ struct RankState {
 };
 RankState state_at(const RankLog& log, Time moment);
 
-// Whether the record tells what the program did between its collectives and messages. Dumps of PyTorch do not.
+// Whether the record says what the program did between its collectives and messages. Dumps of PyTorch do not.
 bool has_program_calls(const RankLog& log);
 // Of a record that does not, for a rank that is in no call: "was outside any collective, after all_reduce #3 of group dp". Else
 // empty.
@@ -57,7 +57,7 @@ const Call* failed_operation(const RankLog& log, Code code);
 // The collective with this number, if the rank called it.
 const Call* collective_at(const RankLog& log, std::string_view group, Seq seq);
 
-// Whether the rank called the collective with this number, as far as its record tells: the call is listed, or a later one of the group is
+// Whether the rank called the collective with this number, as far as its record shows: the call is listed, or a later one of the group is
 // and its record has lost earlier ones, or its own account of the group reaches as far.
 bool has_come(const RankLog& log, std::string_view group, Seq seq);
 // The rank's own account of a group; null where the record holds none.

@@ -8,7 +8,7 @@
 
 namespace pdsim::scenarios {
 
-// What a time misses of the range that a file expects; of `near` only where times are those that the file says.
+// How far a time is outside the range that a file expects; of `near` only where times are those that the file says.
 std::vector<Failure> misses(const std::string& what, const Expect::TimeRange& range, Time got, bool exact);
 
 // Adds to `operations` and `failures` what `expect.operations` speaks of. A rank that never ran the operation, or is still in

@@ -1,5 +1,5 @@
-// docs/parity.md: what every variant of the catalog is expected to come to in every world, as the files state it, and why where a
-// world does something else. That it does come to that is tested by running the files (tests/scenario).
+// docs/parity.md: what every variant of the catalog is expected to end with in every world, as the files state it, and why where a
+// world does something else. Running the files tests that it does (tests/scenario).
 #pragma once
 
 #include "scenarios/language/loader.h"

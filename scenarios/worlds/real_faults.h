@@ -2,7 +2,7 @@
 // real network; such a variant is skipped there, with the reason.
 //
 //   crash   the process hands over its record and kills itself with SIGKILL
-//   hang    the rank's thread sleeps for ever
+//   hang    the rank's thread sleeps forever
 //   slow    the rank is held: for `for` times (factor - 1), but at least 100 ms, because real starts are that uneven; without
 //           `for`, 1 ms times (factor - 1) before every operation
 #pragma once

@@ -16,7 +16,7 @@
 
 namespace pdsim::scenarios {
 
-// The runner of gloo, mpi or nccl; available() tells the truth about this build and machine.
+// The runner of gloo, mpi or nccl; available() reports what this build and machine have.
 std::unique_ptr<WorldRunner> real_world(std::string_view name);
 
 // In the rank's process: joins the world behind `channel`, runs what the launcher requests, hands over the record. Where the launcher

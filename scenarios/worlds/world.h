@@ -33,7 +33,7 @@ struct RunOptions {
   std::function<std::int64_t(Random&)> disturb;  // simulated world: sim::RunOptions::disturb, for tests of that comparison
   std::string executable;  // real worlds start themselves again
   std::optional<RankRequest> request;  // real worlds: what ranks run instead of the scenario
-  // Real worlds, `executable` being a program of the caller's own that calls run_rank: its arguments; there is no request then.
+  // Real worlds, `executable` being a program of the caller's own that calls run_rank: its arguments; without a request then.
   std::vector<std::string> rank_command;
   Job* job = nullptr;  // real worlds, where mpirun, srun or torchrun has started this command: its ranks
 };

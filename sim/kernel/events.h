@@ -72,7 +72,7 @@ class Events {
   // A queue that takes more: no other of its time was made after it.
   struct Tail {
     Time at{};
-    std::uint32_t slot = none;  // its last; none: there is no such queue
+    std::uint32_t slot = none;  // its last; none when the queue does not exist
   };
 
   struct Node {

@@ -2,7 +2,7 @@
 // engine and the exchange, which go message by message.
 //
 //   accepts   calls without data, in worlds where messages do not wait for each other, nothing is drawn, no fault is planned and
-//             all ranks are alike (no topology, no speeds, no cost of a message but latency, bandwidth and header)
+//             all ranks are equal (no topology, no speeds, no cost of a message but latency, bandwidth and header)
 //   when      time is about to move: every rank of the group has made the same call by now, waits for it and for nothing else,
 //             and it ends before the next watchdog fires. If not, the exchange gets the calls in the order in which they were made
 //   times     those of the exchange, to the picosecond; a test compares them

@@ -50,7 +50,7 @@ class Exchange {
   bool is_over(Batch batch) const {
     return batch.generation == 0 || batches_[batch.place].generation != batch.generation;
   }
-  // `channel` tells groups apart; `self` is global, the peers of the round are of the group. Once for each batch.
+  // `channel` distinguishes groups; `self` is global, the peers of the round are of the group. Once for each batch.
   void post(int channel, const RankList& ranks, Rank self, std::span<const Message> round, Batch batch);
   // Forgets what the batch still has posted; it will not be completed by messages any more.
   void withdraw(Batch batch);

@@ -24,7 +24,7 @@ struct MessageVerdict {
 
 struct PointVerdict {
   std::optional<FaultKind> fault;  // crash or hang
-  Time hang_for{};                 // max: for ever
+  Time hang_for{};                 // max: forever
 };
 
 class Faults {

@@ -38,7 +38,7 @@ class Reservations {
   Time take_among_many(Time ready, Time duration, Time now);
 
   Busy one_{};                              // for most: nothing after it
-  std::unique_ptr<std::vector<Busy>> all_;  // in order, with gaps between them; null: there is no more than one
+  std::unique_ptr<std::vector<Busy>> all_;  // in order, with gaps between them; null when there is at most one
 };
 
 class Network {
@@ -73,7 +73,7 @@ class Network {
   std::vector<Reservations> links_;                 // of the topology
   std::vector<Route> known_routes_;                 // by sender: its last one
   std::vector<Rate> link_rates_;                    // of the topology
-  // Where all ports are alike: durations of transfers, within a node and between nodes, each in the place of its size.
+  // Where all ports are equal: durations of transfers, within a node and between nodes, each in the place of its size.
   mutable std::array<std::array<Known, 2>, known_sizes> known_{};
 };
 

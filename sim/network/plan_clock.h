@@ -39,7 +39,7 @@ struct PlanTimes {
 struct ClockedPlan {
   const Algorithm* algorithm = nullptr;
   int ranks_per_node = 1;                                   // of the group (PlanArgs)
-  std::span<const Collective* const> calls;                 // by group rank; alike but for their views
+  std::span<const Collective* const> calls;                 // by group rank; equal except for their views
   const RankList* ranks = nullptr;                          // of the group
   std::int64_t eager_limit = 0;                             // bytes; negative: every send is eager
   Time start{};                                             // of all ranks

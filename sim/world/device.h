@@ -22,7 +22,7 @@ class SimDevice final : public Device {
   void synchronize_stream() override;
   void synchronize() override;
 
-  // When the current stream has come to this place; at once if it has.
+  // When the current stream has reached this place; at once if it has.
   void here(std::function<void()> then);
   // A collective that runs on a stream of the library's.
   void runs(const WorkPtr& work);

@@ -1,4 +1,4 @@
-// What a simulated world takes of the machine's memory before its first rank has done anything: to be compared with what there is.
+// The memory that a simulated world uses before its first rank has done anything, to compare with what the machine has.
 #pragma once
 
 #include "core/base/quantity.h"

@@ -39,7 +39,7 @@ struct Slot {
   std::optional<RankLog> log;  // fixed at its death, or when the run deadlocked
 };
 
-// The members of a group that have come to its first call, where the library makes the communicator there, and what waits for all.
+// The members of a group that have reached its first call, where the library makes the communicator there, and what waits for all.
 struct FirstCalls {
   std::vector<bool> came;
   int left = 0;

@@ -77,7 +77,7 @@ constexpr Algorithm with_scratch(std::string_view name, std::int64_t (*scratch)(
 
 using M = Mistake;
 const std::array algorithms_with_mistakes{
-    PlantedAlgorithm{row_of<M::wrong_peer>("wrong_peer"), "for ever: it sends to rank 1", 3},
+    PlantedAlgorithm{row_of<M::wrong_peer>("wrong_peer"), "forever: it sends to rank 1", 3},
     PlantedAlgorithm{row_of<M::peer_outside>("peer_outside"), "names rank 2 as its peer, and the ranks are 0..1", 2,
                      "as its peer, and the ranks are"},
     PlantedAlgorithm{row_of<M::peer_itself>("peer_itself"), "names itself, rank 0, as its peer", 2, "names itself"},

@@ -1,7 +1,7 @@
 // A program of a user, as `pdsim launch` starts it: joins the others through the store of rank 0 and Gloo, keeps its flight record,
-// and adds up for ever; or `WHAT RANK CALL`: that rank does it to itself before that call.
+// and adds up forever; or `WHAT RANK CALL`: that rank does it to itself before that call.
 //
-//   WHAT   kill | stop (signals) | exit | raise | sleep | compute (for ever) | skip (goes on to the next call) | end (all end well
+//   WHAT   kill | stop (signals) | exit | raise | sleep | compute (forever) | skip (goes on to the next call) | end (all end well
 //          there)
 
 #include "backends/gloo/gloo_backend.h"

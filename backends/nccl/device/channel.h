@@ -88,7 +88,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   void submit(NcclFlight flight);
   // Ends everything here, with `reason`.
   void abort(const Error& reason);
-  // When nothing is in flight: gives the communicator back, together with the other ranks, but does not wait for them for ever.
+  // When nothing is in flight: gives the communicator back, together with the other ranks, but does not wait for them forever.
   // `closed` is called once.
   void close(std::function<void()> closed);
 

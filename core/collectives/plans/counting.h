@@ -30,7 +30,7 @@ inline std::int64_t busiest_of_ring(int p, std::int64_t n) {
   return p == 1 ? 0 : most;
 }
 
-// What doubling over q chunks sends: as many chunks as it has got so far.
+// Chunks sent by doubling over q chunks: in each round, all that it holds so far.
 inline std::int64_t doubled(int q, int me, std::int64_t n) {
   std::int64_t sent = 0;
   for (int mask = 1; mask < q; mask *= 2) sent += chunks(q, me & ~(mask - 1), mask, n);

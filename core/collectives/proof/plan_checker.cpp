@@ -167,7 +167,7 @@ class Checker {
     return true;
   }
 
-  // False: the plan threw, or goes on for ever.
+  // False: the plan threw, or goes on forever.
   bool goes_on(Rank r, bool& more) {
     State& s = state(r);
     try {
@@ -319,7 +319,7 @@ class Checker {
         const State& peer = state(step.peer);
         const std::string other =
             peer.ended ? "which has ended" : fmt::format("which waits as well, in its round {}", peer.round_index);
-        waiting_.push_back(fmt::format("rank {} waits in round {} for ever: it {} rank {}, {}", r, s.round_index,
+        waiting_.push_back(fmt::format("rank {} waits in round {} forever: it {} rank {}, {}", r, s.round_index,
                                        sends ? "sends to" : "receives from", step.peer, other));
         if (verdict_.ok) fail(r, s.round_index, waiting_.back());
       }

@@ -1,4 +1,4 @@
-// What a plan's text comes to for one number of ranks, count and root: the rounds of every rank.
+// A plan's text expanded for one number of ranks, count and root: the rounds of every rank.
 //
 //   pairs    `chunk E -> R` is a send of the rank that says it and a receive of rank R, in the same round of both: rounds are matched by
 //            the statement and the turns of the loops around it

@@ -1,4 +1,4 @@
-// The libraries' rules, one table each; tuning.h tells how they are read.
+// The libraries' rules, one table each; tuning.h explains how they are read.
 #pragma once
 
 #include "core/collectives/tuning/tuning.h"

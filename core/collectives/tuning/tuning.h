@@ -2,7 +2,7 @@
 // tables of rules. The first rule that applies is taken.
 //
 //   same     every rank of a group gets the same answer: it depends on what all of them know alone
-//   missing  where a library has an algorithm that pdsim has not, the rule names the nearest one that is here
+//   missing  where pdsim lacks a library's algorithm, the rule names the nearest one that pdsim has
 //   source   MPICH: its selectors, and SimGrid's reading of them; Open MPI: coll/tuned, the fixed decisions since 4.1;
 //            NCCL: its tuner's model (nccl_model.h); Gloo: what each collective is made of
 #pragma once
@@ -24,7 +24,7 @@ struct SelectionRule {
     power_of_two,      // ranks
     no_power_of_two,   // ranks
     fewer_than_power,  // elements than the largest power of two that is no more than the ranks
-    uniform_nodes,     // more than one, each with as many ranks, and more than one
+    uniform_nodes,     // more than one, each with the same number of ranks, and more than one
     by_model,          // NCCL's: ring or double_tree, whichever its model says is faster
   };
 

@@ -8,7 +8,7 @@
 //   reference  the ranks whose sequences agree and that are most; in a tie the side whose sequence ranks of other groups have, who run the
 //              same program on other data; where these are equally many too, neither side is to blame
 //   ends       a record ends where its rank waits, so calls that only one side has at the end do not count
-//   sure       swaps of neighbours alone, or calls that one side alone makes and after which both go on alike: that is the whole
+//   sure       swaps of neighbours alone, or calls that one side alone makes and after which both go on the same way: that is the whole
 //              difference, also where nothing failed. Else only the first calls that met are known to differ
 #pragma once
 

@@ -6,7 +6,7 @@
 //   send, recv         the one peer; a receive from any source one of all others
 //   store              one of the ranks that have not set the key
 //   every member came  a message is missing, nobody recorded whose: one of the members whose call is open too
-//   a dump of PyTorch  every member came: those that are still in an earlier call, or have not started it where others have; else nobody.
+//   a dump of PyTorch  every member arrived: those that are still in an earlier call, or have not started it where others have; else nobody.
 //                      What is not listed has come where the rank's own account of the group says so, or where another rank's call is
 //                      done that needs all. A batch of messages waits for each of its peers
 //   listed             all, in lists that those who wait in one call share; in worlds where thousands of calls lack thousands of ranks

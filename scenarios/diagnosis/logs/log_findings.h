@@ -18,7 +18,7 @@ std::vector<Diagnosis> findings_of_facts(const logs::LogFacts& facts, const Logg
 void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings);
 
 // Whether a finding of the rules rests on ranks of which the log cannot tell whether they are all: of the job, or of a group of its own,
-// whose size no log tells.
+// whose size no log states.
 bool needs_all_ranks(const Diagnosis& finding, const LogRecord& record);
 
 struct LogProof {

@@ -6,8 +6,8 @@
 //   proven    a rank that waits in a later call has gone on from the earlier ones; one that it does not itself report as completed says so in
 //             its message
 //   names     where a rank's own line does not say what its call was, the call has the name that others give it
-//   errors    the last exception of a rank, the way its process ended. What the watchdog or the launcher ended is no cause.
-//   time      since the first time that the log tells; logs leave the year out
+//   errors    the last exception of a rank, the way its process ended. A process that the watchdog or the launcher ended is not a cause.
+//   time      since the first time in the log; logs leave the year out
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -40,7 +40,7 @@ struct LoggedGroup {
   std::vector<Rank> members;  // that the log proves, those that print nothing of the group among them; ascending
   bool is_one = true;         // false: several groups of the job share the name that the lines give
 };
-// By label, which is the description where it tells groups apart, else the description and the name. The facts must outlive it.
+// By label, which is the description where it distinguishes groups, else the description and the name. The facts must outlive it.
 using LoggedGroups = std::map<std::string, LoggedGroup>;
 LoggedGroups groups_of(const logs::LogFacts& facts);
 

@@ -18,7 +18,7 @@ Cure barrier_before(const Mark& place, const std::string& group, const std::vect
 // The reduce at `place` gives every rank the result.
 Cure all_reduce_for_reduce(const Mark& place);
 
-// Of sharded models, whose forwards and checkpoints all ranks make together: every rank makes as many forwards as the longest of
+// Of sharded models, whose forwards and checkpoints all ranks make together: every rank makes the same number of forwards as the longest of
 // several `eval` loops; takes the model's usual path; gathers for the checkpoint at `line`, which rank 0 writes; clips by the norm of
 // all shards.
 Cure same_evaluations();

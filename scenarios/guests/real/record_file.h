@@ -36,7 +36,7 @@ struct RecordedProcess {
 
 // Whether `name` is that of such a file.
 bool is_record_name(const std::string& name);
-// Grows with everything that the process writes; 0: it is no such record, or nothing is in it.
+// Grows with everything that the process writes; 0: not a record, or an empty one.
 std::uint64_t record_progress(std::span<const std::byte> file);
 // input_invalid: not such a record, or of another version.
 Result<RecordedProcess> read_record(std::span<const std::byte> file);

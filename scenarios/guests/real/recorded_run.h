@@ -19,14 +19,14 @@ namespace pdsim::scenarios::guests {
 // What the watching process knows of the processes.
 struct WatchedEnd {
   bool quiet = false;           // nobody got on any more
-  int ranks = 0;                // 0: as many as the records say
+  int ranks = 0;                // 0: the number that the records say
   std::vector<RankFate> fates;  // by record
 };
 
 struct RecordedRun {
   SavedRun saved;
   std::string backend, version;          // as the first rank that knew said
-  std::vector<std::string> hosts;        // by rank; empty where there is no record
+  std::vector<std::string> hosts;        // by rank; empty without a record
   std::vector<std::string> remarks;      // on records that do not count
   std::string missing_module;            // of the ImportError that ended a rank; empty: none
 };

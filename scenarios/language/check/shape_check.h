@@ -13,7 +13,7 @@ bool fits(const Node& node, const Key& key);
 
 // What a value of this key looks like, for messages: "a duration such as 5us".
 std::string expected(const Key& key);
-// The hint for who writes the name that the key had.
+// The hint for users who write the old name of the key.
 std::string renamed(const Key& now);
 
 }  // namespace pdsim::scenarios::language

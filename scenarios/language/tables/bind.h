@@ -2,7 +2,7 @@
 //
 //   Key{.name = "count", .type = Type::integer, .bind = to<&CollectiveOptions::count>}
 //
-// The value has the shape of the key: what has not keeps the default, for a file with errors is read too.
+// The value has the shape of the key; otherwise the default stays, because files with errors are read too.
 #pragma once
 
 #include "core/base/flops.h"

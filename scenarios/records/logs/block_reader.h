@@ -20,7 +20,7 @@ class BlockReader {
 
   struct Block {
     FactBody body;
-    std::optional<std::int64_t> at_ns;  // where the block itself tells it
+    std::optional<std::int64_t> at_ns;  // where the block itself states it
     std::int64_t line = 0;              // where it begins; of an exception, its name
   };
   // `headed`: the line has a header of its own, so it belongs to no message. Returns the blocks that ended before or with this line.

@@ -137,7 +137,7 @@ struct RasMember {
   std::string host;
 };
 struct RasPart {
-  std::int64_t ranks = 0;  // that are alike
+  std::int64_t ranks = 0;  // that agree
   Seq launched = -1;       // calls of the operation; 0: none
   std::string status;
   std::vector<RasMember> members;  // as far as they are named
@@ -159,7 +159,7 @@ using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatc
 struct Fact {
   Rank rank = no_rank;        // of the job, that said it; no_rank: the log does not tell
   Rank group_rank = no_rank;  // of the group, as the line's prefix says it
-  std::string group;          // PyTorch's name of it; empty: not told
+  std::string group;          // PyTorch's name of it; empty when unknown
   std::string group_desc;
   int file = 0;                       // of LogFacts::files
   std::int64_t line = 0;              // from 1

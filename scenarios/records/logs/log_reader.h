@@ -3,7 +3,7 @@
 //   rank     what a line's prefix says, else the file's name (rank_3.log, torchrun's 3/stderr.log, or the only number that differs
 //            between the files' names); a rank within a group becomes one of the job as group_ranks.h says
 //   bounds   a line counts up to most_line bytes; most_facts facts, most_alike of one kind of a rank, the rest is counted
-//   hostile  nothing is executed or looked up; NUL bytes and bytes that are no text are read as any other
+//   hostile  nothing is executed or looked up; NUL bytes and bytes that are not text are read like any other
 //   cost     one walk over the files, in pieces
 #pragma once
 

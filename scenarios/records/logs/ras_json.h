@@ -1,10 +1,10 @@
 // What `ncclras -f json` prints (NCCL 2.28.7 and newer): every communicator with the state and the counts of each of its ranks. Said with the
 // same facts as its text form (ras_reader.h).
 //
-//   counts   ranks that have launched as many operations of one kind are one part; kinds in which all agree say nothing
+//   counts   ranks that have launched the same number of operations of one kind are one part; kinds in which all agree say nothing
 //   status   of ranks that are not all in one state: INIT, RUNNING, ABORT, or an error's number
 //   missing  ranks whose process does not answer, or is held for dead
-//   size     a communicator is the whole job's where it has as many ranks as there are different processes and devices
+//   size     a communicator is the whole job's where its ranks are as many as the distinct processes and devices
 //   bounds   most_ras_json bytes; most_members ranks of a part
 #pragma once
 

@@ -1,4 +1,4 @@
-// How long the oldest open call of a rank had been open when its dump was written, as far as the file's time tells.
+// How long the oldest open call of a rank had been open when its dump was written, as far as the file's time shows.
 //
 //   believed  a time between that call and twice its timeout and five minutes after: a watchdog would have ended the job long before. Files
 //             that were copied without their times have later ones, and clocks that disagree earlier ones.

@@ -55,7 +55,7 @@ struct Entry {
 
 struct Group {
   std::string name, desc;
-  std::vector<std::int64_t> ranks;  // global ones, sorted; empty: not told
+  std::vector<std::int64_t> ranks;  // global ones, sorted; empty when unknown
   bool operator==(const Group&) const = default;
 };
 

@@ -7,7 +7,7 @@
 //            when they are damaged
 //   folders  files of one prefix in several folders (one per host) are one job when most ranks are there once and no folder holds only
 //            ranks of the others; else each folder is a job of its own
-//   numbers  beyond 131071 are no ranks: such a file is left out, unless it is alone
+//   numbers  beyond 131071 are not ranks: such a file is left out, unless it is alone
 #pragma once
 
 #include "core/base/result.h"

@@ -2,7 +2,7 @@
 //
 //   ranks    all that a file or a group names; one without a dump gets a note that its record is missing
 //   calls    collectives by group and sequence number; the calls of one coalesced batch are one call; messages one by one, in
-//            the state of their batch. Functions that the library treats alike have one name (_all_gather_base: all_gather).
+//            the state of their batch. Functions that the library treats the same have one name (_all_gather_base: all_gather).
 //   count    elements, on the side that all ranks must agree on; what may differ per rank (all_to_all) is not compared.
 //            Roots and reduce operations are not in such dumps.
 //   ring     entries that were overwritten are counted; what a rank called before its first entry is not known

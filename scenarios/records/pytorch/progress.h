@@ -11,7 +11,7 @@
 
 namespace pdsim::scenarios::pytorch {
 
-// Whether `retired` is all that tells of completion in these dumps: Gloo and TorchComms record no events, so their
+// Whether `retired` is the only sign of completion in these dumps: Gloo and TorchComms record no events, so their
 // entries stay `scheduled`.
 bool ends_by_retiring(const std::vector<Dump>& dumps);
 

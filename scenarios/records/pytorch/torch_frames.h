@@ -20,7 +20,7 @@ struct TorchPart {
 // The row for a stack, innermost frame first; null when none fits, or the program itself made the call.
 const TorchPart* torch_part_of(const std::vector<Frame>& frames);
 
-// The part of the training around a call: the innermost frame of PyTorch's that tells it, also below the program's own, as in a hook that
+// The part of the training around a call: the innermost frame of PyTorch's that shows it, also below the program's own, as in a hook that
 // runs inside of a backward. `none`: no frame does.
 Phase phase_of(const std::vector<Frame>& frames);
 

@@ -16,7 +16,7 @@ struct MemberProgress {
   Seq enqueued = -1, completed = -1;  // -1: none is known
   const Call* open = nullptr;         // the oldest open call of the rank in this group
   bool perhaps_failed = false;        // the newest that is done may have failed (pytorch/progress.h)
-  bool lost = false;                  // there is no record of the rank
+  bool lost = false;                  // the rank has no record
 };
 
 // Members of a group at one place, each of them as all.

@@ -75,7 +75,7 @@ TEST(BrokenConnection, OfGlooIsAnErrorOnBothRanksThatNamesTheOther) {
   }
 }
 
-// Open MPI waits for ever, so that the patience ends it; or it ends the process itself.
+// Open MPI waits forever, so that the patience ends it; or it ends the process itself.
 TEST(BrokenConnection, OfMpiEndsInADiagnosisOrWithTheRankThatMpiEnded) {
   if (!is_there("mpi")) GTEST_SKIP() << "there is no mpi here";
   if (!can_cut()) GTEST_SKIP() << "this system lends no descriptors of other processes";

@@ -56,10 +56,10 @@ TEST(PlanChecker, CatchesEveryPlantedMistake) {
   const std::vector<Mutant> mutants{
       {"shifted chunk", shifted_chunk, 3, "lacks"},
       {"missing round", missing_round, 3, "lacks"},
-      {"cycle of sends", send_first_cycle, 2, "waits in round 2 for ever"},
+      {"cycle of sends", send_first_cycle, 2, "waits in round 2 forever"},
       {"double add", double_add, 2, "more than once"},
       {"input sent without a copy", unscaled_input, 2, "without copying it first"},
-      {"swapped peers", swapped_peers, 3, "for ever"},
+      {"swapped peers", swapped_peers, 3, "forever"},
       {"past the end", past_the_end, 2, "uses 6 elements from 1 on of its output, which has 6"},
   };
   for (const Mutant& m : mutants) {
@@ -105,8 +105,8 @@ TEST(Proof, ShowsWhoWaitsForWhom) {
   EXPECT_EQ(cycle.at.size, 2);
   EXPECT_EQ(cycle.drawn,
             "by round 2 of rank 0:\n"
-            "  rank 0 waits in round 2 for ever: it sends to rank 1, which waits as well, in its round 2\n"
-            "  rank 1 waits in round 2 for ever: it sends to rank 0, which waits as well, in its round 2\n");
+            "  rank 0 waits in round 2 forever: it sends to rank 1, which waits as well, in its round 2\n"
+            "  rank 1 waits in round 2 forever: it sends to rank 0, which waits as well, in its round 2\n");
 }
 
 TEST(Proof, ShowsTheRoundThatAddsTwice) {

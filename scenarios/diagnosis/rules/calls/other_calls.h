@@ -1,4 +1,4 @@
-// The finding that the programs of some ranks make other calls than those of most, told by the places of the calls.
+// The finding that the programs of some ranks make other calls than those of most, recognised by the places of the calls.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

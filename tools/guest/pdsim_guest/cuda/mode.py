@@ -213,7 +213,7 @@ class Devices(TorchFunctionMode):
 
 
     def _backward_of_2(self, func: Any, args: Args, kwargs: Named) -> Any:
-        """2.x asks the mode in this function too: entered before it, the mode would be asked for ever."""
+        """2.x asks the mode in this function too: entered before it, the mode would be asked forever."""
         autograd: Any = torch.autograd
         run = autograd._engine_run_backward
 
