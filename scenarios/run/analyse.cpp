@@ -24,7 +24,7 @@ Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
   report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
-  if (report.world.is_dumps()) report.recorded = recorded_difference(report.run);
+  if (report.world.is_dumps() || scenario.program.empty()) report.recorded = recorded_difference(report.run);
   find_all(report);
   if (!report.world.is_dumps() && !report.findings.empty()) {
     Diagnosis first = std::move(report.findings.front());

@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/analysis/recorded_difference.h"
 
 #include "scenarios/diagnosis/analysis/call_alignment.h"
+#include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/analysis/recorded_sequences.h"
 
 #include <algorithm>
@@ -95,10 +96,28 @@ class Comparison {
     const bool open_end = ends_apart[0] && ends_apart[1];
     if (!any && !open_end) return std::nullopt;
     d.is_sure = any && one_sided && moved_alone && !open_end;
+    d.stays_apart = !any && end_of_pairs_ <= met && stops_apart(met);
+    if (d.stays_apart) add_own_calls(d);
     return d;
   }
 
  private:
+  // Whether the two could not go on from there: a pair does not fit, or one side has a call for which the other has none.
+  bool stops_apart(std::size_t from) const {
+    const std::size_t both = std::min(mine_.calls.size(), theirs_.calls.size());
+    if (mine_.calls.size() != theirs_.calls.size()) return true;
+    for (std::size_t i = from; i < both; ++i)
+      if (!same_call(*mine_.calls[i], *theirs_.calls[i])) return true;
+    return false;
+  }
+
+  // Of what each side called since, the places that the other side never called.
+  void add_own_calls(RecordedDifference& d) const {
+    const std::set<int> of_mine(mine_.places.begin(), mine_.places.end()), of_theirs(theirs_.places.begin(), theirs_.places.end());
+    for (const LoneCall& lone : lone_)
+      if ((lone.is_mine ? of_theirs : of_mine).count(lone.place) == 0) add(lone.is_mine ? d.extra : d.left_out, lone);
+  }
+
   // Two neighbours in the other order: one pair stands between the same call of either side.
   void find_swaps(RecordedDifference& d) {
     for (std::size_t i = 0; i + 1 < lone_.size(); ++i) {
@@ -221,6 +240,20 @@ std::optional<RecordedDifference> recorded_difference(const RunRecord& run) {
     }
   }
   return first;
+}
+
+std::optional<LoopRounds> rounds_of(const RunRecord& run, const RecordedCall& call) {
+  for (const GroupSequences& group : recorded_sequences(run))
+    for (const RecordedSequence& sequence : group.sequences)
+      for (std::size_t i = 0; sequence.rank == call.rank && i < sequence.calls.size(); ++i) {
+        if (sequence.calls[i]->id != call.id) continue;
+        std::map<std::int64_t, std::vector<Rank>> rounds;
+        for (const RecordedSequence& other : group.sequences)
+          rounds[std::count(other.places.begin(), other.places.end(), sequence.places[i])].push_back(other.rank);
+        if (rounds.size() < 2 || rounds.begin()->first == 0) return std::nullopt;
+        return LoopRounds{{call, {rounds.begin(), rounds.end()}}, group.first};
+      }
+  return std::nullopt;
 }
 
 }  // namespace pdsim::scenarios

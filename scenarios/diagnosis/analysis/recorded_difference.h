@@ -8,6 +8,8 @@
 //   reference  the ranks whose sequences agree and that are most; in a tie the side whose sequence ranks of other groups have, who run the
 //              same program on other data; where these are equally many too, neither side is to blame
 //   ends       a record ends where its rank waits, so calls that only one side has at the end do not count
+//   apart      where the ranks stop before their calls agree again, the first calls that met are a difference only if a later pair does
+//              not fit, or one side has no call left: else they may be one call of two places
 //   sure       swaps of neighbours alone, or calls that one side alone makes and after which both go on the same way: that is the whole
 //              difference, also where nothing failed. Else only the first calls that met are known to differ
 #pragma once
@@ -50,6 +52,7 @@ struct RecordedDifference {
   std::vector<Rank> culprits, others;
   bool tie = false;
   bool is_sure = false;
+  bool stays_apart = false;     // from the first difference on no two calls are of one place, and the ranks stopped of it
   std::size_t alike_after = 0;  // pairs of one place behind the last difference
   RecordedCall mine, theirs;    // the first of one number that come from different places
   std::vector<PlaceCalls> extra, left_out;
@@ -62,5 +65,12 @@ struct RecordedDifference {
 
 // The one whose calls met first; nothing where the places agree.
 std::optional<RecordedDifference> recorded_difference(const RunRecord& run);
+
+// How often each rank of the call's group made calls of its place; nothing where one made none, or all the same number.
+struct LoopRounds {
+  PlaceRounds place;
+  Seq first_number = 0;  // the first that was counted
+};
+std::optional<LoopRounds> rounds_of(const RunRecord& run, const RecordedCall& call);
 
 }  // namespace pdsim::scenarios

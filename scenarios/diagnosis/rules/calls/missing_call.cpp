@@ -18,11 +18,13 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
+constexpr std::string_view finished = "had finished its program";
+
 // Where a rank is that did not come; empty when it may only be late, or is held by something earlier in the same group.
 std::string whereabouts(const Report& report, Rank rank) {
   const RankLog& log = log_of(report.run, rank);
   if (!is_running_at(log, moment_of(report.run)))
-    return log.end == RankEnd::returned ? "had finished its program" : std::string();
+    return std::string(log.end == RankEnd::returned ? finished : "");
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment_of(report.run));
   if (call == nullptr) return outside_of_calls(log);
@@ -104,6 +106,20 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
   return d;
 }
 
+// Where the others are, each in words of its own: "had finished their programs".
+std::string whereabouts_of_all(const std::vector<Rank>& ranks, const std::string& one) {
+  return ranks.size() > 1 && one == finished ? "had finished their programs" : one;
+}
+
+// Of a script, whose loops are known by the places of its calls alone: how often each rank went round, where the missing ranks have ended.
+std::string loop_text(const Report& report, const std::vector<Rank>& missing, Rank waiting, const Call& call) {
+  const bool all_ended = std::all_of(missing.begin(), missing.end(),
+                                     [&](Rank r) { return log_of(report.run, r).end == RankEnd::returned; });
+  if (!all_ended || call.site.origin->frames.empty()) return {};
+  const std::optional<LoopRounds> rounds = rounds_of(report.run, {waiting, call.id});
+  return rounds ? " " + rounds_text(report, *rounds) : std::string();
+}
+
 std::optional<Diagnosis> missing_from_record(const Report& report) {
   if (!report.divergence || report.divergence->field != DivergenceKind::missing || report.outcome == Outcome::ok)
     return std::nullopt;
@@ -143,10 +159,11 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
     d.cause = fmt::format("{} never called {} #{} of group {}; rank {} {}", culprits, call_text(*call), at.seq,
                           at.group, d.ranks.front(), where);
   d.why = fmt::format(
-      "Every rank of a group must make the same calls in the same order. {} came to {}, call #{} of group {}. "
+      "Every rank of a group must make the same calls in the same order. {} reached {}, call #{} of group {}. "
       "Meanwhile {} "
-      "{}, so the call can never complete.",
-      capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, where);
+      "{}, so the call can never complete.{}",
+      capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, whereabouts_of_all(missing, where),
+      loop_text(report, missing, waiting.front(), *call));
   d.fix = fmt::format("make this call on every rank of group {}, or on none", at.group);
   d.fix_lines = {
       "look for a loop that runs more often on some ranks (uneven data), an early return, or an `if rank == ...`"};
@@ -156,8 +173,7 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
     d.ranks = waiting;
   }
   add_span(d, report, call->site.line, call->site.column,
-           fmt::format("{} {}, {} never does", ranks_text(waiting), waiting.size() == 1 ? "comes here" : "come here",
-                       culprits),
+           fmt::format("{}, {}", who(waiting, "comes here", "come here"), who(missing, "never does", "never do")),
            true);
   Time latest = call->issued;
   for (const Rank rank : missing) {
@@ -165,8 +181,8 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
     if (log.end == RankEnd::returned) latest = std::max(latest, log.ended);
   }
   d.inevitable_at = latest;
-  d.inevitable = fmt::format("since {}: {} {} and {} called {} #{}", to_string(latest), culprits, where,
-                             ranks_text(waiting), call_text(*call), at.seq);
+  d.inevitable = fmt::format("since {}: {} {} and {} called {} #{}", to_string(latest), culprits,
+                             whereabouts_of_all(missing, where), ranks_text(waiting), call_text(*call), at.seq);
   return d;
 }
 

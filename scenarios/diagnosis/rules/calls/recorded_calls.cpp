@@ -67,19 +67,19 @@ std::string headline_of(const Report& report, const RecordedDifference& d) {
                      who(d.others, "called", "called"), placed(recorded(report, d.theirs)));
 }
 
-std::string rounds_text(const Report& report, const RecordedDifference& d) {
-  if (!d.rounds) return {};
-  std::vector<std::string> parts;
-  for (const auto& [number, ranks] : d.rounds->ranks_by_rounds)
-    parts.push_back(fmt::format("{} time{} on {}", number, number == 1 ? "" : "s", ranks_text(ranks)));
-  const std::string since = d.first_number > 1 ? fmt::format(" since #{}, where the records begin", d.first_number) : "";
-  return fmt::format("The ranks left the loop around {} after different numbers of rounds: it was called {}{}. ",
-                     placed(recorded(report, d.rounds->call)), fmt::join(parts, ", "), since);
+// What each side alone called until the ranks stopped, besides the call that met another.
+std::string own_calls_text(const Report& report, const RecordedDifference& d) {
+  if (!d.stays_apart) return {};
+  std::string text;
+  for (const auto& [calls, ranks] : {std::pair{&d.extra, &d.culprits}, std::pair{&d.left_out, &d.others}})
+    if (calls->size() > 1 || (!calls->empty() && calls->front().numbers.size() > 1))
+      text += fmt::format(" Until the ranks stopped, only {} had called {}.", ranks_text(*ranks), places_of(report, *calls));
+  return text;
 }
 
 std::string why_of(const Report& report, const RecordedDifference& d) {
   const Call &mine = recorded(report, d.mine), &theirs = recorded(report, d.theirs);
-  std::string why = rounds_text(report, d);
+  std::string why = d.rounds ? rounds_text(report, {*d.rounds, d.first_number}) + " " : std::string();
   why += fmt::format(
       "The collectives of a group have no names: the n-th call of one rank meets the n-th call of every other. At #{} of "
       "group {} {} of rank {} met {} of rank {}",
@@ -92,6 +92,7 @@ std::string why_of(const Report& report, const RecordedDifference& d) {
   else if (fits)
     why += " Operation, size and element type agree there, so that pair could complete, with values of two different calls; "
            "the ranks stop only where something differs, or where one has no call left.";
+  why += own_calls_text(report, d);
   if (d.first_number > 1) why += fmt::format(" The records that all ranks have begin at #{}.", d.first_number);
   if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
   return why;
@@ -102,7 +103,7 @@ void write_fix(Diagnosis& found, const RecordedDifference& d) {
   if (d.is_sure && !d.swapped.empty()) {
     found.fix = "give these calls one order on every rank";
     found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
-  } else if (d.is_sure && d.left_out.empty()) {
+  } else if (d.left_out.empty() && !d.extra.empty()) {
     found.fix = fmt::format("take what only {} called out of the branch that leads there, or let every rank make it", ranks);
     found.fix_lines = {"a helper that ends in a collective (save, log, evaluate) is called on every rank; inside of it, rank 0 "
                        "alone writes"};
@@ -131,7 +132,8 @@ bool has_face(const Report& report, const RecordedDifference& d, Face face) {
   const bool fits = same_call(recorded(report, d.mine), recorded(report, d.theirs));
   const Seq met = recorded(report, d.mine).seq;
   const bool shows = report.divergence && report.divergence->group == d.group && report.divergence->seq == met;
-  if (!d.is_sure && (fits || (report.outcome == Outcome::ok && !shows))) return false;  // it may be one call of two places
+  if (!d.is_sure && report.outcome == Outcome::ok && !shows) return false;
+  if (!d.is_sure && fits && !d.stays_apart) return false;  // it may be one call of two places
   if (d.is_sure && report.outcome == Outcome::ok && !is_silent_mix(d)) return false;
   const bool only_left_out = d.is_sure && d.extra.empty() && d.swapped.empty();
   const bool is_missing = only_left_out && fits && report.outcome != Outcome::ok;
@@ -139,6 +141,15 @@ bool has_face(const Report& report, const RecordedDifference& d, Face face) {
 }
 
 }  // namespace
+
+std::string rounds_text(const Report& report, const LoopRounds& rounds) {
+  std::vector<std::string> parts;
+  for (const auto& [number, ranks] : rounds.place.ranks_by_rounds)
+    parts.push_back(fmt::format("{} time{} on {}", number, number == 1 ? "" : "s", ranks_text(ranks)));
+  const std::string since = rounds.first_number > 1 ? fmt::format(" since #{}, where the records begin", rounds.first_number) : "";
+  return fmt::format("The ranks left the loop around {} after different numbers of rounds: it was called {}{}.",
+                     placed(recorded(report, rounds.place.call)), fmt::join(parts, ", "), since);
+}
 
 bool is_silent_mix(const RecordedDifference& d) {
   constexpr std::size_t enough = 3;  // calls that meet again, so that it was no chance

@@ -5,11 +5,15 @@
 #include "scenarios/diagnosis/rules/calls/other_calls.h"
 
 #include <optional>
+#include <string>
 
 namespace pdsim::scenarios::diagnoses {
 
 // Nothing when the places agree, the difference has the other face, or the hang that is being explained has nothing to do with it.
 std::optional<Diagnosis> recorded_calls(const Report& report, Face face);
+
+// "The ranks left the loop around all_reduce at train.py:15 after different numbers of rounds: it was called 4 times on ranks 0, 2, ..."
+std::string rounds_text(const Report& report, const LoopRounds& rounds);
 
 // Whether a difference is a finding by itself, although no call that met another failed.
 bool is_silent_mix(const RecordedDifference& d);
