@@ -1,6 +1,7 @@
 # ranks: 2
-# finds: [parameter-mismatch]
+# finds: [collective-mismatch]
 # line: whole = get_model_state_dict(
+# line: loss = model(torch.randn(4, 8)).square().mean()
 """Fully sharded data parallel: each rank keeps a part of every parameter."""
 
 import torch
