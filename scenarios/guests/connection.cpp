@@ -9,21 +9,27 @@
 
 namespace pdsim::scenarios::guests {
 
-Connection::Connection(Descriptor socket) : socket_(std::move(socket)) { fcntl(socket_.get(), F_SETFL, O_NONBLOCK); }
+namespace {
+
+constexpr std::size_t most_at_once = std::size_t{1} << 16;
+
+}  // namespace
+
+Connection::Connection(Descriptor socket)
+    : socket_(std::move(socket)), received_(std::make_unique_for_overwrite<std::byte[]>(most_at_once)) {
+  fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
+}
 
 bool Connection::read_some() {
-  constexpr std::size_t piece = std::size_t{1} << 18;
   const std::size_t before = requests_.size();
   while (socket_) {
-    const std::size_t had = waiting_.size();
-    waiting_.resize(had + piece);
-    const ssize_t count = recv(socket_.get(), waiting_.data() + had, piece, 0);
-    waiting_.resize(had + (count > 0 ? static_cast<std::size_t>(count) : 0));
+    const ssize_t count = recv(socket_.get(), received_.get(), most_at_once, 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (count <= 0) {
       close();
       break;
     }
+    waiting_.insert(waiting_.end(), received_.get(), received_.get() + count);
     cut_frames();
   }
   return requests_.size() > before;

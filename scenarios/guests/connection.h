@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Connection {
   void send(std::span<const std::byte> bytes);
 
   Descriptor socket_;
+  std::unique_ptr<std::byte[]> received_;  // by one recv; not cleared, because every connection is read at every event
   std::vector<std::byte> waiting_;  // bytes of frames that are not whole
   std::deque<Request> requests_;
   Status problem_;
