@@ -35,15 +35,18 @@ struct RpcDetails {
   int server = -1;               // caller: the server thread that makes it, -1 the program; callee: that serves it, -1 none yet
   int context_on = -1;           // the context of distributed autograd: who began it, and its number there
   std::int64_t context = -1;
-  int rref_on = -1;              // the reference that it makes or asks for: where that was made, and its number there
+  int rref_on = -1;              // the reference that it makes, or whose value it asks for: where that was made, and its number there
   std::int64_t rref = -1;
+  int object_on = -1;            // the reference whose method it calls, likewise
+  std::int64_t object = -1;
   Time timeout{};                // zero: none
   static constexpr auto fields() {
     return std::tuple{Field{"side", &RpcDetails::side},       Field{"function", &RpcDetails::function},
                       Field{"worker", &RpcDetails::worker},   Field{"request", &RpcDetails::request},
                       Field{"server", &RpcDetails::server},   Field{"context_on", &RpcDetails::context_on},
                       Field{"context", &RpcDetails::context}, Field{"rref_on", &RpcDetails::rref_on},
-                      Field{"rref", &RpcDetails::rref},       Field{"timeout_ps", &RpcDetails::timeout}};
+                      Field{"rref", &RpcDetails::rref},       Field{"object_on", &RpcDetails::object_on},
+                      Field{"object", &RpcDetails::object},   Field{"timeout_ps", &RpcDetails::timeout}};
   }
   bool operator==(const RpcDetails&) const = default;
 };

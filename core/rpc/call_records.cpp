@@ -40,9 +40,14 @@ Call RpcRecords::call_of(const RpcMessage& message, Rank peer, Time limit) const
   const RecordedContext context = recorded_context(message.context);
   rpc.context_on = context.begun_on;
   rpc.context = context.number;
-  const RpcId rref = message.object != RpcId{} ? message.object : message.rref;
+  const bool is_method = message.object != RpcId{} && message.kind != RpcMessageKind::fetch;
+  const RpcId rref = message.kind == RpcMessageKind::fetch ? message.object : message.rref;
   rpc.rref_on = static_cast<int>(rref.created_on);
   rpc.rref = rref.local_id;
+  if (is_method) {
+    rpc.object_on = static_cast<int>(message.object.created_on);
+    rpc.object = message.object.local_id;
+  }
   rpc.timeout = limit;
   call.details = std::move(details);
   return call;

@@ -8,7 +8,9 @@
 #include "tests/unit/rpc/rpc_world.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pdsim {
@@ -169,6 +171,35 @@ TEST(RpcRecord, LeadsFromABackwardOverTheWorkersToTheOneThatDoesNotTakeItsGradie
   EXPECT_EQ(chain.hops[1].callee, 2);
   EXPECT_EQ(chain.hops[1].wait, scenarios::RpcWait::for_a_server);
   EXPECT_TRUE(scenarios::served_at(run.ranks[1].log, run.deadlock_at).empty()) << "it has passed its gradients on";
+}
+
+struct Box final : RpcObject {
+  std::string type() const override { return "Box"; }
+};
+
+TEST(RpcRecord, SaysWhichReferenceARemoteMethodMakesAndWhoseMethodItIs) {
+  const auto with_box = [](RankEnvironment&) {
+    RpcFunctions functions;
+    functions.add("Box()", [] { return std::make_shared<Box>(); });
+    functions.add("Box.size(self)", [](Box&) { return std::int64_t{3}; });
+    return functions;
+  };
+  RpcId box_id, size_id;
+  const RunRecord run = run_rpc(world_of(2), with_box, [&](Rpc& rpc, RankEnvironment& env) -> Status {
+    if (env.rank != 0) return {};
+    const RRef box = *rpc.remote("worker1", "Box"), size = *rpc.remote(box, "size");
+    box_id = box.id();
+    size_id = size.id();
+    return rpc.to_here(size).status();
+  });
+  ASSERT_TRUE(all_returned(run));
+  const auto ids_of = [&](std::string_view name, std::string_view function) {
+    const RpcDetails& rpc = rpc_call(run.ranks[0].log, name, function)->details->rpc;
+    return std::pair(RpcId{rpc.rref_on, rpc.rref}, RpcId{rpc.object_on, rpc.object});
+  };
+  EXPECT_EQ(ids_of("remote", "Box"), std::pair(box_id, RpcId{}));
+  EXPECT_EQ(ids_of("remote", "size"), std::pair(size_id, box_id));
+  EXPECT_EQ(ids_of("to_here", "to_here"), std::pair(size_id, RpcId{}));
 }
 
 TEST(RpcRecord, NamesAFunctionThatTheCalleeDoesNotHave) {

@@ -23,12 +23,14 @@ struct Reference {
   bool used = false;
 };
 
-// The calls of this rank that ask for a reference or a method of it, `remote` of a new one among them; not backward, whose number is
-// that of its pass.
-bool is_about_reference(const Call& call) {
-  if (call.layer != Layer::rpc) return false;
-  const RpcDetails& rpc = call.details->rpc;
-  return rpc.side == RpcSide::caller && rpc.rref >= 0 && rpc.function != "backward";
+// A call that its caller recorded; not backward, whose number is that of its pass.
+bool may_use_references(const Call& call) {
+  return call.layer == Layer::rpc && call.details->rpc.side == RpcSide::caller && call.details->rpc.function != "backward";
+}
+
+// `remote` of a function, or of a method of another reference.
+bool makes_reference(const Call& call, Rank rank) {
+  return call.name == "remote" && call.details->rpc.rref >= 0 && call.details->rpc.rref_on == rank;
 }
 
 // Every reference that `remote` made, with the newest call that asked for its value or for a method of it.
@@ -36,7 +38,7 @@ std::map<ReferenceId, Reference> references_of(const RunRecord& run) {
   std::map<ReferenceId, Reference> all;
   for (const RankResult& result : run.ranks)
     for (const Call& call : result.log.calls)
-      if (is_about_reference(call) && call.name == "remote" && call.details->rpc.rref_on == result.log.rank)
+      if (may_use_references(call) && makes_reference(call, result.log.rank))
         all.try_emplace({result.log.rank, call.details->rpc.rref}, Reference{&call});
   const auto use = [&](const ReferenceId& id, Time at) {
     const auto found = all.find(id);
@@ -46,10 +48,10 @@ std::map<ReferenceId, Reference> references_of(const RunRecord& run) {
   };
   for (const RankResult& result : run.ranks) {
     for (const Call& call : result.log.calls) {
-      if (!is_about_reference(call)) continue;
-      const ReferenceId id{call.details->rpc.rref_on, call.details->rpc.rref};
-      const auto found = all.find(id);
-      if (found != all.end() && found->second.maker != &call) use(id, call.issued);
+      if (!may_use_references(call)) continue;
+      const RpcDetails& rpc = call.details->rpc;
+      use({rpc.object_on, rpc.object}, call.issued);
+      if (!makes_reference(call, result.log.rank)) use({rpc.rref_on, rpc.rref}, call.issued);
     }
     for (const Note* note : notes_of<notes::DistributedStep>(result.log)) {
       const auto& step = note->as<notes::DistributedStep>();
