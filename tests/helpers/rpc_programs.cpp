@@ -220,6 +220,30 @@ Status not_graceful(RankEnvironment& env, RpcLog& log, Time second) {
   return {};
 }
 
+// Rank 1 is to be killed by the world, after one second.
+Status callee_killed(RankEnvironment& env, RpcLog& log, Time second) {
+  RpcRank me(env, log, second, {16, 5_s});
+  PDSIM_TRY(me.start());
+  if (env.rank == 0) {
+    me.log.attempt("call into a dying worker", me.rpc.rpc_sync("worker1", "slow", {3}));
+    me.log.attempt("call to a dead worker", me.rpc.rpc_sync("worker1", "who"));
+  }
+  me.log.attempt("shutdown", me.rpc.shutdown(true, 4_s).status());
+  return {};
+}
+
+Status shutdown_by_some(RankEnvironment& env, RpcLog& log, Time second) {
+  RpcRank me(env, log, second);
+  PDSIM_TRY(me.start());
+  if (env.rank == 2) {
+    me.log.remark("busy");
+    env.runtime.sleep_until(env.runtime.now() + second * 60);  // the recording ends before that
+    return {};
+  }
+  me.log.attempt("graceful shutdown without worker2", me.rpc.shutdown(true, 4_s).status());
+  return {};
+}
+
 Status same_name(RankEnvironment& env, RpcLog& log, Time second) {
   RpcRank me(env, log, second);
   me.log.attempt("init", me.rpc.init_rpc("twin"));
@@ -239,6 +263,7 @@ Status before_init(RankEnvironment& env, RpcLog& log, Time second) {
   RpcRank me(env, log, second);
   me.log.attempt("call", me.rpc.rpc_sync("worker0", "who"));
   me.log.attempt("rref", me.rpc.make_rref(1).status());
+  me.log.attempt("context", DistributedContext::begin(me.rpc).status());
   me.log.attempt("shutdown", me.rpc.shutdown().status());
   return {};
 }
@@ -403,6 +428,8 @@ std::vector<RpcProgram> rpc_programs() {
           {"one_server_thread", 2, one_server_thread},
           {"to_here_in_server", 2, to_here_in_server},
           {"not_graceful", 2, not_graceful},
+          {"callee_killed", 2, callee_killed},
+          {"shutdown_by_some", 3, shutdown_by_some},
           {"same_name", 2, same_name},
           {"init_twice", 2, init_twice},
           {"before_init", 1, before_init},
