@@ -154,8 +154,8 @@ constexpr Concept training_concepts[] = {
      "leaves the result there and returns an RRef. A bounded number of threads serves calls: functions that wait for calls in turn can "
      "use them all up. Shutdown waits for every worker, so one that never calls it keeps the others.",
      run_of("rpc_server_threads", "broken"),
-     {"rpc-server-threads", "rpc-worker-left", "rpc-function-missing"},
-     {"rpc_server_threads", "rpc_shutdown_without_all", "rpc_function_missing"},
+     {"rpc-server-threads", "rpc-worker-left", "rpc-function-missing", "rpc-timeout-too-short"},
+     {"rpc_server_threads", "rpc_shutdown_without_all", "rpc_timeout_too_short"},
      {"rref", "dist_autograd", "pipeline"}},
     {"rref",
      {"remote_reference", "to_here"},
@@ -182,8 +182,8 @@ constexpr Concept training_concepts[] = {
      "stages, forwards one way and backwards the other. A schedule says in which order each stage does them. Stages that wait at the "
      "beginning and the end form the bubble.",
      schedule_of("1f1b"),
-     {"send-cycle", "unmatched-message"},
-     {"pipeline_sends", "interleaved_messages"},
+     {"send-cycle", "unmatched-message", "rpc-shards-together"},
+     {"pipeline_sends", "interleaved_messages", "rpc_shards_together"},
      {"bubble", "send", "micro_batch"}},
     {"bubble",
      {"pipeline_bubble"},

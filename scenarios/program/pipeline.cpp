@@ -72,7 +72,8 @@ class CostedStages : public StageWork {
   }
 
   // torch.tensor_split gives the first micro-batches a row more where the batch does not divide, and the stage takes the shape of the
-  // first alone. With fewer rows than micro-batches it gives as many as there are rows.
+  // first alone. With fewer rows than micro-batches it gives as many as there are rows. The texts are those of torch/distributed/pipelining:
+  // schedules.py (_check_inputs), stage.py (_validate_fwd_input) and _utils.py (validate_tensor_metadata).
   Status check_rows(int microbatch) const {
     if (!options_.rows) return {};
     const std::int64_t rows = *options_.rows, parts = microbatches_;

@@ -85,8 +85,8 @@ Status train_alone(Session& s, const Operation& op) {
 
 Status drive(Session& s, Rpc& rpc, const Operation& op) {
   const auto& options = op.as<RpcPipelineOptions>();
-  std::vector<std::string> workers;
-  for (std::size_t i = 0; i < options.shards.size(); ++i) workers.push_back(fmt::format("worker{}", i + 1));
+  std::vector<std::string> workers = options.workers;
+  for (std::size_t i = workers.size(); i < options.shards.size(); ++i) workers.push_back(fmt::format("worker{}", i + 1));
   const Result<RemotePipeline> pipeline = RemotePipeline::make(rpc, workers);
   if (!pipeline.ok()) return pipeline.error();
   const Result<std::vector<RRef>> parameters = pipeline->parameter_rrefs(rpc);
@@ -112,9 +112,10 @@ Status rpc_pipeline(Session& s, const Operation& op) {
   make_shared_model(s);
   if (s.scenario.stands_for) return train_alone(s, op);
   RpcFunctions functions;
-  add_shard_functions(functions, [&](std::int64_t index) -> Result<std::shared_ptr<PipelineShard>> {
+  const auto device = std::make_shared<DeviceTurns>(s.env.runtime);
+  add_shard_functions(functions, [&, device](std::int64_t index) -> Result<std::shared_ptr<PipelineShard>> {
     const nn::PathSpec* path = s.module->path_named(options.shards[static_cast<std::size_t>(index)]);
-    return std::make_shared<PipelineShard>(s.env.runtime, *s.module, path->layers);
+    return std::make_shared<PipelineShard>(s.env.runtime, *s.module, path->layers, device);
   });
   Rpc rpc(s.env, functions);
   PDSIM_TRY(rpc.init_rpc(fmt::format("worker{}", s.env.rank),

@@ -5,12 +5,15 @@
 
 namespace pdsim {
 
-PipelineShard::PipelineShard(Runtime& runtime, nn::Module& module, std::vector<std::string> layers)
-    : runtime_(runtime), module_(module), layers_(std::move(layers)) {
+PipelineShard::PipelineShard(Runtime& runtime, nn::Module& module, std::vector<std::string> layers,
+                             std::shared_ptr<DeviceTurns> device)
+    : module_(module),
+      layers_(std::move(layers)),
+      device_(device != nullptr ? std::move(device) : std::make_shared<DeviceTurns>(runtime)) {
   module_.set_clock([&runtime](Time cost) { runtime.compute(cost); });
 }
 
-void PipelineShard::take_turn() {
+void DeviceTurns::take() {
   if (!std::exchange(busy_, true)) return;
   const std::shared_ptr<Event> mine = runtime_.make_event();
   waiting_.push_back(mine);
@@ -18,7 +21,7 @@ void PipelineShard::take_turn() {
 }
 
 // The next one keeps `busy_`, so nobody overtakes it.
-void PipelineShard::pass_turn() {
+void DeviceTurns::pass() {
   busy_ = !waiting_.empty();
   if (waiting_.empty()) return;
   const std::shared_ptr<Event> next = std::move(waiting_.front());
@@ -31,9 +34,9 @@ Result<RpcValue> PipelineShard::forward(Rpc& rpc, const RpcValue& x) {
   if (!input.ok()) return input.error();
   if (!input->is<nn::Tensor>())
     return rpc_exception("TypeError", "forward(): argument 'x' must be Tensor, not " + type_name(*input));
-  take_turn();
+  device_->take();
   const Result<nn::Tensor> output = module_.forward_through(layers_, input->as<nn::Tensor>(), {});
-  pass_turn();
+  device_->pass();
   if (!output.ok()) return output.error();
   return RpcValue(*output);
 }

@@ -1,7 +1,8 @@
 // PipelineShard: a part of a model at the worker that computes it, as the shards of PyTorch's tutorial on pipelines over RPC
 // (DistResNet50). RemotePipeline drives it.
 //
-//   forward    of one micro-batch, a tensor or a reference to one, which is fetched first; micro-batches take turns, as they come
+//   forward    of one micro-batch, a tensor or a reference to one, which is fetched first; micro-batches take turns on the device, in the
+//              order in which they come
 //   costs      what the layers cost (core/nn/module.h) goes to the runtime: those of backward too, in whatever worker asked for it
 //   methods    forward(x), parameter_rrefs(): a list of references to the parameters that are here, for DistributedOptimizer
 //   threads    those of the rank
@@ -19,10 +20,24 @@
 
 namespace pdsim {
 
+// One device, on which one forward runs at a time. Shards that are given the same one share it. The runtime outlives it.
+class DeviceTurns {
+ public:
+  explicit DeviceTurns(Runtime& runtime) : runtime_(runtime) {}
+  void take();  // waits behind those that came before
+  void pass();
+
+ private:
+  Runtime& runtime_;
+  bool busy_ = false;
+  std::deque<std::shared_ptr<Event>> waiting_;
+};
+
 class PipelineShard final : public RpcObject {
  public:
-  // These layers of `module`, in this order; its clock becomes `runtime`. Both outlive the shard.
-  PipelineShard(Runtime& runtime, nn::Module& module, std::vector<std::string> layers);
+  // These layers of `module`, in this order; its clock becomes `runtime`. Both outlive the shard. Without `device` it has one of its own.
+  PipelineShard(Runtime& runtime, nn::Module& module, std::vector<std::string> layers,
+                std::shared_ptr<DeviceTurns> device = nullptr);
   std::string type() const override { return "PipelineShard"; }
   // Errors: those of the layers, and of the fetch.
   Result<RpcValue> forward(Rpc& rpc, const RpcValue& x);
@@ -30,14 +45,9 @@ class PipelineShard final : public RpcObject {
   std::vector<nn::Tensor> parameters() const;
 
  private:
-  void take_turn();
-  void pass_turn();
-
-  Runtime& runtime_;
   nn::Module& module_;
   std::vector<std::string> layers_;
-  bool busy_ = false;
-  std::deque<std::shared_ptr<Event>> waiting_;
+  std::shared_ptr<DeviceTurns> device_;
 };
 
 // Registers PipelineShard(index) and its methods; `make` gives the shard of that index, at the worker that is to have it.

@@ -23,7 +23,7 @@ class RpcPipelineCheck {
       return;
     }
     if (!shards()) return;
-    ranks();
+    options_.workers.empty() ? ranks() : workers();
     layers();
     beside();
     if (options_.num_split > s_.batch)
@@ -53,6 +53,19 @@ class RpcPipelineCheck {
     if (!problems_.doubts(Fact::ranks) && s_.world.spec.ranks() < needed)
       wrong(fmt::format("{} shards in a world of {} ranks", options_.shards.size(), s_.world.spec.ranks()),
             fmt::format("rank 0 drives and each shard has a rank of its own: `ranks: {}`", needed));
+  }
+
+  void workers() {
+    if (options_.workers.size() != options_.shards.size())
+      return wrong(fmt::format("{} shards, and `workers` names {}", options_.shards.size(), options_.workers.size()),
+                   "name a worker for each shard, or leave `workers` out");
+    if (problems_.doubts(Fact::ranks)) return;
+    std::vector<std::string> known;
+    for (int rank = 0; rank < s_.world.spec.ranks(); ++rank) known.push_back(fmt::format("worker{}", rank));
+    for (const std::string& worker : options_.workers)
+      if (std::find(known.begin(), known.end(), worker) == known.end())
+        wrong(fmt::format("`rpc_pipeline` names a worker `{}`, and no rank has that name", worker),
+              fmt::format("workers are worker0 .. {}", known.back()));
   }
 
   bool any_layer(const std::function<bool(const nn::LayerSpec&)>& is) const {

@@ -136,6 +136,7 @@ struct PipelineOptions {
 };
 struct RpcPipelineOptions {
   std::vector<std::string> shards;  // paths of the model, in order
+  std::vector<std::string> workers{};  // who has each of them; empty: worker1, worker2 ...
   std::int64_t num_split = 1;
   std::int64_t steps = 1;
   std::int64_t input = 0;  // elements of a row without values; 0: the batches of the file

@@ -49,6 +49,14 @@ TEST(RpcPipelineError, WantsARankForEachShardAndARowForEachMicroBatch) {
   expect_error(instead_of("second]}", "second], num_split: 5}"), "5 micro-batches of a batch of 4 rows", "larger `batch`");
 }
 
+TEST(RpcPipelineError, WantsAWorkerThatExistsForEachShard) {
+  EXPECT_EQ(instead_of("[first, second]", "[first, second], workers: [worker2, worker2]"), "");
+  expect_error(instead_of("second]}", "second], workers: [worker1]}"), "2 shards, and `workers` names 1",
+               "a worker for each shard");
+  expect_error(instead_of("second]}", "second], workers: [worker1, worker3]}"), "names a worker `worker3`, and no rank has that name",
+               "worker0 .. worker2");
+}
+
 TEST(RpcPipelineError, WantsRowsWithValuesWhereLayersHaveThem) {
   expect_error(instead_of("second]}", "second], input: 8}"), "`input` of a model with values", "leave `input` out");
   expect_error(instead_of("[first, second]", "[sizes]"), "layers with `gives`, and batches with values", "say with `input`");

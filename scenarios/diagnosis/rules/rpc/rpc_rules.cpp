@@ -54,6 +54,22 @@ void shut_down_gracefully(std::vector<Operation>& program) {
   program.push_back(std::move(shutdown));
 }
 
+void set_call_timeout(std::vector<Operation>& program, const Mark& place, Time limit) {
+  for (Operation& op : program) {
+    set_call_timeout(op.body, place, limit);
+    if (op.mark.line != place.line || op.mark.column != place.column) continue;
+    if (op.name == "rpc_sync" || op.name == "rpc_async" || op.name == "remote") {
+      auto options = op.as<RpcCallOptions>();
+      options.timeout = limit;
+      op.options = options;
+    } else if (op.name == "to_here") {
+      auto options = op.as<RRefOptions>();
+      options.timeout = limit;
+      op.options = options;
+    }
+  }
+}
+
 Cure left_out_at(std::string what, const Mark& place) {
   return {std::move(what), [place](Scenario& changed) { leave_out(changed.program, place); }, std::nullopt, true};
 }

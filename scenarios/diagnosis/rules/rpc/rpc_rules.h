@@ -18,6 +18,8 @@ void set_worker_threads(std::vector<Operation>& program, int threads);
 void register_everything(std::vector<Operation>& program);
 // Every rank that has joined ends with a graceful shutdown, the last operation.
 void shut_down_gracefully(std::vector<Operation>& program);
+// The call at this place gets so much time.
+void set_call_timeout(std::vector<Operation>& program, const Mark& place, Time limit);
 // Without the operation at this place.
 Cure left_out_at(std::string what, const Mark& place);
 
