@@ -118,8 +118,8 @@ std::optional<Diagnosis> rpc_timeout_too_short(const Report& report) {
 
 constexpr std::string_view rpc_timeout_too_short_text =
     R"(rpc_sync, rpc_async, remote and to_here end with `RPC ran for more than set timeout` when the reply is not there in time. The
-limit is the call's own `timeout`, or the rpc_timeout of init_rpc, which is 60 s. Loading a model, a long episode of a simulation or the
-first call after start reach it without any other mistake.
+limit is the call's own `timeout`, or the rpc_timeout of init_rpc, which is 60 s. Loading a model, a long episode of a simulation
+or the first call after start reach it without any other mistake.
 
 How to recognise it: the callee's log goes on after the error, and says that the function ended well.
 Reported where the function was at work, or waited for a server thread, when the limit expired, and ended well later.
