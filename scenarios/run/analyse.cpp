@@ -7,9 +7,21 @@
 #include "scenarios/diagnosis/findings.h"
 #include "scenarios/diagnosis/outcome.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace pdsim::scenarios {
+namespace {
+
+// Whether a program that is not a scenario made these calls, and the record says where.
+bool has_places_of_script(const Scenario& scenario, const RunRecord& run) {
+  const auto has_frames = [](const Call& call) { return !call.site.origin->frames.empty(); };
+  return scenario.program.empty() && std::any_of(run.ranks.begin(), run.ranks.end(), [&](const RankResult& rank) {
+           return std::any_of(rank.log.calls.begin(), rank.log.calls.end(), has_frames);
+         });
+}
+
+}  // namespace
 
 Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
   Report report;
@@ -24,7 +36,7 @@ Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
   report.blocked = blocked_ranks(report.run, moment_of(report.run), report.run.deadlocked);
   report.cycle = wait_cycle(report.blocked);
   report.divergence = first_divergence(report.run);
-  if (report.world.is_dumps() || scenario.program.empty()) report.recorded = recorded_difference(report.run);
+  if (report.world.is_dumps() || has_places_of_script(scenario, report.run)) report.recorded = recorded_difference(report.run);
   find_all(report);
   if (!report.world.is_dumps() && !report.findings.empty()) {
     Diagnosis first = std::move(report.findings.front());
