@@ -32,8 +32,9 @@ struct Python {
   int major = 0;
 };
 
+// The system's first: a python3 of PATH may be a script that looks for one, which takes longer than the answer.
 Python find() {
-  std::vector<std::string> candidates{"python3", "/usr/bin/python3"};
+  std::vector<std::string> candidates{"/usr/bin/python3", "python3"};
   if (const char* named = std::getenv("PDSIM_GUEST_PYTHON")) candidates = {named};
   for (const std::string& candidate : candidates)
     if (const std::string major = major_of(candidate); !major.empty())

@@ -5,7 +5,7 @@
 
 namespace pdsim::guest_tests {
 
-// The interpreter that PDSIM_GUEST_PYTHON names, else the first of PATH's python3 and the system's that has torch.distributed; empty:
+// The interpreter that PDSIM_GUEST_PYTHON names, else the first of the system's python3 and PATH's that has torch.distributed; empty:
 // none has.
 const std::string& python_with_torch();
 
