@@ -221,7 +221,7 @@ void PlanRun::copy_slice(const Step& s) {
 void PlanRun::leave_scratch() {
   const MutableView& out = call_.output;
   if (!room_.algorithm->leaves_scratch || room_.rank == call_.root || out.data == nullptr || out.count != call_.count) return;
-  std::memcpy(out.data, scratch_.data(), std::min(scratch_.size(), bytes(out.count)));
+  std::copy_n(scratch_.begin(), std::min(scratch_.size(), bytes(out.count)), out.data);
 }
 
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done) {
