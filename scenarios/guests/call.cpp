@@ -98,6 +98,7 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size, std::shared_ptr
   PDSIM_TRY(set_splits(request, size, call));
   const auto element = static_cast<std::int64_t>(size_of(call.dtype));
   const std::int64_t in = input_elements(call, rank, size);
+  // PyTorch reduces in the tensor itself on every rank, and Gloo leaves partial sums there.
   const std::int64_t out = call.kind == CollectiveKind::reduce ? in : output_elements(call, rank, size);
   if (in > most_moved / element || out > most_moved / element)
     return invalid(request, fmt::format("{} elements; a call moves at most {}", std::max(in, out), to_string(Bytes{most_moved})));

@@ -52,7 +52,7 @@ struct RecordedDifference {
   std::vector<Rank> culprits, others;
   bool tie = false;
   bool is_sure = false;
-  bool stays_apart = false;     // from the first difference on no two calls are of one place, and the ranks stopped of it
+  bool stays_apart = false;     // from the first difference on no two calls are of one place, and that stopped the ranks
   std::size_t alike_after = 0;  // pairs of one place behind the last difference
   RecordedCall mine, theirs;    // the first of one number that come from different places
   std::vector<PlaceCalls> extra, left_out;

@@ -18,13 +18,16 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-constexpr std::string_view finished = "had finished its program";
+bool has_finished(const Report& report, Rank rank) {
+  const RankLog& log = log_of(report.run, rank);
+  return !is_running_at(log, moment_of(report.run)) && log.end == RankEnd::returned;
+}
 
 // Where a rank is that did not come; empty when it may only be late, or is held by something earlier in the same group.
 std::string whereabouts(const Report& report, Rank rank) {
   const RankLog& log = log_of(report.run, rank);
-  if (!is_running_at(log, moment_of(report.run)))
-    return std::string(log.end == RankEnd::returned ? finished : "");
+  if (has_finished(report, rank)) return "had finished its program";
+  if (!is_running_at(log, moment_of(report.run))) return {};
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment_of(report.run));
   if (call == nullptr) return outside_of_calls(log);
@@ -106,15 +109,14 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
   return d;
 }
 
-// Where the others are, each in words of its own: "had finished their programs".
-std::string whereabouts_of_all(const std::vector<Rank>& ranks, const std::string& one) {
-  return ranks.size() > 1 && one == finished ? "had finished their programs" : one;
+// The same of all that did not come, by where the first of them is.
+std::string whereabouts(const Report& report, const std::vector<Rank>& ranks) {
+  return ranks.size() > 1 && has_finished(report, ranks.front()) ? "had finished their programs" : whereabouts(report, ranks.front());
 }
 
 // Of a script, whose loops are known by the places of its calls alone: how often each rank went round, where the missing ranks have ended.
 std::string loop_text(const Report& report, const std::vector<Rank>& missing, Rank waiting, const Call& call) {
-  const bool all_ended = std::all_of(missing.begin(), missing.end(),
-                                     [&](Rank r) { return log_of(report.run, r).end == RankEnd::returned; });
+  const bool all_ended = std::all_of(missing.begin(), missing.end(), [&](Rank r) { return has_finished(report, r); });
   if (!all_ended || call.site.origin->frames.empty()) return {};
   const std::optional<LoopRounds> rounds = rounds_of(report.run, {waiting, call.id});
   return rounds ? " " + rounds_text(report, *rounds) : std::string();
@@ -162,7 +164,7 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
       "Every rank of a group must make the same calls in the same order. {} reached {}, call #{} of group {}. "
       "Meanwhile {} "
       "{}, so the call can never complete.{}",
-      capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, whereabouts_of_all(missing, where),
+      capitalised(ranks_text(waiting)), call_text(*call), at.seq, at.group, culprits, whereabouts(report, missing),
       loop_text(report, missing, waiting.front(), *call));
   d.fix = fmt::format("make this call on every rank of group {}, or on none", at.group);
   d.fix_lines = {
@@ -182,7 +184,7 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
   }
   d.inevitable_at = latest;
   d.inevitable = fmt::format("since {}: {} {} and {} called {} #{}", to_string(latest), culprits,
-                             whereabouts_of_all(missing, where), ranks_text(waiting), call_text(*call), at.seq);
+                             whereabouts(report, missing), ranks_text(waiting), call_text(*call), at.seq);
   return d;
 }
 

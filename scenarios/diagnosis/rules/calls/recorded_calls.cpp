@@ -103,7 +103,7 @@ void write_fix(Diagnosis& found, const RecordedDifference& d) {
   if (d.is_sure && !d.swapped.empty()) {
     found.fix = "give these calls one order on every rank";
     found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
-  } else if (d.left_out.empty() && !d.extra.empty()) {
+  } else if ((d.is_sure || d.stays_apart) && d.left_out.empty() && !d.extra.empty()) {
     found.fix = fmt::format("take what only {} called out of the branch that leads there, or let every rank make it", ranks);
     found.fix_lines = {"a helper that ends in a collective (save, log, evaluate) is called on every rank; inside of it, rank 0 "
                        "alone writes"};

@@ -104,7 +104,7 @@ std::optional<Diagnosis> rpc_timeout_too_short(const Report& report) {
       "The limit of a call is its `timeout`, or the rpc_timeout of init_rpc: 60 s where the program gives none. It ends the call at "
       "the caller alone. The callee goes on, and its result is dropped, so calling again does the work twice.";
   d.fix = fmt::format("give the call more time: timeout={:g} or more", enough.seconds());
-  d.fix_lines = {"for all calls: rpc.TensorPipeRpcBackendOptions(rpc_timeout=...); 0 is no limit"};
+  d.fix_lines = {"for all calls: rpc.TensorPipeRpcBackendOptions(rpc_timeout=...); 0 means no limit"};
   if (queued) d.fix_lines.push_back(fmt::format("more server threads at {}: num_worker_threads", worker_name_of(report.run, server)));
   add_span(d, report, call->site.line, call->site.column, fmt::format("{} gave up here", who_asks), true);
   const Mark place{call->site.line, call->site.column, 1};
