@@ -122,18 +122,8 @@ std::map<std::string, std::string> DdpLogging::as_text() const {
 }
 
 std::string name_of(CommHookSpec::Kind kind) {
-  switch (kind) {
-    case CommHookSpec::Kind::allreduce:
-      return "allreduce";
-    case CommHookSpec::Kind::fp16_compress:
-      return "fp16_compress";
-    case CommHookSpec::Kind::bf16_compress:
-      return "bf16_compress";
-    case CommHookSpec::Kind::powersgd:
-      return "powersgd";
-    case CommHookSpec::Kind::none:
-      break;
-  }
+  for (const CommHookRow& row : comm_hook_table)
+    if (row.kind == kind) return std::string(row.name);
   return "";
 }
 

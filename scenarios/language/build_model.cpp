@@ -114,7 +114,7 @@ void build_comm_hook(const Node& ddp, CommHookSpec& spec) {
   if (node == nullptr) return;
   const auto [entry, key] = chosen(*node, hook_kinds());
   const std::size_t row = row_named(hook_kinds(), entry != nullptr ? std::string_view(entry->key) : node->text);
-  if (row < hook_kinds().size()) spec.kind = static_cast<CommHookSpec::Kind>(row + 1);
+  if (row < comm_hook_table.size()) spec.kind = comm_hook_table[row].kind;
   if (entry == nullptr) return;
   read_bound(entry->value, powersgd_options(), &spec);
 }

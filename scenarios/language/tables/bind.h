@@ -14,8 +14,12 @@
 
 #include <algorithm>
 #include <any>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -100,6 +104,27 @@ struct Bound<member> {
 };
 
 template <class Options>
+constexpr Type type_of(bool Options::*) {
+  return Type::boolean;
+}
+template <class Options>
+constexpr Type type_of(std::int64_t Options::*) {
+  return Type::integer;
+}
+template <class Options>
+constexpr Type type_of(std::uint64_t Options::*) {
+  return Type::integer;
+}
+template <class Options>
+constexpr Type type_of(double Options::*) {
+  return Type::decimal;
+}
+template <class Options>
+constexpr Type type_of(Bytes Options::*) {
+  return Type::size;
+}
+
+template <class Options>
 struct Erased {
   static std::any make() { return Options{}; }
   static void* address(std::any& options) { return std::any_cast<Options>(&options); }
@@ -109,6 +134,24 @@ struct Erased {
 
 template <auto member>
 inline constexpr Binding to{&binding::Bound<member>::set_it, &binding::Bound<member>::default_text};
+
+// The keys of a table of options in core: a tuple of rows with a name, the member, help and a range.
+template <const auto& rows, std::size_t i>
+constexpr Key key_of_row() {
+  constexpr const auto& row = std::get<i>(rows);
+  return {.name = row.name,
+          .type = binding::type_of(row.member),
+          .help = row.help,
+          .low = row.range.low,
+          .high = row.range.high,
+          .bind = to<row.member>};
+}
+template <const auto& rows>
+constexpr auto keys_of() {
+  return []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array{key_of_row<rows, i>()...};
+  }(std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(rows)>>>());
+}
 
 template <class Options>
 inline constexpr OptionsType options_of{&binding::Erased<Options>::make, &binding::Erased<Options>::address};

@@ -4,7 +4,10 @@
 //   Group    a mapping: its keys; or, with `one_of`, a mapping of exactly one of those keys beside the ordinary ones
 #pragma once
 
+#include <algorithm>
 #include <any>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -102,6 +105,22 @@ struct Group {
   std::string_view noun = "key";  // one_of: what its names are
   OptionsType options{};
 };
+
+// A key for each row of another table.
+template <class Row, std::size_t size>
+constexpr std::array<Key, size> rows_of(const std::array<Row, size>& table, Key (*row)(const Row&)) {
+  std::array<Key, size> keys{};
+  for (std::size_t i = 0; i < size; ++i) keys[i] = row(table[i]);
+  return keys;
+}
+
+template <std::size_t... sizes>
+constexpr auto joined(const std::array<Key, sizes>&... tables) {
+  std::array<Key, (sizes + ...)> all{};
+  auto end = all.begin();
+  ((end = std::copy(tables.begin(), tables.end(), end)), ...);
+  return all;
+}
 
 // What is called otherwise now.
 constexpr const Key* find_former(std::span<const Key> keys, std::string_view name) {

@@ -191,94 +191,37 @@ inline constexpr Key model_keys[] = {
 };
 inline constexpr Group model{.title = "model", .help = "a toy model with real autograd", .keys = model_keys};
 
-inline constexpr Key powersgd_keys[] = {
-    {.name = "matrix_approximation_rank",
-     .type = Type::integer,
-     .help = "columns of P and Q",
-     .low = 1,
-     .high = limits::width,
-     .bind = to<&CommHookSpec::matrix_approximation_rank>},
-    {.name = "start_iter",
-     .type = Type::integer,
-     .help = "iterations with plain all_reduce before (start_powerSGD_iter)",
-     .high = limits::steps,
-     .bind = to<&CommHookSpec::start_iter>},
-    {.name = "min_compression_rate",
-     .type = Type::decimal,
-     .help = "gradients that would become less small than this are not compressed",
-     .bind = to<&CommHookSpec::min_compression_rate>},
-    {.name = "use_error_feedback",
-     .type = Type::boolean,
-     .help = "add what the compression loses in the next iteration",
-     .bind = to<&CommHookSpec::use_error_feedback>},
-    {.name = "warm_start", .type = Type::boolean, .help = "Q begins as it was", .bind = to<&CommHookSpec::warm_start>},
-    {.name = "orthogonalization_epsilon",
-     .type = Type::decimal,
-     .help = "added to a column's length",
-     .bind = to<&CommHookSpec::orthogonalization_epsilon>},
-    {.name = "random_seed", .type = Type::integer, .help = "of the first Q", .bind = to<&CommHookSpec::random_seed>},
-};
+inline constexpr auto powersgd_keys = keys_of<powersgd_option_table>();
 inline constexpr Group powersgd{.title = "powersgd", .help = "PowerSGD, by PyTorch's names", .keys = powersgd_keys};
 inline constexpr Group no_hook_options{.title = "ddp.comm_hook", .help = "takes no options"};
-// In the order of CommHookSpec::Kind, from its second on.
-inline constexpr std::array hook_rows{
-    Key{.name = "allreduce",
-        .type = Type::group,
-        .help = "divides, then sums, as DDP itself",
-        .group = &no_hook_options},
-    Key{.name = "fp16_compress", .type = Type::group, .help = "gradients travel in f16", .group = &no_hook_options},
-    Key{.name = "bf16_compress", .type = Type::group, .help = "gradients travel in bf16", .group = &no_hook_options},
-    Key{.name = "powersgd", .type = Type::group, .help = "matrices travel as two thin factors", .group = &powersgd},
-};
+constexpr Key hook_row(const CommHookRow& hook) {
+  const Group* options = hook.kind == CommHookSpec::Kind::powersgd ? &powersgd : &no_hook_options;
+  return {.name = hook.name, .type = Type::group, .help = hook.help, .group = options};
+}
+inline constexpr auto hook_rows = rows_of(comm_hook_table, hook_row);
 inline constexpr Group comm_hook{.title = "ddp.comm_hook",
                                  .help = "a communication hook, which combines gradients instead of all_reduce",
                                  .one_of = hook_rows,
                                  .bare = true,
                                  .noun = "communication hook"};
 
-inline constexpr Key ddp_keys[] = {
-    {.name = "ranks",
-     .type = Type::int_set,
-     .help = "that construct it; the others have the model as it is",
-     .default_value = "all"},
-    {.name = "group",
-     .type = Type::name,
-     .help = "whose ranks have replicas of one model: world, or a dimension of the mesh",
-     .default_value = "world"},
-    {.name = "bucket_cap", .type = Type::size, .help = "bucket_cap_mb", .bind = to<&DdpOptions::bucket_cap>},
-    {.name = "first_bucket",
-     .type = Type::size,
-     .help = "size of the first bucket",
-     .bind = to<&DdpOptions::first_bucket>},
-    {.name = "find_unused_parameters",
-     .type = Type::boolean,
-     .help = "look for parameters that a forward did not use",
-     .bind = to<&DdpOptions::find_unused_parameters>},
-    {.name = "init_sync",
-     .type = Type::boolean,
-     .help = "the constructor compares the models and gives every rank the parameters of rank 0",
-     .bind = to<&DdpOptions::init_sync>},
-    {.name = "broadcast_buffers",
-     .type = Type::boolean,
-     .help = "every forward broadcasts the buffers of rank 0",
-     .bind = to<&DdpOptions::broadcast_buffers>},
-    {.name = "static_graph",
-     .type = Type::boolean,
-     .help = "the graph never changes",
-     .bind = to<&DdpOptions::static_graph>},
-    {.name = "gradient_as_bucket_view",
-     .type = Type::boolean,
-     .help = "gradients live in the buckets",
-     .bind = to<&DdpOptions::gradient_as_bucket_view>},
-    {.name = "check_reduction",
-     .type = Type::boolean,
-     .help = "deprecated in PyTorch, does nothing",
-     .bind = to<&DdpOptions::check_reduction>},
-    {.name = "comm_hook",
-     .type = Type::group,
-     .help = "a communication hook, which combines gradients instead of DDP's all_reduce",
-     .group = &comm_hook},
+inline constexpr std::array ddp_wrapper_keys{
+    Key{.name = "ranks",
+        .type = Type::int_set,
+        .help = "that construct it; the others have the model as it is",
+        .default_value = "all"},
+    Key{.name = "group",
+        .type = Type::name,
+        .help = "whose ranks have replicas of one model: world, or a dimension of the mesh",
+        .default_value = "world"},
 };
+inline constexpr std::array ddp_hook_keys{
+    Key{.name = "comm_hook",
+        .type = Type::group,
+        .help = "a communication hook, which combines gradients instead of DDP's all_reduce",
+        .group = &comm_hook},
+};
+inline constexpr auto ddp_keys = joined(ddp_wrapper_keys, keys_of<ddp_option_table>(), ddp_hook_keys);
 inline constexpr Group ddp{.title = "ddp", .help = "options of DistributedDataParallel", .keys = ddp_keys};
 
 inline constexpr Key data_parallel_keys[] = {

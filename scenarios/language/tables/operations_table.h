@@ -8,7 +8,6 @@
 #include "scenarios/language/tables/operation_keys.h"
 #include "scenarios/language/tables/rpc_operations.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -455,12 +454,7 @@ inline constexpr std::array group_operations{
         .formerly = "destroy"},
 };
 
-inline constexpr auto operation_table = [] {
-  std::array<Key, group_operations.size() + rpc_operations.size()> all{};
-  std::copy(rpc_operations.begin(), rpc_operations.end(),
-            std::copy(group_operations.begin(), group_operations.end(), all.begin()));
-  return all;
-}();
+inline constexpr auto operation_table = joined(group_operations, rpc_operations);
 
 constexpr const Key* operation_named(std::string_view name) { return find(operation_table, name); }
 

@@ -255,12 +255,7 @@ constexpr Key fault_row(const FaultRow& kind) {
   return {.name = kind.name, .type = Type::group, .help = kind.explanation, .group = options, .traits = traits};
 }
 
-constexpr auto rows_of_faults() {
-  std::array<Key, fault_table.size()> rows{};
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = fault_row(fault_table[i]);
-  return rows;
-}
-constexpr auto fault_rows = rows_of_faults();
+constexpr auto fault_rows = rows_of(fault_table, fault_row);
 
 constexpr Key match_keys[] = {
     {.name = "rank", .type = Type::int_set, .help = "which ranks", .default_value = "all"},
@@ -389,7 +384,6 @@ constexpr Key document_keys[] = {
 };
 
 static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::meta) + 1);
-static_assert(hook_rows.size() == static_cast<std::size_t>(CommHookSpec::Kind::powersgd));
 
 }  // namespace
 

@@ -18,7 +18,7 @@ inline constexpr std::string_view stated_for_seed = "seed", stated_for_order = "
 
 std::span<const Key> fault_kinds();
 std::span<const Key> layer_kinds();  // in the order of nn::LayerKind
-std::span<const Key> hook_kinds();   // in the order of CommHookSpec::Kind, without none
+std::span<const Key> hook_kinds();   // in the order of comm_hook_table
 std::span<const Key> optimizer_kinds();
 std::span<const Key> ddp_options();       // of `ddp`
 std::span<const Key> fully_shard_options();
