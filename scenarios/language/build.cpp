@@ -290,7 +290,7 @@ namespace {
 
 Operation build_operation(const Node& item) {
   Operation op;
-  const auto [entry, row] = chosen(item, operation_table);
+  const auto [entry, row] = chosen(item, operation_table());
   op.name = entry != nullptr ? entry->key : item.text;
   op.mark = entry != nullptr ? entry->mark : item.mark;
   read(item, "label", op.label);

@@ -1,4 +1,4 @@
-// One function per row of the table of operations (operations_table.h).
+// What the operations of a program share. Each has its function and its row in a file of scenarios/program/operations.
 #pragma once
 
 #include "scenarios/program/session.h"
@@ -10,57 +10,11 @@
 
 namespace pdsim::scenarios::operations {
 
-Status init(Session& s, const Operation& op);
-Status train(Session& s, const Operation& op);
-Status repeat(Session& s, const Operation& op);
-Status no_sync(Session& s, const Operation& op);
-Status join(Session& s, const Operation& op);
-Status eval(Session& s, const Operation& op);
-Status zero_grad(Session& s, const Operation& op);
-Status forward(Session& s, const Operation& op);
-Status backward(Session& s, const Operation& op);
-Status optimizer_step(Session& s, const Operation& op);
-Status collective(Session& s,
-                  const Operation& op);  // every one that is a call of one collective, send and recv included
-Status broadcast_object_list(Session& s, const Operation& op);
-Status all_gather_object(Session& s, const Operation& op);
-Status gather_object(Session& s, const Operation& op);
-Status scatter_object_list(Session& s, const Operation& op);
-Status monitored_barrier(Session& s, const Operation& op);
-Status batch_isend_irecv(Session& s, const Operation& op);
-Status pipeline(Session& s, const Operation& op);
-Status rpc_pipeline(Session& s, const Operation& op);
-Status new_group(Session& s, const Operation& op);
-Status wait(Session& s, const Operation& op);
-Status synchronize(Session& s, const Operation& op);
-Status read(Session& s, const Operation& op);
-Status write(Session& s, const Operation& op);
-Status set_device(Session& s, const Operation& op);
-Status raise(Session& s, const Operation& op);
-Status store_set(Session& s, const Operation& op);
-Status store_get(Session& s, const Operation& op);
-Status store_add(Session& s, const Operation& op);
-Status store_wait(Session& s, const Operation& op);
-Status compute(Session& s, const Operation& op);
-Status clip_grad_norm(Session& s, const Operation& op);
-Status requires_grad(Session& s, const Operation& op);
-Status checkpoint(Session& s, const Operation& op);
-Status load_checkpoint(Session& s, const Operation& op);
-Status relaunch(Session& s, const Operation& op);
-Status destroy(Session& s, const Operation& op);
-Status init_rpc(Session& s, const Operation& op);
-Status rpc_sync(Session& s, const Operation& op);
-Status rpc_async(Session& s, const Operation& op);
-Status wait_all(Session& s, const Operation& op);
-Status remote(Session& s, const Operation& op);
-Status to_here(Session& s, const Operation& op);
-Status local_value(Session& s, const Operation& op);
-Status delete_rref(Session& s, const Operation& op);
-Status autograd_context(Session& s, const Operation& op);
-Status dist_backward(Session& s, const Operation& op);
-Status distributed_optimizer(Session& s, const Operation& op);
-Status distributed_step(Session& s, const Operation& op);
-Status rpc_shutdown(Session& s, const Operation& op);
+// Runs every operation that is a call of one collective, send and recv included.
+Status collective(Session& s, const Operation& op);
+
+// Runs `body` once per step, with `op` as the site of everything in it.
+Status run_steps(Session& s, const Operation& op, std::int64_t steps, const std::function<Status()>& body);
 
 // Who a process says it is, and who the others of its job are. Nobody compares what processes say: the first that says it is
 // rank 0 listens at the port, and of several that say the same others meet the first, while the rest wait for nobody.
@@ -81,6 +35,8 @@ Result<Rank> root_of(const Operation& op, const ProcessGroup& group, CollectiveK
 
 // The function of a row; null for a name that is not an operation.
 OperationFunction function_of(std::string_view name);
+// The phase in which it runs; none for a name that is not an operation.
+Phase phase_of(std::string_view name);
 
 // clip_grad_norm of these parameters, with these options; the norm of before.
 Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters);
@@ -119,6 +75,11 @@ void note_device_loads(Session& s, Time step);
 
 // Over the parameters as they are now.
 void make_optimizer(Session& s);
+
+// Whether all ranks have replicas of one model, which reports may compare.
+bool replicas_are_all(const Session& s);
+// Of its values; 52 bits, which are whole in a double.
+double digest_of(const nn::Tensor& tensor);
 
 // wait() on a started call: the program waits, or its device's stream alone, and what arrived is looked at later.
 Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending);

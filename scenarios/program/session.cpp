@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -132,26 +131,7 @@ Status run_launch(Session& s) {
 }  // namespace
 
 Site site_of(const Operation& op, const std::string& name, int step) {
-  struct Row {
-    std::string_view operation;
-    Phase phase;
-  };
-  constexpr std::array phases{
-      Row{"init", Phase::initialization},
-      Row{"new_group", Phase::initialization},
-      Row{"set_device", Phase::initialization},
-      Row{"forward", Phase::forward},
-      Row{"backward", Phase::backward},
-      Row{"zero_grad", Phase::optimizer},
-      Row{"clip_grad_norm", Phase::optimizer},
-      Row{"optimizer_step", Phase::optimizer},
-      Row{"eval", Phase::evaluation},
-      Row{"checkpoint", Phase::checkpoint},
-      Row{"load_checkpoint", Phase::checkpoint},
-  };
-  Site site{name, step, op.mark.line, op.mark.column, Phase::none, {}};
-  const auto* row = std::find_if(phases.begin(), phases.end(), [&](const Row& r) { return r.operation == op.name; });
-  if (row != phases.end()) site.phase = row->phase;
+  Site site{name, step, op.mark.line, op.mark.column, operations::phase_of(op.name), {}};
   if (!op.label.empty()) site.origin = CallOrigin{{}, op.label, {}};
   return site;
 }

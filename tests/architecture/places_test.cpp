@@ -30,7 +30,7 @@ constexpr std::array places{
     Places{"a collective", "xscan", 8},
     Places{"a diagnosis", "batch-sizes-differ", 1, "scenarios/diagnosis/rules/"},
     Places{"a flag", "\"--expect\"", 1, "tools/"},
-    Places{"an operation", "\"scatter_object_list\"", 2, "scenarios/"},  // its row and its function
+    Places{"an operation", "scatter_object_list", 1, "scenarios/program/operations/"},
     Places{"a DDP option", "orthogonalization_epsilon", 2},              // the member with its row, and its effect
     Places{"a fault", "FaultKind::reorder", 2},                          // its row and its effect
     Places{"a backend", "\"nccl\"", 10, "", "backends/nccl/"},  // semantics, capabilities, tuning, keys of the language

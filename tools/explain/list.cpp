@@ -127,7 +127,7 @@ Items rows_of(std::span<const scenarios::language::Key> rows) {
   return items;
 }
 
-Items operations() { return rows_of(scenarios::language::operation_table); }
+Items operations() { return rows_of(scenarios::language::operation_table()); }
 
 Items layers() { return rows_of(scenarios::language::layer_kinds()); }
 Items losses() { return rows_of(scenarios::language::loss_kinds()); }

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 3> real_world_names{"gloo", "mpi", "nccl"
 
 std::vector<std::string_view> operation_names() {
   std::vector<std::string_view> names;
-  for (const Key& row : operation_table) names.push_back(row.name);
+  for (const Key& row : operation_table()) names.push_back(row.name);
   return names;
 }
 

@@ -123,7 +123,7 @@ void check_part(const Operation& op, const Scenario& s, Problems& problems) {
 
 void check_part_users(const std::vector<Operation>& program, const Scenario& s, Problems& problems) {
   for (const Operation& op : program) {
-    if (const Key* row = find(operation_table, op.name); row != nullptr && find(row->group->keys, "part") != nullptr)
+    if (const Key* row = find(operation_table(), op.name); row != nullptr && find(row->group->keys, "part") != nullptr)
       check_part(op, s, problems);
     if (op.name == "join" && !s.model.parts.empty())
       problems.error(op.mark, "`join` beside `parts`", "it is about one model");

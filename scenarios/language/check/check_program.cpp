@@ -6,6 +6,7 @@
 #include "scenarios/language/document/read.h"
 #include "scenarios/language/pipeline_schedule.h"
 #include "scenarios/language/plans.h"
+#include "scenarios/language/tables/bind.h"
 #include "scenarios/language/tables/operations_table.h"
 
 #include <fmt/format.h>

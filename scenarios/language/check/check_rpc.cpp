@@ -2,7 +2,10 @@
 #include "core/base/quantity.h"
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/document/read.h"
+#include "scenarios/language/tables/bind.h"
 #include "scenarios/language/tables/operations_table.h"
+#include "scenarios/language/tables/rpc_functions.h"
+#include "scenarios/language/tables/rpc_options.h"
 
 #include <fmt/format.h>
 
@@ -73,7 +76,7 @@ class RpcCheck {
       for (const Entry& entry : item.entries) {
         const Key* row = operation_named(entry.key);
         if (row == nullptr) continue;
-        const bool context = row->group == &autograd_context_options;
+        const bool context = row->name == "autograd_context";
         if (context && item.find("label") != nullptr) contexts_.insert(item.find("label")->text);
         contexts_around_ += context ? 1 : 0;
         if (const Node* inner = entry.value.find("do")) list(*inner);
@@ -83,21 +86,21 @@ class RpcCheck {
   }
 
   void operation(const Key& row, const Entry& entry, const Node* label) {
-    if (row.group == &rpc_sync_options || row.group == &rpc_async_options || row.group == &remote_options)
+    if (row.name == "rpc_sync" || row.name == "rpc_async" || row.name == "remote")
       call(row, entry, label);
-    if (row.group == &wait_all_options)
+    if (row.name == "wait_all")
       if (const Node* labels = entry.value.find("for"))
         for (const Node& each : labels->items) known(each.text, each.mark, futures_, "rpc_async");
-    if (row.group == &distributed_optimizer_options) {
+    if (row.name == "distributed_optimizer") {
       if (label != nullptr) optimizers_.insert(label->text);
       if (const Node* of = entry.value.find("of"))
         for (const Node& each : of->items) known(each.text, each.mark, references_, "remote");
     }
-    if (row.group == &distributed_step_options)
+    if (row.name == "distributed_step")
       if (const Node* of = entry.value.find("optimizer"))
         known(of->text, of->mark, optimizers_, "distributed_optimizer");
-    if (row.group == &distributed_step_options || row.group == &dist_backward_options) in_context(row, entry);
-    if (row.group == &to_here_options || row.group == &local_value_options || row.group == &delete_rref_options)
+    if (row.name == "distributed_step" || row.name == "dist_backward") in_context(row, entry);
+    if (row.name == "to_here" || row.name == "local_value" || row.name == "delete_rref")
       if (const Node* of = entry.value.find("of")) known(of->text, of->mark, references_, "remote");
   }
 
@@ -133,11 +136,11 @@ class RpcCheck {
     if (const Node* function = entry.value.find("function"))
       arguments(function_row(function->text, function->mark, rref != nullptr), options.args,
                 entry_of(entry.value, "args"), function->mark);
-    if (label == nullptr && row.group != &rpc_sync_options)
+    if (label == nullptr && row.name != "rpc_sync")
       problems_.error(entry.mark, fmt::format("`{}` without a label", row.name),
                       "write `label: name` beside it, for those that wait for it or use it");
-    if (label != nullptr && row.group == &rpc_async_options) futures_.insert(label->text);
-    if (label != nullptr && row.group == &remote_options) references_.insert(label->text);
+    if (label != nullptr && row.name == "rpc_async") futures_.insert(label->text);
+    if (label != nullptr && row.name == "remote") references_.insert(label->text);
   }
 
   void worker(const std::string& name, const Mark& mark) {

@@ -401,7 +401,7 @@ class ShapeCheck {
     repeats_ += key.has(as_around) ? 1 : 0;
     const Key& list = around_ != nullptr ? *around_ : key;
     for (const Node& item : node.items) {
-      group(item, operation_entry, item.mark);
+      group(item, operation_entry(), item.mark);
       if (item.is_scalar()) place(item.text, item.mark, list);
       for (const Entry& entry : item.entries) place(entry.key, entry.mark, list);
     }
@@ -432,7 +432,7 @@ class ShapeCheck {
 
   // Operations and kinds of faults: `barrier:` is an entry too.
   static bool may_be_null(const Key& key) {
-    return find(operation_table, key.name) == &key || find(fault_kinds(), key.name) == &key ||
+    return find(operation_table(), key.name) == &key || find(fault_kinds(), key.name) == &key ||
            find(hook_kinds(), key.name) == &key || find(optimizer_kinds(), key.name) == &key ||
            operation_named(key.name) == &key;
   }

@@ -91,7 +91,7 @@ class Sieve {
         out.push_back(item);
         continue;
       }
-      const auto [entry, row] = chosen(item, operation_table);
+      const auto [entry, row] = chosen(item, operation_table());
       if (row == nullptr && operation_named(item.text) == nullptr) problems_.doubt(Fact::steps);
       if (row == nullptr || row->group == nullptr) continue;
       for (const Key& option : row->group->keys) {

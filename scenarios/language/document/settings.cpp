@@ -88,7 +88,7 @@ class Walk {
         return place.key->group->one_of.empty() ? in_section(place, segment)
                                                 : in_choice(place, *place.key->group, segment);
       case Type::operations:
-        return in_list(*place.node, operation_entry, segment, "in the program");
+        return in_list(*place.node, operation_entry(), segment, "in the program");
       case Type::groups:
         if (!place.key->group->one_of.empty())
           return in_list(*place.node, *place.key->group, segment, fmt::format("in `{}`", place.key->name));
@@ -191,7 +191,7 @@ class Walk {
     }
     Node* inner = options->find("do");
     if (inner != nullptr && inner->is_list())
-      return in_list(*inner, operation_entry, segment, fmt::format("in `{}`", name));
+      return in_list(*inner, operation_entry(), segment, fmt::format("in `{}`", name));
     std::vector<std::string_view> names;
     for (const Key& key : row->group->keys) names.push_back(key.name);
     for (const Key& key : group.keys) names.push_back(key.name);

@@ -156,6 +156,12 @@ constexpr auto keys_of() {
 template <class Options>
 inline constexpr OptionsType options_of{&binding::Erased<Options>::make, &binding::Erased<Options>::address};
 
+// The same key for another struct.
+constexpr Key bound(Key key, Binding member) {
+  key.bind = member;
+  return key;
+}
+
 // Sets every member whose key is in the mapping.
 void read_bound(const Node& map, std::span<const Key> keys, void* options);
 

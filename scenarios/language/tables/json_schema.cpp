@@ -193,7 +193,7 @@ Json definitions() {
                      {"minProperties", 1},
                      {"maxProperties", 1}}})}};
   defs["when"] = {{"anyOf", Json::array({selector, {{"type", "array"}, {"items", selector}, {"minItems", 1}}})}};
-  defs["operation"] = group_schema(language::operation_entry);
+  defs["operation"] = group_schema(language::operation_entry());
   return defs;
 }
 

@@ -57,11 +57,6 @@ struct TrainOptions {
 struct RepeatOptions {
   std::int64_t times = 0;
 };
-struct JoinOptions {
-  bool enable = true;
-  bool throw_on_early_termination = false;
-  bool divide_by_initial_world_size = true;
-};
 struct EvalOptions {
   ThroughWrapper through = ThroughWrapper::ddp;
   std::optional<std::int64_t> steps;
@@ -73,21 +68,12 @@ struct ForwardOptions {
   std::optional<std::int64_t> rows;
   ThroughWrapper through = ThroughWrapper::ddp;
 };
-struct BackwardOptions {
-  std::vector<std::string> losses{"loss"};
-  NumberOrWord times{1};  // or world_size
-  std::int64_t divided_by = 1;
-};
 struct ClipOptions {
   double max_norm = 1.0;
   NormType norm_type = NormType::two;
   bool error_if_nonfinite = false;
   ClippedNorm of = ClippedNorm::parameters;
   std::optional<Located<std::string>> part;
-};
-struct OptimizerStepOptions {
-  std::optional<double> lr, momentum;
-  std::int64_t unscale = 1;
 };
 struct RequiresGradOptions {
   std::vector<std::string> layers;
@@ -158,34 +144,6 @@ struct DestroyOptions {
 };
 struct WaitOptions {
   std::string label;
-};
-struct ReadOptions {
-  std::string label;
-  bool non_blocking = false;
-};
-struct WriteOptions {
-  std::string label;
-};
-struct SetDeviceOptions {
-  NumberOrWord index;  // or local_rank
-};
-struct RaiseOptions {
-  std::string message;
-};
-struct StoreSetOptions {
-  std::string key, value;
-};
-struct StoreGetOptions {
-  std::string key;
-  std::optional<Time> timeout;
-};
-struct StoreAddOptions {
-  std::string key;
-  std::int64_t by = 1;
-};
-struct ComputeOptions {
-  Time time{};
-  DeviceKind device = DeviceKind::cpu;
 };
 struct CheckpointOptions {
   std::string path;

@@ -58,7 +58,7 @@ class Page {
   void add_below(const Key& key) {
     if (key.group != nullptr) add(*key.group);
     if (key.element != nullptr && key.element->group != nullptr) add(*key.element->group);
-    if (key.type == language::Type::operations) add(language::operation_entry);
+    if (key.type == language::Type::operations) add(language::operation_entry());
     if (key.type == language::Type::selectors) add(language::selector);
   }
 

@@ -43,26 +43,11 @@ struct RpcCallOptions {
   std::optional<Time> timeout;
   std::optional<Located<std::string>> returns;
 };
-struct WaitAllOptions {
-  std::vector<std::string> labels;
-};
 // Of to_here, local_value and delete_rref.
 struct RRefOptions {
   std::string of;
   std::optional<Time> timeout;
   std::optional<Located<std::string>> returns;
-};
-struct DistBackwardOptions {
-  std::string of;
-  std::string context;  // empty: the one around
-};
-struct DistributedOptimizerOptions {
-  std::vector<std::string> of;
-  double lr = 0.1;
-};
-struct DistributedStepOptions {
-  std::string optimizer;
-  std::string context;
 };
 struct RpcShutdownOptions {
   bool graceful = true;

@@ -239,6 +239,7 @@ constexpr Key skew_keys[] = {
 };
 constexpr Key partition_keys[] = {
     {.name = "groups", .type = Type::rank_groups, .help = "ranks that still reach each other", .required = true}};
+constexpr Group no_options{.title = "", .help = "takes no options"};
 constexpr Group delay{.title = "delay", .help = row_of(FaultKind::delay).explanation, .keys = delay_keys};
 constexpr Group slow{.title = "slow", .help = row_of(FaultKind::slow).explanation, .keys = slow_keys};
 constexpr Group skew{.title = "skew", .help = row_of(FaultKind::skew).explanation, .keys = skew_keys};
@@ -388,13 +389,17 @@ static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::meta)
 }  // namespace
 
 const Group document_group{.title = "the file", .help = "a pdsim scenario", .keys = document_keys};
-const Group operation_entry{.title = "program",
-                            .help = "one entry of the program",
-                            .keys = entry_keys,
-                            .one_of = operation_table,
-                            .bare = true,
-                            .noun = "operation"};
 const Group selector{.title = "when", .help = "integer sets, all of which must hold", .keys = selector_keys};
+
+const Group& operation_entry() {
+  static const Group entry{.title = "program",
+                           .help = "one entry of the program",
+                           .keys = entry_keys,
+                           .one_of = operation_table(),
+                           .bare = true,
+                           .noun = "operation"};
+  return entry;
+}
 
 std::span<const Key> fault_kinds() { return fault_rows; }
 std::span<const Key> layer_kinds() { return layer_rows; }

@@ -10,11 +10,12 @@
 namespace pdsim::scenarios::language {
 
 extern const Group document_group;   // the top level
-extern const Group operation_entry;  // an entry of `program`
 extern const Group selector;         // of `when`
 
 // Words of `expect.stated_for`; the third is both.
 inline constexpr std::string_view stated_for_seed = "seed", stated_for_order = "order";
+
+const Group& operation_entry();  // an entry of `program`
 
 std::span<const Key> fault_kinds();
 std::span<const Key> layer_kinds();  // in the order of nn::LayerKind

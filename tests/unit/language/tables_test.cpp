@@ -4,6 +4,7 @@
 #include "scenarios/language/tables/key.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/language/tables/sections.h"
+#include "scenarios/program/operations.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>
@@ -39,14 +40,19 @@ void expect_explained(std::span<const Key> keys, int depth = 0) {
 
 TEST(Tables, ExplainEveryKeyOnce) {
   expect_explained(language::document_group.keys);
-  expect_explained(language::operation_table);
+  expect_explained(language::operation_table());
 }
 
 TEST(Tables, TitleTheOptionsOfAnOperationByItsName) {
-  for (const Key& row : language::operation_table)
+  for (const Key& row : language::operation_table())
     if (!row.group->keys.empty()) {
       EXPECT_EQ(row.group->title, row.name);
     }
+}
+
+TEST(Tables, HaveAFunctionForEveryOperation) {
+  for (const Key& row : language::operation_table()) EXPECT_NE(operations::function_of(row.name), nullptr) << row.name;
+  EXPECT_EQ(operations::function_of("no_operation"), nullptr);
 }
 
 std::string committed(const std::string& file) {
@@ -77,7 +83,7 @@ TEST(Schema, AllowsNoKeyThatTheLoaderDoesNotKnow) { expect_closed(nlohmann::json
 TEST(Schema, KnowsEveryOperation) {
   const nlohmann::json schema = nlohmann::json::parse(json_schema());
   const std::string entry = schema["$defs"]["operation"].dump();
-  for (const Key& row : language::operation_table)
+  for (const Key& row : language::operation_table())
     EXPECT_NE(entry.find('"' + std::string(row.name) + "\":{"), std::string::npos) << row.name;
 }
 

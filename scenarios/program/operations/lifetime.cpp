@@ -2,6 +2,8 @@
 #include "core/semantics/profile.h"
 #include "core/store/rendezvous_url.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +12,11 @@
 
 namespace pdsim::scenarios::operations {
 namespace {
+
+struct ComputeOptions {
+  Time time{};
+  DeviceKind device = DeviceKind::cpu;
+};
 
 using namespace literals;
 
@@ -154,8 +161,6 @@ Status wrap(Session& s, const Operation& op) {
   return {};
 }
 
-}  // namespace
-
 Status init(Session& s, const Operation& op) {
   const auto& options = op.as<InitOptions>();
   if (s.group != nullptr && !s.group_destroyed)
@@ -208,12 +213,16 @@ Status new_group(Session& s, const Operation& op) {
   return store_barrier(s, timeout);
 }
 
+}  // namespace
+
 void pass_time(Session& s, Time time) {
   if (s.world == WorldKind::simulated)
     s.env.runtime.compute(time);
   else
     s.env.runtime.sleep_until(s.env.runtime.now() + time);
 }
+
+namespace {
 
 Status compute(Session& s, const Operation& op) {
   const auto& [time, device] = op.as<ComputeOptions>();
@@ -241,5 +250,159 @@ Status destroy(Session& s, const Operation& op) {
   s.let_go_of_the_store(true);
   return {};
 }
+
+constexpr std::array<std::string_view, 3> init_methods{"tcp", "env", "file"};
+
+constexpr std::array<std::string_view, 2> file_stores{"c10d", "gloo"};
+
+constexpr std::array<std::string_view, 4> launcher_variables{"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
+
+constexpr std::array init_keys{
+    Key{.name = "method",
+        .type = Type::word,
+        .help = "how the ranks find each other",
+        .choices = init_methods,
+        .bind = to<&InitOptions::method>},
+    Key{.name = "path",
+        .type = Type::text,
+        .help = "method file: the store's file, or the folder of gloo's",
+        .bind = to<&InitOptions::path>},
+    Key{.name = "file_store",
+        .type = Type::word,
+        .help = "method file: c10d's, one file that is appended to, or Gloo's own, a folder with a file per key",
+        .choices = file_stores,
+        .bind = to<&InitOptions::file_store>},
+    Key{.name = "unset",
+        .type = Type::word,
+        .help = "method env: the variable that nobody has set for this process",
+        .choices = launcher_variables,
+        .bind = to<&InitOptions::unset>},
+    Key{.name = "world_size",
+        .type = Type::integer,
+        .help = "how many ranks it waits for; default: as many as there are",
+        .low = 1,
+        .high = limits::ranks,
+        .bind = to<&InitOptions::world_size>},
+    Key{.name = "interfaces",
+        .type = Type::integer,
+        .help = "how many GLOO_SOCKET_IFNAME names; gloo connects all ranks over each",
+        .low = 1,
+        .high = 16,
+        .bind = to<&InitOptions::interfaces>},
+    Key{.name = "address",
+        .type = Type::text,
+        .help = "method tcp: tcp://host:port; default is the world's own store",
+        .bind = to<&InitOptions::address>},
+    Key{.name = "rank",
+        .type = Type::integer,
+        .help = "which rank this process says it is, as RANK does; local_rank: its place in its node. Simulated worlds "
+                "only; default: the one that it is",
+        .choices = local_rank_words,
+        .high = limits::ranks,
+        .bind = to<&InitOptions::rank>},
+    Key{.name = "port",
+        .type = Type::integer,
+        .help = "MASTER_PORT: processes meet those of the same port. Simulated worlds only",
+        .low = 1,
+        .high = 65535,
+        .bind = to<&InitOptions::port>},
+};
+
+constexpr std::array new_group_keys{
+    Key{.name = "name",
+        .type = Type::name,
+        .help = "the name that `group` uses",
+        .required = true,
+        .bind = to<&NewGroupOptions::name>},
+    Key{.name = "ranks",
+        .type = Type::int_set,
+        .help = "its members, ranks of the world",
+        .required = true,
+        .bind = to<&NewGroupOptions::ranks>},
+    Key{.name = "timeout",
+        .type = Type::duration,
+        .help = "of its operations; default: the world's",
+        .bind = to<&NewGroupOptions::timeout>},
+};
+
+constexpr std::array compute_keys{
+    Key{.name = "time",
+        .type = Type::duration,
+        .help = "how long the rank computes",
+        .required = true,
+        .bind = to<&ComputeOptions::time>},
+    Key{.name = "device",
+        .type = Type::word,
+        .help = "cuda: a kernel, behind which the program does not wait where the world has `streams`",
+        .choices = device_words,
+        .bind = to<&ComputeOptions::device>},
+};
+
+constexpr std::array relaunch_keys{
+    Key{.name = "clean",
+        .type = Type::boolean,
+        .help = "remove store files, as an orderly end does",
+        .bind = to<&RelaunchOptions::clean>},
+};
+
+constexpr std::array destroy_keys{bound(group_key, to<&DestroyOptions::group>)};
+
+constexpr std::array init_rows{
+    OperationRow{.name = "init_process_group",
+                 .help = "init_process_group: every rank joins through the store",
+                 .title_help = "init_process_group",
+                 .keys = init_keys,
+                 .options = options_of<InitOptions>,
+                 .formerly = "init",
+                 .run = init},
+};
+
+constexpr std::array new_group_rows{
+    OperationRow{.name = "new_group",
+                 .help = "makes a group of some ranks; every rank of the world calls it, in one order",
+                 .title_help = "a process group of some ranks",
+                 .keys = new_group_keys,
+                 .options = options_of<NewGroupOptions>,
+                 .traits = language::collective,
+                 .phase = Phase::initialization,
+                 .run = new_group},
+};
+
+constexpr std::array compute_rows{
+    OperationRow{.name = "compute",
+                 .help = "the rank computes for a while",
+                 .title_help = "time that passes on this rank",
+                 .keys = compute_keys,
+                 .options = options_of<ComputeOptions>,
+                 .traits = language::in_train,
+                 .run = compute},
+};
+
+constexpr std::array relaunch_rows{
+    OperationRow{.name = "relaunch",
+                 .help = "every process ends and a new launch begins; files stay",
+                 .title_help = "every process ends; files stay",
+                 .keys = relaunch_keys,
+                 .options = options_of<RelaunchOptions>,
+                 .run = relaunch},
+};
+
+constexpr std::array destroy_rows{
+    OperationRow{.name = "destroy_process_group",
+                 .help = "destroy_process_group",
+                 .title_help = "destroy_process_group; of world, every group",
+                 .keys = destroy_keys,
+                 .options = options_of<DestroyOptions>,
+                 .formerly = "destroy",
+                 .run = destroy},
+};
+
+}  // namespace
+
+const Operations init_operations{init_rows};
+const Operations new_group_operations{new_group_rows};
+const Operations compute_operations{compute_rows};
+const Operations relaunch_operations{relaunch_rows};
+const Operations destroy_operations{destroy_rows};
 
 }  // namespace pdsim::scenarios::operations

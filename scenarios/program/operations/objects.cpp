@@ -5,6 +5,8 @@
 //   source          torch/distributed/distributed_c10d.py
 #include "scenarios/language/check/limits.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -175,19 +177,68 @@ Status run(Session& s, const Operation& op, CollectiveKind rooted, Run function)
   return (ObjectCall(s, op, **group, *root).*function)();
 }
 
-}  // namespace
-
 Status broadcast_object_list(Session& s, const Operation& op) {
   return run(s, op, CollectiveKind::broadcast, &ObjectCall::broadcast_list);
 }
+
 Status all_gather_object(Session& s, const Operation& op) {
   return run(s, op, CollectiveKind::all_gather, &ObjectCall::all_gather);
 }
+
 Status gather_object(Session& s, const Operation& op) {
   return run(s, op, CollectiveKind::gather, &ObjectCall::gather);
 }
+
 Status scatter_object_list(Session& s, const Operation& op) {
   return run(s, op, CollectiveKind::scatter, &ObjectCall::scatter_list);
 }
+
+constexpr Key object_size_key{
+    .name = "size", .type = Type::size, .help = "of this rank's object, pickled", .bind = to<&CollectiveOptions::size>};
+
+constexpr std::array object_keys{object_size_key, group_key};
+
+constexpr std::array object_from_one_keys{object_size_key, src_key, group_src_key, group_key};
+
+constexpr std::array object_to_one_keys{object_size_key, dst_key, group_dst_key, group_key};
+
+constexpr std::array object_rows{
+    OperationRow{.name = "broadcast_object_list",
+                 .help = "objects of rank `src` to every rank: their sizes, then their bytes",
+                 .title_help = "an object collective",
+                 .keys = object_from_one_keys,
+                 .options = options_of<CollectiveOptions>,
+                 .traits = language::collective | language::in_train,
+                 .collectives = made_of<CollectiveKind::broadcast, CollectiveKind::broadcast>,
+                 .run = broadcast_object_list},
+    OperationRow{.name = "all_gather_object",
+                 .help = "every rank gets every rank's object: the sizes, then the bytes, padded to the largest",
+                 .title_help = "an object collective",
+                 .keys = object_keys,
+                 .options = options_of<CollectiveOptions>,
+                 .traits = language::collective | language::in_train,
+                 .collectives = made_of<CollectiveKind::all_gather, CollectiveKind::all_gather>,
+                 .run = all_gather_object},
+    OperationRow{.name = "gather_object",
+                 .help = "rank `dst` gets every rank's object: the sizes to all, then the bytes",
+                 .title_help = "an object collective",
+                 .keys = object_to_one_keys,
+                 .options = options_of<CollectiveOptions>,
+                 .traits = language::collective | language::in_train,
+                 .collectives = made_of<CollectiveKind::all_gather, CollectiveKind::gather>,
+                 .run = gather_object},
+    OperationRow{.name = "scatter_object_list",
+                 .help = "an object of rank `src` to each rank: the largest size, the bytes, the sizes",
+                 .title_help = "an object collective",
+                 .keys = object_from_one_keys,
+                 .options = options_of<CollectiveOptions>,
+                 .traits = language::collective | language::in_train,
+                 .collectives = made_of<CollectiveKind::broadcast, CollectiveKind::scatter, CollectiveKind::scatter>,
+                 .run = scatter_object_list},
+};
+
+}  // namespace
+
+const Operations object_operations{object_rows};
 
 }  // namespace pdsim::scenarios::operations

@@ -4,6 +4,7 @@
 #include "scenarios/language/costs.h"
 #include "scenarios/program/batch.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
 
 #include <fmt/format.h>
 
@@ -105,8 +106,6 @@ Status drive(Session& s, Rpc& rpc, const Operation& op) {
   });
 }
 
-}  // namespace
-
 Status rpc_pipeline(Session& s, const Operation& op) {
   const auto& options = op.as<RpcPipelineOptions>();
   make_shared_model(s);
@@ -124,5 +123,60 @@ Status rpc_pipeline(Session& s, const Operation& op) {
   const Status over = rpc.shutdown().status();
   return status.ok() ? over : status;
 }
+
+constexpr std::array rpc_pipeline_keys{
+    Key{.name = "shards",
+        .type = Type::names,
+        .help = "paths of the model, one for each worker: worker1 has the first",
+        .required = true,
+        .bind = to<&RpcPipelineOptions::shards>},
+    Key{.name = "workers",
+        .type = Type::names,
+        .help = "where each shard is made; shards of one worker take turns on its device; default: worker1, worker2 ...",
+        .bind = to<&RpcPipelineOptions::workers>},
+    Key{.name = "num_split",
+        .type = Type::integer,
+        .help = "micro-batches of a batch; of a batch that does not divide there are more, of which the last has fewer rows",
+        .low = 1,
+        .high = limits::steps,
+        .bind = to<&RpcPipelineOptions::num_split>},
+    Key{.name = "steps",
+        .type = Type::integer,
+        .help = "batches",
+        .low = 1,
+        .high = limits::steps,
+        .bind = to<&RpcPipelineOptions::steps>},
+    Key{.name = "input",
+        .type = Type::integer,
+        .help = "elements of a row of the batch, where the model has sizes alone",
+        .low = 1,
+        .high = limits::count,
+        .bind = to<&RpcPipelineOptions::input>},
+    Key{.name = "server_threads",
+        .type = Type::integer,
+        .help = "num_worker_threads: of each worker",
+        .low = 1,
+        .high = limits::ranks,
+        .bind = to<&RpcPipelineOptions::server_threads>},
+    Key{.name = "rpc_timeout",
+        .type = Type::duration,
+        .help = "of each call",
+        .bind = to<&RpcPipelineOptions::rpc_timeout>},
+};
+
+constexpr std::array rpc_pipeline_rows{
+    OperationRow{.name = "rpc_pipeline",
+                 .help = "trains shards of the model over RPC, as DistResNet50 of PyTorch's tutorial: rank 0 drives, the other ranks have a "
+                "shard each; every rank calls it, and needs no process group for it",
+                 .title_help = "a training loop over RPC",
+                 .keys = rpc_pipeline_keys,
+                 .options = options_of<RpcPipelineOptions>,
+                 .traits = language::needs_model,
+                 .run = rpc_pipeline},
+};
+
+}  // namespace
+
+const Operations rpc_pipeline_operations{rpc_pipeline_rows};
 
 }  // namespace pdsim::scenarios::operations

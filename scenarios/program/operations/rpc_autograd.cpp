@@ -1,6 +1,7 @@
 // autograd_context, dist_backward, distributed_optimizer, distributed_step.
 #include "core/nn/functional.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/rpc_session.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,21 @@
 
 namespace pdsim::scenarios::operations {
 namespace {
+
+struct DistBackwardOptions {
+  std::string of;
+  std::string context;  // empty: the one around
+};
+
+struct DistributedOptimizerOptions {
+  std::vector<std::string> of;
+  double lr = 0.1;
+};
+
+struct DistributedStepOptions {
+  std::string optimizer;
+  std::string context;
+};
 
 Error no_such_name(const std::string& label) {
   return {Code::invalid_argument, fmt::format("name '{}' is not defined", label), {{"label", label}}};
@@ -34,8 +50,6 @@ Result<std::int64_t> context_of(const RpcSession& rpc, const std::string& label)
                "torch.distributed.autograd.context() as context_id` to generate a valid context",
                {}};
 }
-
-}  // namespace
 
 Status autograd_context(Session& s, const Operation& op) {
   if (s.rpc == nullptr) return rpc_missing(op.name);
@@ -97,5 +111,80 @@ Status distributed_step(Session& s, const Operation& op) {
   if (!context.ok()) return context.error();
   return optimizer->second.step(*context);
 }
+
+constexpr std::array autograd_context_keys{
+    Key{.name = "do",
+        .type = Type::operations,
+        .help = "what runs inside: its remote calls belong to the context, and link the graphs of their workers",
+        .required = true,
+        .traits = language::as_around},
+};
+
+constexpr Key context_key{
+    .name = "context", .type = Type::name, .help = "label of the autograd_context; default: the one around"};
+
+constexpr std::array dist_backward_keys{
+    Key{.name = "of",
+        .type = Type::name,
+        .help = "label of the rpc_sync, rpc_async or to_here whose tensor's sum is the loss",
+        .required = true,
+        .bind = to<&DistBackwardOptions::of>},
+    bound(context_key, to<&DistBackwardOptions::context>),
+};
+
+constexpr std::array distributed_optimizer_keys{
+    Key{.name = "of",
+        .type = Type::names,
+        .help = "labels of the `remote` that made its parameters",
+        .required = true,
+        .bind = to<&DistributedOptimizerOptions::of>},
+    Key{.name = "lr",
+        .type = Type::decimal,
+        .help = "learning rate of SGD",
+        .bind = to<&DistributedOptimizerOptions::lr>},
+};
+
+constexpr std::array distributed_step_keys{
+    Key{.name = "optimizer",
+        .type = Type::name,
+        .help = "label of the distributed_optimizer",
+        .required = true,
+        .bind = to<&DistributedStepOptions::optimizer>},
+    bound(context_key, to<&DistributedStepOptions::context>),
+};
+
+constexpr std::array rpc_autograd_rows{
+    OperationRow{.name = "autograd_context",
+                 .help = "`do` in a context of distributed autograd",
+                 .title_help = "dist_autograd.context()",
+                 .keys = autograd_context_keys,
+                 .traits = language::in_train,
+                 .run = autograd_context},
+    OperationRow{.name = "dist_backward",
+                 .help = "backward over the graphs that remote calls have linked; gradients stay with the context",
+                 .title_help = "dist_autograd.backward",
+                 .keys = dist_backward_keys,
+                 .options = options_of<DistBackwardOptions>,
+                 .traits = language::in_train,
+                 .run = dist_backward},
+    OperationRow{.name = "distributed_optimizer",
+                 .help = "an optimizer of parameters at other workers; its label names it",
+                 .title_help = "DistributedOptimizer",
+                 .keys = distributed_optimizer_keys,
+                 .options = options_of<DistributedOptimizerOptions>,
+                 .traits = language::in_train,
+                 .run = distributed_optimizer},
+    OperationRow{.name = "distributed_step",
+                 .help = "a step at every owner, with the gradients of one context",
+                 .title_help = "DistributedOptimizer.step",
+                 .keys = distributed_step_keys,
+                 .options = options_of<DistributedStepOptions>,
+                 .traits = language::in_train,
+                 .run = distributed_step},
+};
+
+}  // namespace
+
+const Operations rpc_autograd_operations{rpc_autograd_rows};
 
 }  // namespace pdsim::scenarios::operations

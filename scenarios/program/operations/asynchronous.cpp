@@ -1,5 +1,6 @@
 // What a program does with an asynchronous operation, and with the tensor of one: wait, synchronize, read, write.
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/rpc_session.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,15 @@
 
 namespace pdsim::scenarios::operations {
 namespace {
+
+struct ReadOptions {
+  std::string label;
+  bool non_blocking = false;
+};
+
+struct WriteOptions {
+  std::string label;
+};
 
 // A result that is not what it should be ends no program: nobody looks at it. It is what the rank's run comes to, in the end.
 Status finish(Session& s, Pending& pending) {
@@ -74,6 +84,8 @@ Status synchronize(Session& s) {
 
 Status synchronize(Session& s, const Operation&) { return synchronize(s); }
 
+namespace {
+
 Status wait(Session& s, const Operation& op) {
   const std::string& label = op.as<WaitOptions>().label;
   if (const std::optional<Status> waited = wait_for_future(s, label)) return *waited;
@@ -106,5 +118,65 @@ Status write(Session& s, const Operation& op) {
   for (std::byte& byte : started->pending->input) byte ^= std::byte{1};  // t += 1, or the next batch
   return {};
 }
+
+constexpr std::array wait_keys{
+    Key{.name = "for",
+        .type = Type::name,
+        .help = "label of an earlier operation with `async: true`",
+        .required = true,
+        .bind = to<&WaitOptions::label>},
+};
+
+constexpr std::array read_keys{
+    Key{.name = "of",
+        .type = Type::name,
+        .help = "label of an earlier collective or recv",
+        .required = true,
+        .bind = to<&ReadOptions::label>},
+    Key{.name = "non_blocking",
+        .type = Type::boolean,
+        .help = "as a copy to the host that does not wait for the stream; false: as `.item()`, which does",
+        .bind = to<&ReadOptions::non_blocking>},
+};
+
+constexpr std::array write_keys{
+    Key{.name = "to",
+        .type = Type::name,
+        .help = "label of an earlier operation with `async: true`",
+        .required = true,
+        .bind = to<&WriteOptions::label>},
+};
+
+constexpr std::array asynchronous_rows{
+    OperationRow{.name = "wait",
+                 .help = "waits for an asynchronous operation",
+                 .title_help = "waits for an asynchronous operation",
+                 .keys = wait_keys,
+                 .options = options_of<WaitOptions>,
+                 .traits = language::in_train,
+                 .run = wait},
+    OperationRow{.name = "synchronize",
+                 .help = "torch.cuda.synchronize: the program waits for its own device, and exchanges nothing",
+                 .traits = language::in_train,
+                 .run = synchronize},
+    OperationRow{.name = "read",
+                 .help = "uses the result of an operation, waited for or not",
+                 .title_help = "uses the result of an operation",
+                 .keys = read_keys,
+                 .options = options_of<ReadOptions>,
+                 .traits = language::in_train,
+                 .run = read},
+    OperationRow{.name = "write",
+                 .help = "overwrites the tensor that an asynchronous operation sends, on its way or not",
+                 .title_help = "overwrites the tensor of an asynchronous operation",
+                 .keys = write_keys,
+                 .options = options_of<WriteOptions>,
+                 .traits = language::in_train,
+                 .run = write},
+};
+
+}  // namespace
+
+const Operations asynchronous_operations{asynchronous_rows};
 
 }  // namespace pdsim::scenarios::operations

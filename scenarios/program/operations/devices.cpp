@@ -2,6 +2,8 @@
 #include "core/semantics/library.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +13,14 @@
 
 namespace pdsim::scenarios::operations {
 namespace {
+
+struct SetDeviceOptions {
+  NumberOrWord index;  // or local_rank
+};
+
+struct RaiseOptions {
+  std::string message;
+};
 
 const LibrarySemantics* library_of(const Session& s) {
   return library_named(s.world == WorldKind::real ? s.env.backend.name()
@@ -73,7 +83,7 @@ Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) 
   if (backend == nullptr) return {};
   const auto* options = op.if_is<CollectiveOptions>();
   const CollectiveOptions call = options != nullptr ? *options : CollectiveOptions{};
-  const std::string device(call.device ? language::device_words[static_cast<std::size_t>(*call.device)] : "");
+  const std::string device(call.device ? device_words[static_cast<std::size_t>(*call.device)] : "");
   if (!device.empty() && !takes(*backend, device))
     return Error{Code::unsupported,
                  fmt::format("{}: backend {} has no way for tensors on {}; it takes those on {}", op.name,
@@ -94,6 +104,8 @@ bool takes_views_for_packed(const Session& s) {
   return backend == nullptr || backend->on_strided == OnStrided::taken_for_packed;
 }
 
+namespace {
+
 Status set_device(Session& s, const Operation& op) {
   const NumberOrWord asked = op.as<SetDeviceOptions>().index;
   const int index = asked.word ? local_rank_of(s) : static_cast<int>(asked.number);
@@ -107,5 +119,44 @@ Status set_device(Session& s, const Operation& op) {
 }
 
 Status raise(Session&, const Operation& op) { return Error{Code::program_raised, op.as<RaiseOptions>().message, {}}; }
+
+constexpr std::array set_device_keys{
+    Key{.name = "index",
+        .type = Type::integer,
+        .help = "of the GPU within the node; local_rank: this rank's place in it",
+        .required = true,
+        .choices = local_rank_words,
+        .high = 63,
+        .bind = to<&SetDeviceOptions::index>},
+};
+
+constexpr std::array raise_keys{
+    Key{.name = "message",
+        .type = Type::text,
+        .help = "the text of the exception",
+        .required = true,
+        .bind = to<&RaiseOptions::message>},
+};
+
+constexpr std::array device_rows{
+    OperationRow{.name = "set_device",
+                 .help = "chooses the GPU of this process; before, it is GPU 0 where `world.devices` counts them",
+                 .title_help = "torch.cuda.set_device",
+                 .keys = set_device_keys,
+                 .options = options_of<SetDeviceOptions>,
+                 .phase = Phase::initialization,
+                 .run = set_device},
+    OperationRow{.name = "raise",
+                 .help = "an exception of the program's own, which nobody catches",
+                 .title_help = "an exception of the program's own",
+                 .keys = raise_keys,
+                 .options = options_of<RaiseOptions>,
+                 .traits = language::in_train,
+                 .run = raise},
+};
+
+}  // namespace
+
+const Operations device_operations{device_rows};
 
 }  // namespace pdsim::scenarios::operations

@@ -1,6 +1,8 @@
-// checkpoint, load_checkpoint, requires_grad.
+// checkpoint, load_checkpoint.
 #include "core/nn/state_dict.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,8 +37,6 @@ Status write_slowly(Session& s, const std::string& path, const std::string& text
 }
 
 std::string_view prefix(bool wrapper) { return wrapper ? nn::wrapper_prefix : std::string_view{}; }
-
-}  // namespace
 
 Status checkpoint(Session& s, const Operation& op) {
   const auto& options = op.as<CheckpointOptions>();
@@ -75,24 +75,67 @@ Status load_checkpoint(Session& s, const Operation& op) {
   });
 }
 
-Status requires_grad(Session& s, const Operation& op) {
-  const auto& options = op.as<RequiresGradOptions>();
-  const bool to = options.to;
-  const std::vector<std::string>& layers = options.layers;
-  bool wrapped = false;
-  const Status set = s.for_each_part([&]() -> Status {
-    PDSIM_TRY(make_model(s, op));
-    for (nn::Tensor& parameter : s.module->parameters())
-      for (const std::string& layer : layers)
-        if (parameter.name().starts_with(layer + ".")) {
-          parameter.set_requires_grad(to);
-          wrapped = s.ddp != nullptr;
-        }
-    return {};
-  });
-  PDSIM_TRY(set);
-  s.env.recorder.note(notes::RequiresGradSet{std::move(layers), to, wrapped});
-  return {};
-}
+constexpr std::array checkpoint_keys{
+    Key{.name = "path",
+        .type = Type::text,
+        .help = "the file that gets parameters and buffers",
+        .required = true,
+        .bind = to<&CheckpointOptions::path>},
+    Key{.name = "takes",
+        .type = Type::duration,
+        .help = "how long it writes; until then the file is cut short, and another writer starts it over",
+        .bind = to<&CheckpointOptions::takes>},
+    Key{.name = "of",
+        .type = Type::word,
+        .help = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
+        .choices = eval_targets,
+        .bind = to<&CheckpointOptions::of>},
+    Key{.name = "rank0_only",
+        .type = Type::boolean,
+        .help = "only rank 0 writes; every rank of a sharded model takes part in gathering it (FullStateDictConfig)",
+        .bind = to<&CheckpointOptions::rank0_only>},
+    bound(model_part_key, to<&CheckpointOptions::part>),
+};
+
+constexpr std::array load_checkpoint_keys{
+    Key{.name = "path",
+        .type = Type::text,
+        .help = "the file that checkpoint wrote",
+        .required = true,
+        .bind = to<&LoadCheckpointOptions::path>},
+    Key{.name = "into",
+        .type = Type::word,
+        .help = "whose load_state_dict: the module's, or the wrapper's, which wants keys that begin with `module.`",
+        .choices = eval_targets,
+        .bind = to<&LoadCheckpointOptions::into>},
+    Key{.name = "strict",
+        .type = Type::boolean,
+        .help = "missing and unexpected keys are errors",
+        .bind = to<&LoadCheckpointOptions::strict>},
+    bound(model_part_key, to<&LoadCheckpointOptions::part>),
+};
+
+constexpr std::array checkpoint_rows{
+    OperationRow{.name = "checkpoint",
+                 .help = "writes parameters and buffers to a file",
+                 .title_help = "saves the parameters",
+                 .keys = checkpoint_keys,
+                 .options = options_of<CheckpointOptions>,
+                 .traits = language::needs_model,
+                 .phase = Phase::checkpoint,
+                 .run = checkpoint},
+    OperationRow{.name = "load_checkpoint",
+                 .help = "reads parameters and buffers from a file",
+                 .title_help = "loads a checkpoint",
+                 .keys = load_checkpoint_keys,
+                 .options = options_of<LoadCheckpointOptions>,
+                 .traits = language::needs_model,
+                 .phase = Phase::checkpoint,
+                 .run = load_checkpoint},
+};
+
+}  // namespace
+
+const Operations checkpoint_operations{checkpoint_rows};
 
 }  // namespace pdsim::scenarios::operations

@@ -4,6 +4,8 @@
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/plans/own_plan.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -188,11 +190,7 @@ Collective call_of(Pending& pending, const Payload& p, const Operation& op, bool
   return call;
 }
 
-}  // namespace
-
-namespace {
-
-CallOptions options_of(const Session& s, const CollectiveOptions& call, bool async) {
+CallOptions call_options(const Session& s, const CollectiveOptions& call, bool async) {
   CallOptions options;
   options.algorithm = call.algorithm;
   if (const auto own = s.scenario.plans.find(call.algorithm);
@@ -237,8 +235,8 @@ Status collective(Session& s, const Operation& op) {
   const bool async = language::operation_named(op.name)->has(language::asynchronous) || call.async;
   auto pending = std::make_unique<Pending>();
   Result<WorkPtr> work = !call.output_split_sizes.empty()
-                             ? start_parts(s, op, group, *pending, options_of(s, call, async))
-                             : start_payload(s, op, group, *pending, options_of(s, call, async));
+                             ? start_parts(s, op, group, *pending, call_options(s, call, async))
+                             : start_payload(s, op, group, *pending, call_options(s, call, async));
   if (!work.ok()) return work.error();
   pending->work = std::move(*work);
   pending->blocks_host = op.name == "barrier";
@@ -250,6 +248,8 @@ Status collective(Session& s, const Operation& op) {
   slot = std::move(pending);
   return {};
 }
+
+namespace {
 
 Status monitored_barrier(Session& s, const Operation& op) {
   const Result<ProcessGroup*> group = s.group_for(op);
@@ -285,5 +285,50 @@ Status batch_isend_irecv(Session& s, const Operation& op) {
     if (Status status = wait_on(s, op.label, std::move(one)); !status.ok() && first.ok()) first = std::move(status);
   return first;
 }
+
+constexpr std::array monitored_barrier_keys{
+    Key{.name = "timeout",
+        .type = Type::duration,
+        .help = "how long rank 0 of the group waits for each rank; default: the group's",
+        .bind = to<&MonitoredBarrierOptions::timeout>},
+    Key{.name = "wait_all_ranks",
+        .type = Type::boolean,
+        .help = "name every missing rank, not the first one",
+        .bind = to<&MonitoredBarrierOptions::wait_all_ranks>},
+    bound(group_key, to<&MonitoredBarrierOptions::group>),
+};
+
+constexpr std::array batch_keys{
+    Key{.name = "messages",
+        .type = Type::operations,
+        .help = "sends and recvs, all of which are started before one is waited for",
+        .required = true},
+    bound(group_key, to<&BatchOptions::group>),
+};
+
+constexpr std::array monitored_barrier_rows{
+    OperationRow{.name = "monitored_barrier",
+                 .help = "a barrier whose first rank names who does not come in time",
+                 .title_help = "a barrier that names who is missing",
+                 .keys = monitored_barrier_keys,
+                 .options = options_of<MonitoredBarrierOptions>,
+                 .traits = language::collective | language::in_train,
+                 .run = monitored_barrier},
+};
+
+constexpr std::array batch_rows{
+    OperationRow{.name = "batch_isend_irecv",
+                 .help = "sends and receives started together, then waited for",
+                 .title_help = "several messages at once",
+                 .keys = batch_keys,
+                 .options = options_of<BatchOptions>,
+                 .traits = language::in_train,
+                 .run = batch_isend_irecv},
+};
+
+}  // namespace
+
+const Operations monitored_barrier_operations{monitored_barrier_rows};
+const Operations batch_operations{batch_rows};
 
 }  // namespace pdsim::scenarios::operations

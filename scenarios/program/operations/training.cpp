@@ -1,23 +1,29 @@
-// train, no_sync, join, eval, zero_grad, forward, backward, clip_grad_norm, optimizer_step.
+// The model, and what a step does with it before the optimizer: eval, zero_grad, forward, backward.
 #include "core/base/fingerprint.h"
 #include "core/nn/autograd.h"
-#include "core/nn/clip.h"
 #include "core/nn/functional.h"
 #include "core/parallel/rank_exchange.h"
 #include "scenarios/language/costs.h"
 #include "scenarios/program/alone.h"
 #include "scenarios/program/batch.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace pdsim::scenarios::operations {
 namespace {
+
+struct BackwardOptions {
+  std::vector<std::string> losses{"loss"};
+  NumberOrWord times{1};  // or world_size
+  std::int64_t divided_by = 1;
+};
 
 // Charges the backward of each toy layer, which says nothing of its time, as its gradients become ready. Registered before DDP's own hooks, so that a bucket leaves
 // after the work that filled it.
@@ -36,20 +42,6 @@ void charge_backward(nn::Module& module, Runtime& runtime) {
       return Status{};
     });
   }
-}
-
-// Runs `body` once per step, with `op` as the site of everything in it.
-template <class Body>
-Status run_steps(Session& s, const Operation& op, std::int64_t steps, Body body) {
-  Status status;
-  s.loop = &op;
-  for (std::int64_t step = 0; step < steps && status.ok(); ++step) {
-    s.step = static_cast<int>(step);
-    status = body();
-  }
-  s.loop = nullptr;
-  s.step = -1;
-  return status;
 }
 
 std::string path_of(Session& s, const std::optional<Located<std::string>>& given) {
@@ -88,17 +80,6 @@ notes::LossReduction reduction_of(const Scenario& scenario) {
 // Which of several models this forward or backward is of.
 void note_part(Session& s) {
   if (!s.part.empty()) s.env.recorder.note(notes::ModelUsed{s.part});
-}
-
-// 52 bits of it are whole in a double.
-double digest_of(const nn::Tensor& tensor) {
-  const std::vector<double> values = tensor.values();
-  return static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U);
-}
-
-// Whether all ranks have replicas of one model, which reports may compare.
-bool replicas_are_all(const Session& s) {
-  return s.scenario.ddp.group == world_group && !s.scenario.fully_shard && !s.scenario.tensor_parallel;
 }
 
 void note_first(Session& s, std::string_view value, std::span<const nn::Tensor> tensors) {
@@ -210,6 +191,17 @@ void keep_part(nn::ModuleSpec& spec, const Model& model, const std::string& name
 
 }  // namespace
 
+// Whether all ranks have replicas of one model, which reports may compare.
+bool replicas_are_all(const Session& s) {
+  return s.scenario.ddp.group == world_group && !s.scenario.fully_shard && !s.scenario.tensor_parallel;
+}
+
+// 52 bits of it are whole in a double.
+double digest_of(const nn::Tensor& tensor) {
+  const std::vector<double> values = tensor.values();
+  return static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U);
+}
+
 Status make_model(Session& s, const Operation& op) {
   if (s.module != nullptr) return {};
   const bool needs_group = s.scenario.ddp.wrap || s.scenario.fully_shard || s.scenario.tensor_parallel;
@@ -245,83 +237,7 @@ Status make_model(Session& s, const Operation& op) {
   return {};
 }
 
-void make_optimizer(Session& s) {
-  s.optimizer =
-      nn::Optimizer::make(s.scenario.optimizer, s.sharded != nullptr ? s.sharded->shards() : s.module->parameters());
-}
-
 namespace {
-
-bool is_timed(const Scenario& scenario, std::int64_t step, std::int64_t steps) {
-  const auto asks = [&](const Expect& e) { return e.step_time && e.timed_step.value_or(steps - 1) == step; };
-  return asks(scenario.expect) || std::any_of(scenario.real.begin(), scenario.real.end(), [&](const auto& world) {
-           return world.second.expect && asks(*world.second.expect);
-         });
-}
-
-}  // namespace
-
-Status train(Session& s, const Operation& op) {
-  const std::vector<Operation>& body = op.body;
-  const std::int64_t steps = op.as<TrainOptions>().steps;
-  s.step_times.clear();
-  s.steps_trained = 0;
-  return run_steps(s, op, steps, [&]() -> Status {
-    const Time began = s.env.runtime.now();
-    s.computing = {};
-    for (const Operation& inner : body) PDSIM_TRY(s.run(inner));
-    const Time took = s.env.runtime.now() - began;
-    if (is_timed(s.scenario, s.step, steps)) s.step_times[s.step] = took;
-    if (s.step + 1 == steps) note_device_loads(s, took);
-    ++s.steps_trained;
-    return {};
-  });
-}
-
-// Outside of train its rounds are the steps, those of the innermost where it stands in itself.
-Status repeat(Session& s, const Operation& op) {
-  const int around = s.step;
-  Status status;
-  for (std::int64_t round = 0; round < op.as<RepeatOptions>().times && status.ok(); ++round) {
-    if (s.loop == nullptr) s.step = static_cast<int>(round);
-    for (const Operation& inner : op.body)
-      if (status.ok()) status = s.run(inner);
-  }
-  s.step = around;
-  return status;
-}
-
-// Read by forwards only: a forward inside makes the backward that follows it stay local, wherever that stands.
-Status no_sync(Session& s, const Operation& op) {
-  const bool before = s.sharded != nullptr ? s.sharded->require_backward_grad_sync()
-                                           : s.ddp != nullptr && s.ddp->require_backward_grad_sync();
-  const auto set = [&s](bool on) {
-    return s.for_each_part([&] {
-      if (s.ddp != nullptr) s.ddp->set_require_backward_grad_sync(on);
-      if (s.sharded != nullptr) s.sharded->set_require_backward_grad_sync(on);
-      return Status{};
-    });
-  };
-  PDSIM_TRY(set(false));
-  Status status;
-  for (const Operation& inner : op.body)
-    if (status.ok()) status = s.run(inner);
-  PDSIM_TRY(set(before));
-  return status;
-}
-
-Status join(Session& s, const Operation& op) {
-  if (s.scenario.ddp.wraps(s.env.rank) && s.ddp == nullptr)
-    return Error{Code::not_initialized,
-                 "join needs the wrapped model, and this rank has called no init_process_group before it",
-                 {}};
-  const auto& options = op.as<JoinOptions>();
-  const bool joins = s.ddp != nullptr && options.enable;
-  if (joins) s.ddp->enter_join({options.divide_by_initial_world_size, options.throw_on_early_termination});
-  for (const Operation& inner : op.body) PDSIM_TRY(s.run(inner));
-  s.env.recorder.set_site(site_of(op, op.name, -1));
-  return joins ? s.ddp->leave_join() : Status{};
-}
 
 Status eval(Session& s, const Operation& op) {
   const auto& options = op.as<EvalOptions>();
@@ -362,14 +278,10 @@ Status forward(Session& s, const Operation& op) {
   return {};
 }
 
-namespace {
 notes::VersionError version_error_of(const Error& error) {
   const auto number = [&](std::string_view key) { return fact_number(error.facts, key).value_or(-1); };
   return {std::string(fact(error.facts, "tensor")), number("version"), number("expected")};
 }
-}  // namespace
-
-namespace {
 // The wrappers of the parts that these losses come from, each once.
 std::vector<DistributedDataParallel*> wrapped_parts_of(Session& s, const std::vector<std::string>& losses) {
   std::vector<DistributedDataParallel*> wrapped;
@@ -380,7 +292,6 @@ std::vector<DistributedDataParallel*> wrapped_parts_of(Session& s, const std::ve
   }
   return wrapped;
 }
-}  // namespace
 
 Status backward(Session& s, const Operation& op) {
   std::vector<nn::Tensor> roots;
@@ -417,79 +328,101 @@ Status backward(Session& s, const Operation& op) {
   return status;
 }
 
-nn::ClipOptions clip_options(const ClipOptions& clip) {
-  nn::ClipOptions options;
-  options.max_norm = clip.max_norm;
-  if (clip.norm_type == NormType::infinity) options.norm_type = std::numeric_limits<double>::infinity();
-  options.error_if_nonfinite = clip.error_if_nonfinite;
-  return options;
-}
+constexpr std::array eval_keys{
+    Key{.name = "through",
+        .type = Type::word,
+        .help = "whose forward: the wrapper's, which broadcasts buffers, or the module's",
+        .choices = eval_targets,
+        .bind = to<&EvalOptions::through>},
+    Key{.name = "steps",
+        .type = Type::integer,
+        .help = "how many forwards",
+        .low = 1,
+        .high = limits::steps,
+        .bind = to<&EvalOptions::steps>},
+};
 
-Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters) {
-  return nn::clip_grad_norm(parameters, clip_options(clip));
-}
+constexpr std::array forward_keys{
+    Key{.name = "input",
+        .type = Type::name,
+        .help = "name of the batch; every name is a batch of its own",
+        .bind = to<&ForwardOptions::input>},
+    Key{.name = "output",
+        .type = Type::name,
+        .help = "name of its loss, for backward",
+        .bind = to<&ForwardOptions::output>},
+    Key{.name = "path",
+        .type = Type::name,
+        .help = "path of the model; default is what `branches` says",
+        .bind = to<&ForwardOptions::path>},
+    Key{.name = "rows",
+        .type = Type::integer,
+        .help = "of this batch, 0 too; default: `batch`",
+        .high = 65536,
+        .bind = to<&ForwardOptions::rows>},
+    Key{.name = "through",
+        .type = Type::word,
+        .help = "whose forward: the wrapper's, or the module's, of which DDP learns nothing",
+        .choices = eval_targets,
+        .bind = to<&ForwardOptions::through>},
+};
 
-Status clip_grad_norm(Session& s, const Operation& op) {
-  const auto& options = op.as<ClipOptions>();
-  s.work_on_part_of(options.part);
-  PDSIM_TRY(make_model(s, op));
-  PDSIM_TRY(settle_batches(s));
-  const Result<double> norm =
-      s.sharded != nullptr ? clip_shards(s, options) : clip_gradients(options, s.module->parameters());
-  if (!norm.ok()) return norm.error();
-  s.grad_norm = {*norm};
-  return {};
-}
+constexpr std::array<std::string_view, 1> times_words{"world_size"};
 
-namespace {
-// What the parameters of this rank are after the step, for who compares the replicas.
-void note_replica(Session& s) {
-  if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2 || !replicas_are_all(s)) return;
-  constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
-  if (s.module->parameters().size() > most_parameters) return;
-  for (nn::Tensor& parameter : s.module->parameters()) {
-    std::vector<double>& digests = s.replicas[std::string(replica_value) + parameter.name()];
-    if (digests.size() >= most_replica_steps || parameter.numel() > static_cast<std::int64_t>(most_elements)) continue;
-    digests.push_back(digest_of(parameter));
-  }
-}
+constexpr std::array backward_keys{
+    Key{.name = "losses",
+        .type = Type::names,
+        .help = "outputs whose losses are added up",
+        .bind = to<&BackwardOptions::losses>},
+    Key{.name = "times",
+        .type = Type::integer,
+        .help = "factor of the losses",
+        .choices = times_words,
+        .low = 1,
+        .high = limits::ranks,
+        .bind = to<&BackwardOptions::times>},
+    Key{.name = "divided_by",
+        .type = Type::integer,
+        .help = "divisor of the losses, as in (loss / k).backward()",
+        .low = 1,
+        .high = limits::steps,
+        .bind = to<&BackwardOptions::divided_by>},
+};
+
+constexpr std::array training_rows{
+    OperationRow{.name = "eval",
+                 .help = "a forward in eval mode without gradients",
+                 .title_help = "a forward without gradients",
+                 .keys = eval_keys,
+                 .options = options_of<EvalOptions>,
+                 .traits = language::needs_model | language::in_join,
+                 .phase = Phase::evaluation,
+                 .run = eval},
+    OperationRow{.name = "zero_grad",
+                 .help = "sets all gradients to none",
+                 .traits = language::in_train | language::only_in_train | language::needs_model,
+                 .phase = Phase::optimizer,
+                 .run = zero_grad},
+    OperationRow{.name = "forward",
+                 .help = "a forward through the wrapper, and its loss",
+                 .title_help = "a forward of the model and its loss",
+                 .keys = forward_keys,
+                 .options = options_of<ForwardOptions>,
+                 .traits = language::in_train | language::only_in_train | language::needs_model,
+                 .phase = Phase::forward,
+                 .run = forward},
+    OperationRow{.name = "backward",
+                 .help = "backward of the losses; DDP reduces the gradients",
+                 .title_help = "backward of the losses",
+                 .keys = backward_keys,
+                 .options = options_of<BackwardOptions>,
+                 .traits = language::in_train | language::only_in_train | language::needs_model,
+                 .phase = Phase::backward,
+                 .run = backward},
+};
+
 }  // namespace
 
-namespace {
-// Of one step, where it has its own.
-void apply_settings(Session& s, const OptimizerStepOptions& asked) {
-  const nn::OptimizerSpec& usual = s.scenario.optimizer;
-  const double lr = asked.lr.value_or(usual.lr), momentum = asked.momentum.value_or(usual.momentum);
-  s.optimizer->set(lr, momentum);
-  if (asked.unscale != 1) s.optimizer->divide_grad(static_cast<double>(asked.unscale));
-  if (s.ddp == nullptr || s.world_size() < 2) return;
-  const auto keep = [&s](std::string_view name, double value) {
-    std::vector<double>& values = s.replicas[std::string(step_setting_value) + std::string(name)];
-    if (values.size() < most_replica_steps) values.push_back(value);
-  };
-  keep("lr", lr);
-  if (usual.kind == nn::OptimizerSpec::Kind::sgd) keep("momentum", momentum);
-  keep("unscale", static_cast<double>(asked.unscale));
-}
-}  // namespace
-
-Status optimizer_step(Session& s, const Operation& op) {
-  PDSIM_TRY(settle_batches(s));
-  bool synchronised = true;
-  const Status stepped = s.for_each_part([&]() -> Status {
-    PDSIM_TRY(make_model(s, op));
-    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()) ||
-                                    (s.sharded != nullptr && s.sharded->gradients_synchronised()));
-    apply_settings(s, op.as<OptimizerStepOptions>());
-    s.optimizer->step();
-    if (s.sharded != nullptr) PDSIM_TRY(s.sharded->step_done());
-    note_replica(s);
-    return {};
-  });
-  PDSIM_TRY(stepped);
-  s.env.recorder.note(notes::OptimizerStep{synchronised});
-  s.env.runtime.compute(s.scenario.optimizer_time.value_or(costs::optimizer_step));
-  return {};
-}
+const Operations training_operations{training_rows};
 
 }  // namespace pdsim::scenarios::operations

@@ -5,6 +5,8 @@
 #include "core/pipeline/timing.h"
 #include "scenarios/language/pipeline_schedule.h"
 #include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -96,8 +98,6 @@ class CostedStages : public StageWork {
   std::vector<std::string> names_;
 };
 
-}  // namespace
-
 Status pipeline(Session& s, const Operation& op) {
   const Result<ProcessGroup*> group = s.group_for(op);
   if (!group.ok()) return group.error();
@@ -110,5 +110,84 @@ Status pipeline(Session& s, const Operation& op) {
   stages.let_go();
   return {};
 }
+
+constexpr std::array pipeline_keys{
+    Key{.name = "schedule",
+        .type = Type::word,
+        .help = "a published schedule; `pdsim explain` draws each",
+        .choices = pipeline_family_names,
+        .bind = to<&PipelineOptions::schedule>},
+    Key{.name = "order",
+        .type = Type::text,
+        .help = "instead of `schedule` an order of your own: a text with a line for each rank, as 0F0,0B0",
+        .bind = to<&PipelineOptions::order>},
+    Key{.name = "microbatches",
+        .type = Type::integer,
+        .help = "of a step; those of an `order` are counted",
+        .low = 1,
+        .high = limits::steps,
+        .bind = to<&PipelineOptions::microbatches>},
+    Key{.name = "stages_per_rank",
+        .type = Type::integer,
+        .help = "for interleaved_1f1b",
+        .low = 1,
+        .high = limits::ranks,
+        .bind = to<&PipelineOptions::stages_per_rank>},
+    Key{.name = "sends",
+        .type = Type::word,
+        .help =
+            "how activations and gradients are sent: posted in one order for all ranks and waited for where they are "
+            "needed; in one batch between two actions; or by plain send and recv",
+        .choices = pipeline_sends_names,
+        .bind = to<&PipelineOptions::sends>},
+    Key{.name = "count",
+        .type = Type::integer,
+        .help = "elements of an activation, and of its gradient",
+        .low = 1,
+        .high = limits::count,
+        .bind = to<&PipelineOptions::count>},
+    Key{.name = "dtype",
+        .type = Type::word,
+        .help = "element type",
+        .choices = dtype_names,
+        .bind = to<&PipelineOptions::dtype>},
+    Key{.name = "forward",
+        .type = Type::duration,
+        .help = "of one micro-batch in one stage",
+        .bind = to<&PipelineOptions::forward>},
+    Key{.name = "input_backward",
+        .type = Type::duration,
+        .help = "of the part of a backward that the stage before waits for",
+        .bind = to<&PipelineOptions::input_backward>},
+    Key{.name = "weight_backward",
+        .type = Type::duration,
+        .help = "of the part that gives the gradients of the weights",
+        .bind = to<&PipelineOptions::weight_backward>},
+    Key{.name = "rows",
+        .type = Type::integer,
+        .help = "of the batch, which the first stage splits as torch.distributed.pipelining does: micro-batches of other shapes than the "
+                "first are an error there; default: micro-batches are alike",
+        .low = 1,
+        .high = limits::count,
+        .bind = to<&PipelineOptions::rows>},
+    Key{.name = "group",
+        .type = Type::name,
+        .help = "whose ranks are the pipeline's, in order: world, or the name of a new_group",
+        .bind = to<&PipelineOptions::group>},
+};
+
+constexpr std::array pipeline_rows{
+    OperationRow{.name = "pipeline",
+                 .help = "forwards and backwards of micro-batches through the stages of a pipeline, by a schedule",
+                 .title_help = "a pipeline-parallel step",
+                 .keys = pipeline_keys,
+                 .options = options_of<PipelineOptions>,
+                 .traits = language::in_train,
+                 .run = pipeline},
+};
+
+}  // namespace
+
+const Operations pipeline_operations{pipeline_rows};
 
 }  // namespace pdsim::scenarios::operations

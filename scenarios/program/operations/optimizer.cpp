@@ -1,0 +1,207 @@
+// What a step does with gradients and parameters: optimizer_step, clip_grad_norm, requires_grad.
+#include "core/nn/clip.h"
+#include "scenarios/language/costs.h"
+#include "scenarios/program/alone.h"
+#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/shared_keys.h"
+
+#include <limits>
+#include <utility>
+
+namespace pdsim::scenarios::operations {
+namespace {
+
+struct OptimizerStepOptions {
+  std::optional<double> lr, momentum;
+  std::int64_t unscale = 1;
+};
+
+// What the parameters of this rank are after the step, for who compares the replicas.
+void note_replica(Session& s) {
+  if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2 || !replicas_are_all(s)) return;
+  constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
+  if (s.module->parameters().size() > most_parameters) return;
+  for (nn::Tensor& parameter : s.module->parameters()) {
+    std::vector<double>& digests = s.replicas[std::string(replica_value) + parameter.name()];
+    if (digests.size() >= most_replica_steps || parameter.numel() > static_cast<std::int64_t>(most_elements)) continue;
+    digests.push_back(digest_of(parameter));
+  }
+}
+
+// Of one step, where it has its own.
+void apply_settings(Session& s, const OptimizerStepOptions& asked) {
+  const nn::OptimizerSpec& usual = s.scenario.optimizer;
+  const double lr = asked.lr.value_or(usual.lr), momentum = asked.momentum.value_or(usual.momentum);
+  s.optimizer->set(lr, momentum);
+  if (asked.unscale != 1) s.optimizer->divide_grad(static_cast<double>(asked.unscale));
+  if (s.ddp == nullptr || s.world_size() < 2) return;
+  const auto keep = [&s](std::string_view name, double value) {
+    std::vector<double>& values = s.replicas[std::string(step_setting_value) + std::string(name)];
+    if (values.size() < most_replica_steps) values.push_back(value);
+  };
+  keep("lr", lr);
+  if (usual.kind == nn::OptimizerSpec::Kind::sgd) keep("momentum", momentum);
+  keep("unscale", static_cast<double>(asked.unscale));
+}
+
+}  // namespace
+
+void make_optimizer(Session& s) {
+  s.optimizer =
+      nn::Optimizer::make(s.scenario.optimizer, s.sharded != nullptr ? s.sharded->shards() : s.module->parameters());
+}
+
+nn::ClipOptions clip_options(const ClipOptions& clip) {
+  nn::ClipOptions options;
+  options.max_norm = clip.max_norm;
+  if (clip.norm_type == NormType::infinity) options.norm_type = std::numeric_limits<double>::infinity();
+  options.error_if_nonfinite = clip.error_if_nonfinite;
+  return options;
+}
+
+Result<double> clip_gradients(const ClipOptions& clip, std::span<nn::Tensor> parameters) {
+  return nn::clip_grad_norm(parameters, clip_options(clip));
+}
+
+namespace {
+
+Status clip_grad_norm(Session& s, const Operation& op) {
+  const auto& options = op.as<ClipOptions>();
+  s.work_on_part_of(options.part);
+  PDSIM_TRY(make_model(s, op));
+  PDSIM_TRY(settle_batches(s));
+  const Result<double> norm =
+      s.sharded != nullptr ? clip_shards(s, options) : clip_gradients(options, s.module->parameters());
+  if (!norm.ok()) return norm.error();
+  s.grad_norm = {*norm};
+  return {};
+}
+
+Status optimizer_step(Session& s, const Operation& op) {
+  PDSIM_TRY(settle_batches(s));
+  bool synchronised = true;
+  const Status stepped = s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
+    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()) ||
+                                    (s.sharded != nullptr && s.sharded->gradients_synchronised()));
+    apply_settings(s, op.as<OptimizerStepOptions>());
+    s.optimizer->step();
+    if (s.sharded != nullptr) PDSIM_TRY(s.sharded->step_done());
+    note_replica(s);
+    return {};
+  });
+  PDSIM_TRY(stepped);
+  s.env.recorder.note(notes::OptimizerStep{synchronised});
+  s.env.runtime.compute(s.scenario.optimizer_time.value_or(costs::optimizer_step));
+  return {};
+}
+
+Status requires_grad(Session& s, const Operation& op) {
+  const auto& options = op.as<RequiresGradOptions>();
+  const bool to = options.to;
+  const std::vector<std::string>& layers = options.layers;
+  bool wrapped = false;
+  const Status set = s.for_each_part([&]() -> Status {
+    PDSIM_TRY(make_model(s, op));
+    for (nn::Tensor& parameter : s.module->parameters())
+      for (const std::string& layer : layers)
+        if (parameter.name().starts_with(layer + ".")) {
+          parameter.set_requires_grad(to);
+          wrapped = s.ddp != nullptr;
+        }
+    return {};
+  });
+  PDSIM_TRY(set);
+  s.env.recorder.note(notes::RequiresGradSet{std::move(layers), to, wrapped});
+  return {};
+}
+
+constexpr std::array optimizer_step_keys{
+    Key{.name = "lr",
+        .type = Type::decimal,
+        .help = "learning rate of this step; default: the optimizer's",
+        .bind = to<&OptimizerStepOptions::lr>},
+    Key{.name = "momentum",
+        .type = Type::decimal,
+        .help = "momentum of this step; default: the optimizer's",
+        .bind = to<&OptimizerStepOptions::momentum>},
+    Key{.name = "unscale",
+        .type = Type::integer,
+        .help = "gradients are divided by it first, as a gradient scaler does whose losses were multiplied by it",
+        .low = 1,
+        .high = 1LL << 32U,
+        .bind = to<&OptimizerStepOptions::unscale>},
+};
+
+constexpr std::array<std::string_view, 2> norm_types{"2", "inf"};
+
+constexpr std::array<std::string_view, 2> clipped_norms{"parameters", "model"};
+
+constexpr std::array clip_keys{
+    Key{.name = "max_norm",
+        .type = Type::decimal,
+        .help = "of all gradients together",
+        .bind = to<&ClipOptions::max_norm>},
+    Key{.name = "norm_type",
+        .type = Type::word,
+        .help = "of the square root of squares, or the largest",
+        .choices = norm_types,
+        .bind = to<&ClipOptions::norm_type>},
+    Key{.name = "error_if_nonfinite",
+        .type = Type::boolean,
+        .help = "a norm that is NaN or infinite is an error",
+        .bind = to<&ClipOptions::error_if_nonfinite>},
+    Key{.name = "of",
+        .type = Type::word,
+        .help = "whose norm: torch.nn.utils.clip_grad_norm_ of what this rank holds, or the sharded model's "
+                "clip_grad_norm_, over all shards",
+        .choices = clipped_norms,
+        .bind = to<&ClipOptions::of>},
+    bound(model_part_key, to<&ClipOptions::part>),
+};
+
+constexpr std::array requires_grad_keys{
+    Key{.name = "layers",
+        .type = Type::names,
+        .help = "whose parameters",
+        .required = true,
+        .bind = to<&RequiresGradOptions::layers>},
+    Key{.name = "to",
+        .type = Type::boolean,
+        .help = "false freezes them; true lets them train again",
+        .required = true,
+        .bind = to<&RequiresGradOptions::to>},
+};
+
+constexpr std::array optimizer_rows{
+    OperationRow{.name = "optimizer_step",
+                 .help = "a step of the optimizer",
+                 .title_help = "a step of the optimizer",
+                 .keys = optimizer_step_keys,
+                 .options = options_of<OptimizerStepOptions>,
+                 .traits = language::in_train | language::only_in_train | language::needs_model,
+                 .phase = Phase::optimizer,
+                 .run = optimizer_step},
+    OperationRow{.name = "clip_grad_norm",
+                 .help = "scales this rank's gradients down where their norm is too large",
+                 .title_help = "clips gradients",
+                 .keys = clip_keys,
+                 .options = options_of<ClipOptions>,
+                 .traits = language::in_train | language::only_in_train | language::needs_model,
+                 .phase = Phase::optimizer,
+                 .run = clip_grad_norm},
+    OperationRow{.name = "requires_grad",
+                 .help = "freezes layers, or lets them train again, without the wrapper noticing",
+                 .title_help = "parameter.requires_grad_(to)",
+                 .keys = requires_grad_keys,
+                 .options = options_of<RequiresGradOptions>,
+                 .traits = language::in_train | language::needs_model,
+                 .run = requires_grad},
+};
+
+}  // namespace
+
+const Operations optimizer_operations{optimizer_rows};
+
+}  // namespace pdsim::scenarios::operations
