@@ -1,4 +1,5 @@
-// Scripts as people write them, broken and repaired, each with what `pdsim run` must find in it. A script's first lines say so:
+// Scripts as people write them, broken and repaired, each with what `pdsim run` must find in it; they run as train.py. A script's first
+// lines say so:
 //
 //   # ranks: 2                            none: the script starts its ranks itself
 //   # finds: deadlock[missing-call]       or: nothing
@@ -7,21 +8,21 @@
 //   # when: slow                          only in the long run of tests
 //   # finds on torch 2: nothing          instead of `finds`, `line`, `says` and `saved`, where PyTorch itself does something else
 //   # saved: differs                      the calls alone, which --save writes, do not show the same
-//   # world: {nodes: 2}                   of its --world; # flag: another of the command's
+//   # world: {nodes: 2}                   of its --world
 
 #include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
+#include "tests/guests/scripts_in_turn.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <sys/resource.h>
 #include <vector>
 
 namespace pdsim::guest_tests {
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 struct Wanted {
   std::string ranks, finds;
   bool slow = false;
-  std::vector<std::string> lines, words, flags;
+  std::vector<std::string> lines, words;
   std::string world, saved, finds_on_2;
 };
 
@@ -51,7 +52,6 @@ Wanted wanted_of(const fs::path& script) {
     if (const std::string world = value(line, "# world: "); !world.empty()) wanted.world = world;
     if (const std::string finds = value(line, "# finds on torch 2: "); !finds.empty()) wanted.finds_on_2 = finds;
     if (const std::string saved = value(line, "# saved: "); !saved.empty()) wanted.saved = saved;
-    if (const std::string flag = value(line, "# flag: "); !flag.empty()) wanted.flags.push_back(flag);
   }
   return wanted;
 }
@@ -76,24 +76,45 @@ std::string in_one_line(const std::string& text) {
   return line;
 }
 
-struct TimeOfChildren {
-  double wall = 0, processor = 0;  // in seconds
-};
-
-TimeOfChildren time_of_children() {
-  rusage used{};
-  getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-  const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
-  return {now.count(), seconds(used.ru_utime) + seconds(used.ru_stime)};
+std::string name_of(const fs::path& script) {
+  return script.parent_path().filename().string() + "_" + script.stem().string();
 }
 
-class Gallery : public testing::TestWithParam<fs::path> {};
+bool is_too_new(const fs::path& script) { return script.parent_path().filename() == "torch2" && torch_major() < 2; }
+
+constexpr const char* saved_calls = "saved_calls.yaml";  // by ScriptRun::saves
+
+class Gallery : public testing::TestWithParam<fs::path> {
+ protected:
+  static void SetUpTestSuite() {
+    if (python_with_torch().empty()) return;
+    const std::vector<std::string> chosen = parameters_to_run();
+    std::map<std::string, ScriptRun> runs;
+    for (const bool slow : {false, true})
+      for (const fs::path& script : scripts(slow)) {
+        const std::string name = name_of(script);
+        if (is_too_new(script) || std::find(chosen.begin(), chosen.end(), name) == chosen.end()) continue;
+        const Wanted wanted = wanted_of(script);
+        ScriptRun& run = runs[name];
+        run.script = cli_tests::text_of(script);
+        run.ranks = wanted.ranks.empty() ? 0 : std::stoi(wanted.ranks);
+        if (!wanted.world.empty()) run.world = wanted.world + "\n";
+        run.saves = true;
+      }
+    all().emplace(runs);
+  }
+  static void TearDownTestSuite() { all().reset(); }
+
+  static std::optional<ScriptsInTurn>& all() {
+    static std::optional<ScriptsInTurn> runs;
+    return runs;
+  }
+};
 
 TEST_P(Gallery, FindsWhatTheScriptSays) {
   if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
   const fs::path& script = GetParam();
-  if (script.parent_path().filename() == "torch2" && torch_major() < 2) GTEST_SKIP() << "for PyTorch 2.x";
+  if (is_too_new(script)) GTEST_SKIP() << "for PyTorch 2.x";
   Wanted wanted = wanted_of(script);
   if (!wanted.finds_on_2.empty() && torch_major() >= 2) {
     wanted.finds = wanted.finds_on_2;
@@ -101,21 +122,8 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
     wanted.words.clear();
     wanted.saved.clear();
   }
-  const cli_tests::Folder folder;
-  std::vector<std::string> arguments{"run"};
-  if (!wanted.ranks.empty()) arguments.insert(arguments.end(), {"-n", wanted.ranks});
-  if (!wanted.world.empty()) {
-    folder.write("world.yaml", wanted.world + "\n");
-    arguments.insert(arguments.end(), {"--world", "world.yaml"});
-  }
-  arguments.insert(arguments.end(), wanted.flags.begin(), wanted.flags.end());
-  const std::string saved = "saved_calls.yaml";
-  arguments.insert(arguments.end(), {"--save", saved, "--", python_with_torch(), script.string()});
-  const TimeOfChildren before = time_of_children();
-  const cli_tests::Ended run = cli_tests::run_pdsim(arguments, folder.path());
-  const TimeOfChildren after = time_of_children();
-  std::printf("%s: %.1f s, %.1f s of processor time\n", script.stem().c_str(), after.wall - before.wall,
-              after.processor - before.processor);
+  const cli_tests::Ended& run = all()->ended(name_of(script));
+  const fs::path folder = all()->folder_of(name_of(script));
   const bool healthy = wanted.finds == "nothing";
   EXPECT_EQ(run.status, healthy ? 0 : 1) << run.output << run.problems;
   EXPECT_NE(run.output.find(healthy ? "nothing to explain" : wanted.finds), std::string::npos)
@@ -124,17 +132,20 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
     EXPECT_NE(run.output.find(line), std::string::npos) << line << "\n" << run.output;
   const std::string all = in_one_line(run.output);
   for (const std::string& said : wanted.words) EXPECT_NE(all.find(said), std::string::npos) << said << "\n" << run.output;
-  for (const std::string& name : folder.names()) EXPECT_TRUE(name == "world.yaml" || name == saved) << name << " is left";
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(name == "train.py" || name == "world.yaml" || name == saved_calls) << name << " is left";
+  }
   const std::string shows = wanted.saved.empty() ? "shows the same without the script" : "does not show the same";
   EXPECT_NE(run.output.find(shows), std::string::npos) << run.output;
   EXPECT_EQ(run.output.find("could not be written"), std::string::npos) << run.output;
-  const cli_tests::Ended alone = cli_tests::run_pdsim({"scenario", saved}, folder.path());
-  EXPECT_EQ(alone.status, 0) << alone.output << alone.problems << cli_tests::text_of(folder.path() / saved);
-  EXPECT_EQ(cli_tests::run_pdsim({"check", saved}, folder.path()).status, 0) << cli_tests::text_of(folder.path() / saved);
+  const cli_tests::Ended alone = cli_tests::run_pdsim({"scenario", saved_calls}, folder);
+  EXPECT_EQ(alone.status, 0) << alone.output << alone.problems << cli_tests::text_of(folder / saved_calls);
+  EXPECT_EQ(cli_tests::run_pdsim({"check", saved_calls}, folder).status, 0) << cli_tests::text_of(folder / saved_calls);
 }
 
 std::string name_of_test(const testing::TestParamInfo<fs::path>& script) {
-  return script.param.parent_path().filename().string() + "_" + script.param.stem().string();
+  return name_of(script.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scripts, Gallery, testing::ValuesIn(scripts(false)), name_of_test);

@@ -2,16 +2,18 @@
 //
 //   hang    recorded after twelve seconds; here also a rank whose library gives up later than that
 
-#include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
+#include "tests/guests/scripts_in_turn.h"
 #include "tests/oracle/directory.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -86,25 +88,44 @@ std::map<int, std::string> ends_in(const std::filesystem::path& events) {
   return ends;
 }
 
-class Recorded : public testing::TestWithParam<std::string> {};
+ScriptRun run_of(const Json& all, const Json& run) {
+  ScriptRun it;
+  it.script = head;
+  for (const Json& helper : all.at("helpers")) it.script += helper.get<std::string>() + "\n";
+  it.script += run.at("program").get<std::string>() + "\n" + run.at("name").get<std::string>() +
+               R"((int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), os.getcwd() + "/store", log))" + "\n";
+  it.ranks = run.at("world").get<int>();
+  it.writes = true;
+  return it;
+}
+
+class Recorded : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    if (python_with_torch().empty()) return;
+    const std::vector<std::string> chosen = parameters_to_run();
+    const Json all = recorded();
+    std::map<std::string, ScriptRun> wanted;
+    for (const Json& run : all.at("runs"))
+      if (std::find(chosen.begin(), chosen.end(), run.at("name")) != chosen.end()) wanted[run.at("name")] = run_of(all, run);
+    runs().emplace(wanted);
+  }
+  static void TearDownTestSuite() { runs().reset(); }
+
+  static std::optional<ScriptsInTurn>& runs() {
+    static std::optional<ScriptsInTurn> all;
+    return all;
+  }
+};
 
 TEST_P(Recorded, EndsOnEveryRankAsOnRealGloo) {
   if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
-  const Json all = recorded();
-  const cli_tests::Folder folder;
-  for (const Json& run : all.at("runs")) {
+  const cli_tests::Ended& ended = runs()->ended(GetParam());
+  for (const Json& run : recorded().at("runs")) {
     if (run.at("name") != GetParam()) continue;
-    std::string script(head);
-    for (const Json& helper : all.at("helpers")) script += helper.get<std::string>() + "\n";
-    script += run.at("program").get<std::string>() + "\n" + GetParam() +
-              R"((int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), os.getcwd() + "/store", log))" + "\n";
-    folder.write("train.py", script);
-    const cli_tests::Ended ended = run_pdsim({"run", "-n", std::to_string(run.at("world").get<int>()), "--out", "out",
-                                              "--", python_with_torch(), "train.py"},
-                                             folder.path());
     std::map<int, std::string> wanted;
     for (const Json& rank : ranks_of(run)) wanted[rank.at("rank").get<int>()] = rank.at("outcome").get<std::string>();
-    EXPECT_EQ(ends_in(folder.path() / "out/train.py/events.jsonl"), wanted) << ended.output << ended.problems;
+    EXPECT_EQ(ends_in(runs()->folder_of(GetParam()) / "out/train.py/events.jsonl"), wanted) << ended.output << ended.problems;
     const auto wants = found.find(GetParam());
     const bool keeps_versions = torch_major() >= 2 && GetParam() == "two_forwards_broadcast_buffers";  // of buffers: nothing to find
     if (wants == found.end() || keeps_versions) continue;

@@ -137,7 +137,10 @@ int run(const RunFlags& flags, Console& console) {
     console.problem(folder.error().message);
     return status_of(folder.error());
   }
-  return run_guarded_command(console, [&]() -> int { return run_script(flags, *world, console); });
+  return run_guarded_command(console, [&]() -> int {
+    scenarios::guests::ForkServer fork_server;
+    return run_script(flags, *world, fork_server, console);
+  });
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ int tell(const Analysed& result, const RunFlags& flags, const std::string& more,
 // The runs that one command makes of a script.
 class Runs {
  public:
-  Runs(const RunFlags& flags, const scenarios::World& world, Console& console)
+  Runs(const RunFlags& flags, const scenarios::World& world, scenarios::guests::ForkServer& fork_server, Console& console)
       : flags_(flags), world_(world.spec), console_(console) {
     job_.ranks = flags.ranks;
     job_.command = flags.command;
@@ -143,7 +143,7 @@ class Runs {
     job_.variables = {fmt::format("PDSIM_CUDA={}", !flags.cuda_on_cpu ? "auto" : *flags.cuda_on_cpu ? "on" : "off"),
                       fmt::format("PDSIM_CUDA_DEVICES={}", world.devices)};
     job_.patience = parse_time(flags.patience).value();
-    if (!flags.no_fork) job_.fork_server = &fork_server_;
+    if (!flags.no_fork) job_.fork_server = &fork_server;
     if (!flags.backend.empty()) of_world_.backend = flags.backend;
     of_world_.compute = compute_of(flags.compute).value();
   }
@@ -275,7 +275,6 @@ class Runs {
   const RunFlags flags_;
   const sim::WorldSpec world_;
   Console& console_;
-  scenarios::guests::ForkServer fork_server_;
   scenarios::guests::JobOptions job_;
   scenarios::guests::WorldOptions of_world_;
 };
@@ -307,8 +306,8 @@ Result<scenarios::guests::Compute> compute_of(const std::string& text) {
   return compute;
 }
 
-int run_script(const RunFlags& flags, const scenarios::World& world, Console& console) {
-  return Runs(flags, world, console).run();
+int run_script(const RunFlags& flags, const scenarios::World& world, scenarios::guests::ForkServer& fork_server, Console& console) {
+  return Runs(flags, world, fork_server, console).run();
 }
 
 }  // namespace pdsim::tools

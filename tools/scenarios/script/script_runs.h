@@ -6,6 +6,7 @@
 //   threads    one; below a guard (guarded.h)
 #pragma once
 
+#include "scenarios/guests/fork_server.h"
 #include "scenarios/guests/run.h"
 #include "scenarios/language/scenario.h"
 #include "tools/command.h"
@@ -18,7 +19,8 @@ namespace pdsim::tools {
 // none, measured, measured:2.5 or a time. input_invalid.
 Result<scenarios::guests::Compute> compute_of(const std::string& text);
 
-// The exit status. `world` as the flags name it.
-int run_script(const RunFlags& flags, const scenarios::World& world, Console& console);
+// The exit status. `world` as the flags name it; `fork_server` forks the ranks of all of them, of several scripts too where their commands
+// are the same.
+int run_script(const RunFlags& flags, const scenarios::World& world, scenarios::guests::ForkServer& fork_server, Console& console);
 
 }  // namespace pdsim::tools

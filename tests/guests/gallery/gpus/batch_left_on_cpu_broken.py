@@ -1,7 +1,7 @@
 # ranks: 2
 # finds: raised
 # when: slow
-# says: _broken.py:23
+# says: train.py:23
 # says: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
 import os
 

@@ -1,7 +1,7 @@
 # ranks: 2
 # finds: raised
 # says: pdsim run cannot carry out torch.cuda.CUDAGraph on the CPU
-# says: _refused.py:22
+# says: train.py:22
 """A training step is captured as a graph, as tutorials on speed show it."""
 
 import os

@@ -2,7 +2,7 @@
 # finds: raised
 # when: slow
 # says: device_ids and output_device arguments only work with single-device/multiple-device GPU modules
-# says: _broken.py:21
+# says: train.py:21
 import os
 
 import torch

@@ -3,7 +3,7 @@
 # finds: raised
 # saved: differs
 # says: CUDA error: invalid device ordinal
-# says: _broken.py:17
+# says: train.py:17
 """Ran for months on one host; on two, the ranks of the second ask for GPUs that no host has."""
 
 import os
