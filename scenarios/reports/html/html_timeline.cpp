@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/phase_text.h"
 #include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/message_calls.h"
 #include "scenarios/reports/time_scale.h"
@@ -249,6 +250,8 @@ class Picture {
                                       e.blocked ? std::string("never") : to_string(e.end));
       if (b != nullptr && !b->awaits_nobody())
         title += fmt::format("; waits for {} {}", (b->any ? "one of " : "") + awaited_text(*b), b->why);
+      for (const std::string& part : {place_text(call.site), std::string(phase_text(call.site.phase))})
+        if (!part.empty()) title += "; " + part;
       if (failed && !e.blocked) title += fmt::format("; {}", name_of(call.error));
       const bool open_program = e.blocked && call.layer == Layer::program && b == nullptr;
       const std::string key = call.layer == Layer::program ? "" : fmt::format(" data-key=\"{}\"", escaped(key_of(e.rank, call)));

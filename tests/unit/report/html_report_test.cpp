@@ -55,6 +55,16 @@ TEST(HtmlReport, IsWellFormedAndNeedsNothingElse) {
   if (const char* path = std::getenv("PDSIM_SHOW_HTML"); path != nullptr) std::ofstream(path) << html;
 }
 
+TEST(HtmlReport, ABarSaysItsPlaceAndThePhaseOfTheTraining) {
+  Scenario scenario;
+  Report report = hang(scenario, 2);
+  Call& call = report.run.ranks[0].log.calls.back();
+  call.site.phase = Phase::backward;
+  call.site.origin = CallOrigin{.file = {}, .label = {}, .frames = {{"step", "train.py", 12}}};
+  const std::string html = render_html(report, "");
+  EXPECT_NE(html.find("; train.py:12 in step; in the backward pass</title>"), std::string::npos) << html;
+}
+
 TEST(HtmlReport, HostileNamesCannotLeaveTheirElement) {
   Scenario scenario;
   Report report = hang(scenario, 2);
