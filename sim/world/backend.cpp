@@ -47,7 +47,7 @@ std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
 
 }  // namespace
 
-Time SimBackend::default_timeout() const { return pdsim::default_timeout(world_.library, world_.profile); }
+Time SimBackend::default_timeout() const { return pdsim::default_timeout(world_.library(), world_.profile()); }
 
 // The address of a group's peer. One of an earlier launch, or of a rank that the store has under the same key because it calls another list of
 // ranks its n-th group, leads to nobody who answers.
@@ -56,29 +56,29 @@ Status SimBackend::read_address(Store& store, const std::string& key, const Join
   const Result<std::string> address = store.get(key);
   if (!address.ok()) return address.error();
   const bool is_foreign = !options.global_ranks.empty() &&
-                          *address != address_of(world_.launch, options.global_ranks[static_cast<std::size_t>(peer)]);
-  if (is_foreign || launch_in(*address) != world_.launch) stale.push_back(peer);
+                          *address != address_of(world_.launch(), options.global_ranks[static_cast<std::size_t>(peer)]);
+  if (is_foreign || launch_in(*address) != world_.launch()) stale.push_back(peer);
   return {};
 }
 
 Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, int, std::vector<Rank>& stale) {
-  if (world_.library.address_exchange == AddressExchange::root_publishes) {
-    if (options.rank == 0) return store.set(options.group + "/0", address_of(world_.launch, rank_));
+  if (world_.library().address_exchange == AddressExchange::root_publishes) {
+    if (options.rank == 0) return store.set(options.group + "/0", address_of(world_.launch(), rank_));
     return read_address(store, options.group + "/0", options, 0, stale);
   }
   const auto key_of = [&options](Rank rank) { return fmt::format("{}/rank_{}", options.group, rank); };
-  PDSIM_TRY(store.set(key_of(options.rank), address_of(world_.launch, rank_)));
+  PDSIM_TRY(store.set(key_of(options.rank), address_of(world_.launch(), rank_)));
   for (Rank peer = 0; peer < options.size; ++peer)
     if (peer != options.rank) PDSIM_TRY(read_address(store, key_of(peer), options, peer, stale));
   return {};
 }
 
 Status SimBackend::connect(const JoinOptions& options, int channel, const std::vector<Rank>& stale, Time deadline) {
-  Meeting& meeting = world_.meetings.try_emplace(channel, options.size).first->second;
+  Meeting& meeting = world_.meeting(channel, options.size);
   meeting.arrive(options.rank, stale);
-  const bool peers_fail = world_.library.on_peer_end == OnPeerEnd::peers_fail;
+  const bool peers_fail = world_.library().on_peer_end == OnPeerEnd::peers_fail;
   while (!stale.empty() || !meeting.complete_for(options.rank)) {
-    if (peers_fail && stale.empty() && world_.ended_ranks > 0)
+    if (peers_fail && stale.empty() && world_.any_has_ended())
       if (const auto gone = first_ended(global(options, meeting.missing_for(options.rank)))) return closed_by(*gone);
     const std::unique_ptr<Event> event = world_.slot(rank_).runtime->make_event();
     const Waiting waiting(meeting, options.rank, *event);
@@ -94,7 +94,7 @@ Status SimBackend::connect(const JoinOptions& options, int channel, const std::v
 
 std::optional<Rank> SimBackend::first_ended(const std::vector<Rank>& ranks) const {
   for (const Rank rank : ranks)
-    if (rank < world_.spec.ranks() && world_.slot(rank).ended) return rank;
+    if (rank < world_.spec().ranks() && world_.has_ended(rank)) return rank;
   return std::nullopt;
 }
 
@@ -108,7 +108,7 @@ Result<std::unique_ptr<Communicator>> SimBackend::join_group(Store& store, const
   std::vector<Rank> stale;
   PDSIM_TRY(exchange_addresses(store, options, channel, stale));
   PDSIM_TRY(connect(options, channel, stale, deadline));
-  runtime.sleep_until(runtime.now() + world_.spec.intra.latency);
+  runtime.sleep_until(runtime.now() + world_.spec().intra.latency);
   return make_member(world_, channel, options.members(), options.rank);
 }
 

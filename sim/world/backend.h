@@ -9,7 +9,7 @@ namespace pdsim::sim {
 class SimBackend final : public Backend {
  public:
   SimBackend(World& world, Rank rank) : world_(world), rank_(rank) {}
-  std::string_view name() const override { return world_.library.name; }
+  std::string_view name() const override { return world_.library().name; }
   Time default_timeout() const override;
   bool takes_sizes_alone() const override { return true; }
 

@@ -70,8 +70,8 @@ class CallTransport final : public Transport {
     if (operation_.finished) return;
     if (std::any_of(round.begin(), round.end(), [](const Message& m) { return m.matched != nullptr; }))
       done = with_group_ranks(round, std::move(done));
-    operation_.batch = world_.exchange.open(operation_.call.kind, std::move(done));
-    world_.exchange.post(channel_, ranks_, ranks_[rank_], round, operation_.batch);
+    operation_.batch = world_.exchange().open(operation_.call.kind, std::move(done));
+    world_.exchange().post(channel_, ranks_, ranks_[rank_], round, operation_.batch);
   }
 
   // The exchange knows global ranks only.
@@ -85,14 +85,14 @@ class CallTransport final : public Transport {
     };
   }
 
-  bool charges_reductions() const override { return world_.spec.reduce_bandwidth.bytes_per_s > 0; }
+  bool charges_reductions() const override { return world_.spec().reduce_bandwidth.bytes_per_s > 0; }
 
   void after_reduction(std::int64_t bytes, std::function<void()> then) override {
-    const Time usual = transfer_time(Bytes{bytes}, world_.spec.reduce_bandwidth);
-    const Time cost = world_.spec.stretched(usual, ranks_[rank_]);
+    const Time usual = transfer_time(Bytes{bytes}, world_.spec().reduce_bandwidth);
+    const Time cost = world_.spec().stretched(usual, ranks_[rank_]);
     if (cost.ps == 0) return then();
     const auto operation = operation_.shared_from_this();
-    world_.scheduler.at(world_.scheduler.now() + cost, [operation, then = std::move(then)] {
+    world_.scheduler().at(world_.scheduler().now() + cost, [operation, then = std::move(then)] {
       if (!operation->finished) then();
     });
   }
@@ -114,7 +114,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
         channel_(channel),
         ranks_(std::move(ranks)),
         rank_(group_rank),
-        ranks_per_node_(sim::ranks_per_node(world.spec, ranks_)) {}
+        ranks_per_node_(sim::ranks_per_node(world.spec(), ranks_)) {}
 
   int size() const { return ranks_.size(); }
   void abort(const Error& reason) {
@@ -122,7 +122,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     unusable_ = reason;
   }
 
-  Status offers(const Collective& call) const { return pdsim::offers(world_.library, world_.profile, call); }
+  Status offers(const Collective& call) const { return pdsim::offers(world_.library(), world_.profile(), call); }
 
   Result<WorkPtr> start(const Collective& call) {
     if (unusable_)
@@ -130,8 +130,8 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
           Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
     auto operation = std::make_shared<Operation>(shared_from_this());
     operation->call = call;
-    if (call.algorithm == "auto") operation->call.algorithm = world_.library.algorithm;
-    const auto algorithm = find_algorithm(operation->call, world_.proofs, size(), ranks_per_node_);
+    if (call.algorithm == "auto") operation->call.algorithm = world_.library().algorithm;
+    const auto algorithm = find_algorithm(operation->call, world_.proofs(), size(), ranks_per_node_);
     if (!algorithm.ok()) return algorithm.error();
     operation->tag = tag_of(call);
     operation->rank = rank_;
@@ -144,9 +144,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     const bool waits_for_communicator = come_to_first_call(operation);
     if (!waits_for_communicator) arm_watchdog(operation);
     if (is_message && is_on_pair_stream(call)) operation->earlier = of_pair(call.root);
-    if (call.kind == CollectiveKind::barrier && world_.library.barrier_waits_for_earlier) operation->earlier = running_;
+    if (call.kind == CollectiveKind::barrier && world_.library().barrier_waits_for_earlier) operation->earlier = running_;
     running_.push_back(operation);
-    SimDevice* device = world_.library.waits_on_stream ? me().device.get() : nullptr;
+    SimDevice* device = world_.library().waits_on_stream ? me().device.get() : nullptr;
     if (device != nullptr) device->runs(operation->work);
     if (waits_for_communicator && is_message) return operation->work;  // queued when all have come
     if (device != nullptr) {
@@ -171,8 +171,8 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   void post(Operation& operation) {
     if (operation.finished) return;
-    if (!world_.in_flight.accepts(operation.call)) return operation.post_to_exchange();
-    world_.in_flight.join(channel_, operation.tag, ranks_, operation);
+    if (!world_.in_flight().accepts(operation.call)) return operation.post_to_exchange();
+    world_.in_flight().join(channel_, operation.tag, ranks_, operation);
   }
 
   void make_transport(Operation& operation) {
@@ -183,15 +183,14 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   void finish(const OperationPtr& operation, Status status) {
     if (operation->finished) return;
     operation->finished = true;
-    if (operation->watchdog) world_.scheduler.cancel_event(*operation->watchdog);
-    if (operation->in_flight != nullptr) world_.in_flight.leave(*operation);
-    world_.exchange.withdraw(std::exchange(operation->batch, {}));
+    if (operation->watchdog) world_.scheduler().cancel_event(*operation->watchdog);
+    if (operation->in_flight != nullptr) world_.in_flight().leave(*operation);
+    world_.exchange().withdraw(std::exchange(operation->batch, {}));
     running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
     if (std::exchange(operation->holds_executor, false)) --executors_at_work_;
-    std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
-    if (world_.scheduler_past_deadlock && !status.ok() && told.empty() && status.error().code != Code::cancelled)
-      told = fmt::format("{}: {}, after {}", world_.library.name, status.error().message,
-                         to_string(world_.scheduler.now()));
+    if (world_.is_past_deadlock() && !status.ok() && status.error().code != Code::cancelled)
+      world_.tell_watchdog(me().rank, fmt::format("{}: {}, after {}", world_.library().name, status.error().message,
+                                                  to_string(world_.scheduler().now())));
     operation->work->complete(std::move(status));
     run_queued();
   }
@@ -201,8 +200,8 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   // covers it; what ends it is the store, when the first rank does not come with the communicator's number.
   bool come_to_first_call(const OperationPtr& operation) {
     const bool needs_it = !pdsim::row(operation->call.kind).point_to_point || operation->call.batched;
-    if (!world_.library.communicator_at_first_call || !needs_it) return false;
-    FirstCalls& first = world_.first_calls[channel_];
+    if (!world_.library().communicator_at_first_call || !needs_it) return false;
+    FirstCalls& first = world_.first_calls(channel_);
     if (first.came.empty()) {
       first.came.assign(static_cast<std::size_t>(size()), false);
       first.left = size();
@@ -217,7 +216,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     }
     first.then.emplace_back([operation] {
       if (operation->finished) return;
-      if (operation->watchdog) operation->calls->world_.scheduler.cancel_event(*std::exchange(operation->watchdog, {}));
+      if (operation->watchdog) operation->calls->world_.scheduler().cancel_event(*std::exchange(operation->watchdog, {}));
       operation->calls->arm_watchdog(operation);
       if (pdsim::row(operation->call.kind).point_to_point) operation->calls->queue(operation);
     });
@@ -227,18 +226,18 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   // The store is that of init_process_group, and so is its timeout, whatever the group's own is.
   void watch_store(const OperationPtr& operation) {
-    const Time limit = world_.spec.timeout.value_or(pdsim::default_timeout(world_.library, world_.profile));
+    const Time limit = world_.spec().timeout.value_or(pdsim::default_timeout(world_.library(), world_.profile()));
     if (limit == Time::max()) return;
-    operation->watchdog = world_.scheduler.at_watchdog(world_.scheduler.now() + limit, [operation, limit] {
+    operation->watchdog = world_.scheduler().at_watchdog(world_.scheduler().now() + limit, [operation, limit] {
       operation->watchdog.reset();
       RankCalls& calls = *operation->calls;
-      if (operation->finished || calls.world_.first_calls[calls.channel_].came.front()) return;
+      if (operation->finished || calls.world_.first_calls(calls.channel_).came.front()) return;
       const Error error{Code::store_timeout,
                         fmt::format("[{}] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d "
                                     "key-value store by key '0', but store->get('0') got error: wait timeout after {}ms",
                                     calls.rank_, limit.ns() / 1'000'000),
                         {}};
-      FirstCalls& first = calls.world_.first_calls[calls.channel_];
+      FirstCalls& first = calls.world_.first_calls(calls.channel_);
       if (first.came[static_cast<std::size_t>(calls.rank_)]) ++first.left;  // who gave up makes no communicator
       first.came[static_cast<std::size_t>(calls.rank_)] = false;
       calls.tell(error.message, limit);
@@ -248,7 +247,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   // Those that pdsim sends for itself have nothing to do with the library's streams.
   bool is_on_pair_stream(const Collective& call) const {
-    return world_.library.one_stream_per_pair && !call.batched && call.user_tag < first_inner_tag;
+    return world_.library().one_stream_per_pair && !call.batched && call.user_tag < first_inner_tag;
   }
 
   // The messages to or from this rank that are under way, one after another on their stream.
@@ -265,30 +264,30 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   Tag tag_of(const Collective& call) const {
     constexpr Tag p2p = Tag{0xff} << 56;
-    const bool by_kind = world_.library.pairing == Pairing::by_kind;
+    const bool by_kind = world_.library().pairing == Pairing::by_kind;
     if (pdsim::row(call.kind).point_to_point)
-      return p2p | (world_.library.tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
+      return p2p | (world_.library().tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
     const Tag kind = by_kind ? (static_cast<Tag>(call.kind) + 1) << 56 : 0;
     return kind | static_cast<Tag>(call.seq);
   }
 
   void run(const OperationPtr& operation) {
     if (operation->finished) return;
-    if (!world_.closed_form.accepts(operation->call)) return operation->post();
-    world_.closed_form.add(channel_, ranks_, operation);
+    if (!world_.closed_form().accepts(operation->call)) return operation->post();
+    world_.closed_form().add(channel_, ranks_, operation);
   }
 
   // Collectives wait for an executor; sends and receives need none.
   void queue(const OperationPtr& operation) {
     if (operation->finished) return;
-    if (world_.library.executors == 0 || pdsim::row(operation->call.kind).point_to_point)
+    if (world_.library().executors == 0 || pdsim::row(operation->call.kind).point_to_point)
       return run_after_earlier(operation);
     queued_.push_back(operation);
     run_queued();
   }
 
   void run_queued() {
-    while (!queued_.empty() && executors_at_work_ < world_.library.executors) {
+    while (!queued_.empty() && executors_at_work_ < world_.library().executors) {
       const OperationPtr operation = queued_.front();
       queued_.pop_front();
       if (operation->finished) continue;
@@ -309,20 +308,20 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   }
 
   void arm_watchdog(const OperationPtr& operation) {
-    if (world_.library.on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
-    operation->watchdog = world_.scheduler.at_watchdog(world_.scheduler.now() + operation->call.timeout,
+    if (world_.library().on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
+    operation->watchdog = world_.scheduler().at_watchdog(world_.scheduler().now() + operation->call.timeout,
                                                        [operation] { operation->calls->timed_out(operation); });
   }
 
   void timed_out(const OperationPtr& operation) {
     if (operation->finished) return;
     operation->watchdog.reset();
-    const bool ends = world_.library.on_timeout == OnTimeout::process_ends;
+    const bool ends = world_.library().on_timeout == OnTimeout::process_ends;
     const Error error = timeout_error(operation->call);
     tell(ends ? error.message + "; the process ends" : error.message, operation->call.timeout);
     if (ends) return world_.kill(me().rank, error);
     unusable_ = Error{Code::group_unusable,
-                      world_.library.timeout_names_call ? "the communicator was aborted at a timeout"
+                      world_.library().timeout_names_call ? "the communicator was aborted at a timeout"
                                                         : "Application timeout caused pair closure",
                       {}};
     finish(operation, error);
@@ -333,9 +332,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     const std::int64_t limit = call.timeout.ns() / 1'000'000;
     const std::string ran = fmt::format("collective operation timeout: {} #{} ran for {} milliseconds",
                                         name_of(call.kind), recorded_seq(call), limit);
-    if (world_.library.on_timeout == OnTimeout::process_ends)
+    if (world_.library().on_timeout == OnTimeout::process_ends)
       return {Code::watchdog_timeout, "Watchdog caught " + ran, {}};
-    if (world_.library.timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
+    if (world_.library().timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
     return {Code::timeout,
             fmt::format("Timed out waiting {}ms for {} operation to complete", limit,
                         call.kind == CollectiveKind::send ? "send" : "recv"),
@@ -343,11 +342,10 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   }
 
   void tell(const std::string& what, Time limit) {
-    const LibrarySemantics& backend = world_.library;
-    std::string& told = world_.watchdog[static_cast<std::size_t>(me().rank)];
-    if (!told.empty()) return;
-    told = fmt::format("{}: {}, after {}", backend.name, what, to_string(limit));
+    const LibrarySemantics& backend = world_.library();
+    std::string told = fmt::format("{}: {}, after {}", backend.name, what, to_string(limit));
     if (!backend.watchdog_note.empty()) told += fmt::format(" ({})", backend.watchdog_note);
+    world_.tell_watchdog(me().rank, std::move(told));
   }
 
   World& world_;

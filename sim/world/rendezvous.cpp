@@ -22,24 +22,24 @@ int launch_of(std::string_view value) {
 
 std::unique_ptr<Store> SimRendezvous::recorded(std::unique_ptr<Store> store, Time timeout) {
   if (timeout != Time::max()) store->set_timeout(timeout);  // else the store's own five minutes
-  return recorded_store(std::move(store), *world_.slot(rank_).recorder, world_.launch,
+  return recorded_store(std::move(store), *world_.slot(rank_).recorder, world_.launch(),
                         [](std::string_view, std::string_view value) { return launch_of(value); });
 }
 
 Result<std::unique_ptr<Store>> SimRendezvous::tcp(std::string_view, Time timeout) { return env(timeout); }
 
 Result<std::unique_ptr<Store>> SimRendezvous::env(Time timeout) {
-  return recorded(std::make_unique<HashStore>(*world_.table, *world_.slot(rank_).runtime), timeout);
+  return recorded(std::make_unique<HashStore>(world_.table(), *world_.slot(rank_).runtime), timeout);
 }
 
 Result<std::unique_ptr<Store>> SimRendezvous::file(std::string_view path, Time timeout) {
-  SimFiles files(world_.disk, *world_.slot(rank_).runtime);
+  SimFiles files(world_.disk(), *world_.slot(rank_).runtime);
   auto log = files.open_log(path);
   if (!log.ok()) return log.error();
   FileStoreOptions options;
   options.path = std::string(path);
-  options.workers = world_.spec.ranks();
-  options.removal = world_.profile.file_removed_at_equal_count ? FileRemoval::count_equals_workers
+  options.workers = world_.spec().ranks();
+  options.removal = world_.profile().file_removed_at_equal_count ? FileRemoval::count_equals_workers
                                                                : FileRemoval::count_reached_and_unreferenced;
   auto store = FileStore::open(std::move(*log), std::move(options));
   if (!store.ok()) return store.error();
@@ -47,7 +47,7 @@ Result<std::unique_ptr<Store>> SimRendezvous::file(std::string_view path, Time t
 }
 
 Result<std::unique_ptr<Store>> SimRendezvous::folder(std::string_view path, Time timeout) {
-  auto files = std::make_unique<SimFiles>(world_.disk, *world_.slot(rank_).runtime);
+  auto files = std::make_unique<SimFiles>(world_.disk(), *world_.slot(rank_).runtime);
   return recorded(std::make_unique<GlooFileStore>(std::move(files), std::string(path)), timeout);
 }
 
