@@ -32,7 +32,6 @@ GlooCommunicator::GlooCommunicator(Runtime& runtime, std::shared_ptr<::gloo::Con
 GlooCommunicator::~GlooCommunicator() {
   abort({Code::cancelled, "the group was destroyed", {}});
   for (std::thread& worker : workers_) worker.join();
-  for (Waiter& waiter : waiters_) waiter.thread.join();
 }
 
 Result<WorkPtr> GlooCommunicator::start(const Collective& call) {
@@ -72,10 +71,7 @@ Result<WorkPtr> GlooCommunicator::start_message(const Collective& call) {
     unfinished_.push_back(work);
     ++at_work_;
   }
-  for (auto w = waiters_.begin(); w != waiters_.end();) {
-    if (*w->ended) w->thread.join();
-    w = *w->ended ? waiters_.erase(w) : std::next(w);
-  }
+  std::erase_if(waiters_, [](const Waiter& waiter) { return waiter.ended->load(); });
   const Message message = message_of(call);
   std::shared_ptr<GlooMessage> posted;
   Status status = guarded([&] {
@@ -89,7 +85,7 @@ Result<WorkPtr> GlooCommunicator::start_message(const Collective& call) {
   }
   auto ended = std::make_shared<std::atomic<bool>>(false);
   const auto timeout = gloo_timeout(call.timeout.ps);
-  waiters_.push_back({std::thread([this, posted, work, ended, timeout, source = call.source]() mutable {
+  waiters_.push_back({std::jthread([this, posted, work, ended, timeout, source = call.source]() mutable {
                         Status outcome = guarded([&] { return posted->wait(timeout); });
                         posted.reset();
                         leave();

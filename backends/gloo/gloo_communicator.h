@@ -37,7 +37,7 @@ class GlooCommunicator final : public Communicator {
     std::vector<WorkPtr> earlier{};  // what a barrier waits for first, as c10d's does
   };
   struct Waiter {
-    std::thread thread;
+    std::jthread thread;  // joined wherever it ends
     std::shared_ptr<std::atomic<bool>> ended;
   };
 
@@ -66,8 +66,9 @@ class GlooCommunicator final : public Communicator {
   int at_work_ = 0;              // threads in Gloo, with the memory of a call
   std::vector<WorkPtr> unfinished_;
   std::optional<Error> aborted_;
-  std::list<Waiter> waiters_;           // of single messages; touched by the rank's thread only
-  std::array<std::thread, 2> workers_;  // last: they use all of the above
+  // Last, because their threads use all of the above.
+  std::list<Waiter> waiters_;  // of single messages; touched by the rank's thread only
+  std::array<std::thread, 2> workers_;
 };
 
 }  // namespace pdsim

@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <latch>
+#include <vector>
 
 namespace pdsim {
 namespace {
@@ -100,6 +102,32 @@ TEST(Gloo, SendsMatchReceivesByTagAndFromAnySource) {
       sum += value;
     }
     EXPECT_EQ(sum, 3.0F);
+  });
+}
+
+// Each message has a thread of its own, which may end at any moment while another message is started.
+TEST(Gloo, BurstsOfMessagesFollowEachOther) {
+  with_ranks(2, 20_s, [](RankUnderTest& me) {
+    std::array<std::int64_t, 16> values{};
+    for (std::int64_t burst = 0; burst < 300; ++burst) {
+      std::vector<WorkPtr> works;
+      for (std::int64_t& value : values) {
+        value = me.rank == 0 ? burst : -1;
+        Collective call{me.rank == 0 ? CollectiveKind::send : CollectiveKind::recv, {}, {}, DType::i64, 1};
+        call.timeout = 20_s;
+        call.root = 1 - me.rank;
+        if (me.rank == 0) {
+          call.input = view_of(value);
+        } else {
+          call.output = view_of(value);
+        }
+        Result<WorkPtr> work = me.member->start(call);
+        ASSERT_TRUE(work.ok());
+        works.push_back(*work);
+      }
+      for (const WorkPtr& work : works) ASSERT_TRUE(work->wait().ok());
+      for (const std::int64_t value : values) ASSERT_EQ(value, burst);
+    }
   });
 }
 
