@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/outcome.h"
 
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/rank_end.h"
 
 #include <algorithm>
 
@@ -22,6 +23,10 @@ const RankError& first_cause(const std::vector<RankError>& errors) {
   return cause == errors.end() ? errors.front() : *cause;
 }
 
+bool end_alike(const RankError& a, const RankError& b) {
+  return a.code == b.code && a.exit_status == b.exit_status && a.exception == b.exception;
+}
+
 Time moment_of(const RunRecord& run) { return run.deadlocked ? run.deadlock_at : Time::max(); }
 
 std::vector<RankError> errors_of(const RunRecord& run) {
@@ -31,8 +36,8 @@ std::vector<RankError> errors_of(const RunRecord& run) {
     const RankLog& log = run.ranks[r].log;
     if (log.end != RankEnd::raised && log.end != RankEnd::died) continue;
     if (log.ended > moment) continue;
-    errors.push_back(
-        {static_cast<Rank>(r), log.error.code, log.error.message, log.error_site.step, log.error_site.op, log.ended});
+    errors.push_back({static_cast<Rank>(r), log.error.code, log.error.message, log.error_site.step, log.error_site.op, log.ended,
+                      exit_status_of(log.error), std::string(fact(log.error.facts, exception_fact))});
   }
   std::stable_sort(errors.begin(), errors.end(), [](const RankError& a, const RankError& b) { return a.at < b.at; });
   return errors;

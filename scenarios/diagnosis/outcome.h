@@ -20,6 +20,9 @@ bool is_consequence(Code code);
 // At least one error.
 const RankError& first_cause(const std::vector<RankError>& errors);
 
+// The same code, exit status and type of exception.
+bool end_alike(const RankError& a, const RankError& b);
+
 // The errors that escaped from ranks, first first; of a deadlock only those before it.
 std::vector<RankError> errors_of(const RunRecord& run);
 Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors);

@@ -55,6 +55,8 @@ struct RankError {
   int step = -1;
   std::string in;  // program operation
   Time at{};
+  std::optional<int> exit_status;  // of a process that ended with it by its own will
+  std::string exception;           // the type, where one of the program's own ended it
 };
 
 enum class DivergenceKind : std::uint8_t { operation, root, reduce_operation, dtype, count, purpose, missing };

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 24> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 25> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -39,6 +39,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 24> kinds{{{"hello", Kin
                                                                    {"Bare", Kind::bare},
                                                                    {"Variable", Kind::variable},
                                                                    {"Raised", Kind::raised},
+                                                                   {"Exited", Kind::exited},
                                                                    {"Done", Kind::done},
                                                                    {"Unusable", Kind::unusable}}};
 
@@ -142,7 +143,7 @@ Request read(const Json& object) {
   members.take_number("device", r.device).take_number("guess", r.guess);
   members.take_time("seconds", r.timeout).take_time("cpu", r.computed);
   r.site = site_of(object);
-  if (r.kind != Kind::raised) r.site.op = r.name;
+  if (!is_of_the_end(r.kind)) r.site.op = r.name;
   return r;
 }
 

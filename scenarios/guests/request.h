@@ -43,6 +43,7 @@ struct Request {
     unfilled,     // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
     goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped; it is about the parameters `keys`
+    exited,    // the script is about to end its process with status `number`, not 0, by the function `name`; `text`: what it says of it
     done,      // in a record beside the real library: the call that was written as number `work` ended, with the error `code` and `text`
     unusable,  // before any hello: this interpreter's PyTorch, of the version `text`, cannot be carried; no version: it has none
   };
@@ -64,6 +65,10 @@ struct Request {
 };
 
 constexpr bool expects_answer(Request::Kind kind) { return kind < Request::Kind::enter; }
+// It says where the script ends, which is not where it makes a call.
+constexpr bool is_of_the_end(Request::Kind kind) {
+  return kind == Request::Kind::raised || kind == Request::Kind::exited;
+}
 
 struct Answer {
   std::int64_t number = 0, source = -1;

@@ -1,5 +1,9 @@
 #include "scenarios/guests/script_calls.h"
 
+#include "scenarios/records/rank_end.h"
+
+#include <fmt/format.h>
+
 namespace pdsim::scenarios::guests {
 
 void ScriptCalls::take(const Request& request) {
@@ -35,6 +39,8 @@ void ScriptCalls::take(const Request& request) {
     note_overwritten(request);
   } else if (request.kind == Request::Kind::raised) {
     raised_ = request;
+  } else if (request.kind == Request::Kind::exited) {
+    exited_ = request;
   }
 }
 
@@ -45,6 +51,24 @@ Site ScriptCalls::last_place() const {
   else if (site.step < 0)
     site.op.clear();
   return site;
+}
+
+ScriptCalls::End ScriptCalls::end_with(int status, const Request* raised) const {
+  if (raised != nullptr) {
+    End end{{code_named(raised->code).value_or(Code::program_raised), fmt::format("{}: {}", raised->name, raised->text), {}},
+            raised->site};
+    end.error.facts.push_back({std::string(exception_fact), raised->name});
+    if (!raised->keys.empty()) end.error.facts.push_back({"parameter", raised->keys.front()});
+    return end;
+  }
+  const bool is_known = exited_ && exited_->number == status;
+  End end{{Code::program_raised, fmt::format("exited with status {}", status), {}},
+          is_known ? exited_->site : last_place()};
+  end.error.facts.push_back({std::string(exit_status_fact), std::to_string(status)});
+  if (!is_known) return end;
+  if (!exited_->text.empty()) end.error.message += ": " + exited_->text;
+  end.error.facts.push_back({std::string(exit_function_fact), exited_->name});
+  return end;
 }
 
 // Which forward saved the tensor, and which one's broadcast wrote it, is known only when backward refuses.

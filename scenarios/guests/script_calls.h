@@ -19,6 +19,13 @@ class ScriptCalls {
   void take(const Request& request);
   // The exception that ended the script, where one did.
   const std::optional<Request>& raised() const { return raised_; }
+  // The record's end of a process that ended with this status, not 0: an error with the facts of rank_end.h, and its place. `raised` is
+  // the exception that ended it; null: none did.
+  struct End {
+    Error error;
+    Site site;
+  };
+  End end_with(int status, const Request* raised) const;
   // The newest function that ended with an error, if none has begun since; else empty.
   const std::string& failed() const { return failed_; }
   // Where a process was that nothing could report: in the innermost function that it has entered, or between them (no `op`, unless
@@ -38,7 +45,7 @@ class ScriptCalls {
   std::vector<std::int64_t> forwards_;  // since the newest backward that returned
   std::string failed_;
   int made_ = 0;
-  std::optional<Request> raised_;
+  std::optional<Request> raised_, exited_;
 };
 
 }  // namespace pdsim::scenarios::guests

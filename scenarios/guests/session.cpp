@@ -44,7 +44,7 @@ ProgramResult Session::run() {
 }
 
 void Session::handle(Request& request) {
-  if (request.site.origin && request.kind != Request::Kind::raised) env_.recorder.set_site(request.site);
+  if (request.site.origin && !is_of_the_end(request.kind)) env_.recorder.set_site(request.site);
   pass_compute_time(request);
   const bool is_point = request.kind == Request::Kind::start || request.kind == Request::Kind::enter;
   if (is_point && env_.reach) env_.reach(request.site.step, request.name);  // faults of the world
@@ -319,22 +319,18 @@ ProgramResult Session::result_of(const Ended& how) {
     return died;
   }
   if (how.exit_status == 0) return {};
-  const Request* said = script_.raised() ? &*script_.raised() : job_.raised_before(env_.rank);
-  if (said == nullptr)
-    return {Error{Code::program_raised, fmt::format("the process ended with exit status {}", how.exit_status), {}}};
-  const Request& raised = *said;
-  Site site = raised.site;
+  const Request* raised = script_.raised() ? &*script_.raised() : job_.raised_before(env_.rank);
+  ScriptCalls::End end = script_.end_with(how.exit_status, raised);
+  if (raised == nullptr) {
+    env_.recorder.set_site(end.site);
+    return {end.error};
+  }
   const bool from_library =
-      !last_error_.message.empty() && raised.text.find(last_error_.message) != std::string::npos;
-  const bool inside = from_library || site.step >= 0;  // of something that pdsim has seen
-  site.op = script_.failed().empty() && inside ? env_.recorder.site().op : script_.failed();
-  env_.recorder.set_site(site);
-  if (from_library) return {last_error_};
-  Error error{code_named(raised.code).value_or(Code::program_raised),
-              fmt::format("{}: {}", raised.name, raised.text),
-              {}};
-  if (!raised.keys.empty()) error.facts.push_back({"parameter", raised.keys.front()});
-  return {error};
+      !last_error_.message.empty() && raised->text.find(last_error_.message) != std::string::npos;
+  const bool inside = from_library || end.site.step >= 0;  // of something that pdsim has seen
+  end.site.op = script_.failed().empty() && inside ? env_.recorder.site().op : script_.failed();
+  env_.recorder.set_site(end.site);
+  return {from_library ? last_error_ : end.error};
 }
 
 }  // namespace pdsim::scenarios::guests

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace pdsim::guest_tests {
@@ -78,7 +79,89 @@ TEST_F(GuestEndings, AKilledRankIsADeadPeer) {
 TEST_F(GuestEndings, ARankThatLeavesWithAStatusOfItsOwnFails) {
   const Ended run = run_script(beginning + "if rank == 1:\n    os._exit(3)\ndist.barrier()\n");
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(shows(run, "the process ended with exit status 3")) << run.output;
+  EXPECT_TRUE(shows(run, "rank 1, which exited with status 3 after init_process_group at\ntrain.py:8\n")) << run.output;
+  EXPECT_TRUE(shows(run, "8 |     os._exit(3)\n  |     ^ rank 1 ended here\n")) << run.output;
+}
+
+// Rank 1 leaves in line 11.
+const std::string leaving = beginning + R"(t = torch.ones(1)
+dist.all_reduce(t)
+try:
+    if rank == 1:
+        LEAVE
+finally:
+    t.zero_()
+dist.all_reduce(t)
+)";
+
+std::string leaving_by(const std::string& statement) {
+  std::string script = leaving;
+  return script.replace(script.find("LEAVE"), 5, statement);
+}
+
+TEST_F(GuestEndings, AnExitIsShownWithItsStatusAndItsLine) {
+  for (const std::string statement : {"sys.exit(5)", "exit(5)"}) {
+    const Ended run = run_script(leaving_by(statement));
+    EXPECT_EQ(run.status, 1) << run.problems;
+    EXPECT_TRUE(shows(run, "2 ranks, rank 1 exited with status 5\n")) << run.output;
+    EXPECT_TRUE(shows(run, "rank 0 waited for rank 1, which exited with status 5 after all_reduce #1 at\ntrain.py:11\n")) << run.output;
+    EXPECT_TRUE(shows(run, "11 |         " + statement + "\n   |         ^ rank 1 ended here\n")) << run.output;
+    EXPECT_TRUE(shows(run, "rank 1: exited with status 5\n")) << run.output;
+  }
+}
+
+TEST_F(GuestEndings, TheTextOfAnExitIsShown) {
+  const Ended run = run_script(beginning + "dist.barrier()\nif rank == 1:\n    sys.exit('no data left')\n");
+  EXPECT_TRUE(shows(run, "\nerror: rank 1 exited with status 1: no data left\n")) << run.output;
+  EXPECT_TRUE(shows(run, "^ rank 1 exited here\n")) << run.output;
+  EXPECT_TRUE(shows(run, "(exited)")) << run.output;
+}
+
+TEST_F(GuestEndings, AnExitWhoseLineNobodyKnowsIsAfterTheLastCall) {
+  const Ended run = run_script(leaving_by("raise SystemExit(5)"));
+  EXPECT_TRUE(shows(run, "exited with status 5 after all_reduce #1\n")) << run.output;
+  EXPECT_TRUE(shows(run, "^ rank 1 ended after this\n")) << run.output;
+}
+
+TEST_F(GuestEndings, AnExceptionIsShownWithItsTypeAndItsLine) {
+  const Ended run = run_script(leaving_by("raise ValueError('bad batch')"));
+  EXPECT_TRUE(shows(run, "2 ranks, rank 1 raised ValueError\n")) << run.output;
+  EXPECT_TRUE(shows(run, "which raised ValueError after all_reduce #1 at\ntrain.py:11\n")) << run.output;
+  EXPECT_TRUE(shows(run, "The error was: ValueError: bad batch\n")) << run.output;
+}
+
+TEST_F(GuestEndings, ProgramsReadHowARankEndedInTheReports) {
+  for (const auto& [statement, member, shown] :
+       {std::tuple{"sys.exit(5)", R"("exit_status":5)", "exited with status 5"},
+        std::tuple{"raise KeyError('lr')", R"("exception":"KeyError")", "KeyError"}}) {
+    const Folder folder;
+    folder.write("train.py", leaving_by(statement));
+    const Ended run =
+        run_pdsim({"run", "-n", "2", "--json", "--out", "out", "--", python_with_torch(), "train.py"}, folder.path());
+    EXPECT_NE(run.output.find(member), std::string::npos) << run.output;
+    EXPECT_NE(cli_tests::text_of(folder.path() / "out/train.py/report.html").find(shown), std::string::npos);
+  }
+}
+
+TEST_F(GuestEndings, AnExitInAProcessOfTheScriptsOwnIsShownAndOneThatWasCaughtIsNot) {
+  const Ended run = run_script(R"(import os, subprocess, sys
+if "RANK" not in os.environ:
+    ranks = [subprocess.Popen([sys.executable, "train.py"], env={**os.environ, "RANK": str(rank)}) for rank in range(2)]
+    sys.exit(sum(rank.wait() for rank in ranks))
+import torch.distributed as dist
+dist.init_process_group("gloo", init_method="tcp://127.0.0.1:29500", world_size=2, rank=int(os.environ["RANK"]))
+dist.barrier()
+if dist.get_rank() == 1:
+    sys.exit(6)
+try:
+    sys.exit(4)
+except SystemExit:
+    pass
+)",
+                               {});
+  EXPECT_TRUE(shows(run, "\nerror: rank 1 exited with status 6\n")) << run.output << run.problems;
+  EXPECT_TRUE(shows(run, "9 |     sys.exit(6)\n")) << run.output;
+  EXPECT_TRUE(shows(run, "(finished)")) << run.output;
 }
 
 TEST_F(GuestEndings, AnEndlessLoopIsFoundWithItsLine) {
@@ -176,7 +259,7 @@ dist.barrier()
 dist.barrier()
 )");
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(shows(run, "exit status 4")) << run.output;
+  EXPECT_TRUE(shows(run, "exited with status 4")) << run.output;
 }
 
 TEST_F(GuestEndings, AProcessThatARankForkedMayNotCallAndLeavesTheRankAsItWas) {

@@ -39,6 +39,8 @@ inline constexpr JsonMember report_members[] = {
     {"variants[].errors[].code", JsonType::text, "of `pdsim list --what errors`"},
     {"variants[].errors[].step?", JsonType::integer, "of the training loop"},
     {"variants[].errors[].in?", JsonType::text, "operation"},
+    {"variants[].errors[].exit_status?", JsonType::integer, "of a process that ended by its own will, not 0"},
+    {"variants[].errors[].exception?", JsonType::text, "its type, where the program raised one"},
     {"variants[].errors[].message", JsonType::text, "its text"},
     {"variants[].errors[].at_ns", JsonType::integer, "when"},
     {"variants[].first_divergence?", JsonType::object, "the first call at which ranks differ"},

@@ -4,6 +4,7 @@
 #include "core/record/record_check.h"
 #include "scenarios/guests/script_calls.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/rank_end.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ class Replay {
     const std::uint64_t since_ns = static_cast<std::uint64_t>(recorded.at_ns) - static_cast<std::uint64_t>(epoch_);
     const bool is_near = recorded.at_ns >= epoch_ && since_ns <= longest_ns;
     if (is_near) clock_.set(Time{(recorded.at_ns - epoch_) * 1000});
-    if (request.site.origin && request.kind != Kind::raised) {
+    if (request.site.origin && !is_of_the_end(request.kind)) {
       Site site = request.site;
       make_printable(site);
       recorder_.set_site(std::move(site));
@@ -68,25 +69,19 @@ class Replay {
     if (fate.ended_at) clock_.set(*fate.ended_at);
     const Request* raised = script_.raised() ? &*script_.raised() : nullptr;
     const bool killed = fate.ended && fate.ended->signal != 0;
+    const int status = fate.ended ? fate.ended->exit_status : std::max(goodbye_.value_or(0), raised == nullptr ? 0 : 1);
     if (killed && raised == nullptr) {
       recorder_.set_site(script_.last_place());
       recorder_.ended(RankEnd::died, {fate.ended->signal == SIGABRT ? Code::process_aborted : Code::rank_crashed,
                                       fmt::format("the process was ended by signal {} ({})", fate.ended->signal,
                                                   strsignal(fate.ended->signal)),
-                                      {{"signal", std::to_string(fate.ended->signal)}}});
-    } else if (raised != nullptr && (killed || !fate.ended || fate.ended->exit_status != 0)) {
-      Site site = raised->site;
-      site.op = script_.failed().empty() ? recorder_.site().op : script_.failed();
-      make_printable(site);
-      recorder_.set_site(std::move(site));
-      recorder_.ended(RankEnd::raised, {code_named(raised->code).value_or(Code::program_raised),
-                                        fmt::format("{}: {}", raised->name, raised->text),
-                                        {}});
-    } else if (fate.ended && fate.ended->exit_status != 0) {
-      recorder_.ended(RankEnd::raised,
-                      {Code::program_raised,
-                       fmt::format("the process ended with exit status {}", fate.ended->exit_status),
-                       {}});
+                                      {{std::string(signal_fact), std::to_string(fate.ended->signal)}}});
+    } else if (killed || status != 0) {
+      ScriptCalls::End end = script_.end_with(status, raised);
+      if (raised != nullptr) end.site.op = script_.failed().empty() ? recorder_.site().op : script_.failed();
+      make_printable(end.site);
+      recorder_.set_site(std::move(end.site));
+      recorder_.ended(RankEnd::raised, std::move(end.error));
     } else if (fate.ended || goodbye_) {
       recorder_.ended(RankEnd::returned);
     }

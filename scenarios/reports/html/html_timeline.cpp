@@ -4,6 +4,7 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/phase_text.h"
+#include "scenarios/records/rank_end.h"
 #include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/message_calls.h"
 #include "scenarios/reports/time_scale.h"
@@ -338,10 +339,9 @@ class Picture {
       if (result.log.end == RankEnd::raised || result.log.end == RankEnd::died) {
         const double x = scale_.x(result.log.ended), y = y_of_.at(result.log.rank);
         out_ += fmt::format(
-            "<path class=\"end\" d=\"M{0:.1f} {1:.1f} l10 10 m0 -10 l-10 10\"><title>rank {2} {3}: "
-            "{4}</title></path>\n",
-            x - 5.0, y + 6.0, result.log.rank, result.log.end == RankEnd::died ? "died" : "raised",
-            escaped(result.log.error.message));
+            "<path class=\"end\" d=\"M{0:.1f} {1:.1f} l10 10 m0 -10 l-10 10\"><title>rank {2} "
+            "{3}</title></path>\n",
+            x - 5.0, y + 6.0, result.log.rank, escaped(ending_sentence(result.log)));
       }
     }
     if (report_.divergence) {
@@ -392,7 +392,7 @@ class Picture {
     for (const RankError& e : report_.errors)
       if (const auto y = y_of_.find(e.rank); is_shown(e.rank))
         out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">\u2717 {}</text>\n", x, y->second + 14.0,
-                            name_of(e.code));
+                            escaped(cause_text(log_of(report_.run, e.rank).error)));
   }
 
   const Report& report_;

@@ -32,6 +32,8 @@ Json error_json(const RankError& e) {
   Json json{{"rank", e.rank}, {"code", name_of(e.code)}};
   if (e.step >= 0) json["step"] = e.step;
   if (!e.in.empty()) json["in"] = e.in;
+  if (e.exit_status) json["exit_status"] = *e.exit_status;
+  if (!e.exception.empty()) json["exception"] = e.exception;
   json["message"] = e.message;
   json["at_ns"] = e.at.ns();
   return json;

@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/phase_text.h"
+#include "scenarios/records/rank_end.h"
 #include "scenarios/reports/text/shared_lists.h"
 #include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
@@ -90,11 +91,13 @@ std::string outcome_sentence(const Report& report) {
   const RankError& first = first_cause(report.errors);
   std::vector<Rank> ranks;
   for (const RankError& e : report.errors)
-    if (e.code == first.code && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);
+    if (end_alike(e, first) && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);
   const std::string where = site_text({first.in, first.step});
-  const std::string verb = log_of(run, first.rank).end == RankEnd::died ? "died"
-                           : is_timeout(first.code)                     ? "timed out"
-                                                                        : "raised";
+  const RankLog& log = log_of(run, first.rank);
+  const bool says_how = log.end == RankEnd::raised && (first.exit_status || !first.exception.empty());
+  const std::string verb = is_timeout(first.code) && log.end != RankEnd::died ? "timed out"
+                           : says_how                                         ? ending_text(log)
+                                                                              : std::string(end_word(log));
   std::string text = fmt::format("{} {}", ranks_text(ranks), verb);
   if (!where.empty()) text += " " + where;
   return is_timeout(first.code) ? fmt::format("{} at {}", text, to_string(first.at)) : text;
@@ -114,7 +117,7 @@ std::string unexplained_sentence(const Report& report) {
   if (report.outcome != Outcome::error) return unknown;
   const RankError& first = first_cause(report.errors);
   if (is_consequence(first.code) || first.message.empty() || log_of(report.run, first.rank).end != RankEnd::raised) return unknown;
-  return fmt::format("{}: {}", ranks_text(ranks_of_the_cause(report)), first.message.substr(0, first.message.find('\n')));
+  return fmt::format("{}{} {}", ranks_text(ranks_of_the_cause(report)), first.exit_status ? "" : ":", first.message.substr(0, first.message.find('\n')));
 }
 
 std::string verdict_line(const Report& report, std::size_t name_width) {
@@ -228,11 +231,12 @@ std::string waits_section(const Report& report) {
 
 // Where the program's own code was when the error escaped, if nothing else in the report says so.
 static std::string place_text(const Report& report, Rank rank) {
-  const Site& site = log_of(report.run, rank).error_site;
+  const RankLog& log = log_of(report.run, rank);
+  const Site& site = log.error_site;
   if (!report.findings.empty() || !site.origin || site.origin->file.empty()) return {};
   const std::string function = site.origin->frames.empty() ? std::string() : site.origin->frames.front().function;
   const bool named = !function.empty() && function != "<module>";
-  return fmt::format("      at {}:{}{}{}\n", site.origin->file, site.line, named ? " in " : "", named ? function : "");
+  return fmt::format("      {} {}:{}{}{}\n", is_at_its_end(log) ? "at" : "after", site.origin->file, site.line, named ? " in " : "", named ? function : "");
 }
 
 std::string errors_section(const Report& report) {
@@ -248,11 +252,12 @@ std::string errors_section(const Report& report) {
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [code, in, step, message] = groups.groups[i].first;
     const std::string where = site_text({in, step});
+    const bool exited = exit_status_of(log_of(report.run, groups.groups[i].second.front()).error).has_value();
     out += cut(fmt::format("  {}  {}{}{}: {}", to_string(first[i]), ranks_text(groups.groups[i].second),
-                           where.empty() ? "" : " ", where, name_of(code)),
+                           where.empty() ? "" : " ", where, exited ? message : std::string(name_of(code))),
                text_width) +
            "\n";
-    std::string text = wrapped(message, 6);
+    std::string text = exited ? std::string() : wrapped(message, 6);
     const std::size_t third = std::count(text.begin(), text.end(), '\n') > 3 ? 3 : 0;
     for (std::size_t lines = 0, pos = 0; third != 0 && pos < text.size(); ++pos)
       if (text[pos] == '\n' && ++lines == third) text.resize(pos + 1);
@@ -269,7 +274,7 @@ std::string state_text(const RankLog& log, const RankState& now) {
     case RankState::Kind::lost:
       return "(no record)";
     case RankState::Kind::ended:
-      return log.end == RankEnd::returned ? "(finished)" : log.end == RankEnd::died ? "(died)" : "(raised)";
+      return fmt::format("({})", end_word(log));
     case RankState::Kind::between_calls:
       return now.stopped ? "none (stopped)" : "none";
     case RankState::Kind::in_call:

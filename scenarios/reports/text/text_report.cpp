@@ -5,6 +5,7 @@
 #include "scenarios/diagnosis/fix_proof.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/rank_end.h"
 #include "scenarios/reports/text/report_tables.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/reports/text/text_timeline.h"
@@ -80,10 +81,12 @@ std::string headline(const Report& report) {
 std::vector<Span> place_of_the_error(const Report& report) {
   if (report.outcome != Outcome::error) return {};
   const Rank rank = first_cause(report.errors).rank;
-  const Site& site = log_of(report.run, rank).error_site;
+  const RankLog& log = log_of(report.run, rank);
+  const Site& site = log.error_site;
   const bool is_shown = !site.origin || site.origin->file == report.scenario->file;
   if (site.line <= 0 || !is_shown) return {};
-  return {Span{site.line, site.column, 1, ranks_text(ranks_of_the_cause(report)) + " raised this", true}};
+  const std::string_view how = !exit_status_of(log.error) ? "raised this" : is_at_its_end(log) ? "exited here" : "exited after this";
+  return {Span{site.line, site.column, 1, fmt::format("{} {}", ranks_text(ranks_of_the_cause(report)), how), true}};
 }
 
 std::string divergence_section(const Report& report) {

@@ -6,7 +6,7 @@ import time
 from types import TracebackType
 from typing import Any, Callable, List, Optional, Type
 
-from . import errors, link, sites
+from . import errors, exits, link, sites
 
 _real_sleep = time.sleep
 
@@ -76,6 +76,9 @@ def watch_processes(process: Any) -> None:
     def watched(self: Any) -> None:
         try:
             run(self)
+        except SystemExit as error:
+            exits.escaped_function(error)
+            raise
         except Exception as error:
             raised(type(error), error, error.__traceback__)
             raise
@@ -112,5 +115,6 @@ def _sleep(seconds: float) -> None:
 
 def install(is_recorded: bool) -> None:
     _watch_exceptions()
+    exits.install()
     if not is_recorded:
         time.sleep = _sleep

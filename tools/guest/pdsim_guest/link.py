@@ -19,6 +19,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 
 from . import shared
 
+_exit_now = os._exit
 _head = struct.Struct("<IQ")
 Reply = Dict[str, Any]
 
@@ -38,7 +39,7 @@ def _end_as(how: str) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGABRT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGABRT)
-    os._exit(143)
+    _exit_now(143)
 
 
 class Link:
@@ -53,6 +54,8 @@ class Link:
         self.segments = shared.Segments(self.ask)
 
     def tell(self, request: Dict[str, Any]) -> None:
+        if os.getpid() != self.pid:
+            return  # it was forked from the rank
         with self._lock:
             self._send(request, ())
 
@@ -189,17 +192,23 @@ def unusable(version: str) -> None:
 ended_badly = False
 
 
+def ended_status() -> int:
+    """Of a process that runs its functions of atexit, as far as this can know it."""
+    from . import exits
+
+    return exits.status() or int(ended_badly)
+
+
 def _say_goodbye() -> None:
     """pdsim cannot ask for the exit status of a process that the script has started."""
-    exit_now = os._exit
+    from . import exits
 
-    def leave(status: int) -> None:
-        if is_open() and _link is not None:
+    def goodbye(status: int) -> None:
+        if is_open():
             _link.tell({"op": "Goodbye", "number": status})
-        exit_now(status)
 
-    os._exit = leave  # type: ignore[assignment]
-    atexit.register(lambda: is_open() and _link is not None and _link.tell({"op": "Goodbye", "number": int(ended_badly)}))
+    exits.before_leaving(goodbye)
+    atexit.register(lambda: goodbye(ended_status()))
 
 
 def _show_stack_on_request() -> None:

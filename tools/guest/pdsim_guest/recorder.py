@@ -180,16 +180,10 @@ class Recorder:
 
     def _watch_the_end(self) -> None:
         """Processes of multiprocessing end by os._exit."""
-        from . import link
+        from . import exits, link
 
-        exit_now = os._exit
-
-        def leave(status: int) -> None:
-            self._say_goodbye(status)
-            exit_now(status)
-
-        os._exit = leave  # type: ignore[assignment]
-        atexit.register(lambda: self._say_goodbye(int(link.ended_badly)))
+        exits.before_leaving(self._say_goodbye)
+        atexit.register(lambda: self._say_goodbye(link.ended_status()))
 
     def _say_goodbye(self, status: int) -> None:
         if os.getpid() != self.pid:

@@ -4,11 +4,11 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/rank_end.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -42,14 +42,6 @@ std::vector<Rank> victims_of(const Report& report, const std::vector<Rank>& culp
   return victims;
 }
 
-// Of a process that a signal ended; else 0.
-int signal_of(const Error& error) {
-  const std::string_view text = fact(error.facts, "signal");
-  int signal = 0;
-  std::from_chars(text.data(), text.data() + text.size(), signal);
-  return signal;
-}
-
 // Only what keeps its caller: an asynchronous call may be open wherever the rank is.
 bool keeps_the_rank(const Call& call) { return call.layer != Layer::program && !call.async && is_open_at(call, Time::max()); }
 
@@ -61,10 +53,10 @@ std::string in_python(const Call& call) {
   return call_text(call) + (call.seq >= 0 ? fmt::format(" #{}", call.seq) : std::string());
 }
 
-// Of a process that a signal ended while it ran somebody's own program: "in store.set() of init_process_group", "in backward of step 2", "after all_reduce #1".
+// Where the process that ran somebody's own program was when it ended: "in store.set() of init_process_group", "in backward of step 2", "after all_reduce #1".
 // Empty where the record has no call of it, or no place in its source.
 std::string where_in_program(const RankLog& log) {
-  if (signal_of(log.error) == 0 || log.calls.empty() || !log.error_site.origin) return {};
+  if (log.calls.empty() || !log.error_site.origin) return {};
   const auto newest = [&](auto holds) {
     const auto found = std::find_if(log.calls.rbegin(), log.calls.rend(), holds);
     return found == log.calls.rend() ? nullptr : &*found;
@@ -84,15 +76,30 @@ std::string where_in_program(const RankLog& log) {
   return log.error_site.step < 0 ? where : fmt::format("{} of step {}", where, log.error_site.step);
 }
 
-// "died by signal 9 in init", "raised wrong-data in step 2"
+// "train.py:12", where the end itself has a place in a program's source; else empty.
+std::string line_of_the_end(const RankLog& log) {
+  const Site& site = log.error_site;
+  if (!site.origin || site.origin->file.empty() || site.line <= 0 || !is_at_its_end(log)) return {};
+  return fmt::format("{}:{}", site.origin->file.substr(site.origin->file.rfind('/') + 1), site.line);
+}
+
+// A process of somebody's own program, whose end says more than its error's code.
+bool ended_by_itself(const RankLog& log) {
+  return exit_status_of(log.error) || !fact(log.error.facts, exception_fact).empty();
+}
+
+// "died by signal 9 in init", "raised wrong-data in step 2", "exited with status 5 after all_reduce #1 at train.py:12"
 std::string how_it_ended(const RankLog& log) {
-  std::string where = log.end == RankEnd::died ? where_in_program(log) : std::string();
-  if (where.empty()) where = site_text(log.error_site);
-  if (log.end != RankEnd::died) return fmt::format("raised {} {}", name_of(log.error.code), where);
-  std::string ended = "died";
-  if (const int signal = signal_of(log.error); signal != 0) ended += fmt::format(" by signal {}", signal);
+  const bool raised_inside = log.end == RankEnd::raised && !log.error_site.op.empty() && !exit_status_of(log.error);
+  const bool is_looked_up = !raised_inside && (signal_of(log.error) != 0 || ended_by_itself(log));
+  std::string where = is_looked_up ? where_in_program(log) : std::string();
+  if (where.empty() && !exit_status_of(log.error)) where = site_text(log.error_site);
+  if (const std::string line = line_of_the_end(log); ended_by_itself(log) && !line.empty())
+    where += fmt::format("{}at {}", where.empty() ? "" : " ", line);
+  const std::string ended = ending_text(log);
   if (!where.empty()) return ended + " " + where;
-  return ended + (log.calls.empty() && log.dropped == 0 ? " before its first call" : "");
+  const bool is_first = log.calls.empty() && log.dropped == 0 && (log.end == RankEnd::died || exit_status_of(log.error));
+  return ended + (is_first ? " before its first call" : "");
 }
 
 // What the dead rank was about, for somebody who looks at its log: the newest call that is not of the program itself.
@@ -119,7 +126,7 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   if (own->code == Code::wrong_data && after_mismatch) return std::nullopt;
   Diagnosis d;
   for (const RankError& e : report.errors)
-    if (is_own(report, e) && e.code == own->code) add_once(d.ranks, e.rank);
+    if (is_own(report, e) && end_alike(e, *own)) add_once(d.ranks, e.rank);
   const std::vector<Rank> victims = victims_of(report, d.ranks);
   const RankLog& log = log_of(report.run, own->rank);
   const bool died = log.end == RankEnd::died, killed = died && signal_of(log.error) != 0;
@@ -136,14 +143,15 @@ std::optional<Diagnosis> rank_died(const Report& report) {
         "for what came next.",
         capitalised(ranks_text(victims)), ranks_text(d.ranks));
   if (died) d.why += last_call(log);
-  if (!died && !own->message.empty()) d.why += fmt::format(" The error was: {}", own->message);
-  d.fix = died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
+  if (!died && !own->message.empty() && !exit_status_of(log.error)) d.why += fmt::format(" The error was: {}", own->message);
+  d.fix = exit_status_of(log.error) ? fmt::format("let {} make the same calls as the others, or end all ranks together", ranks_text(d.ranks))
+          : died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
                : fmt::format("repair the error of rank {}; the others only report its consequence", own->rank);
   d.evidence.push_back({own->rank, log.calls.empty() ? -1 : log.calls.back().id,
-                        fmt::format("{} at {}: {}", died ? "died" : "raised", to_string(own->at), name_of(own->code))});
+                        fmt::format("{} at {}: {}", end_word(log), to_string(own->at), cause_text(log.error))});
   for (const Note* note : notes_of<notes::Fault>(log))
     d.evidence.push_back(evidence_of(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
-  const bool is_after = died && where_in_program(log).starts_with("after");
+  const bool is_after = !is_at_its_end(log) && where_in_program(log).starts_with("after");
   add_span(d, report, log.error_site.line, log.error_site.column,
            fmt::format("{} ended {}", ranks_text(d.ranks), is_after ? "after this" : "here"), true);
   d.inevitable_at = own->at;
