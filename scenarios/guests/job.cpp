@@ -218,7 +218,7 @@ void Job::seat_newcomers() {
       RankSlot& taken = slot_of(static_cast<Rank>(starts_its_ranks_itself() ? hello.rank : hello.slot));
       taken.connection = std::move(newcomer);
       taken.pid = static_cast<pid_t>(hello.pid);
-      if (!hello.name.empty() && !introduction_)
+      if ((!hello.name.empty() || !hello.text.empty()) && !introduction_)  // without a name: it uses a store before init_process_group
         introduction_ = Introduction{hello.name, hello.text, static_cast<int>(slots_.size())};
     }
     newcomer.reset();

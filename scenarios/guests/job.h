@@ -37,9 +37,9 @@ struct JobOptions {
   bool silent = false;         // it is not shown at all
 };
 
-// What the first rank to reach init_process_group says.
+// What the first rank to reach init_process_group, or to use a store before it, says.
 struct Introduction {
-  std::string backend, version;
+  std::string backend, version;  // no backend: it is not known yet
   int ranks = 1;
 };
 

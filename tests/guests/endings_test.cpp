@@ -68,6 +68,33 @@ if __name__ == "__main__":
   EXPECT_TRUE(shows(run, "3 ranks, finished")) << run.output;
 }
 
+// With the switches that let PyTorch 1.13's torchrun start on Python 3.11.
+TEST_F(GuestEndings, DISABLED_TorchrunMayStartTheRanks) {
+  const Folder folder;
+  folder.write("train.py", beginning + "dist.barrier()\nif rank == 0:\n    dist.barrier()\n");
+  const Ended run = run_pdsim({"run", "--", python_with_torch(), "-m", "torch.distributed.run", "-r", "0:1", "-t", "0:1",
+                               "--nproc_per_node", "2", "train.py"},
+                              folder.path());
+  EXPECT_EQ(run.status, 1) << run.output << run.problems;
+  EXPECT_TRUE(shows(run, "missing-call]: rank 0 waits in barrier #2 for rank 1, which never called it")) << run.output << run.problems;
+}
+
+TEST_F(GuestEndings, AScriptMayUseAStoreOfItsOwnBeforeItMakesAGroupOfIt) {
+  for (const std::string backend : {"gloo", "nccl"}) {
+    const Ended run = run_script(R"(import os, torch.distributed as dist
+rank = int(os.environ["RANK"])
+store = dist.TCPStore("127.0.0.1", 29611, 2, rank == 0)
+store.set(f"{rank}", "here")
+store.wait(["0", "1"])
+dist.init_process_group(")" + backend + R"(", store=store, rank=rank, world_size=2)
+dist.barrier()
+)");
+    EXPECT_EQ(run.status, 0) << run.output << run.problems;
+    EXPECT_TRUE(shows(run, "2 ranks, finished in")) << run.output << run.problems;
+    EXPECT_EQ(run.problems.find("`pdsim run --backend nccl`") != std::string::npos, backend == "nccl") << run.problems;
+  }
+}
+
 TEST_F(GuestEndings, AKilledRankIsADeadPeer) {
   const Ended run = run_script(beginning + "if rank == 1:\n    os.kill(os.getpid(), 9)\ndist.barrier()\n");
   EXPECT_EQ(run.status, 1) << run.problems;

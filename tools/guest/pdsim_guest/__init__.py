@@ -34,6 +34,12 @@ def _stores(module: object) -> None:
     stores.install(module)
 
 
+def _launchers(module: object) -> None:
+    from . import launchers
+
+    launchers.install(module)
+
+
 def _ddp(module: object) -> None:
     from . import ddp
 
@@ -77,6 +83,9 @@ def install() -> None:
         importing.after_import("torch.distributed.rendezvous", _stores)
         importing.after_import("torch.distributed", _stores)
         other_libraries.install()
+    for part in ("c10d_rendezvous_backend", "static_tcp_rendezvous", "dynamic_rendezvous"):
+        importing.after_import("torch.distributed.elastic.rendezvous." + part, _launchers)
+    importing.after_import("torch.distributed.elastic.utils.distributed", _launchers)
     importing.after_import("torch.nn.parallel.distributed", _ddp)
     importing.after_import("torch.autograd", _autograd)
     importing.after_import("torch.distributed.algorithms.join", _join)

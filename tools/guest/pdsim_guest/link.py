@@ -47,6 +47,7 @@ class Link:
         self.pid = os.getpid()
         self._lock = threading.RLock()
         self._threads_said = False
+        self.backend = ""  # not known before init_process_group
         self._answered = time.process_time()  # what the process computes counts from its last answer
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         made.connect(path)
@@ -167,11 +168,24 @@ def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -
         who["rank"] = rank if rank >= 0 else int(os.environ.get("RANK", _own_number()))
         who["size"] = size if size >= 0 else int(os.environ.get("WORLD_SIZE", "-1"))
         made.ask({"op": "hello", **who})
+        made.backend = backend
         _link = made
         _show_stack_on_request()
         if _slot() < 0:
             _say_goodbye()
+    elif backend and not _link.backend:
+        _link.backend = backend
+        _say_if_not_expected(backend)
     return _link
+
+
+def _say_if_not_expected(backend: str) -> None:
+    """The world began at a store, when the backend was not known."""
+    if backend != "gloo" and _own_number() <= 0 and _slot() <= 0:
+        sys.stderr.write(
+            f"pdsim: the script used a store before init_process_group named {backend}, so its calls follow Gloo unless --backend was given: "
+            f"`pdsim run --backend {backend}`\n"
+        )
 
 
 def tell_outside(request: Dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any, List, Optional, Union
 
-from . import link, sites
+from . import link, sites, versions
 
 
 # C++ holds a store without its Python object, which has all its functions: none may go before the process.
@@ -28,16 +28,17 @@ def install(module: ModuleType) -> None:
     from torch._C._distributed_c10d import Store
 
     class GuestStore(Store):  # type: ignore[misc]
-        def __init__(self, name: str, timeout: Optional[timedelta]) -> None:
+        def __init__(self, name: str, timeout: Optional[timedelta], size: Optional[int]) -> None:
             super().__init__()
             _alive.append(self)
             self._name = name
+            self._size = size if size is not None and "WORLD_SIZE" not in os.environ else -1
             self._seconds = timeout.total_seconds() if timeout is not None else 300.0
 
         def _ask(self, name: str, keys: List[str], data: Union[bytes, str] = b"", **more: Any) -> Any:
             value = data.encode() if isinstance(data, str) else bytes(data)
             request = {"op": "store", "store": self._name, "name": name, "keys": keys, "seconds": self._seconds}
-            return link.link().ask({**request, **more, **sites.site()}, [memoryview(value)])
+            return link.link("", versions.text(), size=self._size).ask({**request, **more, **sites.site()}, [memoryview(value)])
 
         def set(self, key: str, value: Union[bytes, str]) -> None:
             self._ask("set", [key], value)
@@ -82,13 +83,13 @@ def install(module: ModuleType) -> None:
             wait_for_workers: bool = True,
             **unused: Any,
         ) -> None:
-            super().__init__(f"tcp:{port}", timeout)
+            super().__init__(f"tcp:{port}", timeout, world_size)
             self.host, self.port = host_name, port
 
     class FileStore(GuestStore):
         def __init__(self, file_name: str, world_size: int = -1) -> None:
             _say_if_left_behind(file_name)
-            super().__init__(f"file:{file_name}", None)
+            super().__init__(f"file:{file_name}", None, world_size)
             self.path = file_name
 
     setattr(module, "TCPStore", TCPStore)
