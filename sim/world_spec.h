@@ -79,6 +79,7 @@ struct WorldSpec {
   Link inter{};
   Sharing sharing = Sharing::ports;
   Topology topology{};
+  int cores = 0;  // of a node, which its ranks share for their messages; 0: there are always enough
   std::vector<Speed> speeds;
   Rate reduce_bandwidth{};       // 0: combining is free
   std::string backend = "gloo";  // library: gloo | nccl | mpi | ideal
@@ -99,9 +100,9 @@ struct WorldSpec {
   // Nothing about a message but latency, bandwidth and header, between ranks that are all equal.
   bool is_uniform() const {
     const auto plain = [](const Link& l) { return !l.first_byte_free && l.overhead.ps == 0 && l.tick.ps == 0; };
-    return topology.kind == Topology::Kind::crossbar && speeds.empty() && plain(intra) && plain(inter);
+    return topology.kind == Topology::Kind::crossbar && cores == 0 && speeds.empty() && plain(intra) && plain(inter);
   }
-  // How many times as long as usual a rank's work takes.
+  // How many times longer than usual a rank's work takes.
   double work_of(int rank) const {
     double work = 1.0;
     for (const Speed& speed : speeds)

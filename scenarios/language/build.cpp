@@ -81,6 +81,7 @@ void build_world(const Node& document, World& world) {
   sim::WorldSpec& spec = world.spec;
   spec.two_level = map.find("nodes") != nullptr;
   build_topology(section(map, "topology"), spec);
+  read(map, "cores", spec.cores);
   build_speeds(map, spec.speeds);
   if (spec.two_level) {
     read(map, "nodes", spec.nodes);

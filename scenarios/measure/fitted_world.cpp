@@ -7,12 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <thread>
 #include <utility>
 
 namespace pdsim::scenarios {
 namespace {
 
 constexpr int repeats = 5;  // of each size, of which the fastest counts
+constexpr int calibrations = 6;
 constexpr DType dtype = DType::f32;
 const std::vector<std::int64_t> part_bytes{1024, 16 << 10, 64 << 10, 512 << 10};  // of the ring's messages
 
@@ -50,6 +53,45 @@ sim::Link link_of(const LinkFit& fit, Time gap) {
   return link;
 }
 
+Result<std::vector<Time>> rounds_of_ring(const sim::WorldSpec& fitted, const TimingRequest& request) {
+  Result<std::vector<Time>> times = predict(fitted, request);
+  if (!times.ok()) return times;
+  for (Time& time : times.value()) time = Time{time.ps / (fitted.ranks() - 1)};
+  return times;
+}
+
+double ratio(std::int64_t wanted, std::int64_t got) {
+  return wanted > 0 && got > 0 ? static_cast<double>(wanted) / static_cast<double>(got) : 1.0;
+}
+
+std::int64_t scaled(std::int64_t number, double by) { return std::llround(static_cast<double>(number) * by); }
+
+// Ranks that share cores wait for each other in the ring, so that its rounds take longer than a message alone: gives the world the link with
+// which they take `of_round`.
+Status calibrate(sim::WorldSpec& spec, const TimingRequest& request, const std::vector<Time>& of_round, Time gap) {
+  const LinkFit wanted = fit_link(part_bytes, of_round);
+  LinkFit alone = wanted;
+  spec.intra = spec.inter = link_of(alone, gap);
+  for (int i = 0; spec.cores > 0 && i < calibrations; ++i) {
+    const Result<std::vector<Time>> rounds = rounds_of_ring(spec, request);
+    if (!rounds.ok()) return rounds.error();
+    const LinkFit got = fit_link(part_bytes, rounds.value());
+    alone.latency = Time{scaled(alone.latency.ps, ratio(wanted.latency.ps, got.latency.ps))};
+    alone.bandwidth = Rate{scaled(alone.bandwidth.bytes_per_s, ratio(wanted.bandwidth.bytes_per_s, got.bandwidth.bytes_per_s))};
+    spec.intra = spec.inter = link_of(alone, gap);
+  }
+  return {};
+}
+
+// Of the machine that all ranks are on, where they are too few for every rank to send and receive at the same time; else 0.
+int shared_cores(const TrialWorld& world, const TimedPairs& pairs) {
+  const sim::WorldSpec& asked = world.scenario.world.spec;
+  if (is_simulated(world)) return asked.cores;
+  if (!pairs.hosts.empty()) return 0;
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return cores < 2 * asked.ranks() ? cores : 0;
+}
+
 // Of the longest parts: what a reduce_scatter takes beyond an all_gather is combining, p - 1 parts of it.
 Rate combining_rate(Time reduce_scatter, Time all_gather, int rounds) {
   const std::int64_t more = (reduce_scatter - all_gather).ps / rounds;
@@ -76,7 +118,8 @@ Result<FittedWorld> fit_world(const TrialWorld& world, const TimedPairs& pairs) 
   spec.backend = is_simulated(world) ? asked.backend : std::string(world.row->name);
   spec.buffering = is_simulated(world) ? asked.buffering : sim::Buffering::backend;
   const int rounds = asked.ranks() - 1;
-  const Result<LeastTimes> gather = time_least(world, ring(CollectiveKind::all_gather, world));
+  const TimingRequest gathering = ring(CollectiveKind::all_gather, world);
+  const Result<LeastTimes> gather = time_least(world, gathering);
   if (!gather.ok()) return gather.error();
   const Result<LeastTimes> scatter = time_least(world, ring(CollectiveKind::reduce_scatter, world));
   if (!scatter.ok()) return scatter.error();
@@ -85,7 +128,8 @@ Result<FittedWorld> fit_world(const TrialWorld& world, const TimedPairs& pairs) 
   std::vector<Time> of_round;
   for (const Time time : gather->times) of_round.push_back(Time{time.ps / rounds});
   const Time gap = median_gap(pairs);
-  spec.intra = spec.inter = link_of(fit_link(part_bytes, of_round), gap);
+  if (!spec.two_level) spec.cores = shared_cores(world, pairs);
+  if (Status s = calibrate(spec, gathering, of_round, gap); !s.ok()) return s.error();
   if (spec.two_level && pairs.classes.front().name == "same node") {
     spec.intra = link_of(pairs.classes[0].fit, gap);
     if (pairs.classes.size() == 2) spec.inter = link_of(pairs.classes[1].fit, gap);
@@ -99,6 +143,7 @@ std::string world_text(const sim::WorldSpec& spec) {
   std::string text = two ? fmt::format("nodes: {}, ranks_per_node: {}, intra: {}, inter: {}", spec.nodes, spec.ranks_per_node,
                                        link_text(spec.intra), link_text(spec.inter))
                          : fmt::format("ranks: {}, link: {}", spec.ranks(), link_text(spec.intra));
+  if (spec.cores > 0) text += fmt::format(", cores: {}", spec.cores);
   if (spec.reduce_bandwidth.bytes_per_s > 0) text += fmt::format(", reduce_bandwidth: {}", to_string(spec.reduce_bandwidth));
   text += fmt::format(", backend: {}", spec.backend);
   if (spec.buffering != sim::Buffering::backend)

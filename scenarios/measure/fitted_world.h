@@ -1,9 +1,10 @@
 // The simulated world that a measured one is like: the parameters of LogGP, from two timed collectives and the links between pairs.
 //
 //   o   overhead: from one short message to the next, of many at once between two ranks; the median pair's
-//   L, G  latency and bandwidth: of a ring all_gather, whose ranks all send and receive at the same time, so that ports and cores that
-//         ranks share are in them; a round is L + 2 o + n G. A world of two levels has those of the median pair within a node, and
+//   L, G  latency and bandwidth: of a ring all_gather, whose ranks all send and receive at the same time; a round is L + 2 o + n G, and longer
+//         where ranks share cores. A world of two levels has those of the median pair within a node, and
 //         of the median pair between nodes, or the ring's where the links between nodes differ
+//   cores  of the machine, where all ranks are on one that has fewer than two for each
 //   reduce_bandwidth  from a ring reduce_scatter, which sends the same messages and combines them
 //   source  Alexandrov, Ionescu, Schauser, Scheiman, "LogGP", 1995
 #pragma once

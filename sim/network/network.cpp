@@ -1,6 +1,7 @@
 #include "sim/network/network.h"
 
 #include <algorithm>
+#include <span>
 
 namespace pdsim::sim {
 namespace {
@@ -40,6 +41,13 @@ Time Reservations::take(Time ready, Time duration, Time now) {
   return ready;
 }
 
+Time Reservations::gap(Time ready, Time duration) const {
+  const std::span<const Busy> busy = all_ ? std::span<const Busy>(*all_) : std::span(&one_, 1);
+  for (const Busy& b : busy)
+    if (b.until > ready && b.from < ready + duration) ready = b.until;
+  return ready;
+}
+
 Time Reservations::take_among_many(Time ready, Time duration, Time now) {
   std::vector<Busy>& busy = *all_;
   auto at = std::find_if(busy.begin(), busy.end(), [now](const Busy& b) { return b.until > now; });
@@ -73,7 +81,8 @@ Network::Network(const WorldSpec& spec)
       leaving_(static_cast<std::size_t>(spec.ranks())),
       entering_(static_cast<std::size_t>(spec.ranks())),
       node_leaving_(static_cast<std::size_t>(spec.nodes)),
-      node_entering_(static_cast<std::size_t>(spec.nodes)) {
+      node_entering_(static_cast<std::size_t>(spec.nodes)),
+      cores_(static_cast<std::size_t>(spec.nodes) * static_cast<std::size_t>(spec.cores)) {
   if (spec.sharing == Sharing::links) links_.resize(routes_.links());
   if (routes_.any()) known_routes_.resize(static_cast<std::size_t>(spec.ranks()));
   for (std::size_t link = 0; link < links_.size(); ++link) link_rates_.push_back(routes_.bandwidth(link));
@@ -113,30 +122,43 @@ std::optional<Transit> Network::transmit(Rank from, Rank to, std::int64_t bytes,
 
   Time start = now;
   if (spec_.sharing != Sharing::none) start = std::max(start, of(leaving_, from));
+  const Time busy = duration + l.overhead;
   if (routes_.any() && spec_.end_of(from) != spec_.end_of(to)) {
+    start = take_core(from, start, busy, now);
     const Transit transit = along_route({from, to, bytes + l.header.count, start, duration, late, lost}, now);
     return lost ? std::nullopt : std::optional(transit);
   }
 
-  const Time busy = duration + l.overhead;
-  Time enters = start + l.overhead + l.latency + late;
-  if (spec_.sharing != Sharing::none) {
-    const bool shares_links = crosses && spec_.sharing == Sharing::links;
-    const int up = shares_links ? spec_.node_of(from) : 0;
-    const int down = shares_links ? spec_.node_of(to) : 0;
-    if (shares_links) start = std::max(start, of(node_leaving_, up));
-    of(leaving_, from) = start + busy;
-    if (shares_links) of(node_leaving_, up) = start + busy;
-    enters = start + l.overhead + l.latency + late;
-    if (!lost) {
-      enters = std::max(enters, of(entering_, to));
-      if (shares_links) enters = std::max(enters, of(node_entering_, down));
-      of(entering_, to) = enters + busy;
-      if (shares_links) of(node_entering_, down) = enters + busy;
-    }
-  }
+  const bool shares_ports = spec_.sharing != Sharing::none;
+  const bool shares_links = crosses && spec_.sharing == Sharing::links;
+  const int up = shares_links ? spec_.node_of(from) : 0;
+  const int down = shares_links ? spec_.node_of(to) : 0;
+  if (shares_links) start = std::max(start, of(node_leaving_, up));
+  start = take_core(from, start, busy, now);
+  if (shares_ports) of(leaving_, from) = start + busy;
+  if (shares_links) of(node_leaving_, up) = start + busy;
   if (lost) return std::nullopt;
+  Time enters = start + l.overhead + l.latency + late;
+  if (shares_ports) enters = std::max(enters, of(entering_, to));
+  if (shares_links) enters = std::max(enters, of(node_entering_, down));
+  enters = take_core(to, enters, busy, now);
+  if (shares_ports) of(entering_, to) = enters + busy;
+  if (shares_links) of(node_entering_, down) = enters + busy;
   return Transit{start + busy, enters + busy};
+}
+
+Time Network::take_core(Rank rank, Time ready, Time busy, Time now) {
+  if (spec_.cores == 0) return ready;
+  const auto many = static_cast<std::size_t>(spec_.cores);
+  const std::span cores(&cores_[static_cast<std::size_t>(spec_.node_of(rank)) * many], many);
+  Reservations* soonest = cores.data();
+  Time begin = Time::max();
+  for (Reservations& core : cores)
+    if (const Time gap = core.gap(ready, busy); gap < begin) {
+      soonest = &core;
+      begin = gap;
+    }
+  return soonest->take(begin, busy, now);
 }
 
 const Route& Network::route(Rank from, Rank to) {
@@ -166,10 +188,10 @@ Transit Network::along_route(const Passage& p, Time now) {
     }
   if (spec_.sharing != Sharing::none) of(leaving_, p.from) = sent;
   Time enters = tail - p.duration + latency;  // the receiver's port is busy for the end of it
-  if (spec_.sharing != Sharing::none && !p.lost) {
-    enters = std::max(enters, of(entering_, p.to));
-    of(entering_, p.to) = enters + p.duration + l.overhead;
-  }
+  if (p.lost) return {};
+  if (spec_.sharing != Sharing::none) enters = std::max(enters, of(entering_, p.to));
+  enters = take_core(p.to, enters, p.duration + l.overhead, now);
+  if (spec_.sharing != Sharing::none) of(entering_, p.to) = enters + p.duration + l.overhead;
   return {sent, enters + p.duration + l.overhead};
 }
 

@@ -4,6 +4,8 @@
 //            one port a rank)
 //   sharing  none: messages never wait for each other; ports: one message at a time leaves, and one enters, a rank; links: a
 //            node's up and down links to other nodes too, and the links of the topology
+//   cores    where a node has a limited number: a message keeps one of the sender's node busy for as long as the sender's port, and
+//            one of the receiver's node as long as the receiver's; of several the one with the earliest gap
 //   links of a topology  serve messages in the order in which they were sent, each in the first gap that is long enough;
 //            their switches buffer without limit, so a message that waits for a link keeps no port busy
 //   jitter   a sixteenth of the link's jitter, times a choice of 0..15; loss: a choice among 1,000,000
@@ -30,6 +32,8 @@ class Reservations {
  public:
   // The beginning of the first gap of `duration` from `ready` on, which is then taken. `now` never goes back.
   Time take(Time ready, Time duration, Time now);
+  // The beginning of that gap, which stays free.
+  Time gap(Time ready, Time duration) const;
 
  private:
   struct Busy {
@@ -64,12 +68,15 @@ class Network {
   static constexpr std::size_t known_sizes = 32;
   Transit along_route(const Passage& p, Time now);
   const Route& route(Rank from, Rank to);
+  // The rank's node has a core busy for so long: the first that has time from `ready` on. Gives when it begins.
+  Time take_core(Rank rank, Time ready, Time busy, Time now);
 
   const WorldSpec& spec_;
   Routes routes_;
   std::vector<Rate> ports_;                         // by rank, where ranks differ in speed; 0: the link's
   std::vector<Time> leaving_, entering_;            // when each rank's port is free
   std::vector<Time> node_leaving_, node_entering_;  // when each node's links are free
+  std::vector<Reservations> cores_;                 // of each node, one after another
   std::vector<Reservations> links_;                 // of the topology
   std::vector<Route> known_routes_;                 // by sender: its last one
   std::vector<Rate> link_rates_;                    // of the topology

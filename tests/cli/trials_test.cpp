@@ -138,6 +138,23 @@ TEST(ValidateCommand, PredictsRanksThatCombineSlowly) {
   EXPECT_NE(run.output.find("reduce_bandwidth: 1GB/s"), std::string::npos) << run.output;
 }
 
+TEST(ValidateCommand, PredictsRanksThatShareCores) {
+  const Folder folder;
+  const Ended run = run_pdsim({"validate", "--expect", "0.95", "--ranks", "5", "--cores", "3", "--reduce-bandwidth", "2GB/s", "--json"},
+                              folder.path());
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_NE(run.output.find("cores: 3"), std::string::npos) << run.output;
+  std::istringstream lines(run.output);
+  int predictions = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto object = nlohmann::json::parse(line);
+    if (!object.contains("ratio")) continue;
+    EXPECT_LT(object.at("ratio").get<double>(), 1.05) << line;
+    ++predictions;
+  }
+  EXPECT_EQ(predictions, 9);
+}
+
 // Of ranks below a tree: classes with their medians, and a picture in text and as SVG.
 TEST(ValidateCommand, ShowsManyPairsByClassAndAsAHeatMap) {
   const Folder folder;

@@ -108,7 +108,7 @@ void add_bench_flags(CLI::App& app, BenchFlags& flags) {
       ->capture_default_str();
   app.add_flag(
       "--raw", flags.raw,
-      "time the library's own functions too, called directly, in turns with ours; times are medians of blocks");
+      "time the library's own functions too, called directly, alternating with ours; times are medians of blocks");
   app.add_option("--blocks", flags.blocks, "with --raw: how many blocks of --iters calls of each")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();

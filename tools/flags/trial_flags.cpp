@@ -97,6 +97,8 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   add("--reduce-bandwidth", sim.reduce_bandwidth, "at which data is combined; 0GB/s: at once")
       ->check(quantity(parse_rate, "100GB/s"));
   add("--header", sim.header, "added to every message")->check(quantity(parse_bytes, "16B"));
+  add("--cores", sim.cores, "of a node, which its ranks share for their messages; 0: there are always enough")
+      ->check(CLI::Range(0, 1024));
   add("--nodes", sim.nodes, "over which the ranks are spread evenly")->check(CLI::Range(1, 1 << 20));
   app.add_option("--sharing", sim.sharing,
                  "what messages wait for: none, ports or links; default: ports, with --topology links")
@@ -134,6 +136,7 @@ Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::st
   spec.intra.bandwidth = parse_rate(flags.sim.bandwidth).value();
   spec.intra.header = parse_bytes(flags.sim.header).value();
   spec.inter = spec.intra;
+  spec.cores = flags.sim.cores;
   spec.reduce_bandwidth = parse_rate(flags.sim.reduce_bandwidth).value();
   if (!flags.sim.topology.empty()) spec.topology = parse_topology(flags.sim.topology).value();
   problem = topology_problem(spec);

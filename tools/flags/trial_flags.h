@@ -32,7 +32,7 @@ struct TrialFlags {
     std::string latency = "5us", bandwidth = "25GB/s", reduce_bandwidth = "0GB/s", header = "0B";
     std::string sharing, topology;  // empty: ports, with a topology links; none
     std::string buffering = "zero", backend = "ideal", engine = "auto";
-    int nodes = 1;
+    int nodes = 1, cores = 0;
     std::uint64_t seed = 0;
   } sim;
 };

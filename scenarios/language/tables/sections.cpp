@@ -176,6 +176,12 @@ constexpr Key world_keys[] = {
      .help = "the network between the nodes, or between the ranks of a flat world; its links are shared unless `sharing` says "
              "otherwise",
      .group = &topology},
+    {.name = "cores",
+     .type = Type::integer,
+     .help = "of each node, or of a flat world: what its ranks share for their messages, each of which keeps one busy at either end; "
+             "default: there are always enough",
+     .low = 1,
+     .high = 1024},
     {.name = "speeds", .type = Type::groups, .help = "ranks that are slower or faster", .group = &speed},
     {.name = "device_speed",
      .type = Type::flop_rate,

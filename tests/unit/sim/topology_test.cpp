@@ -234,6 +234,30 @@ TEST(Speeds, SlowTheCombiningOfASlowRank) {
   }
 }
 
+// A megabyte keeps a core busy for 100us at either end.
+TEST(Cores, AreTakenByBothEndsOfAMessage) {
+  WorldSpec spec = links_world(6, Topology::Kind::crossbar);
+  const std::vector<std::pair<Rank, Rank>> three{{0, 1}, {2, 3}, {4, 5}};
+  const Time alone = arrivals(spec, {{0, 1}})[0];
+  EXPECT_EQ(arrivals(spec, three), (std::vector<Time>{alone, alone, alone}));
+  spec.cores = 1;
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], 200_us) << "sending and receiving take turns";
+  spec.cores = 6;
+  EXPECT_EQ(arrivals(spec, three), (std::vector<Time>{alone, alone, alone}));
+  spec.cores = 2;
+  EXPECT_EQ(arrivals(spec, {{0, 1}})[0], alone);
+  EXPECT_EQ(arrivals(spec, three)[2], 305_us) << "six ends of 100us on two cores, one of which begins after a latency";
+}
+
+TEST(Cores, OfEachNodeAreItsOwn) {
+  WorldSpec spec = links_world(4, Topology::Kind::crossbar);
+  spec.two_level = true;
+  spec.nodes = 4;
+  spec.ranks_per_node = 1;
+  spec.cores = 1;
+  EXPECT_EQ(arrivals(spec, {{0, 1}, {2, 3}}), (std::vector<Time>{105_us, 105_us}));
+}
+
 TEST(Costs, OfAMessageAreHeaderFirstByteOverheadAndTick) {
   WorldSpec spec = links_world(2, Topology::Kind::crossbar);
   spec.intra.header = Bytes{16};
