@@ -1,4 +1,4 @@
-// What members of libraries that are polled have in common: which way an operation takes, the works that run, and their end.
+// What the communicators of polled libraries share: which way an operation takes, the works that run, and how they end.
 //
 //   ways     `auto` and `native` take the library's own operation where it has one (capabilities.h), otherwise our plan; any other
 //            name is a plan

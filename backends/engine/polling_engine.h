@@ -1,4 +1,4 @@
-// The one thread of a process that calls a library which must be asked, and drives what is in flight there.
+// The one thread of a process that calls a library which has to be polled, and drives what is in flight there.
 //
 //   progress  the thread tests what is in flight, over and over: without pause for a while, then with short naps, so that a hang
 //             does not keep a core busy

@@ -1,4 +1,4 @@
-// Waits in the store until every member of a group has come as far, as init_process_group does (its _store_based_barrier).
+// Waits in the store until every rank of a group has reached this point, as init_process_group does (its _store_based_barrier).
 #pragma once
 
 #include "core/group/backend.h"

@@ -1,5 +1,5 @@
 // This rank in one group of Gloo: two threads that run collectives in the order they were started, and one per message. Who waits
-// for the collective that is next runs it itself, so that no thread is handed anything; the threads look for what nobody waits for
+// for the collective that is next runs it itself, so that no work changes threads; the two threads look for what nobody waits for
 // every few hundred microseconds, and are woken when none of them looks.
 #pragma once
 

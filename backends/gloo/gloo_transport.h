@@ -58,7 +58,7 @@ class GlooTransport final : public Transport {
 };
 
 // Closes every connection. Operations in flight end, but one that is posted afterwards would wait for its whole timeout.
-// What Gloo throws from here is swallowed, for the context is finished anyway.
+// What Gloo throws here is dropped: the context is finished anyway.
 void close_connections(::gloo::Context& context);
 
 // Ends operations in flight, and at once those that any thread posts afterwards: Gloo's own way to do that is a timeout, so one

@@ -4,7 +4,7 @@
 //   how      one thread per context waits for a message that nobody sends; a connection that breaks ends that wait at once
 //   waits    what came before the break is still received; all else throws what Gloo threw for the connection. Receives from any
 //            rank are left to Gloo
-//   cost     a second, small buffer beside each of Gloo's, and two uncontended locks per wait
+//   cost     a second, small buffer for each of Gloo's, and two uncontended locks per wait
 #pragma once
 
 #include <gloo/rendezvous/context.h>

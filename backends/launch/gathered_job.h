@@ -1,7 +1,7 @@
 // A job whose processes mpirun, srun, torchrun or `pdsim launch` has started: rank 0's command finds the agents of all ranks, tells
 // them what to run, and sees their ranks as if it had started them itself.
 //
-//   processes  the command of rank 0 stays what it is without a job; beside it, and in all other processes, an agent
+//   processes  the command of rank 0 runs as it would without a job; beside it, and in all other processes, an agent
 //              (agent.h) starts the processes that do a rank's work, one after the other. So a rank may crash or hang without
 //              ending the job, and every rank's process ends with the same exit status
 //   once       where a library begins only once in a job (MPI), one process per rank runs all parts. After a part that did not
@@ -28,8 +28,8 @@ class GatheredJob final : public Job {
  public:
   // In rank 0's process, before it has another thread: starts its agent, with `executable` for its rank, and waits until all
   // ranks are here. Errors, which the others are told too: invalid_argument (two say they are the same rank, another size,
-  // another version; no port to listen on), unavailable (ranks that did not come), io_error. A job that is off waits two seconds
-  // more, so that those who are late hear why.
+  // another version; no port to listen on), unavailable (ranks that did not come), io_error. A job that cannot start waits two seconds
+  // more, so that late processes learn why.
   // `notice` gets a line for people whenever a process is refused for its secret, which ends nothing; at most sixteen of them.
   // From any thread, one at a time.
   using Notice = std::function<void(const std::string& line)>;

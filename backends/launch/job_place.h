@@ -31,8 +31,8 @@ struct JobPlace {
   std::string source = "MASTER_ADDR and MASTER_PORT";  // what names host and port
   std::string name;                                    // identifies this job
   bool is_mpi = false;                                 // an mpirun has started it, directly or through another program
-  Secret secret{};                                     // the same on all ranks, or none on all; for the caller to say
-  std::string version;  // of pdsim, which is the same on all ranks; for the caller to say
+  Secret secret{};                                     // the same on all ranks, or none on all; set by the caller
+  std::string version;  // of pdsim, which is the same on all ranks; set by the caller
 };
 
 // `variable` is getenv. Nothing: no job has started this process. Errors: invalid_argument, with what is missing or wrong.

@@ -29,7 +29,7 @@ class LaunchedRecords {
   std::optional<RingRecord> read(std::size_t rank) const;
   // Grows with everything that the rank records; 0: nothing yet.
   std::uint64_t progress(std::size_t rank) const;
-  // It has made calls, and all are done: if others wait, then for this one, though it may sleep as well.
+  // It has made calls, and all are done: others that wait may be waiting for this rank.
   bool is_between_calls(std::size_t rank) const;
   // "; " and last_call_text, or nothing.
   std::string last_call(std::size_t rank) const;

@@ -1,4 +1,4 @@
-// How an agent hands over the record ring of a rank that cannot tell any more: the memory without the pages that nothing was written
+// How an agent hands over the record ring of a rank that can no longer report: the memory without the pages that nothing was written
 // to, which are most of them.
 #pragma once
 

@@ -7,7 +7,7 @@
 //             plan, over MPI's point-to-point messages. Several may run at once
 //   timeout   MPI has none: its own operations, sends and receives wait forever, and the launcher notices the hang. Plans and
 //             the member's transport keep theirs. A receive can be withdrawn; when anything else is left undone, this process
-//             makes no MPI call any more, so that no late message is written into memory that was given back
+//             makes no further MPI call, so that no late message is written into memory that was given back
 //   abort     likewise: MPI cannot cancel what it has begun
 //   end       of the backend waits for all other ranks (MPI_Finalize), unless something was left undone
 //   errors    MPI_ERRORS_RETURN everywhere: codes become errors in one file

@@ -1,4 +1,4 @@
-// ReceiveBuffer: bytes that a non-blocking socket gave and that nobody has used yet. Every reader of a protocol here has one.
+// ReceiveBuffer: bytes read from a non-blocking socket that nobody has used yet. Every reader of a protocol here has one.
 //
 //   memory   grows with what has arrived, never with a length that the peer declares; an empty buffer holds none
 //   work     linear in the bytes: used bytes are skipped, and moved away when they are at least half of what is held

@@ -30,7 +30,7 @@ Io receive(int fd, ReceiveBuffer& in, std::size_t count, Time deadline, const Ru
 // "10.0.0.7:41234", for people; "this machine" where the socket has no address.
 std::string address_of_peer(int fd);
 
-// A peer that is gone without a word (its machine, or the way to it) ends the connection after half a minute.
+// A peer that vanishes silently (its machine, or the network to it) ends the connection after half a minute.
 void notice_lost_peer(int fd);
 
 }  // namespace pdsim::tcp

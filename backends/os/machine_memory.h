@@ -1,4 +1,4 @@
-// How much memory this process may still take, and what sets the bound.
+// How much memory this process may still allocate, and what limits it.
 //
 //   address space  RLIMIT_AS, less what is mapped
 //   memory         the smaller of MemAvailable and what the cgroups around the process (v2, or v1) leave it; file pages that the

@@ -1,7 +1,7 @@
 // What lies below a process: its children, their children and so on, from one look at /proc.
 //
 //   orphans  of a subreaper (PR_SET_CHILD_SUBREAPER) lie below it again, whatever session or group they made their own
-//   race     a process may start another between two looks: who wants all of them looks until there are none
+//   race     a process may start another between two looks: to find all of them, look until there are none
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Whose turn it is among the threads of one rank (core/runtime/runtime.h): as Python's interpreter lock, and as the fibers of the
 // simulated world, one of them runs until it waits.
 //
-//   threads  every method from any thread; only who has the turn gives it
+//   threads  every method from any thread; only the thread that has the turn gives it up
 #pragma once
 
 #include <atomic>

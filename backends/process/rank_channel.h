@@ -61,7 +61,7 @@ class RankChannel {
   const RankStart& start() const { return start_; }
   // Rank 0: the socket to serve the store on; the caller owns it. -1 on other ranks.
   int take_listener();
-  // Where this rank's record ring goes; it is read when the rank can no longer tell. Empty when there is none.
+  // Where this rank's record ring goes; it is read when the rank can no longer report. Empty when there is none.
   std::span<std::byte> ring_memory();
   void watch(std::function<std::int64_t()> progress, std::function<std::string()> record);
   void send_record(const std::string& record);

@@ -1,4 +1,4 @@
-// The launcher's side of one rank: its process, its socket, what it printed, and what it told.
+// The launcher's side of one rank: its process, its socket, its output, and what it reported.
 #pragma once
 
 #include "backends/net/frames.h"

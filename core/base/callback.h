@@ -1,4 +1,4 @@
-// Callback: a function to be called later. As std::function, but what captures up to 32 bytes needs no memory of its own.
+// Callback: a function to be called later. Like std::function, but a function whose captures fit into 32 bytes allocates no memory.
 //
 //   call    of an empty one: not allowed. const, though what it holds may change
 //   move    leaves an empty one behind

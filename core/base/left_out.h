@@ -12,11 +12,11 @@ class LeftOut {
  public:
   static constexpr std::size_t most_named = 8;
 
-  // `what`: where it stands and why it cannot be read, for example "line 3: `rank` is -1, and must be from 0 to 7".
+  // `what`: its place and why it cannot be read, for example "line 3: `rank` is -1, and must be from 0 to 7".
   void add(std::string what) {
     if (++count_ <= most_named) named_.push_back(std::move(what));
   }
-  // What another reader left out of this place.
+  // What another reader of the same input left out.
   void add(const LeftOut& other, const std::string& place) {
     for (const std::string& what : other.named_) add(place + ": " + what);
     count_ += other.count_ - other.named_.size();

@@ -1,4 +1,4 @@
-// SharedValue: a value that many hold and nobody changes, or none. Copies are cheap; comparison is by value.
+// SharedValue: a value with many owners that nobody changes, or no value. Copies are cheap; comparison is by value.
 #pragma once
 
 #include <memory>

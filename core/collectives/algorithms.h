@@ -27,7 +27,7 @@ struct PlanCost {
 class PlanRounds {
  public:
   virtual ~PlanRounds() = default;
-  // A plan that throws when it is begun (next()) where the data have no rounds for these ranks and this count.
+  // A plan for one rank. Where there are no rounds for these ranks and this count, it throws at its first next().
   virtual Plan begin(const PlanArgs& args) const = 0;
   virtual std::int64_t scratch(const PlanArgs& args) const = 0;
   // Whether there are rounds for these ranks, this count and this root; proofs leave out what there are none for.
@@ -50,7 +50,7 @@ struct Algorithm {
   bool leaves_scratch = false;  // of a reduce: ranks other than the root find their scratch in an output that they pass
 
   bool has_plan() const { return plan != nullptr || rounds != nullptr; }
-  // What the row's own functions throw comes out of them as a value: a plan that throws it when it is begun, a scratch of
+  // Calls the row's own functions, whose exceptions become values: a plan that throws at its first next(), a scratch of
   // scratch_throws elements, a cost of -1 everywhere.
   Plan begin(const PlanArgs& args) const;
   std::int64_t scratch_elements(const PlanArgs& args) const {

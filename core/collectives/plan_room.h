@@ -35,7 +35,7 @@ struct PlanRoom {
       return step.from.count == step.slice.count && holds(step.from);
     return !names_peers || (step.peer >= 0 && step.peer < size && step.peer != rank);
   }
-  // What is wrong with a step that is not allowed: "uses elements 4..6 of its scratch, which has 6".
+  // Why a step is not allowed: "uses elements 4..6 of its scratch, which has 6".
   std::string problem(const Step& step) const;
 };
 
@@ -44,7 +44,7 @@ PlanRoom room_of(const Collective& call, const Algorithm& algorithm, const PlanA
 // Goes on to the next round; false when the plan has ended.
 //   errors  invalid_argument: the round has a step that `room` does not allow, or the plan threw an exception
 inline Result<bool> next_round(Plan& plan, const PlanRoom& room);
-// The same of a round that was yielded elsewhere.
+// The same for a round that the plan yielded to somebody else.
 inline Status check_round(const Plan& plan, const PlanRoom& room);
 
 // What check_round() and next_round() say of such a step, and of the exception that is being handled.

@@ -24,7 +24,7 @@ namespace pdsim {
 
 using PlanDone = std::function<void(Status)>;
 
-// Where a run without data stands that something else has begun.
+// How far something else has brought a run without data.
 enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
 
 // One run, for callers that keep it while it is under way: the transport calls it back without holding it. Others use run_plan().
@@ -32,7 +32,7 @@ class PlanRun {
  public:
   // `tag` goes onto every message of the run; concurrent runs of one group need different tags.
   PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
-  // Of a plan of `algorithm` that has been begun elsewhere, without data.
+  // For a plan of `algorithm` that something else has begun, without data.
   PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan, Tag tag, PlanDone done);
   virtual ~PlanRun() = default;
   PlanRun(const PlanRun&) = delete;
@@ -67,7 +67,7 @@ class PlanRun {
   void leave_scratch();
   void finish(const Status& status);
 
-  // What every round needs stands together.
+  // What every round needs lies side by side in memory.
   Transport& transport_;
   Plan plan_;
   PlanRoom room_;
@@ -92,7 +92,7 @@ class PlanRun {
 // The same for a run that keeps itself: it lives until `done` was called and the transport has let go of its last round.
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
 
-// What a send or a recv of the program asks of a transport.
+// The message that a send or recv of the program passes to a transport.
 Message message_of(const Collective& call);
 
 }  // namespace pdsim

@@ -2,7 +2,7 @@
 //
 //   streams      one current stream of the program's kernels, and the library's streams, on which its collectives run: each
 //                starts when the current stream has come to the place of the call, and the one before it in its group is done
-//   wait         Work::wait blocks the program until the work is done; wait_for lets the current stream alone wait, which is
+//   wait         Work::wait blocks the program until the work is done; wait_for makes only the current stream wait, which is
 //                what wait() does with a tensor of NCCL's
 //   synchronize  local: the program waits for its own device and exchanges nothing with other ranks; a collective that never
 //                ends never lets it return
@@ -16,9 +16,9 @@ namespace pdsim {
 class Device {
  public:
   virtual ~Device() = default;
-  // A kernel that takes this long, behind all that was launched before. Returns at once.
+  // A kernel that takes this long and runs after everything launched before it. Returns at once.
   virtual void launch(Time cost) = 0;
-  // Kernels that are launched from now on start when `work` is done, however it ended. Returns at once.
+  // Kernels launched from now on start when `work` is done, whether it succeeded or failed. Returns at once.
   virtual void wait_for(WorkPtr work) = 0;
   // Blocks the program until all that was launched on the current stream is done.
   virtual void synchronize_stream() = 0;

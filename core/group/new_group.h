@@ -4,7 +4,7 @@
 //   ranks    global ranks in any order; the group sorts them, so [3, 1] makes global rank 1 its rank 0
 //   result   members get the joined group; the others a handle whose is_member() is false (see ProcessGroup)
 //   records  a note of every call, before it joins: which group the rank means
-//   errors   invalid_argument (no ranks, a rank outside the world, or one named twice), before the count moves; else the backend's join
+//   errors   invalid_argument (no ranks, a rank outside the world, or one named twice), before the call is counted; otherwise those of the backend's join
 //   threads  from the rank's own fiber or thread
 #pragma once
 

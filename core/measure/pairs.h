@@ -22,7 +22,7 @@ struct PairRequest {
   std::vector<std::int64_t> bytes{8, 1024, 64 << 10, 1 << 20};  // ascending, at least two
   int iterations = 50;
   int warmup = 5;
-  // More than zero: clocks are virtual, and every message has so much of their time to itself. Longer than any message.
+  // More than zero: clocks are virtual, and every message has this much of it to itself. Longer than any message.
   Time align{};
   bool moves_data = true;
   Time timeout{60'000'000'000'000};
@@ -47,13 +47,13 @@ struct PairTimes {
 // `request` must outlive the program. Its times are in the values it ends with; pair_times() reads them.
 RankProgram pair_program(const PairRequest& request);
 
-// By rank, a text that identifies its node; empty where the ranks ended before they said it.
+// By rank, a text that identifies its node; empty where the ranks ended before they told it.
 std::vector<std::int64_t> pair_nodes(const std::vector<RankResult>& ranks);
 
-// By rank, the name of its host; empty where the ranks did not get to say.
+// By rank, the name of its host; empty where the ranks ended before they told it.
 std::vector<std::string> pair_hosts(const std::vector<RankResult>& ranks);
 
-// All pairs, by a and then b, in one class; those that some rank did not end are left out.
+// All pairs, by a and then b, in one class; without those that some rank did not finish.
 std::vector<PairTimes> pair_times(const PairRequest& request, const std::vector<RankResult>& ranks);
 
 // Least squares of the relative errors, so that small sizes count as much as large ones; neither part is negative. `bytes` ascend. What

@@ -1,4 +1,4 @@
-// Timing a library called directly, in turns with the same collective through pdsim, so that both meet the same noise.
+// Times a library called directly, alternating with the same collective through pdsim, so that both meet the same noise.
 //
 //   blocks  ours, then each of the library's functions, over and over; each block is one untimed call, then `iterations` calls
 //   check   one call of each function before them all, against what must come out

@@ -34,7 +34,7 @@ struct TimingRequest {
   Time timeout{60'000'000'000'000};
   // Told by each rank when its timed calls of a round begin, and when they have ended. May be empty.
   std::function<void(bool begin)> on_timed{};
-  // So many of the library's own functions are timed too, in turns with ours (raw_timing.h); then average is the median of the
+  // So many of the library's own functions are timed too, alternating with ours (raw_timing.h); then average is the median of the
   // blocks, and there is no `whole`. Needs moves_data.
   int raw_forms = 0;
   int blocks = 10;

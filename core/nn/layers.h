@@ -13,7 +13,7 @@ namespace pdsim::nn {
 class Layer {
  public:
   virtual ~Layer() = default;
-  // `input` is [batch, width]; shape_mismatch where the width is another.
+  // `input` is [batch, width]; shape_mismatch where the width differs from the layer's.
   virtual Result<Tensor> forward(const Tensor& input, ForwardMode mode, const TensorWatcher& watch) = 0;
   std::vector<Tensor> parameters;
   std::vector<Tensor> buffers;

@@ -15,11 +15,11 @@
 //   others    batchnorm2d: one feature per channel. layernorm: over each row. sync_batchnorm: batchnorm over the rows of
 //             all ranks. dropout: masks from the noise, another one in every forward
 //   meta      weights p0, p1, ... of the given shapes, of any dtype and without values (Tensor::meta), whose gradients become
-//             ready together, the last first; what it takes it gives, or with `out` rows of so many elements without values.
-//             It stands for a layer of which only the size counts
+//             ready together, the last first; its output is its input, or with `out` rows of that many elements without values.
+//             It stands for a layer whose size alone matters
 //   cost      a layer's time is told to the clock: that of its forward before it, that of its backward (and, recomputed, of
 //             its forward again) before its gradients become ready; also of layers without parameters. With `timed_rows` the
-//             times are those of so many rows, and an input of others costs its share
+//             times are those of that many rows, and an input with more or fewer costs in proportion
 //   devices   a layer computes on its device; between layers of two devices the activation is copied, and its gradient back,
 //             for as long as the copier says. The input is on device 0, or comes from the host to wherever it is wanted
 //   dtypes    a layer may have its own; its input is cast to it, and the gradient is cast back
@@ -155,7 +155,7 @@ class Module {
   void set_exchange(const RankExchange& ranks);
   // Of layers that are split: the sum over the ranks that have the parts. The tensor has the layer's name.
   void set_tensor_exchange(const RankExchange& ranks);
-  // Who is told what layers with a time cost; before the first forward. Default: nobody.
+  // What is told the cost of layers that have one; before the first forward. Default: nothing.
   void set_clock(std::function<void(Time)> clock) { clock_ = std::move(clock); }
   // How long a copy of so many bytes takes from device to device; before the first forward. Default: no time.
   void set_copier(std::function<Time(std::int64_t bytes)> copier) { copier_ = std::move(copier); }

@@ -21,7 +21,7 @@ struct OptimizerSpec {
   bool copies = false;
 };
 
-// What it keeps of so many trained elements: master copies and moments, of four bytes at least each.
+// Bytes of its state for this many trained elements: master copies and moments, at least four bytes each.
 std::int64_t state_bytes(const OptimizerSpec& spec, DType dtype, std::int64_t elements);
 
 class Optimizer {

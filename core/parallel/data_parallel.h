@@ -4,7 +4,7 @@
 //             each device with rows a replica: parameters are differentiable copies, buffers copies, but those of the
 //             first device are the module's own; applies them, and gathers the outputs on the output device
 //   backward  the gradients of all replicas are summed (not averaged) into the module's
-//   lost      what replicas write into their buffers, the first device's apart
+//   lost      what replicas write into their buffers, except the first device's
 //   time      copies leave and reach a device one after another through its port; the first device sends rows and
 //             parameters before it begins itself, the others begin when theirs have come; forward ends with the last
 //             output's arrival, backward with that of the last gradients. A layer's time is taken for the whole batch,

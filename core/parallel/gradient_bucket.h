@@ -40,7 +40,7 @@ void take_gradient(nn::Tensor& parameter, nn::Tensor& view, int ranks, bool as_v
 // another tensor than the view by now.
 Status give_gradient(nn::Tensor& parameter, nn::Tensor& view, bool as_view);
 
-// With gradient_as_bucket_view, gradients of a former layout move into the new one.
+// With gradient_as_bucket_view, moves the gradients from the former layout into the new one.
 void adopt_gradient(nn::Tensor& parameter, nn::Tensor& view);
 
 // "fc1.weight, fc1.bias"

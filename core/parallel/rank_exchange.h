@@ -1,4 +1,4 @@
-// What layers exchange over a process group. SyncBatchNorm's calls over a process group: an all_gather "batch statistics" in forward, an all_reduce "batch gradients"
+// What layers exchange over a process group: SyncBatchNorm makes an all_gather "batch statistics" in forward and an all_reduce "batch gradients"
 // in backward. Both block until every rank of the group has made them.
 #pragma once
 

@@ -43,7 +43,7 @@ class PipelineIndex {
   std::vector<PipelinePlace> places_;
 };
 
-// How far the ranks come when each does its list in order, and a message that is sent has arrived.
+// How far the ranks get when each does its list in order and messages arrive as soon as they are sent.
 struct PipelineProgress {
   std::vector<PipelinePlace> order;  // all actions that were done, each after what it needs
   std::vector<int> reached;          // by rank: how many of its actions were done

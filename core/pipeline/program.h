@@ -6,7 +6,7 @@
 //   batch   what a rank sends after an action and what it receives for the next is one batch_isend_irecv, waited for at once
 //   send    plain send after an action, plain recv before one
 //
-// A message from stage to stage on one rank is none.
+// Stages of one rank send each other no messages.
 #pragma once
 
 #include "core/base/enum_names.h"

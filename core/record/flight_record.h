@@ -131,7 +131,7 @@ class Newest {
     ++size_;
     return blocks_.back().emplace_back();
   }
-  // Takes the memory of so many now, and touches it.
+  // Takes the memory of this many now, and touches it.
   void reserve(std::size_t count) {
     for (std::size_t i = 0; i < count; i += per_block) spare_.emplace_back(per_block).clear();
   }
@@ -196,11 +196,11 @@ class FlightRecorder {
     return begun();
   }
   void started(std::int64_t id);
-  // The same, by this server thread of RPC.
+  // The same, on this server thread of RPC.
   void served_by(std::int64_t id, int server);
   void finish(std::int64_t id, const Status& status);
   void note(NoteBody body);
-  // What shows only later: of that call, and of the moment when it ended.
+  // Facts that are known only later: about that call, and about the moment when it ended.
   void note_about(std::int64_t call, NoteBody body);
 
   // Program calls nest: everything recorded between enter and leave has this call as its parent.
@@ -213,7 +213,7 @@ class FlightRecorder {
 
   Time now() const { return clock_.now(); }
   void set_launch(int launch);
-  // From now on everything is also written there, for readers of a rank that cannot tell any more; null: no longer.
+  // From now on everything is also written there, for readers once the rank can no longer report; null: no longer.
   void mirror(RecordRing* ring);
   void ended(RankEnd how, const Error& error = {});
   RankLog log() const;

@@ -16,7 +16,7 @@
 
 namespace pdsim {
 
-// The first is what a note is before anything is said of it.
+// The first is what a default-constructed note holds.
 using NoteBody = std::variant<
     notes::NoRecord, notes::PathTaken, notes::DdpOptions, notes::BucketLayout, notes::BucketLaunched,
     notes::BucketUnfilled, notes::OptimizerStep, notes::TensorSaved, notes::TensorWritten, notes::VersionError,

@@ -78,7 +78,7 @@ class PackedWriter {
   bool fits_ = true;
 };
 
-// Reads what a writer wrote, or whatever else is there: false is returned where that cannot be.
+// Reads what a writer wrote. The bytes may be anything: false where they cannot come from a writer.
 class PackedReader {
  public:
   explicit PackedReader(std::span<const char> from) : from_(from) {}

@@ -1,7 +1,7 @@
 // What a flight record from elsewhere must hold before anything else reads it. Every reader (JSON, rings) checks by these rows.
 //
 //   numbers  a row each: its name as JSON has it, the member, the lowest and the highest value
-//   times    within 53 days of the run's begin: the difference of two of them fits into 64 bits
+//   times    within 53 days of the run's start: the difference of two of them fits into 64 bits
 //   texts    one printable line each (core/base/printable.h); messages may have several
 #pragma once
 
@@ -37,7 +37,7 @@ struct NumberField {
     if (const auto* wide = std::get_if<std::int64_t Of::*>(&member)) return object.**wide;
     return object.*std::get<int Of::*>(member);
   }
-  // A value that it allows.
+  // Whether it allows the value.
   void set(Of& object, std::int64_t value) const {
     if (const auto* time = std::get_if<Time Of::*>(&member))
       (object.**time).ps = value;

@@ -1,4 +1,4 @@
-// A rank's newest calls and notes in memory that outlives the rank: what the launcher reads when the rank cannot tell any more,
+// A rank's newest calls and notes in memory that outlives the rank: what the launcher reads when the rank can no longer report,
 // because it was killed, aborted, or is stopped.
 //
 //   layout   a header, then slots of one size for calls and for notes; call n lies in slot n modulo their number, and is written
@@ -51,7 +51,7 @@ class RecordRing {
   RingShape shape_;
 };
 
-// How the rank's process ended, as far as the process that started it could see.
+// How the rank's process ended, as the process that started it saw it.
 struct RingEnd {
   int signal = 0;  // 0: it exited
   int exit_status = 0;
@@ -66,10 +66,10 @@ struct RingRecord {
   LeftOut left_out;       // calls and notes that cannot be (core/record/record_check.h)
   std::optional<RingEnd> end;
 };
-// Grows with everything that is written, for who watches whether a rank gets on; 0 without a ring. Cost: one word of each slot.
+// Grows with every write, so a watcher sees whether the rank makes progress; 0 without a ring. Cost: one word of each slot.
 std::uint64_t ring_progress(std::span<const std::byte> memory);
 
-// input_invalid when the memory holds no ring (the process did not come that far), one of another version, or one whose header
+// input_invalid when the memory holds no ring (the process did not get that far), one of another version, or one whose header
 // cannot be. Texts come as one printable line each.
 Result<RingRecord> read_record_ring(std::span<const std::byte> memory);
 

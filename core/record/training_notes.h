@@ -31,7 +31,7 @@ struct PathTaken {
   bool operator==(const PathTaken&) const = default;
 };
 
-// What a training is, as far as it is decided before the first forward.
+// The settings of a training that are known before the first forward.
 struct TrainingSetup {
   LossReduction reduction = LossReduction::mean;
   std::int64_t rows = 0;               // of a batch, where a forward does not say

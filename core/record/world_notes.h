@@ -26,7 +26,7 @@ enum class WarningKind : std::uint8_t {
   unused_search_in_vain,  // find_unused_parameters found none
 };
 
-// What nothing is known of: not even that the rank ran. `unreadable`: it left a record, which is damaged.
+// Nothing is known of the rank, not even that it ran. `unreadable`: it left a record, which is damaged.
 struct NoRecord {
   bool unreadable = false;
   static constexpr std::string_view kind = "no-record";
@@ -200,14 +200,14 @@ struct BackendUsed {
   bool operator==(const BackendUsed&) const = default;
 };
 
-// Links lose messages, and nobody notes which.
+// Links lose messages, and the record does not say which.
 struct LossyLinks {
   static constexpr std::string_view kind = "lossy-links";
   static constexpr auto fields() { return std::tuple{}; }
   bool operator==(const LossyLinks&) const = default;
 };
 
-// The process did not hand its record over.
+// The process did not hand over its record.
 struct NoAnswer {
   bool stopped = false;
   static constexpr std::string_view kind = "no-answer";

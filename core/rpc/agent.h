@@ -68,7 +68,7 @@ class RpcAgent {
   RpcFuture finished(Result<RpcValue> result);
 
   // Graceful: waits until every worker has come here and every call is over. Error: timeout, or peer_closed where one never comes; RPC
-  // is over then too. What is left of references is deleted, and named.
+  // is over then too. References that are left are deleted, and named.
   Result<std::vector<RpcLeak>> shutdown(Time timeout);
   // At once, and alone: peers are told, what waits is cancelled.
   void leave();

@@ -47,7 +47,7 @@ class RRefTable : public std::enable_shared_from_this<RRefTable> {
 
   // Whether something waits for an answer of another worker.
   bool is_settled() const;
-  // Gives up every use that is left, and says which they were.
+  // Gives up every use that is left, and returns them.
   std::vector<RpcLeak> delete_users();
   std::size_t owned() const { return owners_.size(); }
   std::size_t users() const { return users_.size(); }

@@ -39,7 +39,7 @@ class Runtime {
   virtual Time now() const = 0;
   virtual void sleep_until(Time t) = 0;
   // Accounts `cost` of local work: the simulated world advances by it (times the rank's slowness); real worlds do
-  // nothing, for there the work itself takes its time.
+  // nothing, because the work itself takes the time.
   virtual void compute(Time cost) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   // Starts another thread of this rank, from one of them. Null where the runtime has a clock alone.

@@ -5,7 +5,7 @@
 //   env://             MASTER_ADDR and MASTER_PORT from the environment; an empty variable counts as missing, and the
 //                      first missing one is named. TORCHELASTIC_USE_AGENT_STORE=True: rank 0 serves no store
 //   file://            the path must be absolute and on this machine: file:///tmp/x or file://localhost/tmp/x, never file://tmp/x, which PyTorch
-//                      silently takes for /x
+//                      silently reads as /x
 //   errors             invalid_argument
 #pragma once
 

@@ -44,7 +44,7 @@ constexpr ConceptPicture run_of(std::string_view file, std::string_view variant)
 
 struct Concept {
   std::string_view name;                    // as torch.distributed spells it, or in lower case with underscores
-  std::array<std::string_view, 4> aliases;  // other spellings; empty ones are none
+  std::array<std::string_view, 4> aliases;  // other spellings; empty ones do not count
   std::string_view text;
   ConceptPicture picture{};
   std::array<std::string_view, 4> wrong{};  // ids of diagnoses

@@ -2,7 +2,7 @@
 //
 //   ranks    run the script from its beginning, with their own environment and streams; they are children of this process
 //   fits     `python3 train.py` and the like, in a process that takes in orphans (guarded.h); others start an interpreter per rank
-//   refused  an import that started threads, or an interpreter that does not get as far: nothing is forked then
+//   refused  an import that started threads, or an interpreter that ends before it has imported torch: nothing is forked then
 //   end      the destructor ends it; ranks live on
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 //   records  of each call where the script made it: the user's frames, innermost first
 //   memory   of a call: a copy here, which outlives the group; the result travels back when the guest waits for it
-//   end      the program ends when the process does, as it does
+//   end      the program ends when the process does, and in the same way
 //   threads  the rank's own
 #pragma once
 

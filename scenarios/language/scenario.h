@@ -43,7 +43,7 @@ struct World {
   bool checked = false;  // debug: detail
   std::optional<FlopRate> device_speed{};
   std::optional<Rate> memory_speed{};  // of what layers read and write
-  int devices = 0;  // GPUs of a node; 0: nobody counts
+  int devices = 0;  // GPUs of a node; 0: not counted
   Mark mark{};
 };
 

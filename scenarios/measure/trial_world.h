@@ -1,4 +1,4 @@
-// Where trials run: one of THE worlds, as the command line describes it.
+// Where trials run: one of the worlds of worlds.h, as the command line describes it.
 #pragma once
 
 #include "core/collectives/collective.h"

@@ -11,7 +11,7 @@ namespace pdsim::sim {
 template <class T>
 class Pool {
  public:
-  // As it was left by the last one who had it, or new.
+  // As its last user left it, or new.
   std::uint32_t take() {
     if (free_.empty()) grow();
     const std::uint32_t id = free_.back();
@@ -21,7 +21,7 @@ class Pool {
   void give_back(std::uint32_t id) { free_.push_back(id); }
   T& operator[](std::uint32_t id) { return chunks_[id / chunk][id % chunk]; }
   const T& operator[](std::uint32_t id) const { return chunks_[id / chunk][id % chunk]; }
-  // All that there ever were, taken or not.
+  // All objects ever made, taken or not.
   std::uint32_t size() const { return static_cast<std::uint32_t>(chunks_.size()) * chunk; }
   void clear() {
     chunks_.clear();

@@ -59,7 +59,7 @@ class Scheduler {
   // From a task of a rank: starts another one.
   TaskId spawn_thread(Action body);
   bool has_ended(TaskId thread) const { return find(thread) == nullptr; }
-  // From a task, also one that is being unwound: until the thread has ended.
+  // From a task, even one that is being unwound: waits until the thread has ended.
   void join(TaskId thread);
   // From a task: stops it until wake(). Throws the private exception when its rank was cancelled.
   void park();

@@ -2,7 +2,7 @@
 //
 //   memory    only pages that were touched; all of it goes with the object and the last fiber. Without any left: as operator new,
 //             the new handler, and then std::bad_alloc
-//   overflow  the first 8,192 stacks end where nothing may be touched: a fiber that runs over ends there. More such guards than
+//   overflow  the first 8,192 stacks end where nothing may be touched: a fiber that overflows faults there. More such guards than
 //             that, and the kernel runs out of mappings; a world of that size first ran the same program on fewer ranks.
 //   source    Boost.Context's StackAllocator concept (allocate, deallocate)
 #pragma once

@@ -37,7 +37,7 @@ class Faults {
   PointVerdict on_reach(Rank rank, int step, std::string_view operation, Time now);
   // How long work of this length takes the rank now.
   Time stretched(Time usual, Rank rank, Time now) const;
-  // How late the rank starts in this launch: a rank that runs `factor` times slower `for` a while is that much behind after it.
+  // How late the rank starts in this launch; one that runs slower `for` a while is late by what it lost then.
   Time start_delay(Rank rank) const;
   // A rank's clock: real time to what its now() shows, and back.
   Time local_time(Rank rank, Time t) const;

@@ -3,7 +3,7 @@
 //   does      repeats the run that gave `first`, `reruns` times with a heap of another shape each, as leaks of addresses
 //             and of unwritten memory show only there; then once more from the choices that it recorded
 //   result    "" when all runs are the same, else the first event that differs, as far as `first` has a trace
-//   sees not  what is the same in one process (its number, the compiler's order of evaluation): the comparison of
+//   does not see what stays the same within one process (its number, the compiler's order of evaluation): the comparison of
 //             fingerprints across builds is for that
 //   errors    those of run()
 #pragma once

@@ -18,7 +18,7 @@ class Meeting {
  public:
   explicit Meeting(int size) : arrived_(static_cast<std::size_t>(size)) {}
 
-  // `rank` connects to all but the `stale` peers, and wakes those who wait for nobody any more.
+  // `rank` connects to all but the `stale` peers, and wakes the ranks that no longer wait for anybody.
   void arrive(Rank rank, const std::vector<Rank>& stale);
   // All others have connected to `rank`.
   bool complete_for(Rank rank) const;

@@ -1,4 +1,4 @@
-// The columns of pdsim bench --raw: the library called directly, in turns with ours, and how many times its time ours takes.
+// The columns of pdsim bench --raw: the library called directly, alternating with our calls, and how many times its time ours take.
 #pragma once
 
 #include "core/measure/timing.h"

@@ -23,10 +23,10 @@ Result<LabRun> run_lab(std::shared_ptr<scenarios::LoadedFile> file, const scenar
 // The scenario of the catalog whose name has the hash `of` and whose "name/variant" has `hash` (16 hexadecimal digits of FNV-1a).
 Result<LabRun> run_hidden(const std::string& of, const std::string& hash);
 
-// The answer of a question of lab.json (JSON), in the form that answers are compared in: words and numbers, one blank between them.
+// The answer of a question of lab.json (JSON), in the form that answers are compared in: words and numbers, one space between them.
 Result<std::string> fact_of(const std::string& question, const std::filesystem::path& folder);
 
-// An answer as it is compared: small letters, one blank between words, lists of ranks in order.
+// An answer as it is compared: small letters, one space between words, lists of ranks in order.
 std::string compared(const std::string& answer);
 
 }  // namespace pdsim::tools

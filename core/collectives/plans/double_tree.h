@@ -13,8 +13,8 @@
 namespace pdsim {
 
 struct TreePlace {
-  Rank parent = no_rank;                           // of the root: none
-  std::array<Rank, 2> children{no_rank, no_rank};  // as far as there are
+  Rank parent = no_rank;                           // no_rank at the root
+  std::array<Rank, 2> children{no_rank, no_rank};  // no_rank where there is none
   int level = 0;                                   // above its children's, below its parent's
   int parent_level = 0;
 };

@@ -3,7 +3,7 @@
 //
 //   limits    30 s of processor time; a plan that takes longer is refused as one that never comes back
 //   threads   any; the fork runs the caller's thread alone, and only the plan and the checker
-//   fallback  where no process or page can be created, the proof runs here
+//   fallback  where the system gives no process or memory, the proof runs in this process
 #pragma once
 
 #include "core/collectives/proof/plan_proof.h"

@@ -12,7 +12,7 @@ namespace pdsim::plan_syntax {
 class TermValues {
  public:
   TermValues(const Syntax& syntax, const PlanArgs& args);
-  // Throws PlanProblem: an overflow, a division by nothing.
+  // Throws PlanProblem: an overflow or a division by zero.
   std::int64_t of(int term) const;
   void set(int slot, std::int64_t value) { values_[static_cast<std::size_t>(slot)] = value; }
   std::int64_t p() const { return values_[slot_p]; }
@@ -24,7 +24,7 @@ class TermValues {
   std::vector<std::int64_t> values_;
 };
 
-// Of what `%` gives: from 0 on, and less than `of`, which is positive.
+// The result of `%`: at least 0 and less than `of`, which is positive.
 constexpr std::int64_t wrapped(std::int64_t value, std::int64_t of) {
   const std::int64_t rest = value % of;
   return rest < 0 ? rest + of : rest;

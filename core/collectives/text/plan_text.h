@@ -25,7 +25,7 @@ class PlanText final : public PlanRounds {
   const std::string& file() const { return file_; }
   const std::string& text() const { return text_; }
 
-  // What keeps the text from having rounds: for this number of ranks, count and root.
+  // Why the text has no rounds for this number of ranks, count and root.
   std::optional<PlanProblem> problem(const PlanArgs& args) const;
   PlanMark header() const { return syntax_.header; }
   // Where the round of the rank stands, from 1; the header where it has none.

@@ -1,7 +1,7 @@
 // What `auto:mpich`, `auto:openmpi`, `auto:nccl` and `auto:gloo` stand for: how those libraries choose an algorithm, as
 // tables of rules. The first rule that applies is taken.
 //
-//   same     every rank of a group gets the same answer: it depends on what all of them know alone
+//   same     every rank of a group gets the same answer: it depends only on what all of them know
 //   missing  where pdsim lacks a library's algorithm, the rule names the nearest one that pdsim has
 //   source   MPICH: its selectors, and SimGrid's reading of them; Open MPI: coll/tuned, the fixed decisions since 4.1;
 //            NCCL: its tuner's model (nccl_model.h); Gloo: what each collective is made of

@@ -1,8 +1,8 @@
 // Communication hooks: what brings a bucket's gradients together instead of DDP's own all_reduce (SEMANTICS 1.11).
 //
 //   input   a full bucket as this rank made it: DDP divides nothing where a hook is registered
-//   start   starts the first operation and does not block; the future does the rest in order of the buckets, and leaves in
-//           the bucket what every rank shall have. (PyTorch runs the rest when the first operation is done, so with several
+//   start   starts the first operation and does not block; the future does the rest, in the order of the buckets, and leaves in
+//           the bucket the result for every rank. (PyTorch runs the rest when the first operation is done, so with several
 //           buckets in flight later operations of PowerSGD may interleave otherwise there.)
 //   calls   "bucket k"; powersgd also "bucket k P" and "bucket k Q"
 //   source  torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, powerSGD_hook.py

@@ -15,7 +15,7 @@ struct Matrix {
 
 Matrix product(const Matrix& a, const Matrix& b);
 Matrix transposed(const Matrix& a);
-// Makes the columns orthonormal by Gram-Schmidt, from the first on. A column without length becomes zero where `epsilon`
+// Makes the columns orthonormal by Gram-Schmidt, starting with the first. A column of length zero becomes zero where `epsilon`
 // is zero, which is added to every length otherwise.
 void orthogonalize(Matrix& a, double epsilon);
 

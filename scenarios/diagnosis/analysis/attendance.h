@@ -1,4 +1,4 @@
-// Which ranks made a collective, of the calls that somebody is asked about: looked up once for all, instead of in every log for every rank.
+// Which ranks made a collective, of the calls in question: looked up once for all, instead of in every log for every rank.
 //
 //   listed   the ranks whose record has the call, by rank, with the first such call of each
 //   account  of a dump that does not list it: whether the rank's own account of the group, or a later call behind lost ones, reaches as far

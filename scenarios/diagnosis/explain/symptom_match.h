@@ -1,4 +1,4 @@
-// Finds the rows of the symptom table that an error text fits, whatever numbers, ranks, addresses and paths it has.
+// Finds the rows of the symptom table that fit an error text, whatever numbers, ranks, addresses and paths are in it.
 //
 //   compared  words, in their order; what has a digit in it, addresses and paths count as variable parts. A rare word counts more than
 //             one that many rows have

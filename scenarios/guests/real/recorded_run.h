@@ -18,7 +18,7 @@ namespace pdsim::scenarios::guests {
 
 // What the watching process knows of the processes.
 struct WatchedEnd {
-  bool quiet = false;           // nobody got on any more
+  bool quiet = false;           // no rank makes progress any more
   int ranks = 0;                // 0: the number that the records say
   std::vector<RankFate> fates;  // by record
 };

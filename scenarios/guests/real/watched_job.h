@@ -1,4 +1,4 @@
-// Runs a script on its own library (`pdsim run --on real`): its processes record beside it, and this watches that they get on.
+// Runs a script on its own library (`pdsim run --on real`): its processes record beside it, and this watches whether they make progress.
 //
 //   ranks    processes as those of `pdsim launch`, or one that starts them itself (multiprocessing, torchrun, mpirun); those of other
 //            machines count where they write into the same folder

@@ -19,9 +19,8 @@ std::string waits_section(const Report& report);     // who waits for whom
 std::string errors_section(const Report& report);    // what each rank reported, by time
 std::string state_section(const Report& report);     // state of the ranks
 std::string places_section(const Report& report);    // files and lines, where the record has them
-std::string watchdog_section(const Report& report);
-std::string warnings_section(
-    const Report& report);  // what ranks were warned of; empty: of nothing  // what the backend itself would say
+std::string watchdog_section(const Report& report);  // what the backend itself would say
+std::string warnings_section(const Report& report);  // what ranks were warned of; empty without warnings
 std::string replay_line(const Report& report, const std::string& strategy);
 
 }  // namespace pdsim::scenarios

@@ -23,7 +23,7 @@ struct RunWorld {
   int ranks = 1;
   std::string backend, profile;
   std::optional<Time> timeout;
-  int devices = 0;  // GPUs of a node; 0: nobody counts
+  int devices = 0;  // GPUs of a node; 0: not counted
 };
 // Faults that end or stop a rank are left out: the record has what came of them.
 WorldSections world_sections(const RunFlags& flags, const RunWorld& run);
