@@ -176,6 +176,9 @@ std::string undefined_text(const Report& report, DivergenceKind field) {
                "sizes or another algorithm it may also complete, with wrong or partial data and no error.";
 }
 
+constexpr std::string_view tie_text =
+    " Each side has as many ranks as the other, so the record cannot say which of them is right.";
+
 void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, const Camp& other, bool tie) {
   const Divergence& at = *report.divergence;
   const std::string mine = camp_text(culprit, at), theirs = camp_text(other, at);
@@ -189,8 +192,8 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
       at.seq, mine, theirs, order_text(order_of(report, culprit, other), culprit, other));
   if (report.outcome == Outcome::ok)
     d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
-  if (tie) d.why += " Each side has as many ranks as the other, so the record cannot say which of them is right.";
   const bool by_argument = what_differs(report, culprit, other) != Differs::operation;
+  if (tie && by_argument) d.why += tie_text;
   d.why += undefined_text(report, at.field);
   d.fix = by_argument ? fmt::format("pass the same {} on every rank", differs)
                       : "make every rank of the group issue the same collectives in the same order";
@@ -259,6 +262,11 @@ std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
   return d;
 }
 
+// As where each side has as many ranks as the other.
+bool accuses_all(const Diagnosis& d, const std::vector<Camp>& camps) {
+  return std::all_of(camps.begin(), camps.end(), [&](const Camp& c) { return contains(d.ranks, c.ranks.front()); });
+}
+
 // Gloo ends the process whose receive is too small for what comes, and its record with it. Its last words say so.
 std::optional<Diagnosis> ended_by_length(const Report& report) {
   const auto dead = std::find_if(report.errors.begin(), report.errors.end(), [&](const RankError& e) {
@@ -298,8 +306,12 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
 std::optional<Diagnosis> collective_mismatch(const Report& report) {
   std::optional<Diagnosis> found = other_calls(report, Face::met);
   if (!found) found = recorded_calls(report, Face::met);
+  const bool by_places = found.has_value();
   if (!found) found = mismatch(report, Differs::operation);
-  if (found && report.divergence) explain_units(*found, report, camps_of(report));
+  if (!found || !report.divergence) return found;
+  const std::vector<Camp> camps = camps_of(report);
+  explain_units(*found, report, camps);
+  if (!by_places && accuses_all(*found, camps)) found->why += tie_text;
   return found;
 }
 std::optional<Diagnosis> parameter_mismatch(const Report& report) {

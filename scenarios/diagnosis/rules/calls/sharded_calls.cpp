@@ -20,11 +20,6 @@ const std::string& unit_of(const Camp& camp) { return camp.call->purpose.detail;
 
 std::string number(const Report& report) { return fmt::format("#{}", report.divergence->seq); }
 
-// The rule that found the calls apart could not decide between as many ranks on each side; the units do.
-void drop_tie(Diagnosis& d) {
-  if (const std::size_t at = d.why.find(" Each side has as many ranks"); at != std::string::npos) d.why.resize(at);
-}
-
 bool gathers_in(const RankLog& log, int step, const std::string& unit) {
   return std::any_of(log.calls.begin(), log.calls.end(), [&](const Call& call) {
     return call.layer == Layer::collective && is_of_unit(call) && call.purpose.detail == unit &&
@@ -105,7 +100,6 @@ void explain_forwards(Diagnosis& d, const Report& report, const Camp& culprit, c
     const Camp &skips = by_culprit ? culprit : other, &runs = by_culprit ? other : culprit;
     const std::string& unit = unit_of(runs);
     d.ranks = skips.ranks;
-    drop_tie(d);
     d.headline = fmt::format("{} unit {} in step {}, which {} as {}", who(skips.ranks, "does not reach", "do not reach"), unit,
                              step, who(runs.ranks, "gathers", "gather"), number(report));
     d.cause = fmt::format("a unit is gathered by the ranks whose forward reaches it, and unit {} is not reached on {} in step {}",
@@ -139,7 +133,6 @@ void explain_missing_unit(Diagnosis& d, const Report& report) {
   }
   if (alone.call == nullptr || rest.ranks.empty() || !is_of_unit(*alone.call)) return;
   const Phase phase = alone.call->site.phase;
-  drop_tie(d);
   if (phase != Phase::evaluation && phase != Phase::checkpoint) return explain_one_more_step(d, alone, rest);
   d.ranks = alone.ranks;
   phase == Phase::evaluation ? explain_generation(d, report, alone, rest) : explain_full_state(d, report, alone, rest);
@@ -155,12 +148,10 @@ void explain_units(Diagnosis& d, const Report& report, const std::vector<Camp>& 
   if (camps.size() < 2 || !report.divergence) return;
   if (const auto [alone, rest] = in_phase(Phase::evaluation); alone != camps.end()) {
     d.ranks = alone->ranks;
-    drop_tie(d);
     return explain_generation(d, report, *alone, *rest);
   }
   if (const auto [alone, rest] = in_phase(Phase::checkpoint); alone != camps.end()) {
     d.ranks = alone->ranks;
-    drop_tie(d);
     return explain_full_state(d, report, *alone, *rest);
   }
   const auto is_minority = [&](const Camp& c) {

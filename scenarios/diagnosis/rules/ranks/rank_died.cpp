@@ -53,9 +53,14 @@ std::string in_python(const Call& call) {
   return call_text(call) + (call.seq >= 0 ? fmt::format(" #{}", call.seq) : std::string());
 }
 
-// Where the process that ran somebody's own program was when it ended: "in store.set() of init_process_group", "in backward of step 2", "after all_reduce #1".
-// Empty where the record has no call of it, or no place in its source.
-std::string where_in_program(const RankLog& log) {
+struct PlaceInProgram {
+  std::string text;       // empty: it is not known
+  bool is_after = false;  // the end came between calls
+};
+
+// Where the process that ran somebody's own program was when it ended: "in store.set() of init_process_group", "in backward of step 2",
+// "after all_reduce #1". Unknown where the record has no call of it, or no place in its source.
+PlaceInProgram where_in_program(const RankLog& log) {
   if (log.calls.empty() || !log.error_site.origin) return {};
   const auto newest = [&](auto holds) {
     const auto found = std::find_if(log.calls.rbegin(), log.calls.rend(), holds);
@@ -63,17 +68,18 @@ std::string where_in_program(const RankLog& log) {
   };
   const Call* function = newest([](const Call& c) { return c.layer == Layer::program && is_open_at(c, Time::max()); });
   const Call* inside = newest(keeps_the_rank);
-  std::string where;
+  PlaceInProgram where;
   if (inside != nullptr && function != nullptr) {
-    where = fmt::format("in {} of {}", in_python(*inside), function->name);
+    where.text = fmt::format("in {} of {}", in_python(*inside), function->name);
   } else if (inside != nullptr || function != nullptr) {
-    where = "in " + in_python(inside != nullptr ? *inside : *function);
+    where.text = "in " + in_python(inside != nullptr ? *inside : *function);
   } else {
     const Call* last = newest([](const Call& c) { return c.parent < 0; });
     if (last == nullptr) return {};
-    where = "after " + in_python(*last);
+    where = {"after " + in_python(*last), true};
   }
-  return log.error_site.step < 0 ? where : fmt::format("{} of step {}", where, log.error_site.step);
+  if (log.error_site.step >= 0) where.text += fmt::format(" of step {}", log.error_site.step);
+  return where;
 }
 
 // "train.py:12", where the end itself has a place in a program's source; else empty.
@@ -92,7 +98,7 @@ bool ended_by_itself(const RankLog& log) {
 std::string how_it_ended(const RankLog& log) {
   const bool raised_inside = log.end == RankEnd::raised && !log.error_site.op.empty() && !exit_status_of(log.error);
   const bool is_looked_up = !raised_inside && (signal_of(log.error) != 0 || ended_by_itself(log));
-  std::string where = is_looked_up ? where_in_program(log) : std::string();
+  std::string where = is_looked_up ? where_in_program(log).text : std::string();
   if (where.empty() && !exit_status_of(log.error)) where = site_text(log.error_site);
   if (const std::string line = line_of_the_end(log); ended_by_itself(log) && !line.empty())
     where += fmt::format("{}at {}", where.empty() ? "" : " ", line);
@@ -151,7 +157,7 @@ std::optional<Diagnosis> rank_died(const Report& report) {
                         fmt::format("{} at {}: {}", end_word(log), to_string(own->at), cause_text(log.error))});
   for (const Note* note : notes_of<notes::Fault>(log))
     d.evidence.push_back(evidence_of(own->rank, *note, fmt::format("fault {}", name_of(note->as<notes::Fault>().fault))));
-  const bool is_after = !is_at_its_end(log) && where_in_program(log).starts_with("after");
+  const bool is_after = !is_at_its_end(log) && where_in_program(log).is_after;
   add_span(d, report, log.error_site.line, log.error_site.column,
            fmt::format("{} ended {}", ranks_text(d.ranks), is_after ? "after this" : "here"), true);
   d.inevitable_at = own->at;
