@@ -166,9 +166,9 @@ void RpcAgent::dispatch(Rank from, RpcMessage message) {
       return changed();
     case RpcMessageKind::bye:
       channel_->stop_listening(from);
-      return closed(from, {Code::peer_closed,
-                           fmt::format("eof ({} has shut down RPC)", workers_[static_cast<std::size_t>(from)].name),
-                           {{"peer", std::to_string(from)}}});
+      return give_up(from, {Code::peer_closed,
+                            fmt::format("eof ({} has shut down RPC)", workers_[static_cast<std::size_t>(from)].name),
+                            {{"peer", std::to_string(from)}}});
     default:
       (void)rrefs_->handle(from, message);
   }
@@ -290,11 +290,13 @@ void RpcAgent::answer(const RpcMessage& reply) {
 }
 
 void RpcAgent::closed(Rank peer, const Error& why) {
-  Error error = why;
-  if (why.code != Code::cancelled && why.code != Code::wrong_data && !error.message.starts_with("eof"))
-    error = {Code::peer_closed,
-             fmt::format("eof ({}: {})", workers_[static_cast<std::size_t>(peer)].name, why.message),
-             {{"peer", std::to_string(peer)}}};
+  if (why.code == Code::cancelled || why.code == Code::wrong_data) return give_up(peer, why);
+  give_up(peer, {Code::peer_closed,
+                 fmt::format("eof ({}: {})", workers_[static_cast<std::size_t>(peer)].name, why.message),
+                 {{"peer", std::to_string(peer)}}});
+}
+
+void RpcAgent::give_up(Rank peer, const Error& error) {
   closed_.emplace(peer, error);
   rrefs_->worker_gone(peer);
   std::vector<RpcFuture> lost;

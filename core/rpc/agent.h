@@ -93,6 +93,8 @@ class RpcAgent {
   void reply(Rank to, const RpcMessage& request, const Result<RpcValue>& result);
   void answer(const RpcMessage& reply);
   void closed(Rank peer, const Error& why);
+  // Every call to the peer that is under way ends with this error, and so do later ones.
+  void give_up(Rank peer, const Error& error);
   Error expired(Time timeout) const;
   Error raised(const Error& error) const;
   void changed();

@@ -130,6 +130,17 @@ inline bool cures(const Cure& cure) {
   return cure.tried && cure.tried->outcome == Outcome::ok && cure.tried->diagnosis.empty();
 }
 
+// A line of advice: in the terms of scenario files, and in Python's where a script needs other words.
+struct FixLine {
+  std::string text;
+  std::string python{};  // empty: the text as it is
+
+  FixLine() = default;
+  FixLine(std::string words, std::string in_python = {}) : text(std::move(words)), python(std::move(in_python)) {}
+  FixLine(const char* words, std::string in_python = {}) : text(words), python(std::move(in_python)) {}
+  bool empty() const { return text.empty(); }
+};
+
 struct Diagnosis {
   std::string id;                    // unused-parameters
   std::string headline;              // rank 0 waits for a gradient bucket that rank 1 will never send
@@ -138,8 +149,8 @@ struct Diagnosis {
   std::vector<CallReference> calls;  // that these ranks are in, or that the evidence cites
   std::string cause;                 // one sentence
   std::string why;                   // a paragraph
-  std::string fix;                   // one sentence or setting
-  std::vector<std::string> fix_lines;
+  FixLine fix;                       // one sentence or setting
+  std::vector<FixLine> fix_lines;
   std::string next;  // the next step in finding the cause, where that is not the fix itself
   std::vector<Cure> cures;           // once they were tried: what cures first, the cheapest first
   std::vector<std::string> parameters;

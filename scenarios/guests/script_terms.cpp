@@ -7,49 +7,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace pdsim::scenarios::guests {
 namespace {
 
-struct Cure {
-  std::string_view diagnosis, setting, python;
-};
-
-// A rule's fix, or a line below it, that holds `setting`, a key of scenario files, is this in a script.
-constexpr std::array cures{
-    Cure{"unused-parameters", "find_unused_parameters", "DistributedDataParallel(..., find_unused_parameters=True)"},
-    Cure{"buffer-broadcast-inplace", "broadcast_buffers", "DistributedDataParallel(..., broadcast_buffers=False)"},
-    Cure{"marked-ready-twice", "static_graph", "DistributedDataParallel(..., static_graph=True)"},
-    Cure{"collective-mismatch", "eval:", "evaluate through the module: model.module(x), not model(x)"},
-    Cure{"collective-mismatch", "broadcast_buffers",
-         "or DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank"},
-    Cure{"collective-mismatch", "debug:", "TORCH_DISTRIBUTED_DEBUG=DETAIL compares them before each collective"},
-    Cure{"delayed-enter", "timeout:", "or init_process_group(..., timeout=timedelta(...)) longer than that"},
-    Cure{"timeout-too-short", "timeout:", "init_process_group(..., timeout=timedelta(...)) longer than the call takes"},
-    Cure{"world-size", "world_size:", "init_process_group() without world_size, which the launcher knows"},
-    Cure{"gradients-not-reduced", "forward:", "call the wrapped model: model(x), not model.module(x)"},
-    Cure{"loss-times-world", "backward:", "loss.backward(), without multiplying by the world size"},
-    Cure{"accumulation-not-divided", "backward:", "(loss / batches).backward()"},
-    Cure{"optimizer-before-wrapper", "optimizer:", "make the optimizer after DistributedDataParallel"},
-    Cure{"ddp-on-some-ranks", "ddp:", "wrap the model on every rank: DistributedDataParallel(model)"},
-    Cure{"barrier-device", "barrier:", "dist.barrier(device_ids=[local_rank])"},
-    Cure{"device-shared", "set_device:", "torch.cuda.set_device(local_rank) before init_process_group"},
-    Cure{"stale-rendezvous", "init_process_group:", "give every run its own file: init_method=\"file://...\""},
-    Cure{"store-not-shared", "init_process_group:", "one absolute path on a disk that all hosts share"},
-    Cure{"uneven-inputs", "join", "with model.join():  around the loop over the batches"},
-    Cure{"device-shared", "set_device", "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"])) before init_process_group"},
-    Cure{"missing-exit", "wait:", "work.wait() for every asynchronous call before the program ends"},
-};
+void speak_python(FixLine& line) {
+  if (!line.python.empty()) line.text = line.python;
+}
 
 void speak_python(Diagnosis& finding) {
-  for (const Cure& cure : cures) {
-    if (finding.id != cure.diagnosis) continue;
-    if (finding.fix.find(cure.setting) != std::string::npos) finding.fix = cure.python;
-    for (std::string& line : finding.fix_lines)
-      if (line.find(cure.setting) != std::string::npos) line = cure.python;
-  }
+  speak_python(finding.fix);
+  for (FixLine& line : finding.fix_lines) speak_python(line);
 }
 
 const Site* site_of(const Report& report, const Evidence& evidence) {

@@ -114,7 +114,8 @@ class Trials {
       return;
     }
     finding.fix = finding.fix_lines.front();
-    if (finding.fix.starts_with("or ")) finding.fix.erase(0, 3);
+    for (std::string* words : {&finding.fix.text, &finding.fix.python})
+      if (words->starts_with("or ")) words->erase(0, 3);
     finding.fix_lines.erase(finding.fix_lines.begin());
     finding.fix_lines.push_back(note);
   }

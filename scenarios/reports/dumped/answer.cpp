@@ -199,11 +199,11 @@ std::vector<AnswerLine> answer_to(const Report& report, const Diagnosis& finding
     lines.push_back({"call", fmt::format("{}{}, {} {}", call_name(*in.call), at(*in.call),
                                          is_over(*in.call) ? "made at" : "since", clock.time(in.call->issued))});
   if (report.outcome == Outcome::ok) {
-    if (!finding.fix.empty()) lines.push_back({"next", finding.fix});
+    if (!finding.fix.empty()) lines.push_back({"next", finding.fix.text});
     return lines;
   }
   if (std::string others = others_line(report, d, in); !others.empty()) lines.push_back({"others", std::move(others)});
-  if (const std::string& next = finding.next.empty() ? finding.fix : finding.next; !next.empty())
+  if (const std::string& next = finding.next.empty() ? finding.fix.text : finding.next; !next.empty())
     lines.push_back({"next", next});
   return lines;
 }

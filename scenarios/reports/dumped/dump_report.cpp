@@ -73,8 +73,8 @@ std::string reasons(const Report& report) {
     const std::string of = several ? fmt::format("   ({}, {})", d.id, ranks_text(d.ranks.empty() ? d.waiting : d.ranks)) : "";
     out += wrapped("why" + of, 0) + wrapped(d.why, 2) + "\n";
     if (d.next.empty() && d.fix_lines.empty()) continue;  // the fix stands above
-    out += wrapped("fix" + of, 0) + wrapped(d.fix, 2);
-    for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+    out += wrapped("fix" + of, 0) + wrapped(d.fix.text, 2);
+    for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
     out += "\n";
   }
   return out;

@@ -87,7 +87,7 @@ std::string finding_html(const Report& report, const Diagnosis& d) {
   out += fmt::format("<p>{}</p>\n", escaped(d.why.empty() ? d.cause : d.why));
   if (!d.inevitable.empty() && !report.world.is_dumps())
     out += fmt::format("<p class=\"quiet\">unavoidable {}</p>\n", escaped(d.inevitable));
-  return d.fix.empty() ? out : out + fmt::format("<p><b>fix</b> <code>{}</code></p>\n", escaped(d.fix));
+  return d.fix.empty() ? out : out + fmt::format("<p><b>fix</b> <code>{}</code></p>\n", escaped(d.fix.text));
 }
 
 std::string summary(const Report& report, const std::string& name) {

@@ -32,8 +32,8 @@ FindingJson finding_json(const Report& report, const Diagnosis& d) {
   json["calls"] = FindingJson::array();
   for (const CallReference& call : d.calls) json["calls"].push_back(call_json(call));
   json["why"] = d.why;
-  json["cure"] = d.fix;
-  if (!d.fix_lines.empty()) json["more_cures"] = d.fix_lines;
+  json["cure"] = d.fix.text;
+  for (const FixLine& line : d.fix_lines) json["more_cures"].push_back(line.text);
   if (!d.next.empty()) json["next"] = d.next;
   for (const Rank rank : d.ranks)
     if (static_cast<std::size_t>(rank) < report.run.ranks.size())

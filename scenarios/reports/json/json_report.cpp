@@ -47,7 +47,7 @@ Json divergence_json(const Divergence& d) {
 }
 
 Json diagnosis_json(const Diagnosis& d) {
-  Json json{{"id", d.id}, {"ranks", d.ranks}, {"headline", d.headline}, {"cause", d.cause}, {"fix", d.fix}};
+  Json json{{"id", d.id}, {"ranks", d.ranks}, {"headline", d.headline}, {"cause", d.cause}, {"fix", d.fix.text}};
   if (!d.parameters.empty()) json["parameters"] = d.parameters;
   json["why"] = d.why;
   if (!d.inevitable.empty()) json["inevitable"] = d.inevitable;

@@ -106,7 +106,7 @@ class Trace {
   Json diagnosis_args() const {
     const Diagnosis& d = *report_.diagnosis();
     Json args{{"id", d.id}, {"headline", d.headline}, {"ranks", ranks_text(d.ranks)}};
-    if (!d.fix.empty()) args["fix"] = d.fix;
+    if (!d.fix.empty()) args["fix"] = d.fix.text;
     return args;
   }
 

@@ -51,8 +51,8 @@ std::string render_logs(const Report& report, const LogStory& story) {
         fmt::format("{}[{}]: {}", report.outcome == Outcome::ok ? "error" : name_of(report.outcome), d.id, d.headline),
         0);
     out += "\ncause\n" + wrapped(d.cause, 2);
-    if (!d.fix.empty()) out += "\nfix\n" + wrapped(d.fix, 2);
-    for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+    if (!d.fix.empty()) out += "\nfix\n" + wrapped(d.fix.text, 2);
+    for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
   }
   if (report.unexplained_hangs > 0)
     out += fmt::format("\n{} more places where ranks hang are younger, and not explained\n", report.unexplained_hangs);

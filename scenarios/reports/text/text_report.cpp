@@ -138,8 +138,8 @@ std::string fix_section(const Report& report, const std::vector<Report>& reports
     out += cut(fmt::format("   (variant{} {} prove{} it)", proofs.size() == 1 ? "" : "s", names,
                            proofs.size() == 1 ? "s" : ""),
                text_width - 3);
-  out += "\n" + wrapped(d.fix, 2);
-  for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+  out += "\n" + wrapped(d.fix.text, 2);
+  for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
   out += tried_lines(d);
   for (const FixProof& p : proofs) {
     if (p.report->scenario->variant.empty()) continue;
@@ -159,8 +159,8 @@ std::string more_findings(const Report& report) {
   for (std::size_t i = 1; i < report.findings.size(); ++i) {
     const Diagnosis& d = report.findings[i];
     out += wrapped(fmt::format("also {}[{}]: {}", kind, d.id, d.headline), 0);
-    out += wrapped(d.why, 2) + wrapped("fix: " + d.fix, 2);
-    for (const std::string& line : d.fix_lines) out += wrapped(line, 2);
+    out += wrapped(d.why, 2) + wrapped("fix: " + d.fix.text, 2);
+    for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
     out += tried_lines(d);
     out += "\n";
   }

@@ -97,7 +97,7 @@ TEST_F(CatalogReports, RulesFindTheSameInTheRecordAlone) {
       EXPECT_EQ(alone->ranks, report.diagnosis()->ranks) << variant_of(report);
       EXPECT_EQ(alone->headline, report.diagnosis()->headline) << variant_of(report);
       EXPECT_EQ(alone->cause, report.diagnosis()->cause) << variant_of(report);
-      EXPECT_EQ(alone->fix, report.diagnosis()->fix) << variant_of(report);
+      EXPECT_EQ(alone->fix.text, report.diagnosis()->fix.text) << variant_of(report);
     }
 }
 

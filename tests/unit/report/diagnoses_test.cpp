@@ -129,7 +129,7 @@ TEST_F(Diagnoses, EvaluationThroughTheWrapperIsNamedAsTheSourceOfTheBroadcast) {
       const Report report = report_of(barrier_hang(ranks, evaluator));
       ASSERT_EQ(id_of(report), "collective-mismatch");
       EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{evaluator});
-      EXPECT_NE(report.diagnosis()->fix.find("through: module"), std::string::npos);
+      EXPECT_NE(report.diagnosis()->fix.text.find("through: module"), std::string::npos);
       EXPECT_EQ(report.diagnosis()->spans.front().line, 25);
     }
   }
@@ -170,7 +170,7 @@ TEST_F(Diagnoses, AnAllReduceOfTheProgramAgainstOneOfDdpsIsAnotherCallNotAnother
   ASSERT_EQ(id_of(report), "collective-mismatch");
   EXPECT_EQ(report.diagnosis()->ranks, std::vector<Rank>{0});
   EXPECT_NE(report.diagnosis()->headline.find("(bucket 0)"), std::string::npos) << report.diagnosis()->headline;
-  EXPECT_EQ(report.diagnosis()->fix.find("count"), std::string::npos) << report.diagnosis()->fix;
+  EXPECT_EQ(report.diagnosis()->fix.text.find("count"), std::string::npos) << report.diagnosis()->fix.text;
 }
 
 TEST_F(Diagnoses, ATieHasTwoCampsAndASwapIsSaid) {

@@ -177,7 +177,7 @@ TEST(TrainingDiagnoses, NameTheUnitThatRanksGatherAfterTheOthersHaveEnded) {
   EXPECT_EQ(tokens.ranks, std::vector<Rank>{1});
   EXPECT_NE(tokens.headline.find("rank 1 gathers unit "), std::string::npos) << tokens.headline;
   EXPECT_NE(tokens.headline.find("where rank 0 had finished its program"), std::string::npos) << tokens.headline;
-  EXPECT_NE(tokens.fix.find("synced_gpus=True"), std::string::npos) << tokens.fix;
+  EXPECT_NE(tokens.fix.text.find("synced_gpus=True"), std::string::npos) << tokens.fix.text;
   EXPECT_FALSE(tokens.cures.empty());
 
   const Diagnosis state = after_the_others_ended(
@@ -189,7 +189,7 @@ TEST(TrainingDiagnoses, NameTheUnitThatRanksGatherAfterTheOthersHaveEnded) {
   const Diagnosis steps = after_the_others_ended(
       "  - train: {steps: 2}\n  - train: {steps: 1}\n    label: more\n    when: {rank: 1}\n");
   EXPECT_NE(steps.headline.find("rank 1 gathers unit "), std::string::npos) << steps.headline;
-  EXPECT_NE(steps.fix.find("join() does not take sharded models"), std::string::npos) << steps.fix;
+  EXPECT_NE(steps.fix.text.find("join() does not take sharded models"), std::string::npos) << steps.fix.text;
 }
 
 }  // namespace

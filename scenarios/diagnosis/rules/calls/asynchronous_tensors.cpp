@@ -69,7 +69,7 @@ std::optional<Diagnosis> read_before_wait(const Report& report) {
       "holds what was in it before, a part of the result, or all of it: who is faster decides. {} read it {} after the "
       "call was started.",
       capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}));
-  d.fix = fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label);
+  d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
   d.fix_lines = {"with NCCL wait() makes the GPU's stream wait; reading on the host needs a synchronize as well"};
   place(d, report, found, "reads it here");
   d.inevitable = fmt::format("since {}: the value of `{}` was used", to_string(found.note->at), label);
@@ -111,7 +111,7 @@ std::optional<Diagnosis> write_before_wait(const Report& report) {
       "others receive what stands in the memory when the backend gets to it, and {} had written something else by "
       "then.",
       ranks_text(d.ranks));
-  d.fix = fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label);
+  d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
   d.fix_lines = {"or send a clone, and use two buffers in turn"};
   place(d, report, found, "overwrites it here");
   d.inevitable = fmt::format("since {}: the tensor of `{}` was overwritten", to_string(found.note->at), label);

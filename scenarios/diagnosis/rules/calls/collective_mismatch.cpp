@@ -155,8 +155,10 @@ void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Ca
       "no_grad too. Only {} evaluated, so this broadcast #{} met {} #{} of {}: neither can finish. No line of the "
       "program says broadcast, and the checkpoint or print that follows was never reached.",
       ranks, seq, call_text(*other.call), seq, rest);
-  d.fix = "evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)";
-  d.fix_lines = {"or ddp: {broadcast_buffers: false}, which lets running statistics differ per rank",
+  d.fix = {"evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)",
+           "evaluate through the module: model.module(x), not model(x)"};
+  d.fix_lines = {FixLine{"or ddp: {broadcast_buffers: false}, which lets running statistics differ per rank",
+                         "or DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank"},
                  "or let every rank run the evaluation"};
   add_span(d, report, eval.call->site.line, eval.call->site.column,
            fmt::format("{} {} through the wrapper, which broadcasts buffers", ranks,
@@ -291,7 +293,8 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
         "saw its connection close.",
         "saying how many bytes came and how many it expected", e.rank);
     d.fix = fmt::format("pass the same count and dtype in {} on every rank", call_text(*last));
-    d.fix_lines = {"world: {debug: detail} compares them before each collective, and names the ranks"};
+    d.fix_lines = {FixLine{"world: {debug: detail} compares them before each collective, and names the ranks",
+                           "TORCH_DISTRIBUTED_DEBUG=DETAIL compares them before each collective, and names the ranks"}};
     d.evidence.push_back(evidence_of(e.rank, *last, fmt::format("was in {} when the connection closed", theirs)));
     add_span(d, report, last->site.line, last->site.column, fmt::format("rank {} was here", e.rank), true);
     d.inevitable_at = last->issued;

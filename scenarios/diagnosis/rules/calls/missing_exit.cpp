@@ -60,7 +60,8 @@ std::optional<Diagnosis> left_undone(const Report& report) {
         "An asynchronous call returns at once, and goes on while its process lives. Rank {} never waited for {}, and "
         "ended at {}: its messages ended with it. {} had to do with that call, and could not finish.",
         rank, what, to_string(result.log.ended), capitalised(ranks_text(waiting)));
-    d.fix = "wait for every asynchronous call before the program ends:  wait: {for: label}   (work.wait())";
+    d.fix = {"wait for every asynchronous call before the program ends:  wait: {for: label}   (work.wait())",
+             "work.wait() for every asynchronous call before the program ends"};
     add_span(d, report, call->site.line, call->site.column,
              fmt::format("rank {} started it here and waited nowhere", rank), true);
     d.inevitable_at = result.log.ended;

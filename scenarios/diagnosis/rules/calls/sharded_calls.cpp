@@ -67,7 +67,8 @@ void explain_full_state(Diagnosis& d, const Report& report, const Camp& alone, c
                            unit_of(alone), deed_of(rest));
   d.cause = fmt::format("the full state of a sharded model is gathered from all ranks, and only {} {} for it, as {}",
                         ranks_text(alone.ranks), alone.ranks.size() == 1 ? "asks" : "ask", number(report));
-  d.fix = "ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true}";
+  d.fix = {"ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true}",
+           "ask for the state on every rank, and write it on rank 0"};
   d.fix_lines = {
       "state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True)) on all ranks, then "
       "`if rank == 0: torch.save(state, path)`",

@@ -72,9 +72,9 @@ std::optional<Diagnosis> device_shared(const Report& report) {
       "Every process starts on GPU 0 until it chooses another. NCCL's ranks tell each other their host and GPU when "
       "the communicator is made, which is at the first collective and not in init_process_group; two on one GPU are "
       "refused there, or, in older versions, hang.";
-  d.fix =
-      "set_device: {index: local_rank} before init_process_group, that is, "
-      "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))";
+  d.fix = {"set_device: {index: local_rank} before init_process_group, that is, "
+           "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))",
+           "torch.cuda.set_device(int(os.environ['LOCAL_RANK'])) before init_process_group"};
   d.fix_lines = {"or give each process one GPU with CUDA_VISIBLE_DEVICES"};
   add_span(d, report, call->site.line, call->site.column, "the first call compares GPUs", true);
   add_span(d, report, Section::world, "counts the GPUs of a node", false);

@@ -90,9 +90,9 @@ std::optional<Diagnosis> port_in_use(const Report& report) {
   if (!doubles.ranks.empty())
     d.why += fmt::format(" There it met {}, who had come as {} before {}, and nobody waits for who comes second.",
                          ranks_text(doubles.holders), ranks_text(doubles.say), ranks_text(doubles.ranks));
-  d.fix =
-      "a port for each job: init_process_group: {port: ...}, that is, MASTER_PORT, or torchrun "
-      "--rdzv-endpoint=localhost:0";
+  d.fix = {"a port for each job: init_process_group: {port: ...}, that is, MASTER_PORT, or torchrun "
+           "--rdzv-endpoint=localhost:0",
+           "a port for each job: MASTER_PORT, or torchrun --rdzv-endpoint=localhost:0"};
   d.fix_lines = {"a job that has ended may hold its port for a minute longer"};
   place(d, report, *first, fmt::format("port {} is taken", port));
   d.inevitable = fmt::format("since {}: port {} was taken", to_string(d.inevitable_at), port);
@@ -147,8 +147,8 @@ std::optional<Diagnosis> store_not_shared(const Report& report) {
   d.why =
       "file:// meets through one file that all ranks see. A path that is relative, or on a disk of each host, names "
       "another file on each: every rank writes its own address and waits for records that the others write elsewhere.";
-  d.fix = "one absolute path on a disk that all hosts share, for example init_process_group: {method: file, path: " +
-          right + "}";
+  d.fix = {"one absolute path on a disk that all hosts share, for example init_process_group: {method: file, path: " + right + "}",
+           "one absolute path on a disk that all hosts share: init_method=\"file:///...\""};
   d.fix_lines = {"or tcp:// and env://, which need no shared disk"};
   if (const Note* note = first_note<notes::StoreOpened>(log_of(report.run, d.ranks.front())))
     place(d, report, *note, "opens another file");

@@ -182,7 +182,8 @@ std::optional<Diagnosis> world_size(const Report& report) {
     explain_absent(d, count, started);
   else
     explain_left_out(d, report, failed, count, started);
-  d.fix = fmt::format("init_process_group: {{world_size: {}}}, or leave it to the launcher", started);
+  d.fix = {fmt::format("init_process_group: {{world_size: {}}}, or leave it to the launcher", started),
+           "init_process_group() without world_size, which the launcher knows"};
   d.fix_lines = {too_many ? "nodes x processes per node, and every node must be started"
                           : "nodes x processes per node: the same number on every rank"};
   place<notes::RanksExpected>(d, report, fmt::format("expects {} rank{}", count, count == 1 ? "" : "s"));

@@ -89,9 +89,11 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
   const std::string path = opened != nullptr ? opened->as<notes::StoreOpened>().path : "the store";
   const std::string& key = read_of(*first).key;
   is_refusal(*first) ? tell_refusal(d, *first, path, reader) : tell_read(d, *first, path, reader);
-  d.fix = "give every run its own path, for example  init_process_group: {method: file, path: run/store.2}";
+  d.fix = {"give every run its own path, for example  init_process_group: {method: file, path: run/store.2}",
+           "give every run its own file: init_method=\"file://...\""};
   d.fix_lines = {
-      "or remove the file before the start, or use init_process_group: {method: tcp}, whose store dies with rank 0"};
+      FixLine{"or remove the file before the start, or use init_process_group: {method: tcp}, whose store dies with rank 0",
+              "or remove the file before the start, or use init_method=\"tcp://...\", whose store dies with rank 0"}};
   add_span(d, report, first->site.line, first->site.column,
            fmt::format("opens {}, which launch {} already used", path, read_of(*first).launch), true);
   add_crash_spans(d, report, "the processes died here and did not clean up");

@@ -115,8 +115,8 @@ void explain_short_window(Diagnosis& d, const Accumulation& found) {
       "Full windows are averages: as many batches as they are divided by. The end of an epoch leaves a window with "
       "fewer, its losses were divided by the same number, and its step is too small. Nothing fails; an epoch with few "
       "batches has such a step often.";
-  d.fix =
-      fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches);
+  d.fix = {fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches),
+           fmt::format("divide by the batches that the step really has: (loss / {}).backward()", found.wrong.batches)};
   d.fix_lines = {"or drop what does not fill a window"};
 }
 
@@ -133,7 +133,8 @@ void explain_all_windows(Diagnosis& d, const Accumulation& found) {
       "backward() adds to .grad. The mean over several batches of one size is the sum of their means divided by their "
       "number; DDP divides by the number of ranks, and by nothing else. The optimizer steps as if the learning rate "
       "were another, and nothing fails: ranks agree with each other, and gradient clipping hides it.";
-  d.fix = fmt::format("backward: {{divided_by: {0}}}, that is, (loss / {0}).backward()", wrong.batches);
+  d.fix = {fmt::format("backward: {{divided_by: {0}}}, that is, (loss / {0}).backward()", wrong.batches),
+           fmt::format("(loss / {}).backward()", wrong.batches)};
   d.fix_lines = {"not by the number of ranks too: DDP has divided by that",
                  "or scale the learning rate, where that is meant"};
 }

@@ -96,7 +96,7 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
       "broadcast wrote the buffer before any backward had run. Autograd compares versions, not values, and refuses. "
       "The module alone does not do this, which is why the same code works on one device.",
       capitalised(saver), first->tensor, writer);
-  d.fix = "ddp: {broadcast_buffers: false}";
+  d.fix = {"ddp: {broadcast_buffers: false}", "DistributedDataParallel(..., broadcast_buffers=False)"};
   d.fix_lines = {"or run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))",
                  "the price of the setting: each rank keeps its own running statistics"};
   add_place(d, report, *first->written,

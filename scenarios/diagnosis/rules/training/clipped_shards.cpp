@@ -40,7 +40,7 @@ std::optional<Diagnosis> shard_norm(const Report& report) {
       "direction of the update changes, gradients are clipped too little, and the norm in the log depends on the "
       "number "
       "of ranks. Nothing fails.";
-  d.fix = "clip by the norm of all shards:  clip_grad_norm: {of: model}";
+  d.fix = {"clip by the norm of all shards:  clip_grad_norm: {of: model}", "clip by the norm of all shards"};
   d.fix_lines = {"model.clip_grad_norm_(max_norm) of FullyShardedDataParallel, on every rank",
                  "fully_shard's parameters are DTensors, of which torch.nn.utils.clip_grad_norm_ does it too"};
   d.cures.push_back(norm_of_all_shards());

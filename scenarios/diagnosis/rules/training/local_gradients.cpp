@@ -59,12 +59,12 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
       "waits: from here on the replicas differ, and each trains on its own part of the data.";
   if (const std::vector<std::string> apart = parameters_apart(report); !apart.empty())
     d.why += fmt::format(" After the first such step these parameters differ between ranks: {}.", list_text(apart));
-  d.fix = bypass != nullptr ? "forward: {through: ddp}, that is, call the wrapped model"
-                            : "leave the last forward of the step outside no_sync";
   if (bypass != nullptr) {
+    d.fix = {"forward: {through: ddp}, that is, call the wrapped model", "call the wrapped model: model(x), not model.module(x)"};
     d.fix_lines = {"model.module is for saving; a method of the module, as training_step, is called from its forward"};
     add_span(d, report, bypass->site.line, bypass->site.column, "goes around the wrapper", true);
   } else {
+    d.fix = "leave the last forward of the step outside no_sync";
     d.fix_lines = {"what counts is where the forward stands; a backward outside does not help"};
   }
   add_span(d, report, first->site.line, first->site.column, "uses local gradients", bypass == nullptr);
@@ -97,7 +97,7 @@ std::optional<Diagnosis> loss_times_world(const Report& report) {
       "With a loss that is a mean over the rows of the rank, DDP's average over ranks is the gradient of the mean over "
       "all rows: nothing is left to scale. Only a loss that is a sum has to be multiplied by the world size, to undo "
       "the average. The optimizer steps as if the learning rate were larger by the same factor.";
-  d.fix = "backward: {times: 1}";
+  d.fix = {"backward: {times: 1}", "loss.backward(), without multiplying by the world size"};
   d.fix_lines = {"or scale the learning rate instead, where a larger batch asks for it"};
   add_span(d, report, first->site.line, first->site.column, "multiplies the loss", true);
   d.inevitable_at = first->at;
@@ -128,7 +128,8 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
       "to them does not notice. One that copied them (master weights, an average, a trust ratio) still has this rank's "
       "own initial values, and writes them back at its first step: gradients are the same on every rank, parameters "
       "are not.";
-  d.fix = "optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel";
+  d.fix = {"optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel",
+           "make the optimizer after DistributedDataParallel"};
   d.fix_lines = {"or give every rank the same seed before the model is built"};
   add_span(d, report, first->site.line, first->site.column, "the copies are taken here, before the wrapper", true);
   d.inevitable_at = first->at;

@@ -71,12 +71,14 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
         "backward begins; those that a checkpoint hides are among them, and their real gradients come second.";
   d.cures.push_back({"ddp: {static_graph: true}", [](Scenario& changed) { changed.ddp.options.static_graph = true; },
                      std::nullopt, !several});
-  d.fix = several ? "one forward of the wrapper that returns what all losses need" : "ddp: {static_graph: true}";
-  if (several)
+  if (several) {
+    d.fix = "one forward of the wrapper that returns what all losses need";
     d.fix_lines = {"without find_unused_parameters, where every parameter is used in some loss on every rank"};
-  else
-  d.fix_lines = {"DDP then counts in the first iteration how often each gradient comes, and waits for the last",
-                 "or checkpoint(..., use_reentrant=False), or checkpoint no layer that forward uses twice"};
+  } else {
+    d.fix = {"ddp: {static_graph: true}", "DistributedDataParallel(..., static_graph=True)"};
+    d.fix_lines = {"DDP then counts in the first iteration how often each gradient comes, and waits for the last",
+                   "or checkpoint(..., use_reentrant=False), or checkpoint no layer that forward uses twice"};
+  }
   add_span(d, report, first->site.line, first->site.column, "this backward accumulates into it twice", true);
   d.inevitable_at = first->finished;
   d.inevitable =

@@ -68,7 +68,7 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
       capitalised(who(d.ranks, "uses", "use")),
       met != nullptr ? "went on to a call of the program, which the constructor's met"
                      : "made no call that it could meet");
-  d.fix = "wrap the model on every rank:  ddp: {ranks: all}";
+  d.fix = {"wrap the model on every rank:  ddp: {ranks: all}", "wrap the model on every rank: DistributedDataParallel(model)"};
   d.fix_lines = {"behind `if rank == 0` stand printing and saving, not the constructor",
                  "a rank that must not synchronise uses model.module of the wrapped model"};
   const std::string constructs = fmt::format("only {} it", who(found->wrapped, "constructs", "construct"));

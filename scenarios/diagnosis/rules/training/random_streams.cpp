@@ -38,7 +38,8 @@ std::optional<Diagnosis> dropout_repeated(const Report& report) {
       "Ranks with replicas of one model drop the same elements for all their batches. Each rank's gradient is right, but their mean has "
       "the noise of one mask, not of one mask per rank: the regularisation is that of a batch that one mask covers. One seed is right "
       "for building the model and for the sampler, and for ranks that share one layer (tensor parallelism).";
-  d.fix = "model: {noise: per_rank}, that is, torch.manual_seed(seed + rank) behind the construction of the model";
+  d.fix = {"model: {noise: per_rank}, that is, torch.manual_seed(seed + rank) behind the construction of the model",
+           "torch.manual_seed(seed + rank) after the model is built"};
   d.fix_lines = {"augmentation in the data loader's workers needs a seed per rank too"};
   d.cures.push_back({"model: {noise: per_rank}", [](Scenario& changed) { changed.model.same_noise = false; }, std::nullopt, true});
   add_span(d, report, Section::model, "draws the same masks on every rank", true);

@@ -194,7 +194,7 @@ void tell_built(Diagnosis& d, const Report& report, const BeginningApart& built)
       "The constructor of DDP gives every rank the parameters of rank 0, unless init_sync is false. Then the ranks train the models "
       "that they built, and averaged gradients keep them as far apart as they were. The seeds of the ranks differ where the model is "
       "built.";
-  d.fix = "ddp: {init_sync: true}, the default";
+  d.fix = {"ddp: {init_sync: true}, the default", "DistributedDataParallel(..., init_sync=True), the default"};
   d.fix_lines = {"or torch.manual_seed with one seed on every rank before the model is built, and seed + rank behind it"};
   d.cures.push_back({"ddp: {init_sync: true}",
                      [](Scenario& changed) { changed.ddp.options.init_sync = true; }, std::nullopt, true});
@@ -214,7 +214,7 @@ std::optional<Diagnosis> buffers_apart(const Report& report) {
   d.parameters = apart->tensors;
   d.ranks = apart->ranks.empty() ? others(report, {}) : apart->ranks;
   d.cause = "no call of the record explains it";
-  d.fix = "ddp: {broadcast_buffers: true}";
+  d.fix = {"ddp: {broadcast_buffers: true}", "DistributedDataParallel(..., broadcast_buffers=True)"};
   d.cures.push_back({"ddp: {broadcast_buffers: true}",
                      [](Scenario& changed) { changed.ddp.options.broadcast_buffers = true; }, std::nullopt, true});
   d.fix_lines = {"or give every rank the same buffers before the first forward"};

@@ -60,7 +60,8 @@ std::optional<Diagnosis> sampler_missing(const Report& report) {
       "Without a DistributedSampler the loader of every rank reads the whole data set, and with equal seeds in one "
       "order. All ranks compute the same gradient and DDP averages equal numbers: the job costs one device per rank "
       "and learns what one device learns.";
-  d.fix = "data: {sampler: distributed}, that is, DataLoader(..., sampler=DistributedSampler(dataset))";
+  d.fix = {"data: {sampler: distributed}, that is, DataLoader(..., sampler=DistributedSampler(dataset))",
+           "DataLoader(..., sampler=DistributedSampler(dataset))"};
   d.fix_lines = {"and shuffle=False in the loader: the sampler shuffles"};
   place(d, report, *epochs.front().note, "every rank reads everything");
   d.inevitable = fmt::format("since {}: all ranks draw the same", to_string(d.inevitable_at));
@@ -82,7 +83,8 @@ std::optional<Diagnosis> sampler_epoch(const Report& report) {
   d.why =
       "DistributedSampler makes its permutation from seed + epoch, with a generator of its own, so that all ranks get "
       "the same one. The epoch is what set_epoch last said, and 0 before that. Shuffling works, once.";
-  d.fix = "data: {set_epoch: true}, that is, sampler.set_epoch(epoch) at the beginning of every epoch";
+  d.fix = {"data: {set_epoch: true}, that is, sampler.set_epoch(epoch) at the beginning of every epoch",
+           "sampler.set_epoch(epoch) at the beginning of every epoch"};
   d.fix_lines = {"before the loader's iterator is made; with persistent workers too"};
   place(d, report, note, "shuffles, and is never told the epoch");
   d.inevitable = fmt::format("since {}: epoch 1 is epoch 0 again", to_string(d.inevitable_at));
@@ -140,7 +142,8 @@ std::optional<Diagnosis> sampler_seed(const Report& report) {
   d.why =
       "Every rank makes the whole permutation and takes each n-th of it. The shares are disjoint only if all ranks "
       "made the same permutation. With a seed per rank some samples are drawn by several ranks, and others by none.";
-  d.fix = "data: {seeds: same}, that is, one seed for DistributedSampler on every rank";
+  d.fix = {"data: {seeds: same}, that is, one seed for DistributedSampler on every rank",
+           "one seed for DistributedSampler on every rank"};
   d.fix_lines = {"a seed per rank is right for augmentation and dropout, which come after the sampler"};
   place(d, report, *epochs.front().note, "the sampler's seed differs between ranks");
   d.inevitable = fmt::format("since {}: the permutations differ", to_string(d.inevitable_at));

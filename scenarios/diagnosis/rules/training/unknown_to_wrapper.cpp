@@ -89,7 +89,8 @@ std::optional<Diagnosis> result_in_copy(const Report& report) {
       "contiguous() gives the tensor itself where it is contiguous, and a copy where it is not. A call on the copy is "
       "right and its result is lost with it: the view has what it had before, on each rank its own values. With "
       "contiguous tensors the same line works, so tests do not show it.";
-  d.fix = "all_reduce: {contiguous: copied_back}, that is, c = t.contiguous(); all_reduce(c); t.copy_(c)";
+  d.fix = {"all_reduce: {contiguous: copied_back}, that is, c = t.contiguous(); all_reduce(c); t.copy_(c)",
+           "c = t.contiguous(); dist.all_reduce(c); t.copy_(c)"};
   add_span(d, report, passed->site.line, passed->site.column, "works on a copy", true);
   add_span(d, report, used->site.line, used->site.column, "uses the view", false);
   d.inevitable_at = used->at;
@@ -164,7 +165,7 @@ std::optional<Diagnosis> barrier_device(const Report& report) {
       "communicator on the right GPU. Ranks that guessed right have theirs and make none; those that guessed wrong "
       "wait for the id of theirs, and the others for them in the call. If all guessed wrong it works, at the price "
       "of memory on two GPUs.";
-  d.fix = "barrier: {device_ids: local_rank}, that is, dist.barrier(device_ids=[local_rank])";
+  d.fix = {"barrier: {device_ids: local_rank}, that is, dist.barrier(device_ids=[local_rank])", "dist.barrier(device_ids=[local_rank])"};
   d.fix_lines = {"or init_process_group(device_id=torch.device(\"cuda\", local_rank))"};
   add_span(d, report, first->site.line, first->site.column, "guesses its GPU", true);
   d.inevitable_at = first->at;

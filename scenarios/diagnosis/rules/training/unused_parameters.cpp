@@ -142,7 +142,7 @@ void write_fix(Diagnosis& d, bool everybody, bool detects) {
     d.fix_lines = {"detection is on, but follows the outputs: an output that the loss ignores still counts as used"};
     return;
   }
-  d.fix = "ddp: {find_unused_parameters: true}";
+  d.fix = {"ddp: {find_unused_parameters: true}", "DistributedDataParallel(..., find_unused_parameters=True)"};
   d.cures.push_back({"ddp: {find_unused_parameters: true}",
                      [](Scenario& changed) { changed.ddp.options.find_unused_parameters = true; }, std::nullopt, true});
   d.fix_lines = {"or use every parameter in the loss on every rank, for example  loss + 0 * aux_output.sum()"};
