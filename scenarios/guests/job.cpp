@@ -219,7 +219,11 @@ void Job::seat_newcomers() {
       taken.connection = std::move(newcomer);
       taken.pid = static_cast<pid_t>(hello.pid);
       if ((!hello.name.empty() || !hello.text.empty()) && !introduction_)  // without a name: it uses a store before init_process_group
-        introduction_ = Introduction{hello.name, hello.text, static_cast<int>(slots_.size())};
+        introduction_ = Introduction{hello.name, hello.text, static_cast<int>(slots_.size()), hello.store, hello.all};
+      if (introduction_ && slot_of(0).connection && slot_of(0).pid == hello.pid) {
+        introduction_->left_store = hello.store;
+        introduction_->is_worlds = hello.all;
+      }
     }
     newcomer.reset();
   }
@@ -230,9 +234,11 @@ bool Job::all_ended() {
   return std::all_of(ended_.begin(), ended_.end(), [](const auto& e) { return e.has_value(); });
 }
 
+bool Job::waits_for_rank_0() { return !introduction_->left_store.empty() && !slot_of(0).connection && !end_of(0); }
+
 std::optional<Introduction> Job::wait_for_introduction() {
   const Time since = clock_.now();
-  while (!introduction_ && !all_ended() && !signals_.arrived() && clock_.now() - since < options_.patience + 60_s) {
+  while ((!introduction_ || waits_for_rank_0()) && !all_ended() && !signals_.arrived() && clock_.now() - since < options_.patience + 60_s) {
     wait_a_little();
     look_at_all();
   }

@@ -41,6 +41,8 @@ struct JobOptions {
 struct Introduction {
   std::string backend, version;  // no backend: it is not known yet
   int ranks = 1;
+  std::string left_store;  // of the script, whose file is there already; rank 0's word counts where it comes, for it may remove the file
+  bool is_worlds = true;   // the world's group goes over that store
 };
 
 struct ProcessEnd {
@@ -93,6 +95,8 @@ class Job {
   std::vector<std::string> variables_of(int rank) const;
   std::vector<std::string> common_environment() const;
   bool forks_ranks();
+  // Of a store whose file is there, as long as rank 0 can still say that it is not.
+  bool waits_for_rank_0();
   // How the rank's process ended; nothing: it runs, or is to come.
   std::optional<Ended> end_of(Rank rank);
   std::string seat_problem(const Request& hello);

@@ -20,7 +20,8 @@ namespace pdsim::scenarios::guests {
 
 struct Request {
   enum class Kind : std::uint8_t {
-    hello,  // a process is there: `slot` or `rank`, `pid`, and at init_process_group or the first use of a store `name` of the backend (empty: a store), `size`, `text`: the version
+    hello,  // a process is there: `slot` or `rank`, `pid`, and at init_process_group or the first use of a store `name` of the backend (empty: a store), `size`, `text`: the version,
+            // `store`: of the script, whose file is not empty; `all`: it is the world's
     store,  // `name` of the function, `keys`, `data`, `number`, `expected`
     join,   // makes the group `name` of the `ranks`, of which this is the `rank`-th
     start,  // a collective or message: `name` is its kind

@@ -2,6 +2,8 @@
 
 #include "scenarios/guests/real/watched_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -11,6 +13,19 @@ namespace {
 
 std::string_view profile_of(std::string_view version) {
   return version.starts_with("1.") ? "pytorch-1.13" : version.starts_with("2.14") ? "pytorch-2.14" : "pytorch-2.6";
+}
+
+std::optional<EarlierRun> take_earlier_run(const Introduction& introduction, std::vector<std::string>& remarks) {
+  Result<std::optional<EarlierRun>> earlier = earlier_run_of(introduction.left_store);
+  if (!earlier.ok()) {
+    remarks.push_back(fmt::format("{}: {}; the store begins empty here", introduction.left_store, earlier.error().message));
+    return std::nullopt;
+  }
+  if (*earlier && !introduction.is_worlds) (*earlier)->ranks = 0;
+  if (*earlier)
+    remarks.push_back(fmt::format("the store file {} holds what an earlier run left, and the ranks find that in it; remove it before each run",
+                                  (*earlier)->path));
+  return std::move(*earlier);
 }
 
 }  // namespace
@@ -29,17 +44,20 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
   if (!started.ok()) return started.error();
   Job& job = **started;
   GuestRun run;
+  std::optional<EarlierRun> earlier;
   if (const auto introduction = job.wait_for_introduction()) {
     run.introduced = true;
     run.version = introduction->version;
     if (options.ranks == 0) world.ranks_per_node = introduction->ranks;
     if (library_named(introduction->backend) != nullptr) world.backend = introduction->backend;
     world.profile = profile_of(introduction->version);
+    earlier = take_earlier_run(*introduction, run.remarks);
   }
   if (options_of_world.backend) world.backend = *options_of_world.backend;
   Devices devices(library_named(world.backend), world.profile.starts_with("pytorch-1."));
   const RankProgram program = [&](RankEnvironment& env) {
-    Session session(env, job, devices, options_of_world.compute, run.timeout);
+    if (earlier && env.launch == 1) return play(env, *earlier);
+    Session session(env, job, devices, options_of_world.compute, run.timeout, earlier ? &*earlier : nullptr);
     return session.run();
   };
   Result<RunRecord> record = sim::run(world, how, program);

@@ -3,7 +3,7 @@
 
 #include "core/group/rank_program.h"
 #include "scenarios/guests/real/recorded_run.h"
-#include "scenarios/guests/session.h"
+#include "scenarios/guests/simulated/session.h"
 #include "scenarios/records/group_descriptions.h"
 #include "sim/run.h"
 

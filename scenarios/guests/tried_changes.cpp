@@ -1,10 +1,15 @@
 #include "scenarios/guests/tried_changes.h"
 
+#include "scenarios/records/log_view.h"
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace pdsim::scenarios::guests {
 namespace {
@@ -35,6 +40,18 @@ Change change_of(const Argument& argument) {
           fmt::format(R"(PDSIM_GUEST_CHANGE={{"{}": {{"{}": {}}}}})", argument.of, argument.name, argument.json)};
 }
 
+// The file of a store, where the rule has found an old one in it.
+std::optional<Change> change_of_store(const Report& report) {
+  for (const RankResult& rank : report.run.ranks)
+    if (const Note* opened = first_note<notes::StoreOpened>(rank.log)) {
+      const std::string fresh = opened->as<notes::StoreOpened>().path + ".new";
+      const nlohmann::json change{{"FileStore", {{"file_name", fresh}}}};
+      return Change{fmt::format("a store file of its own for each run: {}", fresh),
+                    "PDSIM_GUEST_CHANGE=" + change.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)};
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Change> changes_for(const Report& report) {
@@ -44,6 +61,8 @@ std::vector<Change> changes_for(const Report& report) {
     const bool buffers = argument.name == "broadcast_buffers" && is_about_buffers(report);
     if (argument.diagnosis == report.diagnosis()->id || buffers) changes.push_back(change_of(argument));
   }
+  if (report.diagnosis()->id == "stale-rendezvous")
+    if (std::optional<Change> change = change_of_store(report)) changes.push_back(std::move(*change));
   return changes;
 }
 

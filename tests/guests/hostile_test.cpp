@@ -1,7 +1,7 @@
 // What a process may send that is not a rank of pdsim's: frames of the socket and files of records that are wrong, damaged or meant to
 // hurt. Each is refused or left out; nothing is allocated for what is only announced.
 
-#include "scenarios/guests/call.h"
+#include "scenarios/guests/simulated/call.h"
 #include "scenarios/guests/connection.h"
 #include "scenarios/guests/real/record_file.h"
 #include "scenarios/guests/real/recorded_rank.h"

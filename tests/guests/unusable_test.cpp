@@ -84,22 +84,5 @@ TEST(Unusable, LibrariesBesideTorchDistributedAreNamedOnce) {
   }
 }
 
-TEST(Unusable, AStoreFileOfAnEarlierRunIsNamedOnceAndBeginsEmpty) {
-  if (python_with_torch().empty()) GTEST_SKIP() << no_torch;
-  const Folder folder;
-  folder.write("store", "what another run left");
-  folder.write("train.py",
-               "import os, torch.distributed as dist\n"
-               "rank, size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])\n"
-               "dist.init_process_group('gloo', init_method='file://' + os.getcwd() + '/store', rank=rank, world_size=size)\n"
-               "dist.barrier()\n");
-  const Ended run = run_pdsim({"run", "-n", "2", "--", python_with_torch(), "train.py"}, folder.path());
-  EXPECT_EQ(run.status, 0) << run.output << run.problems;
-  const std::string said = "holds what an earlier run left, and begins empty here";
-  const std::size_t at = run.problems.find(said);
-  ASSERT_NE(at, std::string::npos) << run.problems;
-  EXPECT_EQ(run.problems.find(said, at + 1), std::string::npos) << run.problems;
-}
-
 }  // namespace
 }  // namespace pdsim::guest_tests

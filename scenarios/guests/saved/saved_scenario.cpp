@@ -24,6 +24,10 @@ std::string faults_text(const std::vector<RankOperations>& ranks) {
   return text;
 }
 
+constexpr std::string_view earlier_run_text =
+    "  - init_process_group: {method: file, path: store}  # the run before this one, which has left its file\n"
+    "  - relaunch: {clean: false}\n";
+
 }  // namespace
 
 SavedScenario saved_scenario(const RunRecord& run, const SavedWorld& world, std::string_view name,
@@ -52,7 +56,8 @@ SavedScenario saved_scenario(const RunRecord& run, const SavedWorld& world, std:
   const bool has_faults = world.world.find("\nfaults:\n") != std::string::npos;
   if (!faults.empty()) saved.text += (has_faults ? "" : "faults:\n") + faults;
   const std::string program = program_text(merged(ranks), static_cast<int>(ranks.size()));
-  saved.text += "\nprogram:\n" + program + fmt::format("\nexpect: {}\n", expect);
+  const std::string_view earlier = run.earlier.empty() ? "" : earlier_run_text;
+  saved.text += fmt::format("\nprogram:\n{}{}", earlier, program) + fmt::format("\nexpect: {}\n", expect);
   return saved;
 }
 

@@ -85,7 +85,11 @@ def _replace_backends(c10d: ModuleType) -> None:
 def _introduce(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     """Says who this process is, as far as the arguments and the URL tell."""
     given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
-    query = parse_qs(urlparse(str(given.get("init_method") or "")).query)
+    url = urlparse(str(given.get("init_method") or ""))
+    query = parse_qs(url.query)
+    store = getattr(given.get("store"), "_name", "")
+    if url.scheme == "file":
+        store = link.file_store(url.path)
 
     def number(name: str) -> int:
         value = given.get(name, -1)
@@ -94,7 +98,7 @@ def _introduce(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     backend = making.library_of(str(given.get("backend") or "").lower())
     if backend == "nccl":
         switching.ask('init_process_group("nccl")')
-    link.link(backend, versions.text(), number("rank"), number("world_size"))
+    link.link(backend, versions.text(), number("rank"), number("world_size"), store)
 
 
 def _around(c10d: ModuleType, name: str) -> None:

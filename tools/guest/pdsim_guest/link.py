@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any, Dict, Optional, Sequence, Tuple
 
-from . import shared
+from . import changes, shared
 
 _exit_now = os._exit
 _head = struct.Struct("<IQ")
@@ -150,9 +150,27 @@ def _own_number() -> int:
     return identity[-1] - 1 if identity else -1
 
 
-def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -> Any:
+_file_stores: Dict[str, bool] = {}  # by name, in the order of their use: whether the file was there and not empty
+
+
+def file_store(path: str) -> str:
+    """The name of the store in this file, as requests have it. No store of the simulated world writes it: what it holds is of an earlier run."""
+    path = changes.changed("FileStore", {"file_name": path})["file_name"]
+    name = "file:" + os.path.abspath(path)
+    _file_stores.setdefault(name, os.path.isfile(path) and os.path.getsize(path) > 0)
+    return name
+
+
+def _left_store(worlds: Optional[str]) -> Dict[str, Any]:
+    """One that an earlier run has left, and whether the world's group goes over it."""
+    left = [name for name, is_left in _file_stores.items() if is_left]
+    chosen = worlds if worlds in left else next(iter(left), "")
+    return {"store": chosen, "all": worlds is None or chosen == worlds}
+
+
+def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1, store: Optional[str] = None) -> Any:
     """The socket of this process, opened at its first use, which is init_process_group as a rule and says who it is; or the
-    record that is written in its place."""
+    record that is written in its place. `store`: the name of the world's, where that is known."""
     global _link
     if _link is not None and _link.pid != os.getpid() and _slot() < 0:
         _link = None  # the script forks its ranks
@@ -164,8 +182,9 @@ def link(backend: str = "", version: str = "", rank: int = -1, size: int = -1) -
             _link.introduce(backend, version, rank, size)
     elif _link is None:
         made = Link(os.environ["PDSIM_GUEST"])
-        who = {"slot": _slot(), "pid": os.getpid(), "name": backend, "text": version}
+        who: Dict[str, Any] = {"slot": _slot(), "pid": os.getpid(), "name": backend, "text": version}
         who["rank"] = rank if rank >= 0 else int(os.environ.get("RANK", _own_number()))
+        who.update(_left_store(store))
         who["size"] = size if size >= 0 else int(os.environ.get("WORLD_SIZE", "-1"))
         made.ask({"op": "hello", **who})
         made.backend = backend

@@ -1,7 +1,6 @@
 """Stores in the simulated world, in place of TCPStore and FileStore."""
 
 import os
-import sys
 from datetime import timedelta
 from types import ModuleType
 from typing import Any, List, Optional, Union
@@ -11,16 +10,6 @@ from . import link, sites, versions
 
 # C++ holds a store without its Python object, which has all its functions: none may go before the process.
 _alive: List[Any] = []
-
-
-def _say_if_left_behind(path: str) -> None:
-    """No store of the simulated world writes the file, so another run has, and its addresses would be read on the script's own library."""
-    first = (link._own_number() if link._slot() < 0 else link._slot()) <= 0
-    if first and os.path.isfile(path) and os.path.getsize(path) > 0:
-        sys.stderr.write(
-            f"pdsim: the store file {path} holds what an earlier run left, and begins empty here; "
-            "without pdsim the ranks would look for that run's addresses: remove it before each run\n"
-        )
 
 
 def install(module: ModuleType) -> None:
@@ -88,8 +77,7 @@ def install(module: ModuleType) -> None:
 
     class FileStore(GuestStore):
         def __init__(self, file_name: str, world_size: int = -1) -> None:
-            _say_if_left_behind(file_name)
-            super().__init__(f"file:{file_name}", None, world_size)
+            super().__init__(link.file_store(file_name), None, world_size)
             self.path = file_name
 
     setattr(module, "TCPStore", TCPStore)

@@ -95,7 +95,7 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
       FixLine{"or remove the file before the start, or use init_process_group: {method: tcp}, whose store dies with rank 0",
               "or remove the file before the start, or use init_method=\"tcp://...\", whose store dies with rank 0"}};
   add_span(d, report, first->site.line, first->site.column,
-           fmt::format("opens {}, which launch {} already used", path, read_of(*first).launch), true);
+           fmt::format("opens {}, which an earlier run has left", path), true);
   add_crash_spans(d, report, "the processes died here and did not clean up");
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: rank {} {} the old {}", to_string(first->at), reader,

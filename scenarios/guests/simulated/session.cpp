@@ -1,4 +1,4 @@
-#include "scenarios/guests/session.h"
+#include "scenarios/guests/simulated/session.h"
 
 #include "core/store/prefix_store.h"
 #include "scenarios/records/group_descriptions.h"
@@ -106,7 +106,8 @@ Session::Reply Session::reply_to(Request& request) {
 
 Result<Store*> Session::opened(const Request&, Time timeout) {
   if (!store_) {
-    auto opened = env_.rendezvous.env(timeout);
+    if (earlier_ != nullptr) env_.recorder.note(notes::StoreOpened{earlier_->path});
+    auto opened = earlier_ != nullptr ? env_.rendezvous.file(earlier_->path, timeout) : env_.rendezvous.env(timeout);
     if (!opened.ok()) return opened.error();
     store_ = std::move(*opened);
   }

@@ -8,10 +8,11 @@
 
 #include "core/group/process_group.h"
 #include "core/group/rank_program.h"
-#include "scenarios/guests/call.h"
-#include "scenarios/guests/devices.h"
 #include "scenarios/guests/job.h"
 #include "scenarios/guests/script_calls.h"
+#include "scenarios/guests/simulated/call.h"
+#include "scenarios/guests/simulated/devices.h"
+#include "scenarios/guests/simulated/earlier_run.h"
 
 #include <cstdint>
 #include <map>
@@ -32,9 +33,10 @@ struct Compute {
 
 class Session {
  public:
-  // `devices`: of all ranks together. `timeout` gets that of the default group.
-  Session(RankEnvironment& env, Job& job, Devices& devices, const Compute& compute, std::optional<Time>& timeout)
-      : env_(env), job_(job), devices_(devices), compute_(compute), timeout_(timeout), script_(env.recorder) {}
+  // `devices`: of all ranks together. `timeout` gets that of the default group. `earlier`: null, or the run that has left the script's store.
+  Session(RankEnvironment& env, Job& job, Devices& devices, const Compute& compute, std::optional<Time>& timeout,
+          const EarlierRun* earlier)
+      : env_(env), job_(job), devices_(devices), compute_(compute), timeout_(timeout), earlier_(earlier), script_(env.recorder) {}
   ProgramResult run();
 
  private:
@@ -77,6 +79,7 @@ class Session {
   Devices& devices_;
   const Compute compute_;
   std::optional<Time>& timeout_;
+  const EarlierRun* earlier_;
   std::unique_ptr<Store> store_;
   std::map<std::int64_t, std::shared_ptr<SharedMemory>> memories_;  // by the guest's descriptor
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups

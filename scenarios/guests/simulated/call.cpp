@@ -1,4 +1,4 @@
-#include "scenarios/guests/call.h"
+#include "scenarios/guests/simulated/call.h"
 
 #include "core/collectives/collective_shape.h"
 

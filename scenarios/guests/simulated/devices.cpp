@@ -1,4 +1,4 @@
-#include "scenarios/guests/devices.h"
+#include "scenarios/guests/simulated/devices.h"
 
 #include <fmt/format.h>
 
