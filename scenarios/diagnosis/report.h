@@ -133,13 +133,22 @@ inline bool cures(const Cure& cure) {
 // A line of advice: in the terms of scenario files, and in Python's where a script needs other words.
 struct FixLine {
   std::string text;
-  std::string python{};  // empty: the text as it is
+  std::string python{};         // empty: the text as it is
+  bool is_alternative = false;  // to the fix, or to the line above
 
   FixLine() = default;
   FixLine(std::string words, std::string in_python = {}) : text(std::move(words)), python(std::move(in_python)) {}
   FixLine(const char* words, std::string in_python = {}) : text(words), python(std::move(in_python)) {}
   bool empty() const { return text.empty(); }
+  // As reports print it below the fix.
+  std::string said() const { return is_alternative ? "or " + text : text; }
 };
+
+inline FixLine alternative(std::string words, std::string in_python = {}) {
+  FixLine line(std::move(words), std::move(in_python));
+  line.is_alternative = true;
+  return line;
+}
 
 struct Diagnosis {
   std::string id;                    // unused-parameters

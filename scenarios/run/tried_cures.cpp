@@ -114,8 +114,7 @@ class Trials {
       return;
     }
     finding.fix = finding.fix_lines.front();
-    for (std::string* words : {&finding.fix.text, &finding.fix.python})
-      if (words->starts_with("or ")) words->erase(0, 3);
+    finding.fix.is_alternative = false;
     finding.fix_lines.erase(finding.fix_lines.begin());
     finding.fix_lines.push_back(note);
   }

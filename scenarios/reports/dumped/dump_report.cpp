@@ -74,7 +74,7 @@ std::string reasons(const Report& report) {
     out += wrapped("why" + of, 0) + wrapped(d.why, 2) + "\n";
     if (d.next.empty() && d.fix_lines.empty()) continue;  // the fix stands above
     out += wrapped("fix" + of, 0) + wrapped(d.fix.text, 2);
-    for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
+    for (const FixLine& line : d.fix_lines) out += wrapped(line.said(), 2);
     out += "\n";
   }
   return out;

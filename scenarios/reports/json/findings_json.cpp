@@ -33,7 +33,7 @@ FindingJson finding_json(const Report& report, const Diagnosis& d) {
   for (const CallReference& call : d.calls) json["calls"].push_back(call_json(call));
   json["why"] = d.why;
   json["cure"] = d.fix.text;
-  for (const FixLine& line : d.fix_lines) json["more_cures"].push_back(line.text);
+  for (const FixLine& line : d.fix_lines) json["more_cures"].push_back(line.said());
   if (!d.next.empty()) json["next"] = d.next;
   for (const Rank rank : d.ranks)
     if (static_cast<std::size_t>(rank) < report.run.ranks.size())

@@ -52,7 +52,7 @@ std::string render_logs(const Report& report, const LogStory& story) {
         0);
     out += "\ncause\n" + wrapped(d.cause, 2);
     if (!d.fix.empty()) out += "\nfix\n" + wrapped(d.fix.text, 2);
-    for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
+    for (const FixLine& line : d.fix_lines) out += wrapped(line.said(), 2);
   }
   if (report.unexplained_hangs > 0)
     out += fmt::format("\n{} more places where ranks hang are younger, and not explained\n", report.unexplained_hangs);

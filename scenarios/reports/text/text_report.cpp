@@ -139,7 +139,7 @@ std::string fix_section(const Report& report, const std::vector<Report>& reports
                            proofs.size() == 1 ? "s" : ""),
                text_width - 3);
   out += "\n" + wrapped(d.fix.text, 2);
-  for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
+  for (const FixLine& line : d.fix_lines) out += wrapped(line.said(), 2);
   out += tried_lines(d);
   for (const FixProof& p : proofs) {
     if (p.report->scenario->variant.empty()) continue;
@@ -160,7 +160,7 @@ std::string more_findings(const Report& report) {
     const Diagnosis& d = report.findings[i];
     out += wrapped(fmt::format("also {}[{}]: {}", kind, d.id, d.headline), 0);
     out += wrapped(d.why, 2) + wrapped("fix: " + d.fix.text, 2);
-    for (const FixLine& line : d.fix_lines) out += wrapped(line.text, 2);
+    for (const FixLine& line : d.fix_lines) out += wrapped(line.said(), 2);
     out += tried_lines(d);
     out += "\n";
   }

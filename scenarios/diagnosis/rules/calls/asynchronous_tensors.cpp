@@ -92,7 +92,7 @@ std::optional<Diagnosis> read_before_synchronize(const Report& report) {
       "non_blocking=True, pinned memory or a clock around the call all have this.",
       capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}), found.call->name);
   d.fix = "put `synchronize` before it (torch.cuda.synchronize(), or the synchronize() of the stream or of an event)";
-  d.fix_lines = {"or read without `non_blocking` (.item(), .cpu()), which waits for the stream"};
+  d.fix_lines = {alternative("read without `non_blocking` (.item(), .cpu()), which waits for the stream")};
   place(d, report, found, "reads it here");
   d.inevitable = fmt::format("since {}: the host used `{}`", to_string(found.note->at), label);
   return d;
@@ -112,7 +112,7 @@ std::optional<Diagnosis> write_before_wait(const Report& report) {
       "then.",
       ranks_text(d.ranks));
   d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
-  d.fix_lines = {"or send a clone, and use two buffers in turn"};
+  d.fix_lines = {alternative("send a clone, and use two buffers in turn")};
   place(d, report, found, "overwrites it here");
   d.inevitable = fmt::format("since {}: the tensor of `{}` was overwritten", to_string(found.note->at), label);
   return d;

@@ -157,9 +157,11 @@ void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Ca
       ranks, seq, call_text(*other.call), seq, rest);
   d.fix = {"evaluate through the module:  eval: {through: module}   (ddp.module(x) in PyTorch)",
            "evaluate through the module: model.module(x), not model(x)"};
-  d.fix_lines = {FixLine{"or ddp: {broadcast_buffers: false}, which lets running statistics differ per rank",
-                         "or DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank"},
-                 "or let every rank run the evaluation"};
+  d.fix_lines = {
+      alternative(
+          "ddp: {broadcast_buffers: false}, which lets running statistics differ per rank",
+          "DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank"),
+      alternative("let every rank run the evaluation")};
   add_span(d, report, eval.call->site.line, eval.call->site.column,
            fmt::format("{} {} through the wrapper, which broadcasts buffers", ranks,
                        eval.ranks.size() == 1 ? "evaluates" : "evaluate"),

@@ -49,7 +49,8 @@ void tell_host_waits(Diagnosis& d, const Report& report, const std::vector<HostW
       "waits there for the collective that it has started, which waits for the other rank. A .item(), .tolist(), print or "
       "copy to the host does the same.",
       where);
-  d.fix_lines.push_back(fmt::format("or start both collectives before the program waits for the GPU ({})", where));
+  d.fix_lines.push_back(
+      alternative(fmt::format("start both collectives before the program waits for the GPU ({})", where)));
   d.cures.push_back(left_out(fmt::format("no rank waits for its GPU between the two calls (synchronize at {})", where), places));
 }
 
@@ -94,9 +95,10 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
         capitalised(where));
     return d;
   }
-  d.fix_lines = {asynchronous ? "the calls are asynchronous already; what orders them is what the program waits for between them"
-                              : "or start both calls with async: true and wait for both afterwards (not with NCCL, where "
-                                "they queue)"};
+  d.fix_lines = {
+      asynchronous ? "the calls are asynchronous already; what orders them is what the program waits for between them"
+                   : alternative("start both calls with async: true and wait for both afterwards (not with NCCL, where "
+                                 "they queue)")};
   tell_host_waits(d, report, waits_of_hosts);
   d.inevitable = fmt::format("since {}: the circle was closed", to_string(d.inevitable_at));
   return d;

@@ -93,7 +93,7 @@ std::optional<Diagnosis> outside_of_group(const Report& report) {
       "on it returns at once without an error: PyTorch prints a warning, and the tensor keeps what was in it. What the "
       "program does with that value is wrong on these ranks only.";
   d.fix = fmt::format("make group {} of every rank that needs the result", group);
-  d.fix_lines = {"or use it inside `if rank in ranks`, and give the others their value by a broadcast"};
+  d.fix_lines = {alternative("use it inside `if rank in ranks`, and give the others their value by a broadcast")};
   add_span(d, report, use->site.line, use->site.column, fmt::format("{} use it", ranks_text(d.ranks)), true);
   add_span(d, report, call->site.line, call->site.column, "does nothing outside the group", false);
   d.inevitable_at = use->at;

@@ -30,8 +30,9 @@ void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<
       these, at_place(call), number, call_text(other), number, those, at_place(other));
   d.fix = "run this forward through the module: ddp.module(x) makes no collective";
   d.fix_lines = {
-      "or DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank",
-      "or let every rank run it"};
+      alternative(
+          "DistributedDataParallel(..., broadcast_buffers=False), which lets running statistics differ per rank"),
+      alternative("let every rank run it")};
 }
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -54,11 +54,12 @@ void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, c
                         number(report), who(alone.ranks, "makes more", "make more"), ranks_text(rest.ranks));
   if (others_too) {
     d.fix = "let every rank make as many forwards: generate(..., synced_gpus=True), which goes on until all ranks are finished";
-    d.fix_lines = {"or gather once before: with FSDP.summon_full_params(model): model.generate(...)"};
+    d.fix_lines = {alternative("gather once before: with FSDP.summon_full_params(model): model.generate(...)")};
     d.cures.insert(d.cures.begin(), same_evaluations());
   } else {
     d.fix = fmt::format("call the sharded model's forward on all ranks, not on {} alone", ranks);
-    d.fix_lines = {"or evaluate a whole copy: with FSDP.summon_full_params(model) on every rank, then the module on one"};
+    d.fix_lines = {alternative(
+        "evaluate a whole copy: with FSDP.summon_full_params(model) on every rank, then the module on one")};
   }
 }
 
@@ -70,9 +71,10 @@ void explain_full_state(Diagnosis& d, const Report& report, const Camp& alone, c
   d.fix = {"ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true}",
            "ask for the state on every rank, and write it on rank 0"};
   d.fix_lines = {
-      "state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True)) on all ranks, then "
+      "state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True)) on all "
+      "ranks, then "
       "`if rank == 0: torch.save(state, path)`",
-      "or torch.distributed.checkpoint.save, with which each rank writes its own shards"};
+      alternative("torch.distributed.checkpoint.save, with which each rank writes its own shards")};
   d.cures.insert(d.cures.begin(), state_on_all_ranks(alone.call->site.line));
 }
 

@@ -79,7 +79,7 @@ std::optional<Diagnosis> pair_stream(const Report& report) {
       "program passes there; small messages may pass here too, once NCCL has connected the two, because they fit its buffers.",
       heads->low, low, heads->high, high);
   d.fix = "put messages that must progress together into one batch_isend_irecv";
-  d.fix_lines = {"or call them in matching order: where one rank sends, the other receives"};
+  d.fix_lines = {alternative("call them in matching order: where one rank sends, the other receives")};
   d.cures.push_back(in_one_batch(heads->of_low->group));
   d.evidence = {evidence_of(heads->low, *heads->of_low, low), evidence_of(heads->high, *heads->of_high, high)};
   add_span(d, report, heads->of_low->site.line, heads->of_low->site.column,
@@ -150,8 +150,8 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
       capitalised(came), absent, found->call->group);
   d.fix = fmt::format("let all ranks of group {} make a call first, such as a barrier behind init_process_group",
                       found->call->group);
-  d.fix_lines = {"or pass device_id to init_process_group, which makes the communicator there",
-                 "or make a group of the ranks that exchange messages"};
+  d.fix_lines = {alternative("pass device_id to init_process_group, which makes the communicator there"),
+                 alternative("make a group of the ranks that exchange messages")};
   std::vector<Rank> members = found->came;
   for (const Rank rank : found->absent) add_once(members, rank);
   const Site& here = found->call->site;

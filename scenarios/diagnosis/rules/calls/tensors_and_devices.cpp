@@ -47,7 +47,7 @@ std::optional<Diagnosis> device_without_backend(const Report& report) {
       backend);
   d.fix = device == "cpu" ? "move the tensor: t.cuda() before the call, and .cpu() after it"
                           : "move the tensor: t.cpu() before the call, and .cuda() after it";
-  d.fix_lines = {"or init_process_group(\"cpu:gloo,cuda:nccl\"), which has a backend for each"};
+  d.fix_lines = {alternative("init_process_group(\"cpu:gloo,cuda:nccl\"), which has a backend for each")};
   add_span(d, report, call->site.line, call->site.column, fmt::format("a tensor on {}", device), true);
   d.inevitable_at = call->issued;
   d.inevitable = fmt::format("since {}: {} was refused", to_string(call->issued), call->name);
@@ -75,7 +75,7 @@ std::optional<Diagnosis> device_shared(const Report& report) {
   d.fix = {"set_device: {index: local_rank} before init_process_group, that is, "
            "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))",
            "torch.cuda.set_device(int(os.environ['LOCAL_RANK'])) before init_process_group"};
-  d.fix_lines = {"or give each process one GPU with CUDA_VISIBLE_DEVICES"};
+  d.fix_lines = {alternative("give each process one GPU with CUDA_VISIBLE_DEVICES")};
   add_span(d, report, call->site.line, call->site.column, "the first call compares GPUs", true);
   add_span(d, report, Section::world, "counts the GPUs of a node", false);
   d.inevitable_at = call->issued;

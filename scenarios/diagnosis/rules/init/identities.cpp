@@ -149,7 +149,7 @@ std::optional<Diagnosis> store_not_shared(const Report& report) {
       "another file on each: every rank writes its own address and waits for records that the others write elsewhere.";
   d.fix = {"one absolute path on a disk that all hosts share, for example init_process_group: {method: file, path: " + right + "}",
            "one absolute path on a disk that all hosts share: init_method=\"file:///...\""};
-  d.fix_lines = {"or tcp:// and env://, which need no shared disk"};
+  d.fix_lines = {alternative("tcp:// and env://, which need no shared disk")};
   if (const Note* note = first_note<notes::StoreOpened>(log_of(report.run, d.ranks.front())))
     place(d, report, *note, "opens another file");
   d.inevitable = fmt::format("since {}: the files differ", to_string(d.inevitable_at));

@@ -68,8 +68,9 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
       d.cause);
   d.fix =
       "do the long work before init_process_group on every rank, or after it, with a barrier whose timeout covers it";
-  d.fix_lines = {FixLine{"world: {timeout: ...}   (init_process_group(timeout=...), which the store takes too)",
-                         "or init_process_group(..., timeout=timedelta(...)) longer than that, which the store takes too"}};
+  d.fix_lines = {
+      alternative("world: {timeout: ...}   (init_process_group(timeout=...), which the store takes too)",
+                  "init_process_group(..., timeout=timedelta(...)) longer than that, which the store takes too")};
   add_span(d, report, given_up->call->site.line, given_up->call->site.column,
            ranks_text(given_up->ranks) + " waited here", true);
   add_span(d, report, work->site.line, work->site.column, fmt::format("{} here", who(d.ranks, "was", "were")), false);

@@ -64,7 +64,8 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
       "a notebook cell that runs again, or a test behind another one in the same process finds it there. The ranks "
       "that went on wait for those that raised.";
   d.fix = "destroy_process_group before the second init_process_group";
-  d.fix_lines = {"or ask first: if not dist.is_initialized()", "for a second group of the same processes: new_group"};
+  d.fix_lines = {alternative("ask first: if not dist.is_initialized()"),
+                 "for a second group of the same processes: new_group"};
   add_span(d, report, second->site.line, second->site.column, "the second init_process_group", true);
   if (made->site.line != second->site.line)
     add_span(d, report, made->site.line, made->site.column, "made the group", false);

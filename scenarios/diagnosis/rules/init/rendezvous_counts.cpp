@@ -253,7 +253,7 @@ std::optional<Diagnosis> store_gone(const Report& report) {
       "close. Collectives of an existing group go on without it; a new group, the first call of an NCCL group, a "
       "monitored barrier or a key of the program's own do not.";
   d.fix = "a barrier of all ranks before rank 0 ends";
-  d.fix_lines = {"or a store that outlives ranks: torchrun's agent serves it (TORCHELASTIC_USE_AGENT_STORE)"};
+  d.fix_lines = {alternative("a store that outlives ranks: torchrun's agent serves it (TORCHELASTIC_USE_AGENT_STORE)")};
   add_span(d, report, call->site.line, call->site.column, "needs the store", true);
   d.inevitable_at = server.ended;
   d.inevitable = fmt::format("since {}: rank 0 has ended", to_string(server.ended));

@@ -91,9 +91,9 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
   is_refusal(*first) ? tell_refusal(d, *first, path, reader) : tell_read(d, *first, path, reader);
   d.fix = {"give every run its own path, for example  init_process_group: {method: file, path: run/store.2}",
            "give every run its own file: init_method=\"file://...\""};
-  d.fix_lines = {
-      FixLine{"or remove the file before the start, or use init_process_group: {method: tcp}, whose store dies with rank 0",
-              "or remove the file before the start, or use init_method=\"tcp://...\", whose store dies with rank 0"}};
+  d.fix_lines = {alternative(
+      "remove the file before the start, or use init_process_group: {method: tcp}, whose store dies with rank 0",
+      "remove the file before the start, or use init_method=\"tcp://...\", whose store dies with rank 0")};
   add_span(d, report, first->site.line, first->site.column,
            fmt::format("opens {}, which an earlier run has left", path), true);
   add_crash_spans(d, report, "the processes died here and did not clean up");

@@ -36,7 +36,7 @@ std::optional<Diagnosis> variable_missing(const Report& report) {
     d.why += fmt::format(" {} had it, and waited in init_process_group for {}.", capitalised(ranks_text(others_wait)),
                          ranks_text(d.ranks));
   d.fix = "start the script with a launcher: torchrun --nproc-per-node=2 train.py, or pdsim launch -n 2 -- COMMAND";
-  d.fix_lines = {"or say it in the call: init_method, rank and world_size"};
+  d.fix_lines = {alternative("say it in the call: init_method, rank and world_size")};
   add_span(d, report, first->site.line, first->site.column, fmt::format("wants {}", variable), true);
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: {} had no {}", to_string(first->at), ranks_text(d.ranks), variable);

@@ -75,7 +75,7 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
       "them on: {} found it because the result is checked here. A training job would have gone on with it.",
       ranks_text(seen));
   d.fix = "look for faulty memory or network hardware on the nodes of these ranks";
-  d.fix_lines = {"or compare a checksum of the parameters across ranks every few hundred steps"};
+  d.fix_lines = {alternative("compare a checksum of the parameters across ranks every few hundred steps")};
   add_span(d, report, log.error_site.line, log.error_site.column, "the wrong result came out of this call", true);
   d.inevitable_at = change->at;
   d.inevitable = fmt::format("since {}: the message was changed", to_string(change->at));

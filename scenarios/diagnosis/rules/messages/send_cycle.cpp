@@ -93,10 +93,12 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
           : "Every rank of the circle waits for a message that its peer would send only after its own receive. No "
             "buffering helps: nothing was sent at all.";
   d.fix = "order the calls: even ranks send first, odd ranks receive first";
-  d.fix_lines = {pairs_share_a_stream(report)
-                     ? "or put both into one batch_isend_irecv; an isend and an irecv beside each other do not help here: with "
-                       "NCCL all messages of two ranks run on one stream, in the order of their calls"
-                     : "or start them asynchronously and wait for both afterwards (isend and irecv)"};
+  d.fix_lines = {
+      pairs_share_a_stream(report)
+          ? alternative(
+                "put both into one batch_isend_irecv; an isend and an irecv beside each other do not help here: with "
+                "NCCL all messages of two ranks run on one stream, in the order of their calls")
+          : alternative("start them asynchronously and wait for both afterwards (isend and irecv)")};
   const Rank batched = sends ? no_rank : rank_in_batch(report, d.evidence);
   if (batched != no_rank) explain_batch(d, batched);
   if (sends) propose_receive_first(d, report);

@@ -170,9 +170,9 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
   add_span(d, report, work.site.line, work.site.column, fmt::format("rank {} was here", late->rank), false);
   d.why = fmt::format("Nobody hung: {}. The {} timeout is shorter than the gap between the ranks.", d.cause, waited);
   d.fix = "let the ranks do equal work between two collectives, or a timeout longer than the slowest rank may take";
-  d.fix_lines = {FixLine{"world: {timeout: ...}   (init_process_group(timeout=...))",
-                         "or init_process_group(..., timeout=timedelta(...)) longer than that"},
-                 "or end long work of one rank with a barrier of its own timeout"};
+  d.fix_lines = {alternative("world: {timeout: ...}   (init_process_group(timeout=...))",
+                             "init_process_group(..., timeout=timedelta(...)) longer than that"),
+                 alternative("end long work of one rank with a barrier of its own timeout")};
   return d;
 }
 
@@ -200,7 +200,7 @@ std::optional<Diagnosis> timeout_too_short(const Report& report) {
                       waited);
   d.fix = {"world: {timeout: ...} longer than the call takes (init_process_group(timeout=...))",
            "init_process_group(..., timeout=timedelta(...)) longer than the call takes"};
-  d.fix_lines = {"or move less at once, or over a faster link"};
+  d.fix_lines = {alternative("move less at once, or over a faster link")};
   return d;
 }
 

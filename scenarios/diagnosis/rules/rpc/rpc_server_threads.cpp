@@ -110,7 +110,8 @@ std::optional<Diagnosis> rpc_server_threads(const Report& report) {
                       s.hop.servers + 1);
   d.fix_lines = {
       "rpc_backend_options=rpc.TensorPipeRpcBackendOptions(num_worker_threads=...)",
-      "or let the function return a future (@rpc.functions.async_execution), which keeps no thread while it waits"};
+      alternative(
+          "let the function return a future (@rpc.functions.async_execution), which keeps no thread while it waits")};
   add_span(d, report, s.first->site.line, s.first->site.column,
            fmt::format("{} waits here", worker_name_of(run, s.from)), true);
   if (const Note* joined = first_note<notes::RpcJoined>(log_of(run, s.worker)))

@@ -117,7 +117,7 @@ void explain_short_window(Diagnosis& d, const Accumulation& found) {
       "batches has such a step often.";
   d.fix = {fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches),
            fmt::format("divide by the batches that the step really has: (loss / {}).backward()", found.wrong.batches)};
-  d.fix_lines = {"or drop what does not fill a window"};
+  d.fix_lines = {alternative("drop what does not fill a window")};
 }
 
 void explain_all_windows(Diagnosis& d, const Accumulation& found) {
@@ -136,7 +136,7 @@ void explain_all_windows(Diagnosis& d, const Accumulation& found) {
   d.fix = {fmt::format("backward: {{divided_by: {0}}}, that is, (loss / {0}).backward()", wrong.batches),
            fmt::format("(loss / {}).backward()", wrong.batches)};
   d.fix_lines = {"not by the number of ranks too: DDP has divided by that",
-                 "or scale the learning rate, where that is meant"};
+                 alternative("scale the learning rate, where that is meant")};
 }
 
 }  // namespace
@@ -257,7 +257,7 @@ std::optional<Diagnosis> batch_sizes_differ(const Report& report) {
       "rows of another. Nothing fails, and replicas agree.";
   d.fix = "weigh each rank's mean with its rows: loss * rows * world size / rows of all ranks, before backward";
   d.fix_lines = {"all_reduce the number of rows, or of tokens, first; padding and ignored labels do not count",
-                 "or give every rank the same number"};
+                 alternative("give every rank the same number")};
   add_span(d, report, small.forward->site.line, small.forward->site.column,
            fmt::format("rank {} takes {} rows", few, small.rows), true);
   add_span(d, report, large.forward->site.line, large.forward->site.column,

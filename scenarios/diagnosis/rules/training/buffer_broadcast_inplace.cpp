@@ -97,7 +97,7 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
       "The module alone does not do this, which is why the same code works on one device.",
       capitalised(saver), first->tensor, writer);
   d.fix = {"ddp: {broadcast_buffers: false}", "DistributedDataParallel(..., broadcast_buffers=False)"};
-  d.fix_lines = {"or run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))",
+  d.fix_lines = {alternative("run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))"),
                  "the price of the setting: each rank keeps its own running statistics"};
   add_place(d, report, *first->written,
             fmt::format("its buffer broadcast wrote {} (version {})", first->tensor, first->saved_version + 1), true);

@@ -51,8 +51,8 @@ std::optional<Diagnosis> checkpoint_keys(const Report& report) {
     d.cause =
         fmt::format("its keys begin with `{}`: {} for {}", nn::wrapper_prefix, unexpected.front(), missing.front());
     d.fix = {"load_checkpoint: {into: ddp}", "load it into the wrapper: model.load_state_dict(state)"};
-    d.fix_lines = {"or save model.module.state_dict(), which anyone can load",
-                   "or take the prefix away: {k.removeprefix('module.'): v for k, v in state.items()}"};
+    d.fix_lines = {alternative("save model.module.state_dict(), which anyone can load"),
+                   alternative("take the prefix away: {k.removeprefix('module.'): v for k, v in state.items()}")};
   } else if (prefixed(missing, unexpected)) {
     d.headline = "the checkpoint was saved from the module itself and is loaded into DDP's wrapper";
     d.cause = fmt::format("its keys lack `{}`: {} for {}", nn::wrapper_prefix, unexpected.front(), missing.front());

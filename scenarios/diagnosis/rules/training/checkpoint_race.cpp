@@ -94,7 +94,7 @@ std::optional<Diagnosis> checkpoint_race(const Report& report) {
                                               who(at_work, "was still", "were still"));
       d.fix = "checkpoint: on rank 0 alone, and a barrier before anybody reads it";
       d.fix_lines = {"if rank == 0: torch.save(...); then dist.barrier() on every rank",
-                     "or a file for each rank, where their contents differ"};
+                     alternative("a file for each rank, where their contents differ")};
     } else {
       d.ranks = {read->rank};
       d.headline = fmt::format("rank {} reads {}, which {} still writing", read->rank, path, who(at_work, "is", "are"));

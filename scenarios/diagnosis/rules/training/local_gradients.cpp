@@ -98,7 +98,7 @@ std::optional<Diagnosis> loss_times_world(const Report& report) {
       "all rows: nothing is left to scale. Only a loss that is a sum has to be multiplied by the world size, to undo "
       "the average. The optimizer steps as if the learning rate were larger by the same factor.";
   d.fix = {"backward: {times: 1}", "loss.backward(), without multiplying by the world size"};
-  d.fix_lines = {"or scale the learning rate instead, where a larger batch asks for it"};
+  d.fix_lines = {alternative("scale the learning rate instead, where a larger batch asks for it")};
   add_span(d, report, first->site.line, first->site.column, "multiplies the loss", true);
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: gradients are {} times too large", to_string(first->at), by);
@@ -130,7 +130,7 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
       "are not.";
   d.fix = {"optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel",
            "make the optimizer after DistributedDataParallel"};
-  d.fix_lines = {"or give every rank the same seed before the model is built"};
+  d.fix_lines = {alternative("give every rank the same seed before the model is built")};
   add_span(d, report, first->site.line, first->site.column, "the copies are taken here, before the wrapper", true);
   d.inevitable_at = first->at;
   d.inevitable =

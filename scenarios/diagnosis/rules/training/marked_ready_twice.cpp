@@ -77,7 +77,7 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
   } else {
     d.fix = {"ddp: {static_graph: true}", "DistributedDataParallel(..., static_graph=True)"};
     d.fix_lines = {"DDP then counts in the first iteration how often each gradient comes, and waits for the last",
-                   "or checkpoint(..., use_reentrant=False), or checkpoint no layer that forward uses twice"};
+                   alternative("checkpoint(..., use_reentrant=False), or checkpoint no layer that forward uses twice")};
   }
   add_span(d, report, first->site.line, first->site.column, "this backward accumulates into it twice", true);
   d.inevitable_at = first->finished;

@@ -92,7 +92,8 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
                   "call failed."
                 : "These have different numbers of elements, and the backend fails, hangs or cuts one off.");
   d.fix = "the same order of forwards and backwards of all models on every rank";
-  d.fix_lines = {"or a process group for each: DistributedDataParallel(model, process_group=dist.new_group())"};
+  d.fix_lines = {
+      alternative("a process group for each: DistributedDataParallel(model, process_group=dist.new_group())")};
   if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
   add_span(d, report, other->call->site.line, other->call->site.column,
            fmt::format("rank {} works on {}", other->rank, other->model), true);

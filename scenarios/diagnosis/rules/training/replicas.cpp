@@ -92,7 +92,7 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
       capitalised(ranks_text(ranks)), path);
   d.fix = "load the checkpoint on every rank, or load it before DistributedDataParallel, whose constructor gives rank 0's values "
           "to all";
-  d.fix_lines = {"or broadcast the parameters from the rank that loaded them"};
+  d.fix_lines = {alternative("broadcast the parameters from the rank that loaded them")};
   d.evidence.push_back(evidence_of(ranks.front(), load, fmt::format("loaded {}", path)));
   add_span(d, report, load.site.line, load.site.column, fmt::format("only {} it", who(ranks, "loads", "load")), true);
   if (load.site.line <= 0) return;
@@ -195,7 +195,8 @@ void tell_built(Diagnosis& d, const Report& report, const BeginningApart& built)
       "that they built, and averaged gradients keep them as far apart as they were. The seeds of the ranks differ where the model is "
       "built.";
   d.fix = {"ddp: {init_sync: true}, the default", "DistributedDataParallel(..., init_sync=True), the default"};
-  d.fix_lines = {"or torch.manual_seed with one seed on every rank before the model is built, and seed + rank behind it"};
+  d.fix_lines = {alternative(
+      "torch.manual_seed with one seed on every rank before the model is built, and seed + rank behind it")};
   d.cures.push_back({"ddp: {init_sync: true}",
                      [](Scenario& changed) { changed.ddp.options.init_sync = true; }, std::nullopt, true});
   d.cures.push_back({"model: {initial_values: same}",
@@ -217,7 +218,7 @@ std::optional<Diagnosis> buffers_apart(const Report& report) {
   d.fix = {"ddp: {broadcast_buffers: true}", "DistributedDataParallel(..., broadcast_buffers=True)"};
   d.cures.push_back({"ddp: {broadcast_buffers: true}",
                      [](Scenario& changed) { changed.ddp.options.broadcast_buffers = true; }, std::nullopt, true});
-  d.fix_lines = {"or give every rank the same buffers before the first forward"};
+  d.fix_lines = {alternative("give every rank the same buffers before the first forward")};
   const Note* load = nullptr;
   const std::vector<Rank> loaders = loaded_alone(report, Time::max(), load);
   if (load != nullptr) tell_load(d, report, loaders, *load);

@@ -124,7 +124,8 @@ std::optional<Diagnosis> result_elsewhere(const Report& report) {
       "of the ranks, in some of its elements. Both look like values, and nothing fails.";
   d.fix = "all_reduce, where every rank uses the result";
   if (call->site.line > 0) d.cures.push_back(all_reduce_for_reduce({call->site.line, call->site.column, 1}));
-  d.fix_lines = {"or use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards"};
+  d.fix_lines = {
+      alternative("use it behind `if rank == dst`, and reduce a clone where the tensor is needed afterwards")};
   add_span(d, report, call->site.line, call->site.column, fmt::format("its result is on rank {}", root), true);
   add_span(d, report, used->site.line, used->site.column, fmt::format("{} it", who(d.ranks, "uses", "use")), false);
   if (decided) {
@@ -166,7 +167,7 @@ std::optional<Diagnosis> barrier_device(const Report& report) {
       "wait for the id of theirs, and the others for them in the call. If all guessed wrong it works, at the price "
       "of memory on two GPUs.";
   d.fix = {"barrier: {device_ids: local_rank}, that is, dist.barrier(device_ids=[local_rank])", "dist.barrier(device_ids=[local_rank])"};
-  d.fix_lines = {"or init_process_group(device_id=torch.device(\"cuda\", local_rank))"};
+  d.fix_lines = {alternative("init_process_group(device_id=torch.device(\"cuda\", local_rank))")};
   add_span(d, report, first->site.line, first->site.column, "guesses its GPU", true);
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: the barrier chose another GPU", to_string(first->at));

@@ -145,9 +145,11 @@ void write_fix(Diagnosis& d, bool everybody, bool detects) {
   d.fix = {"ddp: {find_unused_parameters: true}", "DistributedDataParallel(..., find_unused_parameters=True)"};
   d.cures.push_back({"ddp: {find_unused_parameters: true}",
                      [](Scenario& changed) { changed.ddp.options.find_unused_parameters = true; }, std::nullopt, true});
-  d.fix_lines = {"or use every parameter in the loss on every rank, for example  loss + 0 * aux_output.sum()"};
+  d.fix_lines = {
+      alternative("use every parameter in the loss on every rank, for example  loss + 0 * aux_output.sum()")};
   if (everybody)
-    d.fix_lines.emplace_back("or freeze what no rank uses (requires_grad = false) before wrapping the module");
+    d.fix_lines.emplace_back(
+        alternative("freeze what no rank uses (requires_grad = false) before wrapping the module"));
 }
 
 struct Face {
