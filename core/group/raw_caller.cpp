@@ -1,26 +1,12 @@
 #include "core/group/raw_caller.h"
 
 #include "core/base/enum_set.h"
+#include "core/semantics/libraries.h"
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace pdsim {
 namespace {
-
-// The forms in which a library's users call it, the one first that its `native` takes; `call` stands for the function's name in
-// NativeNames, `Call` for the same with a capital.
-struct Forms {
-  std::string_view world;
-  std::string_view NativeNames::*library;
-  std::array<std::string_view, 2> forms;
-};
-constexpr std::array forms_of_worlds{
-    Forms{"gloo", &NativeNames::gloo, {"gloo::call"}},
-    Forms{"mpi", &NativeNames::mpi, {"MPI_Icall", "MPI_Call"}},
-    Forms{"nccl", &NativeNames::nccl, {"ncclCall and copies", "ncclCall on the device"}},
-};
 
 std::string named(std::string_view form, std::string function) {
   std::string text(form);
@@ -38,10 +24,11 @@ constexpr EnumSet<DType> dtypes_reduced{DType::f32, DType::f64, DType::i8, DType
 
 std::vector<std::string> raw_functions(std::string_view world, CollectiveKind kind) {
   std::vector<std::string> found;
-  for (const Forms& row_of_world : forms_of_worlds) {
-    const std::string_view function = row(kind).native.*row_of_world.library;
-    if (row_of_world.world != world || function.empty() || row(kind).shape.uneven) continue;
-    for (const std::string_view form : row_of_world.forms)
+  for (const Library& library : library_table) {
+    if (library.semantics.name != world || library.native_names == nullptr || row(kind).shape.uneven) continue;
+    const std::string_view function = row(kind).native.*library.native_names;
+    if (function.empty()) continue;
+    for (const std::string_view form : library.raw_forms)
       if (!form.empty()) found.push_back(named(form, std::string(function)));
   }
   return found;

@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/collectives/reduce.h"
+#include "core/semantics/libraries.h"
 
 #include <fmt/format.h>
 
@@ -10,74 +11,20 @@
 namespace pdsim {
 namespace {
 
-using Kinds = EnumSet<CollectiveKind>;
-using Ops = EnumSet<ReduceOp>;
-using DTypes = EnumSet<DType>;
 using K = CollectiveKind;
 
-constexpr Kinds native_in(std::string_view NativeNames::*library) {
-  Kinds kinds;
-  for (const CollectiveRow& kind : collective_table)
-    if (!(kind.native.*library).empty()) kinds.add(kind.kind);
-  return kinds;
-}
-
-constexpr std::array worlds{
-    // Gloo reduces through a function that it is handed, which is pdsim's kernel.
-    Capabilities{.world = "gloo", .title = "gloo", .memory = "cpu", .collectives = native_in(&NativeNames::gloo)},
-    Capabilities{.world = "mpi",
-                 .title = "MPI",
-                 .memory = "cpu",
-                 .collectives = native_in(&NativeNames::mpi),
-                 .arithmetic = {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max},
-                 .bitwise = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
-                 .arithmetic_dtypes = {DType::f32, DType::f64, DType::i8, DType::u8, DType::i32, DType::i64},
-                 .bitwise_dtypes = {DType::i8, DType::u8, DType::i32, DType::i64}},
-    // bool as uint8, as in PyTorch.
-    Capabilities{.world = "nccl",
-                 .title = "NCCL",
-                 .memory = "cpu",
-                 .collectives = native_in(&NativeNames::nccl),
-                 .arithmetic = {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::avg,
-                                ReduceOp::premul_sum},
-                 .arithmetic_dtypes = DTypes{}.but()},
-};
-
-// What PyTorch's backend refuses. The first row that names the library and, if it says one, the profile holds.
-struct Refusals {
-  std::string_view library;
-  std::string_view profile{};  // empty: any
-  DTypes dtypes{};
-  Kinds kinds{};
-  Ops ops{};                // whatever the dtype
-  DTypes premul_dtypes{};   // of premul_sum alone
-  bool any_source = false;  // receives from any rank
-};
-
-constexpr Ops scaled{ReduceOp::avg, ReduceOp::premul_sum};
-
-constexpr std::array refusals{
-    Refusals{.library = "gloo",
-             .profile = "pytorch-1.13",
-             .dtypes = {DType::bf16, DType::boolean},
-             .kinds = {K::reduce_scatter},
-             .ops = scaled},
-    Refusals{.library = "gloo", .profile = "pytorch-2.14", .dtypes = {DType::bf16}, .ops = {ReduceOp::premul_sum}},
-    Refusals{.library = "gloo", .ops = scaled},
-    Refusals{.library = "nccl",
-             .kinds = {K::monitored_barrier},
-             .ops = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor},
-             .premul_dtypes = DTypes{DType::f16, DType::f32, DType::f64}.but(),
-             .any_source = true},
-    Refusals{.library = "mpi",
-             .dtypes = {DType::f16, DType::bf16, DType::boolean},
-             .kinds = {K::reduce_scatter, K::monitored_barrier},
-             .ops = {ReduceOp::avg, ReduceOp::premul_sum, ReduceOp::band, ReduceOp::bor, ReduceOp::bxor}},
-};
+constexpr auto worlds = [] {
+  std::array<Capabilities, real_library_names.size()> rows{};
+  std::size_t at = 0;
+  for (const Library& library : library_table)
+    if (library.real) rows[at++] = *library.real;
+  return rows;
+}();
 
 const Refusals* refusals_of(const LibrarySemantics& library, const Profile& profile) {
-  for (const Refusals& row : refusals)
-    if (row.library == library.name && (row.profile.empty() || row.profile == profile.name)) return &row;
+  for (const Library& known : library_table)
+    for (const Refusals& row : known.refusals)
+      if (known.semantics.name == library.name && (row.profile.empty() || row.profile == profile.name)) return &row;
   return nullptr;
 }
 

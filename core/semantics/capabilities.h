@@ -1,10 +1,9 @@
-// THE tables of what each library can do.
+// What each library can do, as the rows in core/semantics/libraries say it.
 //
 //   capabilities()  what the real library does itself: collectives, and reduce operations by dtype. What it lacks pdsim adds, its
 //                   plans over the library's messages and its kernels inside the library's collectives, so that every world has
 //                   everything; `native` of a collective that the library lacks is refused. Backends ask this table; doctor and list
-//                   print it; tests run every cell. Source: Gloo 0.5's collectives that take a tag and a timeout; MPI 3.1, chapters
-//                   5.9 and 5.12; nccl.h 2.28
+//                   print it; tests run every cell
 //   offers()        what PyTorch's backend of that name takes; simulated worlds refuse the rest. Source: PyTorch's capability tables
 #pragma once
 
@@ -30,6 +29,16 @@ struct Capabilities {
   bool combines(ReduceOp op, DType dtype) const {
     return (arithmetic.has(op) && arithmetic_dtypes.has(dtype)) || (bitwise.has(op) && bitwise_dtypes.has(dtype));
   }
+};
+
+// What PyTorch's backend refuses in a profile.
+struct Refusals {
+  std::string_view profile{};  // empty: any
+  EnumSet<DType> dtypes{};
+  EnumSet<CollectiveKind> kinds{};
+  EnumSet<ReduceOp> ops{};         // whatever the dtype
+  EnumSet<DType> premul_dtypes{};  // of premul_sum alone
+  bool any_source = false;         // receives from any rank
 };
 
 std::span<const Capabilities> capabilities();

@@ -1,12 +1,11 @@
-// THE table of what each communication library does where its users can see it: timeouts, dead peers, mismatches, matching.
+// What each communication library does where its users can see it: timeouts, dead peers, mismatches, matching.
 //
-// Simulated worlds obey it; everything above the seams reads a field of it and never asks for a library's name.
+// The rows are in core/semantics/libraries. Simulated worlds obey them; everything above the seams reads a field and never asks for a library's name.
 // Sources: SEMANTICS sections 2.7, 2.8 and 6.7.
 #pragma once
 
 #include "core/base/quantity.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -50,10 +49,7 @@ struct LibrarySemantics {
   bool waits_on_stream = false;        // wait() makes the current stream wait, and the program goes on
 };
 
-// In the order of the table.
-inline constexpr std::array<std::string_view, 4> library_names{"gloo", "nccl", "mpi", "ideal"};
-
-std::span<const LibrarySemantics> library_semantics();
+std::span<const LibrarySemantics> library_semantics();         // in the order of the table
 const LibrarySemantics* library_named(std::string_view name);  // null: there is none
 
 // What TORCH_NCCL_BLOCKING_WAIT and TORCH_NCCL_ASYNC_ERROR_HANDLING say (without TORCH_ in 1.13); absent: not set.

@@ -33,7 +33,7 @@ constexpr std::array places{
     Places{"an operation", "scatter_object_list", 1, "scenarios/program/operations/"},
     Places{"a DDP option", "orthogonalization_epsilon", 2},              // the member with its row, and its effect
     Places{"a fault", "FaultKind::reorder", 2},                          // its row and its effect
-    Places{"a backend", "\"nccl\"", 10, "", "backends/nccl/"},  // semantics, capabilities, tuning, keys of the language
+    Places{"a backend", "\"mpi\"", 2, "", "backends/mpi/"},     // what its library does, beside its folder and its row
 };
 
 using Files = std::set<std::string>;

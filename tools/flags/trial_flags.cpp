@@ -5,7 +5,7 @@
 #include "core/collectives/algorithms.h"
 #include "core/collectives/reduce.h"
 #include "core/collectives/tuning/tuning.h"
-#include "core/semantics/library.h"
+#include "core/semantics/libraries.h"
 #include "scenarios/language/check/limits.h"
 #include "scenarios/plans/own_plan.h"
 #include "tools/flags/nccl_tests_flags.h"
@@ -89,7 +89,7 @@ Enum enum_of(const std::array<std::string_view, N>& names, const std::string& na
 }
 
 void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
-  const auto add = [&app](const char* name, auto& value, const char* about) {
+  const auto add = [&app](const char* name, auto& value, const std::string& about) {
     return app.add_option(name, value, about)->capture_default_str()->group("Simulated world");
   };
   add("--latency", sim.latency, "of a message")->check(quantity(parse_time, "5us"));
@@ -113,7 +113,8 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   add("--buffering", sim.buffering,
       "a send ends when it was received (zero), at once (unbounded), or as the backend has it")
       ->check(one_of("buffering", bufferings));
-  add("--backend", sim.backend, "library semantics: gloo, nccl, mpi or ideal")->check(one_of("backend", library_names));
+  add("--backend", sim.backend, fmt::format("library semantics: {}", fmt::join(library_names, ", ")))
+      ->check(one_of("backend", library_names));
   add("--engine", sim.engine, "the simulation's: auto, exchange, in-flight or closed-form")->check(engine_problem);
   add("--seed", sim.seed, "of everything that is drawn")->check(seed_problem);
 }

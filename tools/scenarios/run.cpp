@@ -2,6 +2,7 @@
 
 #include "backends/launch/launch.h"
 #include "backends/os/whole_file.h"
+#include "core/semantics/libraries.h"
 #include "scenarios/guests/fork_server.h"
 #include "sim/kernel/choose.h"
 #include "tools/command.h"
@@ -155,7 +156,7 @@ Action declare_run(CLI::App& app) {
   app.add_option("--records", flags->records,
                  "with --on real: folder where the ranks' records stay, for pdsim diagnose; one that all machines share");
   app.add_option("--backend", flags->backend,
-                 "whose semantics: gloo, nccl, mpi or ideal; the one that the script names");
+                 fmt::format("whose semantics: {}; the one that the script names", fmt::join(library_names, ", ")));
   app.add_option("--world", flags->world, "file with links, topology and more, as under `world` in a scenario file");
   app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
       ->expected(1);

@@ -1,6 +1,7 @@
 #include "core/base/errors.h"
 #include "core/collectives/collective.h"
 #include "core/parallel/ddp_logging.h"
+#include "core/semantics/libraries.h"
 #include "scenarios/language/build.h"
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/diagnosis_ids.h"
@@ -15,12 +16,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pdsim::scenarios::language {
 namespace {
-
-constexpr std::array<std::string_view, 3> real_world_names{"gloo", "mpi", "nccl"};
 
 std::vector<std::string_view> operation_names() {
   std::vector<std::string_view> names;
@@ -279,15 +279,18 @@ void check_pitfall(const Node& document, const Scenario& s, Problems& problems) 
   };
   if (const Node* worlds = entry->value.find("worlds"))
     for (const Node& item : worlds->items) {
-      if (std::find(real_world_names.begin(), real_world_names.end(), item.text) == real_world_names.end())
+      if (std::find(real_library_names.begin(), real_library_names.end(), item.text) == real_library_names.end())
         problems.error(item.mark, fmt::format("unknown world `{}`", item.text),
-                       suggestion(item.text, {real_world_names.begin(), real_world_names.end()}, "there are"));
+                       suggestion(item.text, {real_library_names.begin(), real_library_names.end()}, "there are"));
       if (named(item.text) > 1)
         problems.error(item.mark, fmt::format("world `{}` stands here twice", item.text), "once is enough");
     }
-  const bool everywhere = named("gloo") > 0 && named("mpi") > 0;
-  if (!everywhere && s.pitfall.elsewhere.empty())
-    problems.error(entry->mark, "a pitfall that gloo or mpi does not show", "say why, with `elsewhere`");
+  for (const Library& library : library_table) {
+    const auto& [name, takes] = std::pair(library.semantics.name, library.semantics.tensors);
+    const bool runs_without_gpu = library.real && takes.find("cpu") != std::string_view::npos;
+    if (runs_without_gpu && named(name) == 0 && s.pitfall.elsewhere.empty())
+      problems.error(entry->mark, fmt::format("a pitfall that {} does not show", name), "say why, with `elsewhere`");
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "core/nn/module.h"
 #include "core/record/fault_kinds.h"
 #include "core/semantics/ddp_options.h"
+#include "core/semantics/libraries.h"
 #include "core/semantics/profile.h"
 #include "scenarios/language/tables/expect_keys.h"
 #include "scenarios/language/tables/model_keys.h"
@@ -300,11 +301,15 @@ constexpr Key real_keys[] = {
     {.name = "why", .type = Type::text, .help = "why it differs there", .required = true},
 };
 constexpr Group real_world{.title = "real", .help = "differences in one real world", .keys = real_keys};
-constexpr Key real_rows[] = {
-    {.name = "gloo", .type = Type::group, .help = "real Gloo", .group = &real_world},
-    {.name = "mpi", .type = Type::group, .help = "a real MPI", .group = &real_world},
-    {.name = "nccl", .type = Type::group, .help = "real NCCL", .group = &real_world},
-};
+constexpr auto real_rows = [] {
+  std::array<Key, real_library_names.size()> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] = {.name = real_library_names[i],
+               .type = Type::group,
+               .help = "differences over this real library",
+               .group = &real_world};
+  return rows;
+}();
 constexpr Group real{.title = "real", .help = "differences in real worlds", .keys = real_rows};
 
 constexpr Key variant_keys[] = {
