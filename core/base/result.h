@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace pdsim {
@@ -57,31 +56,32 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
-  bool ok() const { return state_.index() == 0; }
+  Result(T value) : value_(std::in_place, std::move(value)) {}  // NOLINT
+  Result(Error error) : status_(std::move(error)) {}            // NOLINT
+  bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
   T& value() & {
     PDSIM_CHECK(ok(), error().message.c_str());
-    return std::get<0>(state_);
+    return *value_;
   }
   const T& value() const& {
     PDSIM_CHECK(ok(), error().message.c_str());
-    return std::get<0>(state_);
+    return *value_;
   }
   T&& value() && {
     PDSIM_CHECK(ok(), error().message.c_str());
-    return std::get<0>(std::move(state_));
+    return *std::move(value_);
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  const Error& error() const { return std::get<1>(state_); }
-  Status status() const { return ok() ? Status{} : Status{error()}; }
+  const Error& error() const { return status_.error(); }
+  Status status() const { return status_; }
 
  private:
-  std::variant<T, Error> state_;
+  std::optional<T> value_;
+  Status status_;  // ok where there is a value
 };
 
 }  // namespace pdsim

@@ -13,18 +13,25 @@ std::optional<NoteBody> note_of_kind_among(std::string_view kind, std::index_seq
   const auto consider = [&]<class T>(T none) {
     if (T::kind == kind) found = std::move(none);
   };
-  (consider(std::variant_alternative_t<Is, NoteBody>{}), ...);
+  (consider(std::variant_alternative_t<Is, NoteKinds>{}), ...);
   return found;
 }
 
 }  // namespace
+
+NoteBody::NoteBody() = default;
+NoteBody::NoteBody(const NoteBody& other) = default;
+NoteBody::NoteBody(NoteBody&& other) noexcept = default;
+NoteBody& NoteBody::operator=(const NoteBody& other) = default;
+NoteBody& NoteBody::operator=(NoteBody&& other) noexcept = default;
+NoteBody::~NoteBody() = default;
 
 std::string_view kind_of(const NoteBody& body) {
   return std::visit([](const auto& note) { return note.kind; }, body);
 }
 
 std::optional<NoteBody> note_of_kind(std::string_view kind) {
-  return note_of_kind_among(kind, std::make_index_sequence<std::variant_size_v<NoteBody>>());
+  return note_of_kind_among(kind, std::make_index_sequence<std::variant_size_v<NoteKinds>>());
 }
 
 std::string text_of(const notes::Warning& warning) {

@@ -1,5 +1,5 @@
 // Every kind of note that a flight record holds. Programs write the struct and rules read the struct; JSON and the record ring follow
-// its fields, so that a new kind is one struct in training_notes.h, world_notes.h or rpc_notes.h and its name in NoteBody.
+// its fields, so that a new kind is one struct in training_notes.h, world_notes.h or rpc_notes.h and its name in NoteKinds.
 //
 //   kind     its name in JSON
 //   fields   of booleans, whole numbers, times, texts, enumerations with names, and lists of texts or numbers
@@ -12,12 +12,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace pdsim {
 
 // The first is what a default-constructed note holds.
-using NoteBody = std::variant<
+using NoteKinds = std::variant<
     notes::NoRecord, notes::PathTaken, notes::DdpOptions, notes::BucketLayout, notes::BucketLaunched,
     notes::BucketUnfilled, notes::OptimizerStep, notes::TensorSaved, notes::TensorWritten, notes::VersionError,
     notes::StoreRead, notes::StoreWrote, notes::GroupMade, notes::NotAMember, notes::ResultRead, notes::BufferWritten,
@@ -30,6 +31,21 @@ using NoteBody = std::variant<
     notes::UnitsSharded, notes::ShardClipped, notes::PartStored, notes::RpcJoined, notes::RpcLeft,
     notes::RpcFunctionMissing, notes::RpcReferenceLeft, notes::AutogradContextLeft, notes::AutogradContextMissing,
     notes::DistributedStep>;
+
+// A note of any kind. What copies, moves and destroys one has a case for each kind: it is compiled once, in notes.cpp, rather than
+// in every file that keeps records (4 s each).
+class NoteBody : public NoteKinds {
+ public:
+  NoteBody();
+  template <class Kind>
+    requires requires { Kind::kind; }
+  NoteBody(Kind note) : NoteKinds(std::in_place_type<Kind>, std::move(note)) {}  // NOLINT: a note of a kind is a note
+  NoteBody(const NoteBody& other);
+  NoteBody(NoteBody&& other) noexcept;
+  NoteBody& operator=(const NoteBody& other);
+  NoteBody& operator=(NoteBody&& other) noexcept;
+  ~NoteBody();
+};
 
 // What PyTorch or the library would print.
 std::string text_of(const notes::Warning& warning);

@@ -6,6 +6,13 @@
 
 namespace pdsim {
 
+RpcValue::RpcValue() = default;
+RpcValue::RpcValue(const RpcValue& other) = default;
+RpcValue::RpcValue(RpcValue&& other) noexcept = default;
+RpcValue& RpcValue::operator=(const RpcValue& other) = default;
+RpcValue& RpcValue::operator=(RpcValue&& other) noexcept = default;
+RpcValue::~RpcValue() = default;
+
 Result<RpcValue> RpcObject::copy() const {
   return rpc_exception("TypeError", fmt::format("cannot pickle '{}' object", type()));
 }

@@ -36,7 +36,14 @@ struct RpcValue {
                             std::shared_ptr<RpcObject>, RpcList>;
   Body body;
 
-  RpcValue() = default;
+  // Compiled once, in value.cpp: lists of lists of every kind make them long.
+  RpcValue();
+  RpcValue(const RpcValue& other);
+  RpcValue(RpcValue&& other) noexcept;
+  RpcValue& operator=(const RpcValue& other);
+  RpcValue& operator=(RpcValue&& other) noexcept;
+  ~RpcValue();
+
   RpcValue(bool value) : body(value) {}  // NOLINT: each of these is a value
   template <class T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) RpcValue(T value)

@@ -42,8 +42,8 @@ std::vector<Note> one_of_each_kind() {
     for_each_field<T>([&](const auto& field) { fill(body.*field.member); });
     all.push_back({static_cast<std::int64_t>(all.size()), {7}, {"train", 2, 3, 4}, std::move(body)});
   };
-  [&]<std::size_t... Is>(std::index_sequence<Is...>) { (add(std::variant_alternative_t<Is, NoteBody>{}), ...); }
-  (std::make_index_sequence<std::variant_size_v<NoteBody>>());
+  [&]<std::size_t... Is>(std::index_sequence<Is...>) { (add(std::variant_alternative_t<Is, NoteKinds>{}), ...); }
+  (std::make_index_sequence<std::variant_size_v<NoteKinds>>());
   return all;
 }
 
@@ -55,7 +55,7 @@ TEST(Notes, HaveKindsThatAreAllDifferent) {
     ASSERT_TRUE(none.has_value());
     EXPECT_EQ(none->index(), note.body.index());
   }
-  EXPECT_EQ(kinds.size(), std::variant_size_v<NoteBody>);
+  EXPECT_EQ(kinds.size(), std::variant_size_v<NoteKinds>);
   EXPECT_FALSE(note_of_kind("invented").has_value());
 }
 
