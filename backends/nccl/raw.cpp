@@ -11,16 +11,16 @@ namespace {
 using Clock = NcclFlight::Clock;
 
 // What every prepared call needs; the last of them gives it back.
-class Communicator {
+class RawCommunicator {
  public:
-  explicit Communicator(std::shared_ptr<NcclJob> job) : job_(std::move(job)) {}
-  ~Communicator() {
+  explicit RawCommunicator(std::shared_ptr<NcclJob> job) : job_(std::move(job)) {}
+  ~RawCommunicator() {
     if (communicator_ != nullptr) (void)nccl().abort(communicator_);  // destroy would wait for the other ranks
     if (landed_ != nullptr) (void)cuda().destroy_event(landed_);
     if (stream_ != nullptr) (void)cuda().destroy_stream(stream_);
   }
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
+  RawCommunicator(const RawCommunicator&) = delete;
+  RawCommunicator& operator=(const RawCommunicator&) = delete;
 
   Status open(const NcclSlot& slot, Clock::time_point deadline) {
     PDSIM_TRY(cuda_status(cuda(), cuda().make_stream(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
@@ -68,7 +68,7 @@ class Communicator {
 
 class PreparedCall {
  public:
-  PreparedCall(std::shared_ptr<Communicator> at, NcclFlight flight)
+  PreparedCall(std::shared_ptr<RawCommunicator> at, NcclFlight flight)
       : at_(std::move(at)), staging_(at_->cuda()), flight_(std::move(flight)) {}
 
   Status reserve() {
@@ -99,7 +99,7 @@ class PreparedCall {
   Status finish() const { return at_->finish(); }
 
  private:
-  std::shared_ptr<Communicator> at_;
+  std::shared_ptr<RawCommunicator> at_;
   NcclStaging staging_;
   NcclStaging::Buffer buffer_;
   NcclFlight flight_;
@@ -107,7 +107,7 @@ class PreparedCall {
 
 class NcclRawCaller final : public RawCaller {
  public:
-  NcclRawCaller(std::shared_ptr<Communicator> communicator, Rank rank, int size)
+  NcclRawCaller(std::shared_ptr<RawCommunicator> communicator, Rank rank, int size)
       : communicator_(std::move(communicator)), rank_(rank), size_(size) {}
 
   Result<Run> prepare(const Collective& call, int form) override {
@@ -129,7 +129,7 @@ class NcclRawCaller final : public RawCaller {
   }
 
  private:
-  std::shared_ptr<Communicator> communicator_;
+  std::shared_ptr<RawCommunicator> communicator_;
   Rank rank_;
   int size_;
 };
@@ -138,7 +138,7 @@ class NcclRawCaller final : public RawCaller {
 
 Result<std::unique_ptr<RawCaller>> make_nccl_raw_caller(std::shared_ptr<NcclJob> job, const NcclSlot& slot,
                                                         Clock::time_point deadline) {
-  auto communicator = std::make_shared<Communicator>(std::move(job));
+  auto communicator = std::make_shared<RawCommunicator>(std::move(job));
   PDSIM_TRY(communicator->open(slot, deadline));
   return std::unique_ptr<RawCaller>(std::make_unique<NcclRawCaller>(std::move(communicator), slot.rank, slot.size));
 }

@@ -141,7 +141,7 @@ endif()
 # Who uses pdsim need not have NCCL's types, which are in all headers of its folder but one.
 file(GLOB_RECURSE of_nccl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/nccl/*.h)
 list(REMOVE_ITEM of_nccl ${PROJECT_SOURCE_DIR}/backends/nccl/nccl_backend.h)
-pdsim_library(backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries} NOT_INSTALLED ${of_nccl})
+pdsim_library(backends PRECOMPILED backends SOURCES ${sources} PUBLIC pdsim_core PRIVATE ${libraries} NOT_INSTALLED ${of_nccl})
 # The libraries' tables of calls use the same names.
 foreach(library IN ITEMS gloo mpi nccl)
   set_source_files_properties(backends/${library}/native.cpp backends/${library}/raw.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

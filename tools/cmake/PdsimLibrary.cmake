@@ -1,5 +1,7 @@
 # What every target of this project is built with, and how a layer of it becomes a library.
 
+include(PdsimPrecompiled)
+
 add_library(pdsim_flags INTERFACE)
 target_compile_options(pdsim_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${PDSIM_WERROR}>:-Werror>
@@ -46,13 +48,14 @@ function(group_units target)
   endforeach()
 endfunction()
 
-# pdsim_library(<layer> [FOLDERS <folder>...] [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...] [NOT_INSTALLED <header>...])
+# pdsim_library(<layer> PRECOMPILED <set> [FOLDERS <folder>...] [SOURCES <file>...] [PUBLIC <library>...] [PRIVATE <library>...]
+#               [NOT_INSTALLED <header>...])
 #
 # The static library pdsim::<layer> of FOLDERS (the folder <layer> where none is given): every .cpp of them (or SOURCES), every .h but
-# NOT_INSTALLED as an installed header.
+# NOT_INSTALLED as an installed header; a set of PdsimPrecompiled.cmake is read before each file.
 # A layer that has no source yet is not a target.
 function(pdsim_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;SOURCES;PUBLIC;PRIVATE;NOT_INSTALLED")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "FOLDERS;SOURCES;PUBLIC;PRIVATE;NOT_INSTALLED")
   if(NOT arg_FOLDERS)
     set(arg_FOLDERS ${layer})
   endif()
@@ -78,4 +81,5 @@ function(pdsim_library layer)
   target_sources(pdsim_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   target_link_libraries(pdsim_${layer} PUBLIC $<BUILD_INTERFACE:pdsim_flags> ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   set_property(GLOBAL APPEND PROPERTY PDSIM_LIBRARIES pdsim_${layer})
+  pdsim_precompile(pdsim_${layer} ${arg_PRECOMPILED})
 endfunction()
