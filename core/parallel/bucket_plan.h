@@ -1,4 +1,4 @@
-// DDP's assignment of parameters to buckets by size (SEMANTICS 1.2, NUMBERS 2).
+// DDP's assignment of parameters to buckets by size.
 //
 //   rule    walk in the given order; append to the open bucket of the tensor's dtype and device; close it when its bytes reach the
 //           current limit, and move that dtype's limit on (the last one stays). Left-over buckets come last, in order

@@ -1,4 +1,4 @@
-// DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (SEMANTICS section 1).
+// DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (docs/ddp.md).
 //
 //   constructor  checks, all_gather "parameter count", broadcast "parameter sizes", then broadcasts "parameters" (of
 //                parameters and buffers together, flattened per dtype); with init_sync off none of these

@@ -1,4 +1,4 @@
-// DistributedSampler: which samples of a data set one rank draws in an epoch (SEMANTICS 4.3).
+// DistributedSampler: which samples of a data set one rank draws in an epoch (torch/utils/data/distributed.py).
 //
 //   indices   length() of them on every rank: rank, rank + replicas, ... of the padded (or cut) order
 //   padding   the first indices once more, as often as it takes; with drop_last the tail is dropped instead

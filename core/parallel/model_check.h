@@ -1,5 +1,5 @@
 // The constructor's comparison of models: the number of parameters by all_gather, then rank 0's sizes and strides by
-// broadcast (SEMANTICS 1.1, steps 3 and 4). Names, values, dtypes and order are not compared.
+// broadcast. Names, values, dtypes and order are not compared.
 //
 //   errors   model_differs: a different number on every rank; a different shape on the rank that deviates only, while
 //            rank 0 walks on

@@ -1,5 +1,5 @@
-// Reducer: counts gradients as backward makes them ready, and launches bucket all_reduces in index order
-// (SEMANTICS 1.3).
+// Reducer: counts gradients as backward makes them ready, and launches bucket all_reduces in index order,
+// as PyTorch's does.
 //
 //   launch    a bucket starts when its last gradient is ready and every earlier bucket has started; one late parameter
 //             therefore holds back its bucket and all behind it

@@ -32,7 +32,7 @@ struct OptionRow {
   OptionRange range;  // of a number
 };
 
-// What differs between PyTorch versions (SEMANTICS section 7); a row of the profile table fills it.
+// What differs between PyTorch versions; a row of the profile table fills it.
 struct DdpProfile {
   bool first_bucket_follows_explicit_cap = true;     // 2.x: an explicit cap is also the first limit
   bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false

@@ -1,7 +1,7 @@
 // What each communication library does where its users can see it: timeouts, dead peers, mismatches, matching.
 //
 // The rows are in core/semantics/libraries. Simulated worlds obey them; everything above the seams reads a field and never asks for a library's name.
-// Sources: SEMANTICS sections 2.7, 2.8 and 6.7.
+// Sources: torch/csrc/distributed/c10d (ProcessGroupGloo.cpp, ProcessGroupNCCL.cpp, ProcessGroupMPI.cpp) and runs of the libraries.
 #pragma once
 
 #include "core/base/quantity.h"

@@ -1,4 +1,4 @@
-// THE table of PyTorch versions: what differs between them where users can see it. Source: SEMANTICS section 7.
+// THE table of PyTorch versions: what differs between them where users can see it. docs/ddp.md has what was measured.
 #pragma once
 
 #include "core/semantics/ddp_options.h"

@@ -1,4 +1,4 @@
-// Store: the rendezvous key-value store, with c10d's semantics (SEMANTICS: get waits, add counts in decimal text).
+// Store: the rendezvous key-value store, with c10d's semantics (get waits, add counts in decimal text).
 //
 //   get          waits until the key exists; store_timeout after timeout()
 //   add          atomic counter kept as decimal text, a missing key counts from 0; returns the new value

@@ -184,7 +184,7 @@ struct ExpectValue {
   std::optional<int> rank;
   std::optional<double> near;
   double tolerance = 0.0;
-  std::string equals;  // a row of references (language/expect_keys.h): whose value it must be; or empty
+  std::string equals;  // a row of references (language/tables/expect_keys.h): whose value it must be; or empty
   std::optional<std::vector<double>> holds{};  // of each element
 };
 // Values of a rank that expectations of devices and buckets look at: rows by device, and DDP's logging.

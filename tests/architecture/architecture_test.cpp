@@ -1,4 +1,4 @@
-// Reads the sources of the whole project: the arrows between layers are what DESIGN draws, and nothing hides state.
+// Reads the sources of the whole project: the arrows between rooms point one way, nothing hides state, and comments cite what is there.
 
 #include "tests/architecture/rules.h"
 
@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -14,7 +15,7 @@
 namespace pdsim::architecture {
 namespace {
 
-using Rule = Problems (*)(std::string_view path, std::string_view text);
+using Rule = std::function<Problems(std::string_view path, std::string_view text)>;
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -22,7 +23,7 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 // Every problem of the project's sources under `rule`, one per line.
-std::string problems_of_project(Rule rule) {
+std::string problems_of_project(const Rule& rule) {
   std::string found;
   int files = 0;
   const std::filesystem::path root = PDSIM_SOURCE_DIR;
@@ -42,6 +43,15 @@ std::string problems_of_project(Rule rule) {
 }
 
 TEST(Architecture, IncludesOnlyPointDownwards) { EXPECT_EQ(problems_of_project(include_problems), ""); }
+TEST(Architecture, EveryFolderOfALayerIsARoom) { EXPECT_EQ(problems_of_project(room_problems), ""); }
+TEST(Architecture, CommentsCiteWhatIsInTheRepository) {
+  const std::filesystem::path root = PDSIM_SOURCE_DIR;
+  const auto exists = [&root](const std::string& file) { return std::filesystem::exists(root / file); };
+  EXPECT_EQ(problems_of_project([&exists](std::string_view path, std::string_view text) {
+              return citation_problems(path, text, exists);
+            }),
+            "");
+}
 TEST(Architecture, CoreAndSimHideNoState) { EXPECT_EQ(problems_of_project(hidden_state_problems), ""); }
 TEST(Architecture, RulesReadTheRecordAlone) { EXPECT_EQ(problems_of_project(rule_problems), ""); }
 TEST(Architecture, NoFileIsLongerThanFiveHundredLines) { EXPECT_EQ(problems_of_project(size_problems), ""); }
@@ -117,6 +127,23 @@ TEST(HiddenStateRule, CatchesClocksAndHashOrderButNotWordsThatContainThem) {
   EXPECT_EQ(hidden_state_problems("sim/a.cpp", "\nint n = rand();\n").front().where, "sim/a.cpp:2");
   EXPECT_TRUE(hidden_state_problems("sim/a.cpp", "int operand = strand(1);  // no rand here\n").empty());
   EXPECT_TRUE(hidden_state_problems("backends/a.cpp", "std::chrono::steady_clock::now();\n").empty());
+}
+
+TEST(RoomRule, CatchesAFolderWithoutARoom) {
+  EXPECT_EQ(room_problems("core/attic/a.h", "").size(), 1U);
+  EXPECT_TRUE(room_problems("core/base/a.h", "").empty());
+  EXPECT_TRUE(room_problems("sim/run.h", "").empty());
+  EXPECT_TRUE(room_problems("tools/attic/a.cpp", "").empty());
+}
+
+TEST(CitationRule, CatchesFilesThatAreNotThereAndPagesThatNobodyCanOpen) {
+  const auto exists = [](const std::string& file) { return file == "docs/ddp.md" || file == "core/base"; };
+  const auto problems = [&exists](std::string_view text) { return citation_problems("a.h", text, exists).size(); };
+  EXPECT_EQ(problems("int a;  // docs/ddp.md, core/base/.\n"), 0U);
+  EXPECT_EQ(problems("// as (docs/dpd.md) says\n"), 1U);
+  EXPECT_EQ(problems("// SEMANTICS 1.2\n"), 1U);
+  EXPECT_EQ(problems("// tests/oracle/misuse_*.json, torch/csrc/core/a.h\n"), 0U);
+  EXPECT_EQ(problems("f(\"// docs/dpd.md\");\n"), 0U);
 }
 
 TEST(SizeRule, AllowsFiveHundredLinesAndNotOneMore) {

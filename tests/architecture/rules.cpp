@@ -95,6 +95,11 @@ constexpr std::array data_folders{
     "tests/oracle",      "tests/reports/dumps", "tests/reports/scenarios",
 };
 
+constexpr std::array<std::string_view, 7> cited_folders{"core/", "sim/", "backends/", "scenarios/", "tools/", "tests/", "docs/"};
+
+// Notes that the design was made from, which readers do not have.
+constexpr std::array<std::string_view, 6> pages_elsewhere{"SEMANTICS", "NUMBERS", "DESIGN", "ALGORITHMS", "REPORTS", "GUESTS"};
+
 bool is_header(std::string_view path) { return path.ends_with(".h"); }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -247,6 +252,52 @@ Problems rule_problems(std::string_view path, std::string_view text) {
       if (line.find(asked) != std::string_view::npos && !line.starts_with("#include"))
         problems.push_back({place(path, number), "a rule asks the scenario; it reads the record alone"});
   });
+  return problems;
+}
+
+Problems room_problems(std::string_view path, std::string_view) {
+  const std::size_t layer = path.find('/');
+  const bool has_rooms = is_below_any(path, std::array<std::string_view, 4>{"core/", "sim/", "backends/", "scenarios/"});
+  if (!has_rooms || path.find('/', layer + 1) == std::string_view::npos || room_of(path) != nullptr) return {};
+  return {{std::string(path), "is in no room; give its folder a row in tests/architecture/rules.cpp"}};
+}
+
+namespace {
+
+std::vector<std::string> cited_files(std::string_view comment) {
+  std::vector<std::string> cited;
+  for (std::size_t at = 0; at < comment.size(); ++at) {
+    const bool begins = at == 0 || comment[at - 1] == ' ' || comment[at - 1] == '(' || comment[at - 1] == '`';
+    if (!begins || !is_below_any(comment.substr(at), cited_folders)) continue;
+    std::size_t end = at;
+    while (end < comment.size() && (is_word(comment[end]) || std::string_view("/.-").find(comment[end]) != std::string_view::npos))
+      ++end;
+    const bool is_pattern = end < comment.size() && std::string_view("*<{").find(comment[end]) != std::string_view::npos;
+    while (end > at && (comment[end - 1] == '.' || comment[end - 1] == '/')) --end;
+    if (!is_pattern) cited.emplace_back(comment.substr(at, end - at));
+  }
+  return cited;
+}
+
+}  // namespace
+
+Problems citation_problems(std::string_view path, std::string_view text, const FileExists& exists) {
+  Problems problems;
+  int number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::size_t begins = line.find("// ");
+    if (begins == std::string_view::npos || line.find('"') < begins) continue;  // within a string, perhaps
+    const std::string_view comment = line.substr(begins + 3);
+    for (const std::string& file : cited_files(comment))
+      if (!exists(file)) problems.push_back({place(path, number), file + " is cited, and is not in the repository"});
+    for (const std::string_view page : pages_elsewhere)
+      if (has_word(comment, page))
+        problems.push_back({place(path, number), std::string(page) + " is not a page of the repository; cite one, or a source"});
+  }
   return problems;
 }
 

@@ -16,7 +16,7 @@
 namespace pdsim::tools {
 
 struct CarriedFile {
-  std::string_view path;  // below the folder: scenarios/unused_params.yaml
+  std::string_view path;  // below the folder that they are carried into
   std::string_view content;
   bool executable = false;
 };

@@ -1,6 +1,6 @@
 // NCCL's own estimate of what an all-reduce takes, by algorithm and protocol, and hence which one it runs.
 //
-//   time      latency + bytes / bandwidth, with the latencies of NUMBERS' table: a base, then one hop per step, the steps
+//   time      latency + bytes / bandwidth, with the latencies of its table: a base, then one hop per step, the steps
 //             that cross nodes at the network's latency
 //   width     of what one rank's links carry; the default is eight GPUs on NVLink and a 50 GB/s network per GPU
 //   source    NCCL, src/graph/tuning.cc

@@ -1,4 +1,4 @@
-// Communication hooks: what brings a bucket's gradients together instead of DDP's own all_reduce (SEMANTICS 1.11).
+// Communication hooks: what brings a bucket's gradients together instead of DDP's own all_reduce (docs/ddp.md).
 //
 //   input   a full bucket as this rank made it: DDP divides nothing where a hook is registered
 //   start   starts the first operation and does not block; the future does the rest, in the order of the buckets, and leaves in

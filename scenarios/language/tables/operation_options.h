@@ -1,5 +1,5 @@
 // The options of the operations, as a loaded program has them: typed and complete. A member initialiser is the default of
-// its key; the keys are in operation_keys.h.
+// its key; the keys are in scenarios/program/operations.
 #pragma once
 
 #include "core/base/int_set.h"

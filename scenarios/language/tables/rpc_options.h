@@ -1,5 +1,5 @@
 // The options of the operations of RPC, as a loaded program has them. A member initialiser is the default of its key; the keys are in
-// rpc_keys.h.
+// scenarios/program/operations.
 #pragma once
 
 #include "core/base/quantity.h"

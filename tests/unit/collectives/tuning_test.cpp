@@ -102,7 +102,7 @@ TEST(Tuning, OfOpenMpiHasItsThresholds) {
         << name_of(c.kind) << " " << c.ranks << " " << c.bytes;
 }
 
-// NUMBERS: NVLink, eight GPUs a node.
+// NVLink, eight GPUs a node.
 TEST(NcclModel, HasTheLatenciesOfItsTable) {
   using nccl_model::Protocol;
   using nccl_model::Shape;

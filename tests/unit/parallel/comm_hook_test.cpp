@@ -1,4 +1,4 @@
-// Communication hooks: what they make of gradients, and which calls they make (SEMANTICS 1.11).
+// Communication hooks: what they make of gradients, and which calls they make.
 #include "core/collectives/half.h"
 #include "core/parallel/hooks/matrix.h"
 #include "tests/unit/parallel/ddp_world.h"

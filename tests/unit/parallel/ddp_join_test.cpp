@@ -1,4 +1,4 @@
-// join(): ranks with different numbers of inputs (SEMANTICS 1.10).
+// join(): ranks with different numbers of inputs.
 #include "tests/unit/parallel/ddp_world.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The collectives of DDP in their order, as the flight records have them (SEMANTICS 1.1, 1.4, 1.9).
+// The collectives of DDP in their order, as the flight records have them.
 #include "tests/unit/parallel/ddp_world.h"
 
 #include <fmt/format.h>

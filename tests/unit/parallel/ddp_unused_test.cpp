@@ -1,4 +1,4 @@
-// The outcomes of parameters that a rank does not use (SEMANTICS 1.3, 1.6, 1.14).
+// The outcomes of parameters that a rank does not use.
 #include "tests/unit/parallel/ddp_world.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What each library makes of calls that do not fit together, as BACKENDS' and SEMANTICS' measurements say: rank by rank, for two
+// What each library makes of calls that do not fit together, as was measured with the real ones: rank by rank, for two
 // ranks of which rank 1 does something else. `hangs` is a rank that nothing will ever wake.
 #include "tests/unit/sim/group_world.h"
 

@@ -132,7 +132,7 @@ TEST(FileStore, AHandleDestroyedWithoutCloseCountsAsKilled) {
   EXPECT_TRUE(file.bytes);
 }
 
-// SEMANTICS 3.3: what a run that died leaves for the next one.
+// What a run that died leaves for the next one.
 TEST(ReusedFileStore, StaleKeysLookLikeNewOnes) {
   MemoryFile file;
   ASSERT_TRUE(open(file, 2, classic)->set("0/rank_1", "dead:1234"));
