@@ -11,8 +11,6 @@ constexpr std::size_t least_to_sweep = 64;
 }  // namespace
 
 void Events::begin_queue(const EventKey& key) {
-  tails_[oldest_tail_] = {key.at, key.slot};
-  oldest_tail_ = (oldest_tail_ + 1) % tails_.size();
   const Node node{order_of(key.at, key.number), key.slot};
   heap_.push_back(node);
   sift_up(heap_.size() - 1, node);
@@ -60,8 +58,7 @@ void Events::pop() {
     first.order = order_of(time_of(first.order), slots_[next].number);
     return;
   }
-  for (Tail& tail : tails_)
-    if (tail.slot == first.slot) tail.slot = none;
+  if (Tail& tail = tail_of(time_of(first.order)); tail.slot == first.slot) tail.slot = none;
   const Node last = heap_.back();
   heap_.pop_back();
   if (!heap_.empty()) sift_down(0, last);

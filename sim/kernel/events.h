@@ -34,13 +34,13 @@ class Events {
     slot.action = Action(std::forward<Function>(action));
     slot.number = number;
     slot.next = none;
-    for (Tail& tail : tails_)
-      if (tail.at == at && tail.slot != none) {
-        slots_[tail.slot].next = key.slot;
-        tail.slot = key.slot;
-        return key;
-      }
-    begin_queue(key);
+    Tail& tail = tail_of(at);
+    if (tail.at == at && tail.slot != none) {
+      slots_[tail.slot].next = key.slot;
+    } else {
+      begin_queue(key);
+    }
+    tail = {at, key.slot};
     return key;
   }
   // False when it is over already, or was never here.
@@ -90,6 +90,9 @@ class Events {
     free_.pop_back();
     return slot;
   }
+  Tail& tail_of(Time at) {
+    return tails_[static_cast<std::uint64_t>(at.ps) * 0x9e3779b97f4a7c15ULL >> (64U - tail_bits)];
+  }
   void begin_queue(const EventKey& key);
   void sift_up(std::size_t place, const Node& node);
   void sift_down(std::size_t place, const Node& node);
@@ -100,8 +103,8 @@ class Events {
   std::vector<Node> heap_;  // the first of each queue; the first of all is never a removed one
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
-  std::array<Tail, 4> tails_{};
-  std::size_t oldest_tail_ = 0;
+  static constexpr unsigned tail_bits = 8;
+  std::array<Tail, 1U << tail_bits> tails_{};  // each in the place of its time, which it takes from the one before
   std::size_t removed_ = 0;  // still in a queue
   std::size_t size_ = 0;     // removed ones included
 };
