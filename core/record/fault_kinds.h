@@ -1,6 +1,7 @@
 // Faults of messages and ranks: THE table of kinds. Its names are those of scenario files and of the notes in flight records.
 //
-// Adding one: its value and its row here, and what it does in sim/network/faults.cpp or, of a message on its way, exchange.cpp.
+// Adding one: its value and its row here. One that does to messages what no other does also brings a field of MessageFate, and what that
+// means to sim/network/exchange.cpp.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -16,27 +17,44 @@ enum class FaultKind : std::uint8_t { crash, hang, slow, delay, drop, duplicate,
 
 enum class Strikes : std::uint8_t { messages, ranks, groups };  // what `match` selects; groups: nothing
 
+// What becomes of a message that is struck; a delay is the scenario's.
+struct MessageFate {
+  bool lost = false;       // never arrives
+  bool repeated = false;   // a second copy takes the ports of both ends for nothing
+  bool overtaken = false;  // late by the time that a message of its size takes, and a bit; it holds up no other
+  bool flipped = false;    // its first byte arrives with all its bits flipped
+};
+
+// What becomes of a rank that is struck at a point of its program.
+enum class RankFate : std::uint8_t { goes_on, stops, dies };
+
 struct FaultRow {
   FaultKind kind;
   std::string_view name;
   std::string_view explanation;
   Strikes strikes;
+  MessageFate message{};
+  RankFate rank = RankFate::goes_on;
+  bool in_real_worlds = false;  // a process can do it to itself
 };
 
 inline constexpr std::array fault_table{
     FaultRow{FaultKind::delay, "delay", "the message arrives `by` later", Strikes::messages},
-    FaultRow{FaultKind::drop, "drop", "the message never arrives", Strikes::messages},
+    FaultRow{FaultKind::drop, "drop", "the message never arrives", Strikes::messages, {.lost = true}},
     FaultRow{FaultKind::duplicate, "duplicate",
-             "the message arrives twice; the second copy takes the receiver's port for nothing", Strikes::messages},
+             "the message arrives twice; the second copy takes the receiver's port for nothing", Strikes::messages,
+             {.repeated = true}},
     FaultRow{FaultKind::reorder, "reorder",
-             "the message is overtaken by the next one between the two ranks, if that has another tag", Strikes::messages},
+             "the message is overtaken by the next one between the two ranks, if that has another tag", Strikes::messages,
+             {.overtaken = true}},
     FaultRow{FaultKind::corrupt, "corrupt", "the first byte of the message arrives with all its bits flipped",
-             Strikes::messages},
-    FaultRow{FaultKind::crash, "crash", "the rank's process dies", Strikes::ranks},
-    FaultRow{FaultKind::hang, "hang", "the rank stops, alive and silent", Strikes::ranks},
-    FaultRow{FaultKind::slow, "slow", "the rank's local work takes `factor` times as long", Strikes::ranks},
+             Strikes::messages, {.flipped = true}},
+    FaultRow{FaultKind::crash, "crash", "the rank's process dies", Strikes::ranks, {}, RankFate::dies, true},
+    FaultRow{FaultKind::hang, "hang", "the rank stops, alive and silent", Strikes::ranks, {}, RankFate::stops, true},
+    FaultRow{FaultKind::slow, "slow", "the rank's local work takes `factor` times as long", Strikes::ranks, {},
+             RankFate::goes_on, true},
     FaultRow{FaultKind::skew, "skew", "the rank's clock is `offset` ahead and gains `drift`", Strikes::ranks},
-    FaultRow{FaultKind::partition, "partition", "messages between the groups never arrive", Strikes::groups},
+    FaultRow{FaultKind::partition, "partition", "messages between the groups never arrive", Strikes::groups, {.lost = true}},
 };
 static_assert(fault_table.size() == static_cast<std::size_t>(FaultKind::skew) + 1);
 

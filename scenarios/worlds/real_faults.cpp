@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace pdsim::scenarios {
@@ -11,11 +10,10 @@ namespace {
 
 using namespace literals;
 
-constexpr std::array at_points{FaultKind::crash, FaultKind::hang, FaultKind::slow};
-
-std::vector<std::string_view> names_at_points() {
+std::vector<std::string_view> names_in_real_worlds() {
   std::vector<std::string_view> names;
-  for (const FaultKind kind : at_points) names.push_back(name_of(kind));
+  for (const FaultRow& row : fault_table)
+    if (row.in_real_worlds) names.push_back(row.name);
   return names;
 }
 
@@ -25,10 +23,10 @@ Time times(Time t, double factor) { return {static_cast<std::int64_t>(static_cas
 
 Status real_faults_supported(const Scenario& scenario, std::string_view world) {
   for (const Fault& fault : scenario.faults)
-    if (std::find(at_points.begin(), at_points.end(), fault.spec.kind) == at_points.end())
+    if (!row_of(fault.spec.kind).in_real_worlds)
       return Error{Code::unsupported,
                    fmt::format("the fault `{}` of line {} needs the simulated world; on {} there are {}",
-                               name_of(fault.spec.kind), fault.mark.line, world, fmt::join(names_at_points(), ", ")),
+                               name_of(fault.spec.kind), fault.mark.line, world, fmt::join(names_in_real_worlds(), ", ")),
                    {{"fault", std::string(name_of(fault.spec.kind))}}};
   return {};
 }

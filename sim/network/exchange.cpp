@@ -45,7 +45,6 @@ void Exchange::begin_launch() {
   std::fill(closed_.begin(), closed_.end(), false);
   any_closed_ = false;
   std::fill(last_arrival_.begin(), last_arrival_.end(), Time{});
-  ++launch_;
 }
 
 Batch Exchange::open(CollectiveKind op, Transport::Done done) {
@@ -203,18 +202,18 @@ void Exchange::record(Rank from, Rank to, std::int64_t bytes, Time sent, std::op
 
 std::optional<Transit> Exchange::under_faults(const Match& match, Time now, MessageVerdict& verdict) {
   const auto& [channel, from, to, tag] = match.key;
-  if (faults_.any()) verdict = faults_.on_message(from, to, name_of(match.op), now);
+  if (faults_.any()) verdict = faults_.on_message(from, to, match.op, now);
   Time extra = verdict.delay;
   if (disturb) extra += Time{disturb()};
   auto transit = network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
   // A message that is overtaken is late by the time a message of its size takes, and a bit; it holds up no other.
-  if (verdict.fault == FaultKind::reorder && transit) {
+  if (verdict.fate.overtaken && transit) {
     const Link& link = network_.link(from, to);
     transit->arrived += link.latency + transfer_time(Bytes{match.bytes}, link.bandwidth) + Time{1};
   }
-  if (verdict.fault == FaultKind::duplicate && transit)
+  if (verdict.fate.repeated && transit)
     (void)network_.transmit(from, to, match.bytes, now, extra, scheduler_.chooser());
-  if (verdict.fault == FaultKind::drop) transit.reset();
+  if (verdict.fate.lost) transit.reset();
   return transit;
 }
 
@@ -223,19 +222,19 @@ std::optional<Transit> Exchange::travel(const Match& match, MessageVerdict& verd
   const Rank to = match.key.receiver;
   if (!faults_.any() && !disturb) return depart(from, to, match.bytes);
   const Time now = scheduler_.now();
-  ++next_message_;
   const auto transit = under_faults(match, now, verdict);
-  if (transit) note_last_arrival(from, transit->arrived);
   if (on_fault && (verdict.fault || verdict.delay.ps > 0)) on_fault(from, to, verdict);
-  trace_.add({now, RunEvent::Kind::sent, from, to, match.bytes, 0});
-  record(from, to, match.bytes, now, transit ? std::optional(transit->arrived) : std::nullopt);
-  return transit;
+  return departed(from, to, match.bytes, now, transit);
 }
 
 std::optional<Transit> Exchange::depart(Rank from, Rank to, std::int64_t bytes) {
   const Time now = scheduler_.now();
+  return departed(from, to, bytes, now, network_.transmit(from, to, bytes, now, Time{}, scheduler_.chooser()));
+}
+
+std::optional<Transit> Exchange::departed(Rank from, Rank to, std::int64_t bytes, Time now,
+                                          std::optional<Transit> transit) {
   ++next_message_;
-  const auto transit = network_.transmit(from, to, bytes, now, Time{}, scheduler_.chooser());
   if (transit) note_last_arrival(from, transit->arrived);
   trace_.add({now, RunEvent::Kind::sent, from, to, bytes, 0});
   if (record_limit_ > 0) {
@@ -267,7 +266,7 @@ void Exchange::meet(Id id) {
   MessageVerdict verdict;
   const auto transit = travel(match, verdict);
   if (!transit) return forget(id);  // nobody retries: both sides wait forever
-  match.corrupt = verdict.fault == FaultKind::corrupt;
+  match.corrupt = verdict.fate.flipped;
   scheduler_.at(transit->arrived, [this, id] { arrive(id); });
 }
 
@@ -280,7 +279,7 @@ void Exchange::start_eager(Id id) {
   }
   MessageVerdict verdict;
   const auto transit = travel(match, verdict);
-  if (verdict.fault == FaultKind::corrupt && match.source != nullptr && match.bytes > 0)
+  if (verdict.fate.flipped && match.source != nullptr && match.bytes > 0)
     match.copy[0] = ~match.copy[0];
   const Time left = transit ? transit->sent : scheduler_.now();
   scheduler_.at(left, [this, batch = match.sent] { one_done(batch); });
@@ -385,9 +384,7 @@ void Exchange::rank_ended(Rank rank) {
   if (library_.on_peer_end != OnPeerEnd::peers_fail) return;
   // What had left the rank still arrives; then its connections close.
   const Time closes = std::max(scheduler_.now() + spec_.intra.latency, last_arrival_[static_cast<std::size_t>(rank)]);
-  scheduler_.at(closes, [this, rank, launch = launch_] {
-    if (launch == launch_) close_connections(rank);
-  });
+  scheduler_.at(closes, [this, rank] { close_connections(rank); });
 }
 
 void Exchange::close_connections(Rank rank) {

@@ -146,6 +146,7 @@ class Exchange {
   void start_eager(Id id);
   void land(Id id);
   std::optional<Transit> travel(const Match& match, MessageVerdict& verdict);
+  std::optional<Transit> departed(Rank from, Rank to, std::int64_t bytes, Time now, std::optional<Transit> transit);
   std::optional<Transit> under_faults(const Match& match, Time now, MessageVerdict& verdict);
   template <class Predicate>
   void forget_waiting(Predicate unwanted);
@@ -168,7 +169,6 @@ class Exchange {
   std::vector<bool> closed_;  // peers see that it ended
   bool any_closed_ = false;
   std::vector<Time> last_arrival_;  // of what each rank has sent
-  int launch_ = 0;
   std::vector<MessageRecord> messages_;
   std::size_t record_limit_;
   std::int64_t messages_dropped_ = 0;

@@ -17,7 +17,12 @@ bool separated(const std::vector<std::vector<int>>& groups, Rank a, Rank b) {
   return ga >= 0 && gb >= 0 && ga != gb;
 }
 
-bool ends_or_stops(FaultKind kind) { return kind == FaultKind::crash || kind == FaultKind::hang; }
+EnumSet<CollectiveKind> kinds_named(const std::string& op) {
+  EnumSet<CollectiveKind> kinds;
+  for (const CollectiveRow& kind : collective_table)
+    if (op.empty() || op == kind.name) kinds.add(kind.kind);
+  return kinds;
+}
 
 Time scaled(Time t, double factor) {
   return {static_cast<std::int64_t>(std::llround(static_cast<double>(t.ps) * factor))};
@@ -27,7 +32,8 @@ Time scaled(Time t, double factor) {
 
 Faults::Faults(const WorldSpec& spec) : world_(spec) {
   for (const FaultSpec& f : spec.faults)
-    rules_.push_back({f, 0, false, std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
+    rules_.push_back({f, &row_of(f.kind), kinds_named(f.match.op), 0,
+                      std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
 }
 
 void Faults::begin_launch(std::int64_t launch, Time now) {
@@ -38,31 +44,33 @@ void Faults::begin_launch(std::int64_t launch, Time now) {
 
 bool Faults::holds(const Rule& rule, Rank rank, Time now) const {
   const FaultSpec& f = rule.spec;
-  if (rule.done || (f.at.launch && *f.at.launch != launch_)) return false;
+  if (f.at.launch && *f.at.launch != launch_) return false;
   Time from = f.at.time.value_or(launched_at_);
   if (f.at.step || !f.at.before.empty()) from = rule.since[static_cast<std::size_t>(rank)];
   if (now < from) return false;
   return !f.duration || from == Time::max() || now - from < *f.duration;
 }
 
-MessageVerdict Faults::on_message(Rank from, Rank to, std::string_view op, Time now) {
+MessageVerdict Faults::on_message(Rank from, Rank to, CollectiveKind op, Time now) {
   MessageVerdict verdict;
   for (Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    const Strikes strikes = row_of(f.kind).strikes;
-    if (strikes == Strikes::ranks || !holds(rule, from, now)) continue;
-    if (strikes == Strikes::groups) {
-      if (separated(f.groups, from, to)) verdict.fault = FaultKind::drop;
+    if (rule.row->strikes == Strikes::ranks || !holds(rule, from, now)) continue;
+    if (rule.row->strikes == Strikes::groups) {
+      if (!separated(f.groups, from, to)) continue;
+      verdict.fault = FaultKind::drop;
+      verdict.fate = rule.row->message;
       continue;
     }
     const bool matches = f.match.from.contains(from) && f.match.to.contains(to) &&
-                         (f.match.rank.contains(from) || f.match.rank.contains(to)) &&
-                         (f.match.op.empty() || f.match.op == op);
+                         (f.match.rank.contains(from) || f.match.rank.contains(to)) && rule.ops.has(op);
     if (!matches || !f.match.nth.contains(++rule.matched)) continue;
-    if (f.kind == FaultKind::delay)
+    if (f.kind == FaultKind::delay) {
       verdict.delay += f.by;
-    else if (!verdict.fault)
+    } else if (!verdict.fault) {
       verdict.fault = f.kind;
+      verdict.fate = rule.row->message;
+    }
   }
   return verdict;
 }
@@ -76,7 +84,7 @@ PointVerdict Faults::on_reach(Rank rank, int step, std::string_view operation, T
                        (f.at.step || !f.at.before.empty()) && (!f.at.launch || *f.at.launch == launch_);
     if (point && since == Time::max()) since = now;
     const bool at_start = !f.at.step && f.at.before.empty() && !f.at.time;
-    if (!ends_or_stops(f.kind) || !f.match.rank.contains(rank)) continue;
+    if (rule.row->rank == RankFate::goes_on || !f.match.rank.contains(rank)) continue;
     if (!f.match.op.empty() && f.match.op != operation) continue;
     if (!(point || (at_start && holds(rule, rank, now)))) continue;
     if (f.match.nth.contains(++rule.matched) && !verdict.fault) {
@@ -125,7 +133,7 @@ std::vector<Faults::Timed> Faults::timed() const {
   std::vector<Timed> list;
   for (const Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    if (!ends_or_stops(f.kind) || !f.at.time || (f.at.launch && *f.at.launch != launch_)) continue;
+    if (rule.row->rank == RankFate::goes_on || !f.at.time || (f.at.launch && *f.at.launch != launch_)) continue;
     for (Rank r = 0; r < world_.ranks(); ++r)
       if (f.match.rank.contains(r))
         list.push_back({r, *f.at.time, f.kind, f.duration.value_or(Time::max())});

@@ -7,6 +7,8 @@
 //             (of a message: the sender) has reached that step; `for` ends it that much later
 #pragma once
 
+#include "core/base/enum_set.h"
+#include "core/collectives/collective_kind.h"
 #include "sim/world_spec.h"
 
 #include <cstdint>
@@ -19,11 +21,12 @@ namespace pdsim::sim {
 
 struct MessageVerdict {
   std::optional<FaultKind> fault;  // but a delay, which adds to any other
+  MessageFate fate{};
   Time delay{};
 };
 
 struct PointVerdict {
-  std::optional<FaultKind> fault;  // crash or hang
+  std::optional<FaultKind> fault;  // one after which the rank does not go on
   Time hang_for{};                 // max: forever
 };
 
@@ -33,7 +36,7 @@ class Faults {
   bool any() const { return !rules_.empty(); }
   void begin_launch(std::int64_t launch, Time now);
 
-  MessageVerdict on_message(Rank from, Rank to, std::string_view op, Time now);
+  MessageVerdict on_message(Rank from, Rank to, CollectiveKind op, Time now);
   PointVerdict on_reach(Rank rank, int step, std::string_view operation, Time now);
   // How long work of this length takes the rank now.
   Time stretched(Time usual, Rank rank, Time now) const;
@@ -46,7 +49,7 @@ class Faults {
   struct Timed {
     Rank rank;
     Time at;
-    FaultKind fault;  // crash or hang
+    FaultKind fault;
     Time hang_for;
   };
   std::vector<Timed> timed() const;
@@ -54,8 +57,9 @@ class Faults {
  private:
   struct Rule {
     FaultSpec spec;
+    const FaultRow* row = nullptr;
+    EnumSet<CollectiveKind> ops{};  // whose messages it strikes
     std::int64_t matched = 0;
-    bool done = false;
     std::vector<Time> since;  // per rank: when the rank reached the rule's step; max: not yet
   };
   bool holds(const Rule& rule, Rank rank, Time now) const;

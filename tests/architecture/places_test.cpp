@@ -32,7 +32,7 @@ constexpr std::array places{
     Places{"a flag", "\"--expect\"", 1, "tools/"},
     Places{"an operation", "scatter_object_list", 1, "scenarios/program/operations/"},
     Places{"a DDP option", "orthogonalization_epsilon", 2},              // the member with its row, and its effect
-    Places{"a fault", "FaultKind::reorder", 2},                          // its row and its effect
+    Places{"a fault", "FaultKind::reorder", 1},                          // its row, which says what becomes of what it strikes
     Places{"a backend", "\"mpi\"", 2, "", "backends/mpi/"},     // what its library does, beside its folder and its row
 };
 
