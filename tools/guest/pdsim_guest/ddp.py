@@ -21,6 +21,7 @@ class Watched:
         self.buckets = [list(b) for b in reversed(layout)]
         self.arrived: List[int] = []
         self.armed = False  # a forward has begun whose gradients are to be reduced
+        self.reduced = False  # a whole backward has been
         self.rebuilt = False
         self.next_bucket = 0
         self.site: Optional[Dict[str, Any]] = None  # of the newest backward
@@ -94,6 +95,11 @@ def bucket_of(group: Any, count: int) -> Optional[Watched]:
     return None
 
 
+def reduces_at_the_end() -> bool:
+    """Whether a wrapper with static_graph is in its first backward: it starts all buckets at its end, and waits for them there."""
+    return any(w.armed and not w.reduced and getattr(w.wrapper, "static_graph", False) for w in _watched)
+
+
 def shadowed_bucket(group: Any, count: int) -> Optional[int]:
     """Of join: a rank without inputs makes the calls of the others' buckets. None: none has so many elements."""
     for ddp in _watched:
@@ -159,6 +165,7 @@ def _backward_is_over() -> None:
     _forwards.clear()
     for ddp in _watched:
         if ddp.armed:
+            ddp.reduced = True
             ddp.site = sites.site()
 
 

@@ -11,7 +11,7 @@ from torch._C._distributed_c10d import Work
 from torch.autograd import Variable
 from torch.futures import Future
 
-from . import link
+from . import ddp, link, sites
 from .memory import Landing
 from .shared import Segment
 
@@ -135,9 +135,19 @@ class GuestWork(Work):  # type: ignore[misc]
                 self._future.set_result(self._result)
             elif self._error is not None:
                 self._future.set_exception(self._error)
+            elif sites.place.in_phase("backward") and ddp.reduces_at_the_end():
+                self._wait_before_the_reducer()
             else:
                 _wait_at_the_end_of_backward()
         return self._future
+
+
+    def _wait_before_the_reducer(self) -> None:
+        """It is past the hooks of the backward, so that no callback of ours comes before its wait. The future has the error."""
+        try:
+            self.wait()
+        except RuntimeError:
+            pass
 
 
 class Together(Work):  # type: ignore[misc]
