@@ -87,10 +87,12 @@ def _enter_in_threads() -> None:
 # Until then
 
 
-def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> Any:
     former = getattr(owner, name)
     _undo.append((owner, name, former))
-    setattr(owner, name, make(former))
+    made = make(former)
+    setattr(owner, name, made)
+    return made
 
 
 def _wants(args: Any, kwargs: Dict[str, Any]) -> bool:
@@ -102,7 +104,7 @@ def _wants(args: Any, kwargs: Dict[str, Any]) -> bool:
     return devices.is_gpu(given)
 
 
-def _asks(torch: Any, owner: Any, name: str, what: str, when: Optional[Callable[[Any, Any], bool]]) -> None:
+def _asks(torch: Any, owner: Any, name: str, what: str, when: Optional[Callable[[Any, Any], bool]]) -> Any:
     def make(former: Any) -> Any:
         @functools.wraps(former)
         def asked(*args: Any, **kwargs: Any) -> Any:
@@ -114,7 +116,15 @@ def _asks(torch: Any, owner: Any, name: str, what: str, when: Optional[Callable[
 
         return asked
 
-    _replace(owner, name, make)
+    return _replace(owner, name, make)
+
+
+def _tell_compiler(torch: Any, function: Any, name: str) -> None:
+    """torch.jit.script knows its own functions by what they are: to it, this one is a function of the script's."""
+    try:
+        torch.jit._builtins._register_builtin(function, f"aten::{name}")
+    except AttributeError:
+        pass
 
 
 def _wait_for_the_first_time(torch: Any) -> None:
@@ -125,7 +135,8 @@ def _wait_for_the_first_time(torch: Any) -> None:
         if former is not None and name not in runtime.harmless and not isinstance(former, type):
             _asks(torch, torch.cuda, name, f"torch.cuda.{name}", None)
     for name in _makers:
-        _asks(torch, torch, name, f"torch.{name}(device='cuda')", lambda args, kwargs: _is_named(kwargs))
+        asked = _asks(torch, torch, name, f"torch.{name}(device='cuda')", lambda args, kwargs: _is_named(kwargs))
+        _tell_compiler(torch, asked, name)
     for owner, what in ((torch.Tensor, "Tensor"), (torch.nn.Module, "Module")):
         _asks(torch, owner, "cuda", f"{what}.cuda", None)
         _asks(torch, owner, "to", f"{what}.to", lambda args, kwargs: _wants(args[1:], kwargs))
