@@ -132,6 +132,7 @@ Request read(const Json& object) {
   members.take("name", r.name).take("kind", r.name).take("text", r.text).take("store", r.store);
   members.take(r.kind == Kind::leave || r.kind == Kind::done ? "error" : "code", r.code)
       .take("expected", r.expected)
+      .take("backend", r.backend)
       .take("module", r.module)
       .take("purpose", r.purpose);
   members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys);

@@ -50,6 +50,7 @@ struct Request {
   };
   Kind kind = Kind::hello;
   std::string name, text, code, store, expected, dtype, reduce, module, purpose;
+  std::string backend;  // that the script names for a group
   std::vector<std::string> keys;
   std::vector<Rank> ranks;
   std::vector<std::int64_t> sends, receives;

@@ -15,12 +15,13 @@ std::pair<std::string, std::vector<Rank>> key_of(const ProcessGroup& group) {
 
 }  // namespace
 
-Status Devices::use(RankEnvironment& env, const Request& request, const ProcessGroup& group) {
-  if (library_ == nullptr || !library_->one_rank_per_device || !request.device) return {};
+Status Devices::use(RankEnvironment& env, const Request& request, const ProcessGroup& group, const LibrarySemantics* own) {
+  const LibrarySemantics* library = own != nullptr ? own : library_;
+  if (library == nullptr || !library->one_rank_per_device || !request.device) return {};
   if (*request.device < 0)
     return Error{Code::unsupported,
                  old_ ? "Tensors must be CUDA and dense" : "No backend type associated with device type cpu",
-                 {{"device", "cpu"}, {"backend", std::string(library_->name)}}};
+                 {{"device", "cpu"}, {"backend", std::string(library->name)}}};
   std::vector<Place>& places = places_[key_of(group)];
   const bool known = std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.rank == env.rank; });
   if (known) return {};

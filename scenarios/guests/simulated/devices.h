@@ -22,8 +22,9 @@ class Devices {
   // `library`: whose semantics the world has; null: that of none. `old`: with the words of PyTorch before 2.0.
   Devices(const LibrarySemantics* library, bool old) : library_(library), old_(old) {}
 
-  // Before the call of a request. unsupported: its tensors are not where the library takes them. Notes the GPU of a group's first call.
-  Status use(RankEnvironment& env, const Request& request, const ProcessGroup& group);
+  // Before the call of a request. unsupported: its tensors are not where the library takes them. Notes the GPU of a group's
+  // first call. `own`: the group's library, where that is not the world's.
+  Status use(RankEnvironment& env, const Request& request, const ProcessGroup& group, const LibrarySemantics* own = nullptr);
   // At the end of a call. invalid_argument: another rank of the group is on the same GPU.
   Status shared(Rank rank, const ProcessGroup& group) const;
 

@@ -144,6 +144,12 @@ Session::Reply Session::store(Request& request) {
   return status.ok() ? reply : error_reply(status.error());
 }
 
+// With --backend the script's own name for the world's library stands for the one that was given.
+const LibrarySemantics* Session::own_library_of(const std::string& backend) const {
+  if (backend == worlds_backend_ || backend == env_.backend.name()) return nullptr;
+  return library_named(backend);
+}
+
 Session::Reply Session::join(Request& request) {
   if (request.size < 1 || request.size > most_expected || request.rank < 0 || request.rank >= request.size)
     return error_reply({Code::invalid_argument,
@@ -166,6 +172,8 @@ Session::Reply Session::join(Request& request) {
   options.timeout = timeout;
   if (!is_world) options.global_ranks = request.ranks;
   if (is_world) timeout_ = timeout;
+  if (is_world) worlds_backend_ = request.backend;
+  const LibrarySemantics* own = own_library_of(request.backend);
   if (is_world && options.rank != env_.rank)
     env_.recorder.note(notes::IdentityClaimed{options.rank, options.size, 0, options.rank, false});
   if (is_world && options.size != env_.world_size)
@@ -176,6 +184,7 @@ Session::Reply Session::join(Request& request) {
   const std::int64_t number = next_++;
   groups_[number] = std::make_unique<ProcessGroup>(request.name, std::move(ranks), options.rank, timeout,
                                                    std::move(*member), env_.recorder);
+  if (own != nullptr) own_libraries_[number] = own;
   Reply reply;
   reply.answer.number = number;
   return reply;
@@ -189,7 +198,9 @@ ProcessGroup* Session::group_of(const Request& request) {
 Session::Reply Session::start(Request& request) {
   ProcessGroup* group = group_of(request);
   if (group == nullptr) return error_reply({Code::group_destroyed, "the process group was destroyed", {}});
-  if (Status use = devices_.use(env_, request, *group); !use.ok()) return failed(request.name, use.error());
+  const auto own = own_libraries_.find(request.group);
+  const LibrarySemantics* library = own == own_libraries_.end() ? nullptr : own->second;
+  if (Status use = devices_.use(env_, request, *group, library); !use.ok()) return failed(request.name, use.error());
   const auto memory = memories_.find(request.memory);
   if (request.memory != 0 && memory == memories_.end())
     return error_reply({Code::invalid_argument, "the data of the call are in memory that is not mapped", {}});

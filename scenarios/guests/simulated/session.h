@@ -69,6 +69,8 @@ class Session {
   Reply error_reply(Error error);
   // The same on record, as a call of the program that failed.
   Reply failed(const std::string& call, Error error);
+  // Whose semantics a group has that is of another library than the script's world; null: the world's.
+  const LibrarySemantics* own_library_of(const std::string& backend) const;
   Result<Store*> opened(const Request& request, Time timeout);
   ProgramResult result_of(const Ended& how);
   [[noreturn]] void stay_silent(const Silence& silence);
@@ -84,6 +86,8 @@ class Session {
   std::map<std::int64_t, std::shared_ptr<SharedMemory>> memories_;  // by the guest's descriptor
   std::map<std::int64_t, Pending> works_;  // their memory outlives the groups
   std::map<std::int64_t, std::unique_ptr<ProcessGroup>> groups_;
+  std::map<std::int64_t, const LibrarySemantics*> own_libraries_;  // of groups that have another than the world
+  std::string worlds_backend_;  // as the script names it
   ScriptCalls script_;
   std::int64_t next_ = 1;
   int inits_ = 0;
