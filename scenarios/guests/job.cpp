@@ -22,6 +22,10 @@ using namespace literals;
 
 constexpr int grace_ms = 2000;
 
+std::vector<StackFrame> frames_of(const Site& site) {
+  return site.origin ? site.origin->frames : std::vector<StackFrame>();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Job>> Job::start(const JobOptions& options) {
@@ -255,9 +259,13 @@ GuestEvent Job::next(Rank rank) {
       RankSlot& s = slot_of(rank);
       if (s.connection && s.connection->has_request()) {
         Request request = s.connection->take();
-        if (request.kind != Request::Kind::goodbye) return request;
-        s.goodbye = static_cast<int>(request.number);
-        continue;
+        if (request.kind == Request::Kind::goodbye) {
+          s.goodbye = static_cast<int>(request.number);
+          continue;
+        }
+        s.only_slept = request.kind == Request::Kind::sleep ? s.only_slept + (clock_.now() - since) : Time{};
+        if (s.only_slept >= options_.patience) return Silence{frames_of(request.site)};
+        return request;
       }
       if (const auto end = end_of(rank)) return ProcessEnd{*end};
       const Time start_up = s.connection ? Time{} : 60_s;  // importing PyTorch alone takes seconds

@@ -81,6 +81,7 @@ class Job {
   struct RankSlot {
     std::unique_ptr<Connection> connection;
     pid_t pid = 0;
+    Time only_slept{};  // real time that its process has taken since a request that was not to sleep
     std::optional<int> goodbye;  // the exit status that a process says which the script has started
   };
 

@@ -75,6 +75,12 @@ namespace {
 
 std::string shown_line(std::string_view source, int number) { return printable(line_of(source, number)); }
 
+// A place in the indentation, which is all that some know of a line, is where the line begins.
+void skip_indentation(Span& span, std::string_view source) {
+  const std::size_t first = line_of(source, span.line).find_first_not_of(" \t");
+  if (first != std::string_view::npos) span.column = std::max(span.column, static_cast<int>(first) + 1);
+}
+
 // The caret line of a span, within the text or at its end. The label goes beside the caret, or to a line of its own when there is no room.
 std::string caret(const Span& span, std::string_view gutter, std::size_t line_width) {
   const std::size_t before = std::min(static_cast<std::size_t>(std::max(span.column - 1, 0)), line_width);
@@ -93,6 +99,7 @@ std::string caret(const Span& span, std::string_view gutter, std::size_t line_wi
 
 std::string excerpt(std::string_view file, std::string_view source, std::vector<Span> spans) {
   if (spans.empty()) return {};
+  for (Span& span : spans) skip_indentation(span, source);
   const auto primary = std::find_if(spans.begin(), spans.end(), [](const Span& s) { return s.primary; });
   const Span& first = primary != spans.end() ? *primary : spans.front();
   std::string out = fmt::format("  --> {}:{}:{}\n", file, first.line, first.column);

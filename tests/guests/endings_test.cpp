@@ -198,6 +198,20 @@ TEST_F(GuestEndings, AnEndlessLoopIsFoundWithItsLine) {
   EXPECT_TRUE(shows(run, "deadlock[rank-hung]")) << run.output;
 }
 
+TEST_F(GuestEndings, ALoopThatOnlySleepsIsFoundWithItsLine) {
+  const Ended run = run_script(beginning + R"(if rank == 0:
+    dist.barrier()
+    open("flag", "w").close()
+while not os.path.exists("flag"):
+    time.sleep(0.5)
+dist.barrier()
+)",
+                               {"-n", "2", "--patience", "2s"});
+  EXPECT_EQ(run.status, 1) << run.problems;
+  EXPECT_TRUE(shows(run, "deadlock[rank-hung]")) << run.output;
+  EXPECT_TRUE(shows(run, "11 |     time.sleep(0.5)\n   |     ^ ")) << run.output;
+}
+
 TEST_F(GuestEndings, AnotherWorldSizeIsNamed) {
   const Ended run = run_script(R"(import os
 import torch.distributed as dist

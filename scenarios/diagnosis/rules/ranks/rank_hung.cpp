@@ -45,7 +45,7 @@ std::optional<Diagnosis> rank_hung(const Report& report) {
   const std::string culprits = ranks_text(d.ranks);
   d.headline = fmt::format("{} stopped{}", culprits, where);
   d.headline +=
-      waiting.empty() ? ", and the job does not end" : fmt::format(", and {} for it", who(waiting, "waits", "wait"));
+      waiting.empty() ? ", and the job does not end" : fmt::format(", and {} for {}", who(waiting, "waits", "wait"), d.ranks.size() == 1 ? "it" : "them");
   d.cause = fmt::format("{} stopped{} at {} and did nothing since", culprits, where, to_string(first->at));
   d.why = fmt::format(
       "{}. A process that hangs closes no connection, so the others cannot tell it from a slow one: they wait until "
