@@ -212,6 +212,39 @@ dist.barrier()
   EXPECT_TRUE(shows(run, "11 |     time.sleep(0.5)\n   |     ^ ")) << run.output;
 }
 
+TEST_F(GuestEndings, AnExceptionOfASignalsFunctionLeavesTheAnswerToItsCall) {
+  const Ended run = run_script(beginning + R"(import signal
+
+
+def late(number, frame):
+    raise TimeoutError("step")
+
+
+plain = os.readv
+
+
+def read_late(*args):
+    os.readv = plain
+    os.kill(os.getpid(), signal.SIGUSR1)
+    return plain(*args)
+
+
+signal.signal(signal.SIGUSR1, late)
+if rank == 0:
+    os.readv = read_late
+try:
+    dist.all_reduce(torch.ones(1))
+except TimeoutError as error:
+    print("raised", error)
+sums = torch.ones(2)
+dist.all_reduce(sums)
+print("then", sums.tolist())
+)");
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_TRUE(shows(run, "[rank 0] raised step\n")) << run.output << run.problems;
+  EXPECT_TRUE(shows(run, "[rank 0] then [2.0, 2.0]\n")) << run.output << run.problems;
+}
+
 TEST_F(GuestEndings, AnotherWorldSizeIsNamed) {
   const Ended run = run_script(R"(import os
 import torch.distributed as dist

@@ -7,7 +7,7 @@ Nothing is imported here that the script does not import itself: the hooks wait 
 import os
 import sys
 
-from . import endings, importing, link, other_libraries
+from . import endings, importing, interruptions, link, other_libraries
 
 __all__ = ["install"]
 
@@ -83,6 +83,7 @@ def install() -> None:
         importing.after_import("torch.distributed.rendezvous", _stores)
         importing.after_import("torch.distributed", _stores)
         other_libraries.install()
+        interruptions.install()
     for part in ("c10d_rendezvous_backend", "static_tcp_rendezvous", "dynamic_rendezvous"):
         importing.after_import("torch.distributed.elastic.rendezvous." + part, _launchers)
     importing.after_import("torch.distributed.elastic.utils.distributed", _launchers)

@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any, Dict, Optional, Sequence, Tuple
 
-from . import changes, shared
+from . import changes, interruptions, shared
 
 _exit_now = os._exit
 _head = struct.Struct("<IQ")
@@ -69,12 +69,14 @@ class Link:
         if not self._lock.acquire(blocking=False):
             self._say_threads()
             self._lock.acquire()
+        held = interruptions.hold()
         try:
             self._send({**request, "cpu": time.process_time() - self._answered}, data)
             reply, rest = self._receive(into)
             self._answered = time.process_time()
         finally:
             self._lock.release()
+            interruptions.release(held)
         if "end" in reply:
             _end_as(reply["end"])
         if "error" in reply:
