@@ -122,18 +122,30 @@ std::string not_used(const Alike& alike) {
   return fmt::format("{} not use {}", who(alike.ranks, "does", "do"), list_text(alike.parameters));
 }
 
-void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::string& when, bool detects) {
+// A script has no section for its wrapper, but a line that makes it.
+void add_places_of_script(Diagnosis& d, const Report& report, const Skip& skip, const Note* options, const std::string& because) {
+  const Site& backward = skip.note->site;
+  add_span(d, report, backward.line, backward.column,
+           fmt::format("{} returned from this with {} of {} gradients of bucket {}", ranks_text(skip.ranks),
+                       unfilled_of(*skip.note).ready, unfilled_of(*skip.note).total, skip.bucket),
+           true);
+  if (options != nullptr) add_span(d, report, options->site.line, options->site.column, because, false);
+}
+
+void add_spans(Diagnosis& d, const Report& report, const Skip& skip, const std::string& when, const Note* options) {
+  const bool detects = options != nullptr && options->as<notes::DdpOptions>().find_unused_parameters;
   for (const Alike& alike : skip.alike)
     if (alike.path != nullptr)
       add_span(d, report, path_of(*alike.path).line, path_of(*alike.path).column, when + not_used(alike),
                d.spans.empty());
   const std::string because =
       detects ? "DDP looks for parameters that the output does not reach" : "so DDP does not look for them";
+  const std::string wrapper = detects ? because : "without find_unused_parameters DDP does not look for them";
+  if (skip.note->site.origin) return add_places_of_script(d, report, skip, options, wrapper);
   const bool primary = d.spans.empty();
   if (is_given(report, Section::find_unused_parameters))
     return add_span(d, report, Section::find_unused_parameters, because, primary);
-  add_span(d, report, Section::ddp, detects ? because : "without find_unused_parameters DDP does not look for them",
-           primary);
+  add_span(d, report, Section::ddp, wrapper, primary);
 }
 
 void write_fix(Diagnosis& d, bool everybody, bool detects) {
@@ -220,7 +232,7 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   d.why = why_of(*skip, face);
   const Note* options = options_of(report, skip->ranks.front());
   const bool detects = options != nullptr && options->as<notes::DdpOptions>().find_unused_parameters;
-  add_spans(d, report, *skip, when.empty() ? "" : when.substr(1) + " ", detects);
+  add_spans(d, report, *skip, when.empty() ? "" : when.substr(1) + " ", options);
   write_fix(d, face.everybody, detects);
   const bool paths =
       std::all_of(skip->alike.begin(), skip->alike.end(), [](const Alike& a) { return a.path != nullptr; });
