@@ -401,6 +401,18 @@ TEST(GuestInput, FlagsOfScriptsAreRefusedForAScenarioFile) {
             "nothing was run\n");
 }
 
+TEST(GuestInput, AWorldThatIsWrongIsRefusedWithItsPlace) {
+  const Folder folder;
+  folder.write("train.py", "");
+  folder.write("world.yaml", "nodes: 2\nranks_per_node: 1\nlnk: {}\n");
+  const Ended run =
+      run_pdsim({"run", "-n", "2", "--world", "world.yaml", "--fault", "hang: {}", "--", "python3", "train.py"}, folder.path());
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.problems,
+            "pdsim: --world world.yaml:3:1: unknown key `lnk` in world; did you mean `link`?; nothing was run\n");
+  EXPECT_EQ(run_pdsim({"run", "-n", "2", "--cuda-on-cpu", "--no-cuda-on-cpu", "--", "python3", "train.py"}, folder.path()).status, 2);
+}
+
 TEST(GuestInput, AFileToSaveIntoThatCannotBeOneIsWrongInput) {
   for (const std::string file : {"my-calls.yaml", "calls.json", "no/such/folder/calls.yaml"}) {
     const Ended run = run_pdsim({"run", "-n", "2", "--save", file, "--", "true"}, "/");

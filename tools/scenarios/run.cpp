@@ -161,10 +161,12 @@ Action declare_run(CLI::App& app) {
   app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
       ->expected(1);
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
-  app.add_flag_callback("--cuda-on-cpu", [flags] { flags->cuda_on_cpu = true; },
+  CLI::Option* const pretended =
+      app.add_flag_callback("--cuda-on-cpu", [flags] { flags->cuda_on_cpu = true; },
                         "GPUs are pretended on the CPU from the start; otherwise when the script asks for one and the "
                         "machine has none");
-  app.add_flag_callback("--no-cuda-on-cpu", [flags] { flags->cuda_on_cpu = false; }, "GPUs are never pretended");
+  app.add_flag_callback("--no-cuda-on-cpu", [flags] { flags->cuda_on_cpu = false; }, "GPUs are never pretended")
+      ->excludes(pretended);
   app.add_option("--strategy", flags->strategy, "who runs next: fifo, random or replay:0.1.1")
       ->check(schedule_problem)
       ->capture_default_str();

@@ -27,6 +27,9 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
+constexpr int lines_before_world = 4;  // of the document
+constexpr int indentation = 2;
+
 // A scenario with this world, up to what is expected of it.
 std::string document_of(const RunFlags& flags, const std::vector<std::string>& faults) {
   std::string text = "pdsim: 1\nname: run\nsummary: the world of a script\nworld:\n";
@@ -50,6 +53,16 @@ std::string section_of(const std::string& document, const std::string& key) {
   return section;
 }
 
+// The option that is wrong, with the place in its file.
+std::string option_at(const RunFlags& flags, const scenarios::Mark& mark) {
+  const std::string text = flags.world.empty() ? std::string() : indented(world_text(flags.world));
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  const int line = mark.line - lines_before_world;
+  if (!flags.faults.empty() && line > lines) return "--fault";
+  if (flags.world.empty() || line < 1 || line > lines) return flags.faults.empty() ? "--world " + flags.world : "--world or --fault";
+  return fmt::format("--world {}:{}:{}", flags.world, line, std::max(mark.column - indentation, 1));
+}
+
 }  // namespace
 
 Result<scenarios::World> world_of(const RunFlags& flags) {
@@ -61,8 +74,8 @@ Result<scenarios::World> world_of(const RunFlags& flags) {
   for (const scenarios::Diagnostic& diagnostic : file.diagnostics)
     if (!diagnostic.warning)
       return Error{Code::input_invalid,
-                   fmt::format("{}: {}", flags.faults.empty() ? "--world " + flags.world : "--world or --fault",
-                               diagnostic.what),
+                   fmt::format("{}: {}{}", option_at(flags, diagnostic.mark), diagnostic.what,
+                               diagnostic.label.empty() ? "" : "; " + diagnostic.label),
                    {}};
   if (file.variants.empty()) return Error{Code::input_invalid, "the world cannot be read", {}};
   scenarios::World world = file.variants.front().world;
