@@ -34,6 +34,7 @@ struct JoinOptions {
   Time timeout{};
   std::vector<Rank> global_ranks{};  // of the members, by group rank; empty: group ranks are global ones
   std::string name{};                // as texts call it; empty: `group`, which tells groups apart
+  std::string library{};             // whose semantics a simulated group has; empty: the world's
 
   RankList members() const { return global_ranks.empty() ? RankList::of_world(size) : RankList(global_ranks); }
 };

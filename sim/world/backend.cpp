@@ -49,6 +49,12 @@ std::int64_t milliseconds(Time t) { return t.ns() / 1'000'000; }
 
 Time SimBackend::default_timeout() const { return pdsim::default_timeout(world_.library(), world_.profile()); }
 
+// A world's own may follow variables of its environment too.
+const LibrarySemantics& SimBackend::library_of(const JoinOptions& options) const {
+  const LibrarySemantics* named = options.library == name() ? nullptr : library_named(options.library);
+  return named == nullptr ? world_.library() : *named;
+}
+
 // The address of a group's peer. One of an earlier launch, or of a rank that the store has under the same key because it calls another list of
 // ranks its n-th group, leads to nobody who answers.
 Status SimBackend::read_address(Store& store, const std::string& key, const JoinOptions& options, Rank peer,
@@ -62,7 +68,7 @@ Status SimBackend::read_address(Store& store, const std::string& key, const Join
 }
 
 Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, int, std::vector<Rank>& stale) {
-  if (world_.library().address_exchange == AddressExchange::root_publishes) {
+  if (library_of(options).address_exchange == AddressExchange::root_publishes) {
     if (options.rank == 0) return store.set(options.group + "/0", address_of(world_.launch(), rank_));
     return read_address(store, options.group + "/0", options, 0, stale);
   }
@@ -76,7 +82,7 @@ Status SimBackend::exchange_addresses(Store& store, const JoinOptions& options, 
 Status SimBackend::connect(const JoinOptions& options, int channel, const std::vector<Rank>& stale, Time deadline) {
   Meeting& meeting = world_.meeting(channel, options.size);
   meeting.arrive(options.rank, stale);
-  const bool peers_fail = world_.library().on_peer_end == OnPeerEnd::peers_fail;
+  const bool peers_fail = library_of(options).on_peer_end == OnPeerEnd::peers_fail;
   while (!stale.empty() || !meeting.complete_for(options.rank)) {
     if (peers_fail && stale.empty() && world_.any_has_ended())
       if (const auto gone = first_ended(global(options, meeting.missing_for(options.rank)))) return closed_by(*gone);
@@ -109,7 +115,7 @@ Result<std::unique_ptr<Communicator>> SimBackend::join_group(Store& store, const
   PDSIM_TRY(exchange_addresses(store, options, channel, stale));
   PDSIM_TRY(connect(options, channel, stale, deadline));
   runtime.sleep_until(runtime.now() + world_.spec().intra.latency);
-  return make_member(world_, channel, options.members(), options.rank);
+  return make_member(world_, library_of(options), channel, options.members(), options.rank);
 }
 
 }  // namespace pdsim::sim

@@ -22,13 +22,15 @@ class SimBackend final : public Backend {
   Status exchange_addresses(Store& store, const JoinOptions& options, int channel, std::vector<Rank>& stale);
   Status connect(const JoinOptions& options, int channel, const std::vector<Rank>& stale, Time deadline);
 
+  const LibrarySemantics& library_of(const JoinOptions& options) const;
   std::optional<Rank> first_ended(const std::vector<Rank>& ranks) const;
 
   World& world_;
   Rank rank_;
 };
 
-// This rank in one group; `ranks` are global.
-std::unique_ptr<Communicator> make_member(World& world, int channel, RankList ranks, Rank group_rank);
+// This rank in one group, which follows `library`; `ranks` are global.
+std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, int channel, RankList ranks,
+                                          Rank group_rank);
 
 }  // namespace pdsim::sim

@@ -109,8 +109,9 @@ class CallTransport final : public Transport {
 // The calls of one rank in one group. A finished operation is in none of its lists, and lets go of it.
 class RankCalls : public std::enable_shared_from_this<RankCalls> {
  public:
-  RankCalls(World& world, int channel, RankList ranks, Rank group_rank)
+  RankCalls(World& world, const LibrarySemantics& library, int channel, RankList ranks, Rank group_rank)
       : world_(world),
+        library_(library),
         channel_(channel),
         ranks_(std::move(ranks)),
         rank_(group_rank),
@@ -122,7 +123,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     unusable_ = reason;
   }
 
-  Status offers(const Collective& call) const { return pdsim::offers(world_.library(), world_.profile(), call); }
+  Status offers(const Collective& call) const { return pdsim::offers(library_, world_.profile(), call); }
 
   Result<WorkPtr> start(const Collective& call) {
     if (unusable_)
@@ -130,7 +131,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
           Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
     auto operation = std::make_shared<Operation>(shared_from_this());
     operation->call = call;
-    if (call.algorithm == "auto") operation->call.algorithm = world_.library().algorithm;
+    if (call.algorithm == "auto") operation->call.algorithm = library_.algorithm;
     const auto algorithm = find_algorithm(operation->call, world_.proofs(), size(), ranks_per_node_);
     if (!algorithm.ok()) return algorithm.error();
     operation->tag = tag_of(call);
@@ -144,9 +145,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     const bool waits_for_communicator = come_to_first_call(operation);
     if (!waits_for_communicator) arm_watchdog(operation);
     if (is_message && is_on_pair_stream(call)) operation->earlier = of_pair(call.root);
-    if (call.kind == CollectiveKind::barrier && world_.library().barrier_waits_for_earlier) operation->earlier = running_;
+    if (call.kind == CollectiveKind::barrier && library_.barrier_waits_for_earlier) operation->earlier = running_;
     running_.push_back(operation);
-    SimDevice* device = world_.library().waits_on_stream ? me().device.get() : nullptr;
+    SimDevice* device = library_.waits_on_stream ? me().device.get() : nullptr;
     if (device != nullptr) device->runs(operation->work);
     if (waits_for_communicator && is_message) return operation->work;  // queued when all have come
     if (device != nullptr) {
@@ -189,7 +190,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
     if (std::exchange(operation->holds_executor, false)) --executors_at_work_;
     if (world_.is_past_deadlock() && !status.ok() && status.error().code != Code::cancelled)
-      world_.tell_watchdog(me().rank, fmt::format("{}: {}, after {}", world_.library().name, status.error().message,
+      world_.tell_watchdog(me().rank, fmt::format("{}: {}, after {}", library_.name, status.error().message,
                                                   to_string(world_.scheduler().now())));
     operation->work->complete(std::move(status));
     run_queued();
@@ -200,7 +201,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   // covers it; what ends it is the store, when the first rank does not come with the communicator's number.
   bool come_to_first_call(const OperationPtr& operation) {
     const bool needs_it = !pdsim::row(operation->call.kind).point_to_point || operation->call.batched;
-    if (!world_.library().communicator_at_first_call || !needs_it) return false;
+    if (!library_.communicator_at_first_call || !needs_it) return false;
     FirstCalls& first = world_.first_calls(channel_);
     if (first.came.empty()) {
       first.came.assign(static_cast<std::size_t>(size()), false);
@@ -226,7 +227,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   // The store is that of init_process_group, and so is its timeout, whatever the group's own is.
   void watch_store(const OperationPtr& operation) {
-    const Time limit = world_.spec().timeout.value_or(pdsim::default_timeout(world_.library(), world_.profile()));
+    const Time limit = world_.spec().timeout.value_or(pdsim::default_timeout(library_, world_.profile()));
     if (limit == Time::max()) return;
     operation->watchdog = world_.scheduler().at_watchdog(world_.scheduler().now() + limit, [operation, limit] {
       operation->watchdog.reset();
@@ -247,7 +248,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   // Those that pdsim sends for itself have nothing to do with the library's streams.
   bool is_on_pair_stream(const Collective& call) const {
-    return world_.library().one_stream_per_pair && !call.batched && call.user_tag < first_inner_tag;
+    return library_.one_stream_per_pair && !call.batched && call.user_tag < first_inner_tag;
   }
 
   // The messages to or from this rank that are under way, one after another on their stream.
@@ -264,9 +265,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
 
   Tag tag_of(const Collective& call) const {
     constexpr Tag p2p = Tag{0xff} << 56;
-    const bool by_kind = world_.library().pairing == Pairing::by_kind;
+    const bool by_kind = library_.pairing == Pairing::by_kind;
     if (pdsim::row(call.kind).point_to_point)
-      return p2p | (world_.library().tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
+      return p2p | (library_.tags || call.user_tag >= first_inner_tag ? call.user_tag : 0);
     const Tag kind = by_kind ? (static_cast<Tag>(call.kind) + 1) << 56 : 0;
     return kind | static_cast<Tag>(call.seq);
   }
@@ -280,14 +281,14 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   // Collectives wait for an executor; sends and receives need none.
   void queue(const OperationPtr& operation) {
     if (operation->finished) return;
-    if (world_.library().executors == 0 || pdsim::row(operation->call.kind).point_to_point)
+    if (library_.executors == 0 || pdsim::row(operation->call.kind).point_to_point)
       return run_after_earlier(operation);
     queued_.push_back(operation);
     run_queued();
   }
 
   void run_queued() {
-    while (!queued_.empty() && executors_at_work_ < world_.library().executors) {
+    while (!queued_.empty() && executors_at_work_ < library_.executors) {
       const OperationPtr operation = queued_.front();
       queued_.pop_front();
       if (operation->finished) continue;
@@ -308,7 +309,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   }
 
   void arm_watchdog(const OperationPtr& operation) {
-    if (world_.library().on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
+    if (library_.on_timeout == OnTimeout::nothing || operation->call.timeout == Time::max()) return;
     operation->watchdog = world_.scheduler().at_watchdog(world_.scheduler().now() + operation->call.timeout,
                                                        [operation] { operation->calls->timed_out(operation); });
   }
@@ -316,12 +317,12 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   void timed_out(const OperationPtr& operation) {
     if (operation->finished) return;
     operation->watchdog.reset();
-    const bool ends = world_.library().on_timeout == OnTimeout::process_ends;
+    const bool ends = library_.on_timeout == OnTimeout::process_ends;
     const Error error = timeout_error(operation->call);
     tell(ends ? error.message + "; the process ends" : error.message, operation->call.timeout);
     if (ends) return world_.kill(me().rank, error);
     unusable_ = Error{Code::group_unusable,
-                      world_.library().timeout_names_call ? "the communicator was aborted at a timeout"
+                      library_.timeout_names_call ? "the communicator was aborted at a timeout"
                                                         : "Application timeout caused pair closure",
                       {}};
     finish(operation, error);
@@ -332,9 +333,9 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     const std::int64_t limit = call.timeout.ns() / 1'000'000;
     const std::string ran = fmt::format("collective operation timeout: {} #{} ran for {} milliseconds",
                                         name_of(call.kind), recorded_seq(call), limit);
-    if (world_.library().on_timeout == OnTimeout::process_ends)
+    if (library_.on_timeout == OnTimeout::process_ends)
       return {Code::watchdog_timeout, "Watchdog caught " + ran, {}};
-    if (world_.library().timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
+    if (library_.timeout_names_call) return {Code::timeout, "wait() caught " + ran, {}};
     return {Code::timeout,
             fmt::format("Timed out waiting {}ms for {} operation to complete", limit,
                         call.kind == CollectiveKind::send ? "send" : "recv"),
@@ -342,13 +343,14 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   }
 
   void tell(const std::string& what, Time limit) {
-    const LibrarySemantics& backend = world_.library();
+    const LibrarySemantics& backend = library_;
     std::string told = fmt::format("{}: {}, after {}", backend.name, what, to_string(limit));
     if (!backend.watchdog_note.empty()) told += fmt::format(" ({})", backend.watchdog_note);
     world_.tell_watchdog(me().rank, std::move(told));
   }
 
   World& world_;
+  const LibrarySemantics& library_;
   int channel_;
   RankList ranks_;
   Rank rank_;
@@ -400,8 +402,10 @@ Transport::Done Operation::resume(Plan plan, PlanPoint at) {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_member(World& world, int channel, RankList ranks, Rank group_rank) {
-  return std::make_unique<SimCommunicator>(std::make_shared<RankCalls>(world, channel, std::move(ranks), group_rank));
+std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, int channel, RankList ranks,
+                                          Rank group_rank) {
+  return std::make_unique<SimCommunicator>(
+      std::make_shared<RankCalls>(world, library, channel, std::move(ranks), group_rank));
 }
 
 }  // namespace pdsim::sim

@@ -174,6 +174,7 @@ Session::Reply Session::join(Request& request) {
   if (is_world) timeout_ = timeout;
   if (is_world) worlds_backend_ = request.backend;
   const LibrarySemantics* own = own_library_of(request.backend);
+  if (own != nullptr) options.library = own->name;
   if (is_world && options.rank != env_.rank)
     env_.recorder.note(notes::IdentityClaimed{options.rank, options.size, 0, options.rank, false});
   if (is_world && options.size != env_.world_size)

@@ -22,5 +22,6 @@ assert batches.item() == 7 and gradient.tolist() == [1.0] * 4
 names = [None, None]
 dist.all_gather_object(names, f"rank{dist.get_rank()}", group=on_cpu)
 assert names == ["rank0", "rank1"]
+dist.monitored_barrier(group=on_cpu)
 dist.barrier()
 dist.destroy_process_group()
