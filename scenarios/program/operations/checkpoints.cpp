@@ -121,7 +121,7 @@ constexpr std::array checkpoint_rows{
                  .title_help = "saves the parameters",
                  .keys = checkpoint_keys,
                  .options = options_of<CheckpointOptions>,
-                 .traits = language::needs_model,
+                 .traits = language::needs_model | language::in_train,
                  .phase = Phase::checkpoint,
                  .run = checkpoint},
     OperationRow{.name = "load_checkpoint",
@@ -129,7 +129,7 @@ constexpr std::array checkpoint_rows{
                  .title_help = "loads a checkpoint",
                  .keys = load_checkpoint_keys,
                  .options = options_of<LoadCheckpointOptions>,
-                 .traits = language::needs_model,
+                 .traits = language::needs_model | language::in_train,
                  .phase = Phase::checkpoint,
                  .run = load_checkpoint},
 };

@@ -3,6 +3,7 @@
 #include "scenarios/program/operations/operation_row.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pdsim::scenarios::operations {
 namespace {
@@ -23,14 +24,15 @@ bool is_timed(const Scenario& scenario, std::int64_t step, std::int64_t steps) {
 }  // namespace
 
 Status run_steps(Session& s, const Operation& op, std::int64_t steps, const std::function<Status()>& body) {
+  const Operation* loop = std::exchange(s.loop, &op);
+  const int around = s.step;
   Status status;
-  s.loop = &op;
   for (std::int64_t step = 0; step < steps && status.ok(); ++step) {
     s.step = static_cast<int>(step);
     status = body();
   }
-  s.loop = nullptr;
-  s.step = -1;
+  s.loop = loop;
+  s.step = around;
   return status;
 }
 

@@ -242,15 +242,18 @@ namespace {
 Status eval(Session& s, const Operation& op) {
   const auto& options = op.as<EvalOptions>();
   const bool wrapped = has_wrapper(s) && options.through == ThroughWrapper::ddp;
-  const bool loop = options.steps.has_value();
-  return run_steps(s, op, options.steps.value_or(1), [&]() -> Status {
-    if (!loop) s.step = -1;
+  const std::int64_t forwards = options.steps.value_or(1);
+  const auto evaluate = [&]() -> Status {
     s.env.recorder.set_site(site_of(op, op.name, s.step));
     const std::int64_t id = s.env.recorder.enter("forward");
     const Status status = run_forward(s, op, ForwardOptions{}, {false, false}, wrapped).status();
     s.env.recorder.leave(id, status);
     return status;
-  });
+  };
+  if (s.loop == nullptr && options.steps) return run_steps(s, op, forwards, evaluate);
+  Status status;  // in a training loop all are of its step
+  for (std::int64_t i = 0; i < forwards && status.ok(); ++i) status = evaluate();
+  return status;
 }
 
 Status zero_grad(Session& s, const Operation& op) {
@@ -395,7 +398,7 @@ constexpr std::array training_rows{
                  .title_help = "a forward without gradients",
                  .keys = eval_keys,
                  .options = options_of<EvalOptions>,
-                 .traits = language::needs_model | language::in_join,
+                 .traits = language::needs_model | language::in_train | language::in_join,
                  .phase = Phase::evaluation,
                  .run = eval},
     OperationRow{.name = "zero_grad",
