@@ -5,10 +5,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace pdsim::scenarios::language {
+namespace {
+
+struct Habit {
+  std::string_view word, label;
+};
+constexpr std::array<Habit, 7> habits{{
+    {"if", "`when: {rank: 0}` stands beside the operation that only some ranks run"},
+    {"for", "`repeat` is a loop, `train` a training loop"},
+    {"while", "`repeat` is a loop, `train` a training loop"},
+    {"save_checkpoint", "`checkpoint` writes the model to a file"},
+    {"evaluate", "`eval` is a forward without gradients"},
+    {"validate", "`eval` is a forward without gradients"},
+    {"sleep", "`compute` lets time pass"},
+}};
+
+}  // namespace
+
+std::string_view instead_of(std::string_view word) {
+  const auto found = std::find_if(habits.begin(), habits.end(), [word](const Habit& h) { return h.word == word; });
+  return found == habits.end() ? std::string_view{} : found->label;
+}
 
 std::string renamed(const Key& now) { return fmt::format("it is called `{}`, as in torch.distributed", now.name); }
 

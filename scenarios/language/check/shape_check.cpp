@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::scenarios::language {
@@ -124,6 +125,7 @@ class ShapeCheck {
     const Key* now = find_former(choice ? group.one_of : group.keys, entry.key);
     if (now != nullptr) label = renamed(*now);
     if (!choice && group.keys.empty()) label = "it takes no options";
+    if (const std::string_view word = instead_of(entry.key); !word.empty() && group.noun == "operation") label = word;
     if ((entry.key == "when" || entry.key == "label") && operation_named(group.title) != nullptr)
       label = fmt::format("`{}` stands beside `{}`, not inside it", entry.key, group.title);
     if (entry.key == "async" && (group.title == "send" || group.title == "recv"))

@@ -16,4 +16,7 @@ std::string expected(const Key& key);
 // The hint for users who write the old name of the key.
 std::string renamed(const Key& now);
 
+// What stands here for a word of scripts (if, for, save_checkpoint ...); empty: nothing is known.
+std::string_view instead_of(std::string_view word);
+
 }  // namespace pdsim::scenarios::language

@@ -257,9 +257,23 @@ bool missing_colon(const Mark& mark, const Lines& lines, Problems& problems) {
   return false;
 }
 
+// A second `: ` on a line whose key has its value already, as in `summary: rank 0: saves`.
+bool unquoted_colon(const YAML::Exception& e, const Mark& mark, const Lines& lines, Problems& problems) {
+  if (e.msg.find("illegal map value") == std::string::npos) return false;
+  const std::string_view line = lines.line(mark.line);
+  const auto at = static_cast<std::size_t>(mark.column - 1);
+  const std::size_t begin = std::min(line.size(), line.find_first_not_of("- "));
+  const std::string_view key = line.substr(begin, line.substr(begin).find(": "));
+  const std::size_t value = line.find_first_not_of(' ', begin + key.size() + 1);
+  if (!is_word(key) || value == std::string_view::npos || value >= at || at > line.size()) return false;
+  if (line[value] == '{' || line[value] == '[' || line[value] == '"' || line[value] == '\'') return false;
+  problems.error(mark, fmt::format("a `: ` inside the value of `{}`", key), "put the whole value in quotes");
+  return true;
+}
+
 void syntax_error(const YAML::Exception& e, const Lines& lines, Problems& problems) {
   const Mark mark = lines.mark(e.mark);
-  if (missing_colon(mark, lines, problems)) return;
+  if (unquoted_colon(e, mark, lines, problems) || missing_colon(mark, lines, problems)) return;
   std::string what = fmt::format("this is not YAML: {}", e.msg);
   std::string label = "expected a key, a value or a list entry";
   for (const Advice& advice : advices) {

@@ -159,11 +159,11 @@ TEST(SyntaxError, RejectsTabsInTheIndentation) {
 
 TEST(SyntaxError, ExplainsAColonInAValue) {
   EXPECT_EQ(report_of(with("summary: one sentence", "summary: one: sentence")),
-            R"(error[scenario]: unexpected `: `; is a colon missing at the end of the line above?
+            R"(error[scenario]: a `: ` inside the value of `summary`
   --> mine.yaml:3:13
   |
 3 | summary: one: sentence
-  |             ^ put values with `: ` in quotes; indent with spaces
+  |             ^ put the whole value in quotes
 )");
 }
 

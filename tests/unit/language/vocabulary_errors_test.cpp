@@ -72,6 +72,23 @@ error[scenario]: `ranks` is missing in new_group
 )");
 }
 
+TEST(VocabularyError, TellsTheWordForWhatScriptsCallOtherwise) {
+  EXPECT_EQ(instead_of_barrier("  - save_checkpoint: {path: x}\n"),
+            R"(error[scenario]: unknown operation `save_checkpoint` in program
+  --> mine.yaml:13:5
+   |
+13 |   - save_checkpoint: {path: x}
+   |     ^^^^^^^^^^^^^^^ `checkpoint` writes the model to a file
+)");
+  EXPECT_EQ(instead_of_barrier("  - for: {times: 3, do: [barrier]}\n"),
+            R"(error[scenario]: unknown operation `for` in program
+  --> mine.yaml:13:5
+   |
+13 |   - for: {times: 3, do: [barrier]}
+   |     ^^^ `repeat` is a loop, `train` a training loop
+)");
+}
+
 TEST(VocabularyError, WantsNewGroupOutsideTrain) {
   EXPECT_EQ(report_of(with("  - train: {steps: 3}", "  - train: {steps: 3, do: [{new_group: {name: a, ranks: all}}]}")),
             R"(error[scenario]: `new_group` inside train
