@@ -2,6 +2,7 @@
 #include "scenarios/diagnosis/rules/training/replicas.h"
 
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/rules/training/skipped_step.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -103,6 +104,72 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
                          if (op.mark.line == mark.line && op.mark.column == mark.column) op.when.any.clear();
                      },
                      std::nullopt});
+}
+
+std::vector<std::string> last_parameters_apart(const Report& report) {
+  std::vector<std::string> names;
+  for (const auto& [name, mine] : report.run.ranks.front().values) {
+    if (!name.starts_with(replica_value) || mine.empty()) continue;
+    const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(),
+                                    [of = name, last = mine.back()](const RankResult& r) {
+                                      const auto* theirs = digests_of(r, of);
+                                      return theirs != nullptr && !theirs->empty() && theirs->back() != last;
+                                    });
+    if (differ) names.push_back(name.substr(replica_value.size()));
+  }
+  return names;
+}
+
+std::string place_of_step(const Note& step) { return fmt::format("the optimizer step {}", site_text(step.site)); }
+
+void tell_skipped(Diagnosis& d, const Report& report, const SkippedStep& skipped) {
+  const bool by_few = skipped.makers.size() < skipped.skippers.size();
+  d.ranks = by_few ? skipped.makers : skipped.skippers;
+  const std::vector<Rank>& rest = by_few ? skipped.skippers : skipped.makers;
+  const std::string place = place_of_step(*skipped.step);
+  d.cause = by_few ? fmt::format("{} {} and {} not", who(d.ranks, "makes", "make"), place, who(rest, "does", "do"))
+                   : fmt::format("{} {}, which {}", who(d.ranks, "leaves out", "leave out"), place,
+                                 who(rest, "makes", "make"));
+  d.headline = "the replicas differ: " + d.cause;
+  d.why = fmt::format(
+      "DDP averages gradients and leaves the step to each rank's own optimizer. {}, so the parameters move there on "
+      "some ranks "
+      "and not on the others.",
+      capitalised(d.cause));
+  d.fix = "let every rank make the step, or none";
+  d.fix_lines = {
+      "a rank that skips it by its own gradients or scaler (NaN, an overflow) tells the others first: all_reduce what "
+      "it "
+      "found, then all skip or none"};
+  d.evidence.push_back(evidence_of(skipped.makers.front(), *skipped.step, fmt::format("makes {}", place)));
+  add_span(d, report, skipped.step->site.line, skipped.step->site.column,
+           fmt::format("{} {}, {}", who(skipped.makers, "steps", "step"), site_text(skipped.step->site),
+                       who(skipped.skippers, "does not", "do not")),
+           true);
+  if (skipped.step->site.line <= 0) return;
+  const Mark mark{skipped.step->site.line, skipped.step->site.column, 1};
+  d.cures.push_back({fmt::format("every rank makes optimizer_step at line {}", mark.line),
+                     [mark](Scenario& changed) { step_on_all_ranks(changed.program, mark); }, std::nullopt, true});
+}
+
+// A step that some ranks alone made at the end: no step after it shows parameters that differ.
+std::optional<Diagnosis> last_step_apart(const Report& report) {
+  std::size_t fewest = SIZE_MAX;
+  for (const RankResult& result : report.run.ranks)
+    fewest = std::min(fewest, notes_of<notes::OptimizerStep>(result.log).size());
+  const std::optional<SkippedStep> skipped = skipped_step(report, fewest);
+  if (!skipped) return std::nullopt;
+  Diagnosis d;
+  d.parameters = last_parameters_apart(report);
+  if (d.parameters.empty()) return std::nullopt;
+  tell_skipped(d, report, *skipped);
+  d.why += fmt::format(
+      " At the end {}: {}. No call failed.",
+      d.parameters.size() == 1 ? "one parameter differs" : fmt::format("{} parameters differ", d.parameters.size()),
+      list_text(d.parameters));
+  d.inevitable_at = skipped->step->at;
+  d.inevitable = fmt::format("since {}: the replicas are different models", to_string(d.inevitable_at));
+  return d;
 }
 
 // A setting of the optimizer that is not the same on all ranks.
@@ -245,7 +312,10 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   const auto is_faulty = [](const RankResult& result) { return has_note<notes::Fault>(result.log); };
   if (std::any_of(report.run.ranks.begin(), report.run.ranks.end(), is_faulty)) return std::nullopt;
   const std::optional<ReplicasApart> apart = first_replicas_apart(report);
-  if (!apart) return buffers_apart(report);
+  if (!apart) {
+    std::optional<Diagnosis> last = last_step_apart(report);
+    return last ? last : buffers_apart(report);
+  }
   const Note* step = step_note(log_of(report.run, 0), apart->step);
   if (step == nullptr) return std::nullopt;
   Diagnosis d;
@@ -262,17 +332,21 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   const std::optional<BeginningApart> built =
       load == nullptr && apart->step == 0 ? beginning_apart(report, first_parameter_value) : std::nullopt;
   if (built) tell_built(d, report, *built);
+  const std::optional<SkippedStep> skipped =
+      load == nullptr && !built ? skipped_step(report, apart->step) : std::nullopt;
   const std::optional<SettingApart> setting =
-      load == nullptr && !built ? setting_apart(report, apart->step) : std::nullopt;
+      load == nullptr && !built && !skipped ? setting_apart(report, apart->step) : std::nullopt;
   if (setting) tell_setting(d, report, *setting);
   const std::string since = built ? "from before the first step on" : fmt::format("from the optimizer step {} on", site_text(step->site));
   d.headline = apart->ranks.empty() && d.ranks.size() == report.run.ranks.size()
                    ? fmt::format("the replicas differ: {} is not the same on all ranks {}", first, since)
                    : fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", first,
                                  ranks_text(d.ranks), since);
-  d.why += fmt::format(" After the optimizer step {} {} differ{}: {}. No call failed.", site_text(step->site),
-                       apart->parameters.size() == 1 ? "one parameter" : fmt::format("{} parameters", apart->parameters.size()),
-                       apart->parameters.size() == 1 ? "s" : "", list_text(apart->parameters));
+  if (skipped) tell_skipped(d, report, *skipped);
+  d.why += fmt::format(
+      " After the optimizer step {}, {} differ{}: {}. No call failed.", site_text(step->site),
+      apart->parameters.size() == 1 ? "one parameter" : fmt::format("{} parameters", apart->parameters.size()),
+      apart->parameters.size() == 1 ? "s" : "", list_text(apart->parameters));
   d.evidence.push_back(evidence_of(0, *step, "the first step of the optimizer after which parameters differ"));
   add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
   const Note* wrapped = built ? first_note<notes::DdpOptions>(log_of(report.run, 0)) : nullptr;
