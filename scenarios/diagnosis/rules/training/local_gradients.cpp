@@ -23,6 +23,27 @@ bool called_in_step(const RankLog& log, std::string_view name, int step) {
                      [&](const Call& c) { return c.layer == Layer::program && c.name == name && c.site.step == step; });
 }
 
+// Whether some backward of the step did reduce.
+bool has_reduced(const RankLog& log, const Note& step) {
+  Time from{};
+  for (const Note* note : notes_of<notes::OptimizerStep>(log))
+    if (note->at < step.at) from = std::max(from, note->at);
+  return std::any_of(log.calls.begin(), log.calls.end(), [&](const Call& c) {
+    return c.purpose.kind == PurposeKind::bucket && c.issued >= from && c.issued < step.at;
+  });
+}
+
+// The newest forward before the step that stands in no_sync.
+const Call* forward_in_no_sync(const RankLog& log, const Note& step) {
+  const Call* found = nullptr;
+  for (const Call& call : log.calls) {
+    if (call.layer != Layer::program || call.name != "forward" || call.issued >= step.at) continue;
+    for (const Call* around = enclosing(log, call); around != nullptr; around = enclosing(log, *around))
+      if (around->name == "no_sync") found = &call;
+  }
+  return found;
+}
+
 const Note* bypass_in_step(const RankLog& log, int step) {
   for (const Note* note : notes_of<notes::WrapperBypassed>(log))
     if (note->site.step == step) return note;
@@ -49,9 +70,13 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
   }
   if (first == nullptr || (bypass == nullptr && !in_no_sync)) return std::nullopt;
   const std::string where = site_text(first->site);
-  d.headline =
-      fmt::format("{} the optimizer {} on gradients that were never averaged", who(d.ranks, "steps", "step"), where);
+  const RankLog& log = log_of(report.run, d.ranks.front());
+  const bool in_part = has_reduced(log, *first);
+  d.headline = fmt::format(
+      "{} the optimizer {} on gradients {}", who(d.ranks, "steps", "step"), where,
+      in_part ? "to which the last backward added a part that was never averaged" : "that were never averaged");
   d.cause = bypass != nullptr ? "the forward went through the module and not through DDP's wrapper"
+            : in_part         ? "the last forward of the step stood inside no_sync"
                               : "every forward of the step stood inside no_sync";
   d.why =
       "DDP arms its reducer in the forward of the wrapper, when gradients are on and no_sync is not. A backward whose "
@@ -60,14 +85,18 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
   if (const std::vector<std::string> apart = parameters_apart(report); !apart.empty())
     d.why += fmt::format(" After the first such step these parameters differ between ranks: {}.", list_text(apart));
   if (bypass != nullptr) {
-    d.fix = {"forward: {through: ddp}, that is, call the wrapped model", "call the wrapped model: model(x), not model.module(x)"};
+    d.fix = {"forward: {through: ddp}, that is, call the wrapped model",
+             "call the wrapped model: model(x), not model.module(x)"};
     d.fix_lines = {"model.module is for saving; a method of the module, as training_step, is called from its forward"};
     add_span(d, report, bypass->site.line, bypass->site.column, "goes around the wrapper", true);
   } else {
     d.fix = "leave the last forward of the step outside no_sync";
     d.fix_lines = {"what counts is where the forward stands; a backward outside does not help"};
   }
-  add_span(d, report, first->site.line, first->site.column, "uses local gradients", bypass == nullptr);
+  const Call* forward = bypass == nullptr ? forward_in_no_sync(log, *first) : nullptr;
+  if (forward != nullptr && forward->site.line != first->site.line)
+    add_span(d, report, forward->site.line, forward->site.column, "this forward stands inside no_sync", true);
+  add_span(d, report, first->site.line, first->site.column, "uses local gradients", d.spans.empty());
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: the replicas differ", to_string(first->at));
   return d;

@@ -88,7 +88,8 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
   d.why = fmt::format(
       "Two wrappers in one process group share its numbering: the n-th call of a rank meets the n-th call of every "
       "other, whosever bucket it carries. {} Nothing in DDP tells one model's calls from another's.",
-      same_size ? "These have as many elements, so gradients of one model were added to those of the other, and no "
+      same_size ? "These have the same number of elements, so gradients of one model were added to those of the other, "
+                  "and no "
                   "call failed."
                 : "These have different numbers of elements, and the backend fails, hangs or cuts one off.");
   d.fix = "the same order of forwards and backwards of all models on every rank";

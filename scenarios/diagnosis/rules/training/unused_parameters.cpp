@@ -233,6 +233,8 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
   const Note* options = options_of(report, skip->ranks.front());
   const bool detects = options != nullptr && options->as<notes::DdpOptions>().find_unused_parameters;
   add_spans(d, report, *skip, when.empty() ? "" : when.substr(1) + " ", options);
+  if (d.spans.empty())
+    add_span(d, report, skip->note->site.line, skip->note->site.column, "this backward returned without them", true);
   write_fix(d, face.everybody, detects);
   const bool paths =
       std::all_of(skip->alike.begin(), skip->alike.end(), [](const Alike& a) { return a.path != nullptr; });
