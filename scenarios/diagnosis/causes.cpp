@@ -17,10 +17,16 @@ struct Earlier {
 };
 // Values that are wrong on some ranks decide what these do next. Calls that were left out or made once more shift the wrapper's own.
 constexpr std::array earlier{
-    Earlier{"result-elsewhere", "collective-mismatch"}, Earlier{"result-elsewhere", "missing-call"},
-    Earlier{"result-elsewhere", "parameter-mismatch"},  Earlier{"collective-mismatch", "unused-parameters"},
-    Earlier{"collective-mismatch", "marked-ready-twice"}, Earlier{"missing-call", "unused-parameters"},
+    Earlier{"result-elsewhere", "collective-mismatch"},
+    Earlier{"result-elsewhere", "missing-call"},
+    Earlier{"result-elsewhere", "parameter-mismatch"},
+    Earlier{"collective-mismatch", "unused-parameters"},
+    Earlier{"collective-mismatch", "marked-ready-twice"},
+    Earlier{"missing-call", "unused-parameters"},
     Earlier{"missing-call", "marked-ready-twice"},
+    // A rank that went ahead waits for a key whose writer still waits for it in a call.
+    Earlier{"missing-call", "store-key-missing"},
+    Earlier{"collective-mismatch", "store-key-missing"},
 };
 
 // The changes of both, one after the other.

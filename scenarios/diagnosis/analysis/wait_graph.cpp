@@ -167,6 +167,7 @@ class Waits {
     } else if (is_set(dumped_, blocked.rank)) {
       among_those_that_came(blocked, call, hub);
     } else {
+      if (is_alone(hub, blocked.rank)) return after_those_that_gave_up(blocked, call);
       blocked.waits_for = hub.open;
       const auto self = static_cast<std::size_t>(
           std::binary_search(hub.open->begin(), hub.open->end(), blocked.rank) ? 1 : 0);
@@ -175,6 +176,19 @@ class Waits {
       blocked.any = !all && others > 1;  // which message is missing is not recorded
       blocked.why = all ? "which ended in it" : "whose messages did not arrive";
     }
+  }
+
+  static bool is_alone(const Hub& hub, Rank rank) {
+    return hub.open->empty() || (hub.open->size() == 1 && hub.open->front() == rank);
+  }
+
+  // Every member made the call, and the others are no longer in it: those whose call failed.
+  void after_those_that_gave_up(BlockedRank& blocked, const Call& call) const {
+    std::vector<Rank> gone;
+    for (const auto& [rank, other] : attendance_.made(call))
+      if (rank != blocked.rank && other->state != CallState::completed) gone.push_back(rank);
+    blocked.why = gone.empty() ? "the others are done with it" : "which gave it up";
+    blocked.waits_for = Ranks(std::move(gone));
   }
 
   // Of a call that every member made: those in an earlier one, or whose device did not start it.

@@ -23,10 +23,22 @@ bool has_finished(const Report& report, Rank rank) {
   return !is_running_at(log, moment_of(report.run)) && log.end == RankEnd::returned;
 }
 
+// The call of the store that a rank gave up, which the others' call may have been waiting for; null: it did not end so.
+const Call* gave_up_store(const RankLog& log) {
+  if (log.end != RankEnd::raised || log.error.code != Code::store_timeout) return nullptr;
+  const auto last =
+      std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& c) { return c.layer == Layer::store; });
+  if (last == log.calls.rend() || last->state == CallState::completed) return nullptr;
+  const Call* around = call_by_id(log, last->parent);  // else a library's own, as that of NCCL's communicators
+  return around == nullptr || around->name.starts_with("store_") ? &*last : nullptr;
+}
+
 // Where a rank is that did not come; empty when it may only be late, or is held by something earlier in the same group.
 std::string whereabouts(const Report& report, Rank rank) {
   const RankLog& log = log_of(report.run, rank);
   if (has_finished(report, rank)) return "had finished its program";
+  if (const Call* store = gave_up_store(log))
+    return fmt::format("waited for the key {} of the store", text_of(store->purpose));
   if (!is_running_at(log, moment_of(report.run))) return {};
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment_of(report.run));

@@ -203,17 +203,19 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
   d.headline = fmt::format("rank {} waits for the key {} of the store", reader->rank, key);
   d.why =
       "get and wait of a store block until somebody has set the key. A key that nobody sets is not an error: it is a "
-      "wait "
-      "until the store's timeout, 5 minutes by default, whatever the timeout of the group is.";
+      "wait until the store's timeout, which is that of init_process_group for the store that it opened, and 5 minutes "
+      "by "
+      "default for another.";
   const bool gave_up = reader->call->error == Code::store_timeout;
   if (const auto set = keys.find(key); set != keys.end()) {
     if (!gave_up || set->second.call->issued < reader->call->finished) return std::nullopt;  // it was there
     explain_late(d, set->second, key, reader->call->finished);
   } else {
     const std::string meant = meant_key(key, reader->rank, keys);
-    d.headline += meant.empty() ? ", which nobody sets" : fmt::format(", and {} is what was set", meant);
-    d.cause = fmt::format("no rank sets {}", key);
-    d.fix = meant.empty() ? fmt::format("set {} on some rank", key) : fmt::format("read {}, or set {}", meant, key);
+    d.headline += meant.empty() ? ", which nobody has set" : fmt::format(", and {} is what was set", meant);
+    d.cause = fmt::format("no rank has set {}", key);
+    d.fix = meant.empty() ? fmt::format("set {} on some rank before another waits for it", key)
+                          : fmt::format("read {}, or set {}", meant, key);
     if (!meant.empty()) {
       const Waited& other = keys.at(meant);
       d.evidence.push_back(evidence_of(other.rank, *other.call, fmt::format("sets {}", meant)));

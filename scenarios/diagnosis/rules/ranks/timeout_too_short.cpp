@@ -170,9 +170,13 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
   add_span(d, report, work.site.line, work.site.column, fmt::format("rank {} was here", late->rank), false);
   d.why = fmt::format("Nobody hung: {}. The {} timeout is shorter than the gap between the ranks.", d.cause, waited);
   d.fix = "let the ranks do equal work between two collectives, or a timeout longer than the slowest rank may take";
-  d.fix_lines = {alternative("world: {timeout: ...}   (init_process_group(timeout=...))",
-                             "init_process_group(..., timeout=timedelta(...)) longer than that"),
-                 alternative("end long work of one rank with a barrier of its own timeout")};
+  d.fix_lines = {
+      alternative("world: {timeout: ...}   (init_process_group(timeout=...))",
+                  "init_process_group(..., timeout=timedelta(...)) longer than that"),
+      alternative(
+          "let the others wait for long work of one rank in a group of their own, whose timeout is longer:  new_group: "
+          "{timeout: ...}",
+          "let the others wait for long work of one rank in a group of its own: dist.new_group(timeout=...)")};
   return d;
 }
 
