@@ -61,6 +61,7 @@ class Maker {
   struct Around {
     int step = -1;
     int loop = -1;
+    std::int64_t round = 0;  // of the loop
     bool trains = false, synchronises = true, names_steps = false, names_ranks = false;
   };
 
@@ -80,6 +81,7 @@ class Maker {
     around.names_steps = around.names_steps || names(op.when, &Selector::step);
     around.names_ranks = around.names_ranks || names(op.when, &Selector::rank) || names(op.when, &Selector::node);
     if (op.name == "no_sync") around.synchronises = false;
+    if (!op.has_body) note_round(around);
     if (!op.has_body) return call(op, around);
     const bool is_loop = op.name == "train" || op.name == "repeat";
     if (is_loop) around.loop = loop_of(op);
@@ -87,6 +89,7 @@ class Maker {
     around.trains = around.trains || op.name == "train";
     const std::int64_t rounds = is_loop ? op.rounds() : 1;
     for (std::int64_t round = 0; round < rounds && made_.whole; ++round) {
+      if (is_loop) around.round = round;
       if (counts) around.step = static_cast<int>(round);
       for (const Operation& inner : op.body) run(inner, around);
     }
@@ -124,9 +127,20 @@ class Maker {
     made_.classes.back().calls.push_back({found->second, around.step});
   }
 
+  void note_round(const Around& around) {
+    if (around.loop < 0) return;
+    auto& rounds = made_.classes.back().rounds;
+    const auto loop = static_cast<std::size_t>(around.loop);
+    if (rounds.size() <= loop) rounds.resize(loop + 1);
+    rounds[loop] = std::max(rounds[loop], around.round + 1);
+  }
+
   int loop_of(const Operation& op) {
     const auto [found, is_new] = loops_.try_emplace(&op, static_cast<int>(made_.loops.size()));
-    if (is_new) made_.loops.push_back({op.name, op.label, op.mark});
+    if (!is_new) return found->second;
+    ScheduledLoop loop{op.name, op.label, {}, op.mark};
+    for (const Operation& inner : op.body) loop.body += inner.name + " ";
+    made_.loops.push_back(std::move(loop));
     return found->second;
   }
 

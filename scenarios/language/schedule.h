@@ -19,6 +19,7 @@ inline constexpr std::size_t most_scheduled = 1 << 15;
 
 struct ScheduledLoop {  // a train or repeat
   std::string operation, label;
+  std::string body;  // the names of the operations inside
   Mark mark{};
 };
 
@@ -39,6 +40,8 @@ struct ScheduledCall {
 struct ScheduleClass {
   std::vector<Rank> ranks;
   std::vector<ScheduledCall> calls;
+  std::vector<std::int64_t>
+      rounds;  // of each loop, up to the last round in which the ranks run something; loops beyond it: 0
 };
 
 struct Schedule {

@@ -108,23 +108,39 @@ Compared compare(const Schedule& schedule, const Calls& mine, const Calls& their
   return found;
 }
 
+bool stands_in(const RankLog& log, const Call& call, const Mark& loop) {
+  for (const Call* around = enclosing(log, call); around != nullptr; around = enclosing(log, *around))
+    if (around->site.line == loop.line && around->site.column == loop.column) return true;
+  return false;
+}
+
+// DDP brings its buckets into a new order in the forward after the first backward: a part of the backward that follows.
+bool is_before_backward(const Schedule& schedule, const RankLog& log, const Call& call, const ScheduledSite& site,
+                        int step) {
+  const bool rebuilds =
+      call.purpose.kind == PurposeKind::rebuild_order || call.purpose.kind == PurposeKind::rebuild_sizes;
+  return rebuilds && site.operation == "backward" && site.loop >= 0 && call.site.step == step &&
+         stands_in(log, call, schedule.loops[static_cast<std::size_t>(site.loop)].mark);
+}
+
 // Whether a recorded call is one that an operation of the program made.
-bool is_of(const RankLog& log, const Call& call, const ScheduledSite& site, int step) {
+bool is_of(const Schedule& schedule, const RankLog& log, const Call& call, const ScheduledSite& site, int step) {
   if (call.layer != Layer::collective || call.site.step != step) return false;
+  if (is_before_backward(schedule, log, call, site, step)) return true;
   if (call.site.line != site.mark.line || call.site.column != site.mark.column) return false;
   if (!site.of_wrapper || site.operation == "eval") return true;
   const Call* around = enclosing(log, call);
   return around == nullptr || around->name == site.operation;
 }
 
-const Call* first_call_of(const RunRecord& run, const std::vector<Rank>& ranks, const ScheduledSite& site, int step,
-                          Rank& by) {
+const Call* first_call_of(const Schedule& schedule, const RunRecord& run, const std::vector<Rank>& ranks,
+                          const ScheduledSite& site, int step, Rank& by) {
   const Call* first = nullptr;
   constexpr std::size_t most_asked = 8;  // of one class, which does the same
   for (std::size_t i = 0; i < ranks.size() && i < most_asked; ++i) {
     const RankLog& log = log_of(run, ranks[i]);
     for (const Call& call : log.calls) {
-      if (!is_of(log, call, site, step) || (first != nullptr && first->issued <= call.issued)) continue;
+      if (!is_of(schedule, log, call, site, step) || (first != nullptr && first->issued <= call.issued)) continue;
       first = &call;
       by = ranks[i];
       break;
@@ -140,7 +156,7 @@ bool same_place(const Call& a, const Call& b) {
 // The site in the schedule that made this call; -1: none is known.
 int site_of(const Schedule& schedule, const RankLog& log, const Call& call) {
   for (std::size_t i = 0; i < schedule.sites.size(); ++i)
-    if (is_of(log, call, schedule.sites[i], call.site.step)) return static_cast<int>(i);
+    if (is_of(schedule, log, call, schedule.sites[i], call.site.step)) return static_cast<int>(i);
   return -1;
 }
 
@@ -159,14 +175,37 @@ std::optional<CallsMet> first_met(const Report& report, const ScheduleDifference
   return std::nullopt;
 }
 
+bool runs(const Schedule& schedule, Rank rank, int loop) {
+  return std::any_of(schedule.classes.begin(), schedule.classes.end(), [&](const ScheduleClass& of) {
+    return std::find(of.ranks.begin(), of.ranks.end(), rank) != of.ranks.end() && loop >= 0 &&
+           static_cast<std::size_t>(loop) < of.rounds.size() && of.rounds[static_cast<std::size_t>(loop)] > 0;
+  });
+}
+
+bool makes(const Schedule& schedule, Rank rank, int site) {
+  return std::any_of(schedule.classes.begin(), schedule.classes.end(), [&](const ScheduleClass& of) {
+    return std::find(of.ranks.begin(), of.ranks.end(), rank) != of.ranks.end() &&
+           std::any_of(of.calls.begin(), of.calls.end(), [site](const ScheduledCall& c) { return c.site == site; });
+  });
+}
+
 // In a tie: a side that alone has calls of its own, behind a condition that names ranks, is the one that made them. A call that met
-// nothing is missing where nobody made it.
+// nothing is missing where nobody made it, and so is a batch of a loop, and what both make in other steps.
 void settle_tie(const Schedule& schedule, ScheduleDifference& d) {
   const bool one_sided = d.moved.empty() && (d.extra.empty() != d.left_out.empty());
   if (!one_sided) return;
   const CallsApart& apart = d.extra.empty() ? d.left_out.front() : d.extra.front();
   const ScheduledSite& site = schedule.sites[static_cast<std::size_t>(apart.site)];
-  const bool by_maker = d.met.has_value() && site.names_ranks && !site.names_steps;
+  const std::vector<CallsApart>& all = d.extra.empty() ? d.left_out : d.extra;
+  // Batches of a loop of one's own; in a loop that both run it is a call of its own.
+  const bool trains = std::any_of(all.begin(), all.end(), [&](const CallsApart& c) {
+    const ScheduledSite& of = schedule.sites[static_cast<std::size_t>(c.site)];
+    return (of.operation == "forward" || of.operation == "backward") &&
+           !(runs(schedule, d.culprits.front(), of.loop) && runs(schedule, d.others.front(), of.loop));
+  });
+  const bool is_of_both =
+      makes(schedule, d.culprits.front(), apart.site) && makes(schedule, d.others.front(), apart.site);
+  const bool by_maker = d.met.has_value() && site.names_ranks && !(site.names_steps && is_of_both) && !trains;
   d.tie = false;
   if (by_maker == !d.extra.empty()) return;
   std::swap(d.culprits, d.others);
@@ -187,7 +226,8 @@ std::optional<ScheduleDifference> of_classes(const Report& report, const Schedul
   d.tie = minority.ranks.size() == majority.ranks.size();
   for (const Edit& edit : compared.edits) {
     const ScheduledSite& site = schedule.sites[static_cast<std::size_t>(edit.call.site)];
-    d.first = first_call_of(report.run, edit.mine ? minority.ranks : majority.ranks, site, edit.call.step, d.first_rank);
+    const std::vector<Rank>& makers = edit.mine ? minority.ranks : majority.ranks;
+    d.first = first_call_of(schedule, report.run, makers, site, edit.call.step, d.first_rank);
     if (d.first != nullptr) break;
   }
   if (d.first == nullptr) return std::nullopt;
@@ -219,7 +259,7 @@ std::optional<ScheduleDifference> schedule_difference(const Report& report) {
       if (calls.empty() && group != world_group) continue;
       const auto same = std::find_if(alike.begin(), alike.end(), [&](const ScheduleClass& c) { return c.calls == calls; });
       if (same == alike.end())
-        alike.push_back({of.ranks, std::move(calls)});
+        alike.push_back({of.ranks, std::move(calls), {}});
       else
         same->ranks.insert(same->ranks.end(), of.ranks.begin(), of.ranks.end());
     }

@@ -123,8 +123,8 @@ void clip_by_model(Operation& op) {
 }  // namespace
 
 Cure same_evaluations() {
-  return {"every rank makes as many forwards in eval", [](Scenario& changed) { evaluate_as_often(changed.program); },
-          std::nullopt, true};
+  return {"every rank makes the same number of forwards in eval",
+          [](Scenario& changed) { evaluate_as_often(changed.program); }, std::nullopt, true};
 }
 
 Cure same_path_on_all_ranks() {

@@ -1,12 +1,15 @@
 #include "scenarios/diagnosis/rules/program_changes.h"
 
+#include "scenarios/diagnosis/rules/calls/loop_rounds.h"
 #include "scenarios/diagnosis/rules/wording.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace pdsim::scenarios::diagnoses {
@@ -92,15 +95,56 @@ bool is_all_apart(const Schedule& schedule, int loop, const std::vector<int>& si
   return true;
 }
 
+// Whether two operations stand behind the same `if`.
+bool same_condition(const Operation& a, const Operation& b) {
+  return std::equal(
+      a.when.any.begin(), a.when.any.end(), b.when.any.begin(), b.when.any.end(),
+      [](const Selector& x, const Selector& y) { return x.rank == y.rank && x.node == y.node && x.step == y.step; });
+}
+
+std::string named(const std::vector<Place>& places) {
+  std::vector<std::string> names;
+  for (const Place& p : places) names.push_back(fmt::format("{} at line {}", p.operation, p.line));
+  return list_text(names);
+}
+
+bool is_of_a_step(const Operation& op) {
+  constexpr std::array<std::string_view, 5> names{"zero_grad", "forward", "backward", "clip_grad_norm",
+                                                  "optimizer_step"};
+  return std::find(names.begin(), names.end(), op.name) != names.end();
+}
+
+// What stands beside one of these behind the same condition, of the operations of a training step.
+void add_rest_of_step(const std::vector<Operation>& program, const std::vector<Place>& places,
+                      std::vector<Place>& rest) {
+  for (const Operation& op : program) {
+    const auto is_named = [&](const Operation& o) {
+      return std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.is_at(o); });
+    };
+    const bool is_beside =
+        is_of_a_step(op) && !is_named(op) && std::any_of(program.begin(), program.end(), [&](const Operation& other) {
+          return !other.when.any.empty() && is_of_a_step(other) && is_named(other) && same_condition(op, other);
+        });
+    if (is_beside) rest.push_back(place_of(op.mark, op.name));
+    add_rest_of_step(op.body, places, rest);
+  }
+}
+
 Cure everybody(const Schedule& schedule, const std::vector<int>& sites) {
   std::vector<Place> places;
   for (const int site : sites) {
     const ScheduledSite& s = schedule.sites[static_cast<std::size_t>(site)];
     places.push_back(place_of(s.mark, s.operation));
   }
-  return {fmt::format("every rank makes {}", named(schedule, sites)),
-          [places](Scenario& changed) {
+  const bool trains =
+      std::any_of(places.begin(), places.end(), [](const Place& p) { return p.operation == "forward" || p.operation == "backward"; });
+  return {fmt::format("every rank makes {}{}", named(schedule, sites),
+                      trains ? ", with what of the step stands behind the same condition" : ""),
+          [places, trains](Scenario& changed) {
+            std::vector<Place> rest;
+            if (trains) add_rest_of_step(changed.program, places, rest);
             for (const Place& place : places) for_every_rank(changed.program, place);
+            for (const Place& place : rest) for_every_rank(changed.program, place);
           },
           std::nullopt};
 }
@@ -129,14 +173,6 @@ Cure nobody(const Schedule& schedule, const std::vector<int>& sites) {
           std::nullopt};
 }
 
-// Whether two operations stand behind the same `if`.
-bool same_condition(const Operation& a, const Operation& b) {
-  return std::equal(a.when.any.begin(), a.when.any.end(), b.when.any.begin(), b.when.any.end(),
-                    [](const Selector& x, const Selector& y) {
-                      return x.rank == y.rank && x.node == y.node && x.step == y.step;
-                    });
-}
-
 // These operations, and those beside one of them behind the same condition, in the order of the program.
 void add_with_companions(const std::vector<Operation>& program, const std::vector<Place>& places, std::vector<Place>& all) {
   for (const Operation& op : program) {
@@ -147,12 +183,6 @@ void add_with_companions(const std::vector<Operation>& program, const std::vecto
     if (is_companion) all.push_back(place_of(op.mark, op.name));
     add_with_companions(op.body, places, all);
   }
-}
-
-std::string named(const std::vector<Place>& places) {
-  std::vector<std::string> names;
-  for (const Place& p : places) names.push_back(fmt::format("{} at line {}", p.operation, p.line));
-  return list_text(names);
 }
 
 // What the others run in these places, and not what the culprits run instead.
@@ -200,6 +230,33 @@ Cure in_order(const Schedule& schedule, const std::vector<CallMoved>& moved) {
           std::nullopt};
 }
 
+void set_rounds(std::vector<Operation>& program, const Place& loop, std::int64_t rounds) {
+  for (Operation& op : program) {
+    if (loop.is_at(op) && op.if_is<TrainOptions>() != nullptr) op.options = TrainOptions{rounds};
+    if (loop.is_at(op) && op.if_is<RepeatOptions>() != nullptr) op.options = RepeatOptions{rounds};
+    set_rounds(op.body, loop, rounds);
+  }
+}
+
+// Of two loops of which each side runs its own.
+Cure equal_rounds(const Report& report, const ScheduleDifference& d) {
+  const std::optional<LoopsApart> apart = loops_apart(report, d);
+  if (!apart || apart->mine == apart->theirs) return {};
+  const auto loop_at = [&](int loop) -> const ScheduledLoop& {
+    return report.schedule.loops[static_cast<std::size_t>(loop)];
+  };
+  const bool is_mine = apart->my_rounds < apart->their_rounds;
+  const ScheduledLoop &fewer = loop_at(is_mine ? apart->mine : apart->theirs),
+                      &more = loop_at(is_mine ? apart->theirs : apart->mine);
+  const std::int64_t rounds = std::min(apart->my_rounds, apart->their_rounds);
+  return {fmt::format("the loop at line {} has {} round{}, as that at line {}", more.mark.line, rounds,
+                      rounds == 1 ? "" : "s", fewer.mark.line),
+          [place = place_of(more.mark, more.operation), rounds](Scenario& changed) {
+            set_rounds(changed.program, place, rounds);
+          },
+          std::nullopt};
+}
+
 }  // namespace
 
 void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDifference& d) {
@@ -221,6 +278,7 @@ void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDiffere
     add(everybody(report.schedule, sites));
   }
   add(nobody(report.schedule, sites));
+  if (Cure cure = equal_rounds(report, d); cure.change) add(std::move(cure));
 }
 
 Cure left_out(std::string what, const std::vector<std::pair<Mark, std::string>>& operations) {

@@ -181,7 +181,7 @@ std::string undefined_text(const Report& report, DivergenceKind field) {
 }
 
 constexpr std::string_view tie_text =
-    " Each side has as many ranks as the other, so the record cannot say which of them is right.";
+    " Both sides have the same number of ranks, so the record cannot say which of them is right.";
 
 void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, const Camp& other, bool tie) {
   const Divergence& at = *report.divergence;
@@ -271,6 +271,14 @@ bool accuses_all(const Diagnosis& d, const std::vector<Camp>& camps) {
   return std::all_of(camps.begin(), camps.end(), [&](const Camp& c) { return contains(d.ranks, c.ranks.front()); });
 }
 
+// Calls that are shifted since an earlier one say nothing of its cause.
+bool speaks_of(const Diagnosis& d, const std::vector<Camp>& camps) {
+  return std::any_of(d.evidence.begin(), d.evidence.end(), [&](const Evidence& e) {
+    return std::any_of(camps.begin(), camps.end(),
+                       [&](const Camp& c) { return c.call->id == e.call && contains(c.ranks, e.rank); });
+  });
+}
+
 // Gloo ends the process whose receive is too small for what comes, and its record with it. Its last words say so.
 std::optional<Diagnosis> ended_by_length(const Report& report) {
   const auto dead = std::find_if(report.errors.begin(), report.errors.end(), [&](const RankError& e) {
@@ -315,7 +323,7 @@ std::optional<Diagnosis> collective_mismatch(const Report& report) {
   if (!found) found = mismatch(report, Differs::operation);
   if (!found || !report.divergence) return found;
   const std::vector<Camp> camps = camps_of(report);
-  explain_units(*found, report, camps);
+  if (!by_places || speaks_of(*found, camps)) explain_units(*found, report, camps);
   if (!by_places && accuses_all(*found, camps)) found->why += tie_text;
   return found;
 }

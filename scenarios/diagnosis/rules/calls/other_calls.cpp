@@ -2,6 +2,8 @@
 
 #include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
+#include "scenarios/diagnosis/rules/calls/call_advice.h"
+#include "scenarios/diagnosis/rules/calls/loop_rounds.h"
 #include "scenarios/diagnosis/rules/program_changes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -100,32 +102,6 @@ std::string headline_of(const Report& report, const ScheduleDifference& d) {
   return fmt::format("{} {}", ranks_text(d.culprits), fmt::join(parts, ", and "));
 }
 
-// "all_gather at line 17 ran in 3 rounds on rank 1 and in 6 on ranks 0, 2, 3", where some rank left a loop before the others.
-std::string rounds_text(const Report& report, const std::vector<CallsApart>& calls) {
-  for (const CallsApart& c : calls) {
-    const ScheduledSite& site = site_at(report, c.site);
-    if (site.loop < 0) continue;
-    const auto rounds = rounds_by_rank(report.schedule, c.site, report.run.ranks.size());
-    const std::int64_t most = *std::max_element(rounds.begin(), rounds.end());
-    if (c.steps.back() + 1 != most || c.steps.front() + static_cast<int>(c.steps.size()) != most) continue;
-    std::vector<std::string> parts;
-    std::vector<std::int64_t> told;
-    for (const std::int64_t number : rounds) {
-      if (std::find(told.begin(), told.end(), number) != told.end()) continue;
-      told.push_back(number);
-      std::vector<Rank> ranks;
-      for (std::size_t r = 0; r < rounds.size(); ++r)
-        if (rounds[r] == number) ranks.push_back(static_cast<Rank>(r));
-      parts.push_back(fmt::format("{} round{} on {}", number, number == 1 ? "" : "s", ranks_text(ranks)));
-    }
-    const ScheduledLoop& loop = report.schedule.loops[static_cast<std::size_t>(site.loop)];
-    return fmt::format("The ranks leave the loop at line {}{} at different times: {} runs in {}. ", loop.mark.line,
-                       loop.label.empty() ? "" : fmt::format(" ({})", loop.label), place_of(site),
-                       fmt::join(parts, ", in "));
-  }
-  return {};
-}
-
 std::string recorded_place(const Call& call) {
   const std::string label = call.site.origin->label.empty() ? "" : fmt::format(" ({})", call.site.origin->label);
   const std::string step = call.site.step >= 0 ? fmt::format(", step {}", call.site.step) : std::string();
@@ -142,48 +118,29 @@ std::string cause_of(const Report& report, const ScheduleDifference& d) {
 }
 
 std::string why_of(const Report& report, const ScheduleDifference& d) {
-  std::string why = rounds_text(report, d.left_out);
-  if (why.empty()) why = rounds_text(report, d.extra);
+  std::string why = loops_text(report, d);
   why +=
       "The collectives of a group have no names: the n-th call of one rank meets the n-th call of every other. ";
   if (!d.met) return why + "The call that some ranks do not make is waited for by those that do.";
   const Call &mine = *d.met->mine, &theirs = *d.met->theirs;
   why += fmt::format("At #{} of group {} {} of rank {} meets {} of rank {}, and what follows is shifted as well.", mine.seq,
                      d.group, recorded_place(mine), d.met->my_rank, recorded_place(theirs), d.met->their_rank);
-  const bool fits = same_call(mine, theirs);
+  const bool fits = same_call(mine, theirs), carries = mine.name != "barrier";
   if (fits && report.outcome == Outcome::ok)
-    why += " Operation, size and element type agree, so nothing is refused and nothing is reported: the values of two "
-           "different calls are mixed on every rank.";
+    why += carries ? " Operation, size and element type agree, so nothing is refused and nothing is reported: the "
+                     "values of two "
+                     "different calls are mixed on every rank."
+                   : " Nothing tells the two apart, so nothing is refused and nothing is reported.";
   else if (fits)
-    why += " Operation, size and element type agree there, so that pair completes, with values of two different calls; "
-           "the ranks stop only where something differs, or where one has no call left.";
+    why += fmt::format(
+        " {} there, so that pair completes{}; the ranks stop only where something differs, or where one has no "
+        "call left.",
+        carries ? "Operation, size and element type agree" : "Nothing tells the two apart",
+        carries ? ", with values of two different calls" : "");
   else if (report.outcome == Outcome::ok)
     why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
   if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
   return why;
-}
-
-void write_fix(Diagnosis& found, const ScheduleDifference& d) {
-  const std::string ranks = ranks_text(d.culprits);
-  if (d.left_out.empty() && d.extra.empty()) {
-    found.fix = "give these calls one order on every rank";
-    found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
-  } else if (d.extra.empty()) {
-    found.fix = fmt::format(
-        "let {} make the call{} too, with an empty tensor where there is nothing to send, or let every rank leave {} out",
-        ranks, count_of(d.left_out) == 1 ? "" : "s", count_of(d.left_out) == 1 ? "it" : "them");
-    found.fix_lines = {
-        "a rank that decides alone (no data, an early stop, an exception) tells the others first: all_reduce the decision, "
-        "then all go on or none"};
-  } else if (d.left_out.empty()) {
-    found.fix = fmt::format("take the call{} out of what only {} {}, so that every rank makes {}, or leave {} out",
-                            count_of(d.extra) == 1 ? "" : "s", ranks, d.culprits.size() == 1 ? "runs" : "run",
-                            count_of(d.extra) == 1 ? "it" : "them", count_of(d.extra) == 1 ? "it" : "them");
-    found.fix_lines = {"a helper that ends in a collective is called on every rank; inside of it, rank 0 alone writes"};
-  } else {
-    found.fix = "let every rank make the same calls: one list of names, sorted, for all ranks";
-    found.fix_lines = {"what a rank does not have it contributes as zeros, or the ranks exchange their lists first"};
-  }
 }
 
 void add_places(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
@@ -247,7 +204,8 @@ bool is_one_call_of_the_wrapper(const Report& report, const ScheduleDifference& 
 
 std::optional<Diagnosis> other_calls(const Report& report, Face face) {
   const std::optional<ScheduleDifference> d = schedule_difference(report);
-  if (!d || is_evaluation(report, *d)) return std::nullopt;
+  const bool has_met = report.divergence && report.divergence->field != DivergenceKind::missing;
+  if (!d || (has_met && is_evaluation(report, *d))) return std::nullopt;
   if (report.outcome == Outcome::ok && !d->met) return std::nullopt;
   if (is_one_call_of_the_wrapper(report, *d)) return std::nullopt;
   const bool nobody_differs = !report.divergence || report.divergence->field == DivergenceKind::missing;
@@ -260,7 +218,7 @@ std::optional<Diagnosis> other_calls(const Report& report, Face face) {
   found.headline = headline_of(report, *d);
   found.cause = cause_of(report, *d);
   found.why = why_of(report, *d);
-  write_fix(found, *d);
+  advise(found, report, *d);
   add_places(found, report, *d);
   cite_calls(found, *d);
   add_cures(found, report, *d);

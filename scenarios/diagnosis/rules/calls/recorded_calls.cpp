@@ -85,28 +85,67 @@ std::string why_of(const Report& report, const RecordedDifference& d) {
       "group {} {} of rank {} met {} of rank {}",
       mine.seq, d.group, placed(mine), d.my_rank(), placed(theirs), d.their_rank());
   why += d.is_sure && d.swapped.empty() ? ", and all that follows is shifted." : ".";
-  const bool fits = same_call(mine, theirs);
+  const bool fits = same_call(mine, theirs), carries = mine.name != "barrier";
   if (fits && report.outcome == Outcome::ok)
-    why += " Operation, size and element type agree, so nothing was refused and nothing was reported: the values of "
-           "different calls are mixed on every rank.";
+    why +=
+        carries
+            ? " Operation, size and element type agree, so nothing was refused and nothing was reported: the values of "
+              "different calls are mixed on every rank."
+            : " Nothing tells the two apart, so nothing was refused and nothing was reported.";
   else if (fits)
-    why += " Operation, size and element type agree there, so that pair could complete, with values of two different calls; "
-           "the ranks stop only where something differs, or where one has no call left.";
+    why += fmt::format(
+        " {} there, so that pair could complete{}; the ranks stop only where something differs, or where one has "
+        "no call left.",
+        carries ? "Operation, size and element type agree" : "Nothing tells the two apart",
+        carries ? ", with values of two different calls" : "");
   why += own_calls_text(report, d);
   if (d.first_number > 1) why += fmt::format(" The records that all ranks have begin at #{}.", d.first_number);
   if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
   return why;
 }
 
-void write_fix(Diagnosis& found, const RecordedDifference& d) {
+// Gradients of a backward, which nobody calls with a tensor of their own.
+bool is_backward(const Report& report, const std::vector<PlaceCalls>& calls) {
+  return std::any_of(calls.begin(), calls.end(), [&](const PlaceCalls& c) {
+    return recorded(report, c.first).purpose.kind == PurposeKind::bucket;
+  });
+}
+
+// Whether the others were in a backward, and the culprits in a call of the program's own.
+bool meets_backward(const Report& report, const RecordedDifference& d) {
+  return recorded(report, d.theirs).purpose.kind == PurposeKind::bucket &&
+         recorded(report, d.mine).purpose.kind == PurposeKind::none;
+}
+
+void write_fix(Diagnosis& found, const Report& report, const RecordedDifference& d) {
   const std::string ranks = ranks_text(d.culprits);
   if (d.is_sure && !d.swapped.empty()) {
     found.fix = "give these calls one order on every rank";
     found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
+  } else if (!d.is_sure && d.stays_apart && d.left_out.empty() && meets_backward(report, d)) {
+    // Fewer batches and one call more look the same here: neither is said to be it.
+    found.fix =
+        fmt::format("let {} run the same number of backwards as {}, or take the call that {} alone {} out of the loop",
+                    ranks, ranks_text(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
+    found.fix_lines = {
+        "fewer batches, a skipped batch, a `break`: a sampler that pads or drops, with model.join() around the loop, "
+        "or all_reduce the "
+        "decision, so that all go on or none",
+        "a helper that ends in a collective (save, log, evaluate): every rank calls it, and inside of it rank 0 alone "
+        "writes"};
   } else if ((d.is_sure || d.stays_apart) && d.left_out.empty() && !d.extra.empty()) {
     found.fix = fmt::format("take what only {} called out of the branch that leads there, or let every rank make it", ranks);
     found.fix_lines = {"a helper that ends in a collective (save, log, evaluate) is called on every rank; inside of it, rank 0 "
                        "alone writes"};
+  } else if (d.is_sure && is_backward(report, d.left_out)) {
+    found.fix = fmt::format(
+        "let {} run the same backwards too: the same number of batches on every rank (a sampler that pads or "
+        "drops), and a loss of zero where {} own does not count",
+        ranks, d.culprits.size() == 1 ? "its" : "their");
+    found.fix_lines = {
+        alternative("with model.join(): around the loop, where ranks have different numbers of batches"),
+        "a rank that skips a batch or stops by its own decision tells the others first: all_reduce the decision, then "
+        "all go on or none"};
   } else if (d.is_sure) {
     found.fix = fmt::format("let {} make these calls too, with an empty tensor where there is nothing to send, or no rank", ranks);
     found.fix_lines = {"a rank that decides alone (no data, an early stop, an exception) tells the others first: all_reduce the "
@@ -172,7 +211,7 @@ std::optional<Diagnosis> recorded_calls(const Report& report, Face face) {
   found.cause = fmt::format("{}; so #{} of group {} is {} on rank {} and {} on rank {}", found.headline, mine.seq, d.group,
                             placed(mine), d.my_rank(), placed(theirs), d.their_rank());
   found.why = why_of(report, d);
-  write_fix(found, d);
+  write_fix(found, report, d);
   found.evidence.push_back(evidence_of(d.my_rank(), mine, fmt::format("#{}: {}", mine.seq, placed(mine))));
   found.evidence.push_back(evidence_of(d.their_rank(), theirs, fmt::format("#{}: {}", theirs.seq, placed(theirs))));
   for (const std::vector<PlaceCalls>* apart : {&d.extra, &d.left_out})

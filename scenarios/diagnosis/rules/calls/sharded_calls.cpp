@@ -48,12 +48,15 @@ std::string deed_of(const Camp& rest) {
 void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, const Camp& rest) {
   const bool others_too = evaluates(log_of(report.run, rest.ranks.front()));
   const std::string ranks = ranks_text(alone.ranks);
-  d.headline = fmt::format("{} unit {} for one more forward of eval, where {}",
-                           who(alone.ranks, "gathers", "gather"), unit_of(alone), deed_of(rest));
+  d.headline = fmt::format("{} unit {} for another forward of eval, where {}", who(alone.ranks, "gathers", "gather"),
+                           unit_of(alone), deed_of(rest));
   d.cause = fmt::format("every forward of a sharded model gathers its units on all ranks, and as {} {} forwards than {}",
                         number(report), who(alone.ranks, "makes more", "make more"), ranks_text(rest.ranks));
   if (others_too) {
-    d.fix = "let every rank make as many forwards: generate(..., synced_gpus=True), which goes on until all ranks are finished";
+    d.fix =
+        "let every rank make the same number of forwards: generate(..., synced_gpus=True), which goes on until all "
+        "ranks are "
+        "finished";
     d.fix_lines = {alternative("gather once before: with FSDP.summon_full_params(model): model.generate(...)")};
     d.cures.insert(d.cures.begin(), same_evaluations());
   } else {
@@ -87,7 +90,10 @@ void explain_one_more_step(Diagnosis& d, const Camp& alone, const Camp& rest) {
                            unit_of(alone), step, deed_of(rest));
   d.cause = fmt::format("every step of a sharded model gathers and reduces its units on all ranks, and {} fewer steps than {}",
                         who(rest.ranks, "makes", "make"), ranks_text(alone.ranks));
-  d.fix = "let every rank make as many steps: DistributedSampler, which pads, or drop_last=True; join() does not take sharded models";
+  d.fix =
+      "let every rank make the same number of steps: DistributedSampler, which pads, or drop_last=True; join() does "
+      "not take "
+      "sharded models";
 }
 
 // Two units in two orders, or one that a forward did not reach.
