@@ -1,11 +1,16 @@
 #include "scenarios/diagnosis/findings.h"
 
+#include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/analysis/recorded_difference.h"
 #include "scenarios/diagnosis/analysis/wait_circle.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
+#include "scenarios/diagnosis/rules/whereabouts.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace pdsim::scenarios {
@@ -40,14 +45,49 @@ void add_silent_mix(Report& report) {
     report.findings.insert(report.findings.begin(), std::move(*found));
 }
 
+// Where the ranks of each group went apart first: hangs of several groups have causes of their own.
+class OwnDifferences {
+ public:
+  explicit OwnDifferences(const Report& report)
+      : divergence_(report.divergence), recorded_(report.recorded), several_(report.hangs.size() > 1) {
+    if (!several_) return;
+    for (Divergence& d : first_divergences(report.run)) divergences_.emplace(d.group, std::move(d));
+    for (RecordedDifference& d : recorded_differences(report.run)) differences_.emplace(d.group, std::move(d));
+  }
+
+  // Those of the group in whose call the hang's ranks wait; where it has none, those of the job.
+  void put_into(Report& report) const {
+    report.divergence = divergence_;
+    report.recorded = recorded_;
+    const Call* call = several_ ? diagnoses::common_call(report, report.hang->nearest) : nullptr;
+    if (call == nullptr) return;
+    const auto divergence = divergences_.find(call->group);
+    if (divergence != divergences_.end()) report.divergence = divergence->second;
+    const auto difference = differences_.find(call->group);
+    if (difference != differences_.end()) report.recorded = difference->second;
+  }
+
+  void restore(Report& report) const {
+    report.divergence = divergence_;
+    report.recorded = recorded_;
+  }
+
+ private:
+  std::optional<Divergence> divergence_;
+  std::optional<RecordedDifference> recorded_;
+  bool several_;
+  std::map<std::string, Divergence> divergences_;
+  std::map<std::string, RecordedDifference> differences_;
+};
+
 void explain_hangs(Report& report) {
   const std::size_t most = most_explained(report);
   report.unexplained_hangs = report.hangs.size() - std::min(report.hangs.size(), most);
   report.hangs.resize(report.hangs.size() - report.unexplained_hangs);
-  const std::optional<Divergence> divergence = report.divergence;
-  const std::optional<RecordedDifference> recorded = report.recorded;
+  const OwnDifferences own(report);
   for (const Hang& hang : report.hangs) {
     report.hang = hang;
+    own.put_into(report);
     report.cycle = hang.end == HangEnd::circle ? cycle_of(report, hang) : std::vector<Rank>{};
     std::optional<Diagnosis> found = diagnose(report);
     if (found && is_known(report.findings, *found)) {  // what went apart is told; this hang may have an end of its own
@@ -58,8 +98,7 @@ void explain_hangs(Report& report) {
     if (!found || is_known(report.findings, *found)) continue;
     report.findings.push_back(std::move(*found));
   }
-  report.divergence = divergence;
-  report.recorded = recorded;
+  own.restore(report);
   add_silent_mix(report);
   report.hang = report.hangs.front();
   report.cycle = report.hang->end == HangEnd::circle ? cycle_of(report, *report.hang) : std::vector<Rank>{};

@@ -215,18 +215,22 @@ std::vector<CallCamp> camps_of(const std::vector<std::pair<Rank, const Call*>>& 
   return camps;
 }
 
+std::vector<Divergence> first_divergences(const RunRecord& run) {
+  std::vector<Divergence> all;
+  for (const auto& [group, table] : tables_of(run))
+    for (const auto& [seq, row] : table.rows)
+      if (const std::optional<DivergenceKind> field = differing_field(table, seq, row)) {
+        all.push_back(describe(group, table, seq, row, *field));
+        break;
+      }
+  return all;
+}
+
 std::optional<Divergence> first_divergence(const RunRecord& run) {
-  std::optional<Divergence> first;
-  for (const auto& [group, table] : tables_of(run)) {
-    for (const auto& [seq, row] : table.rows) {
-      const std::optional<DivergenceKind> field = differing_field(table, seq, row);
-      if (!field) continue;
-      Divergence found = describe(group, table, seq, row, *field);
-      if (!first || found.at < first->at) first = std::move(found);
-      break;
-    }
-  }
-  return first;
+  std::vector<Divergence> all = first_divergences(run);
+  const auto first =
+      std::min_element(all.begin(), all.end(), [](const Divergence& a, const Divergence& b) { return a.at < b.at; });
+  return first == all.end() ? std::nullopt : std::optional(std::move(*first));
 }
 
 }  // namespace pdsim::scenarios

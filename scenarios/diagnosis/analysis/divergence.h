@@ -19,6 +19,8 @@
 namespace pdsim::scenarios {
 
 std::optional<Divergence> first_divergence(const RunRecord& run);
+// The first of each group that has one.
+std::vector<Divergence> first_divergences(const RunRecord& run);
 
 // Whether two ranks called the same: everything that is compared, and what each sends in an all_to_all_v.
 bool same_call(const Call& a, const Call& b);

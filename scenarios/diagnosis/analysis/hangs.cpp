@@ -1,5 +1,6 @@
 #include "scenarios/diagnosis/analysis/hangs.h"
 
+#include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/analysis/split_sizes.h"
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/report.h"
@@ -228,13 +229,16 @@ class Search {
       return call != nullptr && call->state == CallState::started;
     });
   }
-  // What its ranks send is not what they make room for.
+  // What its ranks send is not what they make room for, or they pass different counts or dtypes.
   bool cannot_fit(const Hang& hang) const {
     std::vector<std::pair<Rank, const Call*>> calls;
     for (const Rank r : hang.waiting) calls.emplace_back(r, call_of(r));
     const Call* first = calls.front().second;
     const notes::GroupMade* group = first == nullptr ? nullptr : group_of(hang.waiting.front(), first->group);
-    return group != nullptr && group->ranks.size() == calls.size() && split_mismatch(calls);
+    if (group == nullptr || group->ranks.size() != calls.size()) return false;
+    return split_mismatch(calls) ||
+           std::any_of(calls.begin(), calls.end(),
+                       [&](const auto& c) { return c.second == nullptr || !same_call(*first, *c.second); });
   }
   const notes::GroupMade* group_of(Rank rank, const std::string& name) const {
     for (const Note* note : notes_of<notes::GroupMade>(log_of(run_, rank)))

@@ -71,7 +71,7 @@ class Comparison {
 
   // Nothing where the two differ at most in how far they go.
   std::optional<RecordedDifference> difference() {
-    if (lone_.empty()) return std::nullopt;
+    if (lone_.empty() || differs_in_arguments_alone()) return std::nullopt;
     const std::size_t met = lone_.front().in_path;  // all before are pairs
     if (met >= mine_.calls.size() || met >= theirs_.calls.size()) return std::nullopt;
     RecordedDifference d;
@@ -102,6 +102,19 @@ class Comparison {
   }
 
  private:
+  // Without frames a call of another size or element type is a place of its own. Where each such call stands against one
+  // of the other side of the same operation, the two are one call with other arguments.
+  bool differs_in_arguments_alone() const {
+    if (lone_.size() % 2 != 0) return false;
+    for (std::size_t i = 0; i < lone_.size(); i += 2) {
+      const LoneCall &a = lone_[i], &b = lone_[i + 1];
+      if (a.is_mine == b.is_mine || b.in_path != a.in_path + 1 || a.line >= 0 || b.line >= 0) return false;
+      if (call_of(a).name != call_of(b).name) return false;
+    }
+    return true;
+  }
+  const Call& call_of(const LoneCall& lone) const { return *(lone.is_mine ? mine_ : theirs_).calls[lone.at]; }
+
   // Whether the two could not go on from there: a pair does not fit, or one side has a call for which the other has none.
   bool stops_apart(std::size_t from) const {
     const std::size_t both = std::min(mine_.calls.size(), theirs_.calls.size());
@@ -220,11 +233,18 @@ std::optional<RecordedDifference> difference_of(const std::vector<GroupSequences
 
 }  // namespace
 
-std::optional<RecordedDifference> recorded_difference(const RunRecord& run) {
-  std::optional<RecordedDifference> first;
-  Time first_at = Time::max();
+namespace {
+
+struct Timed {
+  RecordedDifference difference;
+  Time at;
+};
+
+std::vector<Timed> differences_of(const RunRecord& run) {
+  std::vector<Timed> all;
   const std::vector<GroupSequences> groups = recorded_sequences(run);
   for (const GroupSequences& group : groups) {
+    std::optional<Timed> first;
     const std::vector<SequenceClass> classes = group.classes(most_recorded_classes);
     for (std::size_t c = 1; c < std::min(classes.size(), most_compared_classes); ++c) {
       std::optional<RecordedDifference> found = difference_of(groups, group, classes[c], classes.front());
@@ -233,13 +253,27 @@ std::optional<RecordedDifference> recorded_difference(const RunRecord& run) {
       const Sequence &mine = *(is_swapped ? classes.front() : classes[c]).longest,
                      &theirs = *(is_swapped ? classes[c] : classes.front()).longest;
       const Time met = std::min(issued_at(mine, found->mine), issued_at(theirs, found->theirs));
-      if (first && first_at <= met) continue;
+      if (first && first->at <= met) continue;
       add_rounds(*found, classes, mine, theirs);
-      first = std::move(found);
-      first_at = met;
+      first = Timed{std::move(*found), met};
     }
+    if (first) all.push_back(std::move(*first));
   }
-  return first;
+  return all;
+}
+
+}  // namespace
+
+std::optional<RecordedDifference> recorded_difference(const RunRecord& run) {
+  std::vector<Timed> all = differences_of(run);
+  const auto first = std::min_element(all.begin(), all.end(), [](const Timed& a, const Timed& b) { return a.at < b.at; });
+  return first == all.end() ? std::nullopt : std::optional(std::move(first->difference));
+}
+
+std::vector<RecordedDifference> recorded_differences(const RunRecord& run) {
+  std::vector<RecordedDifference> all;
+  for (Timed& one : differences_of(run)) all.push_back(std::move(one.difference));
+  return all;
 }
 
 std::optional<LoopRounds> rounds_of(const RunRecord& run, const RecordedCall& call) {

@@ -65,6 +65,8 @@ struct RecordedDifference {
 
 // The one whose calls met first; nothing where the places agree.
 std::optional<RecordedDifference> recorded_difference(const RunRecord& run);
+// The first of each group that has one.
+std::vector<RecordedDifference> recorded_differences(const RunRecord& run);
 
 // How often each rank of the call's group made calls of its place; nothing where one made none, or all the same number.
 struct LoopRounds {

@@ -81,19 +81,21 @@ class Waits {
     const std::vector<Rank>& members = groups_.members(call.group);
     std::vector<Rank> open, missing = missing_in(call, members, hub.unlisted);
     bool any_done = false;
+    const bool is_of_dump = is_set(dumped_, rank_);
     for (const auto& [rank, other] : attendance_.made(call)) {
-      any_done = any_done || other->state == CallState::completed;
+      any_done = any_done || (is_of_dump && is_done(log_of(run_, rank), *other, call));
       if (!is_same(*other, call) || !is_open_at(*other, moment_)) continue;
       open.push_back(rank);
       hub.ended += is_running_at(log_of(run_, rank), moment_) ? 0 : 1;
     }
-    if (is_set(dumped_, rank_)) {
+    if (is_of_dump) {
       if (any_done && needs_all(call) && !any_lost(members)) {
         strike_later(missing, call);
         hub.unlisted = 0;
       }
       if (missing.empty() && groups_.is_open_ended(call.group)) add_strangers(hub, missing, members);
-      if (missing.empty()) sort_open(hub, open, call);
+      if (missing.empty() || all_lost(missing)) sort_open(hub, open, call);
+      if (!hub.earlier->empty()) missing.clear();  // those without a record may have come, and these are known to wait
     }
     if (!missing.empty()) hub.why = why_missing(missing, call);
     listed_ += missing.size();
@@ -105,6 +107,20 @@ class Waits {
 
   bool any_lost(const std::vector<Rank>& members) const {
     return std::any_of(members.begin(), members.end(), [&](Rank r) { return is_set(lost_, r); });
+  }
+
+  // A call that is over and may have failed (its message says so) completed where its rank went on, and is taken for
+  // completed unless the age of `open`, the same call of rank_, shows that it hangs.
+  bool is_done(const RankLog& log, const Call& call, const Call& open) const {
+    if (call.state != CallState::completed) return false;
+    if (call.message.empty() || call.id != log.calls.back().id) return true;
+    constexpr Time patience{10'000'000'000'000};
+    const auto& dump = first_note<notes::Dumped>(log_of(run_, rank_))->as<notes::Dumped>();
+    return dump.written_ns < 0 || Time{1000} * dump.written_ns - open.issued < patience;
+  }
+
+  bool all_lost(const std::vector<Rank>& ranks) const {
+    return std::all_of(ranks.begin(), ranks.end(), [&](Rank r) { return is_set(lost_, r); });
   }
 
   // Members that did not make the call; how many more there are that the record does not list one by one.

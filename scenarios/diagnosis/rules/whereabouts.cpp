@@ -59,8 +59,8 @@ std::string last_deed(const Report& report, Rank rank, const std::string& group)
     return fmt::format(
         "lists no open call, and by its own account its newest call of group {} is #{}, and the newest that completed #{}",
         group, progress->enqueued, progress->completed);
-  return "lists no call and no account of one in its dump, so it may be in a call that is not recorded, as Gloo's "
-         "messages are";
+  return "lists no call and no account of one in its dump: it has made none, or only such as are not recorded, as Gloo's "
+         "messages are not";
 }
 
 std::string on_hosts(const Report& report, const std::vector<Rank>& ranks) {

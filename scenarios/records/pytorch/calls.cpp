@@ -163,9 +163,10 @@ class Converter {
       }
       if (call.name != all.name && all.name.find(call.name) == std::string::npos) all.name += "+" + call.name;
       if (all.count >= 0 && call.count >= 0) all.count += call.count;
-      if (members == 2 && !all.details->sends.empty()) {  // of several calls the parts of one say nothing
+      if (members == 2) {  // of several calls the shape and the parts of one say nothing
         CallDetails details = *all.details;
         details.sends = details.receives = {};
+        details.shape.clear();
         all.details = std::move(details);
       }
     }
@@ -232,9 +233,7 @@ class Converter {
     call.issued = time_at(entry.created_ns, epoch_ns_);
     if (state.started_ns != 0) call.started = time_at(state.started_ns, epoch_ns_);
     if (is_done(state)) {
-      call.state =
-          call.layer == Layer::collective && (entry.failed || took_its_timeout(state)) ? CallState::timed_out
-                                                                                      : CallState::completed;
+      call.state = entry.failed || took_its_timeout(state) ? CallState::timed_out : CallState::completed;
       call.finished = std::max(call.issued, time_at(state.completed_ns, epoch_ns_));
       return;
     }

@@ -1,6 +1,5 @@
 #include "scenarios/records/pytorch/progress.h"
 
-#include "scenarios/records/group_index.h"
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/pytorch/calls.h"
 #include "scenarios/records/pytorch/torchcomms.h"
@@ -70,29 +69,83 @@ void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run) {
       run.ranks[static_cast<std::size_t>(row.rank)].log.notes.push_back({-1, {}, {}, row.progress});
 }
 
-void settle_aborted(RunRecord& run) {
-  const GroupIndex groups(run);
-  std::map<std::pair<std::string, Seq>, bool> all_came;
-  for (RankResult& result : run.ranks)
-    for (Call& call : result.log.calls) {
-      if (call.state != CallState::timed_out) continue;
-      const auto [known, is_new] = all_came.try_emplace({call.group, call.seq}, true);
-      if (is_new && call.seq >= 0) {
-        for (const Rank r : groups.members(call.group))
-          if (!is_lost(log_of(run, r)) && !has_come(log_of(run, r), call.group, call.seq)) known->second = false;
-      }
-      if (known->second) {
-        call.state = CallState::completed;
-        continue;
-      }
-      call.state = CallState::issued;
-      call.error = Code::watchdog_timeout;
-      call.message = call.finished > call.issued
-                         ? fmt::format("aborted {} after it was made", to_string(call.finished - call.issued))
-                         : "retired, and failed";
-      call.finished = {};
+namespace {
+
+using CallKey = std::pair<std::string_view, Seq>;
+
+bool is_over(const Call& call) { return call.state == CallState::completed || call.state == CallState::timed_out; }
+
+// When the calls of a rank were ended together: the first end of a call at its timeout. A group in which a later call
+// completed was not ended, so its late calls are only late. Time::max(): never.
+Time end_of_all(std::vector<Call>& calls) {
+  std::map<std::string_view, Time> alive;
+  for (const Call& call : calls)
+    if (call.state == CallState::completed) {
+      Time& last = alive.try_emplace(call.group, -1).first->second;
+      last = std::max(last, call.issued);
     }
+  Time first = Time::max();
+  for (Call& call : calls) {
+    if (call.state != CallState::timed_out) continue;
+    const auto group = alive.find(call.group);
+    if (call.finished <= call.issued || group == alive.end() || group->second <= call.finished) {
+      first = std::min(first, call.finished);
+    } else {
+      call.state = CallState::completed;
+    }
+  }
+  return first;
 }
+
+class AbortedCalls {
+ public:
+  explicit AbortedCalls(RunRecord& run) : run_(run) {
+    for (RankResult& result : run.ranks) ends_.push_back(end_of_all(result.log.calls));
+  }
+
+  void settle() {
+    if (std::all_of(ends_.begin(), ends_.end(), [](const Time& end) { return end == Time::max(); })) return;
+    collect();
+    for (std::size_t r = 0; r < run_.ranks.size(); ++r)
+      for (Call& call : run_.ranks[r].log.calls)
+        if (is_ended(r, call)) (failed(call) ? reopen(call) : complete(call));
+  }
+
+ private:
+  // Ended by its timeout, or over at the moment at which the rank's calls were ended, and made before.
+  bool is_ended(std::size_t rank, const Call& call) const {
+    if (call.state == CallState::timed_out) return true;
+    return call.state == CallState::completed && call.finished >= ends_[rank] && call.issued <= ends_[rank];
+  }
+
+  void collect() {
+    for (std::size_t r = 0; r < run_.ranks.size(); ++r)
+      for (const Call& call : run_.ranks[r].log.calls)
+        if (call.seq >= 0 && is_over(call) && !is_ended(r, call)) completed_.insert({call.group, call.seq});
+  }
+
+  bool failed(const Call& call) const {
+    return call.seq < 0 || call.state == CallState::timed_out || completed_.count({call.group, call.seq}) == 0;
+  }
+
+  static void complete(Call& call) { call.state = CallState::completed; }
+  static void reopen(Call& call) {
+    call.state = CallState::issued;
+    call.error = Code::watchdog_timeout;
+    call.message = call.finished > call.issued
+                       ? fmt::format("aborted {} after it was made", to_string(call.finished - call.issued))
+                       : "retired, and failed";
+    call.finished = {};
+  }
+
+  RunRecord& run_;
+  std::vector<Time> ends_;  // by rank
+  std::set<CallKey> completed_;  // collectives that completed on some rank
+};
+
+}  // namespace
+
+void settle_aborted(RunRecord& run) { AbortedCalls(run).settle(); }
 
 void doubt_retired(RunRecord& run) {
   std::set<std::pair<std::string, Seq>> open;

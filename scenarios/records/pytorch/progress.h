@@ -27,7 +27,8 @@ std::vector<ProgressRow> progress_of(const std::vector<Dump>& dumps, const Group
 // Notes how far each rank came, of groups in which the numbers of pg_status are those of the collectives that are listed.
 void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run);
 
-// Takes a call that was ended by its timeout for one that is open where a member never made it, and for completed where all did.
+// A timeout ends all calls of its rank, and the recorder takes them for completed. Takes those that took their whole
+// timeout for open, and of those that are over since that moment the ones that completed on no rank.
 void settle_aborted(RunRecord& run);
 
 // Of a library whose calls end by retiring, which a call that failed does too: a call that is over on one rank and open on another may

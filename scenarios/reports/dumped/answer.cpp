@@ -45,14 +45,15 @@ const Call* open_call(const Report& report, Rank rank) {
 }
 
 // What a rank does, without its number: ranks that do the same are one.
-std::string doing(const Report& report, const WallClock& clock, Rank rank) {
+std::string doing(const Report& report, const WallClock& clock, Rank rank, bool one) {
   const RankLog& log = log_of(report.run, rank);
   if (const Note* lost = first_note<notes::NoRecord>(log))
-    return lost->as<notes::NoRecord>().unreadable ? "its file cannot be read" : "it left no record";
+    return lost->as<notes::NoRecord>().unreadable ? (one ? "its file cannot be read" : "their files cannot be read")
+                                                      : (one ? "it left no record" : "they left no record");
   if (const Call* call = open_call(report, rank))
     return is_over(*call) ? fmt::format("{}, made at {}, failed{}", call_name(*call), clock.time(call->issued), at(*call))
                           : fmt::format("in {} since {}{}", call_name(*call), clock.time(call->issued), at(*call));
-  if (log.calls.empty()) return "its dump lists no call";
+  if (log.calls.empty()) return one ? "its dump lists no call" : "their dumps list no call";
   const Call& last = log.calls.back();
   const Time since = std::max(last.issued, last.finished);
   return fmt::format("no open call since {}, after {}{}", clock.time(since), call_name(last), at(last));
@@ -85,7 +86,7 @@ std::string who_line(const Report& report, const WallClock& clock, const Diagnos
   std::vector<std::pair<std::string, std::vector<Rank>>> parts;
   std::map<std::string, std::size_t> known;
   for (const Rank rank : d.ranks) {
-    std::string what = doing(report, clock, rank);
+    std::string what = doing(report, clock, rank, true);
     const auto [it, is_new] = known.try_emplace(what, parts.size());
     if (is_new) parts.push_back({std::move(what), {}});
     parts[it->second].second.push_back(rank);
@@ -93,9 +94,10 @@ std::string who_line(const Report& report, const WallClock& clock, const Diagnos
   constexpr std::size_t most = 2;
   if (parts.size() > most + 1)
     return fmt::format("{}; {}: {}", with_hosts(report, d.ranks), ranks_within(parts.front().second, list_width),
-                       parts.front().first);
+                       doing(report, clock, parts.front().second.front(), parts.front().second.size() == 1));
   std::vector<std::string> texts;
-  for (const auto& [what, ranks] : parts) texts.push_back(fmt::format("{}: {}", with_hosts(report, ranks), what));
+  for (const auto& [what, ranks] : parts)
+    texts.push_back(fmt::format("{}: {}", with_hosts(report, ranks), doing(report, clock, ranks.front(), ranks.size() == 1)));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

@@ -222,8 +222,9 @@ StateKey state_key(bool accused, const RankLog& log, const RankState& now, Time 
   const Call* last = nullptr;
   for (auto call = log.calls.rbegin(); call != log.calls.rend() && last == nullptr; ++call)
     if (!is_open_at(*call, moment) && call->state == CallState::completed) last = &*call;
-  StateKey key{!accused, last != nullptr ? open_text(last) : log.dropped > 0 ? "not listed" : "none",
-               now.kind == RankState::Kind::lost ? "(no record)" : "none"};
+  const bool lost = now.kind == RankState::Kind::lost;
+  const std::string_view no_call = lost ? "-" : log.dropped > 0 ? "not listed" : "none";
+  StateKey key{!accused, last != nullptr ? open_text(last) : std::string(no_call), lost ? "(no record)" : "none"};
   if (now.call != nullptr) key.current = open_text(now.call->layer == Layer::point_to_point ? nullptr : now.call);
   if (now.call != nullptr && now.call->layer == Layer::point_to_point) key.current = now.call->name;
   if (last != nullptr && last->layer == Layer::point_to_point) key.last = last->name;

@@ -60,8 +60,8 @@ TEST(CallSites, OfASwapNameBothCalls) {
   ASSERT_EQ(d->id(), "collective-mismatch");
   EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{1});
   EXPECT_EQ(d->headline(),
-            "rank 1 made these two in the other order: all_reduce at train.py:12 in f_c first, where ranks 0, 2 made first "
-            "all_reduce at train.py:11 in f_b");
+            "rank 1 made these two in the other order: all_reduce at train.py:12 in f_c first, where ranks 0, 2 called "
+            "all_reduce at train.py:11 in f_b first");
 }
 
 TEST(CallSites, OfASwapAreThoseOfTheFunctionsThatMakeTheCalls) {

@@ -36,9 +36,10 @@ std::vector<Camp> camps_of(const Report& report) {
 
 std::string sizes_text(const Call& call) {
   const CallDetails& details = *call.details;
-  if (details.shape == fmt::format("[{}]", call.count)) return fmt::format("{} elements", call.count);
-  if (!details.shape.empty()) return fmt::format("{} elements, shape {}", call.count, details.shape);
-  if (details.sends.empty() && details.receives.empty()) return fmt::format("{} elements", call.count);
+  const std::string count = fmt::format("{} element{}", call.count, call.count == 1 ? "" : "s");
+  if (details.shape == fmt::format("[{}]", call.count)) return count;
+  if (!details.shape.empty()) return fmt::format("{}, shape {}", count, details.shape);
+  if (details.sends.empty() && details.receives.empty()) return count;
   return fmt::format("parts of {} elements", text_of(details.sends.empty() ? details.receives : details.sends));
 }
 

@@ -22,7 +22,8 @@ const Call& recorded(const Report& report, const RecordedCall& call) {
 std::string placed(const Call& call) {
   const std::string place = place_text(call.site);
   if (!place.empty()) return fmt::format("{} at {}", call_text(call), place);
-  return call.count >= 0 ? fmt::format("{} of {} elements", call_text(call), call.count) : call_text(call);
+  if (call.count < 0) return call_text(call);
+  return fmt::format("{} of {} element{}", call_text(call), call.count, call.count == 1 ? "" : "s");
 }
 
 // "#4", "#4 to #7", "#4, #9"
@@ -53,8 +54,8 @@ std::string headline_of(const Report& report, const RecordedDifference& d) {
   const std::string mine = ranks_text(d.culprits), theirs = ranks_text(d.others);
   if (d.is_sure && !d.swapped.empty()) {
     const SwappedCalls& swap = d.swapped.front();
-    return fmt::format("{} these two in the other order: {} first, where {} first {}", who(d.culprits, "made", "made"),
-                       placed(recorded(report, swap.mine)), who(d.others, "made", "made"),
+    return fmt::format("{} these two in the other order: {} first, where {} {} first", who(d.culprits, "made", "made"),
+                       placed(recorded(report, swap.mine)), who(d.others, "called", "called"),
                        placed(recorded(report, swap.theirs)));
   }
   if (d.is_sure && d.left_out.empty())
@@ -191,7 +192,7 @@ std::string rounds_text(const Report& report, const LoopRounds& rounds) {
 }
 
 bool is_silent_mix(const RecordedDifference& d) {
-  constexpr std::size_t enough = 3;  // calls that meet again, so that it was no chance
+  const std::size_t enough = d.swapped.empty() ? 3 : 1;  // calls that meet again, so that it was not chance
   return d.is_sure && d.alike_after >= enough;
 }
 

@@ -6,6 +6,9 @@
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 
+#include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace pdsim::scenarios::diagnoses {
@@ -44,6 +47,38 @@ Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {
         tag_of(theirs) != tag_of(call) && met_by(report.run, rules, call.peer, theirs) == nullptr)
       return {nullptr, &theirs};
   return {};
+}
+
+namespace {
+
+// Of the messages that the rank made in this group towards that peer: all, or those up to one of them.
+std::int64_t messages_with(const RankLog& log, std::string_view name, Rank peer, const Call& like, bool up_to_it) {
+  std::int64_t count = 0;
+  for (const Call& c : log.calls) {
+    if (c.layer == Layer::point_to_point && c.name == name && c.peer == peer && c.group == like.group) ++count;
+    if (up_to_it && c.id == like.id) break;
+  }
+  return count;
+}
+
+}  // namespace
+
+DifferingSide side_that_differs(const Report& report, Rank rank, const Call& call) {
+  const std::string_view opposite = call.name == "send" ? "recv" : "send";
+  std::map<std::pair<Rank, Rank>, std::int64_t> sent;
+  for (const RankResult& result : report.run.ranks)
+    for (const Call& c : result.log.calls) {
+      if (c.layer != Layer::point_to_point || c.group != call.group) continue;
+      if (result.log.dropped > 0) return {};
+      const bool is_ours = (result.log.rank == rank && c.peer == call.peer) || (result.log.rank == call.peer && c.peer == rank);
+      if (c.name == "send" && c.state == CallState::completed && !is_ours) ++sent[{result.log.rank, c.peer}];
+    }
+  std::int64_t usual = 0;
+  for (const auto& [pair, count] : sent) usual = std::max(usual, count);
+  const std::int64_t mine = messages_with(log_of(report.run, rank), call.name, call.peer, call, true);
+  const std::int64_t theirs = messages_with(log_of(report.run, call.peer), opposite, rank, call, false);
+  if (usual == 0 || (mine == usual) == (theirs == usual)) return {};
+  return mine == usual ? DifferingSide{call.peer, theirs, usual} : DifferingSide{rank, mine, usual};
 }
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -55,6 +55,16 @@ void explain_batch(Diagnosis& d, Rank rank) {
   d.fix_lines = {"a message that skips stages (a skip connection, a tied embedding) waits for other micro-batches than its neighbours"};
 }
 
+// Whether one message of the circle lacks its counterpart by the numbers of messages, which opened it (unmatched-message).
+bool has_one_unmatched(const Report& report, const std::vector<Evidence>& circle) {
+  if (!report.hang) return false;
+  return 1 == std::count_if(circle.begin(), circle.end(), [&](const Evidence& e) {
+           const Call* call = call_by_id(log_of(report.run, e.rank), e.call);
+           return call != nullptr && counterpart_of(report, e.rank, *call).call == nullptr &&
+                  side_that_differs(report, e.rank, *call).rank != no_rank;
+         });
+}
+
 }  // namespace
 
 std::optional<Diagnosis> send_cycle(const Report& report) {
@@ -79,6 +89,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
       add_span(d, report, record->site.line, record->site.column, fmt::format("{} wait here", ranks_text(waits.cycle)),
                true);
   }
+  if (has_one_unmatched(report, d.evidence)) return std::nullopt;
   const bool sends = call == "send";
   const std::string ranks = ranks_text(d.ranks);
   d.headline = sends ? fmt::format("{} send to each other in a circle and nobody receives", ranks)

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -64,6 +66,11 @@ std::string towards(const Call& call) {
   return fmt::format("{} {} rank {}", call.name, call.name == "send" ? "to" : "from", call.peer);
 }
 
+// Whether the counterpart may be done and not listed, while the rest of the batch is open.
+bool may_be_unlisted(const Report& report, const Unmatched& u) {
+  return report.hang && u.call->details->batch >= 0 && log_of(report.run, u.call->peer).dropped > 0;
+}
+
 void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::string& place) {
   const Call& call = *u.call;
   const std::string mine = fmt::format("rank {} is in {}", u.rank, towards(call));
@@ -78,6 +85,13 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
                              tag_of(*u.other.other_tag));
     d.why = "Messages meet receives of the same tag only, so these two never meet.";
     d.fix = "use the same tag on both sides";
+  } else if (may_be_unlisted(report, u)) {
+    d.headline = fmt::format("{}, in a batch, for which rank {} lists no open {}; it {}", mine, call.peer, wanted, place);
+    d.why = fmt::format(
+        "The calls of a batch end together. The record of rank {} does not list all of its calls, so it may have made this "
+        "one, and another message of the batch is the one that is missing.",
+        call.peer);
+    d.fix = "compare the messages of this batch with those of the ranks that it names: each needs its counterpart";
   } else {
     d.headline = fmt::format("{}, which did not {} it and {}", mine, wanted, place);
     d.why = fmt::format(
@@ -85,8 +99,13 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
         "{} has made {} it.",
         call.peer, call.name == "send" ? "receives from" : "sends to", u.rank, u.rank,
         call.name == "send" ? "sends to" : "receives from");
-    d.fix =
-        fmt::format("let rank {} {} this message before it goes on, or leave the {} out", call.peer, wanted, call.name);
+    const bool goes_on = sits_in(log_of(report.run, call.peer), moment_of(report.run)) != nullptr;
+    d.fix = goes_on || !report.hang
+                ? fmt::format("let rank {} {} this message before it goes on, or leave the {} out", call.peer, wanted,
+                              call.name)
+                : fmt::format("find what keeps rank {} from its {} of this message; if it is not meant to make it, leave "
+                              "the {} out",
+                              call.peer, wanted, call.name);
   }
   d.cause = d.headline;
   for (const Call* theirs : {u.other.call, u.other.other_tag})
@@ -138,46 +157,97 @@ std::optional<Diagnosis> left_messages(const Report& report) {
   return d;
 }
 
+// Two calls that fit and still wait for each other.
+void explain_order(Diagnosis& d, const Hang& hang, Rank rank, const Call& call) {
+  d.headline = fmt::format("{} wait for each other: rank {} is in {}, which comes to it only after what it waits in",
+                           ranks_text(hang.ends), rank, towards(call));
+  d.cause = d.headline;
+  d.why =
+      "Calls that were not made in one batch progress in their order, so a rank cannot serve a message before "
+      "the call in front of it is done.";
+  d.fix =
+      "put the sends and receives that belong together in one batch_isend_irecv, or bring them in one order on "
+      "both sides";
+}
+
+// In a circle one of two sides is to blame: the one whose number of messages differs from that of the other pairs, else
+// the one that went on to a collective; where neither says it, both.
+void blame_a_side(Diagnosis& d, const Report& report, const Unmatched& u) {
+  const DifferingSide side = side_that_differs(report, u.rank, *u.call);
+  const Call* sits = sits_in(log_of(report.run, u.call->peer), moment_of(report.run));
+  if (side.rank != no_rank) {
+    d.ranks = {side.rank};
+    d.why += fmt::format(" No other two ranks of the group have exchanged more than {} messages in one direction, the "
+                         "same number as rank {} made here; rank {} made {}.",
+                         side.usual, side.rank == u.rank ? u.call->peer : u.rank, side.rank, side.made);
+  } else if (sits != nullptr && sits->layer == Layer::collective) {
+    d.ranks = {u.call->peer};
+  } else {
+    d.ranks = {std::min(u.rank, u.call->peer), std::max(u.rank, u.call->peer)};
+  }
+  std::copy_if(report.hang->ends.begin(), report.hang->ends.end(), std::back_inserter(d.waiting),
+               [&](Rank r) { return !contains(d.ranks, r); });
+  std::sort(d.waiting.begin(), d.waiting.end());
+}
+
+std::optional<Diagnosis> explained_in_dump(const Report& report, const Unmatched& u, bool fits) {
+  const Hang& hang = *report.hang;
+  const Call& call = *u.call;
+  const std::string place = what_the_peer_did(report, call.peer);
+  if (u.other.call == nullptr && place.empty()) return std::nullopt;
+  Diagnosis d;
+  d.ranks = hang.ends;
+  d.waiting = hang.waiting;
+  d.evidence.push_back(evidence_of(u.rank, call, fmt::format("{}, {} elements", towards(call), call.count)));
+  if (fits) {
+    explain_order(d, hang, u.rank, call);
+  } else {
+    explain(d, report, u, place);
+    if (hang.end == HangEnd::circle && u.other.call == nullptr) blame_a_side(d, report, u);
+    d.next = look_at(report, d.ranks);
+  }
+  d.why += age_sentence(report);
+  d.inevitable_at = call.issued;
+  return d;
+}
+
+// The message call that a rank sits in, with those of its batch, towards the ends of the hang; `most` of all ranks.
+void add_open_messages(const Report& report, Rank rank, std::size_t most, std::vector<Unmatched>& found) {
+  const BlockedRank* b = blocked_at(report.blocked, rank);
+  const Call* sits = b == nullptr ? nullptr : call_by_id(log_of(report.run, rank), b->call);
+  if (sits == nullptr) return;
+  for (const Call& call : log_of(report.run, rank).calls) {
+    if (found.size() == most) return;
+    const std::int64_t batch = sits->details->batch;
+    const bool together = call.id == sits->id || (batch >= 0 && call.details->batch == batch);
+    const bool is_open = together && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
+    if (!is_open || !contains(report.hang->ends, call.peer) || !b->awaits(call.peer)) continue;
+    found.push_back({rank, &call, counterpart_of(report, rank, call)});
+  }
+}
+
+// A call without its counterpart explains more than two that came in the wrong order, most where the numbers say which
+// side differs.
+int weight(const Report& report, const Unmatched& u) {
+  if (u.other.call != nullptr && !differs_in_size(*u.call, *u.other.call)) return 0;
+  return u.other.call == nullptr && side_that_differs(report, u.rank, *u.call).rank != no_rank ? 2 : 1;
+}
+
 // Of a dump: the waits end with ranks that did not make a message call that another one needs.
 std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
   if (std::optional<Diagnosis> left = left_messages(report)) return left;
   const Hang& hang = *report.hang;
   const bool is_end = hang.end == HangEnd::absent || hang.end == HangEnd::in_call || hang.end == HangEnd::circle;
   if (!is_end || (hang.end == HangEnd::absent && common_call(report, hang.nearest) != nullptr)) return std::nullopt;
-  for (const Rank rank : hang.nearest) {
-    const BlockedRank* b = blocked_at(report.blocked, rank);
-    for (const Call& call : log_of(report.run, rank).calls) {
-      const bool is_open =
-          b != nullptr && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
-      if (!is_open || !contains(hang.ends, call.peer) || !b->awaits(call.peer)) continue;
-      const Unmatched u{rank, &call, counterpart_of(report, rank, call)};
-      const bool fits = u.other.call != nullptr && !differs_in_size(call, *u.other.call);
-      if (fits && hang.end != HangEnd::circle) continue;
-      const std::string place = what_the_peer_did(report, call.peer);
-      if (u.other.call == nullptr && place.empty()) continue;
-      Diagnosis d;
-      d.ranks = hang.ends;
-      d.waiting = hang.waiting;
-      d.evidence.push_back(evidence_of(rank, call, fmt::format("{}, {} elements", towards(call), call.count)));
-      if (fits) {
-        d.headline =
-            fmt::format("{} wait for each other: rank {} is in {}, which comes to it only after what it waits in",
-                        ranks_text(hang.ends), rank, towards(call));
-        d.cause = d.headline;
-        d.why =
-            "Calls that were not made in one batch progress in their order, so a rank cannot serve a message before "
-            "the call in front of it is done.";
-        d.fix =
-            "put the sends and receives that belong together in one batch_isend_irecv, or bring them in one order on "
-            "both sides";
-      } else {
-        explain(d, report, u, place);
-        d.next = look_at(report, hang.ends);
-      }
-      d.why += age_sentence(report);
-      d.inevitable_at = call.issued;
-      return d;
-    }
+  constexpr std::size_t most_weighed = 64;  // each walks over all calls
+  std::vector<Unmatched> open;
+  for (const Rank rank : hang.nearest) add_open_messages(report, rank, most_weighed, open);
+  std::vector<std::pair<int, Unmatched>> weighed;
+  for (const Unmatched& u : open) weighed.emplace_back(weight(report, u), u);
+  std::stable_sort(weighed.begin(), weighed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [weight, u] : weighed) {
+    if (weight == 0 && hang.end != HangEnd::circle) continue;
+    if (std::optional<Diagnosis> d = explained_in_dump(report, u, weight == 0)) return d;
   }
   return std::nullopt;
 }

@@ -72,6 +72,8 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
   const Hang& hang = *report.hang;
   const Others others = others_in(report, *stand->call);
   const bool has_nobody_left = others.completed.empty() && others.unproven.empty();
+  const bool may_have_failed = has_note<notes::Dumped>(log_of(report.run, hang.ends.front())) && !others.unproven.empty();
+  if (may_have_failed) return std::nullopt;  // of a library that has no device either
   if (!others.open.empty() || (has_nobody_left && hang.ends.size() > 1)) return std::nullopt;
   Diagnosis d = about(report, *stand);
   const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call),

@@ -64,11 +64,15 @@ std::optional<Diagnosis> missing_record(const Report& report) {
   d.cause = fmt::format("{} left no record, and {} of group {} needs {}", unknown, what, first->group, unknown);
   d.why = fmt::format(
       "{} in {}, which needs {} as well, and {} left no record. A process that was killed, ran out of memory or lost its "
-      "machine writes no record, so it may be the cause; or its record lies elsewhere, on its own machine.",
-      capitalised(who(waiting, "is", "are")), what, unknown, unknown);
-  d.fix = fmt::format("read the log of {} first: how and when did {} end", unknown,
-                      d.ranks.size() == 1 ? "its process" : "their processes");
-  d.fix_lines = {"if it wrote a record, add it to the others and diagnose them again"};
+      "machine writes no record, so {} may be the cause; or {} elsewhere, on {}.",
+      capitalised(who(waiting, "is", "are")), what, unknown, unknown, unknown,
+      d.ranks.size() == 1 ? "its record lies" : "their records lie",
+      d.ranks.size() == 1 ? "its own machine" : "their own machines");
+  const bool one = d.ranks.size() == 1;
+  d.fix = fmt::format("read the log{} of {} first: how and when did {} end", one ? "" : "s", unknown,
+                      one ? "its process" : "their processes");
+  d.fix_lines = {one ? "if it wrote a record, add it to the others and diagnose them again"
+                     : "if they wrote records, add these to the others and diagnose them again"};
   if (damaged) explain_unreadable(d, unknown, fmt::format("{} of group {}", what, first->group));
   d.inevitable_at = first->since;
   return d;
