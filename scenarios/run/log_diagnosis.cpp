@@ -3,6 +3,7 @@
 #include "scenarios/run/analyse.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pdsim::scenarios {
@@ -26,6 +27,8 @@ LogDiagnosis diagnose_logs(const logs::LogFacts& facts, const std::string& name)
   } else {
     std::erase_if(done.report.findings, [&](const Diagnosis& d) { return needs_all_ranks(d, record); });
   }
+  if (done.report.findings.empty())
+    if (std::optional<Diagnosis> found = own_exception(record)) done.report.findings.push_back(std::move(*found));
   name_exceptions(record, done.report.findings);
   done.story = story_of(facts, groups, record, done.report.findings);
   return done;

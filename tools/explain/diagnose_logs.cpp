@@ -25,6 +25,15 @@ bool is_named_as_log(const fs::path& path) {
   return name == "stdout" || name == "stderr" || std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
+// PyTorch's debug server writes them as fr_trace_*.txt: the result of PyTorch's own analyser, in columns without borders.
+bool is_analyser_table(const std::string& path) {
+  constexpr std::string_view head = "=== FR Trace ===";
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(head.size(), '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return file.gcount() == static_cast<std::streamsize>(head.size()) && beginning == head;
+}
+
 std::string name_of_job(const std::vector<std::string>& files) {
   const std::string first = fs::path(files.front()).filename().string();
   return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
@@ -52,7 +61,19 @@ std::vector<std::string> log_files_below(const std::string& folder) {
   return files;
 }
 
-int diagnose_log_files(const std::vector<std::string>& files, JobOutput& output, Console& console) {
+int diagnose_log_files(const std::vector<std::string>& given, JobOutput& output, Console& console) {
+  std::vector<std::string> files;
+  for (const std::string& file : given) {
+    if (is_analyser_table(file)) {
+      console.problem(
+          fmt::format("{}: tables of PyTorch's own analyser, which do not hold all that the ranks recorded; left out: give "
+                      "the dumps that the ranks wrote, or `--live` the address of the debug server",
+                      fs::path(file).filename().string()));
+    } else {
+      files.push_back(file);
+    }
+  }
+  if (files.empty()) return exit_wrong_input;
   const scenarios::logs::LogFacts facts = scenarios::logs::read_logs(files);
   for (const std::string& what : facts.left_out.named()) console.problem(fmt::format("{}; left out", what));
   if (facts.facts.empty()) {
@@ -63,7 +84,7 @@ int diagnose_log_files(const std::vector<std::string>& files, JobOutput& output,
   }
   const scenarios::LogDiagnosis done = scenarios::diagnose_logs(facts, name_of_job(files));
   const int shown = output.show(done.report, scenarios::render_logs(done.report, done.story), console);
-  return std::max<int>(shown, facts.left_out.empty() ? exit_held : exit_wrong_input);
+  return std::max<int>(shown, facts.left_out.empty() && files.size() == given.size() ? exit_held : exit_wrong_input);
 }
 
 }  // namespace pdsim::tools

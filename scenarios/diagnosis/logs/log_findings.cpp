@@ -329,6 +329,25 @@ std::vector<Diagnosis> findings_of_facts(const LogFacts& facts, const LoggedGrou
   return findings;
 }
 
+std::optional<Diagnosis> own_exception(const LogRecord& record) {
+  constexpr std::array<std::string_view, 3> may_follow{"RuntimeError", "KeyboardInterrupt", "SystemExit"};
+  Diagnosis d = finding("rank-died");
+  std::string first;
+  for (const RankResult& rank : record.run.ranks) {
+    const RankLog& log = rank.log;
+    if (log.end != RankEnd::raised || log.error.code != Code::program_raised) continue;
+    const std::string type = log.error.message.substr(0, log.error.message.find(": "));
+    const bool is_of_library = type.starts_with("torch.distributed.");
+    if (is_of_library || std::find(may_follow.begin(), may_follow.end(), type) != may_follow.end()) continue;
+    if (!first.empty() && first != type) return std::nullopt;
+    first = type;
+    d.ranks.push_back(log.rank);
+  }
+  if (d.ranks.empty()) return std::nullopt;
+  d.fix = fmt::format("repair the error of {}; errors of other ranks may only report its consequence", ranks_text(d.ranks));
+  return d;
+}
+
 void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) {
   for (Diagnosis& d : findings) {
     if (d.id != "rank-died" || d.ranks.empty()) continue;

@@ -5,6 +5,7 @@
 #include "scenarios/diagnosis/logs/log_record.h"
 #include "scenarios/diagnosis/report.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace pdsim::scenarios {
 // Of facts that name a cause: the Reducer's lists, monitored_barrier, the desync report, a watchdog that stands still, exceptions whose
 // text is that of one entry. The surest first; their ids are those of every other report.
 std::vector<Diagnosis> findings_of_facts(const logs::LogFacts& facts, const LoggedGroups& groups, const LogRecord& record);
+
+// Where nothing else is found: ranks that raised an exception which no other rank's end leads to, all of one type. Its
+// headline is that of name_exceptions.
+std::optional<Diagnosis> own_exception(const LogRecord& record);
 
 // Says of a rank that raised what it raised, and where: the record has only the code of the error.
 void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings);

@@ -37,7 +37,8 @@ std::string waited_text(const std::string& group, const LoggedProgress& progress
   if (!progress.timeouts.empty()) {
     const auto& [seq, waited] = *progress.timeouts.begin();
     text = fmt::format("waited in {}{} of {}", operation_of(waited.timeout.op), number_text(seq), group);
-    if (waited.timeout.elements_in >= 0) text += fmt::format(", {} elements", waited.timeout.elements_in);
+    const std::int64_t elements = waited.timeout.elements_in;
+    if (elements >= 0) text += fmt::format(", {} element{}", elements, elements == 1 ? "" : "s");
     if (waited.timeout.timeout_ms >= 0)
       text += fmt::format(", until its timeout of {}", seconds(waited.timeout.timeout_ms));
   }
@@ -112,7 +113,10 @@ std::string says(const Fact& fact) {
     return fmt::format("{} met {}", side_text(met->mine), side_text(met->theirs));
   if (const auto* state = fact.as<logs::DesyncState>())
     return fmt::format("the desync report: {} {} {}{}", listed(state->ranks, state->in_group),
-                       state->finished ? "finished" : "was in", state->op.empty() ? "call" : operation_of(state->op),
+                       state->finished                                       ? "finished"
+                       : state->ranks.size() + state->in_group.size() == 1 ? "was in"
+                                                                             : "were in",
+                       state->op.empty() ? "call" : operation_of(state->op),
                        number_text(state->seq));
   if (const auto* absent = fact.as<logs::DesyncAbsent>())
     return fmt::format("the desync report: {} joined no collective", listed(absent->ranks, absent->in_group));

@@ -49,6 +49,33 @@ TEST(DiagnoseLogs, ReadsAMixedLogAndAFileOfEachRankAlike) {
   EXPECT_NE(apart.output.find(log_accuses_rank_2), std::string::npos) << apart.output;
 }
 
+TEST(DiagnoseLogs, NamesTheTablesOfPyTorchsAnalyserAndReadsTheRest) {
+  const Folder folder;
+  folder.write("fr_trace_20260101.txt",
+               "=== FR Trace ===\n--- Groups ---\n  id  desc\n   0  default_pg\n--- NCCL Calls ---\n");
+  const Ended alone = run_pdsim({"diagnose", "fr_trace_20260101.txt"}, folder.path());
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_NE(alone.problems.find("tables of PyTorch's own analyser"), std::string::npos) << alone.problems;
+  folder.write("job.log", log_of_waiting(0) + log_of_waiting(1) + log_of_behind(2) + log_of_waiting(3));
+  const Ended both = run_pdsim({"diagnose", "."}, folder.path());
+  EXPECT_EQ(both.status, 2);
+  EXPECT_NE(both.output.find(log_accuses_rank_2), std::string::npos) << both.output;
+}
+
+TEST(DiagnoseLogs, TakesTheOnlyExceptionOfAJobForItsCause) {
+  const Folder folder;
+  folder.write("job.log",
+               "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"train.py\", line 10, in <module>\n"
+               "[rank0]:     raise KeyError('lr')\n[rank0]: KeyError: 'lr'\n"
+               "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"train.py\", line 9, in <module>\n"
+               "[rank1]:     get(k)\n[rank1]: torch.distributed.DistNetworkError: failed to recv, got 0 bytes\n");
+  const Ended run = run_pdsim({"diagnose", "--json", "job.log"}, folder.path());
+  const nlohmann::json found = nlohmann::json::parse(run.output).at("findings");
+  ASSERT_EQ(found.size(), 1U) << run.output;
+  EXPECT_EQ(found.at(0).at("id"), "rank-died");
+  EXPECT_EQ(found.at(0).at("culprits"), nlohmann::json({0}));
+}
+
 TEST(DiagnoseLogs, PrintsTheFindingsAsJson) {
   const Folder folder;
   folder.write("job.log", log_of_waiting(0) + log_of_waiting(1) + log_of_behind(2) + log_of_waiting(3));
