@@ -11,15 +11,18 @@
 namespace pdsim::scenarios {
 namespace {
 
-bool stands_alone(const Report& report, const RankLog& log) {
-  for (const Diagnosis& finding : report.findings)
-    if (std::find(finding.ranks.begin(), finding.ranks.end(), log.rank) != finding.ranks.end()) return true;
-  return !notes_of<notes::Fault>(log).empty();
+// By rank, which findings name it.
+std::map<Rank, std::vector<std::size_t>> named_by(const Report& report) {
+  std::map<Rank, std::vector<std::size_t>> named;
+  for (std::size_t i = 0; i < report.findings.size(); ++i)
+    for (const Rank rank : report.findings[i].ranks) named[rank].push_back(i);
+  return named;
 }
 
-// Of what a row shows of a rank, but for times. Two that share it by chance would share a row: one in 2^64.
-std::uint64_t calls_of(const RankLog& log, Time moment) {
+// Of what a row shows of a rank, but for times, and which findings name it. Two that share it by chance would share a row: one in 2^64.
+std::uint64_t row_key(const RankLog& log, Time moment, const std::vector<std::size_t>& findings) {
   Fingerprint print;
+  for (const std::size_t finding : findings) print.add(static_cast<std::uint64_t>(finding));
   print.add(static_cast<std::uint64_t>(log.end));
   for (const Call& call : log.calls) {
     if (call.issued > moment) continue;
@@ -27,9 +30,11 @@ std::uint64_t calls_of(const RankLog& log, Time moment) {
     print.add(call.name);
     print.add(call.group);
     print.add(static_cast<std::uint64_t>(call.seq));
-    print.add(text_of(call.purpose));
+    const bool is_open = is_open_at(call, moment);
+    // The keys that a rank writes into the store have its own number in them.
+    if (call.layer != Layer::store || is_open) print.add(text_of(call.purpose));
     print.add(static_cast<std::uint64_t>(call.site.step));
-    print.add(static_cast<std::uint64_t>(is_open_at(call, moment)));
+    print.add(static_cast<std::uint64_t>(is_open));
   }
   return print.value();
 }
@@ -42,12 +47,15 @@ std::vector<RankRow> rows_apart(const Report& report) {
 
 std::vector<RankRow> rows_together(const Report& report) {
   const Time moment = moment_of(report.run);
+  const std::map<Rank, std::vector<std::size_t>> named = named_by(report);
   std::map<std::uint64_t, std::size_t> row_of;
   std::vector<RankRow> rows;
   for (const RankResult& result : report.run.ranks) {
     const Rank rank = result.log.rank;
-    if (!stands_alone(report, result.log)) {
-      const auto [known, is_new] = row_of.emplace(calls_of(result.log, moment), rows.size());
+    if (notes_of<notes::Fault>(result.log).empty()) {
+      const auto found = named.find(rank);
+      const std::vector<std::size_t> findings = found == named.end() ? std::vector<std::size_t>() : found->second;
+      const auto [known, is_new] = row_of.emplace(row_key(result.log, moment, findings), rows.size());
       if (!is_new) {
         rows[known->second].ranks.push_back(rank);
         continue;

@@ -1,7 +1,7 @@
 // Which ranks a picture shows in which row: ranks that made the same calls may share one.
 //
 //   same     the same calls in the same order, as far, in the same groups, with the same numbers, purposes and steps; times and peers
-//            may differ. Ranks that the diagnosis names, that a fault struck or that did not end well do not share a row
+//            may differ. Ranks that one finding names share a row only with others that it names; a rank that a fault struck has its own
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

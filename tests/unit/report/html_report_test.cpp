@@ -1,9 +1,12 @@
 #include "scenarios/reports/html/html_report.h"
 
+#include "scenarios/language/loader.h"
 #include "scenarios/reports/html/page.h"
 #include "scenarios/reports/time_scale.h"
 #include "scenarios/reports/timeline_events.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/run_scenarios.h"
+#include "scenarios/worlds/worlds.h"
 #include "tests/unit/report/run_builder.h"
 #include "tests/unit/report/well_formed.h"
 
@@ -95,6 +98,19 @@ TEST(HtmlReport, RanksThatMadeTheSameCallsShareARowWhereThereAreMany) {
   const std::string few = render_html(hang(scenario, 4), "");
   EXPECT_EQ(rows_of(few), (std::vector<std::string>{"0", "1", "2", "3"}));
   EXPECT_EQ(few.find("<details>"), std::string::npos);
+}
+
+// Each rank has put its own address into the store.
+TEST(HtmlReport, RanksOfARunShareRowsOnEachSideOfTheFinding) {
+  const LoadedFile file = load_text("mine.yaml",
+                                    "pdsim: 1\nname: mine\nsummary: s\nworld: {ranks: 20, backend: gloo}\nprogram:\n"
+                                    "  - init_process_group\n  - all_reduce: {count: 4}\n    when: {rank: 1..3}\n"
+                                    "  - barrier\nexpect: {outcome: ok}\n");
+  ASSERT_EQ(file.errors, 0);
+  std::string problem;
+  const Result<Report> report = run_scenario(file.variants.front(), *world_named("sim", problem), {});
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(rows_of(render_html(*report, "")), (std::vector<std::string>{"0, 4..19", "1..3"}));
 }
 
 std::string file_of_page(const std::string& name) {
