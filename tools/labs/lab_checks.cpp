@@ -128,7 +128,7 @@ Status check_answers(const Json& check, const fs::path& folder, LabResult& resul
       ++right;
       continue;
     }
-    wrong += answered ? fmt::format("  {}: `{}` is not so\n", key, given->second)
+    wrong += answered ? fmt::format("  {}: `{}` is not right\n", key, given->second)
                       : fmt::format("  {}: no answer yet\n", key);
     if (answered && replay.empty() && question.contains("file"))
       replay = fmt::format("pdsim scenario {}", (folder / question.value("file", "")).string());
