@@ -112,6 +112,19 @@ constexpr Symptom symptom_rows[] = {
     {"collective-mismatch", true,
      "NCCL WARN Mismatched collective detected, please check your collective calls at and around rank *.",
      "It proves that ranks called different collectives, or one with different sizes."},
+    {"rank-died", true, "NCCL error in: *, unhandled cuda error, NCCL version *",
+     "It proves that a CUDA call of this rank failed inside NCCL; with NCCL_DEBUG=WARN the line above says which, and why."},
+    {"rank-died", true, "NCCL WARN Cuda failure * '*'",
+     "It proves that a CUDA call of this rank failed inside NCCL; the words in quotes are CUDA's."},
+    {"device-shared", false, "ncclInvalidUsage: This usually reflects invalid usage of NCCL library",
+     "It proves that NCCL refused a call of this rank. Most often two ranks have one GPU; the text after `Last error`, or with "
+     "NCCL_DEBUG=WARN the line above, names the reason."},
+    {"limit-exceeded", true, "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-* (size *)",
+     "It proves that /dev/shm is too small; a container's is 64 MB unless it is started with --shm-size or --ipc=host."},
+    {"unavailable", true, "CUDA error: peer access is not supported between these two devices",
+     "It proves that two GPUs cannot reach each other's memory; NCCL_P2P_DISABLE=1 goes through the host."},
+    {"rank-died", true, "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method",
+     "It proves that the process used CUDA before it forked this one: start ranks by torchrun or spawn."},
     {"rank-died", true, "ncclUnhandledCudaError: Call to CUDA function failed. Last error: Cuda failure *",
      "It proves that a CUDA call of this rank failed inside NCCL; the text after `Cuda failure` says which way. The "
      "others wait for this rank."},
@@ -152,7 +165,7 @@ constexpr Symptom symptom_rows[] = {
      "Rank * successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank *. "
      "Please check rank * logs for "
      "faulty rank.",
-     "It proves that this rank came to the barrier. Who did not, rank 0's own error names."},
+     "It proves that this rank reached the barrier. Rank 0's own error names the ranks that did not."},
     // Gloo
     {"peer-closed", false, "Connection closed by peer [*]:*", somebody_left},
     {"peer-closed", false, "Read error [*]:*: Connection reset by peer", somebody_left},
@@ -272,6 +285,14 @@ constexpr Symptom symptom_rows[] = {
      "error originated at tensorpipe*)",
      "It proves that nobody listened at the worker's address: it ended, or published an address that others cannot "
      "reach (TP_SOCKET_IFNAME)."},
+    {"invalid-argument", true,
+     "Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a dummy forward pass",
+     "It proves that a lazy layer does not know its shapes yet: run one forward on every rank before wrapping the model."},
+    {"gradients-not-reduced", true, "'DistributedDataParallel' object has no attribute '*'",
+     "It proves that the model's own attributes were looked up on the wrapper: they are in model.module. Read them there, but call the "
+     "wrapper, because model.module(...) averages nothing."},
+    {"nothing-to-train", true, "ValueError: optimizer got an empty parameter list",
+     "It proves that the optimizer was made of a model without parameters on this rank."},
     // Checkpoints
     {"checkpoint-keys", true,
      "Error(s) in loading state_dict for *: Missing key(s) in state_dict: \"*\". Unexpected key(s) in state_dict: "
@@ -291,6 +312,14 @@ constexpr Symptom symptom_rows[] = {
      "It proves that this process used the group before it called init_process_group, or never called it."},
     {"initialized-twice", true, "trying to initialize the default process group twice!",
      "It proves that init_process_group was called while a group existed; a framework may have made one."},
+    {"rendezvous-timeout", false,
+     "Timed out initializing process group in store based barrier on rank: *, for key: store_based_barrier_key:* (world_size=*, "
+     "worker_count=*, timeout=*)",
+     "It proves how many ranks joined (worker_count) of how many (world_size); the logs of the ones that did not say why."},
+    {"rendezvous-timeout", false, "RuntimeError: Wait timeout",
+     "It proves that this rank waited for another one's entry in the store; a shared file needs a file system that locks."},
+    {"store-timeout", false, "RuntimeError: Socket Timeout",
+     "It proves that this rank waited for the store, or for a key that another rank sets, for the store's whole timeout."},
     {"port-in-use", true,
      "The server socket has failed to listen on any local network address. port: *, useIpv6: *, code: -98, name: "
      "EADDRINUSE, message: address "

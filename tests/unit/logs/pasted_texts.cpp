@@ -286,6 +286,27 @@ constexpr PastedText pasted_rows[] = {
     {"torch", "rank-died",
      "RuntimeError: DataLoader worker (pid 31337) is killed by signal: Bus error. It is possible that dataloader's "
      "workers are out of shared memory. Please try to raise your shared memory limit."},
+    {"nccl", "rank-died",
+     "RuntimeError: NCCL error in: /pytorch/torch/lib/c10d/ProcessGroupNCCL.cpp:410, unhandled cuda error, NCCL version 2.4.8"},
+    {"nccl", "rank-died", "n7:2657296:2658229 [0] include/alloc.h:102 NCCL WARN Cuda failure 1 'invalid argument'"},
+    {"nccl", "device-shared",
+     "ncclInvalidUsage: This usually reflects invalid usage of NCCL library (such as too many async ops, too many "
+     "collectives at once, mixing streams in a group, etc)."},
+    {"nccl", "limit-exceeded", "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-a1b2c3 (size 9637888)"},
+    {"torch", "rendezvous-timeout",
+     "RuntimeError: Timed out initializing process group in store based barrier on rank: 0, for key: "
+     "store_based_barrier_key:1 (world_size=2, worker_count=1, timeout=0:30:00)"},
+    {"torch", "rendezvous-timeout", "_default_pg = ProcessGroupGloo(store, rank, world_size)\nRuntimeError: Wait timeout"},
+    {"torch", "store-timeout", "RuntimeError: Socket Timeout"},
+    {"torch", "invalid-argument",
+     "RuntimeError: Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a dummy "
+     "forward pass to correctly initialize the modules"},
+    {"torch", "gradients-not-reduced", "AttributeError: 'DistributedDataParallel' object has no attribute 'encoder'"},
+    {"torch", "nothing-to-train", "ValueError: optimizer got an empty parameter list"},
+    {"torch", "unavailable", "RuntimeError: CUDA error: peer access is not supported between these two devices"},
+    {"torch", "rank-died",
+     "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the "
+     "'spawn' start method"},
     {"mpi", "rank-died", "mpirun noticed that process rank 2 with PID 0 on node gpu-07 exited on signal 9 (Killed)."},
     {"mpi", "rank-died", "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\nwith errorcode 1."},
     {"mpi", "parameter-mismatch",
