@@ -14,7 +14,7 @@ constexpr Concept call_concepts[] = {
      {"different_roots", "inplace_buffer_broadcast", "what_each_rank_holds"},
      {"scatter", "tree_algorithm", "buffers"}},
     {"all_reduce",
-     {"allreduce", "all-reduce"},
+     {"allreduce", "all-reduce", "average_gradients", "sum", "average", "mean", "metric"},
      "Every rank passes a tensor of the same shape, and every rank ends with the sum (or product, minimum, maximum) of all of them, "
      "element by element. DDP averages gradients with it: it divides by the world size and sums. No rank leaves the call before every "
      "rank has entered it.",
@@ -23,7 +23,7 @@ constexpr Concept call_concepts[] = {
      {"different_counts", "different_reduce_ops", "rank_zero_metric"},
      {"reduce", "reduce_scatter", "ring_algorithm", "ddp"}},
     {"reduce",
-     {},
+     {"reduce_to_one"},
      "As all_reduce, but only the rank `dst` ends with the result. What the other ranks' tensors hold afterwards is not defined: with "
      "Gloo they hold partial sums. Code that goes on to use the total on every rank needs all_reduce.",
      values_of(CollectiveKind::reduce),
@@ -90,7 +90,7 @@ constexpr Concept call_concepts[] = {
      {"whole_vocabulary", "what_each_rank_holds"},
      {"all_reduce"}},
     {"send",
-     {"recv", "point_to_point", "isend", "irecv"},
+     {"recv", "point_to_point", "isend", "irecv", "send_recv", "p2p", "message"},
      "A message from one rank to one other: send names its dst, recv its src, and each needs the other. send returns when its tensor "
      "may be used again, which for a large one means that the receiver took it; a pair of ranks that both send first may work with "
      "small tensors and hang with large ones. isend and irecv return at once with a Work to wait for.",
@@ -107,8 +107,17 @@ constexpr Concept call_concepts[] = {
      {"communicator-incomplete", "pair-stream", "unmatched-message"},
      {"interleaved_messages"},
      {"send", "pipeline"}},
+    {"object_collectives",
+     {"all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list", "object_collective", "pickle"},
+     "Collectives of Python objects: each object is pickled, its size and then its bytes are sent as tensors. One call is therefore two "
+     "collectives: all_gather_object an all_gather of the sizes and one of the bytes, padded to the longest. With NCCL the bytes go "
+     "through the current GPU, so torch.cuda.set_device must have been called. Slow for anything large.",
+     {},
+     {"missing-call", "collective-mismatch", "device-shared"},
+     {"rank_zero_metric"},
+     {"all_gather", "broadcast"}},
     {"work",
-     {"async_op", "wait", "asynchronous"},
+     {"async_op", "wait", "asynchronous", "async", "async_op_true", "handle"},
      "What a call with async_op=True returns at once. The tensor must be neither read nor written until wait() has returned. On CPU "
      "tensors wait() blocks the program; on CUDA tensors it makes the current stream wait, and the program goes on: only "
      "synchronising with the device, or reading the value, waits for the result.",

@@ -1,6 +1,7 @@
 #include "scenarios/concepts/concepts.h"
 
 #include "core/base/nearest.h"
+#include "scenarios/concepts/word_search.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
@@ -13,14 +14,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-// Lower-case letters and digits alone: "All-Reduce" and "all_reduce" are one.
-std::string spelling(std::string_view text) {
-  std::string letters;
-  for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return letters;
-}
+constexpr double share_of_an_answer = 0.5;
 
 std::vector<std::string> words_of(std::string_view question) {
   std::vector<std::string> words(1);
@@ -39,7 +33,7 @@ bool is_any_of(const std::string& word, std::initializer_list<std::string_view> 
 }
 
 bool asks(const std::string& word) {
-  return is_any_of(word, {"what", "whats", "how", "why", "explain", "define"});
+  return is_any_of(word, {"what", "whats", "how", "why", "explain", "define", "when", "where", "which", "who"});
 }
 
 // What is left of a question without the words that make it one.
@@ -86,6 +80,16 @@ std::string pointers_to(std::string_view title, std::string_view command,
 
 }  // namespace
 
+std::string spelling(std::string_view name) {
+  std::string letters;  // "All-Reduce" and "all_reduce" are one
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return letters;
+}
+
+std::string spelling_asked_for(std::string_view question) { return subject_of(question); }
+
 std::vector<const Concept*> concepts() {
   std::vector<const Concept*> all;
   for (const auto& table : {concepts_of_calls(), concepts_of_groups(), concepts_of_training(), concepts_of_cost(),
@@ -106,7 +110,23 @@ const Concept* concept_asked_for(std::string_view question) {
 
 bool is_question(std::string_view text) {
   const std::vector<std::string> words = words_of(text);
-  return words.size() > 1 && (asks(words.front()) || words.back().ends_with('?'));
+  if (words.size() < 2) return false;
+  return asks(words.front()) || is_any_of(words.front(), {"does", "can", "should"}) || words.back().ends_with('?');
+}
+
+std::vector<const Concept*> concepts_by_words(std::string_view question) {
+  const std::vector<const Concept*> rows = concepts();
+  std::vector<SearchedText> texts;
+  for (const Concept* row : rows) {
+    SearchedText text{.names = {row->name}, .text = row->text};
+    for (const std::string_view alias : row->aliases)
+      if (!alias.empty()) text.names.push_back(alias);
+    texts.push_back(std::move(text));
+  }
+  std::vector<const Concept*> found;
+  for (const FoundText& text : search_words(question, texts))
+    if (text.is_named || text.share >= share_of_an_answer) found.push_back(rows[text.index]);
+  return found;
 }
 
 std::vector<std::string_view> concepts_near(std::string_view question, std::size_t most) {

@@ -44,7 +44,7 @@ constexpr ConceptPicture run_of(std::string_view file, std::string_view variant)
 
 struct Concept {
   std::string_view name;                    // as torch.distributed spells it, or in lower case with underscores
-  std::array<std::string_view, 4> aliases;  // other spellings; empty ones do not count
+  std::array<std::string_view, 10> aliases;  // other spellings, and the variables and options that belong to it; empty ones do not count
   std::string_view text;
   ConceptPicture picture{};
   std::array<std::string_view, 4> wrong{};  // ids of diagnoses
@@ -65,8 +65,18 @@ std::vector<const Concept*> concepts();
 // "what is a", "how does ... work" and the like. Null when there is none.
 const Concept* concept_asked_for(std::string_view question);
 
+// The letters and digits of what a question asks for, in lower case: "what is a process group?" gives processgroup.
+std::string spelling_asked_for(std::string_view question);
+// A name in the same form.
+std::string spelling(std::string_view name);
+
 // Whether a text asks for something: it begins as a question does, or ends with a question mark.
 bool is_question(std::string_view text);
+
+// The concepts that share enough words with a question to answer it (word_search.h), the best first: one whose name the question has, or
+// that has at least half of its words.
+std::vector<const Concept*> concepts_by_words(std::string_view question);
+
 // The names of the `most` concepts whose names or aliases are spelled most like what a question asks for, the nearest first.
 std::vector<std::string_view> concepts_near(std::string_view question, std::size_t most);
 

@@ -23,7 +23,7 @@ constexpr Concept cost_concepts[] = {
      {"all_reduce_closed_form"},
      {"algorithm", "tree_algorithm", "busbw"}},
     {"tree_algorithm",
-     {"tree", "binomial_tree", "binary_tree"},
+     {"tree", "binomial_tree", "binary_tree", "double_tree"},
      "Ranks pass a tensor on as a tree: in round k every rank that has it sends it to one that does not. p ranks need log2(p) rounds, "
      "so it wins where the latency of a message counts more than its bytes. For large tensors the whole tensor crosses every level.",
      plan_of(CollectiveKind::broadcast, "binomial"),
@@ -31,7 +31,7 @@ constexpr Concept cost_concepts[] = {
      {},
      {"algorithm", "ring_algorithm", "broadcast"}},
     {"alpha_beta",
-     {"latency", "bandwidth", "loggp", "cost_model"},
+     {"latency", "bandwidth", "loggp", "cost_model", "alpha", "beta", "logp"},
      "A message of n bytes takes alpha + n * beta: alpha is the latency, beta the time per byte (1 / bandwidth). From the rounds and "
      "bytes of an algorithm follows its time: a ring all_reduce of n bytes over p ranks takes 2(p-1) alpha + 2 n (p-1)/p beta. Small "
      "tensors pay for alpha, large ones for beta; LogGP adds what a message costs the processors at both ends.",
@@ -49,7 +49,7 @@ constexpr Concept cost_concepts[] = {
      {"all_reduce_closed_form"},
      {"alpha_beta", "ring_algorithm"}},
     {"overlap",
-     {"backward_overlap", "communication_overlap"},
+     {"backward_overlap", "communication_overlap", "overlap_communication_with_computation"},
      "Sending while computing: DDP starts the all_reduce of a bucket while backward still computes the gradients of earlier layers. "
      "What is left after backward is what the step pays for: at least the last bucket. Small buckets start early but pay latency "
      "often; one large bucket overlaps with nothing.",
@@ -67,7 +67,7 @@ constexpr Concept cost_concepts[] = {
      {"send_before_recv"},
      {"send", "deadlock"}},
     {"slow_rank",
-     {"straggler"},
+     {"straggler", "slow", "slow_worker", "slow_node"},
      "A rank that comes late to every call. The others wait for it, so the whole job runs at its speed, and a profile of any other rank "
      "shows its collectives as slow. Look for the rank that waits least.",
      run_of("backward_overlap", "one_slow_rank"),

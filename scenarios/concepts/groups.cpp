@@ -14,7 +14,7 @@ constexpr Concept group_concepts[] = {
      {"global_rank_in_group", "local_rank_as_rank", "shared_gpu"},
      {"world_size", "process_group"}},
     {"world_size",
-     {"world"},
+     {"world", "number_of_processes"},
      "The number of processes in the job, which must be the same on every process: init_process_group waits until that many ranks have "
      "joined. The launcher sets WORLD_SIZE and RANK for each process.",
      {},
@@ -22,7 +22,7 @@ constexpr Concept group_concepts[] = {
      {"world_size_too_large", "world_size_too_small", "env_variable_missing"},
      {"rank", "rendezvous"}},
     {"process_group",
-     {"group", "pg", "init_process_group"},
+     {"group", "pg", "init_process_group", "init", "destroy_process_group", "communicator"},
      "A set of ranks that make collectives together, with a backend (nccl, gloo, mpi) and a count of the calls made so far. "
      "init_process_group creates the one of all ranks. The n-th call of one rank meets the n-th call of the others, whatever they "
      "are: names and source lines play no part, so one call too many on one rank shifts all that follow.",
@@ -39,7 +39,7 @@ constexpr Concept group_concepts[] = {
      {"group_made_by_some", "groups_in_two_orders", "outside_of_group"},
      {"process_group", "deadlock"}},
     {"store",
-     {"tcpstore", "filestore", "hashstore"},
+     {"tcpstore", "filestore", "hashstore", "prefix_store", "key_value"},
      "A small table of keys and values that all ranks share before they can send each other anything: TCPStore is served by one "
      "process, usually rank 0; FileStore is a file that all machines see; HashStore lives in one process. get() waits for its key, "
      "300 s by default. Ranks put their addresses there when they rendezvous.",
@@ -48,7 +48,7 @@ constexpr Concept group_concepts[] = {
      {"store_key_typo", "store_server_gone", "reused_store_file"},
      {"rendezvous", "timeouts"}},
     {"rendezvous",
-     {"init_method", "master_addr", "env"},
+     {"init_method", "master_addr", "env", "master_port", "init_process_group_hangs", "connect"},
      "How the ranks of a job find each other: each learns its rank, the world size and where the store is (MASTER_ADDR and "
      "MASTER_PORT with env://, a file with file://), writes its address into the store and reads the others'. It ends when world size "
      "ranks have come. A file that an earlier run left behind hands out addresses where nobody is listening.",
@@ -57,7 +57,7 @@ constexpr Concept group_concepts[] = {
      {"reused_store_file", "world_size_too_large", "port_in_use"},
      {"store", "world_size"}},
     {"backend",
-     {"nccl", "gloo", "mpi", "library"},
+     {"nccl", "gloo", "mpi", "library", "ucc", "choose_a_backend"},
      "The library that moves a group's data. NCCL moves CUDA tensors between GPUs, queued on streams; Gloo moves CPU tensors over TCP, "
      "in the calling program's time; Open MPI takes CPU tensors. They differ in which calls and dtypes they take, in their timeouts, "
      "and in what mismatched calls end in: `pdsim doctor` prints the table.",
@@ -74,6 +74,15 @@ constexpr Concept group_concepts[] = {
      {"missing-call"},
      {"monitored_barrier"},
      {"barrier", "hang"}},
+    {"launcher",
+     {"torchrun", "mpirun", "srun", "mpiexec", "torch_distributed_launch", "torch_elastic", "elastic", "nproc_per_node"},
+     "What starts the processes of a job and gives each its rank: torchrun, mpirun, srun, or `pdsim launch`. torchrun sets RANK, "
+     "LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process; when one ends with an error it ends the others, and with "
+     "--max-restarts starts them all again. The error it prints first may be of a rank that only waited: look for the earliest.",
+     {},
+     {"variable-missing", "world-size", "rank-claimed-twice", "port-in-use"},
+     {"env_variable_missing", "local_rank_as_rank", "port_in_use"},
+     {"rendezvous", "rank", "world_size"}},
     {"sequence_number",
      {"seq", "collective_seq_id"},
      "The number of a collective within its group, counted on each rank by itself. Two calls meet when their numbers are the same, "

@@ -5,7 +5,7 @@ namespace {
 
 constexpr Concept training_concepts[] = {
     {"ddp",
-     {"distributeddataparallel", "distributed_data_parallel", "wrapper", "reducer"},
+     {"distributeddataparallel", "distributed_data_parallel", "wrapper", "reducer", "replicate"},
      "DistributedDataParallel: every rank has the whole model and its own part of the batch. The constructor broadcasts rank 0's "
      "parameters; in backward the gradients are averaged over the ranks, bucket by bucket, so that every optimizer makes the same "
      "step and the replicas stay equal. It compares nothing afterwards: replicas that drift apart train on in silence.",
@@ -14,7 +14,7 @@ constexpr Concept training_concepts[] = {
      {"ddp_equals_single_process", "unused_params", "module_bypass"},
      {"bucket", "ddp_step", "no_sync", "join"}},
     {"bucket",
-     {"gradient_bucket", "bucket_cap_mb", "bucket_cap"},
+     {"gradient_bucket", "bucket_cap_mb", "bucket_cap", "bucketing", "buckets", "gradient_as_bucket_view"},
      "A group of gradients that DDP reduces with one all_reduce: large messages use the network better than many small ones. Buckets "
      "are filled in the reverse order of the parameters, 25 MiB each (the first 1 MiB), so that the all_reduce of the last layers "
      "starts while backward still computes the first. A bucket is sent when every gradient in it has arrived; one missing gradient "
@@ -51,7 +51,7 @@ constexpr Concept training_concepts[] = {
      {"changed_static_graph", "marked_ready_twice"},
      {"find_unused_parameters"}},
     {"no_sync",
-     {"gradient_accumulation", "accumulation"},
+     {"gradient_accumulation", "accumulation", "accumulate_gradients", "gradient_sync"},
      "A context of DDP in which backward only accumulates gradients and sends nothing; the next backward outside reduces the sum. What "
      "counts is where the forward ran: the last micro-batch's forward and backward must both be outside. The sum is not divided by "
      "the number of micro-batches; the loss must be.",
@@ -60,7 +60,7 @@ constexpr Concept training_concepts[] = {
      {"accumulate_gradients", "accumulation_not_divided"},
      {"ddp", "bucket"}},
     {"join",
-     {"uneven_inputs"},
+     {"uneven_inputs", "join_context", "uneven_batches", "end_of_the_epoch", "last_batch"},
      "A context for ranks with different numbers of batches: a rank that has none left goes on answering the others' collectives with "
      "zeros until all are done. Without it, the rank with one batch fewer leaves the loop, and the others wait for its gradients. Only "
      "the collectives of classes that take part in it (DDP's among them) are answered; a metric's all_reduce is not.",
@@ -87,7 +87,7 @@ constexpr Concept training_concepts[] = {
      {"sync_batchnorm_skipped", "join_sync_batchnorm"},
      {"buffers", "join"}},
     {"sampler",
-     {"distributed_sampler", "distributedsampler"},
+     {"distributed_sampler", "distributedsampler", "set_epoch", "drop_last", "dataloader", "data_loader"},
      "DistributedSampler gives each rank another part of the data set, all of the same length: it repeats a few samples where the "
      "length does not divide. Every rank must shuffle with the same seed, and set_epoch must be called before each epoch, or every "
      "epoch has the same order. Without it every rank trains on everything.",
@@ -96,7 +96,7 @@ constexpr Concept training_concepts[] = {
      {"sampler_missing", "sampler_epoch", "sampler_seed_per_rank"},
      {"ddp", "join"}},
     {"checkpoint",
-     {"state_dict"},
+     {"state_dict", "checkpointing", "save_checkpoint", "torch_save"},
      "The state of model and optimizer in a file. One rank writes it while the others wait at a barrier, or do not wait at all; the "
      "time it takes counts against their timeout. Keys of a wrapped model begin with `module.`. Every rank must load the same file, "
      "and not before it is complete.",
@@ -122,7 +122,7 @@ constexpr Concept training_concepts[] = {
      {"data_parallel_imbalance", "data_parallel_memory", "data_parallel_small_batch"},
      {"ddp"}},
     {"fsdp",
-     {"fully_shard", "fully_sharded_data_parallel", "zero", "sharding"},
+     {"fully_shard", "fully_sharded_data_parallel", "zero", "sharding", "zero_3", "zero_stage_3", "fsdp2", "deepspeed", "reshard"},
      "Fully sharded training: every rank keeps a part of the parameters, gradients and optimizer state (ZeRO stage 3). Before a unit "
      "computes, its parameters are collected with all_gather; after its backward the gradients are reduced with reduce_scatter, and "
      "each rank updates its own part. Each forward is therefore a sequence of collectives: every rank must run the same units, in "
@@ -132,7 +132,7 @@ constexpr Concept training_concepts[] = {
      {"sharded_unit_order", "sharded_expert_skipped", "sharded_clip_norm"},
      {"all_gather", "reduce_scatter", "ddp", "tensor_parallel"}},
     {"tensor_parallel",
-     {"colwise", "rowwise"},
+     {"colwise", "rowwise", "tensor_parallelism", "dtensor"},
      "A layer's weights are split over ranks: a column-wise linear layer gives each rank some of its outputs, a row-wise one takes them "
      "as its inputs and sums the partial results with an all_reduce. Every rank of the group sees the same batch and makes the same "
      "calls in each forward and backward.",
@@ -149,7 +149,7 @@ constexpr Concept training_concepts[] = {
      {"tensor_parallel_mesh", "mesh_coordinates_swapped"},
      {"new_group", "tensor_parallel"}},
     {"rpc",
-     {"rpc_sync", "rpc_async", "remote_procedure_call"},
+     {"rpc_sync", "rpc_async", "remote_procedure_call", "remote", "init_rpc"},
      "Calling a function in another process by the worker's name: rpc_sync waits for the result, rpc_async returns a future, remote "
      "leaves the result there and returns an RRef. A bounded number of threads serves calls: functions that wait for calls in turn can "
      "use them all up. Shutdown waits for every worker, so one that never calls it keeps the others.",
@@ -177,7 +177,7 @@ constexpr Concept training_concepts[] = {
      {"rpc_calls", "rpc_context_ended", "rpc_two_optimizers"},
      {"rpc", "rref"}},
     {"pipeline",
-     {"pipeline_parallel", "gpipe", "1f1b_schedule"},
+     {"pipeline_parallel", "gpipe", "1f1b_schedule", "pipeline_parallelism", "1f1b", "stage"},
      "The layers of a model are spread over ranks, called stages; a batch is cut into micro-batches that follow each other through the "
      "stages, forwards one way and backwards the other. A schedule says in which order each stage does them. Stages that wait at the "
      "beginning and the end form the bubble.",

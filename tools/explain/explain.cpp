@@ -20,6 +20,7 @@
 #include "tools/explain/explain_pipeline.h"
 #include "tools/explain/explained_names.h"
 #include "tools/explain/named_algorithms.h"
+#include "tools/explain/question.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -109,11 +110,39 @@ int explain_symptom(const ExplainOptions& options, const std::string& page, Cons
   return exit_held;
 }
 
+// Its page, and before it `above`.
+int tell_concept(const ExplainOptions& options, const scenarios::Concept& asked, const std::string& above, Console& console,
+                 const ExplainJson& more = ExplainJson::object()) {
+  std::string page;
+  const int status = explain_concept(asked, page, console);
+  if (status != exit_held) return status;
+  ExplainJson json{{"wrong", given(asked.wrong)}, {"files", given(asked.files)}, {"see", given(asked.see)}};
+  json.update(more);
+  tell(options, console, "concept", asked.name, above + page, json);
+  return exit_held;
+}
+
+// What fits the words of a question: the best concept with its page, and pitfalls.
+int explain_answer(const ExplainOptions& options, const Answer& answer, Console& console) {
+  std::vector<std::string_view> pitfalls, also;
+  for (const scenarios::GalleryEntry* entry : answer.pitfalls) pitfalls.push_back(entry->name);
+  const std::string fitting = pitfalls_text(answer);
+  if (answer.concepts.empty()) {
+    tell(options, console, "pitfall", pitfalls.front(), fitting, {{"near", true}, {"pitfalls", pitfalls}});
+    return exit_held;
+  }
+  for (std::size_t i = 1; i < answer.concepts.size(); ++i) also.push_back(answer.concepts[i]->name);
+  std::string above = nearest_text(answer) + "\n";
+  if (!fitting.empty()) above += fitting + "\n";
+  return tell_concept(options, *answer.concepts.front(), above, console,
+                      {{"near", true}, {"also", also}, {"pitfalls", pitfalls}});
+}
+
 bool is_sentence(std::string_view id) { return id.find_first_of(" \t\n") != std::string_view::npos; }
 
 std::string unknown(std::string_view id) {
   if (scenarios::is_question(id))
-    return fmt::format("there is no such concept; the nearest names are {} (`pdsim explain {}`). `pdsim list --what "
+    return fmt::format("no concept fits this question; the nearest names are {} (`pdsim explain {}`). `pdsim list --what "
                        "concepts` shows all; for an error, paste its text without a question around it",
                        fmt::join(scenarios::concepts_near(id, 3), ", "), scenarios::concepts_near(id, 1).front());
   if (is_sentence(id))
@@ -222,7 +251,9 @@ Action declare_explain(CLI::App& app) {
   const auto pipeline = std::make_shared<PipelineFlags>();
   add_pipeline_flags(app, pipeline);
   return [options, pipeline](Console& console) -> int {
-    const std::string& id = options->id;
+    std::string& id = options->id;
+    if (scenarios::concept_asked_for(id) == nullptr)
+      if (std::string name = name_asked_for(id); !name.empty()) id = std::move(name);
     if (is_pipeline(id)) {
       std::string page;
       const int status = explain_pipeline(id, *pipeline, options->svg, page, console);
@@ -249,22 +280,21 @@ Action declare_explain(CLI::App& app) {
       return exit_held;
     }
     const auto entry = std::find_if(pitfalls.begin(), pitfalls.end(), [&](const auto& e) { return e.name == id; });
-    const scenarios::Concept* asked = scenarios::concept_asked_for(id);
-    if (asked != nullptr) {
-      std::string page;
-      const int status = explain_concept(*asked, page, console);
-      if (status != exit_held) return status;
-      tell(*options, console, "concept", asked->name, page,
-           {{"wrong", given(asked->wrong)}, {"files", given(asked->files)}, {"see", given(asked->see)}});
-      if (entry == pitfalls.end()) return status;
+    if (const scenarios::Concept* asked = scenarios::concept_asked_for(id)) {
+      const int status = tell_concept(*options, *asked, {}, console);
+      if (status != exit_held || entry == pitfalls.end()) return status;
       if (!options->json) console.print("\n");
     }
     if (entry != pitfalls.end()) {
       tell(*options, console, "pitfall", entry->name, scenarios::gallery_text(*entry));
       return exit_held;
     }
-    if (const std::string page = scenarios::symptom_page(id); !page.empty())
-      return explain_symptom(*options, page, console);
+    const std::vector<scenarios::SymptomMatch> symptoms = scenarios::match_symptoms(id);
+    const bool is_known_text = !symptoms.empty() && symptoms.front().sureness != scenarios::Sureness::near;
+    if (!is_known_text && is_in_own_words(id))
+      if (const Answer answer = answer_to(id, pitfalls); !answer.empty())
+        return explain_answer(*options, answer, console);
+    if (!symptoms.empty()) return explain_symptom(*options, scenarios::symptom_page(id), console);
     console.problem(unknown(id));
     return exit_wrong_input;
   };

@@ -1,10 +1,12 @@
-// The concepts that `pdsim explain` answers questions about: every row points to what is there, and its picture can be made.
+// The concepts that `pdsim explain` answers questions about: every row points to what is there, its picture can be made, and the words of a
+// question find it.
 
 #include "core/base/errors.h"
 #include "core/collectives/algorithms.h"
 #include "core/pipeline/families.h"
 #include "scenarios/concepts/concept_picture.h"
 #include "scenarios/concepts/concepts.h"
+#include "scenarios/concepts/word_search.h"
 #include "scenarios/diagnosis/diagnoses.h"
 
 #include <fmt/format.h>
@@ -58,6 +60,31 @@ TEST(Concepts, NearAQuestionThatNoneAnswersAreNamed) {
   EXPECT_EQ(concepts_near("what is a bukcet?", 1), (std::vector<std::string_view>{"bucket"}));
   EXPECT_EQ(concepts_near("what is a monitored barier", 1), (std::vector<std::string_view>{"monitored_barrier"}));
   EXPECT_EQ(concepts_near("what is foo", 3).size(), 3U);
+}
+
+std::string best(std::string_view question) {
+  const auto found = concepts_by_words(question);
+  return found.empty() ? "" : std::string(found.front()->name);
+}
+
+TEST(Concepts, AreFoundByTheWordsThatAQuestionSharesWithThem) {
+  EXPECT_EQ(best("why does my training hang at the end of the epoch"), "join");
+  EXPECT_EQ(best("how do I find out which rank is stuck"), "hang");
+  EXPECT_EQ(best("how do i change the nccl timeout"), "timeouts");
+  EXPECT_EQ(best("diference between all_gather and all_gather_into_tensor"), "all_gather");
+  EXPECT_EQ(best("what is gradient bucketing"), "bucket");
+  EXPECT_EQ(best("new_group hangs"), "new_group");
+  EXPECT_EQ(best("file store vs tcp store"), "store");
+  EXPECT_EQ(best("why are my replicas different"), "silent_error");
+  EXPECT_EQ(best("saving a checkpoint only on rank 0 hangs"), "checkpoint");
+  EXPECT_EQ(best("torch.cuda.synchronize vs wait"), "stream");
+  EXPECT_EQ(best("what happens if one rank crashes"), "crash");
+  EXPECT_EQ(best("how to average a metric over ranks"), "all_reduce");
+  EXPECT_EQ(best("is it a bukcet?"), "bucket");
+  EXPECT_EQ(best("brodcast"), "broadcast");
+  EXPECT_EQ(best("what is a xylophone?"), "");
+  EXPECT_EQ(best("what is the difference between these two?"), "");
+  EXPECT_EQ(best(""), "");
 }
 
 TEST(Concepts, NameWhatExists) {
@@ -125,6 +152,43 @@ TEST(ConceptPicture, ShowsWhatEachRankHoldsBeforeAndAfterTheCall) {
 TEST(ConceptPicture, OfAMissingFileIsAnError) {
   EXPECT_FALSE(draw_concept(run_of("nowhere", "broken"), catalog_file("nowhere")).ok());
   EXPECT_FALSE(draw_concept(run_of("unused_params", "nowhere"), catalog_file("unused_params")).ok());
+}
+
+const std::vector<SearchedText> searched_shelf{
+    {{"all_reduce", "allreduce"}, "Every rank ends with the sum of the tensors of all ranks"},
+    {{"reduce"}, "One rank ends with the sum of the tensors"},
+    {{"timeouts"}, "How long a call of a rank may wait"},
+};
+
+TEST(WordSearch, FindsANameWrittenTogetherApartOrWithAnEnding) {
+  for (const char* const question : {"all_reduce hangs", "my allreduce", "All-Reduce?", "two all reduces"}) {
+    const auto found = search_words(question, searched_shelf);
+    ASSERT_FALSE(found.empty()) << question;
+    EXPECT_EQ(found.front().index, 0U) << question;
+    EXPECT_TRUE(found.front().is_named) << question;
+  }
+}
+
+TEST(WordSearch, CountsARareWordMoreThanACommonOne) {
+  const auto found = search_words("rank timeout", searched_shelf);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.front().index, 2U);
+}
+
+TEST(WordSearch, TakesAWordSpelledWronglyForTheNearestOne) {
+  EXPECT_EQ(search_words("timeuots", searched_shelf).front().index, 2U);
+  EXPECT_TRUE(search_words("xylophone", searched_shelf).empty());
+}
+
+TEST(WordSearch, SaysWhatShareOfTheQuestionATextHas) {
+  EXPECT_DOUBLE_EQ(search_words("sum tensors", searched_shelf).front().share, 1.0);
+  EXPECT_LT(search_words("sum xylophone", searched_shelf).front().share, 0.6);
+}
+
+TEST(WordSearch, FindsNothingInCommonWordsOrInNothing) {
+  EXPECT_TRUE(search_words("what is the difference between these two?", searched_shelf).empty());
+  EXPECT_TRUE(search_words("", searched_shelf).empty());
+  EXPECT_TRUE(search_words("reduce", {}).empty());
 }
 
 }  // namespace
