@@ -145,7 +145,7 @@ Items profiles() { return explained(pdsim::profiles()); }
 Items faults() { return explained(fault_table); }
 
 std::string shape_of(const CollectiveRow& row) {
-  std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "all ranks alike";
+  std::string text = row.point_to_point ? "between two ranks" : row.rooted ? "with a root" : "the same on all ranks";
   if (row.reduces) text += ", reduces";
   return text;
 }

@@ -215,7 +215,7 @@ class ProgramCheck {
       return problems_.error(
           input.items[static_cast<std::size_t>(payload.rank)].mark,
           fmt::format("{} number{} of rank {}, which passes {}", given, given == 1 ? "" : "s", payload.rank, payload.input_count()),
-          payload.input_count() == 0 ? "write [] for a rank that passes nothing" : "give as many as its tensor has elements");
+          payload.input_count() == 0 ? "write [] for a rank that passes nothing" : "give one for each element of its tensor");
     }
   }
 

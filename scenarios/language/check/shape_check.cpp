@@ -86,7 +86,7 @@ class ShapeCheck {
         if (!key.choices.empty() && node.is_scalar()) {
           if (std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end())
             problems_.error(
-                node.mark, fmt::format("{} is not a value of `{}`", shown(node), key.name),
+                node.mark, fmt::format("{} is not a valid `{}`", shown(node), key.name),
                 fmt::format("write {} or a mapping", alternatives({key.choices.begin(), key.choices.end()})));
           return;
         }
@@ -256,8 +256,8 @@ class ShapeCheck {
         return;
       case Type::word:
         if (std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end())
-          problems_.error(node.mark, fmt::format("{} is not a value of `{}`", shown(node), key.name),
-                          suggestion(node.text, {key.choices.begin(), key.choices.end()}, "there are"));
+          problems_.error(node.mark, fmt::format("{} is not a valid `{}`", shown(node), key.name),
+                          suggestion(node.text, {key.choices.begin(), key.choices.end()}, "expected"));
         return;
       case Type::boolean:
         if (node.quoted) return in_quotes(node, key);

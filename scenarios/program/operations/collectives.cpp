@@ -308,7 +308,7 @@ constexpr std::array batch_keys{
 
 constexpr std::array monitored_barrier_rows{
     OperationRow{.name = "monitored_barrier",
-                 .help = "a barrier whose first rank names who does not come in time",
+                 .help = "a barrier whose first rank names the ranks that do not arrive in time",
                  .title_help = "a barrier that names who is missing",
                  .keys = monitored_barrier_keys,
                  .options = options_of<MonitoredBarrierOptions>,

@@ -279,7 +279,7 @@ constexpr std::array init_keys{
         .bind = to<&InitOptions::unset>},
     Key{.name = "world_size",
         .type = Type::integer,
-        .help = "how many ranks it waits for; default: as many as there are",
+        .help = "how many ranks it waits for; default: all that there are",
         .low = 1,
         .high = limits::ranks,
         .bind = to<&InitOptions::world_size>},

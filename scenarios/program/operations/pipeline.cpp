@@ -166,7 +166,7 @@ constexpr std::array pipeline_keys{
     Key{.name = "rows",
         .type = Type::integer,
         .help = "of the batch, which the first stage splits as torch.distributed.pipelining does: micro-batches of other shapes than the "
-                "first are an error there; default: micro-batches are alike",
+                "first are an error there; default: all micro-batches have the same shape",
         .low = 1,
         .high = limits::count,
         .bind = to<&PipelineOptions::rows>},

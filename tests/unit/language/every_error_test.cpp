@@ -124,7 +124,7 @@ TEST(EveryError, IsReportedBelowAnAnchorAndATag) {
 
 TEST(EveryError, OfExpectationsDoesNotHideTheOthers) {
   EXPECT_EQ(errors_of(valid_start + "expect: {outcome: okay, blocked: [{rank: 7}], diagnosis: moon-phase, wacthdog: late}\n"),
-            (Errors{"14:19 `okay` is not a value of `outcome`", "14:42 rank 7 in a world of 2",
+            (Errors{"14:19 `okay` is not a valid `outcome`", "14:42 rank 7 in a world of 2",
                     "14:58 unknown diagnosis `moon-phase`", "14:70 unknown key `wacthdog` in expect"}));
   EXPECT_EQ(errors_of(valid_start + "expect: {outcome: deadlock, diagnosis: [a], culprits: 9}\n"),
             (Errors{"14:40 `diagnosis`: a list is not a text", "14:55 rank 9 in a world of 2"}));

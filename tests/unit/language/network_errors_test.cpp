@@ -12,11 +12,11 @@ const std::string two_level = "  nodes: 2\n  ranks_per_node: 2\n  inter: {latenc
 
 TEST(NetworkError, WantsToKnowTheFirstByte) {
   EXPECT_EQ(report_of(with(a_link, "  link: {first_byte: late}")),
-            R"(error[scenario]: `late` is not a value of `first_byte`
+            R"(error[scenario]: `late` is not a valid `first_byte`
   --> mine.yaml:6:22
   |
 6 |   link: {first_byte: late}
-  |                      ^^^^ there are `paid` or `free`
+  |                      ^^^^ expected `paid` or `free`
 )");
 }
 

@@ -58,11 +58,11 @@ timeout: 5 us
   |
 6 |   link: {latency: 5us, bandwith: 25GB/s}
   |                        ^^^^^^^^ did you mean `bandwidth`?
-error[scenario]: `okay` is not a value of `outcome`
+error[scenario]: `okay` is not a valid `outcome`
   --> mine.yaml:14:19
    |
 14 | expect: {outcome: okay}
-   |                   ^^^^ there are `ok`, `deadlock`, `timeout` or `error`
+   |                   ^^^^ expected `ok`, `deadlock`, `timeout` or `error`
 error[scenario]: unknown key `timeout` in the file
   --> mine.yaml:15:1
    |
@@ -309,7 +309,7 @@ TEST(ShapeError, WantsAMapping) {
 TEST(ShapeError, SuggestsTheNearestWord) {
   EXPECT_EQ(report_of(valid_start + R"(expect: {outcome: deadlok}
 )"),
-            R"(error[scenario]: `deadlok` is not a value of `outcome`
+            R"(error[scenario]: `deadlok` is not a valid `outcome`
   --> mine.yaml:14:19
    |
 14 | expect: {outcome: deadlok}

@@ -267,11 +267,11 @@ TEST(VocabularyError, WantsASplitForEachRank) {
 
 TEST(VocabularyError, KnowsTheWordsOfDebug) {
   EXPECT_EQ(report_of(with("  ranks: 2", "  ranks: 2\n  debug: info")),
-            R"(error[scenario]: `info` is not a value of `debug`
+            R"(error[scenario]: `info` is not a valid `debug`
   --> mine.yaml:6:10
   |
 6 |   debug: info
-  |          ^^^^ there are `none` or `detail`
+  |          ^^^^ expected `none` or `detail`
 )");
 }
 

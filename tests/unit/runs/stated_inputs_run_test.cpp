@@ -59,7 +59,7 @@ TEST(StatedInputs, AreCheckedWhenTheFileIsLoaded) {
   --> mine.yaml:7:44
   |
 7 |   - all_reduce: {count: 2, input: [[1, 2], [3], [4, 5], [6, 7]]}
-  |                                            ^^^ give as many as its tensor has elements
+  |                                            ^^^ give one for each element of its tensor
 )");
   EXPECT_EQ(comes_to("broadcast: {src: 1, input: [[1], [3]]}", "{tensor: mine, holds: [0]}"),
             R"(error[scenario]: 2 lists in a world of 4 ranks

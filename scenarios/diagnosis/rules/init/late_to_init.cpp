@@ -106,7 +106,7 @@ std::optional<Diagnosis> absent_from_init(const Report& report) {
       "init_process_group returns when all {} ranks have met in the store. {} without coming there, and nobody tells "
       "the others, who look for the address of rank {} until the timeout of the store.",
       report.run.ranks.size(), capitalised(who(d.ranks, "has ended", "have ended")), absent);
-  d.fix = "let every rank call init_process_group, or start as many ranks as call it";
+  d.fix = "let every rank call init_process_group, or start only the ranks that call it";
   d.fix_lines = {"look for an early return or an `if rank ...` before it"};
   add_span(d, report, waits->site.line, waits->site.column,
            fmt::format("{} here for {}", who(d.waiting, "waits", "wait"), ranks_text(d.ranks)), true);

@@ -35,7 +35,7 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
   d.fix_lines = {"with spawn or a launcher: inside the function that each process runs"};
   add_span(d, report, first->site.line, first->site.column, "needs the process group", true);
   d.inevitable_at = first->issued;
-  d.inevitable = fmt::format("since {}: {} came to {} without a group", to_string(first->issued), ranks_text(d.ranks),
+  d.inevitable = fmt::format("since {}: {} reached {} without a group", to_string(first->issued), ranks_text(d.ranks),
                              first->name);
   return d;
 }
@@ -71,7 +71,7 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
     add_span(d, report, made->site.line, made->site.column, "made the group", false);
   d.inevitable_at = second->issued;
   d.inevitable =
-      fmt::format("since {}: {} came to the second init_process_group", to_string(second->issued), ranks_text(d.ranks));
+      fmt::format("since {}: {} reached the second init_process_group", to_string(second->issued), ranks_text(d.ranks));
   return d;
 }
 

@@ -138,7 +138,7 @@ void explain_late(Diagnosis& d, const Waited& writer, const std::string& key, Ti
   d.ranks = {writer.rank};
   d.headline += fmt::format(", which rank {} set {} too late", writer.rank,
                             to_string(Time{std::max<std::int64_t>(writer.call->issued.ps - given_up.ps, 0)}));
-  d.cause = fmt::format("rank {} came to set {} at {}", writer.rank, key, to_string(writer.call->issued));
+  d.cause = fmt::format("rank {} reached set {} at {}", writer.rank, key, to_string(writer.call->issued));
   d.fix = "give the reader a longer timeout, or let the writer set the key before its long work";
   d.evidence.push_back(evidence_of(writer.rank, *writer.call, "sets the key, after the other gave up"));
 }
@@ -159,7 +159,7 @@ std::optional<Diagnosis> interface_counts(const Report& report) {
       fmt::format("{} connects over interface {}, where {} never comes", ranks_text(more), fewest, ranks_text(fewer));
   d.why = fmt::format(
       "Gloo makes one context for each name in GLOO_SOCKET_IFNAME, and in each of them every rank connects to every "
-      "other. {} came to context {} and waits there for {}, which has none.",
+      "other. {} reached context {} and waits there for {}, which has none.",
       capitalised(ranks_text(more)), fewest, ranks_text(fewer));
   d.fix = "the same number of names in GLOO_SOCKET_IFNAME on every rank";
   d.fix_lines = {"the names may differ between hosts, their number may not"};
@@ -272,8 +272,8 @@ well, on any rank but 0; a watchdog that cannot reach the store.
 Fix: a barrier before the end, so that rank 0 is not the first; or torchrun, whose agent serves the store.)";
 
 constexpr std::string_view interface_counts_text =
-    R"(GLOO_SOCKET_IFNAME names several interfaces, and not as many on every rank. Gloo connects all ranks once per interface, and
-the ranks with more of them wait for the others in a context that those do not have.
+    R"(GLOO_SOCKET_IFNAME names several interfaces, and their number differs between ranks. Gloo connects all ranks once per
+interface, and the ranks with more of them wait for the others in a context that those do not have.
 
 How to recognise it: init_process_group hangs on some ranks and returns on others, which then hang in their first
 collective; hosts have different network cards, or one has the variable from an old profile.

@@ -89,7 +89,7 @@ std::optional<Diagnosis> rpc_worker_left(const Report& report) {
                                            reference_text(*victim->call));
     d.cause =
         fmt::format("{} left at {}; {} {} at {}", worker, to_string(*left), other,
-                    in_shutdown ? "came to shutdown" : reference_text(*victim->call), to_string(victim->call->issued));
+                    in_shutdown ? "reached shutdown" : reference_text(*victim->call), to_string(victim->call->issued));
     d.why = fmt::format(
         "A worker serves calls and keeps the values that RRefs refer to for as long as it is in RPC. rpc.shutdown() "
         "with graceful=True "

@@ -112,7 +112,7 @@ void explain_short_window(Diagnosis& d, const Accumulation& found) {
   d.cause = fmt::format("the optimizer step {} has {}, and each was divided as if there were {}",
                         site_text(found.wrong.step->site), batches_text(found.wrong.batches), found.usual);
   d.why =
-      "Full windows are averages: as many batches as they are divided by. The end of an epoch leaves a window with "
+      "Full windows are averages: each has the number of batches that it is divided by. The end of an epoch leaves a window with "
       "fewer, its losses were divided by the same number, and its step is too small. Nothing fails; an epoch with few "
       "batches has such a step often.";
   d.fix = {fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches),

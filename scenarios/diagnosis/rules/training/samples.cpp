@@ -154,7 +154,8 @@ constexpr std::string_view sampler_missing_text =
     R"(Every rank reads the whole data set in the same order. Nothing fails: gradients are equal on all ranks, and their average is
 what one process would have computed from the same batch.
 
-How to recognise it: an epoch has as many steps on four devices as on one; losses of all ranks are equal to the last digit.
+How to recognise it: an epoch has the same number of steps on four devices as on one; losses of all ranks are equal to the last
+digit.
 
 Fix: DataLoader(dataset, sampler=DistributedSampler(dataset), shuffle=False).)";
 
