@@ -28,10 +28,12 @@ bool is_known(const std::vector<Diagnosis>& findings, const Diagnosis& found) {
                      [&](const Diagnosis& d) { return d.id == found.id && d.ranks == found.ranks; });
 }
 
-// A hang is explained in a walk over all ranks; of tens of thousands of each the oldest tell what there is to tell.
+// A hang is explained in a walk over all calls of all ranks; of tens of thousands of each the oldest tell what there is to tell.
 std::size_t most_explained(const Report& report) {
-  constexpr std::size_t most_steps = 1 << 20, least = 32;
-  return std::max(least, most_steps / std::max<std::size_t>(report.run.ranks.size(), 1));
+  constexpr std::size_t most_steps = 1 << 24, least = 32;
+  std::size_t steps = 1;
+  for (const RankResult& rank : report.run.ranks) steps += 1 + rank.log.calls.size();
+  return std::max(least, most_steps / steps);
 }
 
 // Calls that were mixed up without a failure are told before the hangs that came after.

@@ -199,7 +199,7 @@ TEST(DamagedRecords, NoChangeOfBytesDoesMoreThanLeaveSomethingOut) {
       damaged[place] = static_cast<char>(next());
     }
     const Result<RecordedProcess> process = read_record(bytes_in(damaged));
-    if (process.ok()) (void)replayed(*process, 0, process->began_ns, RankFate{});
+    if (process.ok()) (void)replayed(*process, 0, process->began_ns, FoundProcess{});
   }
 }
 

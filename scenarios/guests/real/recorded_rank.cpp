@@ -65,7 +65,7 @@ class Replay {
     }
   }
 
-  void end(const RankFate& fate) {
+  void end(const FoundProcess& fate) {
     if (fate.ended_at) clock_.set(*fate.ended_at);
     const Request* raised = script_.raised() ? &*script_.raised() : nullptr;
     const bool killed = fate.ended && fate.ended->signal != 0;
@@ -179,7 +179,7 @@ bool waits_for_nobody(const Call* call) {
 }
 
 // Where a rank is that lives and is in no call: it counts as one that hangs.
-Note silence_of(const RankLog& log, const RankFate& fate) {
+Note silence_of(const RankLog& log, const FoundProcess& fate) {
   Note note{-1, newest_moment(log), {}, notes::Fault{.fault = FaultKind::hang, .before = {}, .by_signal = fate.stopped}};
   if (fate.stack.empty()) return note;
   CallOrigin origin;
@@ -201,7 +201,7 @@ Time newest_moment(const RankLog& log) {
   return newest;
 }
 
-ReplayedRank replayed(const RecordedProcess& process, Rank rank, std::int64_t epoch_ns, const RankFate& fate) {
+ReplayedRank replayed(const RecordedProcess& process, Rank rank, std::int64_t epoch_ns, const FoundProcess& fate) {
   Replay replay(rank, epoch_ns);
   for (const RecordedRequest& request : process.requests) replay.take(request);
   replay.end(fate);

@@ -10,7 +10,7 @@
 namespace pdsim::scenarios::guests {
 
 // How a rank's process was found when its record was taken.
-struct RankFate {
+struct FoundProcess {
   std::optional<Ended> ended;      // by itself
   std::optional<Time> ended_at;    // absent: after the last thing that it recorded
   bool stopped = false;            // SIGSTOP, a debugger
@@ -24,7 +24,7 @@ struct ReplayedRank {
   LeftOut left_out;            // calls whose numbers cannot be
   std::string missing_module;  // of the ImportError that ended the script; empty: none did
 };
-ReplayedRank replayed(const RecordedProcess& process, Rank rank, std::int64_t epoch_ns, const RankFate& fate);
+ReplayedRank replayed(const RecordedProcess& process, Rank rank, std::int64_t epoch_ns, const FoundProcess& fate);
 
 // The newest moment of the record.
 Time newest_moment(const RankLog& log);

@@ -124,7 +124,7 @@ class UnwatchedJob {
       failed = failed || made.fates.back().ended.has_value();
     }
     const std::int64_t until = lives ? std::max(now_ns_, last_ns_) : last_ns_;
-    const bool silent = std::any_of(made.fates.begin(), made.fates.end(), [](const RankFate& f) { return f.silent; });
+    const bool silent = std::any_of(made.fates.begin(), made.fates.end(), [](const FoundProcess& f) { return f.silent; });
     made.quiet = !failed && (silent || until - newest_ns_ >= quiet_ns);
     return made;
   }
@@ -137,8 +137,8 @@ class UnwatchedJob {
     return runs && now_ns_ - process.alive_ns < silent_ns;
   }
 
-  RankFate fate_of(const RecordedProcess& process) const {
-    RankFate fate;
+  FoundProcess fate_of(const RecordedProcess& process) const {
+    FoundProcess fate;
     if (said_goodbye(process)) return fate;
     const bool before_others = last_ns_ - last_sign_ns(process) >= silent_ns;
     if (peer_gone_ && (before_others || is_gone_alone(process))) {
@@ -195,7 +195,7 @@ Result<RecordedRun> recorded_run(std::vector<RecordedProcess> processes, const W
       continue;
     }
     const RecordedProcess& process = processes[found->second];
-    const RankFate fate = found->second < end.fates.size() ? end.fates[found->second] : RankFate{};
+    const FoundProcess fate = found->second < end.fates.size() ? end.fates[found->second] : FoundProcess{};
     tell_about(process, made);
     ReplayedRank replay = replayed(process, rank, epoch, fate);
     made.saved.left_out.add(process.left_out, process.path);

@@ -20,7 +20,7 @@ namespace pdsim::scenarios::guests {
 struct WatchedEnd {
   bool quiet = false;           // no rank makes progress any more
   int ranks = 0;                // 0: the number that the records say
-  std::vector<RankFate> fates;  // by record
+  std::vector<FoundProcess> fates;  // by record
 };
 
 struct RecordedRun {

@@ -161,8 +161,8 @@ std::vector<RecordedProcess> WatchedJob::read_records() const {
   return processes;
 }
 
-RankFate WatchedJob::fate_of(const RecordedProcess& process) const {
-  RankFate fate;
+FoundProcess WatchedJob::fate_of(const RecordedProcess& process) const {
+  FoundProcess fate;
   const auto rank = static_cast<std::size_t>(process.rank);
   if (!starts_its_ranks_itself()) {
     if (process.rank >= 0 && rank < ended_.size()) fate.ended = ended_[rank];

@@ -50,7 +50,7 @@ class WatchedJob {
   bool all_ended() const;
   bool one_failed() const;
   bool somebody_waits() const;
-  RankFate fate_of(const RecordedProcess& process) const;
+  FoundProcess fate_of(const RecordedProcess& process) const;
   std::vector<RecordedProcess> read_records() const;
   Result<std::optional<RecordedRun>> collect(bool quiet);
   void ask_for_stacks();
