@@ -180,22 +180,38 @@ void add_rounds(RecordedDifference& d, const std::vector<SequenceClass>& classes
   d.rounds = PlaceRounds{apart.front().first, {rounds.begin(), rounds.end()}};
 }
 
-// How many ranks of other groups run the same program as this sequence: theirs agrees with it as far as both go, and farther than `met`.
-std::size_t alike_elsewhere(const std::vector<GroupSequences>& groups, const GroupSequences& of, const Sequence& like,
-                            std::size_t met) {
-  std::size_t ranks = 0;
-  for (const GroupSequences& group : groups) {
-    if (&group == &of || group.first != of.first) continue;
-    for (const Sequence& sequence : group.sequences) {
-      const std::size_t both = std::min(sequence.places.size(), like.places.size());
-      ranks += both > met && std::equal(like.places.begin(), like.places.begin() + static_cast<std::ptrdiff_t>(both),
-                                        sequence.places.begin())
-                   ? 1
-                   : 0;
-    }
+// The ranks of other groups that run the same program, which settle ties. A look at all groups for each tie of tens of thousands
+// would take minutes: after this many looks at a group, ties stay.
+class OtherGroups {
+ public:
+  explicit OtherGroups(const std::vector<GroupSequences>& groups) : groups_(groups) {}
+
+  bool can_settle() {
+    const bool can = groups_.size() <= looks_left_;
+    if (can) looks_left_ -= groups_.size();
+    return can;
   }
-  return ranks;
-}
+
+  // How many have a sequence that agrees with this one as far as both go, and farther than `met`.
+  std::size_t alike(const GroupSequences& of, const RecordedSequence& like, std::size_t met) const {
+    std::size_t ranks = 0;
+    for (const GroupSequences& group : groups_) {
+      if (&group == &of || group.first != of.first) continue;
+      for (const RecordedSequence& sequence : group.sequences) {
+        const std::size_t both = std::min(sequence.places.size(), like.places.size());
+        ranks += both > met && std::equal(like.places.begin(), like.places.begin() + static_cast<std::ptrdiff_t>(both),
+                                          sequence.places.begin())
+                     ? 1
+                     : 0;
+      }
+    }
+    return ranks;
+  }
+
+ private:
+  const std::vector<GroupSequences>& groups_;
+  std::size_t looks_left_ = std::size_t{1} << 22;
+};
 
 Time issued_at(const Sequence& of, const RecordedCall& call) {
   const auto it = std::find_if(of.calls.begin(), of.calls.end(), [&](const Call* c) { return c->id == call.id; });
@@ -203,19 +219,19 @@ Time issued_at(const Sequence& of, const RecordedCall& call) {
 }
 
 // Of two classes of a group. In a tie the ranks of other groups that run the same program decide.
-std::optional<RecordedDifference> difference_of(const std::vector<GroupSequences>& groups, const GroupSequences& group,
-                                                SequenceClass mine, SequenceClass theirs) {
+std::optional<RecordedDifference> difference_of(OtherGroups& others, const GroupSequences& group, SequenceClass mine,
+                                                SequenceClass theirs) {
   std::optional<RecordedDifference> found = Comparison(*mine.longest, *theirs.longest).difference();
   if (!found) return found;
   bool tie = mine.ranks.size() == theirs.ranks.size();
-  if (tie) {
+  if (tie && others.can_settle()) {
     const auto met = static_cast<std::size_t>(
         std::mismatch(mine.longest->places.begin(), mine.longest->places.end(), theirs.longest->places.begin(),
                       theirs.longest->places.end())
             .first -
         mine.longest->places.begin());
-    const std::size_t like_mine = alike_elsewhere(groups, group, *mine.longest, met),
-                      like_theirs = alike_elsewhere(groups, group, *theirs.longest, met);
+    const std::size_t like_mine = others.alike(group, *mine.longest, met),
+                      like_theirs = others.alike(group, *theirs.longest, met);
     tie = like_mine == like_theirs;
     if (like_mine > like_theirs) {
       std::swap(mine, theirs);
@@ -231,10 +247,6 @@ std::optional<RecordedDifference> difference_of(const std::vector<GroupSequences
   return found;
 }
 
-}  // namespace
-
-namespace {
-
 struct Timed {
   RecordedDifference difference;
   Time at;
@@ -243,11 +255,12 @@ struct Timed {
 std::vector<Timed> differences_of(const RunRecord& run) {
   std::vector<Timed> all;
   const std::vector<GroupSequences> groups = recorded_sequences(run);
+  OtherGroups others(groups);
   for (const GroupSequences& group : groups) {
     std::optional<Timed> first;
     const std::vector<SequenceClass> classes = group.classes(most_recorded_classes);
     for (std::size_t c = 1; c < std::min(classes.size(), most_compared_classes); ++c) {
-      std::optional<RecordedDifference> found = difference_of(groups, group, classes[c], classes.front());
+      std::optional<RecordedDifference> found = difference_of(others, group, classes[c], classes.front());
       if (!found) continue;
       const bool is_swapped = found->culprits != classes[c].ranks;
       const Sequence &mine = *(is_swapped ? classes.front() : classes[c]).longest,

@@ -81,7 +81,7 @@ Time end_of_all(std::vector<Call>& calls) {
   std::map<std::string_view, Time> alive;
   for (const Call& call : calls)
     if (call.state == CallState::completed) {
-      Time& last = alive.try_emplace(call.group, -1).first->second;
+      Time& last = alive.try_emplace(call.group, Time{-1}).first->second;
       last = std::max(last, call.issued);
     }
   Time first = Time::max();

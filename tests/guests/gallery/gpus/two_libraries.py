@@ -1,5 +1,6 @@
 # ranks: 2
 # finds: nothing
+# saved: differs
 # The library of a group decides what its tensors are: NCCL's are on GPUs, and a group of Gloo's beside it takes those on the CPU.
 import os
 
