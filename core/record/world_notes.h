@@ -215,6 +215,14 @@ struct NoAnswer {
   bool operator==(const NoAnswer&) const = default;
 };
 
+// A second thread of the rank waits to make this call until that of the first is over: pdsim carries one at a time.
+struct ThreadHeldBack {
+  std::string call;
+  static constexpr std::string_view kind = "thread-held-back";
+  static constexpr auto fields() { return std::tuple{Field{"call", &ThreadHeldBack::call}}; }
+  bool operator==(const ThreadHeldBack&) const = default;
+};
+
 // Calls and notes that were being written when the process ended.
 struct HalfWritten {
   std::int64_t count = 0;

@@ -204,6 +204,30 @@ const Request* Job::raised_before(Rank rank) const {
   return raised_outside_ && !came ? &*raised_outside_ : nullptr;
 }
 
+// The world stands still as soon as the newest call of each rank waits, and another thread may be on its way to its own. One second
+// for all ranks, because they stop together.
+void Job::wait_for_calls_held_back(const RankSlot& slot) {
+  const auto is_there = [&] {
+    return std::any_of(held_back_.begin(), held_back_.end(), [&](const HeldBack& held) { return held.call.pid == slot.pid; });
+  };
+  if (!slot.has_threads) return;
+  if (!first_failure_) first_failure_ = clock_.now();
+  while (!is_there() && clock_.now() - *first_failure_ < 1_s) {
+    wait_a_little();
+    look_at_all();
+  }
+}
+
+std::vector<Request> Job::calls_held_back(Rank rank) {
+  if (static_cast<std::size_t>(rank) >= slots_.size()) return {};
+  const RankSlot& s = slot_of(rank);
+  if (!end_of(rank)) wait_for_calls_held_back(s);
+  std::vector<Request> calls;
+  for (const HeldBack& held : held_back_)
+    if (s.pid != 0 && held.call.pid == s.pid) calls.push_back(held.call);
+  return calls;
+}
+
 void Job::seat_newcomers() {
   for (auto& newcomer : newcomers_) {
     if (!newcomer->has_request()) {
@@ -213,6 +237,8 @@ void Job::seat_newcomers() {
     const Request hello = newcomer->take();
     if (hello.kind == Request::Kind::unusable) {
       unusable_ = hello.text;
+    } else if (hello.kind == Request::Kind::threads) {
+      held_back_.push_back({hello});
     } else if (hello.kind == Request::Kind::raised) {
       if (!raised_outside_) raised_outside_ = hello;
     } else if (const std::string problem = seat_problem(hello); !problem.empty()) {
@@ -259,6 +285,11 @@ GuestEvent Job::next(Rank rank) {
       RankSlot& s = slot_of(rank);
       if (s.connection && s.connection->has_request()) {
         Request request = s.connection->take();
+        s.has_threads = request.threads > 1;
+        if (request.thread != 0)
+          std::erase_if(held_back_, [&](const HeldBack& held) {
+            return !held.is_final && held.call.pid == s.pid && held.call.thread == request.thread;
+          });
         if (request.kind == Request::Kind::goodbye) {
           s.goodbye = static_cast<int>(request.number);
           continue;
@@ -277,7 +308,13 @@ GuestEvent Job::next(Rank rank) {
 }
 
 void Job::answer(Rank rank, const Answer& answer, std::span<const std::byte> data) {
-  if (slot_of(rank).connection) slot_of(rank).connection->answer(answer, data);
+  RankSlot& s = slot_of(rank);
+  if (!s.connection) return;
+  if (answer.error) {
+    wait_for_calls_held_back(s);
+    for (HeldBack& held : held_back_) held.is_final = held.is_final || held.call.pid == s.pid;
+  }
+  s.connection->answer(answer, data);
 }
 
 Result<SharedMemory> Job::memory_of(Rank rank, int descriptor, std::int64_t bytes) {

@@ -74,11 +74,19 @@ class Job {
   const std::string& cannot_execute() const { return cannot_execute_; }
   // The version of a PyTorch that a process has and that cannot be carried; empty: it has none at all.
   const std::optional<std::string>& unusable() const { return unusable_; }
+  // The calls that other threads of this rank wanted to make when its newest failed, or that they want now. Waits a moment for them
+  // where the process has other threads.
+  std::vector<Request> calls_held_back(Rank rank);
   // The exception of a process outside of all ranks, such as the one that was to start them. Null: none said one, or this rank came.
   const Request* raised_before(Rank rank) const;
 
  private:
+  struct HeldBack {
+    Request call;
+    bool is_final = false;  // what held it back has failed
+  };
   struct RankSlot {
+    bool has_threads = false;
     std::unique_ptr<Connection> connection;
     pid_t pid = 0;
     Time only_slept{};  // real time that its process has taken since a request that was not to sleep
@@ -102,6 +110,7 @@ class Job {
   std::optional<Ended> end_of(Rank rank);
   std::string seat_problem(const Request& hello);
   Status listen();
+  void wait_for_calls_held_back(const RankSlot& slot);
   // Until somebody prints, asks or ends, or for a short time.
   void wait_a_little();
   void look_at_all();
@@ -126,6 +135,8 @@ class Job {
   std::string cannot_execute_;
   std::optional<std::string> unusable_;
   std::optional<Request> raised_outside_;
+  std::vector<HeldBack> held_back_;
+  std::optional<Time> first_failure_;  // of a rank with several threads, in real time
   bool forks_ = false;
   Descriptor nowhere_;
   LineSink out_, err_;

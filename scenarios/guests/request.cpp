@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 25> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 26> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -40,6 +40,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 25> kinds{{{"hello", Kin
                                                                    {"Variable", Kind::variable},
                                                                    {"Raised", Kind::raised},
                                                                    {"Exited", Kind::exited},
+                                                                   {"Threads", Kind::threads},
                                                                    {"Done", Kind::done},
                                                                    {"Unusable", Kind::unusable}}};
 
@@ -137,7 +138,7 @@ Request read(const Json& object) {
       .take("purpose", r.purpose);
   members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys);
   members.take_numbers("ranks", r.ranks).take_numbers("sends", r.sends).take_numbers("receives", r.receives);
-  members.take("slot", r.slot).take("pid", r.pid);
+  members.take("slot", r.slot).take("pid", r.pid).take("threads", r.threads).take("thread", r.thread);
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);
   members.take("coalesced", r.coalesced).take("all", r.all).take("memory", r.memory).take("output_at", r.output_at);

@@ -45,6 +45,7 @@ struct Request {
     goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped; it is about the parameters `keys`
     exited,    // the script is about to end its process with status `number`, not 0, by the function `name`; `text`: what it says of it
+    threads,   // before any hello: in process `pid` thread `thread` waits to make the call `name` until that of another thread is answered
     done,      // in a record beside the real library: the call that was written as number `work` ended, with the error `code` and `text`
     unusable,  // before any hello: this interpreter's PyTorch, of the version `text`, cannot be carried; no version: it has none
   };
@@ -56,6 +57,8 @@ struct Request {
   std::vector<std::int64_t> sends, receives;
   std::int64_t slot = -1, pid = 0, number = 0, group = 0, work = 0, count = 0, rank = 0, size = 0, tag = 0;
   std::int64_t root = 0, coalesced = 0;
+  std::int64_t threads = 1;  // of the process
+  std::int64_t thread = 0;   // that had to wait for another of its process; 0: it did not
   std::int64_t memory = 0, output_at = 0;  // of a start whose data lie in mapped memory, at its beginning; 0: they are in the frame
   bool all = false;
   std::optional<Time> timeout;

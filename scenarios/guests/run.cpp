@@ -28,6 +28,12 @@ std::optional<EarlierRun> take_earlier_run(const Introduction& introduction, std
   return std::move(*earlier);
 }
 
+void note_calls_held_back(RunRecord& record, Job& job) {
+  for (RankResult& rank : record.ranks)
+    for (const Request& held : job.calls_held_back(rank.log.rank))
+      rank.log.notes.push_back({-1, record.elapsed, held.site, notes::ThreadHeldBack{held.name}});
+}
+
 }  // namespace
 
 bool is_tried(std::string_view version) {
@@ -61,6 +67,7 @@ Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, con
     return session.run();
   };
   Result<RunRecord> record = sim::run(world, how, program);
+  if (record.ok()) note_calls_held_back(*record, job);
   std::vector<Rank> aborted;
   if (record.ok())
     for (const RankResult& rank : record->ranks)

@@ -385,6 +385,12 @@ TEST(GuestInput, AScriptThatIsNotThereIsWrongInput) {
   }
 }
 
+TEST(GuestInput, AFolderIsAScriptOnlyWithItsMain) {
+  const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "/usr"}, "/");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.problems, "pdsim: /usr is a folder without __main__.py; nothing was run\n");
+}
+
 TEST(GuestInput, AScenarioFileIsRunAsOne) {
   const Ended run = run_pdsim({"run", "rank_zero_barrier.yaml", "--seed", "3"}, "/");
   const Ended scenario = run_pdsim({"scenario", "rank_zero_barrier.yaml", "--seed", "3"}, "/");

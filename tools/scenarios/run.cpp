@@ -66,8 +66,12 @@ std::string script_problem(const std::vector<std::string>& command) {
   if (!scenarios::guests::ForkServer::fits(command)) return {};
   const std::size_t at = command[1] == "-u" ? 2 : 1;
   std::error_code ignored;
-  if (command.size() <= at || command[at].starts_with('-') || std::filesystem::exists(command[at], ignored)) return {};
-  return "there is no script " + command[at];
+  if (command.size() <= at || command[at].starts_with('-')) return {};
+  const std::filesystem::path script = command[at];
+  if (!std::filesystem::exists(script, ignored)) return "there is no script " + command[at];
+  const bool is_bare_folder =
+      std::filesystem::is_directory(script, ignored) && !std::filesystem::exists(script / "__main__.py", ignored);
+  return is_bare_folder ? command[at] + " is a folder without __main__.py" : "";
 }
 
 bool is_scenario_file(const std::string& word) { return word.ends_with(".yaml"); }

@@ -45,6 +45,7 @@ def _end_as(how: str) -> None:
 class Link:
     def __init__(self, path: str) -> None:
         self.pid = os.getpid()
+        self._path = path
         self._lock = threading.RLock()
         self._threads_said = False
         self.backend = ""  # not known before init_process_group
@@ -66,12 +67,16 @@ class Link:
         """The answer, and its data unless that went `into` memory of the caller's."""
         if os.getpid() != self.pid:
             raise RuntimeError(f"pdsim: process {os.getpid()} was forked from a rank and calls torch.distributed too")
-        if not self._lock.acquire(blocking=False):
-            self._say_threads()
+        free = self._lock.acquire(blocking=False)
+        if not free:
+            self._say_threads(request)
             self._lock.acquire()
         held = interruptions.hold()
         try:
-            self._send({**request, "cpu": time.process_time() - self._answered}, data)
+            by = {"threads": threading.active_count()}
+            if not free:
+                by["thread"] = threading.get_ident()
+            self._send({**request, **by, "cpu": time.process_time() - self._answered}, data)
             reply, rest = self._receive(into)
             self._answered = time.process_time()
         finally:
@@ -83,12 +88,16 @@ class Link:
             raise refused(reply["message"], reply["error"])
         return reply, rest
 
-    def _say_threads(self) -> None:
+    def _say_threads(self, request: Dict[str, Any]) -> None:
+        """On a connection of its own, for this one belongs to the thread that waits for its answer."""
         if not self._threads_said:
             self._threads_said = True
             sys.stderr.write(
                 "pdsim: two threads of this rank call torch.distributed at once; here one waits for the other, so a hang may be pdsim's own\n"
             )
+        place = {name: request[name] for name in ("step", "phase", "column", "frames") if name in request}
+        wanted = request.get("kind") or request.get("name") or request["op"]
+        Link(self._path).tell({**place, "op": "Threads", "name": wanted, "pid": self.pid, "thread": threading.get_ident()})
 
     def _send(self, request: Dict[str, Any], data: Sequence[memoryview]) -> None:
         text = json.dumps(request).encode()

@@ -83,14 +83,14 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
   d.headline = fmt::format("{} wait for each other across groups {}", ranks, list_text(groups));
   d.cause = fmt::format("{} use groups {} in different orders: {}", ranks, list_text(groups), where);
   d.why = fmt::format(
-      "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
-      "that would come to it only after its own. With asynchronous calls, or where small messages are copied "
+      "Nothing orders the calls of different groups. {}, and each of these calls needs a rank "
+      "that comes to it only after its own, if it does. With asynchronous calls, or where small messages are copied "
       "away, the same program may pass.",
       capitalised(where));
   d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
   if (report.world.is_dumps()) {
     d.why = fmt::format(
-        "Within each group the calls fit; between groups nothing orders them. {}, and each of these calls needs a rank "
+        "Nothing orders the calls of different groups. {}, and each of these calls needs a rank "
         "that is in another one of them.",
         capitalised(where));
     return d;
