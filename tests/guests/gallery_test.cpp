@@ -8,6 +8,7 @@
 //   # when: slow                          only in the long run of tests
 //   # finds on torch 2: nothing          instead of `finds`, `line`, `says` and `saved`, where PyTorch itself does something else
 //   # saved: differs                      the calls alone, which --save writes, do not show the same
+//   # on real: nothing                   with --on real it ends well; by chance: there it may
 //   # world: {nodes: 2}                   of its --world
 
 #include "tests/cli/support/program.h"

@@ -236,6 +236,7 @@ dist.all_reduce(torch.ones(4))
   (void)std::system(command.c_str());
   const cli_tests::Ended joined = cli_tests::run_pdsim({"diagnose", "records"}, folder.path());
   EXPECT_TRUE(is_in("error[rank-died]: rank 0 waited for rank 1", joined)) << joined.output << joined.problems;
+  EXPECT_EQ(joined.output.find("replay"), std::string::npos) << "nobody can run it again\n" << joined.output;
 }
 
 TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
@@ -277,15 +278,16 @@ TEST_P(RealGallery, FindsOnRealGlooWhatTheSimulatedWorldFinds) {
     return at == std::string::npos ? std::string() : text.substr(begin, text.find('\n', at) - begin);
   };
   if (!said("flag").empty()) GTEST_SKIP() << "its flags are of the simulated world";
-  const bool healthy = said("finds") == "nothing";
+  const bool healthy = said("finds") == "nothing" || said("on real") == "nothing";
   const std::string patience = healthy ? "60s" : "3s";  // on a busy machine a healthy script may record nothing for seconds
   const cli_tests::Folder folder;
   const cli_tests::Ended run = cli_tests::run_pdsim({"run", "-n", said("ranks"), "--on", "real", "--patience", patience,
                                                      "--", python_with_torch(), script.string()},
                                                     folder.path());
+  EXPECT_TRUE(folder.names().empty());
+  if (said("on real") == "by chance" && run.status == 0) return;
   EXPECT_EQ(run.status, healthy ? 0 : 1) << run.output << run.problems;
   EXPECT_TRUE(is_in(healthy ? "nothing to explain" : said("finds"), run)) << run.output << run.problems;
-  EXPECT_TRUE(folder.names().empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Scripts, RealGallery, testing::ValuesIn(real_scripts()),

@@ -1,5 +1,6 @@
 # ranks: 2
 # finds: [missing-exit]
+# on real: by chance
 # line: dist.isend(results, dst=0)
 import torch
 import torch.distributed as dist

@@ -1,5 +1,6 @@
 # ranks: 2
 # finds: deadlock[threads-at-once]
+# on real: nothing
 # line: dist.all_reduce(torch.ones(4), group=group)
 import threading
 
