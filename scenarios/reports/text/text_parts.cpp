@@ -435,8 +435,9 @@ std::string watchdog_section(const Report& report) {
 }
 
 std::string replay_line(const Report& report, const std::string& strategy) {
-  // validate and bench have no file; of a record that no scenario file wrote, the file is what it was read from.
-  if (report.scenario == nullptr || report.scenario->file.empty() || report.scenario->program.empty()) return {};
+  if (report.scenario == nullptr || report.scenario->file.empty()) return {};  // validate and bench have no file
+  const bool is_script = !report.world.is_simulated() && report.scenario->program.empty();
+  if (is_script) return {};
   const Scenario& s = *report.scenario;
   std::string line = fmt::format("replay   pdsim scenario {}", s.file);
   if (!s.variant.empty()) line += " --variant " + s.variant;

@@ -4,6 +4,7 @@
 #include "core/semantics/library.h"
 #include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/diagnosis/outcome.h"
+#include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -51,34 +52,54 @@ Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {
 
 namespace {
 
-// Of the messages that the rank made in this group towards that peer: all, or those up to one of them.
-std::int64_t messages_with(const RankLog& log, std::string_view name, Rank peer, const Call& like, bool up_to_it) {
-  std::int64_t count = 0;
+// The newest collective of the call's group that its rank made before it; null: none. A call that is not in the log stands at its end.
+const Call* collective_before(const RankLog& log, const Call& call) {
+  const Call* before = nullptr;
   for (const Call& c : log.calls) {
-    if (c.layer == Layer::point_to_point && c.name == name && c.peer == peer && c.group == like.group) ++count;
-    if (up_to_it && c.id == like.id) break;
+    if (c.id == call.id) break;
+    if (c.layer == Layer::collective && c.group == call.group) before = &c;
   }
-  return count;
+  return before;
+}
+
+// Sends and receives of a rank in one group, from its collective number `since` (-1: from the start) to the next.
+template <class Use>
+void for_messages_since(const RankLog& log, std::string_view group, Seq since, const Use& use) {
+  Seq newest = -1;
+  for (const Call& c : log.calls) {
+    if (c.group != group) continue;
+    if (c.layer == Layer::collective) newest = c.seq;
+    if (c.layer == Layer::point_to_point && newest == since) use(c);
+  }
 }
 
 }  // namespace
 
 DifferingSide side_that_differs(const Report& report, Rank rank, const Call& call) {
   const std::string_view opposite = call.name == "send" ? "recv" : "send";
+  const Call* before = collective_before(log_of(report.run, rank), call);
+  const Seq since = before == nullptr ? -1 : before->seq;
   std::map<std::pair<Rank, Rank>, std::int64_t> sent;
-  for (const RankResult& result : report.run.ranks)
-    for (const Call& c : result.log.calls) {
-      if (c.layer != Layer::point_to_point || c.group != call.group) continue;
-      if (result.log.dropped > 0) return {};
-      const bool is_ours = (result.log.rank == rank && c.peer == call.peer) || (result.log.rank == call.peer && c.peer == rank);
-      if (c.name == "send" && c.state == CallState::completed && !is_ours) ++sent[{result.log.rank, c.peer}];
-    }
+  std::int64_t mine = 0, theirs = 0;
+  for (const RankResult& result : report.run.ranks) {
+    const Rank of = result.log.rank;
+    bool in_group = false;
+    for_messages_since(result.log, call.group, since, [&](const Call& c) {
+      in_group = true;
+      if (of == rank && c.peer == call.peer)
+        mine += c.name == call.name && c.id <= call.id;
+      else if (of == call.peer && c.peer == rank)
+        theirs += c.name == opposite;
+      else if (c.name == "send" && c.state == CallState::completed)
+        ++sent[{of, c.peer}];
+    });
+    if (in_group && result.log.dropped > 0) return {};
+  }
   std::int64_t usual = 0;
   for (const auto& [pair, count] : sent) usual = std::max(usual, count);
-  const std::int64_t mine = messages_with(log_of(report.run, rank), call.name, call.peer, call, true);
-  const std::int64_t theirs = messages_with(log_of(report.run, call.peer), opposite, rank, call, false);
   if (usual == 0 || (mine == usual) == (theirs == usual)) return {};
-  return mine == usual ? DifferingSide{call.peer, theirs, usual} : DifferingSide{rank, mine, usual};
+  const std::string from = before == nullptr ? std::string() : name_and_number(*before);
+  return mine == usual ? DifferingSide{call.peer, theirs, usual, from} : DifferingSide{rank, mine, usual, from};
 }
 
 }  // namespace pdsim::scenarios::diagnoses

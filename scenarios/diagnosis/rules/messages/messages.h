@@ -17,11 +17,12 @@ struct Counterpart {
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call);
 
 // Where a message has no counterpart: the side whose number of messages to the other is not the largest that any other
-// pair of their group has completed, while that of the other side is. no_rank: neither or both, or a record of the group
-// does not begin at the start.
+// pair of their group has completed, while that of the other side is. Counted since the group's collective before it. no_rank: neither
+// or both, or a record of the group does not begin at the start.
 struct DifferingSide {
   Rank rank = no_rank;
   std::int64_t made = 0, usual = 0;
+  std::string since;  // "all_reduce #1"; empty: no collective was before it
 };
 DifferingSide side_that_differs(const Report& report, Rank rank, const Call& call);
 

@@ -20,6 +20,7 @@ struct Unmatched {
   Rank rank = 0;
   const Call* call = nullptr;
   Counterpart other;
+  std::string since{};  // the counterpart is missing between this collective and the next
 };
 
 std::int64_t bytes_of(const Call& call) { return call.count * static_cast<std::int64_t>(size_of(call.dtype)); }
@@ -95,9 +96,9 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
   } else {
     d.headline = fmt::format("{}, which did not {} it and {}", mine, wanted, place);
     d.why = fmt::format(
-        "send and recv pair up one to one, in order, per pair of ranks and tag. Rank {} has made fewer {} rank {} than rank "
+        "send and recv pair up one to one, in order, per pair of ranks and tag. {} has made fewer {} rank {} than rank "
         "{} has made {} it.",
-        call.peer, call.name == "send" ? "receives from" : "sends to", u.rank, u.rank,
+        u.since.empty() ? fmt::format("Rank {}", call.peer) : fmt::format("Since {}, rank {}", u.since, call.peer), call.name == "send" ? "receives from" : "sends to", u.rank, u.rank,
         call.name == "send" ? "sends to" : "receives from");
     const bool goes_on = sits_in(log_of(report.run, call.peer), moment_of(report.run)) != nullptr;
     d.fix = goes_on || !report.hang
@@ -177,9 +178,10 @@ void blame_a_side(Diagnosis& d, const Report& report, const Unmatched& u) {
   const Call* sits = sits_in(log_of(report.run, u.call->peer), moment_of(report.run));
   if (side.rank != no_rank) {
     d.ranks = {side.rank};
-    d.why += fmt::format(" No other two ranks of the group have exchanged more than {} messages in one direction, the "
+    d.why += fmt::format(" {} no other two ranks of the group have exchanged more than {} messages in one direction, the "
                          "same number as rank {} made here; rank {} made {}.",
-                         side.usual, side.rank == u.rank ? u.call->peer : u.rank, side.rank, side.made);
+                         side.since.empty() ? "In this record" : "Since " + side.since, side.usual,
+                         side.rank == u.rank ? u.call->peer : u.rank, side.rank, side.made);
   } else if (sits != nullptr && sits->layer == Layer::collective) {
     d.ranks = {u.call->peer};
   } else {
@@ -211,6 +213,21 @@ std::optional<Diagnosis> explained_in_dump(const Report& report, const Unmatched
   return d;
 }
 
+// A counterpart that the peer made behind the collective in which it waits is that of a later message, where the numbers say that one
+// before the collective is missing.
+Unmatched unmatched_here(const Report& report, Rank rank, const Call& call) {
+  Unmatched u{rank, &call, counterpart_of(report, rank, call)};
+  const Call* sits = sits_in(log_of(report.run, call.peer), moment_of(report.run));
+  if (u.other.call == nullptr || sits == nullptr || sits->layer != Layer::collective || sits->group != call.group ||
+      u.other.call->id < sits->id)
+    return u;
+  const DifferingSide side = side_that_differs(report, rank, call);
+  if (side.rank != call.peer) return u;
+  u.other = {};
+  u.since = side.since;
+  return u;
+}
+
 // The message call that a rank sits in, with those of its batch, towards the ends of the hang; `most` of all ranks.
 void add_open_messages(const Report& report, Rank rank, std::size_t most, std::vector<Unmatched>& found) {
   const BlockedRank* b = blocked_at(report.blocked, rank);
@@ -222,7 +239,7 @@ void add_open_messages(const Report& report, Rank rank, std::size_t most, std::v
     const bool together = call.id == sits->id || (batch >= 0 && call.details->batch == batch);
     const bool is_open = together && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
     if (!is_open || !contains(report.hang->ends, call.peer) || !b->awaits(call.peer)) continue;
-    found.push_back({rank, &call, counterpart_of(report, rank, call)});
+    found.push_back(unmatched_here(report, rank, call));
   }
 }
 
