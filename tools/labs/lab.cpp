@@ -190,9 +190,11 @@ class LabCommand {
   void tell_text(const LabResult& result) {
     const bool passed = result.problems.empty();
     console_.print(fmt::format("{}. {}: {}\n", lab_->number, lab_->text.title, passed ? words_.passed : words_.failed));
-    for (const LabProblem& one : result.problems)
+    for (const LabProblem& one : result.problems) {
+      const bool is_said = one.text.find(one.replay) != std::string::npos;  // a report ends with it
       console_.print(
-          fmt::format("\n{}{}", one.text, one.replay.empty() ? "" : fmt::format("{}{}\n", words_.replay, one.replay)));
+          fmt::format("\n{}{}", one.text, is_said ? "" : fmt::format("{}{}\n", words_.replay, one.replay)));
+    }
     if (passed && !result.score.empty())
       console_.print(fmt::format("{} ({})\n", result.score,
                                  result.beats_par ? words_.under

@@ -180,10 +180,11 @@ Result<std::string> crash_problem(const LabRun& run, const std::string& strategy
       to_string(trials->lost->at), trials->lost->files, trials->lost->at.ns(), timeline(run.report));
 }
 
-// What is wrong with a run of the student's scenario; empty: nothing.
-Result<std::string> problem_of(const Json& check, const LabRun& run, const std::string& strategy) {
+// What is wrong with a run of the student's scenario, which `replay` shows again; empty: nothing.
+Result<std::string> problem_of(const Json& check, const LabRun& run, const std::string& strategy, const std::string& replay) {
   const scenarios::Report& report = run.report;
   scenarios::TextOptions options;
+  options.replay = replay;
   options.source = run.file->text;
   if (report.outcome != scenarios::Outcome::ok || !report.findings.empty()) return render_diagnosis(report, options);
   const Json calls = check.value("calls", Json::object());
@@ -212,13 +213,12 @@ Status check_scenario(const Json& check, const fs::path& folder, LabResult& resu
     const std::string strategy = at.value("strategy", "fifo");
     const Result<LabRun> run = run_lab(file, scenario, strategy);
     if (!run.ok()) return result.problems.push_back({run.error().message + "\n", {}}), Status();
-    const Result<std::string> problem = problem_of(check, *run, strategy);
+    const std::string replay = fmt::format("pdsim scenario {} --seed {} --strategy {}", path, scenario.seed, strategy);
+    const Result<std::string> problem = problem_of(check, *run, strategy, replay);
     if (!problem.ok()) return problem.error();
     if (!problem->empty()) {
       const std::string hidden = at.contains("slow") || at.contains("takes") ? fmt::format("with {}\n", at.dump()) : "";
-      return result.problems.push_back({hidden + *problem, fmt::format("pdsim scenario {} --seed {} --strategy {}", path,
-                                                                      scenario.seed, strategy)}),
-             Status();
+      return result.problems.push_back({hidden + *problem, replay}), Status();
     }
     slowest = std::max(slowest, run->report.run.elapsed);
   }
