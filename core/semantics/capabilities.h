@@ -19,8 +19,7 @@ namespace pdsim {
 
 struct Capabilities {
   std::string_view world;
-  std::string_view title;   // as errors name it
-  std::string_view memory;  // that buffers may lie in
+  std::string_view title;  // as errors name it
   EnumSet<CollectiveKind> collectives{};
   EnumSet<ReduceOp> arithmetic{}, bitwise{};             // the library's own operations
   EnumSet<DType> arithmetic_dtypes{}, bitwise_dtypes{};  // for these; all others are pdsim's kernels

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/quantity.h"
+#include "core/semantics/device_type.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,7 +36,7 @@ struct LibrarySemantics {
   AddressExchange address_exchange = AddressExchange::full_mesh;
   int executors = 1;           // collectives of a group that run at once, begun in the order of their calls; 0: all
   std::string_view algorithm;  // that a call which names none gets
-  std::string_view tensors;    // devices whose tensors it takes: "cpu", "cuda", "cpu, cuda"
+  DeviceTypes tensors;         // that it takes
   OnStrided on_strided = OnStrided::refused;
   bool one_rank_per_device = false;    // two ranks on one GPU are refused at the first call
   bool sync_batchnorm = true;          // false: its tensors are on the CPU, for which SyncBatchNorm has no kernels

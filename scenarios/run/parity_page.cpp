@@ -21,7 +21,7 @@ std::string verdict_of(const Expect& expect) {
 // tests/scenario runs every file in the worlds whose library takes tensors of the CPU; others need a GPU.
 bool is_there(std::string_view world) {
   const LibrarySemantics* library = library_named(world);
-  return library != nullptr && library->tensors.starts_with("cpu");
+  return library != nullptr && library->tensors.has(DeviceType::cpu);
 }
 
 ParityCell real_cell(const Scenario& scenario, std::string_view world) {

@@ -31,12 +31,11 @@ inline constexpr Library gloo{
                   .address_exchange = AddressExchange::full_mesh,
                   .executors = 2,
                   .algorithm = "auto:gloo",
-                  .tensors = "cpu, cuda",
+                  .tensors = {DeviceType::cpu, DeviceType::cuda},
                   .on_strided = OnStrided::taken_for_packed,
                   .sync_batchnorm = false},
     // Gloo reduces through a function that it is handed, which is pdsim's kernel.
-    .real =
-        Capabilities{.world = "gloo", .title = "gloo", .memory = "cpu", .collectives = native_in(&NativeNames::gloo)},
+    .real = Capabilities{.world = "gloo", .title = "gloo", .collectives = native_in(&NativeNames::gloo)},
     .refusals = gloo_refusals,
     .native_names = &NativeNames::gloo,
     .raw_forms = {"gloo::call"},

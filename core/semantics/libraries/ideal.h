@@ -19,7 +19,7 @@ inline constexpr Library ideal{
                   .address_exchange = AddressExchange::root_publishes,
                   .executors = 0,
                   .algorithm = "auto",
-                  .tensors = "cpu, cuda",
+                  .tensors = {DeviceType::cpu, DeviceType::cuda},
                   .on_strided = OnStrided::copied,
                   .watchdog_silent = "nothing, ever: the ideal backend has no timeout"},
 };

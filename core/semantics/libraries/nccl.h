@@ -30,7 +30,7 @@ inline constexpr Library nccl{
          .address_exchange = AddressExchange::root_publishes,
          .executors = 1,
          .algorithm = "auto",
-         .tensors = "cuda",
+         .tensors = {DeviceType::cuda},
          .on_strided = OnStrided::refused,
          .one_rank_per_device = true,
          .reads_nccl_variables = true,
@@ -40,7 +40,6 @@ inline constexpr Library nccl{
     // bool as uint8, as in PyTorch.
     .real = Capabilities{.world = "nccl",
                          .title = "NCCL",
-                         .memory = "cpu",
                          .collectives = native_in(&NativeNames::nccl),
                          .arithmetic = {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::avg,
                                         ReduceOp::premul_sum},

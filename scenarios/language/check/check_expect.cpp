@@ -286,8 +286,8 @@ void check_pitfall(const Node& document, const Scenario& s, Problems& problems) 
         problems.error(item.mark, fmt::format("world `{}` stands here twice", item.text), "once is enough");
     }
   for (const Library& library : library_table) {
-    const auto& [name, takes] = std::pair(library.semantics.name, library.semantics.tensors);
-    const bool runs_without_gpu = library.real && takes.find("cpu") != std::string_view::npos;
+    const std::string_view name = library.semantics.name;
+    const bool runs_without_gpu = library.real && library.semantics.tensors.has(DeviceType::cpu);
     if (runs_without_gpu && named(name) == 0 && s.pitfall.elsewhere.empty())
       problems.error(entry->mark, fmt::format("a pitfall that {} does not show", name), "say why, with `elsewhere`");
   }

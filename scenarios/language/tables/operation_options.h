@@ -7,6 +7,7 @@
 #include "core/base/types.h"
 #include "core/pipeline/families.h"
 #include "core/pipeline/program.h"
+#include "core/semantics/device_type.h"
 #include "scenarios/text/located.h"
 
 #include <cstdint>
@@ -35,7 +36,6 @@ enum class FileStoreKind : std::uint8_t { c10d, gloo };
 enum class ThroughWrapper : std::uint8_t { ddp, module };
 enum class NormType : std::uint8_t { two, infinity };
 enum class ClippedNorm : std::uint8_t { parameters, model };
-enum class DeviceKind : std::uint8_t { cpu, cuda };
 enum class ContiguousCopy : std::uint8_t { dropped, copied_back };
 
 inline const std::string world_group = "world";
@@ -92,7 +92,7 @@ struct CollectiveOptions {
   std::string group = world_group;
   bool async = false;
   std::string algorithm = "auto";
-  std::optional<DeviceKind> device;
+  std::optional<DeviceType> device;
   std::int64_t stride = 1;
   std::optional<ContiguousCopy> contiguous;
   std::string tensor;

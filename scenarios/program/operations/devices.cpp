@@ -29,10 +29,6 @@ const LibrarySemantics* library_of(const Session& s) {
 
 int local_rank_of(const Session& s) { return s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node; }
 
-bool takes(const LibrarySemantics& p, std::string_view device) {
-  return p.tensors.find(device) != std::string_view::npos;
-}
-
 std::size_t devices_used(const Session& s, const ProcessGroup& group) {
   const std::string prefix = group.name() + "/";
   return static_cast<std::size_t>(std::count_if(s.devices_compared.begin(), s.devices_compared.end(),
@@ -83,12 +79,11 @@ Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) 
   if (backend == nullptr) return {};
   const auto* options = op.if_is<CollectiveOptions>();
   const CollectiveOptions call = options != nullptr ? *options : CollectiveOptions{};
-  const std::string device(call.device ? device_words[static_cast<std::size_t>(*call.device)] : "");
-  if (!device.empty() && !takes(*backend, device))
+  if (call.device && !backend->tensors.has(*call.device))
     return Error{Code::unsupported,
                  fmt::format("{}: backend {} has no way for tensors on {}; it takes those on {}", op.name,
-                             backend->name, device, backend->tensors),
-                 {{"device", device}, {"backend", std::string(backend->name)}}};
+                             backend->name, name_of(*call.device), to_string(backend->tensors)),
+                 {{"device", std::string(name_of(*call.device))}, {"backend", std::string(backend->name)}}};
   if (call.stride > 1 && !call.contiguous && backend->on_strided == OnStrided::refused)
     return Error{Code::invalid_argument,
                  fmt::format("{}: the tensor is a view with stride {}, and {} takes contiguous ones only", op.name,

@@ -15,7 +15,7 @@ namespace {
 
 struct ComputeOptions {
   Time time{};
-  DeviceKind device = DeviceKind::cpu;
+  DeviceType device = DeviceType::cpu;
 };
 
 using namespace literals;
@@ -226,7 +226,7 @@ namespace {
 
 Status compute(Session& s, const Operation& op) {
   const auto& [time, device] = op.as<ComputeOptions>();
-  if (s.env.device != nullptr && device == DeviceKind::cuda) {
+  if (s.env.device != nullptr && device == DeviceType::cuda) {
     s.env.device->launch(time);
     return {};
   }

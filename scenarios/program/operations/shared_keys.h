@@ -10,7 +10,11 @@
 
 namespace pdsim::scenarios::operations {
 
-inline constexpr std::array<std::string_view, 2> device_words{"cpu", "cuda"};
+inline constexpr auto device_words = [] {
+  std::array<std::string_view, enum_rows<DeviceType>.size()> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = enum_rows<DeviceType>[i].name;
+  return words;
+}();
 
 inline constexpr std::array<std::string_view, 1> local_rank_words{"local_rank"};
 

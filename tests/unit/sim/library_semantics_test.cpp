@@ -34,6 +34,14 @@ TEST(LibrarySemantics, TellsWhatItsWatchdogWouldHaveSaidAboutADeadlock) {
   EXPECT_EQ(hang("ideal").watchdog[0], "ideal: nothing, ever: the ideal backend has no timeout");
 }
 
+TEST(LibrarySemantics, SaysOnWhichDevicesItsTensorsAre) {
+  const auto tensors = [](std::string_view name) { return to_string(library_named(name)->tensors); };
+  EXPECT_EQ(tensors("gloo"), "cpu, cuda");
+  EXPECT_EQ(tensors("nccl"), "cuda");
+  EXPECT_EQ(tensors("mpi"), "cpu");
+  EXPECT_EQ(to_string(DeviceTypes{}), "");
+}
+
 TEST(LibrarySemantics, NcclWaitedThirtyMinutesInTheTimeOf113) {
   EXPECT_NE(hang("nccl", "pytorch-1.13").watchdog[0].find("1800000 milliseconds"), std::string::npos);
   EXPECT_EQ(default_timeout(*library_named("nccl"), *profile_named("pytorch-1.13")), 30_min);

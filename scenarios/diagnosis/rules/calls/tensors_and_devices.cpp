@@ -1,4 +1,5 @@
 // Tensors that a backend does not take as they are: on another device, on a GPU that another rank has, or not contiguous.
+#include "core/semantics/device_type.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -45,7 +46,7 @@ std::optional<Diagnosis> device_without_backend(const Report& report) {
       "the tensor there first. The call is refused before anything is sent; ranks that passed it well wait for the "
       "others.",
       backend);
-  d.fix = device == "cpu" ? "move the tensor: t.cuda() before the call, and .cpu() after it"
+  d.fix = device == name_of(DeviceType::cpu) ? "move the tensor: t.cuda() before the call, and .cpu() after it"
                           : "move the tensor: t.cpu() before the call, and .cuda() after it";
   d.fix_lines = {alternative("init_process_group(\"cpu:gloo,cuda:nccl\"), which has a backend for each")};
   add_span(d, report, call->site.line, call->site.column, fmt::format("a tensor on {}", device), true);
