@@ -6,6 +6,7 @@
 //   lookup   by the row's own value, never by its position
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -25,6 +26,14 @@ inline constexpr std::nullptr_t enum_rows = nullptr;
 
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && !std::is_same_v<std::remove_cv_t<decltype(enum_rows<E>)>, std::nullptr_t>;
+
+// The names alone, in the order of the rows.
+template <NamedEnum E>
+inline constexpr auto enum_words = [] {
+  std::array<std::string_view, enum_rows<E>.size()> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = enum_rows<E>[i].name;
+  return words;
+}();
 
 // Empty for a value without a row.
 template <NamedEnum E>

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -205,6 +206,7 @@ struct Report {
   std::optional<RecordedDifference> recorded;  // of records without a program
   std::vector<Diagnosis>
       findings;  // every independent problem has its own; the first is the one that the report explains at length
+  std::map<Reference, TensorValues> references;  // with whose values the expectations compare
   std::vector<ValueCheck> values;
   std::vector<OperationCheck> operations;
   std::vector<Failure> failures;

@@ -184,7 +184,7 @@ struct ExpectValue {
   std::optional<int> rank;
   std::optional<double> near;
   double tolerance = 0.0;
-  std::string equals;  // a row of references (language/tables/expect_keys.h): whose value it must be; or empty
+  std::optional<Reference> equals;  // whose value it must be
   std::optional<std::vector<double>> holds{};  // of each element
 };
 // Values of a rank that expectations of devices and buckets look at: rows by device, and DDP's logging.
@@ -283,8 +283,7 @@ struct LoadedPlan;  // scenarios/plans/own_plan.h
 // Training alone, with which `equals` compares: one rank that has the batches of all ranks of another scenario.
 struct StandsFor {
   const Scenario* whole = nullptr;
-  bool one_batch =
-      false;  // one backward for all batches between two steps of the optimizer, of one path; nothing is scaled
+  Reference as = Reference::single_process;  // one_batch: of one path; nothing is scaled
 };
 
 struct Scenario {

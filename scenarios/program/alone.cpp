@@ -46,7 +46,7 @@ Result<nn::Tensor> scaled_loss(const Session& s, const nn::Tensor& output, const
   return nn::scale(*loss, 1.0 / s.scenario.stands_for->whole->data_ranks());
 }
 
-bool joins_batches(const Session& s) { return s.scenario.stands_for && s.scenario.stands_for->one_batch; }
+bool joins_batches(const Session& s) { return s.scenario.stands_for && s.scenario.stands_for->as == Reference::one_batch; }
 
 void keep_batch(Session& s, const std::string& output, const Batch& batch, const std::string& path) {
   if (s.joined == nullptr) s.joined = std::make_shared<JoinedBatches>();

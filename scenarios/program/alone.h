@@ -11,7 +11,7 @@
 
 namespace pdsim::scenarios::operations {
 
-// The batches since the last step, of a process that makes one backward of them (StandsFor::one_batch).
+// The batches since the last step, of a process that makes one backward of them (Reference::one_batch).
 struct JoinedBatches {
   std::map<std::string, Batch> made;  // by output name
   Batch gathered;

@@ -83,7 +83,7 @@ struct Session {
       on_stream;                           // with labels: only the stream waited for them
   std::set<std::string> outside;           // and of those on groups to which this rank does not belong
   int device = 0;                          // the GPU that set_device chose
-  std::set<std::string> devices_compared;  // group/device: a communicator of NCCL's
+  std::set<std::pair<std::string, int>> devices_compared;  // group and device: a communicator of NCCL's
   bool group_destroyed = false;
   std::unique_ptr<DistributedDataParallel> ddp;
   std::unique_ptr<DataParallel> data_parallel;

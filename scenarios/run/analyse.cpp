@@ -45,9 +45,4 @@ Report analyse(const Scenario& scenario, RunRecord run, RunWorld world) {
   return report;
 }
 
-const Expect& expectation_for(const Scenario& scenario, const RunWorld& world) {
-  const auto it = scenario.real.find(world.name());
-  return it != scenario.real.end() && it->second.expect ? *it->second.expect : scenario.expect;
-}
-
 }  // namespace pdsim::scenarios

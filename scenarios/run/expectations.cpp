@@ -1,7 +1,7 @@
-// check_expectations (analyse.h): what was expected, what came, and where in the file it was said.
+#include "scenarios/run/expectations.h"
+
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
-#include "scenarios/run/analyse.h"
 #include "scenarios/run/expected_operations.h"
 
 #include <fmt/format.h>
@@ -221,7 +221,10 @@ class Check {
 
   const std::vector<double>* tensor(Rank rank, const std::string& name) const {
     if (static_cast<std::size_t>(rank) >= report_.run.ranks.size()) return nullptr;
-    const TensorValues& values = report_.run.ranks[static_cast<std::size_t>(rank)].values;
+    return tensor_of(report_.run.ranks[static_cast<std::size_t>(rank)].values, name);
+  }
+
+  static const std::vector<double>* tensor_of(const TensorValues& values, const std::string& name) {
     const auto it = values.find(name);
     return it == values.end() ? nullptr : &it->second;
   }
@@ -240,7 +243,7 @@ class Check {
     if (first == nullptr)
       return fail(fmt::format("a value of {}", e.tensor), fmt::format("rank {} has none", e.rank.value_or(0)), e.mark);
     if (!e.across_ranks.empty()) across(e, *first);
-    if (!e.equals.empty()) against_single(e);
+    if (e.equals) against_single(e);
     if (e.near) near(e, *first);
   }
 
@@ -261,9 +264,10 @@ class Check {
 
   // Bit for bit without a tolerance, else the largest absolute difference over the largest absolute value.
   void against_single(const ExpectValue& e) {
-    const std::vector<double>* single = tensor(0, e.equals + "/" + e.tensor);
+    const std::string_view reference = name_of(*e.equals);
+    const std::vector<double>* single = tensor_of(report_.references[*e.equals], e.tensor);
     if (single == nullptr)
-      return fail(fmt::format("{} equals {}", e.tensor, e.equals), "no such reference was run", e.mark);
+      return fail(fmt::format("{} equals {}", e.tensor, reference), "no such reference was run", e.mark);
     for (std::size_t r = 0; r < report_.run.ranks.size(); ++r) {
       if (e.rank && *e.rank != static_cast<Rank>(r)) continue;
       const std::vector<double>* mine = tensor(static_cast<Rank>(r), e.tensor);
@@ -277,7 +281,7 @@ class Check {
       const bool holds = comparable && (same_bits(*mine, *single) || worst <= e.tolerance * largest);
       if (holds) continue;
       result(e.tensor, "differ");
-      return fail(fmt::format("{} equals {} within {}", e.tensor, e.equals, e.tolerance),
+      return fail(fmt::format("{} equals {} within {}", e.tensor, reference, e.tolerance),
                   comparable ? fmt::format("rank {} differs by up to {:.3g} of {:.3g}", r, worst, largest)
                              : fmt::format("rank {} has another number of elements", r),
                   e.mark);
@@ -394,6 +398,11 @@ class Check {
 };
 
 }  // namespace
+
+const Expect& expectation_for(const Scenario& scenario, const RunWorld& world) {
+  const auto it = scenario.real.find(world.name());
+  return it != scenario.real.end() && it->second.expect ? *it->second.expect : scenario.expect;
+}
 
 void check_expectations(Report& report) {
   if (report.scenario == nullptr) return;

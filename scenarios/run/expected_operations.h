@@ -1,4 +1,4 @@
-// Parts of check_expectations (analyse.h): times, and what single operations of the program did.
+// Parts of check_expectations (expectations.h): times, and what single operations of the program did.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

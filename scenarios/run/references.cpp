@@ -4,8 +4,6 @@
 #include "scenarios/program/session.h"
 #include "sim/run.h"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <string>
 #include <utility>
@@ -27,9 +25,9 @@ std::vector<Operation> of_one_process(const std::vector<Operation>& program) {
   return kept;
 }
 
-Scenario alone(const Scenario& scenario, bool one_batch, const std::set<std::string>& tensors) {
+Scenario alone(const Scenario& scenario, Reference as, const std::set<std::string>& tensors) {
   Scenario one = scenario;
-  one.stands_for = StandsFor{&scenario, one_batch};
+  one.stands_for = StandsFor{&scenario, as};
   one.program = of_one_process(scenario.program);
   one.world = {};
   one.world.spec.nodes = one.world.spec.ranks_per_node = 1;
@@ -53,28 +51,28 @@ Scenario alone(const Scenario& scenario, bool one_batch, const std::set<std::str
   return one;
 }
 
-void add_reference(const Scenario& scenario, std::string_view name, RunRecord& run) {
+void add_reference(Report& report, Reference reference) {
+  const Scenario& scenario = *report.scenario;
   std::set<std::string> asked;
   const auto look = [&](const Expect& expect) {
     for (const ExpectValue& value : expect.values)
-      if (value.equals == name) asked.insert(value.tensor);
+      if (value.equals == reference) asked.insert(value.tensor);
   };
   look(scenario.expect);
   for (const auto& [world, real] : scenario.real)
     if (real.expect) look(*real.expect);
-  if (asked.empty() || run.ranks.empty() || !scenario.model.given) return;
-  const Scenario one = alone(scenario, name == "one_batch", asked);
+  if (asked.empty() || report.run.ranks.empty() || !scenario.model.given) return;
+  const Scenario one = alone(scenario, reference, asked);
   const Result<RunRecord> trained = sim::run(one.world.spec, {}, rank_program(one, WorldKind::simulated));
   if (!trained.ok() || trained->ranks.empty()) return;
   if (trained->ranks.front().log.end != RankEnd::returned) return;
-  for (const auto& [tensor, value] : trained->ranks.front().values)
-    run.ranks.front().values[fmt::format("{}/{}", name, tensor)] = value;
+  report.references[reference] = trained->ranks.front().values;
 }
 
 }  // namespace
 
-void add_references(const Scenario& scenario, RunRecord& run) {
-  for (const std::string_view name : {"single_process", "one_batch"}) add_reference(scenario, name, run);
+void add_references(Report& report) {
+  for (const auto& row : enum_rows<Reference>) add_reference(report, row.value);
 }
 
 }  // namespace pdsim::scenarios

@@ -3,6 +3,7 @@
 #include "scenarios/program/session.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/expectations.h"
 #include "scenarios/run/references.h"
 
 #include <fmt/format.h>
@@ -37,8 +38,8 @@ Result<Report> run_scenario(const Scenario& scenario, const WorldRow& world, con
   Result<RunRecord> run = world.make(world.name)->run(scenario, options, rank_program(scenario, world.kind));
   if (!run.ok() && run.error().code == Code::unsupported) return skipped(scenario, world, run.error().message);
   if (!run.ok()) return run.error();
-  add_references(scenario, *run);
   Report report = analyse(scenario, std::move(*run), RunWorld(world.name));
+  add_references(report);
   check_expectations(report);
   const std::string why = report.verdict == Verdict::skip ? "" : not_checked(scenario, world, options);
   if (why.empty()) return report;

@@ -1,4 +1,4 @@
-// The words for how a run ended and what became of its expectations.
+// The words for how a run ended, what its values are compared with, and what became of its expectations.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -10,6 +10,8 @@ namespace pdsim::scenarios {
 
 enum class Outcome : std::uint8_t { ok, deadlock, timeout, error };
 enum class Verdict : std::uint8_t { pass, fail, skip };
+// The same training by one process: as the program has it, or with one backward for all batches between two steps.
+enum class Reference : std::uint8_t { single_process, one_batch };
 
 }  // namespace pdsim::scenarios
 
@@ -21,6 +23,11 @@ inline constexpr auto enum_rows<scenarios::Outcome> = std::to_array<EnumRow<scen
     {scenarios::Outcome::deadlock, "deadlock"},
     {scenarios::Outcome::timeout, "timeout"},
     {scenarios::Outcome::error, "error"},
+});
+template <>
+inline constexpr auto enum_rows<scenarios::Reference> = std::to_array<EnumRow<scenarios::Reference>>({
+    {scenarios::Reference::single_process, "single_process"},
+    {scenarios::Reference::one_batch, "one_batch"},
 });
 template <>
 inline constexpr auto enum_rows<scenarios::Verdict> = std::to_array<EnumRow<scenarios::Verdict>>({

@@ -158,7 +158,7 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
       return problems.error(parts->mark, fmt::format("path `{}` leaves its part", path.name),
                             "a forward is of one model; give each part paths of its own");
   const bool compared = std::any_of(s.expect.values.begin(), s.expect.values.end(),
-                                    [](const ExpectValue& v) { return !v.equals.empty(); });
+                                    [](const ExpectValue& v) { return v.equals.has_value(); });
   if (!s.model.per_rank.empty() || !s.model.branches.empty() || s.data_parallel || s.optimizer.copies || compared)
     problems.error(parts->mark,
                    "`parts` beside `per_rank`, `branches`, `data_parallel`, copies of an optimizer or `equals`",

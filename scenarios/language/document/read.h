@@ -1,6 +1,7 @@
 // Readers of a document whose shape is right: what is absent leaves the default as it is.
 #pragma once
 
+#include "core/base/enum_names.h"
 #include "core/base/flops.h"
 #include "core/base/quantity.h"
 #include "scenarios/language/document/scalars.h"
@@ -26,6 +27,12 @@ void read_value(const Node& node, Ppm& out);
 void read_value(const Node& node, Flops& out);
 void read_value(const Node& node, FlopRate& out);
 void read_value(const Node& node, IntSet& out);
+
+// A word that is none of the names leaves the value as it is.
+template <NamedEnum E>
+void read_value(const Node& node, E& out) {
+  out = value_named<E>(node.text).value_or(out);
+}
 
 template <class T>
 void read(const Node& map, std::string_view key, T& out) {

@@ -4,6 +4,7 @@
 #include "scenarios/language/check/limits.h"
 #include "scenarios/language/tables/key.h"
 #include "scenarios/language/tables/sections.h"
+#include "scenarios/text/ending.h"
 
 #include <array>
 #include <limits>
@@ -11,10 +12,8 @@
 
 namespace pdsim::scenarios::language {
 
-inline constexpr std::array<std::string_view, 4> outcome_words{"ok", "deadlock", "timeout", "error"};
 inline constexpr std::array<std::string_view, 3> stated_for_words{stated_for_seed, stated_for_order, "seed_and_order"};
 inline constexpr std::array<std::string_view, 2> across_words{"equal", "differ"};
-inline constexpr std::array<std::string_view, 2> equals_words{"single_process", "one_batch"};
 
 inline constexpr Key blocked_keys[] = {
     {.name = "rank", .type = Type::int_set, .help = "which ranks", .default_value = "all"},
@@ -47,7 +46,7 @@ inline constexpr Key value_keys[] = {
      .type = Type::word,
      .help = "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps "
              "joined to one, too",
-     .choices = equals_words},
+     .choices = enum_words<Reference>},
 };
 inline constexpr Group value{.title = "expect.values", .help = "values that tensors hold at the end", .keys = value_keys};
 inline constexpr Key time_keys[] = {
@@ -91,7 +90,7 @@ inline constexpr Key operation_run_keys[] = {
 inline constexpr Group operation_run{
     .title = "expect.operations", .help = "the newest run of operations of the program", .keys = operation_run_keys};
 inline constexpr Key expect_keys[] = {
-    {.name = "outcome", .type = Type::word, .help = "how the run ends", .required = true, .choices = outcome_words},
+    {.name = "outcome", .type = Type::word, .help = "how the run ends", .required = true, .choices = enum_words<Outcome>},
     {.name = "stated_for",
      .type = Type::word,
      .help =

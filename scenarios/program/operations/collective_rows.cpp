@@ -43,7 +43,7 @@ constexpr Key algorithm_key{.name = "algorithm",
 constexpr Key device_key{.name = "device",
                                 .type = Type::word,
                                 .help = "where the tensor is; default: where the backend wants it",
-                                .choices = device_words,
+                                .choices = enum_words<DeviceType>,
                                 .bind = to<&CollectiveOptions::device>};
 
 constexpr Key stride_key{.name = "stride",

@@ -30,9 +30,8 @@ const LibrarySemantics* library_of(const Session& s) {
 int local_rank_of(const Session& s) { return s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node; }
 
 std::size_t devices_used(const Session& s, const ProcessGroup& group) {
-  const std::string prefix = group.name() + "/";
   return static_cast<std::size_t>(std::count_if(s.devices_compared.begin(), s.devices_compared.end(),
-                                                [&](const std::string& used) { return used.starts_with(prefix); }));
+                                                [&](const auto& used) { return used.first == group.name(); }));
 }
 
 // A barrier has no tensor, so it runs where it is told to, or where earlier calls of the group ran. Before there were any it
@@ -53,7 +52,7 @@ Status compare_devices(Session& s, const Operation& op, const ProcessGroup& grou
   const int device = op.name == "barrier" ? device_of_barrier(s, op, group) : s.device;
   // One communicator for each device that a rank uses in the group, the n-th of every rank together.
   const std::size_t made = devices_used(s, group);
-  if (!s.devices_compared.insert(fmt::format("{}/{}", group.name(), device)).second) return {};
+  if (!s.devices_compared.emplace(group.name(), device).second) return {};
   const auto key = [&](Rank rank) { return fmt::format("nccl_device/{}/{}/{}", group.name(), made, rank); };
   const std::string mine = fmt::format("{}:{}", s.env.node, device);
   s.env.recorder.note(notes::DeviceUsed{s.env.node, device});

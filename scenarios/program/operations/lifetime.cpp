@@ -334,7 +334,7 @@ constexpr std::array compute_keys{
     Key{.name = "device",
         .type = Type::word,
         .help = "cuda: a kernel, behind which the program does not wait where the world has `streams`",
-        .choices = device_words,
+        .choices = enum_words<DeviceType>,
         .bind = to<&ComputeOptions::device>},
 };
 

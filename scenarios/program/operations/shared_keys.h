@@ -10,12 +10,6 @@
 
 namespace pdsim::scenarios::operations {
 
-inline constexpr auto device_words = [] {
-  std::array<std::string_view, enum_rows<DeviceType>.size()> words{};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = enum_rows<DeviceType>[i].name;
-  return words;
-}();
-
 inline constexpr std::array<std::string_view, 1> local_rank_words{"local_rank"};
 
 inline constexpr std::array<std::string_view, dtypes.size()> dtype_names = [] {

@@ -3,6 +3,7 @@
 #include "scenarios/reports/json/json_report.h"
 #include "scenarios/reports/json/trace_report.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/expectations.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/expectations.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>
@@ -19,9 +20,11 @@ class Expectations : public testing::Test {
   }
   Report checked(const std::vector<RankScript>& scripts) {
     Report report = analyse(scenario_, run_of(scripts));
+    report.references[Reference::single_process] = alone_;
     check_expectations(report);
     return report;
   }
+  TensorValues alone_;
   Scenario scenario_ = scenario_of(2);
   std::vector<RankScript> hang_;
 };
@@ -90,10 +93,11 @@ TEST_F(Expectations, OfAnErrorCheckRankStepCodePlaceAndMessage) {
 
 TEST_F(Expectations, ValuesAreComparedBitForBit) {
   std::vector<RankScript> scripts{RankScript(0), RankScript(1)};
-  scripts[0].returns().value("w", {1.0, 2.0}).value("single_process/w", {1.0, 2.0}).value("loss", {0.25});
+  scripts[0].returns().value("w", {1.0, 2.0}).value("loss", {0.25});
   scripts[1].returns().value("w", {1.0, 2.0 + 4e-16}).value("loss", {0.25});
+  alone_ = {{"w", {1.0, 2.0}}};
   scenario_.expect = {};
-  ExpectValue across{"w", {}, "equal", {}, {}, 0.0, ""};
+  ExpectValue across{"w", {}, "equal", {}, {}, 0.0, {}};
   const auto verdict = [&](const ExpectValue& value) {
     scenario_.expect.values = {value};
     return checked(scripts).verdict;
@@ -101,16 +105,18 @@ TEST_F(Expectations, ValuesAreComparedBitForBit) {
   EXPECT_EQ(verdict(across), Verdict::fail);
   across.across_ranks = "differ";
   EXPECT_EQ(verdict(across), Verdict::pass);
-  ExpectValue single{"w", {}, "", {}, {}, 0.0, "single_process"};
+  ExpectValue single{"w", {}, "", {}, {}, 0.0, Reference::single_process};
   EXPECT_EQ(verdict(single), Verdict::fail);
   single.tolerance = 1e-12;
   EXPECT_EQ(verdict(single), Verdict::pass);
   single.tolerance = 0.0;
   single.rank = 0;
   EXPECT_EQ(verdict(single), Verdict::pass);
-  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.2500001, 1e-6, ""}), Verdict::pass);
-  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.26, 1e-6, ""}), Verdict::fail);
-  EXPECT_EQ(verdict({"nothing", {}, "equal", {}, {}, 0.0, ""}), Verdict::fail);
+  single.equals = Reference::one_batch;  // which was not run
+  EXPECT_EQ(verdict(single), Verdict::fail);
+  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.2500001, 1e-6, {}}), Verdict::pass);
+  EXPECT_EQ(verdict({"loss", {}, "", 0, 0.26, 1e-6, {}}), Verdict::fail);
+  EXPECT_EQ(verdict({"nothing", {}, "equal", {}, {}, 0.0, {}}), Verdict::fail);
 }
 
 // Over sockets a rank may see its peer leave, and write that down, before the peer has written down why it left.

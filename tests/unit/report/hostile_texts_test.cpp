@@ -5,6 +5,7 @@
 #include "scenarios/reports/json/trace_report.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/expectations.h"
 #include "scenarios/text/printable_json.h"
 #include "scenarios/text/text_layout.h"
 #include "tests/unit/report/run_builder.h"

@@ -5,6 +5,7 @@
 #include "scenarios/reports/time_scale.h"
 #include "scenarios/reports/timeline_events.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/expectations.h"
 #include "scenarios/run/run_scenarios.h"
 #include "scenarios/worlds/worlds.h"
 #include "tests/unit/report/run_builder.h"

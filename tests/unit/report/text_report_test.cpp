@@ -2,6 +2,7 @@
 
 #include "scenarios/reports/json/json_report.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/run/expectations.h"
 #include "scenarios/text/text_layout.h"
 #include "tests/unit/report/run_builder.h"
 

@@ -1,0 +1,15 @@
+// What was expected of a run, what came, and where in the file it was said.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+namespace pdsim::scenarios {
+
+// What the scenario expects in this world: the variant's, or what `real` says for a real one.
+const Expect& expectation_for(const Scenario& scenario, const RunWorld& world);
+
+// Compares the report with what the scenario expects of this world, fills `values` and `failures` and sets the verdict.
+// Values that equal a reference are looked up in `references`, which add_references() fills.
+void check_expectations(Report& report);
+
+}  // namespace pdsim::scenarios
