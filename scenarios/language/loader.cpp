@@ -119,6 +119,7 @@ Scenario check_variant(const LoadedFile& file, const Node& root, const Entry& va
   scenario.variant = variant.key;
   scenario.variant_mark = variant.mark;
   scenario.settings = settings_of(variant);
+  language::read(variant.value, "shows", scenario.shows);
   return scenario;
 }
 

@@ -37,6 +37,12 @@ const Operation* labelled_in(const std::vector<Operation>& program, std::string_
 }
 }  // namespace
 
+VariantRole Scenario::role() const {
+  if (shows) return *shows;
+  const bool diagnosed = expect.diagnosis && **expect.diagnosis != "none";
+  return *expect.outcome != Outcome::ok || diagnosed ? VariantRole::pitfall : VariantRole::cure;
+}
+
 const Operation* Scenario::labelled(std::string_view label) const { return labelled_in(program, label); }
 
 const Mesh::Dimension* Mesh::named(std::string_view name) const {

@@ -320,7 +320,10 @@ struct Scenario {
   std::vector<Operation> program;
   std::map<std::string, std::shared_ptr<const LoadedPlan>> plans;  // of files, by what `algorithm:` says
   std::vector<Fault> faults;
-  std::string variant;  // empty when the file has a plain `expect`
+  std::string variant;               // empty when the file has a plain `expect`
+  std::optional<VariantRole> shows;  // as the variant says
+  // What it says; otherwise the pitfall where its run does not end well or something is diagnosed.
+  VariantRole role() const;
   Mark variant_mark{};
   std::vector<Setting> settings;
   Expect expect;

@@ -16,13 +16,6 @@ void add_diagnosis(std::vector<std::string>& ids, const Expect& expect) {
   if (std::find(ids.begin(), ids.end(), **expect.diagnosis) == ids.end()) ids.push_back(**expect.diagnosis);
 }
 
-// Whether the pitfall is what the variant shows. Some end well and only do harm, or too much work.
-bool is_broken(const Scenario& variant) {
-  const Expect& expect = variant.expect;
-  return *expect.outcome != Outcome::ok || (expect.diagnosis && **expect.diagnosis != "none") ||
-         variant.variant.starts_with("broken") || variant.variant.starts_with("silent");
-}
-
 std::string in_cell(std::string_view text) {
   std::string cell;
   for (const char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -55,7 +48,7 @@ GalleryEntry gallery_entry(const LoadedFile& file) {
   if (!entry.pitfall.given) return entry;
   for (const Scenario& variant : file.variants) {
     add_diagnosis(entry.diagnoses, variant.expect);
-    (is_broken(variant) ? entry.broken : entry.cures).push_back(variant.variant);
+    (variant.role() == VariantRole::pitfall ? entry.broken : entry.cures).push_back(variant.variant);
     for (const auto& [world, real] : variant.real) {
       if (real.expect) add_diagnosis(entry.diagnoses, *real.expect);
       entry.differences.push_back(

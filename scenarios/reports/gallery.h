@@ -15,8 +15,8 @@ struct GalleryEntry {
   std::string summary;
   Pitfall pitfall;
   std::vector<std::string> diagnoses;  // that its variants expect, in file order
-  std::vector<std::string> broken;     // variants with a diagnosis, or that do not end well
-  std::vector<std::string> cures;      // variants that end well without a diagnosis
+  std::vector<std::string> broken;     // variants that show the pitfall
+  std::vector<std::string> cures;      // variants that show its cure
   // What is different in a real world, by variant: "mpi: fixed is skipped, because ...".
   std::vector<std::string> differences;
 };

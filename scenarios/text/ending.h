@@ -1,4 +1,4 @@
-// The words for how a run ended, what its values are compared with, and what became of its expectations.
+// The words for how a run ended, what its values are compared with, what became of its expectations, and what it shows.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -12,6 +12,7 @@ enum class Outcome : std::uint8_t { ok, deadlock, timeout, error };
 enum class Verdict : std::uint8_t { pass, fail, skip };
 // The same training by one process: as the program has it, or with one backward for all batches between two steps.
 enum class Reference : std::uint8_t { single_process, one_batch };
+enum class VariantRole : std::uint8_t { pitfall, cure };
 
 }  // namespace pdsim::scenarios
 
@@ -28,6 +29,11 @@ template <>
 inline constexpr auto enum_rows<scenarios::Reference> = std::to_array<EnumRow<scenarios::Reference>>({
     {scenarios::Reference::single_process, "single_process"},
     {scenarios::Reference::one_batch, "one_batch"},
+});
+template <>
+inline constexpr auto enum_rows<scenarios::VariantRole> = std::to_array<EnumRow<scenarios::VariantRole>>({
+    {scenarios::VariantRole::pitfall, "pitfall"},
+    {scenarios::VariantRole::cure, "cure"},
 });
 template <>
 inline constexpr auto enum_rows<scenarios::Verdict> = std::to_array<EnumRow<scenarios::Verdict>>({

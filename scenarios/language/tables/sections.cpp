@@ -316,6 +316,10 @@ constexpr Key variant_keys[] = {
     {.name = "set", .type = Type::settings, .help = "dotted paths and their new values"},
     {.name = "expect", .type = Type::group, .help = "the expected outcome", .required = true, .group = &expect},
     {.name = "real", .type = Type::group, .help = "differences in real worlds", .group = &real},
+    {.name = "shows",
+     .type = Type::word,
+     .help = "the file's pitfall or its cure; default: the pitfall where the run does not end well or something is diagnosed",
+     .choices = enum_words<VariantRole>},
 };
 constexpr Group variant_group{
     .title = "a variant", .help = "the document with some values replaced", .keys = variant_keys};

@@ -132,5 +132,30 @@ pitfall:
             "busy\n\nrun it   pdsim scenario mine\n");
 }
 
+TEST(Gallery, AVariantSaysWhatItShowsWhereItsOutcomeDoesNot) {
+  const LoadedFile file = load_text("mine.yaml", R"(pdsim: 1
+name: mine
+summary: Too much work.
+world: {ranks: 2}
+program: [init_process_group, {barrier: {}, label: one}]
+variants:
+  twice:
+    shows: pitfall
+    expect: {outcome: ok}
+  throws:
+    shows: cure
+    expect: {outcome: error}
+  once:
+    expect: {outcome: ok, diagnosis: none}
+  hangs:
+    expect: {outcome: deadlock}
+pitfall: {symptom: it is slow, cause: one barrier too many, cure: one barrier, worlds: [gloo, mpi]}
+)");
+  ASSERT_EQ(file.errors, 0) << render(file, file.diagnostics.front());
+  const GalleryEntry entry = gallery_entry(file);
+  EXPECT_EQ(entry.broken, (std::vector<std::string>{"twice", "hangs"}));
+  EXPECT_EQ(entry.cures, (std::vector<std::string>{"throws", "once"}));
+}
+
 }  // namespace
 }  // namespace pdsim::scenarios
