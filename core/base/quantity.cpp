@@ -1,7 +1,5 @@
 #include "core/base/quantity.h"
 
-#include "core/base/flops.h"
-
 #include <fmt/format.h>
 
 #include <array>

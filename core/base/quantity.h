@@ -1,6 +1,7 @@
-// Times, sizes and rates: exact integers with units, spelled in C++ as in scenario files (5_us, 25_GB_per_s).
+// Times, sizes, rates and counts of arithmetic: exact integers with units, spelled in C++ as in scenario files (5_us, 25_GB_per_s).
 //
-//   units    Time counts picoseconds (about 106 days fit), Bytes bytes, Rate bytes per second, Ppm parts per million
+//   units    Time counts picoseconds (about 106 days fit), Bytes bytes, Rate bytes per second, Flops floating-point operations,
+//            FlopRate those per second, Ppm parts per million
 //   parsing  a number and a unit with no space; decimal arithmetic, no floating point; what does not fit is an error
 //   printing the largest unit that keeps four significant digits; one spelling everywhere
 #pragma once
@@ -49,6 +50,16 @@ struct Rate {
   constexpr auto operator<=>(const Rate&) const = default;
 };
 
+struct Flops {
+  std::int64_t count = 0;
+  constexpr auto operator<=>(const Flops&) const = default;
+};
+
+struct FlopRate {
+  std::int64_t per_s = 0;  // 0: infinitely fast
+  constexpr auto operator<=>(const FlopRate&) const = default;
+};
+
 struct Ppm {
   std::int64_t value = 0;
   constexpr auto operator<=>(const Ppm&) const = default;
@@ -56,11 +67,15 @@ struct Ppm {
 
 // Time to move `size` at `rate`, rounded to the nearest picosecond.
 Time transfer_time(Bytes size, Rate rate);
+// Likewise for arithmetic; Time::max() where it does not fit.
+Time working_time(Flops work, FlopRate speed);
 
 Result<Time> parse_time(std::string_view text);
 Result<Bytes> parse_bytes(std::string_view text);
 Result<Rate> parse_rate(std::string_view text);
 Result<Ppm> parse_ppm(std::string_view text);
+Result<Flops> parse_flops(std::string_view text);         // 2.4GFLOP
+Result<FlopRate> parse_flop_rate(std::string_view text);  // 19.5TFLOP/s
 
 std::string to_string(Time t);
 std::string to_string(Bytes b);

@@ -1,7 +1,8 @@
 // Result and Status: what a scenario can cause is a value, never an exception.
 //
-//   Error    one code from the table in errors.h, one sentence, and facts as key-value pairs (rank, group, seq, peer
-//   ...) Status   ok, or an Error Result   a value, or an Error; value() on an error is a bug in pdsim and aborts
+//   Error    one code from the table in errors.h, one sentence, and facts as key-value pairs (rank, group, seq, peer ...)
+//   Status   ok, or an Error
+//   Result   a value, or an Error; value() on an error is a bug in pdsim and aborts
 #pragma once
 
 #include "core/base/check.h"

@@ -76,6 +76,10 @@ void record(std::shared_ptr<Node> node, std::initializer_list<Tensor> inputs, Te
 // A node that unpacks what it saved and applies `rule` to the output's gradient and the unpacked tensors.
 using GradientRule = std::function<std::vector<Tensor>(const Tensor& grad, const std::vector<Tensor>& saved)>;
 std::shared_ptr<Node> make_function(std::string name, std::vector<SavedTensor> saved, GradientRule rule);
+// The error of a node whose saved tensors an earlier backward has released.
+Error freed_twice(const std::string& node);
+// The node that accumulates into this leaf's gradient and runs its hooks. For core/nn alone.
+std::shared_ptr<Node> make_accumulate_grad(const Tensor& leaf);
 // Numbers nodes that start from these leaves in common.
 void share_tape(std::span<Tensor> leaves);
 

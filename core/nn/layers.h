@@ -41,8 +41,6 @@ Tensor cast(const Tensor& t, DType dtype, bool grad);
 Result<Tensor> recomputed(Layer& layer, const Tensor& input, ForwardMode mode, const TensorWatcher& watch);
 // The same numbers, before whose backward the clock is told this time.
 Tensor timed(const Tensor& t, Time backward, const std::function<void(Time)>& clock);
-// A node that is asked for its backward after its release.
-Error freed_twice(const std::string& node);
 
 // For layers: saves `t` and notifies the watcher.
 SavedTensor save(const Tensor& t, const std::string& layer, const TensorWatcher& watch);

@@ -47,8 +47,6 @@ struct TensorState {
   }
 };
 
-std::shared_ptr<Node> make_accumulate_grad(const Tensor& leaf);
-
 // Calls f(float{}) or f(double{}).
 template <class F>
 void with_float_type(DType dtype, F f) {

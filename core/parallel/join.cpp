@@ -14,18 +14,6 @@ constexpr int much_skew = 1000;  // iterations shadowed without a warning
 
 }  // namespace
 
-Result<Rank> highest_rank(ProcessGroup& group, bool candidate, PurposeKind purpose) {
-  const std::int64_t mine = candidate ? group.rank() : -1;
-  const Result<std::int64_t> highest = agree(group, mine, ReduceOp::max, purpose);
-  if (!highest.ok()) return highest.error();
-  if (*highest < 0 || *highest >= group.size())
-    return Error{Code::collective_mismatch,
-                 "the ranks of the group agreed on no rank whose model counts; another collective of a peer may have "
-                 "been taken for the agreement",
-                 {}};
-  return static_cast<Rank>(*highest);
-}
-
 void DistributedDataParallel::enter_join(const JoinContext& options) { join_ = options; }
 
 Status DistributedDataParallel::tell_that_inputs_are_left() {

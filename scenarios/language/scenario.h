@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/base/check.h"
-#include "core/base/flops.h"
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"

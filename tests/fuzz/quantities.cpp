@@ -1,5 +1,4 @@
 // Words of a command line and of scenario files: times, sizes, rates, shares, and init methods.
-#include "core/base/flops.h"
 #include "core/base/quantity.h"
 #include "core/store/rendezvous_url.h"
 #include "tests/fuzz/target.h"

@@ -1,6 +1,6 @@
 #include "scenarios/language/check/shape_check.h"
 
-#include "core/base/flops.h"
+#include "core/base/quantity.h"
 #include "scenarios/language/check/limits.h"
 #include "scenarios/language/document/scalars.h"
 #include "scenarios/language/tables/operations_table.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/base/enum_names.h"
-#include "core/base/flops.h"
 #include "core/base/quantity.h"
 #include "scenarios/language/document/scalars.h"
 #include "scenarios/language/document/tree.h"

@@ -5,7 +5,6 @@
 // The value has the shape of the key; otherwise the default stays, because files with errors are read too.
 #pragma once
 
-#include "core/base/flops.h"
 #include "core/base/quantity.h"
 #include "scenarios/language/document/read.h"
 #include "scenarios/language/tables/key.h"

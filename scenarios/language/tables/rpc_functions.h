@@ -1,5 +1,5 @@
 // THE table of functions that workers of a scenario register for RPC. Adding one: a row here, and its function of that name in
-// scenarios/program/rpc_functions.cpp. The checks of a file, `docs/keys.md` and the worker take names and parameters from here.
+// scenarios/program/rpc_session.cpp. The checks of a file, `docs/keys.md` and the worker take names and parameters from here.
 #pragma once
 
 #include <array>

@@ -1,6 +1,5 @@
 #include "core/base/quantity.h"
 
-#include "core/base/flops.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // The functions that workers of a scenario register (language/tables/rpc_functions.h), and the values that travel.
-#include "scenarios/language/tables/rpc_functions.h"
+#include "scenarios/program/rpc_session.h"
 
 #include "core/nn/functional.h"
+#include "scenarios/language/tables/rpc_functions.h"
 #include "scenarios/program/operations.h"
-#include "scenarios/program/rpc_session.h"
 
 #include <fmt/format.h>
 
