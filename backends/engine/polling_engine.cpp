@@ -28,8 +28,8 @@ void PollingEngine::stop(std::function<void(bool undone)> last) {
 }
 
 Status PollingEngine::health() const {
-  if (!broken_) return {};
-  return Error{Code::group_unusable, broken_text_, {}};
+  if (!operations_.aborted()) return {};
+  return Error{Code::group_unusable, aborted_text_, {}};
 }
 
 void PollingEngine::run(std::function<void()> f) {
@@ -46,23 +46,17 @@ void PollingEngine::enqueue(std::function<void()> f) {
 Status PollingEngine::call(std::function<Status()> f) {
   auto outcome = std::make_shared<std::promise<Status>>();
   std::future<Status> future = outcome->get_future();
-  run([this, outcome, call = std::move(f)] { outcome->set_value(broken_ ? health() : call()); });
+  run([this, outcome, call = std::move(f)] { outcome->set_value(operations_.aborted() ? health() : call()); });
   return future.get();
 }
 
-void PollingEngine::add(std::unique_ptr<Operation> operation) { added_.push_back(std::move(operation)); }
+void PollingEngine::add(std::unique_ptr<PolledOperation> operation) { operations_.add(std::move(operation)); }
 
 void PollingEngine::abort(const Error& reason) {
-  const auto all_give_up = [this, reason] {
-    if (broken_.exchange(true)) return;
-    for (auto* list : {&operations_, &added_})
-      for (const auto& operation : *list)
-        if (operation) operation->abort(reason);
-  };
-  if (std::this_thread::get_id() == thread_.get_id()) return all_give_up();
+  if (std::this_thread::get_id() == thread_.get_id()) return operations_.abort(reason);
   std::promise<void> done;
   enqueue([&] {  // behind what was begun before, which ends with this reason too
-    all_give_up();
+    operations_.abort(reason);
     done.set_value();
   });
   done.get_future().wait();
@@ -75,27 +69,13 @@ bool PollingEngine::take_tasks(std::vector<std::function<void()>>& tasks) {
   tasks.clear();
   std::unique_lock lock(mutex_);
   const auto is_wanted = [this] { return stopping_ || !tasks_.empty(); };
-  if ((operations_.empty() && added_.empty()) || broken_) {
+  if (operations_.empty() || operations_.aborted()) {
     changed_.wait(lock, is_wanted);
   } else if (Clock::now() - last_news_ > eager) {
     changed_.wait_for(lock, nap, is_wanted);
   }
   tasks.swap(tasks_);
   return !stopping_ || !tasks.empty();
-}
-
-bool PollingEngine::poll_all() {
-  bool news = !added_.empty();
-  for (auto& operation : added_) operations_.push_back(std::move(operation));
-  added_.clear();
-  for (auto& operation : operations_) {
-    if (broken_) return false;
-    if (!operation->poll()) continue;
-    operation.reset();
-    news = true;
-  }
-  std::erase(operations_, nullptr);
-  return news;
 }
 
 void PollingEngine::loop(const std::function<Status()>& first) {
@@ -109,8 +89,8 @@ void PollingEngine::loop(const std::function<Status()>& first) {
   std::vector<std::function<void()>> tasks;
   while (well && take_tasks(tasks)) {
     for (const auto& task : tasks) task();
-    const bool news = poll_all() || !tasks.empty();
-    if (news)
+    const bool begun = operations_.has_added() || !tasks.empty();
+    if (operations_.poll() || begun)
       last_news_ = Clock::now();
     else
       std::this_thread::yield();
@@ -119,7 +99,7 @@ void PollingEngine::loop(const std::function<Status()>& first) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stopping_; });
   }
-  if (last_) last_(broken_ || !operations_.empty() || !added_.empty());
+  if (last_) last_(operations_.aborted() || !operations_.empty());
 }
 
 }  // namespace pdsim

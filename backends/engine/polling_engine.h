@@ -5,9 +5,8 @@
 //   threads   every method from any thread, but `add` from the engine's own
 #pragma once
 
-#include "core/base/result.h"
+#include "backends/engine/polled_operations.h"
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -21,31 +20,22 @@ namespace pdsim {
 
 class PollingEngine {
  public:
-  // Something in flight; both are called on the engine's thread.
-  class Operation {
-   public:
-    virtual ~Operation() = default;
-    virtual bool poll() = 0;  // true: it has ended
-    // The library is not called any more: end with `reason`.
-    virtual void abort(const Error& reason) = 0;
-  };
-
   virtual ~PollingEngine() = default;
 
   // Runs `f` on the engine's thread, in the order of the calls. It must ask health() before it calls the library.
   void enqueue(std::function<void()> f);
   // The same, but at once when called on that thread.
   void run(std::function<void()> f);
-  // Runs `f` there, unless broken off, and waits for it.
+  // Runs `f` there, unless aborted, and waits for it.
   Status call(std::function<Status()> f);
-  Status health() const;  // group_unusable: broken off
-  void add(std::unique_ptr<Operation> operation);
+  Status health() const;  // group_unusable: aborted
+  void add(std::unique_ptr<PolledOperation> operation);
   // The library is not called from now on; what is in flight gives up with `reason`.
   void abort(const Error& reason);
 
  protected:
-  // `broken` is what health() says of an engine that was broken off.
-  explicit PollingEngine(std::string broken) : broken_text_(std::move(broken)) {}
+  // `aborted` is what health() says of an engine that was aborted.
+  explicit PollingEngine(std::string aborted) : aborted_text_(std::move(aborted)) {}
   // Starts the thread and waits for the first thing that runs there. After an error only stop() remains.
   Status begin(std::function<Status()> first);
   // Ends the thread; what is in flight is dropped. `last` runs there, and is told whether anything was left undone. Called by the
@@ -55,19 +45,16 @@ class PollingEngine {
  private:
   void loop(const std::function<Status()>& first);
   bool take_tasks(std::vector<std::function<void()>>& tasks);
-  bool poll_all();
 
-  std::string broken_text_;
+  std::string aborted_text_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::function<void()>> tasks_;
   bool stopping_ = false;
-  std::atomic<bool> broken_ = false;
   std::optional<Status> begun_;
   std::function<void(bool)> last_;
   // Of the engine's thread only.
-  std::vector<std::unique_ptr<Operation>> operations_;
-  std::vector<std::unique_ptr<Operation>> added_;
+  PolledOperations operations_;
   std::chrono::steady_clock::time_point last_news_{};
   std::thread thread_;  // last: it uses all of the above
 };

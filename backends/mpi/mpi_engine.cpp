@@ -62,7 +62,7 @@ Status MpiEngine::initialize() {
 }
 
 Status MpiEngine::health() const {
-  if (!broken_) return {};
+  if (!operations_.aborted()) return {};
   return Error{Code::group_unusable, "this rank has given up MPI, which cannot cancel what it has begun", {}};
 }
 
@@ -70,7 +70,7 @@ Status MpiEngine::health() const {
 void MpiEngine::hand_back() {
   do {
     run_tasks();
-    const bool in_flight = !broken_ && (!operations_.empty() || !added_.empty());
+    const bool in_flight = !operations_.aborted() && !operations_.empty();
     if (in_flight != in_flight_.load(std::memory_order_relaxed)) in_flight_ = in_flight;
     driver_ = std::thread::id();
   } while (has_tasks_ && take_over());
@@ -103,9 +103,9 @@ bool MpiEngine::run_tasks() {
 bool MpiEngine::drive(int polls) {
   if (!take_over()) return false;
   const bool ran = run_tasks();
-  const bool begun = ran || !added_.empty();
-  bool ended = poll_all();
-  for (int i = 1; i < polls && !ended && !has_tasks_; ++i) ended = poll_all();
+  const bool begun = ran || operations_.has_added();
+  bool ended = operations_.poll();
+  for (int i = 1; i < polls && !ended && !has_tasks_; ++i) ended = operations_.poll();
   hand_back();
   return begun || ended;
 }
@@ -123,7 +123,7 @@ void MpiEngine::run_and_wait(const std::function<void()>& f) {
 
 Status MpiEngine::call(std::function<Status()> f) {
   Status status;
-  run_and_wait([&] { status = broken_ ? health() : f(); });
+  run_and_wait([&] { status = operations_.aborted() ? health() : f(); });
   return status;
 }
 
@@ -147,32 +147,13 @@ void MpiEngine::help(const std::atomic<bool>& is_over, Clock::time_point deadlin
   --helpers_;
 }
 
-void MpiEngine::add(std::unique_ptr<Operation> operation) {
-  added_.push_back(std::move(operation));
+void MpiEngine::add(std::unique_ptr<PolledOperation> operation) {
+  operations_.add(std::move(operation));
   starts_.store(starts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // who drives is alone
 }
 
 void MpiEngine::abort(const Error& reason) {
-  run_and_wait([&] {  // behind what was begun before, which ends with this reason too
-    if (broken_.exchange(true)) return;
-    for (auto* list : {&operations_, &added_})
-      for (const auto& operation : *list)
-        if (operation) operation->abort(reason);
-  });
-}
-
-bool MpiEngine::poll_all() {
-  bool ended = false;
-  for (auto& operation : added_) operations_.push_back(std::move(operation));
-  added_.clear();
-  for (auto& operation : operations_) {
-    if (broken_) return false;
-    if (!operation->poll()) continue;
-    operation.reset();
-    ended = true;
-  }
-  if (ended) std::erase(operations_, nullptr);
-  return ended;
+  run_and_wait([&] { operations_.abort(reason); });  // behind what was begun before, which ends with this reason too
 }
 
 // What was started may have nobody who waits for it.
@@ -240,7 +221,7 @@ void MpiEngine::loop() {
 }
 
 void MpiEngine::end_mpi() {
-  if (!up_ || broken_ || !operations_.empty() || !added_.empty()) return;
+  if (!up_ || operations_.aborted() || !operations_.empty()) return;
   MPI_Finalize();
 }
 

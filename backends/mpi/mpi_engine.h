@@ -8,7 +8,7 @@
 //   threads   every method from any thread, but `add` from inside a task or an operation
 #pragma once
 
-#include "core/base/result.h"
+#include "backends/engine/polled_operations.h"
 
 #include <atomic>
 #include <chrono>
@@ -26,18 +26,9 @@ class MpiEngine {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Something in flight; both are called on the thread that drives.
-  class Operation {
-   public:
-    virtual ~Operation() = default;
-    virtual bool poll() = 0;  // true: it has ended
-    // MPI is not called any more: end with `reason`.
-    virtual void abort(const Error& reason) = 0;
-  };
-
   // Begins MPI. Errors: unavailable.
   static Result<std::unique_ptr<MpiEngine>> begin();
-  // Ends MPI together with all other ranks, unless it was broken off or something is still in flight.
+  // Ends MPI together with all other ranks, unless it was aborted or something is still in flight.
   ~MpiEngine();
 
   int world_rank() const { return world_rank_; }
@@ -63,13 +54,13 @@ class MpiEngine {
     if (drives()) return f();
     enqueue(std::move(f));
   }
-  // Runs `f` there, unless broken off, and waits for it.
+  // Runs `f` there, unless aborted, and waits for it.
   Status call(std::function<Status()> f);
   // Drives until `is_over` or `deadline`, or until nothing has happened for a while: then the engine's thread goes on.
   void help(const std::atomic<bool>& is_over, Clock::time_point deadline);
 
-  Status health() const;  // group_unusable: broken off
-  void add(std::unique_ptr<Operation> operation);
+  Status health() const;  // group_unusable: aborted
+  void add(std::unique_ptr<PolledOperation> operation);
   // No MPI call is made from now on; what is in flight gives up with `reason`.
   void abort(const Error& reason);
 
@@ -85,7 +76,6 @@ class MpiEngine {
   void hand_back();
   void push(std::function<void()> task);
   bool run_tasks();
-  bool poll_all();
   bool drive(int polls);  // so often, or until something happens; true: it did
   void run_and_wait(const std::function<void()>& f);
   void watch();
@@ -98,15 +88,14 @@ class MpiEngine {
   std::vector<std::function<void()>> tasks_;
   std::atomic<bool> has_tasks_ = false;
   bool stopping_ = false;
-  std::atomic<bool> broken_ = false, in_flight_ = false, sleeps_ = false;
+  std::atomic<bool> in_flight_ = false, sleeps_ = false;
   std::atomic<int> helpers_ = 0;
   std::atomic<std::uint64_t> starts_ = 0;
   bool up_ = false;
   std::optional<Status> initialized_;
   std::atomic<std::thread::id> driver_{};  // of all that may call MPI; a lock that nobody waits for
   // Of the thread that drives only.
-  std::vector<std::unique_ptr<Operation>> operations_;
-  std::vector<std::unique_ptr<Operation>> added_;
+  PolledOperations operations_;
   int world_rank_ = 0;
   int world_size_ = 1;
   int highest_tag_ = 32767;

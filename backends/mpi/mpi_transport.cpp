@@ -24,7 +24,7 @@ Result<int> tag_of(const MpiEngine& engine, MessageOf whom, Tag tag) {
   return Error{Code::unsupported, fmt::format("MPI takes tags up to {} here; this is {}", highest, tag), {}};
 }
 
-class RoundInFlight final : public MpiEngine::Operation {
+class RoundInFlight final : public PolledOperation {
  public:
   RoundInFlight(MpiEngine& engine, Clock::time_point deadline, Transport::Done done)
       : engine_(engine), deadline_(deadline), done_(std::move(done)) {}

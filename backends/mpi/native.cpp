@@ -16,7 +16,7 @@
 namespace pdsim {
 namespace {
 
-class NativeOperation final : public MpiEngine::Operation {
+class NativeOperation final : public PolledOperation {
  public:
   NativeOperation(MpiEngine& engine, const NativeRow& row, const MpiGroup& group, Collective call,
                   Callback<Status> done)

@@ -52,7 +52,7 @@ void NcclFlight::hand_over(const std::byte* host) const {
 }
 
 // Asks one channel; it keeps the channel alive meanwhile.
-class NcclChannel::Poller final : public PollingEngine::Operation {
+class NcclChannel::Poller final : public PolledOperation {
  public:
   explicit Poller(std::shared_ptr<NcclChannel> channel) : channel_(std::move(channel)) {}
   bool poll() override {
@@ -61,7 +61,7 @@ class NcclChannel::Poller final : public PollingEngine::Operation {
     const bool over = channel.poll();
     if (!over && !channel.progressed_) return false;
     channel.polled_ = false;
-    if (!over) channel.keep_polling();  // anew, so that the engine sees that there was news
+    if (!over) channel.keep_polling();  // again, so that the engine sees that there was news
     return true;
   }
   void abort(const Error& reason) override { channel_->abort(reason); }
