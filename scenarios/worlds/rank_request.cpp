@@ -73,12 +73,6 @@ void fields(PairRequest& r, Field&& field) {
   field("timeout", r.timeout);
 }
 
-std::optional<CollectiveKind> kind_named(std::string_view name) {
-  for (const CollectiveRow& candidate : collective_table)
-    if (candidate.name == name) return candidate.kind;
-  return std::nullopt;
-}
-
 template <class T>
 Json json_of(const T& value) {
   if constexpr (std::is_enum_v<T>)
@@ -103,7 +97,9 @@ bool assign(const std::optional<T>& from, T& to) {
 }
 
 bool read(const Json& json, CollectiveKind& kind) {
-  return json.is_string() && assign(kind_named(json.get_ref<const std::string&>()), kind);
+  const CollectiveRow* row = json.is_string() ? collective_named(json.get_ref<const std::string&>()) : nullptr;
+  if (row != nullptr) kind = row->kind;
+  return row != nullptr;
 }
 bool read(const Json& json, DType& dtype) {
   return json.is_string() && assign(dtype_named(json.get_ref<const std::string&>()), dtype);

@@ -277,9 +277,8 @@ int run_trials(TrialFlags& flags, const TrialCommand& command, Console& console,
 }
 
 std::optional<CollectiveKind> collective_named(const std::string& name) {
-  for (const CollectiveRow& row : collective_table)
-    if (row.name == name) return row.kind;
-  return std::nullopt;
+  const CollectiveRow* row = pdsim::collective_named(name);
+  return row != nullptr ? std::optional(row->kind) : std::nullopt;
 }
 
 Result<Bytes> parse_size(const std::string& text) {
