@@ -23,7 +23,7 @@ struct RealWorldRow {
   std::string_view about;  // for people
   Availability (*available)();
   Result<std::unique_ptr<Backend>> (*make_backend)(Runtime& runtime);  // in a rank's process; `runtime` outlives it
-  TakeSeats take_seats = nullptr;                                      // where the library wants its own launcher
+  TakeSlots take_slots = nullptr;                                      // where the library wants its own launcher
   bool ends_together = false;  // the launcher ends the job when a rank fails, as mpirun does
 };
 

@@ -34,16 +34,16 @@ class LaunchedJob {
     if (!records.ok()) return records.error();
     records_ = std::move(*records);
     std::vector<std::string> base = own_environment();
-    if (options_.take_seats != nullptr) {
-      auto slots = options_.take_seats(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
+    if (options_.take_slots != nullptr) {
+      auto slots = options_.take_slots(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
       if (!slots.ok()) return slots.error();
-      seats_ = std::move(*slots);
+      slots_ = std::move(*slots);
     }
     for (const ProcessLook& look : processes_below(getpid())) helpers_.push_back(look.pid);
     for (int rank = 0; rank < options_.ranks; ++rank) {
-      if (seats_) base = seats_->environment(rank);
+      if (slots_) base = slots_->environment(rank);
       auto started = LaunchedRank::start(options_.command, rank, signals_.former(),
-                                         launched_environment(base, seats_ != nullptr, rank, options_.ranks, port_.port,
+                                         launched_environment(base, slots_ != nullptr, rank, options_.ranks, port_.port,
                                                               records_.path_of(static_cast<std::size_t>(rank))));
       if (!started.ok()) return started.error();
       ranks_.push_back(std::move(*started));
@@ -178,7 +178,7 @@ class LaunchedJob {
   // What the ranks have left behind, when they and the library's own launcher are gone.
   void end_rest() {
     ranks_end();
-    seats_.reset();
+    slots_.reset();
     const Time left = ending_ ? std::max(ends_by_ - clock_.now(), Time{}) : options_.grace;
     end_all_below(static_cast<int>(left.ns() / 1'000'000));
   }
@@ -251,7 +251,7 @@ class LaunchedJob {
   HeldSignals signals_;
   const RealRuntime clock_;
   Listener port_;
-  std::unique_ptr<Slots> seats_;
+  std::unique_ptr<Slots> slots_;
   std::vector<pid_t> helpers_;  // of the slots
   LaunchedRecords records_;
   std::vector<LaunchedRank> ranks_;

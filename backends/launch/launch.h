@@ -33,7 +33,7 @@ struct LaunchOptions {
   std::vector<std::string> command;
   Time patience{30'000'000'000'000};
   Time grace{5'000'000'000'000};
-  TakeSeats take_seats = nullptr;  // where the library wants its own launcher
+  TakeSlots take_slots = nullptr;  // where the library wants its own launcher
   bool all_to_stderr = false;      // what ranks print; standard output is for somebody else
   std::string records;             // a folder for the record rings while ranks run; empty: they are in memory only
   // One sentence on who waits for whom in a job that gets nowhere, out of its rings; empty: nobody waits.

@@ -10,7 +10,7 @@ Result<std::unique_ptr<Backend>> make_mpi_backend(Runtime&) {
   return Error{Code::unavailable, mpi_availability().reason, {}};
 }
 
-Result<std::unique_ptr<Slots>> take_mpi_seats(int, const sigset_t&, const std::function<bool()>&) {
+Result<std::unique_ptr<Slots>> take_mpi_slots(int, const sigset_t&, const std::function<bool()>&) {
   return Error{Code::unavailable, mpi_availability().reason, {}};
 }
 

@@ -25,9 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Environment = std::vector<std::string>;
 
-// What one keeper does, with the folder as $0: it opens the pipe `end`, which never blocks because it is its writer too
+// What one slot holder does, with the folder as $0: it opens the pipe `end`, which never blocks because it is its writer too
 // for a moment, then writes its environment into the folder, and waits until the pipe has no writer.
-constexpr std::string_view keeper =
+constexpr std::string_view slot_holder =
     R"(exec 3<>"$0/end" 4<"$0/end" 3>&- && cat /proc/self/environ >"$0/$OMPI_COMM_WORLD_RANK.part" && )"
     R"(mv "$0/$OMPI_COMM_WORLD_RANK.part" "$0/$OMPI_COMM_WORLD_RANK" && exec cat <&4 >/dev/null)";
 
@@ -122,7 +122,7 @@ class MpiSlots final : public Slots {
     end_ = Descriptor(open(end.c_str(), O_RDWR | O_CLOEXEC));
     const Descriptor output(open(printed.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!end_ || !output) return system_error("cannot write in " + folder_.path());
-    const std::vector<std::string> command{"mpirun",      "-n", std::to_string(ranks), "sh", "-c", std::string(keeper),
+    const std::vector<std::string> command{"mpirun",      "-n", std::to_string(ranks), "sh", "-c", std::string(slot_holder),
                                            folder_.path()};
     const Child::Inherited inherited[] = {
         {output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}, {folder_.alive(), STDERR_FILENO + 1}};
@@ -133,7 +133,7 @@ class MpiSlots final : public Slots {
     return {};
   }
 
-  Status wait_for_keepers(const std::function<bool()>& interrupted) {
+  Status wait_for_holders(const std::function<bool()>& interrupted) {
     constexpr std::chrono::seconds start_within(15);
     constexpr int pause_ms = 2;
     const auto until = Clock::now() + start_within;
@@ -169,7 +169,7 @@ class MpiSlots final : public Slots {
         Code::unavailable, fmt::format("mpirun {}: {}", how, first_words(content_of(folder_.path() + "/printed"))), {}};
   }
 
-  // It ends when its keepers have; SIGKILL where it does not.
+  // It ends when its slot holders have; SIGKILL where it does not.
   void wait_for_mpirun() {
     constexpr std::chrono::seconds end_within(3);
     const auto until = Clock::now() + end_within;
@@ -192,13 +192,13 @@ std::string folder_in_memory() {
 
 }  // namespace
 
-Result<std::unique_ptr<Slots>> take_mpi_seats(int ranks, const sigset_t& signal_mask,
+Result<std::unique_ptr<Slots>> take_mpi_slots(int ranks, const sigset_t& signal_mask,
                                               const std::function<bool()>& interrupted) {
   Result<TemporaryFolder> folder = TemporaryFolder::make(folder_in_memory());
   if (!folder.ok()) return folder.error();
   auto slots = std::make_unique<MpiSlots>(std::move(*folder));
   PDSIM_TRY(slots->start(ranks, signal_mask));
-  PDSIM_TRY(slots->wait_for_keepers(interrupted));
+  PDSIM_TRY(slots->wait_for_holders(interrupted));
   return std::unique_ptr<Slots>(std::move(slots));
 }
 

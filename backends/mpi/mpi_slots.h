@@ -4,7 +4,7 @@
 //                What the caller has set (OMPI_MCA_...) stays
 //   files        of mpirun and of the shared memory lie in one folder of their own: in TMPDIR where that is set, else in memory
 //                where the machine has /dev/shm
-//   end          the keepers read a pipe that closes with this process; mpirun is killed should this process be
+//   end          the slot holders read a pipe that closes with this process; mpirun is killed should this process be
 //   source       Open MPI 4.1
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace pdsim {
 
-Result<std::unique_ptr<Slots>> take_mpi_seats(int ranks, const sigset_t& signal_mask,
+Result<std::unique_ptr<Slots>> take_mpi_slots(int ranks, const sigset_t& signal_mask,
                                               const std::function<bool()>& interrupted);
 
 // Why mpirun cannot be started, and what to install; empty when it can.

@@ -30,10 +30,10 @@ class Launch {
     if (options_.job != nullptr) return start_in_job(launch, folder);
     const Result<Listener> listener = listen_on_loopback();
     if (!listener.ok()) return listener.error();
-    if (options_.take_seats != nullptr) {
-      auto slots = options_.take_seats(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
+    if (options_.take_slots != nullptr) {
+      auto slots = options_.take_slots(options_.ranks, signals_.former(), [this] { return signals_.arrived(); });
       if (!slots.ok()) return slots.error();
-      seats_ = std::move(*slots);
+      slots_ = std::move(*slots);
     }
     for (int rank = 0; rank < options_.ranks; ++rank) {
       RankStart word{rank, options_.ranks, launch, options_.patience, listener->port, clock_.start(), folder};
@@ -41,7 +41,7 @@ class Launch {
       word.request = options_.request;
       Result<RankProcess> process =
           RankProcess::start(options_.command, word, rank == 0 ? listener->fd.get() : -1, signals_.former(),
-                             options_.ring, seats_ ? seats_->environment(rank) : std::vector<std::string>{});
+                             options_.ring, slots_ ? slots_->environment(rank) : std::vector<std::string>{});
       if (!process.ok()) return process.error();
       ranks_.push_back(std::make_unique<RankProcess>(std::move(*process)));
     }
@@ -202,7 +202,7 @@ class Launch {
   const ProcessWorldOptions& options_;
   const RealRuntime& clock_;
   HeldSignals& signals_;
-  std::unique_ptr<Slots> seats_;       // the ranks end before their slots do
+  std::unique_ptr<Slots> slots_;       // the ranks end before their slots do
   std::shared_ptr<TcpServer> server_;  // of a job
   Secret secret_;
   std::vector<std::unique_ptr<WatchedRank>> ranks_;

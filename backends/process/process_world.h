@@ -38,7 +38,7 @@ struct ProcessWorldOptions {
   Time answer_within{1'000'000'000'000};  // a rank asked for its record has 1 s
   Time start_within{30'000'000'000'000};  // and 30 s to come up
   int most_launches = 16;
-  TakeSeats take_seats = nullptr;  // where the library wants its own launcher; called again for every launch
+  TakeSlots take_slots = nullptr;  // where the library wants its own launcher; called again for every launch
   bool ends_together = false;
   bool deaths_are_planned = false;  // the program kills ranks, and what the others do then is its subject
   RingShape ring;

@@ -1,9 +1,9 @@
 // Slots: how the processes of a library that has a launcher of its own (MPI's mpirun) become processes of ours.
 //
 //   why    such a library gives a process its rank through the environment that its launcher gives it. So the launcher starts
-//          a keeper per rank, which hands that environment over and then waits; the rank itself is started by us, so that
+//          a slot holder per rank, which hands that environment over and then waits; the rank itself is started by us, so that
 //          it is watched, asked, killed and reaped like the ranks of every other world
-//   end    the destructor dismisses the keepers and the library's launcher, and removes their files
+//   end    the destructor dismisses the slot holders and the library's launcher, and removes their files
 #pragma once
 
 #include "core/base/result.h"
@@ -25,7 +25,7 @@ class Slots {
 
 // Blocks until all `ranks` slots are there. `signal_mask` is for the processes it starts; it gives up with `cancelled` soon
 // after `interrupted` says so. Errors: unavailable, with what the library's launcher said; io_error.
-using TakeSeats = Result<std::unique_ptr<Slots>> (*)(int ranks, const sigset_t& signal_mask,
+using TakeSlots = Result<std::unique_ptr<Slots>> (*)(int ranks, const sigset_t& signal_mask,
                                                      const std::function<bool()>& interrupted);
 
 }  // namespace pdsim

@@ -89,12 +89,12 @@ class RealWorldRunner final : public WorldRunner {
     ProcessWorldOptions world;
     world.ranks = scenario.world.spec.ranks();
     world.patience = options.patience;
-    world.take_seats = row_.take_seats;
+    world.take_slots = row_.take_slots;
     world.ends_together = row_.ends_together;
     world.deaths_are_planned = kills_ranks(scenario);
     world.job = options.job;
     world.begins_once =
-        row_.take_seats != nullptr;  // a library with a launcher of its own takes a process of a job for one life
+        row_.take_slots != nullptr;  // a library with a launcher of its own takes a process of a job for one life
     world.command = {options.executable, "rank", std::string(name())};
     if (!options.rank_command.empty()) {
       world.command.resize(1);

@@ -61,7 +61,7 @@ bool SimEvent::wait(Time deadline, bool is_limit) {
   else
     further_.push_front(me);
   waiting_ = true;
-  for_ever_ = deadline == Time::max();
+  without_deadline_ = deadline == Time::max();
   while (!set_ && !timer.fired()) scheduler_.park();
   if (!is_first) further_.remove(me);
   if (is_first && further_.empty()) waiting_ = false;

@@ -18,7 +18,7 @@ class SimEvent final : public Event {
   bool wait(Time deadline) override { return wait(deadline, false); }
   bool wait_within(Time deadline) override { return wait(deadline, true); }
   // The rank is parked here, without a deadline, and has no other thread.
-  bool holds_its_rank() const { return waiting_ && for_ever_ && scheduler_.threads() == 0; }
+  bool holds_its_rank() const { return waiting_ && without_deadline_ && scheduler_.threads() == 0; }
 
  private:
   bool wait(Time deadline, bool is_limit);
@@ -27,7 +27,7 @@ class SimEvent final : public Event {
   Rank rank_;
   bool set_ = false;
   bool waiting_ = false;
-  bool for_ever_ = false;
+  bool without_deadline_ = false;
   Scheduler::TaskId waiter_ = no_rank;  // nearly always the only one
   std::forward_list<Scheduler::TaskId> further_;
 };

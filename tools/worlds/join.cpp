@@ -30,7 +30,7 @@ Result<std::optional<JobPlace>> job_of(const std::string& world, const JoinFlags
   if (row == nullptr || row->kind == scenarios::WorldKind::simulated) return std::optional<JobPlace>();
   const auto variable = [](const char* name) -> const char* { return std::getenv(name); };
   auto place = job_place(variable);
-  const bool needs_mpirun = place.ok() && *place && real_world_row(world)->take_seats != nullptr && !(*place)->is_mpi;
+  const bool needs_mpirun = place.ok() && *place && real_world_row(world)->take_slots != nullptr && !(*place)->is_mpi;
   if (needs_mpirun)
     return Error{Code::invalid_argument,
                  "this job was not started by Open MPI's mpirun, so its ranks cannot use MPI: start it with mpirun, or "

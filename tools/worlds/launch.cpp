@@ -157,7 +157,7 @@ int run(LaunchFlags& flags, Console& console) {
   options.command = flags.command;
   options.patience = parse_time(flags.patience).value();
   options.grace = parse_time(flags.grace).value();
-  if (!flags.on.empty()) options.take_seats = real_world_row(flags.on)->take_seats;
+  if (!flags.on.empty()) options.take_slots = real_world_row(flags.on)->take_slots;
   options.records = flags.records;
   options.explain = who_waits;
   options.all_to_stderr = flags.json;
