@@ -30,7 +30,7 @@ using NoteKinds = std::variant<
     notes::CopyPassed, notes::TrainingSetup, notes::BackendUsed, notes::LossyLinks, notes::Dumped, notes::GroupProgress,
     notes::UnitsSharded, notes::ShardClipped, notes::PartStored, notes::RpcJoined, notes::RpcLeft,
     notes::RpcFunctionMissing, notes::RpcReferenceLeft, notes::AutogradContextLeft, notes::AutogradContextMissing,
-    notes::DistributedStep,
+    notes::DistributedStep, notes::StepSkipped, notes::ReplicaMade, notes::ReplicaHooked, notes::ReplicaState,
     notes::ThreadHeldBack>;
 
 // A note of any kind. What copies, moves and destroys one has a case for each kind: it is compiled once, in notes.cpp, rather than

@@ -17,6 +17,7 @@ namespace pdsim::notes {
 
 enum class LayoutPhase : std::uint8_t { initial, rebuilt };
 enum class LossReduction : std::uint8_t { mean, sum };
+enum class ReplicaMoment : std::uint8_t { wrapped, forward, local_forward, step, end };
 
 // The path of the model that a forward takes, and the place in the file that says so.
 struct PathTaken {
@@ -94,11 +95,67 @@ struct BucketUnfilled {
   bool operator==(const BucketUnfilled&) const = default;
 };
 
+// One step of one optimizer on the parameters of one model. `settings` are what it went by (lr, momentum, ...), and `values` theirs, as
+// many; two ranks with other settings move their parameters elsewhere.
 struct OptimizerStep {
   bool synchronised = true;  // the gradients were
+  std::string replica;       // of ReplicaMade; empty: the rank has one model
+  std::vector<std::string> settings, values;
   static constexpr std::string_view kind = "optimizer-step";
-  static constexpr auto fields() { return std::tuple{Field{"synchronised", &OptimizerStep::synchronised}}; }
+  static constexpr auto fields() {
+    return std::tuple{Field{"synchronised", &OptimizerStep::synchronised}, Field{"replica", &OptimizerStep::replica},
+                      Field{"settings", &OptimizerStep::settings}, Field{"values", &OptimizerStep::values}};
+  }
   bool operator==(const OptimizerStep&) const = default;
+};
+
+// A scaler of gradients made no step of the optimizer: it had found a NaN or an infinity in the gradients of `replica`.
+struct StepSkipped {
+  std::string replica;
+  static constexpr std::string_view kind = "step-skipped";
+  static constexpr auto fields() { return std::tuple{Field{"replica", &StepSkipped::replica}}; }
+  bool operator==(const StepSkipped&) const = default;
+};
+
+// A model was wrapped for data parallel training by these ranks: the n-th note of a rank with these ranks is about the same model as
+// the n-th of each of the others. `replica` is the rank's own name for it.
+struct ReplicaMade {
+  std::string replica;
+  std::vector<Rank> ranks;
+  std::vector<std::string> parameters;
+  static constexpr std::string_view kind = "replica-made";
+  static constexpr auto fields() {
+    return std::tuple{Field{"replica", &ReplicaMade::replica}, Field{"ranks", &ReplicaMade::ranks},
+                      Field{"parameters", &ReplicaMade::parameters}};
+  }
+  bool operator==(const ReplicaMade&) const = default;
+};
+
+// Its gradients are averaged by a hook of the program's, which may leave replicas different on purpose.
+struct ReplicaHooked {
+  std::string replica, hook;
+  static constexpr std::string_view kind = "replica-hooked";
+  static constexpr auto fields() {
+    return std::tuple{Field{"replica", &ReplicaHooked::replica}, Field{"hook", &ReplicaHooked::hook}};
+  }
+  bool operator==(const ReplicaHooked&) const = default;
+};
+
+// The values that the parameters of a replica have: after wrapping, before a forward whose backward will be synchronised (forward) or not
+// (local_forward), after a step of an optimizer, and at the end of the program.
+struct ReplicaState {
+  std::string replica;
+  ReplicaMoment moment = ReplicaMoment::step;
+  std::int64_t calls = -1;  // collectives of the model's group that the rank had begun: the same moment of the program on all ranks
+  std::int64_t digest = 0;  // of all parameters together
+  std::vector<std::int64_t> digests;  // of each, as ReplicaMade has them; empty: not kept
+  static constexpr std::string_view kind = "replica-state";
+  static constexpr auto fields() {
+    return std::tuple{Field{"replica", &ReplicaState::replica}, Field{"moment", &ReplicaState::moment},
+                      Field{"calls", &ReplicaState::calls}, Field{"digest", &ReplicaState::digest},
+                      Field{"digests", &ReplicaState::digests}};
+  }
+  bool operator==(const ReplicaState&) const = default;
 };
 
 // A tensor was saved for backward in this version.
@@ -148,10 +205,14 @@ struct ModelBuilt {
   bool operator==(const ModelBuilt&) const = default;
 };
 
-// A forward with gradients through the module itself.
+// A forward with gradients went through the module itself. The site is the forward's, or the backward's where only that was seen.
 struct WrapperBypassed {
+  std::string replica;  // empty: the rank has one model
+  bool forward = true;
   static constexpr std::string_view kind = "wrapper-bypassed";
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr auto fields() {
+    return std::tuple{Field{"replica", &WrapperBypassed::replica}, Field{"forward", &WrapperBypassed::forward}};
+  }
   bool operator==(const WrapperBypassed&) const = default;
 };
 
@@ -296,6 +357,15 @@ template <>
 inline constexpr auto enum_rows<notes::LossReduction> = std::to_array<EnumRow<notes::LossReduction>>({
     {notes::LossReduction::mean, "mean"},
     {notes::LossReduction::sum, "sum"},
+});
+
+template <>
+inline constexpr auto enum_rows<notes::ReplicaMoment> = std::to_array<EnumRow<notes::ReplicaMoment>>({
+    {notes::ReplicaMoment::wrapped, "wrapped"},
+    {notes::ReplicaMoment::forward, "forward"},
+    {notes::ReplicaMoment::local_forward, "local-forward"},
+    {notes::ReplicaMoment::step, "step"},
+    {notes::ReplicaMoment::end, "end"},
 });
 
 }  // namespace pdsim

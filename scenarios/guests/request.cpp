@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Kind = Request::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 26> kinds{{{"hello", Kind::hello},
+constexpr std::array<std::pair<std::string_view, Kind>, 32> kinds{{{"hello", Kind::hello},
                                                                    {"store", Kind::store},
                                                                    {"join", Kind::join},
                                                                    {"start", Kind::start},
@@ -37,6 +37,12 @@ constexpr std::array<std::pair<std::string_view, Kind>, 26> kinds{{{"hello", Kin
                                                                    {"Goodbye", Kind::goodbye},
                                                                    {"Model", Kind::model},
                                                                    {"Bare", Kind::bare},
+                                                                   {"Replica", Kind::replica},
+                                                                   {"Replica_hook", Kind::replica_hook},
+                                                                   {"Replica_state", Kind::replica_state},
+                                                                   {"Step", Kind::step},
+                                                                   {"Step_skipped", Kind::step_skipped},
+                                                                   {"Bypassed", Kind::bypassed},
                                                                    {"Variable", Kind::variable},
                                                                    {"Raised", Kind::raised},
                                                                    {"Exited", Kind::exited},
@@ -135,9 +141,11 @@ Request read(const Json& object) {
       .take("expected", r.expected)
       .take("backend", r.backend)
       .take("module", r.module)
-      .take("purpose", r.purpose);
-  members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys);
+      .take("purpose", r.purpose)
+      .take("moment", r.moment);
+  members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys).take("values", r.values);
   members.take_numbers("ranks", r.ranks).take_numbers("sends", r.sends).take_numbers("receives", r.receives);
+  members.take_numbers("digests", r.digests).take("digest", r.digest);
   members.take("slot", r.slot).take("pid", r.pid).take("threads", r.threads).take("thread", r.thread);
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);

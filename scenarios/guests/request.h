@@ -41,6 +41,13 @@ struct Request {
     variable,  // `name` is not in the environment, and init_process_group needs it
     overwritten,  // in backward: tensor `name` is at version `number`, and `count` was saved, by forward `root` since the newest backward;
                   // the broadcast of buffers of forward `tag` wrote it
+    replica,        // a model was wrapped for data parallel training: `text` is what the rank calls it, with the parameters `keys`, by
+                    // `ranks` (none: all)
+    replica_hook,   // gradients of replica `text` are averaged by the program's own hook `purpose`
+    replica_state,  // parameters of replica `text` at `moment`: `digest` of all, `digests` of each; `count` collectives of its group have begun
+    step,           // of an optimizer on replica `text`, and the state after it; `all`: gradients were synchronised; by `keys` and `values`
+    step_skipped,   // a scaler made no step on replica `text`
+    bypassed,       // a forward with gradients of replica `text` went around the wrapper; `all`: the site is the forward's
     unfilled,     // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
     goodbye,   // the process ends with status `number`
     raised,    // the exception `name` with `text` escaped; it is about the parameters `keys`
@@ -52,11 +59,12 @@ struct Request {
   Kind kind = Kind::hello;
   std::string name, text, code, store, expected, dtype, reduce, module, purpose;
   std::string backend;  // that the script names for a group
-  std::vector<std::string> keys;
+  std::string moment;
+  std::vector<std::string> keys, values;
   std::vector<Rank> ranks;
-  std::vector<std::int64_t> sends, receives;
+  std::vector<std::int64_t> sends, receives, digests;
   std::int64_t slot = -1, pid = 0, number = 0, group = 0, work = 0, count = 0, rank = 0, size = 0, tag = 0;
-  std::int64_t root = 0, coalesced = 0;
+  std::int64_t root = 0, coalesced = 0, digest = 0;
   std::int64_t threads = 1;  // of the process
   std::int64_t thread = 0;   // that had to wait for another of its process; 0: it did not
   std::int64_t memory = 0, output_at = 0;  // of a start whose data lie in mapped memory, at its beginning; 0: they are in the frame

@@ -37,10 +37,37 @@ void ScriptCalls::take(const Request& request) {
     recorder_.note(notes::BucketUnfilled{request.number, request.size, request.count, request.keys});
   } else if (request.kind == Request::Kind::overwritten) {
     note_overwritten(request);
+  } else if (request.kind >= Request::Kind::replica && request.kind <= Request::Kind::bypassed) {
+    take_replica(request);
   } else if (request.kind == Request::Kind::raised) {
     raised_ = request;
   } else if (request.kind == Request::Kind::exited) {
     exited_ = request;
+  }
+}
+
+void ScriptCalls::take_replica(const Request& request) {
+  const auto state = [&](notes::ReplicaMoment moment) {
+    const bool is_last = moment == notes::ReplicaMoment::end;  // says which parameters differ whatever was left out before
+    const auto count = static_cast<std::int64_t>(request.digests.size());
+    const bool kept = is_last || count <= digests_left_;
+    if (kept && !is_last) digests_left_ -= count;
+    recorder_.note(notes::ReplicaState{request.text, moment, request.count, request.digest,
+                                       kept ? request.digests : std::vector<std::int64_t>{}});
+  };
+  if (request.kind == Request::Kind::replica) {
+    recorder_.note(notes::ReplicaMade{request.text, request.ranks, request.keys});
+  } else if (request.kind == Request::Kind::replica_hook) {
+    recorder_.note(notes::ReplicaHooked{request.text, request.purpose});
+  } else if (request.kind == Request::Kind::replica_state) {
+    if (const auto moment = value_named<notes::ReplicaMoment>(request.moment)) state(*moment);
+  } else if (request.kind == Request::Kind::step) {
+    recorder_.note(notes::OptimizerStep{request.all, request.text, request.keys, request.values});
+    state(notes::ReplicaMoment::step);
+  } else if (request.kind == Request::Kind::step_skipped) {
+    recorder_.note(notes::StepSkipped{request.text});
+  } else {
+    recorder_.note(notes::WrapperBypassed{request.text, request.all});
   }
 }
 

@@ -39,12 +39,14 @@ class ScriptCalls {
   };
 
   void note_overwritten(const Request& request);
+  void take_replica(const Request& request);
 
   FlightRecorder& recorder_;
   std::vector<Open> open_;
   std::vector<std::int64_t> forwards_;  // since the newest backward that returned
   std::string failed_;
   int made_ = 0;
+  std::int64_t digests_left_ = std::int64_t{1} << 20;  // of single parameters, that the record still keeps
   std::optional<Request> raised_, exited_;
 };
 

@@ -191,17 +191,13 @@ inline constexpr std::string_view device_rows_value = "device_rows";
 inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
 inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
 
-// Values of a rank that reports look at: digests of the parameter that is named behind it, after each of the first steps.
-inline constexpr std::string_view replica_value = "replica ";
-// What each of these steps of the optimizer went by: lr, momentum, unscale.
-inline constexpr std::string_view step_setting_value = "step setting ";
-// The digest of the buffer that is named behind it, before the first forward, where DDP does not broadcast buffers.
+// Values of a rank that reports look at. The digest of the buffer that is named behind it, before the first forward, where DDP does not
+// broadcast buffers.
 inline constexpr std::string_view first_buffer_value = "first buffer ";
 // The same of the parameter behind it, where the constructor of DDP does not share parameters.
 inline constexpr std::string_view first_parameter_value = "first parameter ";
 // The first random number of the stream that its dropout masks come from, where the model has dropout.
 inline constexpr std::string_view noise_stream_value = "noise stream";
-inline constexpr std::size_t most_replica_steps = 512;
 
 // What else of a run an expectation was stated for: with another it is not checked.
 struct StatedFor {

@@ -101,6 +101,7 @@ struct Session {
   std::shared_ptr<operations::JoinedBatches> joined;    // of a process that makes one backward of several batches
   std::vector<double> grad_norm;                        // of the last clip_grad_norm
   std::map<std::string, std::vector<double>> replicas;  // what reports compare between ranks, by its name in the values
+  std::map<std::string, std::size_t> replica_steps;     // of each part, whose parameters were noted
   Status wrong,
       wrong_now;    // the first result of a call that is not what it should be, and that of the present operation
   Site wrong_site;  //   where the first was found

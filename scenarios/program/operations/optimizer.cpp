@@ -1,4 +1,5 @@
 // What a step does with gradients and parameters: optimizer_step, clip_grad_norm, requires_grad.
+#include "core/base/fingerprint.h"
 #include "core/nn/clip.h"
 #include "scenarios/language/costs.h"
 #include "scenarios/program/alone.h"
@@ -6,7 +7,10 @@
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
 
+#include <fmt/format.h>
+
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace pdsim::scenarios::operations {
@@ -17,32 +21,40 @@ struct OptimizerStepOptions {
   std::int64_t unscale = 1;
 };
 
-// What the parameters of this rank are after the step, for who compares the replicas.
-void note_replica(Session& s) {
+// The parameters of this rank after the step, for comparison with its replicas. The first one is named before.
+void note_replica(Session& s, std::vector<notes::ReplicaState>& states) {
   if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2 || !replicas_are_all(s)) return;
-  constexpr std::size_t most_parameters = 256, most_elements = 1 << 14;
+  constexpr std::size_t most_parameters = 256, most_steps = 512;
+  constexpr std::int64_t most_elements = 1 << 14;
   if (s.module->parameters().size() > most_parameters) return;
+  std::size_t& steps = s.replica_steps[s.part];
+  if (++steps > most_steps) return;
+  notes::ReplicaState state{s.part, notes::ReplicaMoment::step, -1, 0, {}};
+  std::vector<std::string> names;
   for (nn::Tensor& parameter : s.module->parameters()) {
-    std::vector<double>& digests = s.replicas[std::string(replica_value) + parameter.name()];
-    if (digests.size() >= most_replica_steps || parameter.numel() > static_cast<std::int64_t>(most_elements)) continue;
-    digests.push_back(digest_of(parameter));
+    if (parameter.numel() > most_elements) continue;
+    if (steps == 1) names.push_back(parameter.name());
+    state.digests.push_back(static_cast<std::int64_t>(digest_of(parameter)));
   }
+  state.digest = static_cast<std::int64_t>(digest(std::as_bytes(std::span(state.digests))) >> 12U);
+  if (steps == 1) s.env.recorder.note(notes::ReplicaMade{s.part, {}, std::move(names)});
+  states.push_back(std::move(state));
 }
 
-// Of one step, where it has its own.
-void apply_settings(Session& s, const OptimizerStepOptions& asked) {
+// Of one step, where it has its own; what it goes by is noted.
+void apply_settings(Session& s, const OptimizerStepOptions& asked, notes::OptimizerStep& step) {
   const nn::OptimizerSpec& usual = s.scenario.optimizer;
   const double lr = asked.lr.value_or(usual.lr), momentum = asked.momentum.value_or(usual.momentum);
   s.optimizer->set(lr, momentum);
   if (asked.unscale != 1) s.optimizer->divide_grad(static_cast<double>(asked.unscale));
-  if (s.ddp == nullptr || s.world_size() < 2) return;
-  const auto keep = [&s](std::string_view name, double value) {
-    std::vector<double>& values = s.replicas[std::string(step_setting_value) + std::string(name)];
-    if (values.size() < most_replica_steps) values.push_back(value);
+  if (s.ddp == nullptr || s.world_size() < 2 || !step.settings.empty()) return;
+  const auto keep = [&step](std::string_view name, const auto& value) {
+    step.settings.emplace_back(name);
+    step.values.push_back(fmt::format("{}", value));
   };
   keep("lr", lr);
   if (usual.kind == nn::OptimizerSpec::Kind::sgd) keep("momentum", momentum);
-  keep("unscale", static_cast<double>(asked.unscale));
+  keep("unscale", asked.unscale);
 }
 
 }  // namespace
@@ -80,19 +92,21 @@ Status clip_grad_norm(Session& s, const Operation& op) {
 
 Status optimizer_step(Session& s, const Operation& op) {
   PDSIM_TRY(settle_batches(s));
-  bool synchronised = true;
+  notes::OptimizerStep step;
+  std::vector<notes::ReplicaState> states;
   const Status stepped = s.for_each_part([&]() -> Status {
     PDSIM_TRY(make_model(s, op));
-    synchronised = synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()) ||
-                                    (s.sharded != nullptr && s.sharded->gradients_synchronised()));
-    apply_settings(s, op.as<OptimizerStepOptions>());
+    step.synchronised = step.synchronised && (s.world_size() == 1 || (s.ddp != nullptr && s.ddp->gradients_synchronised()) ||
+                                              (s.sharded != nullptr && s.sharded->gradients_synchronised()));
+    apply_settings(s, op.as<OptimizerStepOptions>(), step);
     s.optimizer->step();
     if (s.sharded != nullptr) PDSIM_TRY(s.sharded->step_done());
-    note_replica(s);
+    note_replica(s, states);
     return {};
   });
   PDSIM_TRY(stepped);
-  s.env.recorder.note(notes::OptimizerStep{synchronised});
+  s.env.recorder.note(std::move(step));
+  for (notes::ReplicaState& state : states) s.env.recorder.note(std::move(state));
   s.env.runtime.compute(s.scenario.optimizer_time.value_or(costs::optimizer_step));
   return {};
 }

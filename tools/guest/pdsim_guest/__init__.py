@@ -64,6 +64,12 @@ def _optimizers(module: object) -> None:
     training.watch_optimizers(module)
 
 
+def _scalers(module: object) -> None:
+    from . import training
+
+    training.watch_scalers(module)
+
+
 def _devices(module: object) -> None:
     if not hasattr(module, "Tensor"):
         return  # no PyTorch that can be carried: whoever imports torch.distributed is told
@@ -92,6 +98,8 @@ def install() -> None:
     importing.after_import("torch.distributed.algorithms.join", _join)
     importing.after_import("torch", _devices)
     importing.after_import("torch.optim.optimizer", _optimizers)
+    for part in ("torch.cuda.amp.grad_scaler", "torch.amp.grad_scaler"):
+        importing.after_import(part, _scalers)
 
 
 if "PDSIM_GUEST" in os.environ or "PDSIM_RECORD" in os.environ:

@@ -1,13 +1,14 @@
 """What DistributedDataParallel does, for the record: its options, its buckets, and the gradients that never came."""
 
+import contextlib
 import functools
 import re
 from types import ModuleType
-from typing import Any, Dict, List, Optional, Sequence, Set
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 import torch
 
-from . import changes, link, sites, training
+from . import changes, link, replicas, sites, training
 
 
 class Watched:
@@ -20,6 +21,7 @@ class Watched:
         self.parameters = [p for _, p in named]
         self.buckets = [list(b) for b in reversed(layout)]
         self.arrived: List[int] = []
+        self.touched = False  # a backward has given gradients
         self.armed = False  # a forward has begun whose gradients are to be reduced
         self.reduced = False  # a whole backward has been
         self.rebuilt = False
@@ -29,6 +31,7 @@ class Watched:
             parameter.register_hook(functools.partial(self._arrives, index))
 
     def _arrives(self, index: int, gradient: Any) -> None:
+        self.touched = True
         if self.armed and index not in self.arrived:
             self.arrived.append(index)
 
@@ -164,6 +167,9 @@ def _backward_is_over() -> None:
         link.link().tell({"op": "Bare", **sites.site()})
     _forwards.clear()
     for ddp in _watched:
+        if ddp.touched:
+            ddp.touched = False
+            replicas.after_backward(ddp.wrapper, sites.site())
         if ddp.armed:
             ddp.reduced = True
             ddp.site = sites.site()
@@ -191,6 +197,23 @@ def _watch_layout() -> None:
 def _tell_options(wrapper: Any, buckets: int) -> None:
     note = {"op": "Ddp", "all": bool(wrapper.find_unused_parameters), "number": int(bool(wrapper.broadcast_buffers))}
     link.link().tell({**note, "count": buckets, **sites.site()})
+
+
+def _recorded_no_sync(no_sync: Any) -> Any:
+    @functools.wraps(no_sync)
+    @contextlib.contextmanager
+    def recorded(self: Any) -> Iterator[None]:
+        told = link.is_open()
+        if told:
+            link.link().tell({"op": "Enter", "name": "no_sync", **sites.site()})
+        try:
+            with no_sync(self):
+                yield
+        finally:
+            if told:
+                link.link().tell({"op": "Leave"})
+
+    return recorded
 
 
 def install(module: ModuleType) -> None:
@@ -223,10 +246,12 @@ def install(module: ModuleType) -> None:
             _watched.append(watched)
             _tell_options(self, len(watched.buckets))
             watched.tell_layout()
+            replicas.made(self)
 
     @functools.wraps(forward)
     def forwarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         phase = "forward" if self.training else "evaluation"
+        replicas.before_forward(self)
         result = training.in_phase("forward", phase, forward, self, *args, **kwargs)
         if link.is_open():
             counts = self.training and self.broadcast_buffers and torch.is_grad_enabled()
@@ -238,3 +263,5 @@ def install(module: ModuleType) -> None:
 
     kind.__init__ = made
     kind.forward = forwarded
+    kind.no_sync = _recorded_no_sync(kind.no_sync)
+    replicas.watch_wrapper(kind)

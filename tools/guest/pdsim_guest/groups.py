@@ -76,6 +76,8 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         self._size = size
         self._rank = rank
         self._sequence = 0
+        self.members = list(ranks)
+        self.collectives = 0  # that were begun
         self._gpus: Set[int] = set()  # that its calls have used
         request = {"op": "join", "name": name, "ranks": ranks, "rank": rank, "size": size, "backend": backend}
         request["seconds"] = timeout.total_seconds()
@@ -102,6 +104,8 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         request.update(more)
         if not sites.place.in_phase("backward"):
             training.settle()
+        if kind not in ("send", "recv"):
+            self.collectives += 1
         request.update(sites.site())
         from_c = _called_from_c()
         if from_c:

@@ -60,6 +60,8 @@ class RecordedGroup(groups.GuestProcessGroup):
         self._rank = rank
         self._size = size
         self._sequence = 0
+        self.members = list(ranks)
+        self.collectives = 0
         request = {"op": "join", "name": name, "ranks": ranks, "rank": rank, "size": size, "seconds": timeout.total_seconds()}
         self._number = recorder().tell({**request, **sites.site()})
 
@@ -72,8 +74,10 @@ class RecordedGroup(groups.GuestProcessGroup):
         request.update(more)
         if kind in _messages:
             request["all"] = _is_left_to_later()
-        elif not sites.place.in_phase("backward"):
-            training.settle()
+        else:
+            self.collectives += 1
+            if not sites.place.in_phase("backward"):
+                training.settle()
         request.update(sites.site())
         if (sites.place.phases or ddp._watched) and groups._called_from_c():  # asking costs a microsecond
             request.update(groups._purpose(self, kind, like, count))

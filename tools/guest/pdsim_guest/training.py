@@ -1,6 +1,7 @@
 """Marks steps and phases of training: backward passes and optimizer steps."""
 
 import functools
+import sys
 from types import ModuleType
 from typing import Any, Callable, List
 
@@ -89,6 +90,30 @@ def watch_optimizers(module: ModuleType) -> None:
     module.Optimizer.__init__ = watched  # type: ignore[attr-defined]
 
 
+def _replicas() -> Any:
+    """None before there is a wrapper."""
+    return sys.modules.get(f"{__package__}.replicas")
+
+
+def watch_scalers(module: ModuleType) -> None:
+    """GradScaler.step() leaves the optimizer's out where it has found an infinity or a NaN."""
+    kind: Any = getattr(module, "GradScaler", None)
+    if kind is None or "step" not in vars(kind):
+        return
+    step = kind.step
+
+    @functools.wraps(step)
+    def watched(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        replicas = _replicas()
+        before = 0 if replicas is None else replicas.steps_made()
+        result = step(self, optimizer, *args, **kwargs)
+        if replicas is not None and replicas.steps_made() == before:
+            replicas.tell_skipped(optimizer)
+        return result
+
+    kind.step = watched
+
+
 def _watch_step(kind: Any) -> None:
     step = kind.step
     if getattr(step, "counted_by_pdsim", False):
@@ -96,7 +121,11 @@ def _watch_step(kind: Any) -> None:
 
     @functools.wraps(step)
     def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = in_phase("optimizer_step", "optimizer", step, self, *args, **kwargs)
+        replicas = _replicas()
+        if replicas is None:
+            result = in_phase("optimizer_step", "optimizer", step, self, *args, **kwargs)
+        else:
+            result = replicas.watched_step(self, in_phase, "optimizer_step", "optimizer", step, self, *args, **kwargs)
         sites.place.step = max(sites.place.step, 0) + 1
         return result
 

@@ -9,6 +9,7 @@
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 #include "scenarios/diagnosis/rules/calls/sharded_calls.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
+#include "scenarios/diagnosis/rules/training/unsent_gradients.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -326,6 +327,7 @@ std::optional<Diagnosis> collective_mismatch(const Report& report) {
   const std::vector<Camp> camps = camps_of(report);
   if (!by_places || speaks_of(*found, camps)) explain_units(*found, report, camps);
   if (!by_places && accuses_all(*found, camps)) found->why += tie_text;
+  explain_unsent_gradients(*found, report);
   return found;
 }
 std::optional<Diagnosis> parameter_mismatch(const Report& report) {

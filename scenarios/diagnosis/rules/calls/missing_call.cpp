@@ -6,6 +6,7 @@
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 #include "scenarios/diagnosis/rules/calls/sharded_calls.h"
 #include "scenarios/diagnosis/rules/init/late_to_init.h"
+#include "scenarios/diagnosis/rules/training/unsent_gradients.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -208,7 +209,9 @@ std::optional<Diagnosis> missing_call(const Report& report) {
   std::optional<Diagnosis> found = other_calls(report, Face::missing);
   if (!found && report.outcome != Outcome::ok) found = absent_from_init(report);
   if (!found) found = missing_from_record(report);
-  if (found) explain_missing_unit(*found, report);
+  if (!found) return found;
+  explain_missing_unit(*found, report);
+  explain_unsent_gradients(*found, report);
   return found;
 }
 

@@ -1,6 +1,6 @@
 // Optimizer steps on gradients that no other rank has seen, although DDP wraps the model and nothing failed.
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/training/replicas.h"
+#include "scenarios/diagnosis/rules/training/replica_causes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -50,25 +50,50 @@ const Note* bypass_in_step(const RankLog& log, int step) {
   return nullptr;
 }
 
+// A step on gradients of one rank alone, and how they became that.
+struct LocalStep {
+  Rank rank = 0;
+  const Note* step = nullptr;
+  const Note* bypass = nullptr;
+  bool in_no_sync = false;
+};
+
+// Of each rank the first, among those after which replicas differ where the record shows that.
+std::vector<LocalStep> local_steps(const Report& report, const std::optional<ReplicasApart>& apart) {
+  std::vector<LocalStep> found;
+  const auto add = [&](const RankLog& log, const Note* step, const Note* bypass) {
+    found.push_back({log.rank, step, bypass, called_in_step(log, "no_sync", step->site.step)});
+  };
+  if (apart && !apart->at_steps) {
+    for (const ReplicaWindow& window : apart->windows)
+      for (const Note* step : window.steps)
+        if (step->is<notes::OptimizerStep>() && !step->as<notes::OptimizerStep>().synchronised) {
+          add(log_of(report.run, window.rank), step, window.bypass);
+          break;
+        }
+    return found;
+  }
+  for (const RankResult& result : report.run.ranks) {
+    const Note* step = has_note<notes::DdpOptions>(result.log) ? first_local_step(result.log) : nullptr;
+    if (step != nullptr) add(result.log, step, bypass_in_step(result.log, step->site.step));
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
   if (report.outcome != Outcome::ok) return std::nullopt;
+  const std::optional<ReplicasApart> apart = replicas_apart(report);
+  if (!apart && has_used_states(report)) return std::nullopt;  // the program averages what its steps left different
   Diagnosis d;
-  const Note *first = nullptr, *bypass = nullptr;
-  bool in_no_sync = false;
-  for (const RankResult& result : report.run.ranks) {
-    const RankLog& log = result.log;
-    const Note* step = has_note<notes::DdpOptions>(log) ? first_local_step(log) : nullptr;
-    if (step == nullptr) continue;
-    add_once(d.ranks, log.rank);
-    d.evidence.push_back(evidence_of(log.rank, *step, "the optimizer steps on gradients of this rank alone"));
-    if (first != nullptr) continue;
-    first = step;
-    bypass = bypass_in_step(log, step->site.step);
-    in_no_sync = called_in_step(log, "no_sync", step->site.step);
+  const std::vector<LocalStep> steps = local_steps(report, apart);
+  for (const LocalStep& local : steps) {
+    add_once(d.ranks, local.rank);
+    d.evidence.push_back(evidence_of(local.rank, *local.step, "the optimizer steps on gradients of this rank alone"));
   }
-  if (first == nullptr || (bypass == nullptr && !in_no_sync)) return std::nullopt;
+  if (steps.empty() || (steps.front().bypass == nullptr && !steps.front().in_no_sync)) return std::nullopt;
+  const Note *first = steps.front().step, *bypass = steps.front().bypass;
   const std::string where = site_text(first->site);
   const RankLog& log = log_of(report.run, d.ranks.front());
   const bool in_part = has_reduced(log, *first);
@@ -82,13 +107,16 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
       "DDP arms its reducer in the forward of the wrapper, when gradients are on and no_sync is not. A backward whose "
       "forward did not arm it accumulates into this rank's gradients and sends nothing. No call fails and no rank "
       "waits: from here on the replicas differ, and each trains on its own part of the data.";
-  if (const std::vector<std::string> apart = parameters_apart(report); !apart.empty())
-    d.why += fmt::format(" After the first such step these parameters differ between ranks: {}.", list_text(apart));
+  if (apart) d.parameters = apart->parameters;
+  if (apart && !apart->parameters.empty())
+    d.why += fmt::format(" After the first such step these parameters differ between ranks: {}.", parameters_text(apart->parameters));
   if (bypass != nullptr) {
     d.fix = {"forward: {through: ddp}, that is, call the wrapped model",
              "call the wrapped model: model(x), not model.module(x)"};
     d.fix_lines = {"model.module is for saving; a method of the module, as training_step, is called from its forward"};
-    add_span(d, report, bypass->site.line, bypass->site.column, "goes around the wrapper", true);
+    const bool is_seen = bypass->as<notes::WrapperBypassed>().forward;
+    add_span(d, report, bypass->site.line, bypass->site.column,
+             is_seen ? "goes around the wrapper" : "the forward of this backward went around the wrapper", true);
   } else {
     d.fix = "leave the last forward of the step outside no_sync";
     d.fix_lines = {"what counts is where the forward stands; a backward outside does not help"};

@@ -1,8 +1,6 @@
-// Replicas that went apart although nothing failed: the parameters of all ranks, compared after each step of the optimizer.
-#include "scenarios/diagnosis/rules/training/replicas.h"
-
+// Replicas that went apart although nothing failed: their states, compared where the program uses them (replica_states.h).
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/training/skipped_step.h"
+#include "scenarios/diagnosis/rules/training/replica_causes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
@@ -14,60 +12,18 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-struct ReplicasApart {
-  std::size_t step = 0;  // of the optimizer, from 0
-  std::vector<std::string> parameters;
-  std::vector<Rank> ranks;  // that are not as most are; empty: no value is most ranks'
-};
-
 const std::vector<double>* digests_of(const RankResult& result, const std::string& name) {
   const auto found = result.values.find(name);
   return found == result.values.end() ? nullptr : &found->second;
 }
 
-std::vector<Rank> minority(const Report& report, const std::string& name, std::size_t step) {
+// The ranks whose first value is not that of most; empty: none is most ranks'.
+std::vector<Rank> minority_of_values(const Report& report, const std::string& name) {
   std::map<double, std::vector<Rank>> camps;
   for (const RankResult& result : report.run.ranks)
-    if (const auto* digests = digests_of(result, name); digests != nullptr && step < digests->size())
-      camps[(*digests)[step]].push_back(result.log.rank);
-  const auto largest = std::max_element(camps.begin(), camps.end(),
-                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  std::vector<Rank> ranks;
-  for (const auto& [digest, camp] : camps) {
-    if (digest == largest->first) continue;
-    if (camp.size() == largest->second.size()) return {};
-    ranks.insert(ranks.end(), camp.begin(), camp.end());
-  }
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
-}
-
-// The first step after which some parameter differs between ranks.
-std::optional<ReplicasApart> first_replicas_apart(const Report& report) {
-  std::optional<ReplicasApart> first;
-  if (report.run.ranks.size() < 2) return first;
-  for (const auto& value : report.run.ranks.front().values) {
-    const std::string& name = value.first;
-    const std::vector<double>& mine = value.second;
-    if (!name.starts_with(replica_value)) continue;
-    std::size_t at = mine.size();
-    for (const RankResult& result : report.run.ranks) {
-      const auto* theirs = digests_of(result, name);
-      if (theirs == nullptr) return std::nullopt;  // it has another model
-      const std::size_t both = std::min(at, theirs->size());
-      at = std::min(at, static_cast<std::size_t>(std::mismatch(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(both),
-                                                               theirs->begin())
-                                                     .first -
-                                                 mine.begin()));
-    }
-    const auto shortest = std::min_element(report.run.ranks.begin(), report.run.ranks.end(), [&](const auto& a, const auto& b) {
-      return digests_of(a, name)->size() < digests_of(b, name)->size();
-    });
-    if (at >= digests_of(*shortest, name)->size() || (first && at > first->step)) continue;
-    if (!first || at < first->step) first = ReplicasApart{at, {}, minority(report, name, at)};
-    first->parameters.push_back(name.substr(replica_value.size()));
-  }
-  return first;
+    if (const auto* digests = digests_of(result, name); digests != nullptr && !digests->empty())
+      camps[digests->front()].push_back(result.log.rank);
+  return minority_of(camps);
 }
 
 // A checkpoint that some ranks alone loaded before that.
@@ -106,131 +62,6 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
                      std::nullopt});
 }
 
-std::vector<std::string> last_parameters_apart(const Report& report) {
-  std::vector<std::string> names;
-  for (const auto& [name, mine] : report.run.ranks.front().values) {
-    if (!name.starts_with(replica_value) || mine.empty()) continue;
-    const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(),
-                                    [of = name, last = mine.back()](const RankResult& r) {
-                                      const auto* theirs = digests_of(r, of);
-                                      return theirs != nullptr && !theirs->empty() && theirs->back() != last;
-                                    });
-    if (differ) names.push_back(name.substr(replica_value.size()));
-  }
-  return names;
-}
-
-std::string place_of_step(const Note& step) { return fmt::format("the optimizer step {}", site_text(step.site)); }
-
-void tell_skipped(Diagnosis& d, const Report& report, const SkippedStep& skipped) {
-  const bool by_few = skipped.makers.size() < skipped.skippers.size();
-  d.ranks = by_few ? skipped.makers : skipped.skippers;
-  const std::vector<Rank>& rest = by_few ? skipped.skippers : skipped.makers;
-  const std::string place = place_of_step(*skipped.step);
-  d.cause = by_few ? fmt::format("{} {} and {} not", who(d.ranks, "makes", "make"), place, who(rest, "does", "do"))
-                   : fmt::format("{} {}, which {}", who(d.ranks, "leaves out", "leave out"), place,
-                                 who(rest, "makes", "make"));
-  d.headline = "the replicas differ: " + d.cause;
-  d.why = fmt::format(
-      "DDP averages gradients and leaves the step to each rank's own optimizer. {}, so the parameters move there on "
-      "some ranks "
-      "and not on the others.",
-      capitalised(d.cause));
-  d.fix = "let every rank make the step, or none";
-  d.fix_lines = {
-      "a rank that skips it by its own gradients or scaler (NaN, an overflow) tells the others first: all_reduce what "
-      "it "
-      "found, then all skip or none"};
-  d.evidence.push_back(evidence_of(skipped.makers.front(), *skipped.step, fmt::format("makes {}", place)));
-  add_span(d, report, skipped.step->site.line, skipped.step->site.column,
-           fmt::format("{} {}, {}", who(skipped.makers, "steps", "step"), site_text(skipped.step->site),
-                       who(skipped.skippers, "does not", "do not")),
-           true);
-  if (skipped.step->site.line <= 0) return;
-  const Mark mark{skipped.step->site.line, skipped.step->site.column, 1};
-  d.cures.push_back({fmt::format("every rank makes optimizer_step at line {}", mark.line),
-                     [mark](Scenario& changed) { step_on_all_ranks(changed.program, mark); }, std::nullopt, true});
-}
-
-// A step that some ranks alone made at the end: no step after it shows parameters that differ.
-std::optional<Diagnosis> last_step_apart(const Report& report) {
-  std::size_t fewest = SIZE_MAX;
-  for (const RankResult& result : report.run.ranks)
-    fewest = std::min(fewest, notes_of<notes::OptimizerStep>(result.log).size());
-  const std::optional<SkippedStep> skipped = skipped_step(report, fewest);
-  if (!skipped) return std::nullopt;
-  Diagnosis d;
-  d.parameters = last_parameters_apart(report);
-  if (d.parameters.empty()) return std::nullopt;
-  tell_skipped(d, report, *skipped);
-  d.why += fmt::format(
-      " At the end {}: {}. No call failed.",
-      d.parameters.size() == 1 ? "one parameter differs" : fmt::format("{} parameters differ", d.parameters.size()),
-      list_text(d.parameters));
-  d.inevitable_at = skipped->step->at;
-  d.inevitable = fmt::format("since {}: the replicas are different models", to_string(d.inevitable_at));
-  return d;
-}
-
-// A setting of the optimizer that is not the same on all ranks.
-struct SettingApart {
-  std::string name;
-  std::size_t step = 0;
-  std::vector<Rank> ranks;  // that are not as most are; empty: none is most ranks'
-  std::map<double, std::vector<Rank>> by_value;
-};
-
-// The earliest, up to this step of the optimizer.
-std::optional<SettingApart> setting_apart(const Report& report, std::size_t until) {
-  std::optional<SettingApart> first;
-  for (const auto& [name, mine] : report.run.ranks.front().values) {
-    if (!name.starts_with(step_setting_value)) continue;
-    for (std::size_t step = 0; step < mine.size() && step <= until && (!first || step < first->step); ++step) {
-      std::map<double, std::vector<Rank>> by_value;
-      for (const RankResult& result : report.run.ranks)
-        if (const auto* values = digests_of(result, name); values != nullptr && step < values->size())
-          by_value[(*values)[step]].push_back(result.log.rank);
-      if (by_value.size() < 2) continue;
-      first = SettingApart{name.substr(step_setting_value.size()), step, minority(report, name, step), std::move(by_value)};
-    }
-  }
-  return first;
-}
-
-std::string word_for_setting(const std::string& name) {
-  if (name == "lr") return "learning rate";
-  return name == "unscale" ? "scale of the gradients" : name;
-}
-
-// Where this rank made the n-th step.
-const Note* step_note(const RankLog& log, std::size_t step) {
-  for (const Note* note : notes_of<notes::OptimizerStep>(log))
-    if (step-- == 0) return note;
-  return nullptr;
-}
-
-void tell_setting(Diagnosis& d, const Report& report, const SettingApart& apart) {
-  d.ranks = apart.ranks.empty() ? others(report, {}) : apart.ranks;
-  const std::string word = word_for_setting(apart.name);
-  std::vector<std::string> values;
-  for (const auto& [value, ranks] : apart.by_value) values.push_back(fmt::format("{} on {}", value, ranks_text(ranks)));
-  d.cause = fmt::format("the optimizer's {} is {}", word, list_text(values));
-  d.why = fmt::format(
-      "DDP averages gradients and leaves the step to each rank's own optimizer: with another {} the same gradient moves "
-      "the parameters elsewhere. It is {}.",
-      word, list_text(values));
-  d.fix = fmt::format("give the optimizer of every rank the same {}", word);
-  d.fix_lines = {apart.name == "unscale"
-                     ? "one gradient scaler whose scale all ranks share: all_reduce what it found before it updates"
-                     : "a scheduler that goes by a rank's own loss or its own number of batches decides alone: decide on one "
-                       "rank and broadcast, or all_reduce what the decision rests on"};
-  const Note* step = step_note(log_of(report.run, d.ranks.front()), apart.step);
-  if (step == nullptr) return;
-  d.evidence.push_back(evidence_of(d.ranks.front(), *step, fmt::format("stepped with a {} of its own", word)));
-  add_span(d, report, step->site.line, step->site.column, fmt::format("{} with a {} of its own",
-                                                                      who(d.ranks, "steps", "step"), word), true);
-}
-
 struct BeginningApart {
   std::vector<std::string> tensors;
   std::vector<Rank> ranks;  // that are not as most are in the first of these; empty: no value is most ranks'
@@ -246,7 +77,7 @@ std::optional<BeginningApart> beginning_apart(const Report& report, std::string_
       return theirs != nullptr && !theirs->empty() && theirs->front() != first;
     });
     if (!differ) continue;
-    if (!apart) apart = BeginningApart{{}, minority(report, name, 0)};
+    if (!apart) apart = BeginningApart{{}, minority_of_values(report, name)};
     apart->tensors.push_back(name.substr(value.size()));
   }
   return apart;
@@ -300,57 +131,76 @@ std::optional<Diagnosis> buffers_apart(const Report& report) {
   return d.evidence.empty() ? std::nullopt : std::optional(std::move(d));
 }
 
-}  // namespace
-
-std::vector<std::string> parameters_apart(const Report& report) {
-  const std::optional<ReplicasApart> apart = first_replicas_apart(report);
-  return apart ? apart->parameters : std::vector<std::string>{};
+// Where the difference was seen, in words.
+std::string seen_text(const ReplicasApart& apart, bool built) {
+  if (built) return "from before the first step on";
+  if (const Note* step = apart.step()) return fmt::format("from the optimizer step {} on", site_text(step->site));
+  return fmt::format("in the forward {}", site_text(apart.windows.front().to->site));
 }
+
+std::string headline_of(const Report& report, const Diagnosis& d, const ReplicasApart& apart, const std::string& since) {
+  const std::string what = apart.parameters.empty() ? "a parameter" : apart.parameters.front();
+  if (apart.ranks.empty() && (d.ranks.empty() || d.ranks.size() == apart.windows.size())) {
+    const bool are_all = apart.windows.size() == report.run.ranks.size();
+    return fmt::format("the replicas differ: {} is not the same on {} {}", what,
+                       are_all ? "all ranks" : ranks_text(apart.members()), since);
+  }
+  return fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", what, ranks_text(d.ranks), since);
+}
+
+void cite(Diagnosis& d, const Report& report, const ReplicasApart& apart) {
+  const std::string differ = apart.parameters.empty() ? "parameters differ"
+                             : apart.parameters.size() == 1
+                                 ? fmt::format("one parameter differs: {}", parameters_text(apart.parameters))
+                                 : fmt::format("{} parameters differ: {}", apart.parameters.size(), parameters_text(apart.parameters));
+  const Note* step = apart.step();
+  const Note* to = apart.windows.front().to;
+  d.why += step == nullptr ? fmt::format(" In the forward {}, {}. No call failed.", site_text(to->site), differ)
+                           : fmt::format(" {} {}, {}. No call failed.", apart.at_end ? "At the end, after the optimizer step" : "After the optimizer step",
+                                         site_text(step->site), differ);
+  if (apart.ranks.empty())
+    d.why += fmt::format(" {} have different values, and none is most ranks', so which is right cannot be told.",
+                         capitalised(ranks_text(apart.members())));
+  if (step != nullptr) {
+    d.evidence.push_back(evidence_of(apart.rank_of_step(), *step, "the first step of the optimizer after which parameters differ"));
+    add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
+  } else {
+    d.evidence.push_back(evidence_of(apart.windows.front().rank, *to, "a forward with parameters that differ"));
+  }
+  if (!apart.at_steps && !apart.at_end) add_span(d, report, to->site.line, to->site.column, "this forward uses them", d.spans.empty());
+}
+
+}  // namespace
 
 std::optional<Diagnosis> replicas_differ(const Report& report) {
   if (report.outcome != Outcome::ok) return std::nullopt;
   const auto is_faulty = [](const RankResult& result) { return has_note<notes::Fault>(result.log); };
   if (std::any_of(report.run.ranks.begin(), report.run.ranks.end(), is_faulty)) return std::nullopt;
-  const std::optional<ReplicasApart> apart = first_replicas_apart(report);
-  if (!apart) {
-    std::optional<Diagnosis> last = last_step_apart(report);
-    return last ? last : buffers_apart(report);
-  }
-  const Note* step = step_note(log_of(report.run, 0), apart->step);
-  if (step == nullptr) return std::nullopt;
+  const std::optional<ReplicasApart> apart = replicas_apart(report);
+  if (!apart) return buffers_apart(report);
+  const Note* step = apart->step();
+  const Note* seen = step != nullptr ? step : apart->windows.front().to;
   Diagnosis d;
   d.parameters = apart->parameters;
-  d.ranks = apart->ranks.empty() ? others(report, {}) : apart->ranks;
-  const std::string& first = apart->parameters.front();
+  d.ranks = apart->ranks.empty() ? apart->members() : apart->ranks;
   d.cause = "no call of the record explains it";
   d.why = "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; whatever else changes "
           "parameters on one rank alone stays there.";
   d.fix = "make the same change on every rank, or broadcast them from one rank afterwards";
   const Note* load = nullptr;
-  if (const std::vector<Rank> ranks = loaded_alone(report, step->at, load); load != nullptr)
+  if (const std::vector<Rank> ranks = loaded_alone(report, seen->at, load); load != nullptr)
     tell_load(d, report, ranks, *load);
   const std::optional<BeginningApart> built =
-      load == nullptr && apart->step == 0 ? beginning_apart(report, first_parameter_value) : std::nullopt;
+      load == nullptr && apart->at_steps && apart->nth == 0 ? beginning_apart(report, first_parameter_value) : std::nullopt;
   if (built) tell_built(d, report, *built);
-  const std::optional<SkippedStep> skipped =
-      load == nullptr && !built ? skipped_step(report, apart->step) : std::nullopt;
-  const std::optional<SettingApart> setting =
-      load == nullptr && !built && !skipped ? setting_apart(report, apart->step) : std::nullopt;
-  if (setting) tell_setting(d, report, *setting);
-  const std::string since = built ? "from before the first step on" : fmt::format("from the optimizer step {} on", site_text(step->site));
-  d.headline = apart->ranks.empty() && d.ranks.size() == report.run.ranks.size()
-                   ? fmt::format("the replicas differ: {} is not the same on all ranks {}", first, since)
-                   : fmt::format("the replicas differ: {} of {} is not that of the other ranks {}", first,
-                                 ranks_text(d.ranks), since);
-  if (skipped) tell_skipped(d, report, *skipped);
-  d.why += fmt::format(
-      " After the optimizer step {}, {} differ{}: {}. No call failed.", site_text(step->site),
-      apart->parameters.size() == 1 ? "one parameter" : fmt::format("{} parameters", apart->parameters.size()),
-      apart->parameters.size() == 1 ? "s" : "", list_text(apart->parameters));
-  d.evidence.push_back(evidence_of(0, *step, "the first step of the optimizer after which parameters differ"));
-  add_span(d, report, step->site.line, step->site.column, "the first step after which parameters differ", d.spans.empty());
+  const bool is_known = load != nullptr || built;
+  const bool is_told = is_known || tell_cause(d, report, *apart);
+  if (!is_told && apart->hooked) return std::nullopt;
+  if (!is_told && apart->at_steps && apart->at_end) return buffers_apart(report);  // ranks with fewer steps, in join()
+  if (d.headline.empty()) d.headline = headline_of(report, d, *apart, seen_text(*apart, built.has_value()));
+  cite(d, report, *apart);
   const Note* wrapped = built ? first_note<notes::DdpOptions>(log_of(report.run, 0)) : nullptr;
-  d.inevitable_at = load != nullptr ? load->at : wrapped != nullptr ? wrapped->at : step->at;
+  d.inevitable_at = load != nullptr ? load->at : wrapped != nullptr ? wrapped->at : seen->at;
   d.inevitable = fmt::format("since {}: the replicas are different models", to_string(d.inevitable_at));
   return d;
 }

@@ -1,0 +1,195 @@
+#include "scenarios/diagnosis/rules/training/replica_causes.h"
+
+#include "scenarios/diagnosis/rules/training/skipped_step.h"
+#include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/log_view.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pdsim::scenarios::diagnoses {
+namespace {
+
+// The step that some ranks left out. Where the record has states after steps alone, the places of all steps tell it.
+std::optional<SkippedStep> skipped_in(const Report& report, const ReplicasApart& apart) {
+  if (!apart.nth) return std::nullopt;
+  if (apart.at_steps) return skipped_step(report, *apart.nth);
+  SkippedStep found;
+  for (const ReplicaWindow& window : apart.windows) {
+    const bool makes = *apart.nth < window.steps.size();
+    (makes ? found.makers : found.skippers).push_back(window.rank);
+    if (makes && found.step == nullptr) found.step = window.steps[*apart.nth];
+  }
+  return found.step == nullptr || found.skippers.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
+// By a scaler, on any of the ranks.
+const Note* scaler_of(const ReplicasApart& apart, const std::vector<Rank>& skippers) {
+  for (const ReplicaWindow& window : apart.windows)
+    if (contains(skippers, window.rank) && !window.skipped.empty()) return window.skipped.back();
+  return nullptr;
+}
+
+void tell_skipped(Diagnosis& d, const Report& report, const ReplicasApart& apart, const SkippedStep& skipped) {
+  const bool by_few = skipped.makers.size() < skipped.skippers.size();
+  d.ranks = by_few ? skipped.makers : skipped.skippers;
+  const std::vector<Rank>& rest = by_few ? skipped.skippers : skipped.makers;
+  const std::string place = fmt::format("the optimizer step {}", site_text(skipped.step->site));
+  d.cause = by_few ? fmt::format("{} {} and {} not", who(d.ranks, "makes", "make"), place, who(rest, "does", "do"))
+                   : fmt::format("{} {}, which {}", who(d.ranks, "leaves out", "leave out"), place,
+                                 who(rest, "makes", "make"));
+  d.headline = "the replicas differ: " + d.cause;
+  d.why = fmt::format(
+      "DDP averages gradients and leaves the step to each rank's own optimizer. {}, so the parameters move there on "
+      "some ranks "
+      "and not on the others.",
+      capitalised(d.cause));
+  d.fix = "let every rank make the step, or none";
+  d.fix_lines = {{"a rank that skips it by its own gradients or scaler (NaN, an overflow) tells the others first: all_reduce what it "
+                  "found, then all skip or none",
+                  "a rank that skips it by its own loss or gradients tells the others first: dist.all_reduce(found, op=dist.ReduceOp.MAX), "
+                  "then all skip or none"}};
+  d.evidence.push_back(evidence_of(skipped.makers.front(), *skipped.step, fmt::format("makes {}", place)));
+  add_span(d, report, skipped.step->site.line, skipped.step->site.column,
+           fmt::format("{} {}, {}", who(skipped.makers, "steps", "step"), site_text(skipped.step->site),
+                       who(skipped.skippers, "does not", "do not")),
+           true);
+  if (const Note* scaler = scaler_of(apart, skipped.skippers)) {
+    d.why += fmt::format(" The gradient scaler of {} found an infinity or a NaN and made no step.", ranks_text(skipped.skippers));
+    d.evidence.push_back(evidence_of(skipped.skippers.front(), *scaler, "its scaler makes no step"));
+    add_span(d, report, scaler->site.line, scaler->site.column, "the scaler makes no step here", false);
+  }
+  if (skipped.step->site.line <= 0 || !apart.at_steps) return;
+  const Mark mark{skipped.step->site.line, skipped.step->site.column, 1};
+  d.cures.push_back({fmt::format("every rank makes optimizer_step at line {}", mark.line),
+                     [mark](Scenario& changed) { step_on_all_ranks(changed.program, mark); }, std::nullopt, true});
+}
+
+// A setting of the optimizer that is not the same on all ranks.
+struct SettingApart {
+  std::string name;
+  const Note* step = nullptr;  // of a rank that is not as most are
+  Rank rank = 0;
+  std::vector<Rank> ranks;  // that are not as most are; empty: none is most ranks'
+  std::map<std::string, std::vector<Rank>> by_value;
+};
+
+const std::string* setting_of(const Note* step, const std::string& name) {
+  if (!step->is<notes::OptimizerStep>()) return nullptr;
+  const auto& made = step->as<notes::OptimizerStep>();
+  for (std::size_t i = 0; i < std::min(made.settings.size(), made.values.size()); ++i)
+    if (made.settings[i] == name) return &made.values[i];
+  return nullptr;
+}
+
+std::optional<SettingApart> setting_apart_in(const ReplicasApart& apart, std::size_t nth) {
+  const Note* first = nth < apart.windows.front().steps.size() ? apart.windows.front().steps[nth] : nullptr;
+  if (first == nullptr || !first->is<notes::OptimizerStep>()) return std::nullopt;
+  for (const std::string& name : first->as<notes::OptimizerStep>().settings) {
+    SettingApart found{name, nullptr, 0, {}, {}};
+    for (const ReplicaWindow& window : apart.windows)
+      if (const std::string* value = nth < window.steps.size() ? setting_of(window.steps[nth], name) : nullptr)
+        found.by_value[*value].push_back(window.rank);
+    if (found.by_value.size() < 2) continue;
+    found.ranks = minority_of(found.by_value);
+    for (const ReplicaWindow& window : apart.windows) {
+      const bool is_meant = found.ranks.empty() || contains(found.ranks, window.rank);
+      if (found.step == nullptr && is_meant && nth < window.steps.size()) found.step = window.steps[nth], found.rank = window.rank;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<SettingApart> setting_apart(const ReplicasApart& apart) {
+  if (apart.at_steps) return setting_apart_in(apart, 0);
+  for (std::size_t nth = 0; apart.nth && nth <= *apart.nth; ++nth)
+    if (std::optional<SettingApart> found = setting_apart_in(apart, nth)) return found;
+  return std::nullopt;
+}
+
+std::string word_for_setting(const std::string& name) {
+  if (name == "lr") return "learning rate";
+  return name == "unscale" ? "scale of the gradients" : name;
+}
+
+void tell_setting(Diagnosis& d, const Report& report, const ReplicasApart& apart, const SettingApart& setting) {
+  d.ranks = setting.ranks.empty() ? apart.members() : setting.ranks;
+  const std::string word = word_for_setting(setting.name);
+  std::vector<std::string> values;
+  for (const auto& [value, ranks] : setting.by_value) values.push_back(fmt::format("{} on {}", value, ranks_text(ranks)));
+  d.cause = fmt::format("the optimizer's {} is {}", word, list_text(values));
+  d.why = fmt::format(
+      "DDP averages gradients and leaves the step to each rank's own optimizer: with another {} the same gradient moves "
+      "the parameters elsewhere. It is {}.",
+      word, list_text(values));
+  d.fix = {fmt::format("give the optimizer of every rank the same {}", word),
+           setting.name == "lr" ? "give every rank the same learning rate: values = [lr]; dist.broadcast_object_list(values, src=0); "
+                                  "for group in optimizer.param_groups: group[\"lr\"] = values[0]"
+                                : fmt::format("give the optimizer of every rank the same {}", word)};
+  d.fix_lines = {setting.name == "unscale"
+                     ? "one gradient scaler whose scale all ranks share: all_reduce what it found before it updates"
+                     : "a scheduler that goes by a rank's own loss or its own number of batches decides alone: decide on one "
+                       "rank and broadcast, or all_reduce what the decision rests on"};
+  d.evidence.push_back(evidence_of(setting.rank, *setting.step, fmt::format("stepped with a {} of its own", word)));
+  add_span(d, report, setting.step->site.line, setting.step->site.column,
+           fmt::format("{} with a {} of its own", who(d.ranks, "steps", "step"), word), true);
+}
+
+// The ranks whose parameters changed after their last step, where those of the others did not.
+std::vector<Rank> changed_alone(const ReplicasApart& apart) {
+  std::vector<Rank> changed;
+  for (const ReplicaWindow& window : apart.windows)
+    if (window.changed_between()) changed.push_back(window.rank);
+  return changed;
+}
+
+void tell_changed(Diagnosis& d, const Report& report, const ReplicasApart& apart, const std::vector<Rank>& changed) {
+  d.ranks = changed;
+  const auto of = std::find_if(apart.windows.begin(), apart.windows.end(),
+                               [&](const ReplicaWindow& window) { return window.rank == changed.front(); });
+  const Note* before = of->states.empty() ? of->from : of->states.back();
+  const bool after_step = !of->states.empty() || before->as<notes::ReplicaState>().moment == notes::ReplicaMoment::step;
+  const std::string since = after_step ? fmt::format("after the optimizer step {}", site_text(before->site)) : "after the model was wrapped";
+  const std::string what = apart.parameters.empty() ? "the parameters" : parameters_text(apart.parameters);
+  d.cause = fmt::format("{} {} {}, outside of the optimizer", who(changed, "changed", "changed"), what, since);
+  d.headline = "the replicas differ: " + d.cause;
+  d.why = fmt::format(
+      "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; it never compares parameters again. "
+      "They were the same on all ranks {}, and not in the next forward: the program itself wrote them in between, by hand, by loading a "
+      "checkpoint or by initialising a layer again, and the difference stays.",
+      since);
+  d.fix = {"make the same change on every rank, or broadcast the parameters from one rank afterwards",
+           "make the same change on every rank, or send them afterwards: for p in model.parameters(): dist.broadcast(p.data, src=0)"};
+  d.fix_lines = {alternative("change them before DistributedDataParallel, whose constructor gives rank 0's values to all")};
+  d.evidence.push_back(evidence_of(changed.front(), *of->to, "begins a forward with other parameters than it had"));
+  add_span(d, report, of->to->site.line, of->to->site.column, fmt::format("{} here with other parameters", who(changed, "comes", "come")), true);
+  add_span(d, report, before->site.line, before->site.column, "here they are still the same on all ranks", false);
+}
+
+}  // namespace
+
+bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart) {
+  if (const std::optional<SkippedStep> skipped = skipped_in(report, apart)) {
+    tell_skipped(d, report, apart, *skipped);
+    return true;
+  }
+  if (const std::optional<SettingApart> setting = setting_apart(apart)) {
+    tell_setting(d, report, apart, *setting);
+    return true;
+  }
+  const std::vector<Rank> changed = apart.at_steps || apart.nth ? std::vector<Rank>{} : changed_alone(apart);
+  if (changed.empty()) return false;
+  tell_changed(d, report, apart, changed);
+  return true;
+}
+
+std::string parameters_text(const std::vector<std::string>& parameters) {
+  constexpr std::size_t most = 6;
+  if (parameters.size() <= most) return list_text(parameters);
+  const std::vector<std::string> first(parameters.begin(), parameters.begin() + most);
+  return fmt::format("{} and {} more", list_text(first), parameters.size() - most);
+}
+
+}  // namespace pdsim::scenarios::diagnoses

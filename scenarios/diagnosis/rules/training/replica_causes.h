@@ -1,0 +1,35 @@
+// Why replicas went apart, as far as the record shows it.
+#pragma once
+
+#include "scenarios/diagnosis/rules/training/replica_states.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pdsim::scenarios::diagnoses {
+
+// Writes cause, why, fix and ranks where the record shows one of: a step of the optimizer that some ranks left out, a setting of the
+// optimizer that is not the same, parameters that changed between two steps. False: it shows none, and `d` is as it was.
+bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart);
+
+// Of many parameters the first.
+std::string parameters_text(const std::vector<std::string>& parameters);
+
+// Of ranks by what they have, those that are not as most are; empty: no value is most ranks'.
+template <class Value>
+std::vector<Rank> minority_of(const std::map<Value, std::vector<Rank>>& camps) {
+  const auto largest = std::max_element(camps.begin(), camps.end(),
+                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::vector<Rank> ranks;
+  for (const auto& camp : camps) {
+    if (camp.first == largest->first) continue;
+    if (camp.second.size() == largest->second.size()) return {};
+    ranks.insert(ranks.end(), camp.second.begin(), camp.second.end());
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+}  // namespace pdsim::scenarios::diagnoses

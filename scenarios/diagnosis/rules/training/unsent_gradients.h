@@ -1,0 +1,11 @@
+// Ranks that wait for gradients which another rank never sends, because its forward did not arm DDP's reducer.
+#pragma once
+
+#include "scenarios/diagnosis/report.h"
+
+namespace pdsim::scenarios::diagnoses {
+
+// Of a finding whose first divergence is such a bucket: writes headline, cause, why and fix. Leaves any other as it is.
+void explain_unsent_gradients(Diagnosis& d, const Report& report);
+
+}  // namespace pdsim::scenarios::diagnoses

@@ -1,0 +1,19 @@
+# ranks: 2
+# finds: nothing
+"""Every rank loads the checkpoint."""
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+torch.manual_seed(dist.get_rank())
+model = DistributedDataParallel(nn.Linear(4, 2))
+model.module.load_state_dict({"weight": torch.ones(2, 4), "bias": torch.zeros(2)})
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(3):
+    optimizer.zero_grad()
+    model(torch.randn(6, 4)).square().mean().backward()
+    optimizer.step()
+dist.destroy_process_group()
