@@ -253,12 +253,13 @@ TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
   }
 }
 
-// Two scripts of the gallery; all of them where PDSIM_REAL_GALLERY is set.
+// Four scripts of the gallery; all of them where PDSIM_REAL_GALLERY is set.
 std::vector<std::string> real_scripts() {
-  std::vector<std::string> names{"calls/barrier_on_one_rank", "training/unused_parameters_repaired"};
+  std::vector<std::string> names{"calls/barrier_on_one_rank", "training/unused_parameters_repaired",
+                                 "replicas/changed_by_hand_broken", "healthy/local_sgd"};
   if (std::getenv("PDSIM_REAL_GALLERY") == nullptr) return names;
   names.clear();
-  for (const std::string folder : {"calls", "groups", "training"})
+  for (const std::string folder : {"calls", "groups", "healthy", "replicas", "training"})
     for (const auto& entry :
          std::filesystem::directory_iterator(cli_tests::source_tree / "tests/guests/gallery" / folder))
       if (entry.path().extension() == ".py") names.push_back(folder + "/" + entry.path().stem().string());

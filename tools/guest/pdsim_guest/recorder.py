@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from . import errors
 from .record_file import RecordFile
 
-_kept = frozenset(("hello", "join", "Group_made", "Ddp", "Bucket", "Model", "Variable", "Site"))
+_kept = frozenset(("hello", "join", "Group_made", "Ddp", "Bucket", "Model", "Variable", "Site", "Replica", "Replica_hook"))
 _looks_per_second = 10
 _most_messages = 256
 _writer = json.JSONEncoder(separators=(",", ":"), check_circular=False)
