@@ -98,7 +98,8 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
     d.why = fmt::format(
         "send and recv pair up one to one, in order, per pair of ranks and tag. {} has made fewer {} rank {} than rank "
         "{} has made {} it.",
-        u.since.empty() ? fmt::format("Rank {}", call.peer) : fmt::format("Since {}, rank {}", u.since, call.peer), call.name == "send" ? "receives from" : "sends to", u.rank, u.rank,
+        u.since.empty() ? fmt::format("Rank {}", call.peer) : fmt::format("Since {}, rank {}", u.since, call.peer),
+        call.name == "send" ? "receives from" : "sends to", u.rank, u.rank,
         call.name == "send" ? "sends to" : "receives from");
     const bool goes_on = sits_in(log_of(report.run, call.peer), moment_of(report.run)) != nullptr;
     d.fix = goes_on || !report.hang
