@@ -125,7 +125,7 @@ Error FileStore::timed_out(std::span<const std::string> keys, Time timeout) {
   const auto whole = log_->read_from(0, log_->now());
   if (whole && static_cast<std::int64_t>(whole->size()) < position_) {
     error.message += fmt::format(
-        "; the file has {} bytes although this rank had read {}: it was removed and made anew, or "
+        "; the file has {} bytes although this rank had read {}: it was removed and created again, or "
         "cut, while in use",
         whole->size(), position_);
     error.facts.push_back({"file", "replaced"});

@@ -23,7 +23,7 @@ const RankError& first_cause(const std::vector<RankError>& errors) {
   return cause == errors.end() ? errors.front() : *cause;
 }
 
-bool end_alike(const RankError& a, const RankError& b) {
+bool end_the_same(const RankError& a, const RankError& b) {
   return a.code == b.code && a.exit_status == b.exit_status && a.exception == b.exception;
 }
 

@@ -21,7 +21,7 @@ bool is_consequence(Code code);
 const RankError& first_cause(const std::vector<RankError>& errors);
 
 // The same code, exit status and type of exception.
-bool end_alike(const RankError& a, const RankError& b);
+bool end_the_same(const RankError& a, const RankError& b);
 
 // The errors that escaped from ranks, first first; of a deadlock only those before it.
 std::vector<RankError> errors_of(const RunRecord& run);

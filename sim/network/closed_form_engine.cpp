@@ -10,7 +10,7 @@ namespace {
 
 bool is_steady(const Link& link) { return link.jitter.ps == 0 && link.loss == 0.0; }
 
-bool alike(const PendingCollective& a, const PendingCollective& b) {
+bool same_call(const PendingCollective& a, const PendingCollective& b) {
   return a.algorithm == b.algorithm && a.call.count == b.call.count && a.call.dtype == b.call.dtype &&
          a.call.root == b.call.root;
 }
@@ -66,7 +66,7 @@ bool ClosedFormEngine::compute(Barrier& barrier) {
   std::vector<std::shared_ptr<PendingCollective>>& calls = barrier.calls;
   std::vector<const Collective*> by_rank(static_cast<std::size_t>(barrier.ranks->size()));
   for (const auto& call : calls) {
-    if (!alike(*call, *calls.front()) || !call->waits_for_nothing_else()) return false;
+    if (!same_call(*call, *calls.front()) || !call->waits_for_nothing_else()) return false;
     by_rank[static_cast<std::size_t>(call->rank)] = &call->call;
   }
   ClockedPlan plan{calls.front()->algorithm,

@@ -35,7 +35,7 @@ bool InFlightCollective::fits(const PendingCollective& part) const {
 
 void InFlightCollective::join(PendingCollective& part) {
   RankState& me = state_of(part.rank);
-  // In a group that was made anew, a rank may make a call again that others never made.
+  // In a group that was created again, a rank may make a call again that others never made.
   if (!fallen_back_ && (!fits(part) || me.state != State::absent)) fall_back();
   if (fallen_back_) return part.post_to_exchange();
   ++joined_;

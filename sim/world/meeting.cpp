@@ -3,7 +3,7 @@
 namespace pdsim::sim {
 
 void Meeting::arrive(Rank rank, const std::vector<Rank>& stale) {
-  if (!arrived_[static_cast<std::size_t>(rank)]) ++count_;  // else it makes the group anew
+  if (!arrived_[static_cast<std::size_t>(rank)]) ++count_;  // else it creates the group again
   arrived_[static_cast<std::size_t>(rank)] = true;
   for (const Rank stale_peer : stale) refused_.insert({stale_peer, rank});
   if (count_ == arrived_.size()) wake_all();

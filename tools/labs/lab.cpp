@@ -130,8 +130,8 @@ class LabCommand {
     return status_of(error);
   }
 
-  Status place(bool anew, std::vector<std::string>& written) {
-    Result<std::vector<std::string>> placed = place_start(*lab_, folder_, anew);
+  Status place(bool overwrite, std::vector<std::string>& written) {
+    Result<std::vector<std::string>> placed = place_start(*lab_, folder_, overwrite);
     if (!placed.ok()) return placed.error();
     written = std::move(*placed);
     const Result<std::vector<LabPicture>> pictures = pictures_of(lab_->checks);

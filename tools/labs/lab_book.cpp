@@ -116,7 +116,7 @@ Status keep_progress(const fs::path& folder, const LabProgress& progress) {
   return write_whole_file((folder / progress_file).string(), json.dump() + "\n");
 }
 
-Result<std::vector<std::string>> place_start(const Lab& lab, const fs::path& folder, bool anew) {
+Result<std::vector<std::string>> place_start(const Lab& lab, const fs::path& folder, bool overwrite) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return Error{Code::io_error, fmt::format("cannot make {}: {}", folder.string(), error.message()), {}};
@@ -126,7 +126,7 @@ Result<std::vector<std::string>> place_start(const Lab& lab, const fs::path& fol
   std::vector<std::string> written;
   for (const fs::path& file : files) {
     const fs::path to = folder / file.filename();
-    if (!anew && fs::exists(to, error)) continue;
+    if (!overwrite && fs::exists(to, error)) continue;
     const auto content = content_of(file);
     if (!content) return Error{Code::io_error, fmt::format("cannot read {}", file.string()), {}};
     PDSIM_TRY(write_whole_file(to.string(), *content));

@@ -39,7 +39,7 @@ Result<std::vector<Lab>> labs_of(const std::filesystem::path& book, std::string_
 std::filesystem::path student_folder(const Lab& lab, const std::filesystem::path& below);
 LabProgress progress_of(const std::filesystem::path& folder);
 Status keep_progress(const std::filesystem::path& folder, const LabProgress& progress);
-// Puts the starting files that are not there into the folder; with `anew` all of them, over what is there. Gives what it wrote.
-Result<std::vector<std::string>> place_start(const Lab& lab, const std::filesystem::path& folder, bool anew);
+// Puts the starting files that are not there into the folder; with `overwrite` all of them, over what is there. Gives what it wrote.
+Result<std::vector<std::string>> place_start(const Lab& lab, const std::filesystem::path& folder, bool overwrite);
 
 }  // namespace pdsim::tools

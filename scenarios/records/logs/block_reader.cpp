@@ -211,9 +211,9 @@ std::vector<BlockReader::Block> BlockReader::read(std::string_view text, bool he
     return ended;
   }
   const std::string_view line = trimmed(text);
-  const bool anew = line.starts_with(traceback_begin) || (in_ == In::table && is_table_begin(line)) ||
+  const bool is_head = line.starts_with(traceback_begin) || (in_ == In::table && is_table_begin(line)) ||
                     line.ends_with("(most recent call first):");
-  if (!anew && continues(text, headed)) return ended;
+  if (!is_head && continues(text, headed)) return ended;
   end(ended);
   begins(text);
   return ended;

@@ -91,7 +91,7 @@ std::string outcome_sentence(const Report& report) {
   const RankError& first = first_cause(report.errors);
   std::vector<Rank> ranks;
   for (const RankError& e : report.errors)
-    if (end_alike(e, first) && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);
+    if (end_the_same(e, first) && e.in == first.in && e.step == first.step) ranks.push_back(e.rank);
   const std::string where = site_text({first.in, first.step});
   const RankLog& log = log_of(run, first.rank);
   const bool says_how = log.end == RankEnd::raised && (first.exit_status || !first.exception.empty());

@@ -132,7 +132,7 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   if (own->code == Code::wrong_data && after_mismatch) return std::nullopt;
   Diagnosis d;
   for (const RankError& e : report.errors)
-    if (is_own(report, e) && end_alike(e, *own)) add_once(d.ranks, e.rank);
+    if (is_own(report, e) && end_the_same(e, *own)) add_once(d.ranks, e.rank);
   const std::vector<Rank> victims = victims_of(report, d.ranks);
   const RankLog& log = log_of(report.run, own->rank);
   const bool died = log.end == RankEnd::died, killed = died && signal_of(log.error) != 0;
