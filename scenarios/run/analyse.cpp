@@ -3,7 +3,6 @@
 #include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/analysis/wait_circle.h"
 #include "scenarios/diagnosis/analysis/wait_graph.h"
-#include "scenarios/diagnosis/causes.h"
 #include "scenarios/diagnosis/findings.h"
 #include "scenarios/diagnosis/outcome.h"
 

@@ -19,7 +19,6 @@
 #include "tools/explain/explain_concept.h"
 #include "tools/explain/explain_pipeline.h"
 #include "tools/explain/explained_names.h"
-#include "tools/explain/named_algorithms.h"
 #include "tools/explain/question.h"
 #include "tools/flags/trial_flags.h"
 

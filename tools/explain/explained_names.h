@@ -1,7 +1,10 @@
-// The names that pdsim's tables hold, for `did you mean` and for completion in a shell.
+// The names that pdsim's tables hold, for `did you mean` and for completion in a shell, and the algorithms that a name stands for.
 #pragma once
 
+#include "core/collectives/algorithms.h"
+
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::tools {
@@ -14,5 +17,10 @@ std::vector<std::string> listed_kinds();
 
 // The files of the catalog, without .yaml.
 std::vector<std::string> catalog_names();
+
+// all_reduce/ring.
+std::string qualified(const Algorithm& row);
+// Of the name alone, or of collective/name.
+std::vector<const Algorithm*> algorithms_named(std::string_view id);
 
 }  // namespace pdsim::tools

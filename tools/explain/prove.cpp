@@ -5,7 +5,7 @@
 #include "scenarios/plans/own_plan.h"
 #include "scenarios/text/printable_json.h"
 #include "tools/command.h"
-#include "tools/explain/named_algorithms.h"
+#include "tools/explain/explained_names.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

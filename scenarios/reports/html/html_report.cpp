@@ -3,7 +3,6 @@
 #include "scenarios/reports/dumped/answer.h"
 #include "scenarios/reports/html/html_timeline.h"
 #include "scenarios/reports/html/page.h"
-#include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/text/printable_json.h"
 #include "scenarios/text/rank_list.h"

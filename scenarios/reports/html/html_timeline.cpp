@@ -5,7 +5,7 @@
 #include "scenarios/records/log_view.h"
 #include "scenarios/records/phase_text.h"
 #include "scenarios/records/rank_end.h"
-#include "scenarios/reports/html/page_text.h"
+#include "scenarios/reports/html/page.h"
 #include "scenarios/reports/message_calls.h"
 #include "scenarios/reports/time_scale.h"
 #include "scenarios/text/rank_list.h"

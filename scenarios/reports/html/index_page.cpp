@@ -2,7 +2,6 @@
 
 #include "scenarios/reports/html/html_timeline.h"
 #include "scenarios/reports/html/page.h"
-#include "scenarios/reports/html/page_text.h"
 #include "scenarios/reports/text/text_parts.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "scenarios/reports/html/page_text.h"
+#include "scenarios/reports/html/page.h"
 
 #include "core/base/printable.h"
 
