@@ -1,5 +1,6 @@
 #include "scenarios/guests/tried_changes.h"
 
+#include "scenarios/diagnosis/rules/training/replica_causes.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>
@@ -52,6 +53,47 @@ std::optional<Change> change_of_store(const Report& report) {
   return std::nullopt;
 }
 
+Change change_of_replicas(std::string what, std::string_view name) {
+  return {std::move(what), fmt::format(R"(PDSIM_GUEST_CHANGE={{"replicas": {{"{}": true}}}})", name)};
+}
+
+// The forward of some rank did not arm the reducer: it went around the wrapper, or stood in no_sync.
+std::optional<Change> change_of_forward(const Report& report) {
+  bool around = false, in_no_sync = false;
+  for (const RankResult& rank : report.run.ranks) {
+    for (const Note* note : notes_of<notes::WrapperBypassed>(rank.log))
+      around = around || note->as<notes::WrapperBypassed>().forward;
+    in_no_sync = in_no_sync || std::any_of(rank.log.calls.begin(), rank.log.calls.end(), [](const Call& call) {
+                   return call.layer == Layer::program && call.name == "no_sync";
+                 });
+  }
+  if (around) return change_of_replicas("model(x) for model.module(x)", "through_wrapper");
+  if (in_no_sync) return change_of_replicas("no backward in no_sync", "without_no_sync");
+  return std::nullopt;
+}
+
+std::optional<Change> change_of_cause(const Report& report) {
+  const std::optional<diagnoses::ReplicasApart> apart = diagnoses::replicas_apart(report);
+  if (!apart) return std::nullopt;
+  switch (diagnoses::cause_of(report, *apart)) {
+    case diagnoses::ReplicaCause::setting:
+      return change_of_replicas("the settings of one rank's optimizer for all, before each step", "settings");
+    case diagnoses::ReplicaCause::changed:
+      return change_of_replicas("the parameters of one rank for all, before each forward", "parameters");
+    case diagnoses::ReplicaCause::none:
+    case diagnoses::ReplicaCause::skipped:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool has_local_steps(const Report& report) {
+  return std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [](const RankResult& rank) {
+    const auto steps = notes_of<notes::OptimizerStep>(rank.log);
+    return std::any_of(steps.begin(), steps.end(), [](const Note* note) { return !note->as<notes::OptimizerStep>().synchronised; });
+  });
+}
+
 }  // namespace
 
 std::vector<Change> changes_for(const Report& report) {
@@ -61,6 +103,12 @@ std::vector<Change> changes_for(const Report& report) {
     const bool buffers = argument.name == "broadcast_buffers" && is_about_buffers(report);
     if (argument.diagnosis == report.diagnosis()->id || buffers) changes.push_back(change_of(argument));
   }
+  const std::string& id = report.diagnosis()->id;
+  std::optional<Change> of_replicas;
+  if (id == "gradients-not-reduced" || ((id == "missing-call" || id == "collective-mismatch") && has_local_steps(report)))
+    of_replicas = change_of_forward(report);
+  if (id == "replicas-differ") of_replicas = change_of_cause(report);
+  if (of_replicas) changes.push_back(std::move(*of_replicas));
   if (report.diagnosis()->id == "stale-rendezvous")
     if (std::optional<Change> change = change_of_store(report)) changes.push_back(std::move(*change));
   return changes;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,28 @@ TEST_F(Schedules, ACureThatIsAnArgumentIsTried) {
   EXPECT_EQ(run.status, 1) << run.problems;
   EXPECT_TRUE(shows(run.output, "tried: DistributedDataParallel(..., find_unused_parameters=True): finishes in"))
       << run.output;
+}
+
+TEST_F(Schedules, WhatMakesReplicasEqualAgainIsTried) {
+  const std::map<std::string, std::string> tried{
+      {"changed_by_hand_broken", "tried: the parameters of one rank for all, before each forward: finishes in"},
+      {"own_learning_rate_broken", "tried: the settings of one rank's optimizer for all, before each step: finishes in"},
+      {"module_on_one_rank_broken", "tried: model(x) for model.module(x): finishes in"},
+      {"no_sync_on_one_rank_broken", "tried: no backward in no_sync: finishes in"}};
+  for (const auto& [script, said] : tried) {
+    folder.write("train.py",
+                 cli_tests::text_of(cli_tests::source_tree / ("tests/guests/gallery/replicas/" + script + ".py")));
+    const cli_tests::Ended run = run_in(folder, {"-n", "4", "--try-cures"});
+    EXPECT_EQ(run.status, 1) << run.problems;
+    EXPECT_TRUE(shows(run.output, said)) << script << "\n" << run.output << run.problems;
+  }
+}
+
+TEST_F(Schedules, AFixThatOnlyTheScriptCanMakeIsSaidToBeUntried) {
+  folder.write("train.py", cli_tests::text_of(cli_tests::source_tree / "tests/guests/gallery/replicas/skipped_step_broken.py"));
+  const cli_tests::Ended run = run_in(folder, {"-n", "4", "--try-cures"});
+  EXPECT_EQ(run.status, 1) << run.output;
+  EXPECT_TRUE(shows(run.problems, "pdsim: no cure was tried: the fix of replicas-differ is a change of the script's own lines")) << run.problems;
 }
 
 TEST_F(Schedules, ATimeoutThatIsTooShortIsCuredByALongerOne) {

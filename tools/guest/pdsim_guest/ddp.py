@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 import torch
 
-from . import changes, link, replicas, sites, training
+from . import changes, link, replica_trials, replicas, sites, training
 
 
 class Watched:
@@ -207,7 +207,7 @@ def _recorded_no_sync(no_sync: Any) -> Any:
         if told:
             link.link().tell({"op": "Enter", "name": "no_sync", **sites.site()})
         try:
-            with no_sync(self):
+            with replica_trials.no_sync(no_sync(self)):
                 yield
         finally:
             if told:

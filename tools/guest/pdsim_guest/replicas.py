@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 import torch
 
-from . import exits, link, sites
+from . import exits, link, replica_trials, sites
 from .memory import packed, view
 
 most_bytes = 256 << 20  # of a model, that one digest reads
@@ -134,6 +134,7 @@ def before_forward(wrapper: Any) -> None:
     replica = _of(wrapper)
     if replica is None or not link.is_open() or not torch.is_grad_enabled():
         return
+    replica_trials.before_forward(wrapper, replica.parameters)
     replica.forwards += 1
     synchronises = bool(wrapper.require_backward_grad_sync)
     replica.expects, replica.expects_local = synchronises, not synchronises
@@ -188,6 +189,9 @@ def _settings_of(optimizer: Any) -> Dict[str, str]:
 
 def watched_step(optimizer: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
     """Makes a step of the optimizer by this call. One inside of another's step, as of a sharded optimizer, is not one of the program's."""
+    if _steps.depth == 0 and _replicas and link.is_open():
+        for replica in _of_optimizer(optimizer):
+            replica_trials.before_step(optimizer, replica.wrapper)
     _steps.depth += 1
     try:
         result = call(*args, **kwargs)
@@ -232,6 +236,7 @@ def watch_wrapper(kind: Any) -> None:
             replica = _of(self) if sites.is_users(frame.f_code.co_filename) else None
             if replica is not None:
                 replica.around = sites.site()
+                return replica_trials.module_of(self, result)
         return result
 
     @functools.wraps(register)

@@ -226,7 +226,11 @@ class Runs {
   // Runs the script again with what its finding proposes, as far as that is an argument which pdsim can set.
   void try_cures(Analysed& result, const RunFlags& flags) {
     if (!flags_.try_cures || is_real(flags_) || result.report.findings.empty()) return;
-    for (const scenarios::guests::Change& change : scenarios::guests::changes_for(result.report)) {
+    const std::vector<scenarios::guests::Change> changes = scenarios::guests::changes_for(result.report);
+    if (changes.empty())
+      console_.say(fmt::format("pdsim: no cure was tried: the fix of {} is a change of the script's own lines\n",
+                               result.report.findings.front().id));
+    for (const scenarios::guests::Change& change : changes) {
       const Result<Analysed> run = once(flags, true, {change.variable});
       if (!run.ok()) return;
       const scenarios::Diagnosis* found = run->report.diagnosis();

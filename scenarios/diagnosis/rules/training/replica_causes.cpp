@@ -170,19 +170,27 @@ void tell_changed(Diagnosis& d, const Report& report, const ReplicasApart& apart
 
 }  // namespace
 
+ReplicaCause cause_of(const Report& report, const ReplicasApart& apart) {
+  if (skipped_in(report, apart)) return ReplicaCause::skipped;
+  if (setting_apart(apart)) return ReplicaCause::setting;
+  return apart.at_steps || apart.nth || changed_alone(apart).empty() ? ReplicaCause::none : ReplicaCause::changed;
+}
+
 bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart) {
-  if (const std::optional<SkippedStep> skipped = skipped_in(report, apart)) {
-    tell_skipped(d, report, apart, *skipped);
-    return true;
+  switch (cause_of(report, apart)) {
+    case ReplicaCause::none:
+      return false;
+    case ReplicaCause::skipped:
+      tell_skipped(d, report, apart, *skipped_in(report, apart));
+      return true;
+    case ReplicaCause::setting:
+      tell_setting(d, report, apart, *setting_apart(apart));
+      return true;
+    case ReplicaCause::changed:
+      tell_changed(d, report, apart, changed_alone(apart));
+      return true;
   }
-  if (const std::optional<SettingApart> setting = setting_apart(apart)) {
-    tell_setting(d, report, apart, *setting);
-    return true;
-  }
-  const std::vector<Rank> changed = apart.at_steps || apart.nth ? std::vector<Rank>{} : changed_alone(apart);
-  if (changed.empty()) return false;
-  tell_changed(d, report, apart, changed);
-  return true;
+  return false;
 }
 
 std::string parameters_text(const std::vector<std::string>& parameters) {

@@ -4,14 +4,22 @@
 #include "scenarios/diagnosis/rules/training/replica_states.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace pdsim::scenarios::diagnoses {
 
-// Writes cause, why, fix and ranks where the record shows one of: a step of the optimizer that some ranks left out, a setting of the
-// optimizer that is not the same, parameters that changed between two steps. False: it shows none, and `d` is as it was.
+enum class ReplicaCause : std::uint8_t {
+  none,     // the record shows it is none of these
+  skipped,  // some ranks left a step of the optimizer out
+  setting,  // the optimizers go by other settings
+  changed,  // parameters changed between two steps
+};
+ReplicaCause cause_of(const Report& report, const ReplicasApart& apart);
+
+// Writes cause, why, fix and ranks where the record shows the cause. False: it shows none, and `d` is as it was.
 bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart);
 
 // Of many parameters the first.

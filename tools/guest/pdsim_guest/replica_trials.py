@@ -1,0 +1,60 @@
+"""Changes that `pdsim run --try-cures` makes to a script whose replicas differ, to see whether they cure it: each is what the report proposes,
+made from outside."""
+
+import contextlib
+from typing import Any, Iterator
+
+import torch
+
+from . import changes
+
+
+def _wants(what: str) -> bool:
+    return bool(changes.changed("replicas", {}).get(what))
+
+
+class _Through:
+    """Stands for the module that the script takes out of the wrapper: a call goes through the wrapper."""
+
+    def __init__(self, wrapper: Any, module: Any) -> None:
+        self._wrapper, self._module = wrapper, module
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._wrapper(*args, **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._module[index]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+def module_of(wrapper: Any, module: Any) -> Any:
+    return _Through(wrapper, module) if _wants("through_wrapper") else module
+
+
+@contextlib.contextmanager
+def no_sync(context: Any) -> Iterator[None]:
+    """The context, or one in which every backward is synchronised."""
+    if _wants("without_no_sync"):
+        yield
+        return
+    with context:
+        yield
+
+
+def before_forward(wrapper: Any, parameters: Any) -> None:
+    """Gives all ranks the parameters of the first."""
+    if _wants("parameters"):
+        for parameter in parameters:
+            torch.distributed.broadcast(parameter.data, src=wrapper.process_group.members[0], group=wrapper.process_group)
+
+
+def before_step(optimizer: Any, wrapper: Any) -> None:
+    """Gives all ranks the numbers that the first one's optimizer goes by."""
+    if not _wants("settings"):
+        return
+    sent = [[{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups]]
+    torch.distributed.broadcast_object_list(sent, src=wrapper.process_group.members[0], group=wrapper.process_group)
+    for group, settings in zip(optimizer.param_groups, sent[0]):
+        group.update(settings)
