@@ -82,6 +82,7 @@ std::optional<Change> change_of_cause(const Report& report) {
       return change_of_replicas("the parameters of one rank for all, before each forward", "parameters");
     case diagnoses::ReplicaCause::none:
     case diagnoses::ReplicaCause::skipped:
+    case diagnoses::ReplicaCause::local:
       return std::nullopt;
   }
   return std::nullopt;

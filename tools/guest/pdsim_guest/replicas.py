@@ -41,7 +41,7 @@ class Replica:
         self.expects_local = False  # or one in no_sync
         self.local = False
         self.forwards = 0  # since the newest step
-        self.around: Optional[Dict[str, Any]] = None  # where the script has taken the module out of the wrapper since then
+        self.around: Optional[Dict[str, Any]] = None  # where the script took the module out of the wrapper after that
         self.ended = False
 
     def _bytes_of(self, index: int) -> memoryview:
@@ -135,7 +135,7 @@ def before_forward(wrapper: Any) -> None:
     if replica is None or not link.is_open() or not torch.is_grad_enabled():
         return
     replica_trials.before_forward(wrapper, replica.parameters)
-    replica.forwards += 1
+    replica.forwards, replica.around = replica.forwards + 1, None
     synchronises = bool(wrapper.require_backward_grad_sync)
     replica.expects, replica.expects_local = synchronises, not synchronises
     replica.tell_state("forward" if synchronises else "local-forward", "forward")

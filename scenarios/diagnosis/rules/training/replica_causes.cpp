@@ -137,6 +137,32 @@ void tell_setting(Diagnosis& d, const Report& report, const ReplicasApart& apart
            fmt::format("{} with a {} of its own", who(d.ranks, "steps", "step"), word), true);
 }
 
+// The first step up to the one that shows a difference whose gradients are not the average of all; null: there is none.
+const Note* local_step(const ReplicasApart& apart, Rank& rank) {
+  for (const ReplicaWindow& window : apart.windows)
+    for (std::size_t nth = 0; apart.nth && !apart.at_steps && nth < window.steps.size() && nth <= *apart.nth; ++nth)
+      if (window.steps[nth]->is<notes::OptimizerStep>() && !window.steps[nth]->as<notes::OptimizerStep>().synchronised) {
+        rank = window.rank;
+        return window.steps[nth];
+      }
+  return nullptr;
+}
+
+void tell_local(Diagnosis& d, const Report& report, const Note& step, Rank rank) {
+  d.cause = fmt::format("before the optimizer step {} a backward added gradients that DDP did not reduce", site_text(step.site));
+  d.why =
+      "A forward of the wrapper arms DDP's reducer for one backward. A second backward of the same forward, as one for each of two losses, "
+      "accumulates into each rank's own gradients and sends nothing.";
+  d.fix = {"one backward for each forward of the wrapper", "one backward for each forward of the wrapper: (first + second).backward()"};
+  d.fix_lines = {alternative("the first backward inside of no_sync, by a forward of its own, and the last one outside")};
+  d.evidence.push_back(evidence_of(rank, step, "steps on gradients that are not the average of all"));
+  const RankLog& log = log_of(report.run, rank);
+  const Call* backward = nullptr;
+  for (const Call& call : log.calls)
+    if (call.layer == Layer::program && call.name == "backward" && call.site.step == step.site.step) backward = &call;
+  if (backward != nullptr) add_span(d, report, backward->site.line, backward->site.column, "the last backward before the step", true);
+}
+
 // The ranks whose parameters changed after their last step, where those of the others did not.
 std::vector<Rank> changed_alone(const ReplicasApart& apart) {
   std::vector<Rank> changed;
@@ -173,6 +199,8 @@ void tell_changed(Diagnosis& d, const Report& report, const ReplicasApart& apart
 ReplicaCause cause_of(const Report& report, const ReplicasApart& apart) {
   if (skipped_in(report, apart)) return ReplicaCause::skipped;
   if (setting_apart(apart)) return ReplicaCause::setting;
+  Rank rank = no_rank;
+  if (local_step(apart, rank) != nullptr) return ReplicaCause::local;
   return apart.at_steps || apart.nth || changed_alone(apart).empty() ? ReplicaCause::none : ReplicaCause::changed;
 }
 
@@ -186,6 +214,12 @@ bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart) 
     case ReplicaCause::setting:
       tell_setting(d, report, apart, *setting_apart(apart));
       return true;
+    case ReplicaCause::local: {
+      Rank rank = no_rank;
+      const Note* step = local_step(apart, rank);
+      tell_local(d, report, *step, rank);
+      return true;
+    }
     case ReplicaCause::changed:
       tell_changed(d, report, apart, changed_alone(apart));
       return true;
