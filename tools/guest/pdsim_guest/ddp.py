@@ -8,7 +8,8 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 import torch
 
-from . import changes, link, replica_trials, replicas, sites, training
+from . import changes, link, sites, training
+from .replicas import states, trials
 
 
 class Watched:
@@ -169,7 +170,7 @@ def _backward_is_over() -> None:
     for ddp in _watched:
         if ddp.touched:
             ddp.touched = False
-            replicas.after_backward(ddp.wrapper, sites.site())
+            states.after_backward(ddp.wrapper, sites.site())
         if ddp.armed:
             ddp.reduced = True
             ddp.site = sites.site()
@@ -207,7 +208,7 @@ def _recorded_no_sync(no_sync: Any) -> Any:
         if told:
             link.link().tell({"op": "Enter", "name": "no_sync", **sites.site()})
         try:
-            with replica_trials.no_sync(no_sync(self)):
+            with trials.no_sync(no_sync(self)):
                 yield
         finally:
             if told:
@@ -246,12 +247,12 @@ def install(module: ModuleType) -> None:
             _watched.append(watched)
             _tell_options(self, len(watched.buckets))
             watched.tell_layout()
-            replicas.made(self)
+            states.made(self)
 
     @functools.wraps(forward)
     def forwarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         phase = "forward" if self.training else "evaluation"
-        replicas.before_forward(self)
+        states.before_forward(self)
         result = training.in_phase("forward", phase, forward, self, *args, **kwargs)
         if link.is_open():
             counts = self.training and self.broadcast_buffers and torch.is_grad_enabled()
@@ -264,4 +265,4 @@ def install(module: ModuleType) -> None:
     kind.__init__ = made
     kind.forward = forwarded
     kind.no_sync = _recorded_no_sync(kind.no_sync)
-    replicas.watch_wrapper(kind)
+    states.watch_wrapper(kind)

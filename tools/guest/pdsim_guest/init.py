@@ -163,9 +163,9 @@ def _destroying(c10d: ModuleType) -> None:
         chosen = c10d.GroupMember.WORLD if group is None else group
         number = getattr(chosen, "_number", None)
         if chosen is c10d.GroupMember.WORLD and "torch.nn.parallel.distributed" in sys.modules:
-            from . import replicas
+            from .replicas import states
 
-            replicas.ended()
+            states.ended()
         destroy(group)
         if number is not None:
             link.link().ask({"op": "destroy", "group": number, "all": group is None, **sites.site()})

@@ -92,7 +92,7 @@ def watch_optimizers(module: ModuleType) -> None:
 
 def _replicas() -> Any:
     """None before there is a wrapper."""
-    return sys.modules.get(f"{__package__}.replicas")
+    return sys.modules.get(f"{__package__}.replicas.states")
 
 
 def watch_scalers(module: ModuleType) -> None:

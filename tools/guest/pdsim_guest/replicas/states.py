@@ -15,8 +15,9 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 import torch
 
-from . import exits, link, replica_trials, sites
-from .memory import packed, view
+from .. import exits, link, sites
+from ..memory import packed, view
+from . import trials
 
 most_bytes = 256 << 20  # of a model, that one digest reads
 most_recorded = 1 << 13  # digests of single parameters, before the end, in a record beside the real library: its ring is small
@@ -102,7 +103,7 @@ _held: "weakref.WeakKeyDictionary[Any, Tuple[int, List[Replica]]]" = weakref.Wea
 
 def _is_readable(parameter: torch.Tensor) -> bool:
     """A GPU's memory would have to be waited for and copied."""
-    pretended = sys.modules.get(f"{__package__}.cuda.switching")
+    pretended = sys.modules.get("pdsim_guest.cuda.switching")
     on_cpu = not parameter.is_cuda or (pretended is not None and pretended.mode is not None)
     return on_cpu and parameter.layout == torch.strided and not parameter.is_meta
 
@@ -134,7 +135,7 @@ def before_forward(wrapper: Any) -> None:
     replica = _of(wrapper)
     if replica is None or not link.is_open() or not torch.is_grad_enabled():
         return
-    replica_trials.before_forward(wrapper, replica.parameters)
+    trials.before_forward(wrapper, replica.parameters)
     replica.forwards, replica.around = replica.forwards + 1, None
     synchronises = bool(wrapper.require_backward_grad_sync)
     replica.expects, replica.expects_local = synchronises, not synchronises
@@ -191,7 +192,7 @@ def watched_step(optimizer: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
     """Makes a step of the optimizer by this call. One inside of another's step, as of a sharded optimizer, is not one of the program's."""
     if _steps.depth == 0 and _replicas and link.is_open():
         for replica in _of_optimizer(optimizer):
-            replica_trials.before_step(optimizer, replica.wrapper)
+            trials.before_step(optimizer, replica.wrapper)
     _steps.depth += 1
     try:
         result = call(*args, **kwargs)
@@ -236,7 +237,7 @@ def watch_wrapper(kind: Any) -> None:
             replica = _of(self) if sites.is_users(frame.f_code.co_filename) else None
             if replica is not None:
                 replica.around = sites.site()
-                return replica_trials.module_of(self, result)
+                return trials.module_of(self, result)
         return result
 
     @functools.wraps(register)

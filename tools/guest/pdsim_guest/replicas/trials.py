@@ -1,4 +1,4 @@
-"""Changes that `pdsim run --try-cures` makes to a script whose replicas differ, to see whether they cure it: each is what the report proposes,
+"""Changes that `pdsim run --try-cures` makes to a script whose replicas differ, to see what cures it: each is what the report proposes,
 made from outside."""
 
 import contextlib
@@ -6,7 +6,7 @@ from typing import Any, Iterator
 
 import torch
 
-from . import changes
+from .. import changes
 
 
 def _wants(what: str) -> bool:
