@@ -49,8 +49,11 @@ class Replica:
         parameter = self.parameters[index]
         place = parameter.data_ptr()
         known = self._views.get(index)
-        if known is not None and known[0] == place and parameter.is_contiguous():
+        size = parameter.numel() * parameter.element_size()
+        if known is not None and known[0] == place and known[1].nbytes == size and parameter.is_contiguous():
             return known[1]
+        if place == 0:
+            return memoryview(b"")  # its memory is elsewhere
         held = packed(parameter)
         made = view(held)
         if held.data_ptr() == place:
@@ -119,6 +122,9 @@ def made(wrapper: Any) -> None:
     if not _replicas:
         exits.before_leaving(lambda status: ended())
         atexit.register(ended)
+    for former in _replicas:
+        if not former.identities.isdisjoint(replica.identities):
+            former.ended = True  # the model is wrapped again
     _replicas.append(replica)
     _held.clear()
     world = torch.distributed.get_world_size()
