@@ -1,7 +1,8 @@
-// Callback: a function to be called later. Like std::function, but a function whose captures fit into 32 bytes allocates no memory.
+// Callback: a function to be called later. Like std::function, but a function whose captures fit into 32 bytes allocates no
+// memory.
 //
-//   call    of an empty one: not allowed. const, though what it holds may change
-//   move    leaves an empty one behind
+//   call    an empty Callback must not be called; the call is const, though what it holds may change
+//   move    leaves the source empty
 #pragma once
 
 #include <cstddef>

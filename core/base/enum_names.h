@@ -1,5 +1,5 @@
-// The names of an enumeration's values: one table each, from which both directions read. Strings appear only at the edges: in
-// JSON, in scenario files, in texts.
+// The names of an enumeration's values: one table each, used for both directions. Strings appear only at the edges: in JSON,
+// scenario files and messages.
 //
 //   template <> inline constexpr auto enum_rows<Outcome> = std::to_array<EnumRow<Outcome>>({{Outcome::ok, "ok"}, ...});
 //

@@ -1,9 +1,9 @@
 // Fingerprint: the 64-bit XXH3 hash (libxxhash) of fixed-width little-endian fields, never of structs.
 //
-//   fields   a number is 8 bytes; a text, and a block of bytes, is followed by its size, so that two of them cannot be cut
-//            differently and look the same
+//   fields   a number takes 8 bytes; a text or a block of bytes is followed by its size, so that two different splits of the same
+//            bytes hash differently
 //   equals   XXH3_64bits of all these bytes in one block, however many calls they came in
-//   cost     a field: a store; the hash runs over a kilobyte at a time
+//   cost     storing a field is a store; the hash runs over a kilobyte at a time
 //   throws   std::bad_alloc, when it has more than a kilobyte to hash
 #pragma once
 
@@ -57,7 +57,7 @@ class Fingerprint {
   std::unique_ptr<Stream> stream_;  // null: everything is still in pending_
 };
 
-// XXH3_64bits of the bytes alone, without their size; 0 for none.
+// XXH3_64bits of the bytes alone, without their size; 0 for no bytes.
 std::uint64_t digest(std::span<const std::byte> bytes);
 std::uint64_t digest(std::string_view text);
 

@@ -20,8 +20,8 @@ class IntSet {
   bool contains(std::int64_t n) const;
   bool is_all() const { return kind_ == Kind::all; }
   bool operator==(const IntSet&) const = default;
-  std::string text() const;  // as a user would write it
-  // The numbers that it was written with, ascending: of 1..3 the 1 and the 3, of `not 0` the 0; open ends are left out.
+  std::string text() const;  // spelled as a user would write it
+  // The numbers in its spelling, ascending: 1 and 3 for 1..3, 0 for `not 0`; open ends are left out.
   std::vector<std::int64_t> named() const;
 
  private:

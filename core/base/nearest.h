@@ -8,10 +8,10 @@
 
 namespace pdsim {
 
-// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+// Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The first of `names` with the smallest distance, if it is at most a third of the longer text (and at least 1 is allowed).
+// The first of `names` at the smallest distance, if that is at most a third of the longer text's length (1 is always allowed).
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> names);
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string> names);
 

@@ -22,7 +22,7 @@ struct Time {
 
   static constexpr Time max() { return {std::numeric_limits<std::int64_t>::max()}; }
   constexpr auto operator<=>(const Time&) const = default;
-  // Saturates: max(), which stands for never, stays max(), and nothing overflows 64 bits.
+  // Saturates: max(), which means never, stays max(), and nothing overflows 64 bits.
   constexpr Time operator+(Time o) const {
     std::int64_t sum = 0;
     if (!__builtin_add_overflow(ps, o.ps, &sum)) return {sum};

@@ -1,7 +1,6 @@
-// The one generator: SplitMix64, splittable by name, specified to the bit, so that seeds replay on every compiler.
+// The only generator: SplitMix64, splittable by name, specified to the bit, so that a seed replays on every compiler.
 //
-//   streams  Random(seed).stream("jitter", rank) is independent of every other stream: a new draw somewhere shifts no
-//            other
+//   streams  Random(seed).stream("jitter", rank) is independent of every other stream: a new draw in one shifts no other
 //   below    unbiased, by Lemire's method; unit() is in [0, 1) with 53 bits; normal-ish draws are sums of units, no libm
 //   source   Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
 #pragma once

@@ -1,4 +1,4 @@
-// Result and Status: what a scenario can cause is a value, never an exception.
+// Result and Status: an outcome that a scenario can cause is a value, never an exception.
 //
 //   Error    one code from the table in errors.h, one sentence, and facts as key-value pairs (rank, group, seq, peer ...)
 //   Status   ok, or an Error
@@ -26,7 +26,7 @@ using Facts = std::vector<Fact>;
 
 // The value of `key`, or an empty text.
 std::string_view fact(const Facts& facts, std::string_view key);
-// Of a fact that is a whole number; nothing when it is absent or something else.
+// Parses a fact as a whole number; nothing when the fact is absent or is not a whole number.
 std::optional<std::int64_t> fact_number(const Facts& facts, std::string_view key);
 // The values of all facts with this key, in order.
 std::vector<std::string> all_facts(const Facts& facts, std::string_view key);

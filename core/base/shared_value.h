@@ -1,4 +1,4 @@
-// SharedValue: a value with many owners that nobody changes, or no value. Copies are cheap; comparison is by value.
+// SharedValue: an immutable value with shared owners, or no value. Copies are cheap; comparison is by value.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ class SharedValue {
  public:
   SharedValue() = default;
   SharedValue(T value) : value_(std::make_shared<const T>(std::move(value))) {}
-  // Whether there is one.
+  // Whether it holds a value.
   explicit operator bool() const { return value_ != nullptr; }
-  // A default one where there is none.
+  // Returns a default-constructed value when it holds none.
   const T& operator*() const {
     static const T none{};
     return value_ != nullptr ? *value_ : none;

@@ -1,4 +1,4 @@
-// The words every layer shares: ranks, sequence numbers, element types and reduce operations.
+// The vocabulary of every layer: ranks, sequence numbers, element types and reduce operations.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ using Tag = std::uint64_t;
 __extension__ using Wide = unsigned __int128;  // exact products of 64-bit integers
 
 constexpr Rank no_rank = -1;     // not a rank: a call without a root, a peer that a record does not name
-constexpr Rank any_source = -2;  // a receive that takes the message of whichever rank sends first
+constexpr Rank any_source = -2;  // a receive that takes the first message from any rank
 
 enum class DType : std::uint8_t { f16, bf16, f32, f64, i8, u8, i32, i64, boolean };
 

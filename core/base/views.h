@@ -1,4 +1,4 @@
-// Typed spans of memory. They never own; `data` is null where a world moves sizes only (payload: none).
+// Typed spans of memory. They never own it; `data` is null in a world that moves only sizes (payload: none).
 #pragma once
 
 #include "core/base/quantity.h"
@@ -47,7 +47,7 @@ struct ElementType<bool> : std::integral_constant<DType, DType::boolean> {};
 template <class T>
 constexpr DType dtype_of = ElementType<T>::value;
 
-// The elements of an array, a vector or a span, which outlive the view: a ConstView where they are const.
+// Views an array, a vector or a span, which must outlive the view; a ConstView where the elements are const.
 template <std::ranges::contiguous_range Range>
 requires std::ranges::borrowed_range<Range> && std::ranges::sized_range<Range>
 auto view_of(Range&& range) {
@@ -60,7 +60,7 @@ auto view_of(Range&& range) {
     return MutableView{reinterpret_cast<std::byte*>(std::ranges::data(range)), dtype, count};
 }
 
-// One number.
+// Views a single number.
 template <class T>
 requires std::is_arithmetic_v<T>
 auto view_of(T& value) { return view_of(std::span(&value, 1)); }

@@ -1,5 +1,5 @@
-// What the reduce operations do to two elements: one definition for the loops of this machine's processor (reduce.h, kernels.h) and
-// for devices' (backends/nccl/device/device_kernels.h), so that their bits are the same.
+// The reduce operations on two elements, defined once for the loops on this machine's processor (reduce.h, kernels.h) and on
+// devices (backends/nccl/device/device_kernels.h), so that their bits are the same.
 //
 //   bool     sum and max are `or`, product and min are `and`
 //   integers wrap
@@ -18,7 +18,8 @@
 
 namespace pdsim {
 
-// The left unless the right is less, or the only NaN. Comparisons alone: no branch keeps a loop from being vectorised.
+// Returns the left operand unless the right one is less, or the only NaN. Comparisons alone: a branch would keep loops from
+// vectorising.
 template <class T>
 [[gnu::always_inline]] constexpr T lesser(T a, T b) {
   return !(a <= b) && a == a ? b : a;
@@ -67,7 +68,7 @@ struct Max {
   [[gnu::always_inline]] constexpr T operator()(T a, T b) const { return greater(a, b); }
 };
 
-// Of integers and bool.
+// For integers and bool.
 template <class T>
 struct And {
   [[gnu::always_inline]] constexpr T operator()(T a, T b) const { return static_cast<T>(a & b); }
@@ -83,7 +84,7 @@ struct Xor {
 
 }  // namespace combining
 
-// f(operation on T), so that the loop around it is compiled once per operation. `op` is one that supports() allows.
+// Calls f(operation on T), so that the loop around it is compiled once per operation. `op` must be one that supports() allows.
 template <class T, class F>
 auto with_operation(ReduceOp op, F&& f) {
   if constexpr (std::is_integral_v<T>) {
@@ -99,7 +100,7 @@ auto with_operation(ReduceOp op, F&& f) {
   return std::forward<F>(f)(combining::Sum<T>{});
 }
 
-// How elements lie in memory, and what is computed with.
+// How elements are stored, and the type they are computed in.
 template <class T>
 struct Element {
   using Stored = T;
@@ -126,7 +127,7 @@ struct BoolElement {
   static constexpr Stored store(Value v) { return v ? 1 : 0; }
 };
 
-// f(the dtype's Element).
+// Calls f(the dtype's Element).
 template <class F>
 auto with_element(DType dtype, F&& f) {
   switch (dtype) {

@@ -19,13 +19,13 @@
 
 namespace pdsim {
 
-// Where the parts of an uneven call begin: part i of a buffer is the elements offsets[i] .. offsets[i + 1].
+// Where the parts of an uneven call begin: part i of a buffer holds the elements offsets[i] .. offsets[i + 1].
 struct Splits {
-  std::vector<std::int64_t> input;   // of the ranks that the parts go to; size group size + 1, or empty: not split
-  std::vector<std::int64_t> output;  // of the ranks that the parts come from; likewise
+  std::vector<std::int64_t> input;   // by destination rank; size group size + 1, or empty: not split
+  std::vector<std::int64_t> output;  // by source rank; likewise
 };
 
-// Messages that pdsim itself sends, besides a program's, use tags from here on; users' are below. They fit Gloo's 32 bits.
+// pdsim's own messages use tags from here on; a program's tags are below. They fit Gloo's 32 bits.
 constexpr Tag first_inner_tag = Tag{0x7b} << 24;
 
 struct Algorithm;
@@ -41,13 +41,13 @@ struct Collective {
   Rank root = 0;        // group rank; the peer for send and recv (any_source allowed for recv)
   Seq seq = 0;
   Tag user_tag = 0;                        // send and recv only
-  std::shared_ptr<const Splits> splits{};  // of the _v kinds; null: every part has `count` elements
-  std::shared_ptr<Rank> source{};          // recv only: where the sender's group rank goes
+  std::shared_ptr<const Splits> splits{};  // _v kinds; null: every part has `count` elements
+  std::shared_ptr<Rank> source{};          // recv only: receives the sender's group rank
   bool batched = false;                    // send and recv only: started together with others
   std::string_view algorithm = "auto";
-  const Algorithm* own_algorithm = nullptr;  // a row that is in no table, instead of a name; outlives the call
-  bool unproven = false;                     // run it although no proof was asked for (CallOptions)
-  Time timeout = Time::max();                // relative to the start; who enforces it and how is the backend's
+  const Algorithm* own_algorithm = nullptr;  // a row outside the tables, instead of a name; outlives the call
+  bool unproven = false;                     // run it without requiring a proof (CallOptions)
+  Time timeout = Time::max();                // relative to the start; the backend decides who enforces it and how
 };
 
 }  // namespace pdsim

@@ -1,9 +1,9 @@
-// THE table of collectives: one row says what a kind is called, what goes in and comes out where, and whose inputs the output is
-// made of. Element counts, in-place forms, the reference, test data, bounds, captions and the plan checker's expectations follow from
-// the row (collective_shape.h); no code asks for a kind by name to work them out.
+// THE table of collectives: a row gives a kind's name, the shapes of its input and output, and whose inputs the output is
+// computed from. Element counts, in-place forms, the reference, test data, bounds, captions and the plan checker's expectations
+// follow from the row (collective_shape.h); no code asks for a kind by name to work them out.
 //
-// Adding one: an enumerator and a row here, an algorithm in a family's file, a function of ProcessGroup, a row of the operations' table,
-// and a native call for each library that has one.
+// Adding one: an enumerator and a row here, an algorithm in a family's file, a function of ProcessGroup, a row of the operations'
+// table, and a native call for each library that has one.
 #pragma once
 
 #include <array>
@@ -34,10 +34,10 @@ enum class CollectiveKind : std::uint8_t {
   count_
 };
 
-// Which ranks have a buffer.
+// The ranks that have a buffer.
 enum class Holders : std::uint8_t { nobody, root, all_but_first, everybody };
 
-// How long it is: `count` elements, or a part of `count` for each rank (parts of their own sizes where a call has splits).
+// A buffer's length: `count` elements, or a part of `count` for each rank (parts of their own sizes where a call has splits).
 enum class Extent : std::uint8_t { one_part, part_per_rank };
 
 struct BufferShape {
@@ -45,7 +45,7 @@ struct BufferShape {
   Extent extent = Extent::one_part;
 };
 
-// Whose inputs an element of a rank's output is made of. Of more than one rank they are combined, in rank order.
+// The ranks whose inputs an element of a rank's output is computed from; several are combined in rank order.
 enum class Sources : std::uint8_t { none, root, owner_of_part, everybody, ranks_up_to_own, ranks_before_own };
 
 struct CollectiveShape {
@@ -54,7 +54,7 @@ struct CollectiveShape {
   bool uneven = false;  // the parts may differ in size from rank to rank
 };
 
-// How the libraries' functions are called, without prefixes: gloo::allreduce, MPI_Iallreduce, ncclAllReduce. Empty: there is none.
+// The names of the libraries' functions, without prefixes: gloo::allreduce, MPI_Iallreduce, ncclAllReduce. Empty: there is none.
 struct NativeNames {
   std::string_view gloo{}, mpi{}, nccl{};
 };
@@ -65,13 +65,13 @@ struct CollectiveRow {
   CollectiveShape shape{};
   NativeNames native{};
   std::array<std::string_view, 3> torch{};  // functions of PyTorch that make this call, besides one of the same name
-  bool composed = false;                    // pdsim makes it of messages itself; no algorithm, no native call
+  bool composed = false;                    // pdsim builds it from messages; no algorithm, no native call
 
-  // These follow from the others; with_what_follows() fills them in.
+  // Derived from the fields above by with_what_follows().
   bool has_input = false, has_output = false;
   bool point_to_point = false;  // Collective::root is the peer then
   bool rooted = false;
-  bool prefix = false;  // what the ranks up to this one, or before it, combine to
+  bool prefix = false;  // the output combines the ranks up to this one, or before it
   bool reduces = false;
   bool input_in_parts = false, output_in_parts = false;
   bool in_parts = false;    // either
@@ -178,7 +178,7 @@ constexpr auto collective_table = [] {
 constexpr const CollectiveRow& row(CollectiveKind k) { return collective_table[static_cast<std::size_t>(k)]; }
 constexpr std::string_view name_of(CollectiveKind k) { return row(k).name; }
 
-// What PyTorch calls the rank that Collective::root names: "src", "dst", or nothing where a call names none.
+// PyTorch's name for the rank in Collective::root: "src", "dst", or nothing where a call has none.
 constexpr std::string_view named_rank(CollectiveKind k) {
   if (row(k).shape.sources == Sources::root) return "src";
   return row(k).rooted || row(k).point_to_point ? "dst" : "";
@@ -191,14 +191,14 @@ constexpr bool collective_rows_are_in_order() {
 }
 static_assert(collective_rows_are_in_order(), "the rows stand in the order of their enumerators");
 
-// Null: there is none of that name.
+// Returns null for an unknown name.
 constexpr const CollectiveRow* collective_named(std::string_view name) {
   for (const CollectiveRow& r : collective_table)
     if (r.name == name) return &r;
   return nullptr;
 }
 
-// The same of a function of PyTorch, which may have another name.
+// The same for a function of PyTorch, which may have another name.
 constexpr const CollectiveRow* collective_of_torch(std::string_view function) {
   for (const CollectiveRow& r : collective_table) {
     if (r.name == function) return &r;

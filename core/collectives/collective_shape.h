@@ -1,7 +1,7 @@
-// What follows from a collective's shape, which is a row of collective_kind.h.
+// The facts that follow from a collective's shape, a row of collective_kind.h.
 //
-//   parts    of the ranks lie one after the other, `count` elements each, or where a layout's offsets say
-//   origin   of an element of an output: whose inputs it is made of, and which element of theirs
+//   parts    the ranks' parts follow each other, `count` elements each, or at a layout's offsets
+//   origin   of an output element: the ranks whose inputs it is computed from, and the index of the element in them
 #pragma once
 
 #include "core/collectives/collective.h"
@@ -16,12 +16,12 @@ namespace pdsim {
 std::int64_t input_elements(const Collective& call, Rank rank, int size);
 std::int64_t output_elements(const Collective& call, Rank rank, int size);
 
-// How the memory of a call in place lies: one buffer for both, or the smaller one as this rank's part of the larger.
+// How input and output of an in-place call overlap: one buffer for both, or the smaller one as this rank's part of the larger.
 enum class InPlace : std::uint8_t { none, same_buffer, input_in_output, output_in_input };
 InPlace in_place_form(CollectiveKind kind);
 
-// Ranks `first` .. `last` have it at element `index` of their inputs; more than one: combined. As long as `run` lasts, the following
-// elements of the output come from the following ones of the same inputs.
+// Ranks `first` .. `last` have it at element `index` of their inputs; several are combined. For `run` elements, the next elements
+// of the output come from the next elements of the same inputs.
 struct Origin {
   Rank first = 0, last = 0;
   std::int64_t index = 0;
@@ -29,33 +29,33 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-// The elements of all ranks' buffers in one call.
+// The number of elements in every rank's buffers during one call.
 struct CollectiveLayout {
   CollectiveKind kind = CollectiveKind::barrier;
   int size = 1;
   std::int64_t count = 0;
   Rank root = 0;
   std::vector<std::int64_t>
-      offsets{};  // of an uneven kind: where the ranks' parts begin, size + 1 of them. Empty: all have `count`.
-                  // Of all_to_all_v: of every rank's input, so rank r gets its part's size from everyone
+      offsets{};  // uneven kinds: where the ranks' parts begin, size + 1 of them. Empty: all have `count`.
+                  // all_to_all_v: for every rank's input, so rank r gets its part's size from every rank
 
   std::int64_t part_begin(Rank rank) const;
   std::int64_t part_size(Rank rank) const;
   std::int64_t all_parts() const { return offsets.empty() ? size * count : offsets.back(); }
   std::int64_t input_elements(Rank rank) const;
   std::int64_t output_elements(Rank rank) const;
-  Origin origin(Rank rank, std::int64_t element) const;  // of one of the output's
+  Origin origin(Rank rank, std::int64_t element) const;  // of an element of this rank's output
 };
 
-// Elements that the busiest rank must send at least, whatever the algorithm: what the other ranks need of its input, or what
-// all of them have to get in from others, evenly spread.
-//   source  for all_reduce Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2n(p-1)/p
+// The least number of elements that the busiest rank must send with any algorithm: the elements of its input that other ranks
+// need, or the elements that all ranks must receive, evenly spread.
+//   source  all_reduce: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2n(p-1)/p
 std::int64_t least_elements_sent(CollectiveKind kind, int size, std::int64_t count);
 
-// A caption of `count`: "of each rank", "from the root".
+// The caption of `count`: "of each rank", "from the root".
 std::string_view counted_what(CollectiveKind kind);
 
-// Whether `count` is the output's on every rank, as in torch.distributed the shorter side is.
+// Whether `count` is the output's size on every rank, as torch.distributed counts the shorter side.
 bool is_counted_by_output(CollectiveKind kind);
 
 // nccl-tests' conventions: S is the array that collectives in parts handle in total, and busbw is algbw times this factor.

@@ -13,7 +13,7 @@ void write_element(std::byte* at, DType dtype, double value);
 double read_element(const std::byte* at, DType dtype);  // i64: exact up to 2^53
 std::uint64_t bits_of_element(const std::byte* at, DType dtype);
 
-// How many representable numbers lie between two elements of a floating dtype; 0 when both are the same number or both NaN.
+// Counts the representable numbers between two elements of a floating dtype; 0 when they are equal or both NaN.
 std::int64_t ulps_between(double a, double b, DType dtype);
 
 // Unit roundoff and smallest positive number of a floating dtype.

@@ -1,5 +1,5 @@
-// Loops over elements, compiled for any processor and, on x86-64, once more for AVX2 with F16C; which one runs is chosen while
-// running. Both give the same bits (of two NaNs added, either's payload may come out).
+// Loops over elements, compiled for any processor and, on x86-64, once more for AVX2 with F16C; the choice is made at run time.
+// Both give the same bits (of two NaNs added, either's payload may result).
 //
 //   threads  pure
 #pragma once
@@ -18,15 +18,15 @@ namespace pdsim {
 
 enum class Processor : std::uint8_t { any, avx2 };
 
-// What this machine has.
+// The best variant that this machine supports.
 Processor this_processor();
 
-// to[i] = to[i] op from[i] in f32, rounded to nearest even; op: sum, product, min or max. `to` may be `from`, but not
+// to[i] = to[i] op from[i] in f32, rounded to nearest even; op: sum, product, min or max. `to` may be `from`, but must not
 // overlap it otherwise.
 void combine_f16(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, ReduceOp op);
 void combine_bf16(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, ReduceOp op);
 
-// to[i] = from[i] * factor in f32, rounded to nearest even. The same aliasing.
+// to[i] = from[i] * factor in f32, rounded to nearest even. The same aliasing rule.
 void scale_f16(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, float factor);
 void scale_bf16(Processor processor, std::uint16_t* to, const std::uint16_t* from, std::int64_t count, float factor);
 
@@ -47,7 +47,7 @@ PDSIM_TARGET_AVX2 void each_avx2(T* to, const T* from, std::int64_t count, F f) 
 
 }  // namespace kernels
 
-// to[i] = f(to[i], from[i]), i = 0..count-1; the same aliasing. `f` is always inlined.
+// to[i] = f(to[i], from[i]), i = 0..count-1; the same aliasing rule. `f` is always inlined.
 template <class T, class F>
 void for_each_pair(Processor processor, T* to, const T* from, std::int64_t count, F f) {
 #ifdef PDSIM_KERNELS_AVX2

@@ -25,7 +25,7 @@ struct Slice {
   std::int64_t offset = 0;  // elements
   std::int64_t count = 0;   // elements
   BufferId buffer = BufferId::output;
-  // The i-th of `of` contiguous chunks (i taken modulo `of`); the first count % of are one longer.
+  // Returns chunk i of `of` contiguous chunks (i taken modulo `of`); the first count % of are one element longer.
   Slice chunk(int of, int i) const {
     int wrapped = i < 0 ? i + of : i;  // most are in range then
     if (wrapped < 0 || wrapped >= of) wrapped = ((i % of) + of) % of;
@@ -34,7 +34,7 @@ struct Slice {
     const std::int64_t longer = count % of;
     return {offset + index * base + (index < longer ? index : longer), base + (index < longer ? 1 : 0), buffer};
   }
-  // The chunks first .. first + many - 1 of `of`, which lie one after the other.
+  // Chunks first .. first + many - 1 of `of`, which are contiguous.
   Slice chunks(int of, int first, int many) const;
   bool operator==(const Slice&) const = default;
 };
@@ -43,7 +43,7 @@ struct Step {
   enum class Kind : std::uint8_t { send, receive, receive_reduce, copy, reduce };
   Kind kind = Kind::send;
   Rank peer = no_rank;  // send and the receives
-  Slice slice{};        // what is sent, or where it lands
+  Slice slice{};        // the data sent, or its destination
   Slice from{};         // copy and reduce: the local source
 };
 
@@ -91,8 +91,8 @@ class [[nodiscard]] Plan {
     if (handle_) handle_.destroy();
   }
 
-  // Advances to the next round; false when the plan has ended. The span of steps() is valid until the next call. Throws
-  // what the plan's own code throws; next_round() (plan_room.h) makes an error of it.
+  // Advances to the next round; false when the plan has ended. The span of steps() is valid until the next call.
+  // Rethrows the exceptions of the plan's own code; next_round() (plan_room.h) turns them into errors.
   bool next() {
     handle_.resume();
     return !handle_.done();
@@ -104,17 +104,17 @@ class [[nodiscard]] Plan {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// What an algorithm may know: who it is, how many there are and where, how much there is.
+// The facts an algorithm may use: its rank, the number of ranks and their placement, the amount of data.
 struct PlanArgs {
   Rank rank = 0;
   int size = 1;
   std::int64_t count = 0;  // elements, as Collective::count
   Rank root = 0;
   const Splits* splits = nullptr;  // as Collective::splits
-  int ranks_per_node = 1;          // rank r is on node r / ranks_per_node; 1 where that is not so, or not known
+  int ranks_per_node = 1;          // rank r is on node r / ranks_per_node; 1 where that does not hold, or is not known
 
-  // What rank i gets of the input, and what comes from rank i into the output, in collectives of one part per rank (i
-  // taken modulo size). Without splits every part has `count` elements.
+  // The input part that goes to rank i, and the output part that comes from rank i, in collectives of one part per rank
+  // (i taken modulo size). Without splits every part has `count` elements.
   Slice input_part(int i) const;
   Slice output_part(int i) const;
   Slice whole() const { return {0, count, BufferId::output}; }

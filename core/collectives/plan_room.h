@@ -1,8 +1,9 @@
-// PlanRoom: what a plan's steps may use on one rank, so that a wrong plan ends in an error and never outside its memory.
+// PlanRoom: the memory and peers that a plan's steps may use on one rank, so that a wrong plan ends in an error and
+// never outside its memory.
 //
-//   room     as many elements of input and output as the call has there, and the scratch that the algorithm's row asks for
+//   room     the elements that the call has in input and output, and the scratch that the algorithm's row asks for
 //   refused  slices past an end, writes into the input, copies between slices of two lengths, peers outside the group
-//   who      everything that reads plans asks before it uses a step: the runner, the checker, device plans, closed forms
+//   callers  every reader of plans checks a step before it uses it: the runner, the checker, device plans, closed forms
 //   cost     a few comparisons a step
 #pragma once
 
@@ -17,7 +18,7 @@ namespace pdsim {
 
 struct PlanRoom {
   const Algorithm* algorithm = nullptr;    // whose room it is
-  std::array<std::int64_t, 3> elements{};  // by BufferId; negative: the row asks for less than nothing
+  std::array<std::int64_t, 3> elements{};  // by BufferId; negative: the row asks for a negative number
   Rank rank = 0;
   int size = 1;
   bool names_peers = true;  // false: a message of the program, whose peer the process group has checked
@@ -41,13 +42,13 @@ struct PlanRoom {
 
 PlanRoom room_of(const Collective& call, const Algorithm& algorithm, const PlanArgs& args);
 
-// Goes on to the next round; false when the plan has ended.
+// Advances to the next round; false when the plan has ended.
 //   errors  invalid_argument: the round has a step that `room` does not allow, or the plan threw an exception
 inline Result<bool> next_round(Plan& plan, const PlanRoom& room);
-// The same for a round that the plan yielded to somebody else.
+// The same for a round that another reader took from the plan.
 inline Status check_round(const Plan& plan, const PlanRoom& room);
 
-// What check_round() and next_round() say of such a step, and of the exception that is being handled.
+// The errors that check_round() and next_round() return for such a step, and for the exception being handled.
 Error refused_step(const PlanRoom& room, const Step& step);
 Error thrown_by_plan(const PlanRoom& room);
 

@@ -3,10 +3,11 @@
 //   start     never blocks; `done` is called once, perhaps before start returns, with the first error or ok
 //   memory    one received-but-not-combined buffer per receive_reduce of a round, and the algorithm's scratch; both end
 //             with the run. The call's input and output must stay alive until `done`.
-//   input     is never written, unless it is the output as well. avg and premul_sum scale it while it is copied; avg of integers divides the sum instead
+//   input     is never written, unless it is the output as well. avg and premul_sum scale it while it is copied; avg of integers
+//             divides the sum instead
 //   errors    the transport's; invalid_argument when a round of the plan leaves its buffers or its group (plan_room.h), before
 //             anything of the round is posted; limit_exceeded when there is no memory for its scratch
-//   cost      no fiber, no thread: what the transport calls back on
+//   cost      no fiber, no thread: it runs in the transport's callbacks
 #pragma once
 
 #include "core/collectives/algorithms.h"
@@ -24,15 +25,16 @@ namespace pdsim {
 
 using PlanDone = std::function<void(Status)>;
 
-// How far something else has brought a run without data.
+// The point that a run without data has reached elsewhere.
 enum class PlanPoint : std::uint8_t { round_to_post, round_in_flight, round_to_combine };
 
-// One run, for callers that keep it while it is under way: the transport calls it back without holding it. Others use run_plan().
+// One run, for callers that keep it while it is under way: the transport calls it back without owning it. Other callers use
+// run_plan().
 class PlanRun {
  public:
-  // `tag` goes onto every message of the run; concurrent runs of one group need different tags.
+  // `tag` is put on every message of the run; concurrent runs of one group need different tags.
   PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
-  // For a plan of `algorithm` that something else has begun, without data.
+  // Continues a plan of `algorithm` that was begun elsewhere, without data.
   PlanRun(Transport& transport, const Collective& call, const Algorithm& algorithm, Plan plan, Tag tag, PlanDone done);
   virtual ~PlanRun() = default;
   PlanRun(const PlanRun&) = delete;
@@ -40,12 +42,12 @@ class PlanRun {
 
   // `done` may be called inside, and may destroy the run.
   void start();
-  // Goes on with a plan that has yielded a round. Gives what to call when the round in flight, or its combining, is over; a
-  // round to post is posted at once, and nothing is given.
+  // Continues with a plan that has yielded a round. Returns the callback for when the round in flight, or its combining, is over;
+  // a round to post is posted at once, and the result is empty.
   Transport::Done resume(PlanPoint at);
 
  private:
-  // What the transport calls when the round is over, and when it is combined.
+  // Returns the callback for the transport: for the end of a round, and for the end of its combining.
   virtual Transport::Done when_round_is_over();
   virtual std::function<void()> when_combined();
 
@@ -67,7 +69,7 @@ class PlanRun {
   void leave_scratch();
   void finish(const Status& status);
 
-  // What every round needs lies side by side in memory.
+  // The members that every round needs are adjacent in memory.
   Transport& transport_;
   Plan plan_;
   PlanRoom room_;
@@ -80,19 +82,19 @@ class PlanRun {
   bool advancing_ = false;
   bool again_ = false;
   PlanDone done_;
-  std::vector<Message> messages_;  // of the round
+  std::vector<Message> messages_;  // of the current round
   Collective call_;
   double factor_ = 1.0;
   int size_;
-  std::optional<Error> failure_;  // of a round that failed while it was posted
+  std::optional<Error> failure_;  // set when a round failed while it was being posted
   std::vector<std::byte> scratch_;
   std::vector<std::byte> staging_;
 };
 
-// The same for a run that keeps itself: it lives until `done` was called and the transport has let go of its last round.
+// The same for a run that owns itself: it lives until `done` was called and the transport has let go of its last round.
 void run_plan(Transport& transport, const Collective& call, const Algorithm& algorithm, Tag tag, PlanDone done);
 
-// The message that a send or recv of the program passes to a transport.
+// The message that a send or recv of the program hands to a transport.
 Message message_of(const Collective& call);
 
 }  // namespace pdsim

@@ -13,13 +13,13 @@
 
 namespace pdsim {
 
-// avg and premul_sum are sums of scaled inputs: the plan runner scales, so for them this adds.
+// avg and premul_sum are sums of scaled inputs: the plan runner scales, so for them this only adds.
 bool supports(ReduceOp op, DType dtype);
 
-// Equal counts and dtypes; both may be null (payload: none), then nothing happens.
+// Counts and dtypes must be equal; both views may be null (payload: none), and nothing happens.
 void reduce(MutableView inout, ConstView in, ReduceOp op);
 
-// The same with what `processor` has, which this machine must have: the bits do not depend on it.
+// The same with the instructions of `processor`, which this machine must support: the bits do not depend on it.
 void reduce(MutableView inout, ConstView in, ReduceOp op, Processor processor);
 
 // to[i] = from[i] * factor, in the dtype's own arithmetic (f16, bf16: rounded once). May alias.

@@ -1,4 +1,4 @@
-// Backend and Communicator: the seam to a communication library, real or simulated.
+// Backend and Communicator: the interface to a communication library, real or simulated.
 //
 //   Backend   one per rank and library; join() is the library's part of init_process_group / new_group (addresses go
 //             through the store; may block; rendezvous_timeout, connection_refused, store_timeout ...)
@@ -32,9 +32,9 @@ struct JoinOptions {
   Rank rank = 0;  // group rank
   int size = 1;
   Time timeout{};
-  std::vector<Rank> global_ranks{};  // of the members, by group rank; empty: group ranks are global ones
-  std::string name{};                // as texts call it; empty: `group`, which tells groups apart
-  std::string library{};             // whose semantics a simulated group has; empty: the world's
+  std::vector<Rank> global_ranks{};  // of the members, by group rank; empty: group ranks equal global ranks
+  std::string name{};                // as messages show it; empty: `group`, which distinguishes groups
+  std::string library{};             // the library whose semantics a simulated group has; empty: the world's
 
   RankList members() const { return global_ranks.empty() ? RankList::of_world(size) : RankList(global_ranks); }
 };
@@ -43,9 +43,9 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
   virtual Result<WorkPtr> start(const Collective& call) = 0;
-  // Whether the library has this operation for the call's dtype and op; asked before anything else, on the calling rank.
+  // Whether the library supports this operation for the call's dtype and op; asked first, on the calling rank.
   virtual Status offers(const Collective&) const { return {}; }
-  // Ends every running Work with `reason`; the member is unusable afterwards.
+  // Ends every running Work with `reason`; the communicator is unusable afterwards.
   virtual void abort(const Error& reason) = 0;
 };
 
@@ -56,9 +56,9 @@ class Backend {
   virtual Time default_timeout() const = 0;
   // Whether the views of a call may lack memory, so that only their sizes count.
   virtual bool takes_sizes_alone() const { return false; }
-  // invalid_argument, before anything reaches the store or the library, where check_rank refuses the options.
+  // Returns invalid_argument, before anything reaches the store or the library, where check_rank refuses the options.
   Result<std::unique_ptr<Communicator>> join(Store& store, const JoinOptions& options);
-  // The library itself, in a group of its own. unsupported where there is none below this backend.
+  // Joins the library itself, in a group of its own. unsupported where this backend has no library.
   Result<std::unique_ptr<RawCaller>> join_raw(Store& store, const JoinOptions& options);
 
  private:

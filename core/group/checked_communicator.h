@@ -1,9 +1,9 @@
-// CheckedCommunicator: compares what every rank is about to call before it lets a collective start, as TORCH_DISTRIBUTED_DEBUG=DETAIL.
+// CheckedCommunicator: compares the ranks' calls before it starts a collective, as TORCH_DISTRIBUTED_DEBUG=DETAIL does.
 //
 //   compared   kind, sequence number, dtype, count, reduce op and its factor, root, the parts of uneven calls; more than
 //              PyTorch's wrapper does. Sends and receives pass unchecked, as there.
 //   outcome    a difference is collective_mismatch on every rank, "A on ranks X, B on ranks Y"; nothing was started, and the
-//              group goes on. Ranks that do not come within the call's timeout are named in a timeout error.
+//              group stays usable. Ranks that do not arrive within the call's timeout are named in a timeout error.
 //   cost       start() blocks until all ranks are there, so asynchronous calls become synchronous; p - 1 messages each way
 //   facts      verdict: op-mismatch | parameter-mismatch | root-mismatch | order-mismatch | missing-enter; ranks by call
 #pragma once
@@ -19,7 +19,7 @@ namespace pdsim {
 
 class CheckedCommunicator final : public Communicator {
  public:
-  // `global_ranks` by group rank, for the texts.
+  // `global_ranks` is by group rank, for messages.
   CheckedCommunicator(std::unique_ptr<Communicator> inner, Runtime& runtime, std::string group, RankList global_ranks,
                       Rank rank)
       : inner_(std::move(inner)),

@@ -5,8 +5,8 @@
 //   std::array<float, 4> data{1, 2, 3, 4};
 //   const Status summed = wait(group->all_reduce(view_of(data), ReduceOp::sum));
 //
-//   env      what a world gives its rank program: sim::run, or run_rank in the process of a real library
-//   blocks   until the store of the rendezvous answers and, with some libraries, until every rank is here
+//   env      given by a world to its rank program: by sim::run, or by run_rank in the process of a real library
+//   blocks   until the rendezvous store answers and, with some libraries, until every rank has joined
 //   errors   those of Rendezvous::env and Backend::join
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace pdsim {
 
 Result<ProcessGroup> init_process_group(RankEnvironment& env);
-// `timeout` of the rendezvous and of the group, instead of the backend's default.
+// `timeout` applies to the rendezvous and to the group, instead of the backend's default.
 Result<ProcessGroup> init_process_group(RankEnvironment& env, Time timeout);
 
 }  // namespace pdsim

@@ -1,4 +1,4 @@
-// ProcessGroup: validates a call, numbers it, records it, and starts it on the backend's member of this group.
+// ProcessGroup: validates a call, numbers it, records it, and starts it on the group's communicator.
 //
 //   blocking   all calls return a started Work; the free functions in the rank program wait on it
 //   order      every collective takes the next sequence number, on every rank; send and recv take none
@@ -27,9 +27,9 @@ namespace pdsim {
 
 struct CallOptions {
   Purpose purpose;                      // for the recorder
-  std::vector<std::string> parameters;  // for the recorder: of a bucket
+  std::vector<std::string> parameters;  // for the recorder: those of a bucket
   std::string_view algorithm = "auto";
-  // A row that is in no table, instead of a name; outlives the call. It is proven for this group before its first run (errors:
+  // A row outside the tables, instead of a name; outlives the call. It is proven for this group before its first run (errors:
   // invalid_argument, with the counterexample), unless `unproven`: an approximation, say. Either way, a plan that leaves its
   // buffers or its group ends in an error.
   const Algorithm* own_algorithm = nullptr;
@@ -40,14 +40,14 @@ struct CallOptions {
 
 class ProcessGroup {
  public:
-  // `global_ranks` by group rank; `member` null and `rank` no_rank on a rank outside the group.
+  // `global_ranks` is by group rank; on a rank outside the group `member` is null and `rank` no_rank.
   ProcessGroup(std::string name, RankList global_ranks, Rank rank, Time timeout, std::unique_ptr<Communicator> member,
                FlightRecorder& recorder);
 
   const std::string& name() const { return name_; }
   Rank rank() const { return rank_; }
-  // False for the handle that new_group gives to ranks outside the group: its rank is no_rank, and every call on it
-  // does nothing, succeeds at once and leaves a note, as c10d's warning does.
+  // False for the handle that new_group gives to ranks outside the group: its rank is no_rank, and every call on it does nothing,
+  // succeeds at once and leaves a note, like c10d's warning.
   bool is_member() const { return member_ != nullptr; }
   int size() const { return global_ranks_.size(); }
   Rank global_rank(Rank group_rank) const { return global_ranks_[group_rank]; }
@@ -55,37 +55,38 @@ class ProcessGroup {
   Result<Rank> group_rank(Rank global_rank) const;
   Time timeout() const { return timeout_; }
   FlightRecorder& recorder() { return recorder_; }
-  // The store of the rendezvous, which lives as long as this group; null where somebody else owns it.
+  // The rendezvous store, which lives as long as this group; null where it has another owner.
   Store* store() const { return store_.get(); }
   void keep(std::unique_ptr<Store> store) { store_ = std::move(store); }
 
   Result<WorkPtr> broadcast(MutableView data, Rank root, CallOptions options = {});
   Result<WorkPtr> all_reduce(MutableView data, ReduceOp op, CallOptions options = {});
-  // A rank other than the root may pass an output too, as PyTorch's tensor is both: Gloo leaves partial sums there, NCCL and MPI nothing.
+  // A rank other than the root may pass an output too, as PyTorch's tensor is both: Gloo leaves partial sums there, NCCL and MPI
+  // nothing.
   Result<WorkPtr> reduce(ConstView input, MutableView output, ReduceOp op, Rank root, CallOptions options = {});
   Result<WorkPtr> all_gather(ConstView input, MutableView output, CallOptions options = {});
   Result<WorkPtr> gather(ConstView input, MutableView output, Rank root, CallOptions options = {});
   Result<WorkPtr> scatter(ConstView input, MutableView output, Rank root, CallOptions options = {});
   Result<WorkPtr> reduce_scatter(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
   Result<WorkPtr> all_to_all(ConstView input, MutableView output, CallOptions options = {});
-  // Parts of different sizes: counts[r] is what rank r contributes (all_gather_v, which puts it into everybody's output)
-  // or ends with (reduce_scatter_v), the same list on every rank. all_to_all_v sends send_counts[r] elements of the input
-  // to rank r, and puts receive_counts[r] from it into the output; whether two ranks agree is not checked, as in c10d, but
-  // a rank must agree with itself.
+  // Parts of different sizes: counts[r] is the number of elements that rank r contributes (all_gather_v, to every rank's output)
+  // or receives (reduce_scatter_v); the same list on every rank. all_to_all_v sends send_counts[r] elements of the input to rank
+  // r, and puts receive_counts[r] elements from it into the output; as in c10d, agreement between ranks is not checked, but a
+  // rank must agree with itself.
   using Counts = std::span<const std::int64_t>;
   Result<WorkPtr> all_gather_v(ConstView input, MutableView output, Counts counts, CallOptions options = {});
   Result<WorkPtr> reduce_scatter_v(ConstView input, MutableView output, Counts counts, ReduceOp op,
                                    CallOptions options = {});
   Result<WorkPtr> all_to_all_v(ConstView input, MutableView output, Counts send_counts, Counts receive_counts,
                                CallOptions options = {});
-  // Rank r ends with the combination of ranks 0 .. r (scan), or 0 .. r-1 (exscan, whose rank 0 has no output).
+  // Rank r receives the combination of ranks 0 .. r (scan), or 0 .. r-1 (exscan, whose rank 0 has no output).
   Result<WorkPtr> scan(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
   Result<WorkPtr> exscan(ConstView input, MutableView output, ReduceOp op, CallOptions options = {});
   Result<WorkPtr> barrier(CallOptions options = {});
   Result<WorkPtr> send(ConstView data, Rank to, Tag tag, CallOptions options = {});
   // `from` may be any_source; Work::source names the sender.
   Result<WorkPtr> recv(MutableView data, Rank from, Tag tag, CallOptions options = {});
-  // All at once, as batch_isend_irecv: a bad one refuses the whole list before anything is started.
+  // Starts all at once, as batch_isend_irecv: one bad message refuses the whole list before anything is started.
   struct Message {
     bool sends = true;
     MutableView data;
@@ -94,11 +95,11 @@ class ProcessGroup {
   };
   Result<std::vector<WorkPtr>> batch(std::span<const Message> messages, const CallOptions& options = {});
 
-  // Blocks until every rank is here. Rank 0 waits for the others in ascending order, `timeout` each, and names the first
-  // that did not come (`all`: every one) in a timeout error; the others then say that they came, and point to rank 0.
+  // Blocks until every rank has arrived. Rank 0 waits for the others in ascending order, `timeout` each, and names the first
+  // missing rank (`all`: every one) in a timeout error; the others then report that they arrived, and point to rank 0.
   Status monitored_barrier(Runtime& runtime, Time timeout, bool all = false);
 
-  // The general form of all of the above; `call.seq` and the recorder's entry are filled in here.
+  // The general form of all calls above; fills in `call.seq` and the recorder's entry.
   Result<WorkPtr> start(Collective call, CallOptions options);
 
   // Later calls return group_destroyed; running ones end with `cancelled`.
@@ -122,7 +123,7 @@ class ProcessGroup {
   bool destroyed_ = false;
 };
 
-// Waits for what `start` returned: its error at once, or the work's outcome.
+// Waits for the result of a started call: its error at once, or the work's outcome.
 Status wait(const Result<WorkPtr>& started);
 
 }  // namespace pdsim

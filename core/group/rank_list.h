@@ -1,4 +1,4 @@
-// RankList: the global ranks of a group's members, by group rank. Copies share; the world's own list takes no memory, so that
+// RankList: the global ranks of a group's members, by group rank. Copies share their memory; the world's own list takes none, so
 // a million ranks may each hold one.
 #pragma once
 
@@ -28,7 +28,7 @@ class RankList {
     return ranks_ ? (*ranks_)[static_cast<std::size_t>(group_rank)] : group_rank;
   }
 
-  // The group rank of a global one; none: it is not a member.
+  // The group rank of a global one; nothing for ranks outside the group.
   std::optional<Rank> find(Rank global) const {
     if (!ranks_) return global >= 0 && global < size_ ? std::optional(global) : std::nullopt;
     const auto found = std::find(ranks_->begin(), ranks_->end(), global);

@@ -1,4 +1,4 @@
-// The rank program and what a world gives it; what a run of a world leaves behind.
+// The rank program, the environment a world gives it, and the results of a run.
 #pragma once
 
 #include "core/group/backend.h"
@@ -17,7 +17,7 @@
 
 namespace pdsim {
 
-// What a rank program may use. Everything belongs to the world and outlives the program.
+// The environment of a rank program. Everything belongs to the world and outlives the program.
 struct RankEnvironment {
   Rank rank = 0;
   int world_size = 1;
@@ -28,25 +28,25 @@ struct RankEnvironment {
   Rendezvous& rendezvous;
   Files& files;
   FlightRecorder& recorder;
-  // Faults that sit at points of the program: called before each operation; may sleep, hang forever, or not return
-  // (crash).
+  // Injects the faults set at points of the program: called before each operation; may sleep, hang forever, or not
+  // return (crash).
   std::function<void(int step, std::string_view operation)> reach;
-  // The rank's GPU, where the program runs ahead of it; null: everything waits for the program and it for everything.
+  // The rank's GPU, where the program runs ahead of it; null: the program and its work run in lockstep.
   Device* device = nullptr;
-  // Whether waiting for a collective makes the device's stream wait, and the program goes on.
+  // Whether waiting for a collective makes the device's stream wait while the program continues.
   bool waits_on_stream = false;
 };
 
-// Tensors a rank ends with, by name (only those an expectation names).
+// The final tensors of a rank, by name (only those named by an expectation).
 using TensorValues = std::map<std::string, std::vector<double>>;
 
 struct RankResult {
   RankLog log;
   TensorValues values;
-  Time step_time{};  // of the training step that an expectation times; zero: of none
+  Time step_time{};  // of the training step that an expectation times; zero: none
 };
 
-// The rank program: runs the operations of one launch. Returns the error that escaped, if any.
+// The result of a rank program, which runs the operations of one launch: the error that escaped, if any.
 struct ProgramResult {
   Status status;
   TensorValues values{};
@@ -66,7 +66,7 @@ struct MessageRecord {  // for traces; only the simulated world has them
   bool dropped = false;
 };
 
-// One entry of the trace of a simulated run, for comparing two of them.
+// One entry in the trace of a simulated run, for comparing two runs.
 struct RunEvent {
   enum class Kind : std::uint8_t { sent, received, ended };
   Time at{};
@@ -82,17 +82,17 @@ struct RunRecord {
   std::vector<RankResult> ranks;    // by rank; the last launch
   std::vector<RankResult> earlier;  // of launches before
   bool deadlocked = false;
-  Time deadlock_at{};                        // when nothing but watchdogs was left
+  Time deadlock_at{};                        // when only watchdogs were left to run
   Time elapsed{};                            // until the last rank ended, or until the deadlock
   std::optional<std::uint64_t> fingerprint;  // simulated world only
   std::int64_t events = 0;
   std::vector<std::uint32_t> choices;  // what choose() answered, for replay
   std::vector<RunEvent> trace;         // when asked for
   std::vector<MessageRecord> messages;
-  std::int64_t messages_dropped = 0;  // beyond the cap of `messages`
-  std::int64_t message_count = 0;     // simulated world only: all that were sent
+  std::int64_t messages_dropped = 0;  // beyond the limit on `messages`
+  std::int64_t message_count = 0;     // simulated world only: all messages sent
   std::int64_t wall_ns = 0;
-  // Per rank: what the backend itself would report about the hang, and when ("" when nothing).
+  // Per rank: the report of the backend itself about the hang, with its time ("" when nothing).
   std::vector<std::string> watchdog;
 };
 

@@ -1,8 +1,8 @@
 // Timing: one collective with one algorithm at several sizes, out of place and in place, on every rank.
 //
-//   round    a barrier (or, where virtual time is free, waiting for the next whole `align`), then `iterations` calls, each
-//            waited for, after `warmup` untimed ones
-//   check    `checks` calls before them all, each against what must come out; nothing to check without data
+//   round    a barrier (or, where virtual time is free, waiting for the next whole `align`), then `warmup` untimed calls and
+//            `iterations` timed ones, each waited for
+//   check    `checks` calls before them all, each against the expected result; nothing to check without data
 //   errors   the first one ends the program, `unsupported` too
 #pragma once
 
@@ -32,15 +32,15 @@ struct TimingRequest {
   int checks = 1;
   Time align{};  // zero: a barrier
   Time timeout{60'000'000'000'000};
-  // Told by each rank when its timed calls of a round begin, and when they have ended. May be empty.
+  // Each rank calls it when its timed calls of a round begin, and when they have ended. May be empty.
   std::function<void(bool begin)> on_timed{};
-  // So many of the library's own functions are timed too, alternating with ours (raw_timing.h); then average is the median of the
-  // blocks, and there is no `whole`. Needs moves_data.
+  // The number of the library's own functions to time too, alternating with ours (raw_timing.h); average is then the median of
+  // the blocks, and there is no `whole`. Needs moves_data.
   int raw_forms = 0;
   int blocks = 10;
 };
 
-// A function of the library, called directly.
+// One of the library's functions, called directly.
 struct RawTime {
   Time median{}, least{};  // of one call, over the blocks
   std::int64_t wrong = 0;  // elements, of all ranks
@@ -51,20 +51,20 @@ struct TimedRound {
   std::int64_t count = 0;
   bool in_place = false;
   Time average{};          // of one call, over the ranks
-  Time whole{};            // of one call, from when the last rank began the round to when the last one ended it
+  Time whole{};            // of one call, from the last rank's begin of the round to the last rank's end
   std::int64_t wrong = 0;  // elements, of all ranks and checks
   Time least{};            // beside raw calls only
   std::vector<RawTime> raw{};
   Time of_rank_0{}, of_fastest{}, of_slowest{};  // of one call on these ranks; not beside raw calls
 };
 
-// Of messages of all calls of a request with one count, those of the timed calls: all its calls send the same number.
+// The timed calls' share of the messages of all calls of a request with one count: all its calls send the same number.
 std::int64_t timed_messages(const TimingRequest& request, std::int64_t messages);
 
-// `request` must outlive the program. Its times are in the values it ends with; timed_rounds() reads them.
+// `request` must outlive the program. Its times are in the values it returns; timed_rounds() reads them.
 RankProgram timing_program(const TimingRequest& request);
 
-// Of all ranks together, in the order in which they ran; ends before the first round that some rank did not end.
+// Combines all ranks, in the order in which the rounds ran; ends before the first round that a rank did not finish.
 std::vector<TimedRound> timed_rounds(const TimingRequest& request, const std::vector<RankResult>& ranks);
 
 }  // namespace pdsim

@@ -1,4 +1,4 @@
-// One collective call, tried: its memory, in place or not, started and checked.
+// One trial of a collective: its memory, in place or not, the call, and the check.
 #pragma once
 
 #include "core/group/process_group.h"
@@ -16,14 +16,14 @@ bool has_in_place(CollectiveKind kind);
 // The memory of one call on one rank.
 class TrialMemory {
  public:
-  // Holds the payload's input. Without `moves_data` there is no memory, and the views are null.
+  // Holds the payload's input. Without `moves_data` no memory is allocated, and the views are null.
   TrialMemory(const Payload& payload, bool in_place, bool moves_data);
   TrialMemory(const TrialMemory&) = delete;
   TrialMemory& operator=(const TrialMemory&) = delete;
 
   ConstView input() const { return input_; }
   MutableView output() const { return output_; }
-  // Out of place: whether the input is still what it was.
+  // Out of place: whether the input is unchanged.
   bool input_is_untouched() const { return kept_.empty() || input_bytes_ == kept_; }
 
  private:

@@ -1,9 +1,9 @@
 // Validation: one collective with one algorithm, over dtypes, operations, sizes, roots, in place and out of place, checked on
-// every rank against what must come out.
+// every rank against the expected result.
 //
 //   sizes    0, 1, 3, one more than the ranks, the powers of two up to max_bytes (of one rank's `count` elements), and one
 //            less than the largest
-//   values   exact ones for everything; of floating sums and products numbers that round, too
+//   values   exact ones for everything; for floating sums and products also numbers that round
 //   errors   `unsupported` skips a case, and is counted with its sentence; any other ends the program
 #pragma once
 
@@ -37,27 +37,27 @@ struct WrongData {
   WrongElement element;
 };
 
-// Of all cases with one dtype and op, on one rank or, added up, on all.
+// All cases with one dtype and op, on one rank or summed over all.
 struct ValidationTally {
-  std::int64_t cases = 0;  // those that ran
-  std::int64_t wrong = 0;  // elements; an input that was written counts as one
+  std::int64_t cases = 0;  // cases that ran
+  std::int64_t wrong = 0;  // elements; a modified input counts as one
   std::int64_t max_ulp = 0;
   std::int64_t skipped = 0;
   std::optional<WrongData> first;
 };
 
 struct ValidationResult {
-  std::map<std::pair<DType, ReduceOp>, ValidationTally> groups;  // of kinds that reduce nothing: op is sum
+  std::map<std::pair<DType, ReduceOp>, ValidationTally> groups;  // op is sum for kinds that reduce nothing
   std::map<std::string, std::int64_t> skip_reasons;
 };
 
-// `request` must outlive the program. What it found is in the values it ends with; validation_result() reads them.
+// `request` must outlive the program. Its findings are in the values it returns; validation_result() reads them.
 RankProgram validation_program(const ValidationRequest& request);
 
-// Of all ranks together.
+// Combines all ranks.
 ValidationResult validation_result(const std::vector<RankResult>& ranks);
 
-// How many cases the program tries on each rank.
+// The number of cases the program tries on each rank.
 std::int64_t validation_cases(const ValidationRequest& request, int ranks);
 
 }  // namespace pdsim

@@ -1,11 +1,11 @@
-// Tape autograd: nodes made by forward, walked by backward in PyTorch's engine order.
+// Tape autograd: forward creates nodes, backward walks them in PyTorch's engine order.
 //
 //   order     ready nodes run by descending sequence number (creation order); AccumulateGrad nodes run as soon as they
-//             are ready, so gradients become ready in PyTorch's order (of a linear layer: bias, then weight; last layer
+//             are ready, so gradients become ready in PyTorch's order (in a linear layer: bias, then weight; last layer
 //             first); among equals first come, first served
 //   hooks     post-accumulate hooks of a leaf run after its .grad was updated; the first error ends the backward
 //   errors    saved_tensor_modified (PyTorch's wording, facts tensor, version, expected), autograd_misuse, or a hook's
-//   grad mode an argument of Module::forward; a node is made only where an input requires a gradient
+//   grad mode an argument of Module::forward; a node is created only where an input requires a gradient
 //   source    PyTorch's torch/csrc/autograd (engine.cpp, saved_variable.cpp, functions/accumulate_grad.h)
 #pragma once
 
@@ -22,19 +22,19 @@ namespace pdsim::nn {
 
 using Edge = std::shared_ptr<Node>;  // null: the input needs no gradient
 
-// Where sequence numbers come from, instead of a global counter. The parameters of a module share one, so the nodes of
-// all its forwards are numbered in creation order; where tapes meet, both go on from the larger number.
+// The source of sequence numbers, instead of a global counter. The parameters of a module share one, so the nodes of
+// all its forwards are numbered in creation order; where tapes meet, both continue from the larger number.
 struct Tape {
   std::uint64_t next = 0;
 };
 
-// What a node keeps of a tensor for its backward, with the version it had then: the memory, never the history.
+// A tensor saved by a node for its backward, with the version it had then: the memory, never the history.
 class SavedTensor {
  public:
   SavedTensor() = default;  // unpacks to an undefined tensor
-  // `maker` names the node whose output it is, where the tensor cannot know yet (a node that saves its own output).
+  // `maker` names the node whose output it is, where the tensor does not know yet (a node that saves its own output).
   explicit SavedTensor(const Tensor& t, std::string maker = {});
-  Result<Tensor> unpack() const;  // saved_tensor_modified when the version moved on
+  Result<Tensor> unpack() const;  // saved_tensor_modified when the version has changed
 
  private:
   Tensor tensor_;
@@ -51,10 +51,11 @@ class Node {
   const std::string& name() const { return name_; }
   const std::vector<Edge>& next() const { return next_; }
   std::uint64_t sequence() const { return sequence_; }
-  // Gradients for next(), in that order, from the gradient of the (single) output; undefined where none is needed.
+  // Returns the gradients for next(), in that order, from the gradient of the (single) output; undefined where none is
+  // needed.
   virtual Result<std::vector<Tensor>> backward(const Tensor& grad) = 0;
-  virtual void release() {}                               // drops what was saved; a second backward is an error then
-  virtual const Tensor* leaf() const { return nullptr; }  // of an AccumulateGrad: the tensor it accumulates into
+  virtual void release() {}                               // drops the saved tensors; a second backward is an error then
+  virtual const Tensor* leaf() const { return nullptr; }  // AccumulateGrad: the tensor it accumulates into
 
  protected:
   Node(std::string name, std::uint64_t sequence, std::shared_ptr<Tape> tape)
@@ -68,25 +69,25 @@ class Node {
   std::shared_ptr<Tape> tape_;
 };
 
-// Whether an operation on these (undefined ones left out) has to make a node.
+// Whether an operation on these inputs (undefined ones are ignored) must create a node.
 bool tracked(std::initializer_list<Tensor> inputs);
-// Makes `node` the history of `output`, numbered next, with edges to the histories of `inputs`, of which one requires a
-// gradient.
+// Makes `node` the history of `output`, with the next number and edges to the histories of `inputs`, at least one of
+// which requires a gradient.
 void record(std::shared_ptr<Node> node, std::initializer_list<Tensor> inputs, Tensor& output);
-// A node that unpacks what it saved and applies `rule` to the output's gradient and the unpacked tensors.
+// Creates a node that unpacks its saved tensors and applies `rule` to the output's gradient and the unpacked tensors.
 using GradientRule = std::function<std::vector<Tensor>(const Tensor& grad, const std::vector<Tensor>& saved)>;
 std::shared_ptr<Node> make_function(std::string name, std::vector<SavedTensor> saved, GradientRule rule);
 // The error of a node whose saved tensors an earlier backward has released.
 Error freed_twice(const std::string& node);
 // The node that accumulates into this leaf's gradient and runs its hooks. For core/nn alone.
 std::shared_ptr<Node> make_accumulate_grad(const Tensor& leaf);
-// Numbers nodes that start from these leaves in common.
+// Makes nodes that start from these leaves share one numbering.
 void share_tape(std::span<Tensor> leaves);
 
 using PostAccumulateHook = std::function<Status(Tensor& leaf)>;
 
-// Called whenever a backward has accumulated into the leaf, in the order of registration. Hooks stay as long as the
-// leaf lives, so a hook must not own its leaf.
+// The hook is called whenever a backward has accumulated into the leaf, in the order of registration. Hooks stay as
+// long as the leaf lives, so a hook must not own its leaf.
 void register_post_accumulate_hook(Tensor& leaf, PostAccumulateHook hook);
 
 // Accumulates the gradients of all leaves reachable from the scalar `roots` (each with gradient one), and releases the
@@ -95,7 +96,7 @@ void register_post_accumulate_hook(Tensor& leaf, PostAccumulateHook hook);
 class BackwardPass {
  public:
   Status run(std::span<const Tensor> roots);
-  // From a tensor of any shape with this gradient.
+  // Starts from a tensor of any shape with this gradient.
   Status run(const Tensor& root, const Tensor& gradient);
   void queue_callback(std::function<Status()> f) { at_end_.push_back(std::move(f)); }
 
@@ -104,7 +105,7 @@ class BackwardPass {
   std::vector<std::function<Status()>> at_end_;
 };
 
-// The leaves that `outputs` can reach, each once, for find_unused_parameters.
+// The leaves reachable from `outputs`, each once, for find_unused_parameters.
 std::vector<Tensor> reachable_leaves(std::span<const Tensor> outputs);
 
 }  // namespace pdsim::nn

@@ -13,11 +13,11 @@ struct ClipOptions {
   bool error_if_nonfinite = false;  // autograd_misuse when the norm is NaN or infinite, and nothing is scaled
 };
 
-// Scales all gradients by max_norm / (norm + 1e-6) where that is below one; gives the norm of before. Parameters without a
-// gradient are left out, and a norm of none is 0.
+// Scales all gradients by max_norm / (norm + 1e-6) where that is below one; returns the norm before scaling. Parameters without a
+// gradient are skipped; with no gradients the norm is 0.
 Result<double> clip_grad_norm(std::span<Tensor> parameters, const ClipOptions& options);
 
-// The two halves of it: the norm over these gradients alone, and scaling them by a norm that is known.
+// Its two halves: the norm over these gradients alone, and scaling them by a known norm.
 double gradient_norm(std::span<const Tensor> parameters, double norm_type);
 Status scale_gradients(std::span<Tensor> parameters, const ClipOptions& options, double norm);
 

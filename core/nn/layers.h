@@ -23,11 +23,11 @@ class Layer {
   static std::unique_ptr<Layer> make(const LayerSpec& spec, DType dtype, const Random& random, bool sizes_have_memory);
 };
 
-std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);  // every kind of it
+std::unique_ptr<Layer> make_batch_norm(const LayerSpec& spec, DType dtype);  // every batch-norm kind
 std::unique_ptr<Layer> make_embedding(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_conv2d(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_layer_norm(const LayerSpec& spec, DType dtype);
-// A part of a linear layer, of the same numbers as the whole one drawn from `random`.
+// A part of a linear layer, with the same numbers that the whole one would draw from `random`.
 std::unique_ptr<Layer> make_split_linear(const LayerSpec& spec, DType dtype, const Random& random);
 std::unique_ptr<Layer> make_dropout(const LayerSpec& spec);
 std::unique_ptr<Layer> make_sized(const LayerSpec& spec, DType dtype, bool memory);
@@ -37,9 +37,10 @@ Tensor uniform_parameter(const std::string& name, Shape shape, double bound, DTy
 
 // The same numbers in another dtype, differentiable.
 Tensor cast(const Tensor& t, DType dtype, bool grad);
-// The layer's forward without history; its backward runs it again with one (torch.utils.checkpoint, reentrant).
+// Runs the layer's forward without history; its backward runs it again with history (torch.utils.checkpoint,
+// reentrant).
 Result<Tensor> recomputed(Layer& layer, const Tensor& input, ForwardMode mode, const TensorWatcher& watch);
-// The same numbers, before whose backward the clock is told this time.
+// The same numbers; their backward first charges this time to the clock.
 Tensor timed(const Tensor& t, Time backward, const std::function<void(Time)>& clock);
 
 // For layers: saves `t` and notifies the watcher.

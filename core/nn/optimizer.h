@@ -16,8 +16,8 @@ struct OptimizerSpec {
   double lr = 0.1;
   double momentum = 0.0;                          // sgd
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adam
-  // The optimizer works on copies that it took of the parameters when it was made (the master weights of mixed
-  // precision), and writes them into the parameters at the end of each step.
+  // The optimizer works on copies of the parameters taken at construction (the master weights of mixed precision), and
+  // writes them into the parameters at the end of each step.
   bool copies = false;
 };
 
@@ -28,9 +28,9 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
   virtual void step() = 0;
-  // For the steps from here on; Adam has no momentum.
+  // Applies to all later steps; Adam has no momentum.
   virtual void set(double lr, double momentum) = 0;
-  void divide_grad(double by);  // what a gradient scaler does before the step
+  void divide_grad(double by);  // a gradient scaler does this before the step
   void zero_grad();  // sets gradients to none, as PyTorch 2 does
   static std::unique_ptr<Optimizer> make(const OptimizerSpec& spec, std::vector<Tensor> parameters);
 

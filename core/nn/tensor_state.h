@@ -1,4 +1,4 @@
-// What a Tensor handle points to, and how its elements are reached by type. For core/nn alone.
+// The state behind a Tensor handle, and typed access to its elements. For core/nn alone.
 //
 //   ownership  a leaf's state knows its AccumulateGrad weakly and that node owns the leaf: no cycle, so that a leaf
 //              lives as long as its handles and the graphs that use it
@@ -20,8 +20,8 @@ namespace pdsim::nn {
 // Bytes with one version counter, shared by every view of them.
 struct Memory {
   std::vector<std::byte> bytes;
-  bool absent = false;               // of a meta tensor, or freed
-  std::optional<std::size_t> freed;  // so many bytes, until they are allocated again
+  bool absent = false;               // meta tensor, or freed
+  std::optional<std::size_t> freed;  // bytes to allocate again
   std::uint32_t version = 0;
 };
 

@@ -1,4 +1,4 @@
-// One number that the ranks of a group combine; in memory that stays alive until the operation is over.
+// One number that the ranks of a group combine; its memory stays alive until the operation is over.
 #pragma once
 
 #include "core/group/process_group.h"

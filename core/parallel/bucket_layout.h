@@ -1,4 +1,5 @@
-// The two bucket layouts of a wrapped module: of the first iteration, and the rebuilt one (PyTorch's reducer.cpp).
+// The two bucket layouts of a wrapped module: the one of the first iteration, and the rebuilt one (PyTorch's
+// reducer.cpp).
 //
 //   initial  definition order, one bucket per dtype (with find_unused_parameters at once [first, cap]), list reversed
 //   rebuilt  the order in which gradients became ready, limits [first, cap]; never with find_unused_parameters

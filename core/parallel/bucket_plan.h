@@ -1,8 +1,8 @@
 // DDP's assignment of parameters to buckets by size.
 //
-//   rule    walk in the given order; append to the open bucket of the tensor's dtype and device; close it when its bytes reach the
-//           current limit, and move that dtype's limit on (the last one stays). Left-over buckets come last, in order
-//           of dtype's first appearance. A limit of 0 closes at every tensor.
+//   rule    walk in the given order; append to the open bucket of the tensor's dtype and device; close it when its bytes reach
+//           the current limit, and move that dtype's limit on (the last one stays). Left-over buckets come last, in order
+//           of dtype's first appearance. A limit of 0 closes the bucket after every tensor.
 //   source  torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size
 #pragma once
 
@@ -24,7 +24,7 @@ struct BucketTensor {
 
 struct BucketAssignment {
   std::vector<std::vector<std::size_t>> buckets;  // indices into the input
-  std::vector<Bytes> limits;                      // the limit each bucket was filled against
+  std::vector<Bytes> limits;                      // the limit that applied to each bucket
 };
 
 // `sort_by_first_index`: as at construction, when no explicit order was given.

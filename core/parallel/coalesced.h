@@ -3,7 +3,7 @@
 //   order   per dtype flat messages of at least `limit` bytes (the last may be smaller), by their first tensor; two in
 //           flight
 //   effect  every rank copies the result back in place, the root too: each tensor's version rises by one, unless the options
-//           say that nobody is to notice
+//           say otherwise
 //   source  torch/csrc/distributed/c10d/comm.cpp, broadcast_coalesced and BroadcastWork
 #pragma once
 
@@ -30,8 +30,8 @@ struct CoalescedOptions {
 
 Status broadcast_coalesced(ProcessGroup& group, std::span<const nn::Tensor> tensors, const CoalescedOptions& options);
 
-// The memory of an operation that its backend may still write after the rank gave up waiting stays alive until the
-// operation is over.
+// Keeps the memory of an operation alive until the operation is over: its backend may still write it after the rank has given up
+// waiting.
 template <class Buffer>
 Result<WorkPtr> keeping(Buffer buffer, Result<WorkPtr> started) {
   if (started.ok()) (*started)->on_done([kept = std::move(buffer)](const Status&) {});

@@ -1,13 +1,13 @@
 // DataParallel: one process that splits each batch over several devices (torch.nn.DataParallel).
 //
-//   forward   scatters the rows in torch.chunk's pieces, so the last may be smaller and some devices may get none; gives
-//             each device with rows a replica: parameters are differentiable copies, buffers copies, but those of the
-//             first device are the module's own; applies them, and gathers the outputs on the output device
+//   forward   splits the rows into torch.chunk's pieces, so the last may be smaller and some devices may get none; gives
+//             each device with rows a replica: parameters are differentiable copies, buffers are copies, except that those of
+//             the first device are the module's own; applies them, and gathers the outputs on the output device
 //   backward  the gradients of all replicas are summed (not averaged) into the module's
-//   lost      what replicas write into their buffers, except the first device's
+//   lost      writes of replicas to their buffers, except the first device's
 //   time      copies leave and reach a device one after another through its port; the first device sends rows and
-//             parameters before it begins itself, the others begin when theirs have come; forward ends with the last
-//             output's arrival, backward with that of the last gradients. A layer's time is taken for the whole batch,
+//             parameters before it starts itself, the others start when theirs have arrived; forward ends with the last
+//             output's arrival, backward with that of the last gradients. A layer's time is that of the whole batch,
 //             and a device takes its share of it; layers without one take none
 //   errors    those of Module::forward and BackwardPass, invalid_argument for a batch without rows
 //   threads   the rank's own
@@ -33,11 +33,11 @@ struct DataParallelOptions {
   Rate bandwidth{};
 };
 
-// What one step asks of a device.
+// The load of one step on a device.
 struct DeviceLoad {
   std::int64_t rows = 0;
   std::int64_t parameter_bytes = 0;   // and buffers
-  std::int64_t gradient_bytes = 0;    // on the first device those of the module beside the replica's
+  std::int64_t gradient_bytes = 0;    // on the first device those of the module and of the replica
   std::int64_t activation_bytes = 0;  // outputs of the layers; on the output device also the gathered ones
   Time computing{};                   // forward and backward
 };
@@ -51,7 +51,7 @@ class DataParallel {
   Result<nn::Tensor> forward(const nn::Tensor& input, std::string_view path, nn::ForwardMode mode,
                              const nn::TensorWatcher& watch = {});
   Status backward(std::span<const nn::Tensor> losses);
-  // Of the last forward and its backward, one for each device.
+  // The loads of the last forward and its backward, one for each device.
   const std::vector<DeviceLoad>& loads() const { return loads_; }
 
  private:
@@ -64,10 +64,10 @@ class DataParallel {
   nn::Module& module_;
   DataParallelOptions options_;
   Runtime& runtime_;
-  std::vector<std::unique_ptr<nn::Module>> replicas_;  // until their backward is over
+  std::vector<std::unique_ptr<nn::Module>> replicas_;  // kept until their backward is over
   std::vector<DeviceLoad> loads_;
-  std::vector<Time> working_;               // of the present pass, by device
-  std::vector<std::int64_t> output_bytes_;  // of the last forward, by device with rows
+  std::vector<Time> working_;               // in the current pass, by device
+  std::vector<std::int64_t> output_bytes_;  // in the last forward, by device with rows
   std::uint64_t forwards_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // DistributedDataParallel: the wrapper of PyTorch, with its collectives in its order (docs/ddp.md).
 //
-//   constructor  checks, all_gather "parameter count", broadcast "parameter sizes", then broadcasts "parameters" (of
-//                parameters and buffers together, flattened per dtype); with init_sync off none of these
+//   constructor  checks, all_gather "parameter count", broadcast "parameter sizes", then broadcasts "parameters" (parameters
+//                and buffers together, flattened per dtype); none of these with init_sync off
 //   forward      [broadcasts "rebuild order", "rebuild sizes"] [broadcasts "buffers"], the module's forward, arms the
 //                reducer when gradients are on and synchronised
 //   join         once entered, each forward first all_reduces "active ranks" [and "early termination"], agrees on the
@@ -11,9 +11,9 @@
 //                until all are done. Returns ok, with local gradients, when some bucket was never filled
 //   errors       ddp_not_needed; model_differs; reduction_not_finished (facts parameters, indices, bucket) at the next
 //                forward with gradients; marked_ready_twice and static_graph_changed (facts parameter, index);
-//                inputs_exhausted (fact rank: who has none left); and the process group's
+//                inputs_exhausted (fact rank: the rank without inputs); and the process group's
 //   records      notes ddp-options, bucket-layout, bucket-launched, bucket-unfilled, tensor-saved, tensor-written
-//                (flight_record.h); yes or no for what is a bool
+//                (flight_record.h); yes or no for a bool
 //   threads      the rank's own
 //
 //   auto ddp = DistributedDataParallel::wrap(module, *group, {});
@@ -55,24 +55,25 @@ class DistributedDataParallel {
                                                                const DdpOptions& options);
   ~DistributedDataParallel();
 
-  // What the module saves and writes goes to `watch`; without one, to the recorder as notes. Buffer broadcasts always
+  // Reports the module's saves and writes to `watch`; without one, to the recorder as notes. Buffer broadcasts always
   // become notes.
   Result<nn::Tensor> forward(const nn::Tensor& input, std::string_view path, nn::ForwardMode mode,
                              const nn::TensorWatcher& watch = {});
-  // Backward from scalar losses (each with gradient one), with the reducer's part.
+  // Runs backward from scalar losses (each with gradient one), with the reducer's part.
   Status backward(std::span<const nn::Tensor> losses);
-  // One backward of losses of several wrapped modules: each reduces what its own forward armed.
+  // Runs one backward of losses of several wrapped modules: each reduces the buckets that its own forward armed.
   static Status backward(std::span<const nn::Tensor> losses, std::span<DistributedDataParallel* const> wrapped);
   // While off (no_sync), forwards do not arm the reducer and gradients accumulate locally. Read in forward only.
   void set_require_backward_grad_sync(bool on);
   bool require_backward_grad_sync() const { return require_backward_grad_sync_; }
-  // join(), for ranks with different numbers of inputs: enter before the loop, leave behind it. PyTorch forgets to
-  // undo enter, so that forwards behind the context still send "active ranks"; so do these.
+  // join(), for ranks with different numbers of inputs: enter before the loop, leave after it. PyTorch never undoes
+  // enter, so forwards after the context still send "active ranks"; so do these.
   void enter_join(const JoinContext& options);
   // This rank has no more inputs: shadows the others until they have none either; then every rank gets the parameters
   // and buffers of the rank that left last (of several, the highest).
   Status leave_join();
-  // False where a backward accumulated what no other rank has: inside no_sync, or in buckets it left unreduced.
+  // False where a backward accumulated gradients that no other rank has: inside no_sync, or in buckets it left
+  // unreduced.
   bool gradients_synchronised() const;
   nn::Module& module() { return module_; }
   DdpLogging logging() const;

@@ -1,4 +1,4 @@
-// What DDP logs about itself, with the keys of torch's _get_ddp_logging_data.
+// DDP's logging data, with the keys of torch's _get_ddp_logging_data.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -13,17 +13,17 @@
 
 namespace pdsim {
 
-// Five moments of an iteration, and what lies between them: of the last one, and on average.
+// Five moments of an iteration and the times between them: for the last iteration, and on average.
 class StepTimes {
  public:
   struct Spans {
     Time forward_compute{}, backward_compute{}, backward_comm{}, backward_compute_comm_overlap{};
   };
   void forward_began(Time now);
-  void backward_began(Time now);  // the first gradient; later calls of an iteration change nothing
+  void backward_began(Time now);  // the first gradient; later calls in an iteration are ignored
   void communication_began(Time now);
   void backward_ended(Time now);
-  void communication_ended(Time now);  // the last call of an iteration holds
+  void communication_ended(Time now);  // the last call of an iteration counts
   void end_iteration();                // adds it to the average, if it was synchronised
   const Spans& last() const { return last_; }
   Spans average() const;
@@ -42,7 +42,7 @@ using LoggedValue = std::variant<std::string, std::vector<std::int64_t>, std::ve
 struct DdpLogging {
   std::int64_t world_size = 0;
   std::int64_t rank = 0;
-  std::string dtypes;  // of the parameters, as they first appear: "float, double"
+  std::string dtypes;  // of the parameters, in order of first appearance: "float, double"
   std::vector<std::int64_t> bucket_sizes;
   std::vector<std::int64_t> rebuilt_bucket_sizes;
   BucketLayout rebuilt_per_bucket_param_indices;
@@ -64,7 +64,7 @@ struct DdpLogging {
 
   // Every key of PyTorch's that has a meaning here.
   std::map<std::string, LoggedValue> entries() const;
-  // Their texts in PyTorch: numbers, "64, 32", times in nanoseconds.
+  // The same as PyTorch prints it: numbers, "64, 32", times in nanoseconds.
   std::map<std::string, std::string> as_text() const;
 };
 

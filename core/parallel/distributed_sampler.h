@@ -1,10 +1,10 @@
-// DistributedSampler: which samples of a data set one rank draws in an epoch (torch/utils/data/distributed.py).
+// DistributedSampler: the samples of a data set that one rank draws in an epoch (torch/utils/data/distributed.py).
 //
 //   indices   length() of them on every rank: rank, rank + replicas, ... of the padded (or cut) order
-//   padding   the first indices once more, as often as it takes; with drop_last the tail is dropped instead
-//   shuffle   one permutation per seed + epoch, the same on all ranks. Ours comes from our generator; PyTorch's can be
-//             handed in, and gives PyTorch's indices
-//   epoch     changes the order only through set_epoch: forgotten, every epoch has the same order
+//   padding   repeats the first indices, as often as needed; with drop_last the tail is dropped instead
+//   shuffle   one permutation per seed + epoch, the same on all ranks, from pdsim's generator; a permutation from PyTorch
+//             can be passed in, and gives PyTorch's indices
+//   epoch     changes the order only through set_epoch: without it, every epoch has the same order
 //   errors    invalid_argument: no replicas, a rank outside of them, a negative length, a permutation of another length
 //   source    torch/utils/data/distributed.py
 #pragma once
@@ -30,13 +30,13 @@ class DistributedSampler {
                                          SamplerOptions options = {});
 
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  // Per rank, the same everywhere.
+  // Samples per rank, the same everywhere.
   std::int64_t length() const { return length_; }
-  // Of all ranks together.
+  // Samples of all ranks together.
   std::int64_t total_size() const { return length_ * replicas_; }
 
   std::vector<std::int64_t> indices() const;
-  // The same from a permutation made elsewhere; shuffle, seed and epoch do not matter.
+  // The same from an external permutation; shuffle, seed and epoch are ignored.
   Result<std::vector<std::int64_t>> indices_from(std::span<const std::int64_t> permutation) const;
 
  private:
@@ -48,8 +48,8 @@ class DistributedSampler {
   std::uint64_t epoch_ = 0;
 };
 
-// Sizes of the pieces in which DataParallel splits a batch over devices: torch.chunk's, uneven, and fewer than `devices`
-// when the batch does not fill them.
+// Sizes of the pieces into which DataParallel splits a batch over devices: torch.chunk's, uneven, and fewer than
+// `devices` when the batch does not fill them.
 std::vector<std::int64_t> chunk_sizes(std::int64_t batch, int devices);
 
 }  // namespace pdsim

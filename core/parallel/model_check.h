@@ -1,8 +1,8 @@
 // The constructor's comparison of models: the number of parameters by all_gather, then rank 0's sizes and strides by
 // broadcast. Names, values, dtypes and order are not compared.
 //
-//   errors   model_differs: a different number on every rank; a different shape on the rank that deviates only, while
-//            rank 0 walks on
+//   errors   model_differs: a different number on every rank; a different shape on the deviating rank only, while rank 0
+//            continues
 #pragma once
 
 #include "core/group/process_group.h"

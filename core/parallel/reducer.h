@@ -33,18 +33,19 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   BucketLayout layout() const;
   const std::vector<std::size_t>& last_ready_order() const { return last_ready_order_; }
   Status rebuild_if_due();             // reduction_not_finished; two broadcasts when rebuilding
-  void arm(const nn::Tensor& output);  // what `output` cannot reach is unused (find_unused_parameters)
+  void arm(const nn::Tensor& output);  // parameters that `output` cannot reach are unused (find_unused_parameters)
 
   Status backward(std::span<const nn::Tensor> losses);
-  // The same in a pass that others run too: before it, and after it.
+  // The same in a pass shared with others: before it, and after it.
   void begin_backward(nn::BackwardPass& pass);
   void end_backward(const Status& status);
 
   // Null: DDP's own all_reduce.
   void set_hook(std::unique_ptr<CommHook> hook) { hook_ = std::move(hook); }
-  // Of the next backward: gradients are divided by what `ranks_left` holds once it is over, not by the group's size.
+  // For the next backward: gradients are divided by the value of `ranks_left` once it is available, not by the group's
+  // size.
   void divide_by(Agreement<float> ranks_left) { ranks_left_ = std::move(ranks_left); }
-  // What a backward of the others reduces, with zeros of this rank, which has joined.
+  // For a rank that has joined: reduces what a backward of the others reduces, with zeros.
   Status shadow_backward();
 
   std::vector<std::int64_t> bucket_bytes() const;
@@ -52,7 +53,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::size_t bucket_count() const { return buckets_.size(); }
   bool has_rebuilt() const { return rebuilt_; }
   bool finished() const { return !unfinished_; }
-  bool has_local_gradients() const { return local_; }  // accumulated by backwards that nothing reduced since
+  bool has_local_gradients() const { return local_; }  // accumulated by backwards and not reduced since
   std::int64_t iterations() const { return iterations_; }
   std::int64_t unused_bytes() const { return unused_bytes_; }
   const std::vector<nn::Tensor>& parameters() const { return parameters_; }
@@ -99,7 +100,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::int64_t iterations_ = 0;       // synchronised forwards with gradients
   bool armed_ = false;                // the last such forward waits for its backward
   bool unfinished_ = false;           // a gradient became ready and finalize has not run since
-  bool warned_ = false;               // that no parameter was unused
+  bool warned_ = false;               // already warned that no parameter was unused
   bool local_ = false;                // a backward that was not synchronised accumulated, and none has reduced since
   Agreement<float> ranks_left_;       // join: how many have inputs, in flight; else without work
   bool unused_marked_ = false;
@@ -114,7 +115,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   WorkPtr used_work_;
   bool used_reduced_ = false;
   std::vector<int> fired_;      // static graph: hooks per parameter in iteration 1
-  std::vector<int> remaining_;  //   and how many are still to come in this one
+  std::vector<int> remaining_;  // and how many are still to come in this one
 };
 
 }  // namespace pdsim

@@ -1,4 +1,4 @@
-// What is wrong with a schedule before anything runs, and how many activations it keeps.
+// Checks a schedule before anything runs, and counts the activations it keeps.
 #pragma once
 
 #include "core/pipeline/schedule.h"
@@ -22,7 +22,7 @@ struct PipelineProblem {
   Rank rank = no_rank;  // whose list; no_rank for `missing`
   int at = -1;
   Rank rank_of_stage = no_rank;
-  PipelineAction needs;  // of cannot_start
+  PipelineAction needs;  // for cannot_start
   bool operator==(const PipelineProblem&) const = default;
 };
 
@@ -32,13 +32,13 @@ std::string to_string(const PipelineProblem& problem);
 struct PipelineCheck {
   std::vector<PipelineProblem>
       problems;  // at most 20 of the first four kinds; cannot_start only when there are none of those
-  // Micro-batches whose forward was done and whose backward (with its W) was not, at most at one time. Empty with problems.
+  // The most micro-batches at one time whose forward was done and whose backward (with its W) was not. Empty with problems.
   std::vector<int> kept_by_rank, kept_by_stage;
   bool ok() const { return problems.empty(); }
 };
 
-// That every stage does one forward and one backward of each micro-batch on one rank, and that the lists can be done in
-// their order when messages wait in buffers without bound. For bounded ones see lower_pipeline and find_stuck.
+// Checks that every stage does one forward and one backward of each micro-batch on one rank, and that the lists can run in their
+// order with unbounded message buffers. For bounded ones see lower_pipeline and find_stuck.
 PipelineCheck check_pipeline(const PipelineSchedule& schedule);
 
 }  // namespace pdsim

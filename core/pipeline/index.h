@@ -1,4 +1,4 @@
-// Where each forward and backward of a schedule stands, and what each action needs done before it.
+// The place of each forward and backward in a schedule, and the actions that each action needs done before it.
 #pragma once
 
 #include "core/pipeline/schedule.h"
@@ -9,12 +9,12 @@
 namespace pdsim {
 
 struct PipelinePlace {
-  Rank rank = no_rank;  // no_rank: it is in no rank's list
+  Rank rank = no_rank;  // no_rank: in no rank's list
   int at = -1;          // its place in the rank's list
   bool found() const { return rank != no_rank; }
 };
 
-// What an action waits for. At most two actions; of an action that the schedule lacks, the place is not found.
+// An action's prerequisites: at most two actions; where the schedule lacks one, its place is not found.
 struct PipelineNeed {
   PipelineAction action;
   PipelinePlace place;
@@ -26,15 +26,17 @@ struct PipelineNeeds {
   const PipelineNeed* end() const { return list.data() + count; }
 };
 
-// Of the first of several equal actions. Memory goes with stages times micro-batches. The schedule must outlive it.
+// Indexes the first of several equal actions. Memory grows with stages times micro-batches. The schedule must outlive
+// it.
 class PipelineIndex {
  public:
   explicit PipelineIndex(const PipelineSchedule& schedule);
 
   PipelinePlace place_of(const PipelineAction& action) const;
-  // The backward that gives the gradient of the stage's input: B, or I.
+  // The backward that computes the gradient of the stage's input: B, or I.
   PipelineNeed gradient_of(int stage, int microbatch) const;
-  // F of the stage before; the stage's own F, and the gradient of the stage after it; of W, its I.
+  // For F, F of the stage before; for a backward, the stage's own F and the gradient of the stage after it; for W, its
+  // I.
   PipelineNeeds needs_of(const PipelineAction& action) const;
 
  private:
@@ -43,10 +45,10 @@ class PipelineIndex {
   std::vector<PipelinePlace> places_;
 };
 
-// How far the ranks get when each does its list in order and messages arrive as soon as they are sent.
+// How far the ranks get when each runs its list in order and messages arrive as soon as they are sent.
 struct PipelineProgress {
-  std::vector<PipelinePlace> order;  // all actions that were done, each after what it needs
-  std::vector<int> reached;          // by rank: how many of its actions were done
+  std::vector<PipelinePlace> order;  // all actions that were done, each after its prerequisites
+  std::vector<int> reached;          // by rank: the number of its actions that were done
 };
 PipelineProgress run_in_order(const PipelineSchedule& schedule, const PipelineIndex& index);
 

@@ -1,10 +1,10 @@
-// A pipeline schedule: which rank does the forwards and backwards of which micro-batch of which stage, in which order.
+// A pipeline schedule: the rank and the order of the forwards and backwards of each micro-batch in each stage.
 //
 //   stages   0 .. stages - 1, in the order of the model; a rank has one or several
-//   actions  F a forward; B a whole backward; I the part of a backward that gives the gradient of the stage's input, and W
-//            the part that gives those of its weights, after which that micro-batch is done
-//   text     one line a rank, actions with commas between them, each the stage, the letter and the micro-batch (1F0): the
-//            form of torch.distributed.pipelining's compute-only CSV files. Cells may be empty
+//   actions  F a forward; B a whole backward; I the part of a backward that computes the gradient of the stage's input, and W
+//            the part for those of its weights, after which that micro-batch is done
+//   text     one line a rank, comma-separated actions, each the stage, the letter and the micro-batch (1F0): the form of
+//            torch.distributed.pipelining's compute-only CSV files. Cells may be empty
 //   source   torch/distributed/pipelining/schedules.py; Qi et al., Zero Bubble Pipeline Parallelism (arXiv 2401.10241)
 #pragma once
 
@@ -48,7 +48,7 @@ struct PipelineAction {
 // 1F0
 std::string to_string(const PipelineAction& action);
 
-constexpr std::int64_t most_pipeline_actions = 1'000'000;  // of a schedule
+constexpr std::int64_t most_pipeline_actions = 1'000'000;  // in one schedule
 
 struct PipelineSchedule {
   std::string name;
@@ -66,10 +66,9 @@ std::vector<Rank> ranks_of_stages(const PipelineSchedule& schedule);
 // One line a rank.
 std::string to_csv(const PipelineSchedule& schedule);
 
-// Stages and micro-batches are the highest numbers found, plus one. What is read need not be a schedule that can run: see
-// check_pipeline. Errors: invalid_argument, with the facts line and column (from 1), for a cell that is not an action and
-// for a text without one. At most 4,096 ranks, and
-// most_pipeline_actions.
+// Stages and micro-batches are the highest numbers found, plus one. The result need not be a schedule that can run: see
+// check_pipeline. Errors: invalid_argument, with the facts line and column (from 1), for a cell that is not an action and for a
+// text without one. At most 4,096 ranks, and most_pipeline_actions.
 Result<PipelineSchedule> pipeline_from_csv(std::string_view text, std::string name);
 
 }  // namespace pdsim

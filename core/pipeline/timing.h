@@ -1,6 +1,6 @@
-// When each action of a schedule runs, if an action starts as soon as its rank is free and what it needs is there.
+// The time of each action of a schedule, if an action starts as soon as its rank is free and its inputs have arrived.
 //
-//   messages  from rank to rank take `message` each, whatever else is under way; between stages of one rank nothing
+//   messages  take `message` each from rank to rank, whatever else is under way; between stages of one rank they take none
 //   source    the rules of Qi et al., Zero Bubble Pipeline Parallelism (arXiv 2401.10241), section 5, which give its table 5
 #pragma once
 
@@ -18,10 +18,10 @@ struct StageCosts {
 };
 
 struct PipelineCosts {
-  std::vector<StageCosts> stages;  // by stage; of one alone, for all
+  std::vector<StageCosts> stages;  // by stage; a single one applies to all
   Time message{};
   const StageCosts& of(int stage) const { return stages[stages.size() == 1 ? 0 : static_cast<std::size_t>(stage)]; }
-  // Of a whole backward, both of its parts.
+  // A whole backward takes the time of both of its parts.
   Time of(const PipelineAction& action) const;
 };
 
@@ -34,11 +34,11 @@ struct PipelineTiming {
   std::vector<Time> busy;                        // by rank
   Time cost{};                                   // the longest time from a rank's first start to its last end
   Time end{};                                    // of the last action, from the first start
-  // The part of `cost` in which a rank computes nothing, on average: with equal stages (cost - m (F + I + W)) / cost.
+  // The average share of `cost` in which a rank computes nothing: with equal stages (cost - m (F + I + W)) / cost.
   double bubble_rate() const;
 };
 
-// Error: invalid_argument for a schedule that cannot run to its end (check_pipeline says why), and for costs of another
+// Errors: invalid_argument for a schedule that cannot run to its end (check_pipeline says why), and for costs of a different
 // number of stages.
 Result<PipelineTiming> time_pipeline(const PipelineSchedule& schedule, const PipelineCosts& costs);
 

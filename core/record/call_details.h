@@ -1,4 +1,4 @@
-// What only some calls have to say: messages with a tag, uneven collectives, buckets of gradients, calls out of PyTorch's dumps.
+// Details of only some calls: messages with a tag, uneven collectives, buckets of gradients, calls from PyTorch's dumps.
 #pragma once
 
 #include "core/record/note_field.h"
@@ -12,7 +12,7 @@
 
 namespace pdsim {
 
-// Elements for, or from, each rank of a group. Of a long list its parts, sum and hash stand for it.
+// Elements for, or from, each rank of a group. A long list is represented by its parts, sum and hash.
 struct SplitSizes {
   std::vector<std::int64_t> sizes;
   std::int64_t parts = 0, elements = 0;
@@ -30,7 +30,7 @@ std::string text_of(const SplitSizes& splits);
 
 struct CallDetails {
   std::uint64_t tag = 0;
-  SplitSizes sends, receives;           // of an uneven call
+  SplitSizes sends, receives;           // uneven calls
   std::vector<std::string> parameters;  // of a bucket
   std::int64_t batch = -1;              // calls of one batch progress together
   std::int64_t record = -1;             // its number in the dump

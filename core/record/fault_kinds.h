@@ -1,7 +1,7 @@
 // Faults of messages and ranks: THE table of kinds. Its names are those of scenario files and of the notes in flight records.
 //
-// Adding one: its value and its row here. One that does to messages what no other does also brings a field of MessageFate, and what that
-// means to sim/network/exchange.cpp.
+// Adding one: its value and its row here. A kind with a new effect on messages also needs a field of MessageFate, and its
+// implementation in sim/network/exchange.cpp.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -15,17 +15,17 @@ namespace pdsim {
 
 enum class FaultKind : std::uint8_t { crash, hang, slow, delay, drop, duplicate, corrupt, reorder, partition, skew };
 
-enum class Strikes : std::uint8_t { messages, ranks, groups };  // what `match` selects; groups: nothing
+enum class Strikes : std::uint8_t { messages, ranks, groups };  // the objects that `match` selects; groups: none
 
-// What becomes of a message that is struck; a delay is the scenario's.
+// The effect on a struck message; the length of a delay is the scenario's.
 struct MessageFate {
   bool lost = false;       // never arrives
-  bool repeated = false;   // a second copy takes the ports of both ends for nothing
-  bool overtaken = false;  // late by the time that a message of its size takes, and a bit; it holds up no other
+  bool repeated = false;   // a second copy occupies the ports of both ends and is dropped
+  bool overtaken = false;  // late by a little more than the time of a message of its size; it delays no other
   bool flipped = false;    // its first byte arrives with all its bits flipped
 };
 
-// What becomes of a rank that is struck at a point of its program.
+// The effect on a rank that is struck at a point of its program.
 enum class RankFate : std::uint8_t { goes_on, stops, dies };
 
 struct FaultRow {
@@ -35,7 +35,7 @@ struct FaultRow {
   Strikes strikes;
   MessageFate message{};
   RankFate rank = RankFate::goes_on;
-  bool in_real_worlds = false;  // a process can do it to itself
+  bool in_real_worlds = false;  // a process can inflict it on itself
 };
 
 inline constexpr std::array fault_table{

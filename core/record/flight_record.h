@@ -1,9 +1,9 @@
-// The flight recorder: everything one rank called, and what it decided. The diagnosis reads nothing else.
+// The flight recorder: everything one rank called, and its decisions. The diagnosis reads nothing else.
 //
 //   Call    something with a beginning and (perhaps) an end: an operation of the program, a collective, a store call. A
 //           call that never finished is the evidence of a hang.
 //   Note    something that happened at one moment: a path taken, a gradient that is missing, a buffer written in place.
-//   memory  a ring: the newest `capacity` calls and notes are kept, the counts of dropped ones too
+//   memory  a ring: the newest `capacity` calls and notes are kept, and the numbers of dropped ones
 //   threads every method may be called from any thread (a watchdog reads the log of a rank that hangs)
 #pragma once
 
@@ -49,7 +49,7 @@ inline constexpr auto enum_rows<CallState> = std::to_array<EnumRow<CallState>>({
 
 struct Call {
   std::int64_t id = 0;       // per rank, from 0, in order of issue
-  std::int64_t parent = -1;  // the program call inside which it was made
+  std::int64_t parent = -1;  // the program call that issued it
   Layer layer = Layer::program;
   std::string name;   // all_reduce, barrier, forward, backward, store_get ...
   std::string group;  // collectives: the group's name
@@ -62,14 +62,14 @@ struct Call {
   ReduceOp op = ReduceOp::sum;
   std::int64_t count = -1;  // elements
   Rank root = no_rank;      // global rank
-  Rank peer = no_rank;      // global rank; any_source for a recv that takes from anybody
+  Rank peer = no_rank;      // global rank; any_source for a recv from any rank
   bool async = false;
   SharedValue<CallDetails> details;
   Code error = Code::internal;  // when timed_out or failed
   std::string message;
 };
 
-// Whether a server thread of RPC serves or makes it, and not the rank's program.
+// Whether a server thread of RPC serves or issued it, not the rank's program.
 inline bool is_of_server_thread(const Call& call) {
   return call.details && (call.details->rpc.side == RpcSide::callee || call.details->rpc.server >= 0);
 }
@@ -84,7 +84,7 @@ struct Note {
   bool is() const {
     return std::holds_alternative<T>(body);
   }
-  // Of a note that is one.
+  // The note as a T, if its body is one.
   template <class T>
   const T& as() const {
     return std::get<T>(body);
@@ -101,13 +101,13 @@ inline constexpr auto enum_rows<RankEnd> = std::to_array<EnumRow<RankEnd>>({
     {RankEnd::died, "died"},
 });
 
-// A rank's whole record, as it is handed to the diagnosis.
+// A rank's whole record, as the diagnosis reads it.
 struct RankLog {
   Rank rank = 0;
-  int launch = 1;  // after a relaunch: 2 ...
+  int launch = 1;  // 2 and up after relaunches
   std::vector<Call> calls;
   std::vector<Note> notes;
-  std::int64_t dropped = 0;  // calls and notes that fell off the ring
+  std::int64_t dropped = 0;  // calls and notes overwritten in the ring
   RankEnd end = RankEnd::running;
   Time ended{};
   Error error;  // when raised or died
@@ -116,8 +116,8 @@ struct RankLog {
 
 class RecordRing;
 
-// The newest of many, from the oldest that is kept on. As std::deque, but small when there are few: in blocks, of which the first
-// grows, so that nothing moves again later and the memory of what is dropped is what comes next.
+// The newest of many items, from the oldest one kept. Like std::deque, but small when there are few: in blocks, of which the
+// first grows, so that nothing moves again later, and the memory of dropped items is reused for the next ones.
 template <class T>
 class Newest {
  public:
@@ -131,7 +131,7 @@ class Newest {
     ++size_;
     return blocks_.back().emplace_back();
   }
-  // Takes the memory of this many now, and touches it.
+  // Allocates the memory of this many now, and touches it.
   void reserve(std::size_t count) {
     for (std::size_t i = 0; i < count; i += per_block) spare_.emplace_back(per_block).clear();
   }
@@ -184,11 +184,11 @@ class FlightRecorder {
  public:
   FlightRecorder(Rank rank, const Runtime& clock, std::size_t capacity = 1 << 16);
 
-  // Takes the memory of the next `calls` now: the system's pages cost the first call in each a microsecond.
+  // Allocates the memory of the next `calls` now: the first call in each of the system's pages costs a microsecond.
   void reserve(std::size_t calls);
   // Begins a call now; id, parent, issued and (when empty) site are filled in.
   std::int64_t begin(Call&& call);
-  // The same; `fill(Call&)` fills the call in where it is kept. It calls nothing of the recorder, whose lock is held.
+  // The same; `fill(Call&)` fills in the call where it is stored. It must not call the recorder, whose lock is held.
   template <class Fill>
   std::int64_t begin_filled(const Fill& fill) {
     const std::lock_guard lock(mutex_);
@@ -200,30 +200,30 @@ class FlightRecorder {
   void served_by(std::int64_t id, int server);
   void finish(std::int64_t id, const Status& status);
   void note(NoteBody body);
-  // Facts that are known only later: about that call, and about the moment when it ended.
+  // Adds facts that become known later: about that call, and about the moment when it ended.
   void note_about(std::int64_t call, NoteBody body);
 
   // Program calls nest: everything recorded between enter and leave has this call as its parent.
   std::int64_t enter(std::string_view name);
   void leave(std::int64_t id, const Status& status);
   void set_site(Site site);
-  // Of the present site, until the next set_site.
+  // Applies to the current site, until the next set_site.
   void set_phase(Phase phase);
   Site site() const;
 
   Time now() const { return clock_.now(); }
   void set_launch(int launch);
-  // From now on everything is also written there, for readers once the rank can no longer report; null: no longer.
+  // Mirrors everything recorded from now on, for readers once the rank can no longer report; null stops it.
   void mirror(RecordRing* ring);
   void ended(RankEnd how, const Error& error = {});
   RankLog log() const;
-  RankLog take_log();  // the same, and leaves nothing behind
-  // Grows with everything recorded: a watchdog that sees it stand still knows that the rank got nowhere.
+  RankLog take_log();  // the same, and leaves the record empty
+  // Grows with everything recorded: a watchdog that sees it unchanged knows that the rank made no progress.
   std::int64_t progress() const;
 
  private:
   void add(Note note);   // with the lock held
-  std::int64_t begun();  // the newest call, and with the lock held
+  std::int64_t begun();  // the newest call; with the lock held
   Call* find(std::int64_t id);
   Rank rank_;
   const Runtime& clock_;

@@ -1,4 +1,4 @@
-// How a struct of a flight record names its fields, for the writers and readers of all its forms.
+// The fields of a flight record's structs by name, for the writers and readers of all its forms.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,9 @@
-// Every kind of note that a flight record holds. Programs write the struct and rules read the struct; JSON and the record ring follow
-// its fields, so that a new kind is one struct in training_notes.h, world_notes.h or rpc_notes.h and its name in NoteKinds.
+// Every kind of note that a flight record holds. Programs write the struct and rules read the struct; JSON and the record ring
+// follow its fields, so that a new kind is one struct in training_notes.h, world_notes.h or rpc_notes.h and its name in
+// NoteKinds.
 //
 //   kind     its name in JSON
-//   fields   of booleans, whole numbers, times, texts, enumerations with names, and lists of texts or numbers
+//   fields   booleans, whole numbers, times, texts, enumerations with names, and lists of texts or numbers
 #pragma once
 
 #include "core/record/rpc_notes.h"
@@ -33,7 +34,7 @@ using NoteKinds = std::variant<
     notes::DistributedStep, notes::StepSkipped, notes::ReplicaMade, notes::ReplicaHooked, notes::ReplicaState,
     notes::ThreadHeldBack>;
 
-// A note of any kind. What copies, moves and destroys one has a case for each kind: it is compiled once, in notes.cpp, rather than
+// A note of any kind. Copying, moving and destroying one has a case for each kind: it is compiled once, in notes.cpp, rather than
 // in every file that keeps records (4 s each).
 class NoteBody : public NoteKinds {
  public:
@@ -48,7 +49,7 @@ class NoteBody : public NoteKinds {
   ~NoteBody();
 };
 
-// What PyTorch or the library would print.
+// The text that PyTorch or the library would print.
 std::string text_of(const notes::Warning& warning);
 
 std::string_view kind_of(const NoteBody& body);

@@ -1,5 +1,5 @@
-// The fields of a struct (core/record/note_field.h) in few bytes of a record ring's slot: per field its number from 1, the length and
-// the value; 0 ends them. Fields at their default, and those that do not fit whole, are left out. Nothing is allocated.
+// The fields of a struct (core/record/note_field.h) in few bytes of a record ring's slot: per field its number from 1, the length
+// and the value; 0 ends them. Fields at their default, and those that do not fit whole, are left out. Nothing is allocated.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -25,7 +25,7 @@ class PackedWriter {
   explicit PackedWriter(std::span<char> room) : room_(room) {}
   bool fits() const { return fits_; }
   std::size_t used() const { return used_; }
-  // Takes back what was written after the first `used` bytes.
+  // Discards everything written after the first `used` bytes.
   void rewind(std::size_t used) { used_ = used, fits_ = true; }
   void set(std::size_t at, std::uint8_t value) { room_[at] = static_cast<char>(value); }
 
@@ -78,7 +78,7 @@ class PackedWriter {
   bool fits_ = true;
 };
 
-// Reads what a writer wrote. The bytes may be anything: false where they cannot come from a writer.
+// Reads the output of a writer. The bytes may be anything: returns false where they cannot come from a writer.
 class PackedReader {
  public:
   explicit PackedReader(std::span<const char> from) : from_(from) {}
@@ -151,7 +151,7 @@ class PackedReader {
   std::size_t at_ = 0;
 };
 
-// How many bytes of `room` count, the 0 at the end included. `room` has at least one and at most 256.
+// The number of bytes of `room` in use, including the 0 at the end. `room` has at least one and at most 256.
 template <class T>
 std::size_t pack_fields(const T& from, std::span<char> room) {
   PackedWriter writer(room.first(room.size() - 1));
@@ -173,7 +173,7 @@ std::size_t pack_fields(const T& from, std::span<char> room) {
   return writer.used() + 1;
 }
 
-// Fields that are not there stay as they are; one that cannot be is passed over. How many bytes they took.
+// Absent fields stay unchanged; invalid ones are skipped. Returns the number of bytes read.
 template <class T>
 std::size_t unpack_fields(std::span<const char> from, T& into) {
   PackedReader reader(from);

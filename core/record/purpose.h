@@ -16,7 +16,7 @@ enum class PurposeKind : std::uint8_t {
   label,      // of the program: the tensor's name, in `detail`
   store_key,  // in `detail`
   coalesced,  // `number` calls, recorded as one
-  bucket,     // of gradients: `number`; `detail`: which part of it, where it is sent in several
+  bucket,     // of gradients: `number`; `detail`: its part, where it is sent in several
   buffers,
   parameters,
   parameter_count,
@@ -26,7 +26,7 @@ enum class PurposeKind : std::uint8_t {
   rebuild_sizes,
   batch_statistics,
   batch_gradients,
-  active_ranks,  // of join: who has inputs left
+  active_ranks,  // of join: the ranks with inputs left
   early_termination,
   backward_sync,
   last_rank,
@@ -74,7 +74,7 @@ struct Purpose {
   bool empty() const { return kind == PurposeKind::none; }
 };
 
-// None where the text is empty.
+// Returns no purpose for an empty text.
 inline Purpose label_purpose(std::string text) {
   return text.empty() ? Purpose{} : Purpose{PurposeKind::label, -1, std::move(text)};
 }

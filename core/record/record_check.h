@@ -1,4 +1,5 @@
-// What a flight record from elsewhere must hold before anything else reads it. Every reader (JSON, rings) checks by these rows.
+// The requirements on a flight record from elsewhere, checked before anything else reads it. Every reader (JSON, rings) checks by
+// these rows.
 //
 //   numbers  a row each: its name as JSON has it, the member, the lowest and the highest value
 //   times    within 53 days of the run's start: the difference of two of them fits into 64 bits
@@ -37,7 +38,7 @@ struct NumberField {
     if (const auto* wide = std::get_if<std::int64_t Of::*>(&member)) return object.**wide;
     return object.*std::get<int Of::*>(member);
   }
-  // Whether it allows the value.
+  // Sets the member; the value must be allowed.
   void set(Of& object, std::int64_t value) const {
     if (const auto* time = std::get_if<Time Of::*>(&member))
       (object.**time).ps = value;
@@ -83,10 +84,10 @@ inline constexpr std::array log_numbers{
     NumberField<RankLog>{"dropped", &RankLog::dropped, 0, most_recorded_calls},
 };
 
-// "`root` is 9, and must be a whole number from -1 to 7"; `value` as it was written.
+// Returns "`root` is 9, and must be a whole number from -1 to 7"; `value` as it was written.
 std::string number_problem(std::string_view name, std::string_view value, std::int64_t lowest, std::int64_t highest);
-// The first of its numbers, or of its site's, that is out of range, or a parent that is not older than the call; in the words of
-// number_problem. Nothing when all is well.
+// The first of the call's numbers, or of its site's, that is out of range, or a parent that is not older than the call; worded as
+// in number_problem. Nothing when all are valid.
 std::optional<std::string> problem_of(const Call& call);
 std::optional<std::string> problem_of(const Note& note);
 // A rank that the call names and that a world of this size does not have.
@@ -96,7 +97,7 @@ void make_printable(Site& site);
 void make_printable(Facts& facts);
 void make_printable(Call& call);
 void make_printable(Note& note);
-// How the rank ended; its calls and notes are left as they are.
+// The log's calls and notes are unchanged; only the way in which the rank ended is made printable.
 void make_printable(RankLog& log);
 
 }  // namespace pdsim

@@ -1,11 +1,13 @@
-// What a call of Layer::rpc has to say beside its peer, which is the other worker's rank.
+// The details of a call of Layer::rpc besides its peer, which is the other worker's rank.
 //
-//   two records   a request is recorded by its caller, and by its callee as a call named "serve". Caller, peer and `request` are the same
-//                 number in both, so that a reader finds one from the other
-//   caller        issued: the request left; started: its reply arrived, and needs a server thread of the caller; finished: the future has it.
-//                 rpc_sync, to_here and wait keep their thread until then; rpc_async, remote and backward are `async`
-//   callee        issued: the request arrived; started: server thread `server` took it up (to_here: at once); finished: the reply left
-//   threads       a request made inside of a served function has that "serve" as its parent, and its `server`
+//   two records   a request is recorded by its caller, and by its callee as a call named "serve". Caller, peer and `request` are
+//                 the same number in both, so that a reader can match them
+//   caller        issued: the request left; started: its reply arrived, and needs a server thread of the caller; finished: the
+//                 future has it. rpc_sync, to_here and wait keep their thread until then; rpc_async, remote and backward are
+//                 `async`
+//   callee        issued: the request arrived; started: server thread `server` took it up (to_here: at once); finished: the reply
+//                 left
+//   threads       a request made inside a served function has that "serve" as its parent, and its `server`
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -28,14 +30,14 @@ inline constexpr auto enum_rows<RpcSide> = std::to_array<EnumRow<RpcSide>>({
 });
 
 struct RpcDetails {
-  RpcSide side = RpcSide::none;  // none: it is not a request (shutdown)
+  RpcSide side = RpcSide::none;  // none: not a request (shutdown)
   std::string function;          // or the method, to_here, backward
-  std::string worker;            // the peer's name, or the one that was asked for and does not exist
-  std::int64_t request = -1;     // the caller's number of it
-  int server = -1;               // caller: the server thread that makes it, -1 the program; callee: that serves it, -1 none yet
-  int context_on = -1;           // the context of distributed autograd: who began it, and its number there
+  std::string worker;            // the peer's name, or the requested name that does not exist
+  std::int64_t request = -1;     // numbered by the caller
+  int server = -1;               // caller: the server thread making it, -1 the program; callee: the one serving it, -1 none yet
+  int context_on = -1;           // the context of distributed autograd: the rank that began it, and its number there
   std::int64_t context = -1;
-  int rref_on = -1;              // the reference that it makes, or whose value it asks for: where that was made, and its number there
+  int rref_on = -1;              // the reference it creates, or whose value it reads: where it was created, and its number there
   std::int64_t rref = -1;
   int object_on = -1;            // the reference whose method it calls, likewise
   std::int64_t object = -1;

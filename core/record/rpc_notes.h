@@ -16,7 +16,7 @@ namespace pdsim::notes {
 struct RpcJoined {
   std::string worker;
   int server_threads = 0;
-  Time timeout{};  // of a call that names none
+  Time timeout{};  // for calls that name none
   static constexpr std::string_view kind = "rpc-joined";
   static constexpr auto fields() {
     return std::tuple{Field{"worker", &RpcJoined::worker}, Field{"server_threads", &RpcJoined::server_threads},
@@ -25,7 +25,7 @@ struct RpcJoined {
   bool operator==(const RpcJoined&) const = default;
 };
 
-// It left: in order with all others, or alone.
+// It left: together with all others, or alone.
 struct RpcLeft {
   bool graceful = false;
   static constexpr std::string_view kind = "rpc-left";
@@ -36,7 +36,7 @@ struct RpcLeft {
 // It was asked for a function or method that it has not registered.
 struct RpcFunctionMissing {
   std::string function;
-  std::string nearest;  // that it has; empty: nothing is close
+  std::string nearest;  // registered name; empty: none is close
   std::int64_t registered = 0;
   int asked_by = -1;    // rank
   std::int64_t request = -1;

@@ -1,5 +1,5 @@
-// Where a call or note of a flight record comes from: the operation of the program, the phase of the training it belongs to, and the
-// lines of the program's source.
+// The origin of a call or note in a flight record: the operation of the program, the phase of the training it belongs to, and the
+// source lines of the program.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -50,10 +50,10 @@ struct StackFrame {
   bool operator==(const StackFrame&) const = default;
 };
 
-// What most calls do not have, or share with many.
+// The fields that most calls lack, or share with many.
 struct CallOrigin {
   std::string file;                // of the line; empty: the scenario's own
-  std::string label;               // that the program gave the operation
+  std::string label;               // given to the operation by the program
   std::vector<StackFrame> frames;  // innermost first
   static constexpr auto fields() {
     return std::tuple{Field{"label", &CallOrigin::label}, Field{"file", &CallOrigin::file},

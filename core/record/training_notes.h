@@ -32,11 +32,11 @@ struct PathTaken {
   bool operator==(const PathTaken&) const = default;
 };
 
-// The settings of a training that are known before the first forward.
+// The settings of a training known before the first forward.
 struct TrainingSetup {
   LossReduction reduction = LossReduction::mean;
-  std::int64_t rows = 0;               // of a batch, where a forward does not say
-  bool sampled = false;                // rows come from a data set, by a sampler
+  std::int64_t rows = 0;               // in a batch, where a forward does not say
+  bool sampled = false;                // rows come from a data set, through a sampler
   std::vector<std::string> recompute;  // layers under a reentrant checkpoint
   static constexpr std::string_view kind = "training-setup";
   static constexpr auto fields() {
@@ -185,7 +185,7 @@ struct TensorWritten {
   bool operator==(const TensorWritten&) const = default;
 };
 
-// Backward found a saved tensor in another version.
+// Backward found a saved tensor with a different version.
 struct VersionError {
   std::string tensor;
   std::int64_t version = -1, expected = -1;
@@ -197,7 +197,7 @@ struct VersionError {
   bool operator==(const VersionError&) const = default;
 };
 
-// "name [2 x 3]" of every trained parameter, as registered.
+// "name [2 x 3]" for every trained parameter, as registered.
 struct ModelBuilt {
   std::vector<std::string> parameters;
   static constexpr std::string_view kind = "model-built";
@@ -237,7 +237,7 @@ struct OptimizerMade {
   bool operator==(const OptimizerMade&) const = default;
 };
 
-// What this rank draws in an epoch.
+// The samples that this rank draws in an epoch.
 struct SamplesDrawn {
   std::int64_t epoch = 0, samples = 0, over = 0;
   std::string sampler;
@@ -277,7 +277,7 @@ struct UnitsSharded {
   bool operator==(const UnitsSharded&) const = default;
 };
 
-// Gradients of a sharded model were clipped by the norm of what this rank holds of them.
+// Gradients of a sharded model were clipped by the norm of this rank's shard of them.
 struct ShardClipped {
   std::string norm, max_norm;
   static constexpr std::string_view kind = "shard-clipped";
@@ -307,7 +307,7 @@ struct NotWrapped {
   bool operator==(const NotWrapped&) const = default;
 };
 
-// Which of several models a forward or backward is of.
+// The model, of several, that a forward or backward runs.
 struct ModelUsed {
   std::string model;
   static constexpr std::string_view kind = "model-used";
@@ -315,7 +315,7 @@ struct ModelUsed {
   bool operator==(const ModelUsed&) const = default;
 };
 
-// Of the last step of a training loop, for each device; bytes and times.
+// The last step of a training loop, for each device; bytes and times.
 struct DeviceLoad {
   std::string device;
   std::int64_t rows = 0, parameters = 0, gradients = 0, optimizer = 0, activations = 0;
@@ -336,7 +336,7 @@ struct DeviceLoad {
   bool operator==(const DeviceLoad&) const = default;
 };
 
-// Of a forward that says how many it takes.
+// A forward that states its number of rows.
 struct RowsTaken {
   std::int64_t rows = 0;
   static constexpr std::string_view kind = "rows-taken";

@@ -22,11 +22,11 @@ enum class WarningKind : std::uint8_t {
   rank_ignored,           // by MPI
   world_size_ignored,     // by MPI: `number` was given
   check_reduction,        // is deprecated
-  fewer_inputs,           // than others, by at least `number`
+  fewer_inputs,           // than other ranks, by at least `number`
   unused_search_in_vain,  // find_unused_parameters found none
 };
 
-// Nothing is known of the rank, not even that it ran. `unreadable`: it left a record, which is damaged.
+// Nothing is known about the rank, not even that it ran. `unreadable`: it left a damaged record.
 struct NoRecord {
   bool unreadable = false;
   static constexpr std::string_view kind = "no-record";
@@ -34,8 +34,9 @@ struct NoRecord {
   bool operator==(const NoRecord&) const = default;
 };
 
-// The record is a dump of PyTorch, without the operations of the program. Times of the run count from `epoch_ns` since 1970; `written` is
-// the age of its file on that clock, -1 where the file's time cannot be that of the dump. `messages` of the rank are not in it.
+// The record is a dump of PyTorch, without the operations of the program. Times of the run count from `epoch_ns` since 1970;
+// `written` is the time of its file on that clock, -1 where the file's time cannot be that of the dump. The rank's `messages` are
+// not in it.
 struct Dumped {
   std::string host;  // from the file's name; empty where it names none
   std::int64_t epoch_ns = 0, written_ns = -1;
@@ -48,7 +49,7 @@ struct Dumped {
   bool operator==(const Dumped&) const = default;
 };
 
-// How far a rank came in a group, by its own account: the numbers of its newest call, and of the newest that was done; -1: none.
+// A rank's own account of its progress in a group: the numbers of its newest call, and of the newest that was done; -1: none.
 struct GroupProgress {
   std::string group;
   std::int64_t enqueued = -1, completed = -1;
@@ -60,7 +61,7 @@ struct GroupProgress {
   bool operator==(const GroupProgress&) const = default;
 };
 
-// A value that `launch` had written was read in launch `now`; refused: it could not be written over.
+// Launch `now` read a value that `launch` had written; refused: it could not be overwritten.
 struct StoreRead {
   std::string key;
   int launch = 0, now = 0;
@@ -83,7 +84,8 @@ struct StoreWrote {
   bool operator==(const StoreWrote&) const = default;
 };
 
-// By the `number`-th call of new_group (from 1; 0: the group is known from elsewhere). `open_ended`: it has at least these ranks.
+// Created by the `number`-th call of new_group (from 1; 0: the group is known from elsewhere). `open_ended`: it has at least
+// these ranks.
 struct GroupMade {
   std::string group;
   int number = 0;
@@ -149,7 +151,7 @@ struct TensorPassed {
   bool operator==(const TensorPassed&) const = default;
 };
 
-// Of GLOO_SOCKET_IFNAME.
+// The interfaces in GLOO_SOCKET_IFNAME.
 struct InterfacesUsed {
   std::int64_t count = 1;
   static constexpr std::string_view kind = "interfaces-used";
@@ -167,7 +169,7 @@ struct RanksExpected {
   bool operator==(const RanksExpected&) const = default;
 };
 
-// What PyTorch or the library only warns of.
+// A mere warning of PyTorch or the library.
 struct Warning {
   WarningKind about = WarningKind::rank_ignored;
   std::int64_t number = 0;
@@ -180,8 +182,8 @@ struct Warning {
 
 struct Fault {
   FaultKind fault = FaultKind::crash;
-  std::string before;  // the operation it struck at; empty: by time
-  Rank to = no_rank;   // of a message
+  std::string before;  // the operation it struck before; empty: by time
+  Rank to = no_rank;   // for messages
   Time late{};
   bool by_signal = false;
   static constexpr std::string_view kind = "fault";
@@ -192,7 +194,7 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-// The library whose semantics the world has, where the world's own name does not tell.
+// The library whose semantics the world has, where the world's own name does not say.
 struct BackendUsed {
   std::string backend;
   static constexpr std::string_view kind = "backend-used";
@@ -215,7 +217,7 @@ struct NoAnswer {
   bool operator==(const NoAnswer&) const = default;
 };
 
-// A second thread of the rank waits to make this call until that of the first is over: pdsim carries one at a time.
+// A second thread of the rank delays this call until the first thread's is over: pdsim carries one at a time.
 struct ThreadHeldBack {
   std::string call;
   static constexpr std::string_view kind = "thread-held-back";
@@ -236,7 +238,7 @@ struct IdentityClaimed {
   Rank rank = 0;
   int of = 0;
   std::int64_t port = 0;
-  Rank taken_by = no_rank;  // somebody else has claimed it
+  Rank taken_by = no_rank;  // the rank that has already claimed it
   bool local = false;       // it is the rank's number within its node
   static constexpr std::string_view kind = "identity-claimed";
   static constexpr auto fields() {
@@ -255,7 +257,7 @@ struct StoreOpened {
   bool operator==(const StoreOpened&) const = default;
 };
 
-// The rank wanted to listen there.
+// The rank tried to listen there.
 struct PortTaken {
   std::int64_t port = 0;
   Rank held_by = no_rank;
@@ -266,7 +268,7 @@ struct PortTaken {
   bool operator==(const PortTaken&) const = default;
 };
 
-// Of the environment, for env://.
+// A variable missing from the environment, for env://.
 struct VariableMissing {
   std::string variable;
   static constexpr std::string_view kind = "variable-missing";
@@ -310,7 +312,7 @@ struct FileRead {
   bool operator==(const FileRead&) const = default;
 };
 
-// A reduce, whose result this rank does not get.
+// A reduce whose result this rank does not receive.
 struct ResultElsewhere {
   std::string label;
   Rank root = no_rank;
@@ -321,7 +323,7 @@ struct ResultElsewhere {
   bool operator==(const ResultElsewhere&) const = default;
 };
 
-// The call had a copy, and the result stays there.
+// The call was given a copy, and the result stays there.
 struct CopyPassed {
   std::string label;
   static constexpr std::string_view kind = "copy-passed";

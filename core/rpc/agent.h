@@ -1,7 +1,7 @@
-// RpcAgent: one worker among the others: requests and their futures, what it serves, its references, and how all of them end.
+// RpcAgent: one worker: its requests and their futures, the calls it serves, its references, and how all of them end.
 //
-//   order      messages of one pair arrive in order; the calls that they ask for run on server threads, so they end in any order
-//   limits     a request is over after its timeout, whatever happens to it at the callee, which goes on
+//   order      messages of one pair arrive in order; the calls they request run on server threads, so they end in any order
+//   limits     a request is over after its timeout, whatever happens to it at the callee, which continues
 //   servers    take both requests and replies, as PyTorch's do: where all of them wait for replies, no reply is taken
 //   threads    those of one rank (core/runtime/runtime.h)
 #pragma once
@@ -32,12 +32,12 @@ std::string to_string(const WorkerInfo& worker);  // "WorkerInfo(id=1, name=work
 
 struct RpcOptions {
   int server_threads = 16;
-  Time timeout = Time{60'000'000'000'000};  // of a call that names none; zero: none
+  Time timeout = Time{60'000'000'000'000};  // for a call that names none; zero: none
 };
 
 class RpcAgent {
  public:
-  // Where something is served: the server thread, and the record of the call.
+  // Where a call is served: the server thread, and the record of the call.
   struct Served {
     int server = -1;
     std::int64_t call = -1;
@@ -47,13 +47,13 @@ class RpcAgent {
 
   RpcAgent(RankEnvironment& env, const RpcFunctions& functions, std::vector<WorkerInfo> workers, RpcOptions options,
            std::unique_ptr<RpcChannel> channel, Serve serve);
-  ~RpcAgent();  // as leave()
+  ~RpcAgent();  // like leave()
   RpcAgent(const RpcAgent&) = delete;
   RpcAgent& operator=(const RpcAgent&) = delete;
 
   const WorkerInfo& self() const { return workers_[static_cast<std::size_t>(rank_)]; }
   const RpcOptions& options() const { return options_; }
-  // By name. Error: invalid_argument, in PyTorch's words.
+  // Finds a worker by name. Error: invalid_argument, in PyTorch's words.
   Result<WorkerInfo> find(std::string_view name) const;
   Result<WorkerInfo> find(Rank id) const;
   RRefTable& rrefs() { return *rrefs_; }
@@ -62,15 +62,15 @@ class RpcAgent {
   const ServerPool& servers() const { return servers_; }
   RpcRecords& records() { return records_; }
 
-  // Sends it; the future is its reply. `timeout` zero: no limit; nothing: the options'.
+  // Sends the message; the future is its reply. `timeout` zero: no limit; nothing: the options'.
   RpcFuture request(Rank to, RpcMessage message, std::optional<Time> timeout, const RpcOrigin& origin);
   void send(Rank to, const RpcMessage& message);
   RpcFuture finished(Result<RpcValue> result);
 
-  // Graceful: waits until every worker has come here and every call is over. Error: timeout, or peer_closed where one never comes; RPC
-  // is over then too. References that are left are deleted, and named.
+  // Graceful: waits until every worker has called it and every call is over. Errors: timeout, or peer_closed where one never
+  // does; RPC is over then too. Remaining references are deleted and returned.
   Result<std::vector<RpcLeak>> shutdown(Time timeout);
-  // At once, and alone: peers are told, what waits is cancelled.
+  // Leaves at once, and alone: peers are told, waiting calls are cancelled.
   void leave();
 
  private:
@@ -116,9 +116,9 @@ class RpcAgent {
   std::int64_t next_request_ = 0;
   bool over_ = false;
   std::map<std::int64_t, Pending> pending_;
-  std::map<Rank, Error> closed_;                    // whose connection has ended, and why
+  std::map<Rank, Error> closed_;                    // peers with a closed connection, and why it closed
   std::map<std::int64_t, std::set<Rank>> arrived_;  // by phase of a shutdown, at the leader
-  std::set<std::int64_t> proceeded_;                // phases that the leader has let go
+  std::set<std::int64_t> proceeded_;                // phases that the leader has released
   std::shared_ptr<Event> changed_;
   std::shared_ptr<RRefTable> rrefs_;
   DistributedAutograd autograd_;

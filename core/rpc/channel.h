@@ -1,11 +1,12 @@
 // RpcChannel: messages between the workers of one world, each pair's in order, over a communicator of its own.
 //
-//   frames    of one size, so that every receive can be posted before its message exists: a mark, the length, a digest and the first
-//             bytes; what does not fit follows in a second message. What was changed on the way ends the connection (wrong_data)
-//   threads   one per peer, which waits for what it sends and calls `on_message` for each; those of the rank (core/runtime/runtime.h)
-//   payload   a tensor without values costs the time of its bytes: `extra` bytes follow in a message of their own, of which none is
-//             kept; memory stands behind them only where the backend has to move them
-//   closing   say_bye() is the last that peers hear; abort() ends what is being received
+//   frames    of one size, so that every receive can be posted before its message exists: a mark, the length, a digest and the
+//             first bytes; the rest follows in a second message. A message changed on the way ends the connection (wrong_data)
+//   threads   one per peer, which waits for the peer's messages and calls `on_message` for each; those of the rank
+//             (core/runtime/runtime.h)
+//   payload   a tensor without values costs the time of its bytes: `extra` bytes follow in a message of their own, which is
+//             discarded; they have memory only where the backend has to move them
+//   closing   say_bye() is the last message to peers; abort() ends the receives under way
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -23,23 +24,23 @@ class RpcChannel {
  public:
   struct Handlers {
     std::function<void(Rank from, std::string bytes)> on_message;
-    std::function<void(Rank peer, const Error& why)> on_closed;  // nothing more comes from it
+    std::function<void(Rank peer, const Error& why)> on_closed;  // nothing more arrives from it
   };
 
-  // Joins the other ranks under this name; blocks until all are here, within `timeout`. Errors: those of Backend::join.
+  // Joins the other ranks under this name; blocks until all have joined, within `timeout`. Errors: those of Backend::join.
   static Result<std::unique_ptr<RpcChannel>> open(RankEnvironment& env, Store& store, const std::string& name,
                                                   Time timeout);
   ~RpcChannel();  // aborts, and ends its threads
   RpcChannel(const RpcChannel&) = delete;
   RpcChannel& operator=(const RpcChannel&) = delete;
 
-  // The handlers live as long as this.
+  // The handlers must live as long as the channel.
   void listen(Handlers handlers);
-  // Returns at once; an error only where nothing was sent. `extra`: bytes of tensors that are sizes alone.
+  // Returns at once; an error only where nothing was sent. `extra`: bytes of tensors without values.
   Status send(Rank to, std::string bytes, std::int64_t extra = 0);
-  // No message comes from `peer` after the present one: call it from on_message.
+  // Takes no message from `peer` after the current one: call it from on_message.
   void stop_listening(Rank peer) { listening_[static_cast<std::size_t>(peer)] = false; }
-  // Until everything sent has been taken, or cannot be.
+  // Blocks until everything sent has been taken, or cannot be.
   void flush();
   void abort();
 
@@ -58,13 +59,13 @@ class RpcChannel {
 
   Rank rank_;
   int size_;
-  bool moves_sizes_;  // behind which memory must stand
+  bool moves_sizes_;  // tensors without values need memory
   Runtime& runtime_;
   std::unique_ptr<Communicator> communicator_;
   Handlers handlers_;
   std::vector<bool> listening_;
   std::list<Outgoing> sent_;
-  std::vector<std::string> frames_;  // by peer: what is being received
+  std::vector<std::string> frames_;  // by peer: the frame being received
   std::vector<std::unique_ptr<RankThread>> threads_;
 };
 

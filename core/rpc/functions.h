@@ -1,4 +1,4 @@
-// RpcFunctions: what a worker lets others call: C++ functions with names, typed parameters and a result.
+// RpcFunctions: the functions a worker offers to others: C++ functions with names, typed parameters and a result.
 //
 //   RpcFunctions functions;
 //   functions.add("add(a, b)", [](std::int64_t a, std::int64_t b) { return a + b; });
@@ -10,7 +10,8 @@
 //               anything), or an object by reference. An Rpc& before them is the worker's own, for calls from within
 //   result      one of these, void, Status or a Result
 //   checks      number and types of the arguments, at the callee; a caller gets a TypeError with the parameter's name
-//   errors      an Error that a function gives is an exception to its caller: of the type that rpc_exception() names, otherwise RuntimeError
+//   errors      an Error returned by a function is an exception at its caller: of the type that rpc_exception() names, otherwise
+//               RuntimeError
 #pragma once
 
 #include "core/base/check.h"
@@ -39,12 +40,12 @@ struct RpcFunction {
   std::function<Result<RpcValue>(const RpcFunction&, Rpc&, std::span<const RpcValue>)> run;
 };
 
-// Of function `f`: its argument `place` is not a `wanted`.
+// Argument `place` of function `f` is not a `wanted`.
 Error wrong_type(const RpcFunction& f, std::size_t place, std::string_view wanted, const RpcValue& given);
-// Python's words for too few and too many; ok otherwise.
+// Python's wording for too few and too many arguments; ok otherwise.
 Status check_argument_count(const RpcFunction& f, std::size_t given);
 
-// How a parameter of type T is taken from a value: null where it is not one. Objects are taken by reference.
+// Converts a value to a parameter of type T: null where it does not fit. Objects are taken by reference.
 template <class T>
 struct RpcParameter;
 
@@ -118,7 +119,7 @@ struct RpcSignature<R (C::*)(A...)> : RpcSignature<R (*)(A...)> {};
 
 class RpcFunctions {
  public:
-  // `signature` names the function and its parameters, the Rpc& left out; the same number as `f` has (a bug otherwise).
+  // `signature` names the function and its parameters, without the Rpc&; their number must match `f` (a bug otherwise).
   template <class F>
   RpcFunctions& add(std::string_view signature, F f) {
     using Arguments = typename RpcSignature<F>::Arguments;

@@ -1,11 +1,11 @@
-// RpcFuture: the result of a call that is on its way.
+// RpcFuture: the result of a call under way.
 //
-//   wait       parks the caller until the result is there; after the call's time limit it marks the future with a timeout, and what
-//              arrives later is dropped
-//   then       another future, with the result of `f` of this one once it is over; `f` runs on a server thread, or at once.
-//              A limit is noticed by those that wait: for this future or for one that was made from it
-//   record     a wait() that parks is a call of the flight record, where the future is of a request; await() is not, for a call
-//              that is recorded itself
+//   wait       parks the caller until the result is there; after the call's time limit it marks the future with a timeout, and a
+//              later result is dropped
+//   then       returns another future for the result of `f` of this one once it is over; `f` runs on a server thread, or at once.
+//              Only waits notice a limit: on this future or on one derived from it
+//   record     a wait() that parks is a call of the flight record, where the future belongs to a request; await() is not, for a
+//              call that is recorded itself
 //   threads    those of one rank; copies share
 #pragma once
 
@@ -24,17 +24,17 @@ namespace pdsim {
 
 class RpcFuture {
  public:
-  // Where the limit has been reached, `on_expiry` says what the result is then.
+  // When the limit is reached, `on_expiry` provides the result.
   RpcFuture(Runtime& runtime, Time deadline, std::function<Error()> on_expiry);
 
   bool done() const { return state_->result.has_value(); }
   Result<RpcValue> wait() const;
   Result<RpcValue> await() const;
   RpcFuture then(std::function<Result<RpcValue>(const RpcFuture& finished)> f) const;
-  // At once where it is over.
+  // Runs at once if the future is over.
   void on_done(std::function<void()> f) const;
   void complete(Result<RpcValue> result) const;  // the first call wins
-  // Waits are recorded there, as this call.
+  // Records waits there, as this call.
   void record_waits(FlightRecorder& recorder, std::shared_ptr<const Call> wait) const {
     state_->recorder = &recorder;
     state_->recorded_wait = std::move(wait);
@@ -54,7 +54,7 @@ class RpcFuture {
   std::shared_ptr<State> state_;
 };
 
-// All values in order, or the first error by position; returns when all are over, or at the first error.
+// Returns all values in order, or the first error by position; returns when all are over, or at the first error.
 Result<std::vector<RpcValue>> wait_all(std::span<const RpcFuture> futures);
 
 }  // namespace pdsim

@@ -1,7 +1,7 @@
-// RpcMessage: what workers send each other, as MessagePack.
+// RpcMessage: the messages between workers, as MessagePack.
 //
 //   decode   never trusts its bytes: cut short, of other types or nested without end is an error (wrong_data), never a crash
-//   rrefs    a reference that travels becomes a fork at the receiver: `Forks` says which, at either end
+//   rrefs    a reference that travels becomes a fork at the receiver: `Forks` tells both ends which
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -15,8 +15,8 @@
 namespace pdsim {
 
 enum class RpcMessageKind : std::uint8_t {
-  call,    // of a function; answered by a reply
-  remote,  // the same (of a function, or of a method where `object` is one), and the result stays at the callee as `rref`
+  call,    // a function; answered by a reply
+  remote,  // the same (a function, or a method where `object` is one), and the result stays at the callee as `rref`
   method,        // of `object`; answered by a reply
   fetch,         // the value of `object`; answered by a reply
   reply,         // to `id`
@@ -27,7 +27,7 @@ enum class RpcMessageKind : std::uint8_t {
   arrived,       // to the leader of a shutdown: this worker has reached phase `id`
   proceed,       // from the leader
   bye,           // nothing more comes from this worker
-  gradients,  // distributed autograd: of the tensors of message `autograd`, in the backward `rref`; answered by a reply
+  gradients,  // distributed autograd: for the tensors of message `autograd`, in the backward `rref`; answered by a reply
   context_done,  // distributed autograd: context `context` has been left
   count_,
 };
@@ -63,7 +63,7 @@ struct RpcMessage {
   std::int64_t autograd = -1;  // its number of this message
 };
 
-// Of its tensors that have no values.
+// Bytes of its tensors that have no values.
 std::int64_t bytes_without_values(const RpcMessage& message);
 
 struct RpcForks {
@@ -71,7 +71,7 @@ struct RpcForks {
   std::function<RRef(const RRefFork&)> receive;
 };
 
-// Error: program_raised (a TypeError), where a value cannot travel.
+// Error: program_raised (a TypeError), where a value cannot be sent.
 Result<std::string> encode(const RpcMessage& message, const RpcForks& forks);
 Result<RpcMessage> decode(std::string_view bytes, const RpcForks& forks);
 

@@ -1,4 +1,4 @@
-// Rpc: torch.distributed.rpc of one rank: call functions of other workers, keep values there, and refer to them.
+// Rpc: torch.distributed.rpc for one rank: call functions of other workers, keep values there, and refer to them.
 //
 //   RpcFunctions functions;
 //   functions.add("add(a, b)", [](std::int64_t a, std::int64_t b) { return a + b; });
@@ -10,12 +10,13 @@
 //   const Result<std::vector<RpcLeak>> left = rpc.shutdown();         // waits for all workers and all calls
 //
 //   worlds    the simulated one, Gloo and MPI: the messages have a communicator of their own over the world's backend
-//   handlers  a registered function that takes an Rpc& gets one that calls from there: on a server thread, in the caller's context of
-//             distributed autograd. They run on at most `server_threads` threads; a handler that waits keeps its thread
-//   errors    not_initialized, already_initialized; invalid_argument (unknown worker, a value that is elsewhere); timeout; peer_closed
-//             ("eof": the worker has ended); program_raised (what the remote function raised, its text kept); wrong_data (a message
-//             that was changed on the way). Texts are PyTorch's (recorded from 1.13)
-//   threads   those of the rank. The Rpc that called init_rpc outlives all that was made from it
+//   handlers  a registered function that takes an Rpc& gets one that calls from there: on a server thread, in the caller's
+//             context of distributed autograd. They run on at most `server_threads` threads; a handler that waits keeps its
+//             thread
+//   errors    not_initialized, already_initialized; invalid_argument (unknown worker, a value on another worker); timeout;
+//             peer_closed ("eof": the worker has ended); program_raised (an exception of the remote function, with its text);
+//             wrong_data (a message that was changed on the way). Texts are PyTorch's (recorded from 1.13)
+//   threads   those of the rank. The Rpc that called init_rpc must outlive everything created from it
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -44,20 +45,20 @@ struct RpcTarget {
 
 class Rpc {
  public:
-  // `env` outlives it; the functions are copied.
+  // `env` must outlive it; the functions are copied.
   Rpc(RankEnvironment& env, const RpcFunctions& functions);
-  ~Rpc();  // without shutdown(): ends alone, as a process does that exits
+  ~Rpc();  // without shutdown(): leaves alone, like a process that exits
   Rpc(const Rpc&) = delete;
   Rpc& operator=(const Rpc&) = delete;
 
-  // Blocks until every rank is here, within the options' timeout. Errors also: those of the rendezvous and of Backend::join; a name that
-  // is not unique, longer than 128 characters or of others than letters, digits and _ : -
+  // Blocks until every rank has joined, within the options' timeout. Errors also: those of the rendezvous and of Backend::join; a
+  // name that is not unique, is longer than 128 characters or has characters other than letters, digits and _ : -
   Status init_rpc(const std::string& name, RpcOptions options = {});
   // `timeout` of a call: zero for none, nothing for the options'.
   using Limit = std::optional<Time>;
   RpcFuture rpc_async(const RpcTarget& to, std::string_view function, RpcList arguments = {}, Limit timeout = {});
   Result<RpcValue> rpc_sync(const RpcTarget& to, std::string_view function, RpcList arguments = {}, Limit timeout = {});
-  // Returns at once; what goes wrong there is an error of to_here().
+  // Returns at once; a failure there is an error of to_here().
   Result<RRef> remote(const RpcTarget& to, std::string_view function, RpcList arguments = {}, Limit timeout = {});
 
   // Methods of the object that an RRef refers to, run by its owner: rref.rpc_sync().step(2) of PyTorch.
@@ -65,33 +66,34 @@ class Rpc {
   Result<RpcValue> rpc_sync(const RRef& rref, std::string_view method, RpcList arguments = {}, Limit timeout = {});
   Result<RRef> remote(const RRef& rref, std::string_view method, RpcList arguments = {}, Limit timeout = {});
 
-  // A reference to a value here.
+  // A reference to a value of this worker.
   Result<RRef> make_rref(RpcValue value);
-  // Waits until the value exists; a copy where it is elsewhere.
+  // Waits until the value exists; returns a copy if it is on another worker.
   Result<RpcValue> to_here(const RRef& rref, Limit timeout = {});
-  // Of its owner alone; waits until it exists.
+  // For its owner only; waits until it exists.
   Result<RpcValue> local_value(const RRef& rref);
 
   Result<WorkerInfo> worker_info() const;  // its own
   Result<WorkerInfo> worker_info(std::string_view name) const;
   Result<Time> rpc_timeout() const;
-  // Distributed autograd: calls through a DistributedContext's rpc() belong to its context, and so do calls of handlers for it. The roots
-  // are scalars of this worker. Gradients are kept by the context, where the leaves are.
+  // Distributed autograd: calls through a DistributedContext's rpc() belong to its context, and so do calls of handlers for it.
+  // The roots must be scalars of this worker. The context keeps the gradients, where the leaves are.
   Status backward(std::int64_t context, std::span<const nn::Tensor> roots);
   Result<Gradients> get_gradients(std::int64_t context) const;
   std::int64_t context() const { return place_.context; }  // -1: none
   FlightRecorder& recorder() const;
-  // Of the next DistributedOptimizer of this worker, from 0.
+  // The number of this worker's next DistributedOptimizer, from 0.
   int next_optimizer();
 
-  // Serves until every worker has called it and every call is over, and deletes the references that are left, which it returns. Errors
-  // also: timeout or peer_closed where a worker never comes. Not graceful: at once and alone; later calls to this worker fail.
+  // Serves until every worker has called it and every call is over, then deletes the remaining references and returns them.
+  // Errors also: timeout or peer_closed where a worker never does. Not graceful: leaves at once and alone; later calls to this
+  // worker fail.
   Result<std::vector<RpcLeak>> shutdown(bool graceful = true, Time timeout = {});
 
  private:
   friend class DistributedContext;
   struct Module;
-  // From where calls are made: in which context, and of a handler the server thread and the record of the call that it serves.
+  // Where calls are made: their context, and for a handler the server thread and the record of the call that it serves.
   struct Place {
     std::int64_t context = -1;
     RpcAgent::Served served{};
@@ -120,7 +122,7 @@ class Rpc {
   Place place_;
 };
 
-// A context of distributed autograd, for as long as it lives: `with dist_autograd.context() as context_id`.
+// A context of distributed autograd, for the object's lifetime: `with dist_autograd.context() as context_id`.
 //
 //   const auto context = DistributedContext::begin(rpc);
 //   const Result<RpcValue> y = context->rpc().rpc_sync("worker1", "layer", {x});
@@ -128,7 +130,7 @@ class Rpc {
 //   PDSIM_TRY(rpc.backward(context->id(), losses));
 class DistributedContext {
  public:
-  // Errors: not_initialized; already_initialized inside of a context. `rpc` outlives it.
+  // Errors: not_initialized; already_initialized inside a context. `rpc` must outlive it.
   static Result<std::unique_ptr<DistributedContext>> begin(Rpc& rpc);
   ~DistributedContext();  // leaves it, here and at every worker that it has reached
   DistributedContext(const DistributedContext&) = delete;

@@ -1,9 +1,9 @@
-// RRef: a reference to a value that lives at one worker, its owner. Every other worker that has one is a user.
+// RRef: a reference to a value at one worker, its owner. Every other worker that has one is a user.
 //
-//   ids       of the reference and of each user's fork of it, unique in the job: where it was made, and a number
-//   lifetime  the owner keeps the value while it has a handle itself, or while it knows of a user; the last handle of a user tells
-//             the owner. A user that passes its reference on keeps it until the owner knows of the new user, so messages may arrive
-//             in any order (PyTorch's rref protocol, notes 1 to 4)
+//   ids       for the reference and for each user's fork of it, unique in the job: where it was created, and a number
+//   lifetime  the owner keeps the value while it has a handle itself, or while it knows of a user; a user's last handle tells
+//             the owner. A user that passes its reference on keeps it until the owner knows of the new user, so messages may
+//             arrive in any order (PyTorch's rref protocol, notes 1 to 4)
 //   use       through Rpc (core/rpc/rpc.h): to_here, local_value, calls of methods
 //   threads   those of one rank
 #pragma once
@@ -24,7 +24,7 @@ struct RpcId {
 };
 std::string to_string(RpcId id);  // "GloballyUniqueId(created_on=0, local_id=1)"
 
-// What of a reference travels: the fork that its receiver becomes, and who passed it on.
+// The part of a reference that is sent: the fork that its receiver becomes, and the worker that passed it on.
 struct RRefFork {
   RpcId rref, fork;
   std::int64_t owner = -1, parent = -1;

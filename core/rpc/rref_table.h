@@ -1,5 +1,5 @@
-// RRefTable: the references of one worker: the values that it owns, with the users it knows of, and its own uses of others' values.
-// The protocol is in core/rpc/rref.h; what it has to tell other workers goes through `send`.
+// RRefTable: the references of one worker: the values it owns, with the users it knows of, and its own uses of others' values.
+// The protocol is in core/rpc/rref.h; messages to other workers go through `send`.
 #pragma once
 
 #include "core/rpc/message.h"
@@ -14,7 +14,7 @@
 
 namespace pdsim {
 
-// A user that was left when RPC was shut down.
+// A user that remained when RPC was shut down.
 struct RpcLeak {
   RpcId rref, fork;
   std::string owner, user;  // workers
@@ -32,9 +32,9 @@ class RRefTable : public std::enable_shared_from_this<RRefTable> {
   // At the owner: the value is on its way; `user` is the caller's fork.
   void expect(RpcId rref, RpcId user);
   void set_value(RpcId rref, Result<RpcValue> value);
-  // Calls `then` with the value once it is there; at once where it is, or where there is nothing of this number (an error).
+  // Calls `then` with the value once it exists; at once if it does, or if there is nothing of this number (an error).
   void when_ready(RpcId rref, std::function<void(const Result<RpcValue>&)> then);
-  // The value where it is there already.
+  // The value, if it exists already.
   const Result<RpcValue>* value(RpcId rref) const;
   RRef owned_handle(RpcId rref);
 
@@ -42,12 +42,12 @@ class RRefTable : public std::enable_shared_from_this<RRefTable> {
   RpcForks forks_with(std::int64_t peer);
   void confirm(RpcId fork);               // the owner knows of this user
   void worker_gone(std::int64_t worker);  // nothing is expected of it any more
-  // Messages of the protocol; false: it is none of these.
+  // Handles messages of the protocol; false: it is none of these.
   bool handle(std::int64_t from, const RpcMessage& message);
 
-  // Whether something waits for an answer of another worker.
+  // True if nothing waits for an answer of another worker.
   bool is_settled() const;
-  // Gives up every use that is left, and returns them.
+  // Gives up every remaining use, and returns them.
   std::vector<RpcLeak> delete_users();
   std::size_t owned() const { return owners_.size(); }
   std::size_t users() const { return users_.size(); }
@@ -63,7 +63,7 @@ class RRefTable : public std::enable_shared_from_this<RRefTable> {
   struct User {
     RpcId rref;
     std::int64_t owner = -1;
-    std::int64_t parent = -1;  // to whom the owner's answer is passed on
+    std::int64_t parent = -1;  // worker to pass the owner's answer on to
     std::weak_ptr<RRef::State> state{};
     bool confirmed = false;
     bool gone = false;  // its last handle; the owner is told once it knows of it

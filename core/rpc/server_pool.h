@@ -1,5 +1,5 @@
-// ServerPool: the threads of a worker that run what others ask for. They are started as they are needed, up to a limit: beyond it a
-// job waits until one is free, also when all of them wait for something that only such a job can give.
+// ServerPool: the threads of a worker that run others' requests. They are started as needed, up to a limit: beyond it a job waits
+// until one is free, even when all of them wait for something that only such a job can provide.
 #pragma once
 
 #include "core/runtime/runtime.h"
@@ -13,7 +13,7 @@ namespace pdsim {
 
 class ServerPool {
  public:
-  using Job = std::function<void(int server)>;  // which thread runs it, from 0
+  using Job = std::function<void(int server)>;  // `server`: the thread that runs it, from 0
   ServerPool(Runtime& runtime, int limit) : runtime_(runtime), limit_(limit) {}
   ~ServerPool() { stop(); }
   ServerPool(const ServerPool&) = delete;
@@ -23,7 +23,7 @@ class ServerPool {
   int limit() const { return limit_; }
   int busy() const { return busy_; }
   bool idle() const { return busy_ == 0 && queue_.empty(); }
-  // Drops what waits, and returns when the running ones have ended.
+  // Drops waiting jobs, and returns when the running ones have ended.
   void stop();
   std::function<void()> on_idle;
 

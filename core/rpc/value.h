@@ -1,7 +1,8 @@
-// RpcValue: what a remote call takes and gives: None, numbers, texts, tensors, references to remote values, objects, and lists of them.
+// RpcValue: an argument or result of a remote call: None, numbers, texts, tensors, references to remote values, objects, and
+// lists of them.
 //
-//   names    types are called as in Python, whose users read the errors: int, float, str, Tensor, RRef, list
-//   copies   share tensors and objects; what travels to another worker is copied, but for objects, which stay with their owner
+//   names    types are named as in Python, since its users read the errors: int, float, str, Tensor, RRef, list
+//   copies   share tensors and objects; values sent to another worker are copied, except objects, which stay with their owner
 #pragma once
 
 #include "core/base/result.h"
@@ -22,12 +23,12 @@ namespace pdsim {
 struct RpcValue;
 using RpcList = std::vector<RpcValue>;
 
-// An object that lives at the worker that made it, and is reached by methods ("Counter.step" of RpcFunctions).
+// An object that lives at the worker that created it, and is reached by methods ("Counter.step" of RpcFunctions).
 class RpcObject {
  public:
   virtual ~RpcObject() = default;
   virtual std::string type() const = 0;
-  // What to_here() of it gives elsewhere. Error: program_raised, a TypeError, where it cannot travel.
+  // The result of its to_here() on another worker. Error: program_raised, a TypeError, where it cannot be sent.
   virtual Result<RpcValue> copy() const;
 };
 
@@ -63,7 +64,7 @@ struct RpcValue {
   bool is() const {
     return std::holds_alternative<T>(body);
   }
-  // Of a value that is one.
+  // For a value that is a T.
   template <class T>
   const T& as() const {
     return std::get<T>(body);
@@ -73,7 +74,7 @@ struct RpcValue {
 // "None", "bool", "int", "float", "str", "Tensor", "RRef", "list", or the object's own.
 std::string type_name(const RpcValue& value);
 
-// An exception of a remote function: what it raised, by Python's name of the type, and its text.
+// An exception of a remote function, with Python's name of its type, and its text.
 Error rpc_exception(std::string type, std::string text);
 // The type of such an error; RuntimeError for every other.
 std::string exception_type(const Error& error);

@@ -1,8 +1,8 @@
-// Runtime: how a rank program reaches time and waiting. One Runtime per rank; every call is made from that rank's own
-// fiber (simulated world) or thread (real worlds), except Event::set, which may come from any thread of the world.
+// Runtime: a rank program's access to time and waiting. One Runtime per rank; every call is made from that rank's own fiber
+// (simulated world) or thread (real worlds), except Event::set, which may be called from any thread of the world.
 //
-//   threads  those that a rank spawns take turns with its program: one of them runs until it waits (an Event, sleep_until,
-//            compute, join, while_blocked), so what they share needs no lock. A thread never outlives its RankThread.
+//   threads  the threads that a rank spawns take turns with its program: one of them runs until it waits (an Event, sleep_until,
+//            compute, join, while_blocked), so data they share needs no lock. A thread never outlives its RankThread.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -12,7 +12,7 @@
 
 namespace pdsim {
 
-// A one-shot latch. wait() parks the calling thread of the rank and nobody else; several may wait.
+// A one-shot latch. wait() parks only the calling thread of the rank; several may wait.
 class Event {
  public:
   virtual ~Event() = default;
@@ -20,8 +20,8 @@ class Event {
   virtual bool is_set() const = 0;
   // True once set; false when `deadline` (absolute, in the runtime's time) passed first. Time::max(): no deadline.
   virtual bool wait(Time deadline) = 0;
-  // The same, for a deadline that is a limit and not a plan: the simulated world does not take it for progress, so a rank that waits
-  // for nothing else is deadlocked, and learns of it at the deadline.
+  // The same, for a deadline that is a limit and not a plan: the simulated world does not count it as progress, so a rank that
+  // waits for nothing else is deadlocked, and learns of it at the deadline.
   virtual bool wait_within(Time deadline) { return wait(deadline); }
 };
 
@@ -42,9 +42,9 @@ class Runtime {
   // nothing, because the work itself takes the time.
   virtual void compute(Time cost) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
-  // Starts another thread of this rank, from one of them. Null where the runtime has a clock alone.
+  // Starts another thread of this rank, from one of its threads. Null where the runtime only has a clock.
   virtual std::unique_ptr<RankThread> spawn(std::function<void()>) { return nullptr; }
-  // Runs `f`, which blocks outside of the runtime; the rank's other threads may run meanwhile.
+  // Runs `f`, which blocks outside the runtime; the rank's other threads may run meanwhile.
   virtual void while_blocked(const std::function<void()>& f) { f(); }
 };
 

@@ -1,10 +1,11 @@
-// What each library can do, as the rows in core/semantics/libraries say it.
+// The capabilities of each library, from the rows in core/semantics/libraries.
 //
-//   capabilities()  what the real library does itself: collectives, and reduce operations by dtype. What it lacks pdsim adds, its
-//                   plans over the library's messages and its kernels inside the library's collectives, so that every world has
-//                   everything; `native` of a collective that the library lacks is refused. Backends ask this table; doctor and list
-//                   print it; tests run every cell
-//   offers()        what PyTorch's backend of that name takes; simulated worlds refuse the rest. Source: PyTorch's capability tables
+//   capabilities()  the operations of the real library itself: collectives, and reduce operations by dtype. pdsim adds the rest,
+//                   its plans over the library's messages and its kernels inside the library's collectives, so that every world
+//                   has everything; `native` of a collective that the library lacks is refused. Backends ask this table; doctor
+//                   and list print it; tests run every cell
+//   offers()        the calls that PyTorch's backend of that name takes; simulated worlds refuse the rest. Source: PyTorch's
+//                   capability tables
 #pragma once
 
 #include "core/base/enum_set.h"
@@ -22,7 +23,7 @@ struct Capabilities {
   std::string_view title;  // as errors name it
   EnumSet<CollectiveKind> collectives{};
   EnumSet<ReduceOp> arithmetic{}, bitwise{};             // the library's own operations
-  EnumSet<DType> arithmetic_dtypes{}, bitwise_dtypes{};  // for these; all others are pdsim's kernels
+  EnumSet<DType> arithmetic_dtypes{}, bitwise_dtypes{};  // for these; pdsim's kernels serve all others
 
   bool has(CollectiveKind kind) const { return collectives.has(kind); }
   bool combines(ReduceOp op, DType dtype) const {
@@ -30,21 +31,21 @@ struct Capabilities {
   }
 };
 
-// What PyTorch's backend refuses in a profile.
+// The calls that PyTorch's backend refuses in a profile.
 struct Refusals {
   std::string_view profile{};  // empty: any
   EnumSet<DType> dtypes{};
   EnumSet<CollectiveKind> kinds{};
   EnumSet<ReduceOp> ops{};         // whatever the dtype
-  EnumSet<DType> premul_dtypes{};  // of premul_sum alone
+  EnumSet<DType> premul_dtypes{};  // for premul_sum alone
   bool any_source = false;         // receives from any rank
 };
 
 std::span<const Capabilities> capabilities();
-// Of a world in the table.
+// The capabilities of a world in the table.
 const Capabilities& capabilities_of(std::string_view world);
 
-// Error: unsupported, with what PyTorch's backend refuses. Sends and receives move bytes, so they take every dtype.
+// Error: unsupported, naming what PyTorch's backend refuses. Sends and receives move bytes, so they take every dtype.
 Status offers(const LibrarySemantics& library, const Profile& profile, const Collective& call);
 
 }  // namespace pdsim

@@ -1,7 +1,7 @@
-// What a user may choose about DDP, and what differs between PyTorch's versions.
+// The options of DDP that a user may set, and the differences between PyTorch's versions.
 //
-// Adding an option: a member and its row in the table below, and the code that obeys it. The key of scenario files, its default, the JSON
-// schema and docs/keys.md follow from the row.
+// Adding an option: a member and its row in the table below, and the code that obeys it. The key of scenario files, its default,
+// the JSON schema and docs/keys.md follow from the row.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -32,7 +32,7 @@ struct OptionRow {
   OptionRange range;  // of a number
 };
 
-// What differs between PyTorch versions; a row of the profile table fills it.
+// Differences between PyTorch versions; a row of the profile table fills them in.
 struct DdpProfile {
   bool first_bucket_follows_explicit_cap = true;     // 2.x: an explicit cap is also the first limit
   bool skip_buffer_broadcast_in_constructor = true;  // 2.x with broadcast_buffers = false
@@ -41,11 +41,11 @@ struct DdpProfile {
   bool buffer_broadcast_raises_versions = true;      // before 2.14: autograd sees that a forward overwrote buffers
 };
 
-// What brings a bucket's gradients together (comm_hook.h).
+// The communication hook for a bucket's gradients (comm_hook.h).
 struct CommHookSpec {
   enum class Kind : std::uint8_t { none, allreduce, fp16_compress, bf16_compress, powersgd };
   Kind kind = Kind::none;
-  // Of powersgd, named as in PyTorch's PowerSGDState.
+  // For powersgd, named as in PyTorch's PowerSGDState.
   std::int64_t matrix_approximation_rank = 1;
   std::int64_t start_iter = 1000;  // start_powerSGD_iter
   double min_compression_rate = 2.0;
@@ -88,11 +88,11 @@ struct DdpOptions {
   Bytes first_bucket{1LL << 20};
   bool explicit_first_bucket = false;
   bool find_unused_parameters = false;
-  bool init_sync = true;  // the constructor compares the ranks' models and gives all the parameters of rank 0
+  bool init_sync = true;  // the constructor compares the ranks' models and gives all ranks the parameters of rank 0
   bool broadcast_buffers = true;
   bool static_graph = false;
   bool gradient_as_bucket_view = false;
-  bool check_reduction = false;  // deprecated: warns, and does nothing
+  bool check_reduction = false;  // deprecated: only warns
   CommHookSpec comm_hook{};
   DdpProfile profile{};
 };

@@ -1,4 +1,4 @@
-// THE table of libraries, of which each has a file (library_row.h).
+// THE table of libraries, each with a file of its own (library_row.h).
 #pragma once
 
 #include "core/semantics/libraries/gloo.h"
@@ -21,7 +21,7 @@ inline constexpr auto library_names = [] {
   return names;
 }();
 
-// Of those that have real worlds.
+// The names of those that have real worlds.
 inline constexpr auto real_library_names = [] {
   constexpr auto count =
       std::count_if(library_table.begin(), library_table.end(), [](const Library& l) { return l.real.has_value(); });

@@ -1,4 +1,4 @@
-// THE table of PyTorch versions: what differs between them where users can see it. docs/ddp.md has what was measured.
+// THE table of PyTorch versions: their differences that users can see. docs/ddp.md lists the measurements.
 #pragma once
 
 #include "core/semantics/ddp_options.h"
@@ -9,7 +9,7 @@ namespace pdsim {
 struct Profile {
   std::string_view name;
   std::string_view explanation;
-  bool store_barrier = false;                // of all ranks, after init_process_group and new_group
+  bool store_barrier = false;                // among all ranks, after init_process_group and new_group
   bool file_removed_at_equal_count = false;  // 1.13; 2.x also counts open handles
   Time process_ending_timeout{};             // default timeout of libraries whose timeout ends the process (NCCL's)
   DdpProfile ddp{};
@@ -19,9 +19,9 @@ struct Profile {
 inline constexpr std::array<std::string_view, 3> profile_names{"pytorch-2.6", "pytorch-2.14", "pytorch-1.13"};
 
 std::span<const Profile> profiles();
-const Profile* profile_named(std::string_view name);  // null: there is none
+const Profile* profile_named(std::string_view name);  // null for an unknown name
 
-// The group timeout that holds when the user names none.
+// The group timeout that applies when the user names none.
 Time default_timeout(const LibrarySemantics& library, const Profile& profile);
 
 }  // namespace pdsim

@@ -10,7 +10,7 @@
 
 namespace pdsim {
 
-// When backward gathers the parameters of the unit before: not early, before the present unit's backward, or after it.
+// When backward gathers the parameters of the previous unit: not early, before the current unit's backward, or after it.
 enum class BackwardPrefetch : std::uint8_t { none, pre, post };
 
 template <>
@@ -27,13 +27,13 @@ struct ShardedUnitSpec {
 };
 
 struct ShardedOptions {
-  // What each rank holds a part of only: 1 the optimizer's state, 2 gradients too, 3 parameters too.
+  // The sharded data: 1 the optimizer's state, 2 gradients too, 3 parameters too.
   int stage = 3;
   bool reshard_after_forward = true;  // stage 3; the root never does
   BackwardPrefetch backward_prefetch = BackwardPrefetch::pre;
-  bool forward_prefetch = false;       // in the order of the forward before
-  bool sync_module_states = false;     // rank 0's parameters and buffers go to all before they are sharded
-  std::vector<ShardedUnitSpec> units;  // a layer of none is the root's
+  bool forward_prefetch = false;       // in the order of the previous forward
+  bool sync_module_states = false;     // rank 0's parameters and buffers are broadcast before they are sharded
+  std::vector<ShardedUnitSpec> units;  // a layer outside all units belongs to the root
 };
 
 }  // namespace pdsim

@@ -2,7 +2,7 @@
 //
 //   flat      the parameters one after another, as registered, and zeros up to a multiple of the group's size. Each parameter
 //             is a view of it
-//   shard     this rank's part, what the optimizer works on. Where parameters are sharded it has memory of its own, and the
+//   shard     this rank's part, which the optimizer works on. Where parameters are sharded it has memory of its own, and the
 //             flat tensor's is free between gather and release; else it is a view of the flat tensor
 //   gather    all_gather "unit NAME" of the shards into the flat tensor; nothing where the unit is whole
 //   reduce    reduce_scatter "unit NAME" of the gradients, each divided by the number of ranks before the sum as in DDP, which
@@ -24,7 +24,7 @@ namespace pdsim {
 
 class ShardedUnit {
  public:
-  // `stage` of ZeRO. The group must outlive the unit; the parameters may, and keep their memory then.
+  // `stage` of ZeRO. The group must outlive the unit; the parameters may, and then keep their memory.
   static Result<std::unique_ptr<ShardedUnit>> make(std::string name, std::vector<nn::Tensor> parameters,
                                                    ProcessGroup& group, int stage);
 
@@ -35,19 +35,19 @@ class ShardedUnit {
   bool empty() const { return parameters_.empty(); }
 
   bool whole() const;
-  Status start_gather();   // nothing where it is whole or on its way
+  Status start_gather();   // does nothing if it is whole or on its way
   Status finish_gather();  // blocks
   Status release();        // stage 3; blocks while a gather is on its way
-  // Stages 1 and 2, once the optimizer wrote the shard.
+  // For stages 1 and 2, once the optimizer wrote the shard.
   Status start_exchange_of_shards();
 
   Status start_reduce();                    // takes the gradients away from the parameters
-  Status finish_reduce();                   // blocks; nothing where none was started
+  Status finish_reduce();                   // blocks; does nothing if none was started
   void drop_gradient() { gradient_ = {}; }  // the flat one, which stage 1 keeps
-  // What the flat parameter holds while it is whole becomes the shard.
+  // Copies the whole flat parameter's values into the shard.
   void take_shard();
 
-  // That this rank holds now.
+  // Bytes that this rank holds now.
   std::int64_t parameter_bytes() const;
   std::int64_t gradient_bytes() const;
 
@@ -65,7 +65,7 @@ class ShardedUnit {
   std::int64_t part_ = 0;  // elements of a shard
   nn::Tensor flat_, shard_;
   bool whole_ = false;
-  WorkPtr gather_, reduce_;  // on their way
+  WorkPtr gather_, reduce_;  // under way
   nn::Tensor gradient_, reduced_;
 };
 

@@ -22,12 +22,12 @@
 
 namespace pdsim {
 
-// When close() removes the file: 1.13 looks for the count alone, 2.6 also counts the handles that are open.
+// When close() removes the file: 1.13 looks only at the count, 2.6 also counts open handles.
 enum class FileRemoval : std::uint8_t { count_equals_workers, count_reached_and_unreferenced };
 
 struct FileStoreOptions {
   std::string path;  // for messages
-  int workers = -1;  // handles that close before the file goes; negative: never remove it
+  int workers = -1;  // handles that must close before the file is removed; negative: never remove it
   FileRemoval removal = FileRemoval::count_reached_and_unreferenced;
 };
 
@@ -58,8 +58,8 @@ class FileStore final : public Store {
   std::vector<std::string> present() const;
   std::int64_t times_closed() const;  // by all handles, as far as this one has read
   Result<std::int64_t> add_raw(std::string_view raw_key, std::int64_t delta);
-  // Reads what is new and appends one record, in one step for all other handles. `value_of` sees the present value (null:
-  // none) and returns the new one, or nullopt to append nothing.
+  // Reads the new records and appends one, atomically for all other handles. `value_of` sees the current value (null: none) and
+  // returns the new one, or nullopt to append nothing.
   template <class ValueOf>
   Status update(std::string_view raw_key, ValueOf value_of);
 

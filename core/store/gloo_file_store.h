@@ -1,10 +1,10 @@
-// GlooFileStore: Gloo's own FileStore, a folder with one file per key. It has less than c10d's, and it fails loudly where that one
-// goes on with what an earlier run left.
+// GlooFileStore: Gloo's own FileStore, a folder with one file per key. It offers less than c10d's, and fails loudly where that
+// one continues with the leftovers of an earlier run.
 //
-//   set       once per key: io_error "File already exists" where the file is there, no matter which rank wrote it, in which run
-//   get       waits for the file; store_corrupt where it is empty, which Gloo's cannot tell from one that is being written
+//   set       once per key: io_error "File already exists" where the file exists, whichever rank wrote it, in whichever run
+//   get       waits for the file; store_corrupt where it is empty, which Gloo's cannot distinguish from one that is being written
 //   wait      polls every 10 ms; elapsed time is cut to whole seconds before it is compared, so 3 s end at 4 s
-//   close     removes nothing: after a clean end, too, the next run needs another folder
+//   close     removes nothing: even after a clean end, the next run needs another folder
 //   the rest  (add, compare_set, delete_key, num_keys, append) is unsupported
 //   files     named by a hash of the key; the folder must exist where the world's files have folders
 //   threads   one thread per handle
@@ -25,7 +25,7 @@ class GlooFileStore final : public Store {
  public:
   GlooFileStore(std::unique_ptr<Files> files, std::string folder);
 
-  // Where the value of `key` lies.
+  // The path of `key`.
   static std::string place_of(std::string_view folder, std::string_view key);
 
   Status set(std::string_view key, std::string_view value) override;

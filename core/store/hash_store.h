@@ -1,7 +1,7 @@
 // HashStore: a store in the memory of one process, for ranks that are its threads or fibers.
 //
-//   waiting  parks on an event of the caller's Runtime, so it serves the simulated world and real threads alike
-//   trap     as in c10d, `add` wakes nobody: a wait for a key that only add makes sleeps until some other set, or to its
+//   waiting  parks on an event of the caller's Runtime, so it serves the simulated world and real threads
+//   trap     as in c10d, `add` wakes no waiter: a wait for a key that only add creates sleeps until some other set, or to its
 //            deadline, and then still succeeds
 //   threads  one handle per thread or fiber; the HashTable is shared by all and outlives them
 #pragma once
@@ -15,10 +15,10 @@
 
 namespace pdsim {
 
-// What the handles share.
+// The state that the handles share.
 class HashTable {
  public:
-  // The process that serves the table is gone: those that wait in a store on it, or call one from now on, get store_closed.
+  // The process that serves the table is gone: current and later calls of a store on it return store_closed.
   void close();
 
  private:
@@ -26,7 +26,7 @@ class HashTable {
 
   std::mutex mutex_;  // never held while parked
   KeyTable keys_;
-  std::vector<Event*> waiters_;  // in the order in which they came
+  std::vector<Event*> waiters_;  // in order of arrival
   bool closed_ = false;
 };
 

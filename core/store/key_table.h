@@ -1,7 +1,7 @@
-// KeyTable: the keys and values of a store that lives in one memory; what never waits of the Store operations.
+// KeyTable: the keys and values of a store that lives in one memory; the Store operations that never wait.
 //
 //   order    sorted by key, so that listing is the same everywhere
-//   bytes    what all keys and values take, with a node of the tree for each; append is linear in what it adds
+//   bytes    the size of all keys and values, with a node of the tree for each; append is linear in the bytes it adds
 //   threads  none of its own: the owner locks
 #pragma once
 
@@ -31,7 +31,7 @@ class KeyTable {
   std::size_t bytes() const { return texts_ + values_.size() * node_bytes; }
 
   std::vector<std::string> missing(std::span<const std::string> keys) const;
-  // The keys with `prefix`, without it; at most `most`, and none of more than `longest` bytes.
+  // The keys with `prefix`, without it; at most `most`, and none longer than `longest` bytes.
   std::vector<std::string> keys(std::string_view prefix, std::size_t most,
                                 std::size_t longest = std::string::npos) const;
 

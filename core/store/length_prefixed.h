@@ -23,7 +23,7 @@ inline void put_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-// These take what they return off the front of `bytes`; nullopt, and nothing taken, if it is not all there.
+// These take their result off the front of `bytes`; nullopt, and nothing is taken, if it is incomplete.
 template <std::unsigned_integral Number>
 std::optional<Number> take_number(std::string_view& bytes) {
   if (bytes.size() < sizeof(Number)) return std::nullopt;

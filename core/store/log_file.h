@@ -17,8 +17,8 @@
 
 namespace pdsim {
 
-// When polling that begins now gives up: c10d and Gloo cut the elapsed time to whole seconds before they compare it, so 1 s and 1.5 s
-// both end after 2 s. A timeout of zero never ends.
+// The time at which polling that begins now gives up: c10d and Gloo cut the elapsed time to whole seconds before they compare it,
+// so 1 s and 1.5 s both end after 2 s. A timeout of zero never ends.
 constexpr Time end_of_polling(Time now, Time timeout) {
   constexpr Time second{1'000'000'000'000};
   if (timeout.ps <= 0) return Time::max();
@@ -31,7 +31,7 @@ class LogFile {
   virtual ~LogFile() = default;
   virtual bool exists() const = 0;
   virtual Result<std::string> read_from(std::int64_t offset, Time deadline) = 0;
-  // Calls with_tail(bytes since offset) under the exclusive lock and appends what it returns (nothing if empty).
+  // Calls with_tail(bytes since offset) under the exclusive lock and appends the result (nothing if empty).
   virtual Status append(std::int64_t offset, const std::function<std::string(std::string_view tail)>& with_tail) = 0;
   virtual Time now() const = 0;
   virtual bool wait_for_change(Time deadline) = 0;  // false: the deadline passed

@@ -1,7 +1,7 @@
 // PrefixStore: the keys "prefix/key" of another store; nests. Each process group sees the store through one of its own.
 //
 //   base     timeout(), set_timeout() and num_keys() are the base store's; closing it is left to the owner of the base
-//   owner    the base must outlive it
+//   base     timeout(), set_timeout() and num_keys() are the base store's; the owner of the base closes it
 #pragma once
 
 #include "core/store/store.h"

@@ -1,11 +1,11 @@
 // Init methods as URLs (env://, tcp://host:port, file:///path) with PyTorch's rules; reads no environment itself.
 //
 //   rank, world size   arguments, else the URL's ?rank=0&world_size=2 (giving both is an error), else, for env:// only,
-//                      RANK and WORLD_SIZE. tcp and file need both
+//   rank, world size   arguments, else the URL's ?rank=0&world_size=2 (giving both is an error), else, for env:// only,
 //   env://             MASTER_ADDR and MASTER_PORT from the environment; an empty variable counts as missing, and the
 //                      first missing one is named. TORCHELASTIC_USE_AGENT_STORE=True: rank 0 serves no store
-//   file://            the path must be absolute and on this machine: file:///tmp/x or file://localhost/tmp/x, never file://tmp/x, which PyTorch
-//                      silently reads as /x
+//   file://            the path must be absolute and on this machine: file:///tmp/x or file://localhost/tmp/x, never
+//                      file://tmp/x, which PyTorch silently reads as /x
 //   errors             invalid_argument
 #pragma once
 

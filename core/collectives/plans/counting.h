@@ -1,4 +1,4 @@
-// Arithmetic of closed forms: elements of chunks, and what rings and doublings of chunks send.
+// Arithmetic for closed forms: elements of chunks, and the elements sent by rings and by doublings of chunks.
 #pragma once
 
 #include "core/collectives/algorithms.h"
@@ -19,7 +19,7 @@ inline std::int64_t chunks(int p, int first, int many, std::int64_t n) {
   return many * base + std::clamp<std::int64_t>(longer - first, 0, many);
 }
 
-// Each rank sends every chunk but one in each half; the busiest leaves out the two shortest that its position allows.
+// Each rank sends every chunk but one in each half; the busiest rank skips the two shortest that its position allows.
 inline std::int64_t around_ring(int p, int me, std::int64_t n) {
   return 2 * n - chunks(p, (me + 1) % p, 1, n) - chunks(p, (me + 2) % p, 1, n);
 }
@@ -30,7 +30,7 @@ inline std::int64_t busiest_of_ring(int p, std::int64_t n) {
   return p == 1 ? 0 : most;
 }
 
-// Chunks sent by doubling over q chunks: in each round, all that it holds so far.
+// Chunks sent by doubling over q chunks: each round sends all that the rank holds so far.
 inline std::int64_t doubled(int q, int me, std::int64_t n) {
   std::int64_t sent = 0;
   for (int mask = 1; mask < q; mask *= 2) sent += chunks(q, me & ~(mask - 1), mask, n);

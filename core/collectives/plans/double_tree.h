@@ -1,8 +1,8 @@
-// NCCL's two trees over p ranks: a rank that has children in one is a leaf in the other, but for the ends.
+// NCCL's two trees over p ranks: a rank that has children in one is a leaf in the other, except at the ends.
 //
 //   first    a rank's lowest set bit is its level; the parent is the rank one level up, or the next one down where that
 //            does not exist; rank 0 is the root and has one child
-//   second   the first one mirrored where p is even, turned by one rank where it is odd
+//   second   the first one mirrored where p is even, shifted by one rank where it is odd
 //   source   NCCL, src/graph/trees.cc
 #pragma once
 

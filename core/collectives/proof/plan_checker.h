@@ -1,10 +1,10 @@
 // Proves a plan without running it: every send meets its receive with zero buffering, and every output element holds
 // each contribution exactly once. Also counts what the cost model predicts.
 //
-//   method  all ranks' plans advance together; a round completes when each of its messages met its partner
-//           (rendezvous), so a cycle shows as "nobody can advance"; buffers hold, per element, of which input element
-//           and of which ranks it is the sum
-//   also    what a transport without copies needs: a round receives into nothing that it sends or receives elsewhere,
+//   method  all ranks' plans advance together; a round completes when each of its messages has met its partner (rendezvous),
+//           so a cycle shows as "nobody can advance"; buffers record, per element, the input element and the ranks that it
+//           sums
+//   also    the rules of a transport without copies: a round receives into no slice that it sends or receives elsewhere,
 //           nothing is added to memory that was never written, and the input is not written
 //   cost    O(p n) memory for collectives of one vector, O(p^2 n) for those of a part per rank; up to 1,024 ranks
 #pragma once
@@ -25,13 +25,13 @@ struct PlanCase {
   bool in_place = false;  // input and output are the same memory, or this rank's part of it
 };
 
-// A message that met its partner.
+// A message matched with its receive.
 struct PlanMessage {
   Rank from = 0;
   Rank to = 0;
-  int from_round = 0;  // the sender's, counted from 1, and the receiver's
+  int from_round = 0;  // in the sender's and the receiver's rounds, counted from 1
   int to_round = 0;
-  int wave = 0;  // when, if every message takes as long as another: counted from 0
+  int wave = 0;  // its time step if all messages take equally long, counted from 0
   Slice sent;
   Slice landed;
   bool adds = false;
@@ -39,17 +39,17 @@ struct PlanMessage {
 
 struct PlanVerdict {
   bool ok = true;
-  std::string problem;  // the first one: who, which round, what
-  std::string drawn;    // with a problem: the messages of that round, one a line, and those that wait
+  std::string problem;  // the first one: rank, round, cause
+  std::string drawn;    // with a problem: the messages of that round, one a line, and the waiting ones
   PlanCost counted;
-  Rank rank = 0;        // with a problem: on which rank, and in which of its rounds, from 1; 0: before the first
+  Rank rank = 0;        // with a problem: its rank, and which of the rank's rounds, from 1; 0: before the first
   int round = 0;
 };
 
 using PlanSource = std::function<Plan(const PlanArgs&)>;
 
 PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node = 1);
-// The same with the ranks' plans from elsewhere: altered ones, or those of another root.
+// The same with plans from another source: altered ones, or those of another root.
 PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans);
 
 struct PlanTrace {
@@ -57,7 +57,8 @@ struct PlanTrace {
   PlanCost counted;
 };
 
-// All messages of a plan, and of one that is stuck those before that. Follows the messages and holds no element.
+// Lists all messages of a plan; of a stuck plan, those before it got stuck. Follows messages only and stores no
+// elements.
 //   cost    O(messages) memory, about 100 bytes each
 PlanTrace trace_plan(const Algorithm& algorithm, const PlanCase& at);
 

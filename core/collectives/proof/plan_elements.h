@@ -1,4 +1,4 @@
-// What the plan checker keeps of one element: of which input element, and of which ranks, it is the sum.
+// The plan checker's state of one element: the input element and the ranks that it sums.
 #pragma once
 
 #include "core/base/types.h"
@@ -12,10 +12,10 @@ namespace pdsim {
 
 template <std::size_t Words>  // 64 ranks each
 struct PlanElement {
-  static constexpr std::int32_t sound = 0, unwritten = -1, mixed = -2;  // else 1 + the rank that is in it twice
+  static constexpr std::int32_t sound = 0, unwritten = -1, mixed = -2;  // else 1 + the rank that it contains twice
 
   std::array<std::uint64_t, Words> ranks{};
-  std::int32_t index = 0;  // of the input element
+  std::int32_t index = 0;  // index of the input element
   std::int32_t flaw = unwritten;
 
   static PlanElement of(Rank rank, std::int64_t i) {

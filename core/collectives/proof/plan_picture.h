@@ -1,7 +1,7 @@
-// Pictures of a plan: who sends what to whom, round by round, as text and as SVG.
+// Pictures of a plan: the messages of every round, as text and as SVG.
 //
-//   rounds    messages stand in the first round that they can be in flight in, if all take as long as another
-//   elements  of one byte, so that PlanCase::count is in bytes
+//   rounds    a message is drawn in the first round in which it can be in flight, if all messages take equally long
+//   elements  one byte each, so PlanCase::count is in bytes
 #pragma once
 
 #include "core/collectives/proof/plan_checker.h"
@@ -11,22 +11,23 @@
 
 namespace pdsim {
 
-// The messages of one rank's round, or of the last one before it that has any, and those in flight with them, one a line,
-// at most 16. With `waiting`, lines that tell who waits for whom, those instead.
+// The messages of one rank's round, or of its last earlier round that has any, and those in flight with them, one a
+// line, at most 16. With `waiting`, lines that say which rank waits for which, instead.
 std::string draw_round(const std::vector<PlanMessage>& messages, Rank rank, int round,
                        const std::vector<std::string>& waiting);
 
-// What it costs, by count and by formula, then its rounds: up to eight ranks in columns, more as lists. The first 400
-// messages, and how many are left out. Memory goes with the messages, whatever their size (trace_plan).
+// Prints its cost, for this count and as a formula, then its rounds: up to eight ranks in columns, more as lists. Shows
+// the first 400 messages, and how many are left out. Memory grows with the number of messages, whatever their size
+// (trace_plan).
 std::string draw_plan(const Algorithm& algorithm, const PlanCase& at);
 
-// The rounds alone.
+// Prints only the rounds.
 std::string draw_rounds(const Algorithm& algorithm, const PlanCase& at);
 
-// The rounds as a picture: a line down for each rank, an arrow for each message, the first 4,000.
+// Draws a line down for each rank and an arrow for each message, for the first 4,000 messages.
 std::string draw_plan_svg(const Algorithm& algorithm, const PlanCase& at);
 
-// What the letters of the formulas stand for.
+// Explains the letters of the formulas.
 std::string_view formula_letters();
 
 }  // namespace pdsim

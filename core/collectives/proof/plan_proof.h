@@ -13,16 +13,16 @@ struct ProofOptions {
   int max_size = 64;
   bool every_root = true;  // false: the first, the last and one between
   int ranks_per_node = 0;  // 0: every placement that makes a difference
-  std::int64_t count = -1;  // elements, besides those around the number of ranks
+  std::int64_t count = -1;  // elements, besides the counts around the number of ranks
 };
 
 struct PlanProof {
   bool ok = true;
-  std::int64_t cases = 0;  // that were checked
-  PlanCase at;             // not ok: the smallest case that fails
-  std::string problem;     // and how
-  std::string drawn;       // and the round
-  Rank rank = 0;           // on which rank, and in which of its rounds, as in PlanVerdict; 0 and 0 of a cost
+  std::int64_t cases = 0;  // checked so far
+  PlanCase at;             // not ok: the smallest failing case
+  std::string problem;     // how it fails
+  std::string drawn;       // the failing round
+  Rank rank = 0;           // its rank, and which of the rank's rounds, as in PlanVerdict; 0 and 0 for a wrong cost
   int round = 0;
 };
 

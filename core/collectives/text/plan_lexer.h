@@ -9,7 +9,7 @@
 namespace pdsim::plan_syntax {
 
 struct Token {
-  std::string_view text;  // of the line; empty: its end
+  std::string_view text;  // of the line; empty: the end of the line
   int column = 1;
   bool is_name = false, is_number = false;
 };
@@ -21,7 +21,7 @@ struct Line {
   std::vector<Token> tokens;  // the last one is the end
 };
 
-// The lines that hold something, or the first character that cannot stand in a plan.
+// Returns the lines that are not empty, or the first character that cannot occur in a plan.
 std::variant<std::vector<Line>, PlanProblem> lines_of(std::string_view text);
 
 }  // namespace pdsim::plan_syntax

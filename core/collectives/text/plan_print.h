@@ -7,8 +7,8 @@
 
 namespace pdsim {
 
-// Every rank's rounds below an `if r == ...:`, in elements of the named buffers. Read back (plan_text.h) it is the same plan.
-// At most `limit` steps; "" where there are more, or the plan throws.
+// Prints every rank's rounds below an `if r == ...:`, in elements of the named buffers. Parsing the result (plan_text.h) gives
+// the same plan. At most `limit` steps; "" where there are more, or the plan throws.
 std::string printed_plan(const Algorithm& algorithm, const PlanCase& at, std::size_t limit = 2'000);
 
 }  // namespace pdsim

@@ -1,8 +1,8 @@
-// The syntax of a plan's text: what parse_plan() makes of it, and where each part stood.
+// The syntax tree of a plan's text: the result of parse_plan(), with the place of each part.
 //
 //   form     docs/plans.md: a header, then statements in blocks by indentation; one statement a line, `#` begins a comment
-//   numbers  whole, of 64 bits; names are p, r, n, root, and what `for` and `let` bind
-//   limits   64 KiB of text, 2,000 lines, 24 blocks or parentheses inside each other
+//   numbers  whole, 64 bits; names are p, r, n, root, and those bound by `for` and `let`
+//   limits   64 KiB of text, 2,000 lines, 24 nested blocks or parentheses
 #pragma once
 
 #include "core/collectives/collective_kind.h"
@@ -28,7 +28,7 @@ struct PlanMark {
 struct PlanProblem {
   PlanMark at;
   std::string what;
-  std::string label;  // beside the caret: what would be right
+  std::string label;  // beside the caret: the correct form
 };
 
 namespace plan_syntax {
@@ -62,7 +62,7 @@ enum class Operator : std::uint8_t {
   most,
 };
 
-// An expression, in the order in which its parts are worked out; operands are indices into Syntax::terms.
+// An expression, in evaluation order; operands are indices into Syntax::terms.
 struct Term {
   Operator what = Operator::number;
   std::int64_t number = 0;  // or the slot of a variable
@@ -73,7 +73,7 @@ struct Term {
 enum class Piece : std::uint8_t { whole, nothing, chunk, chunks, part, elements };
 
 struct SliceText {
-  std::optional<BufferId> buffer{};  // none: what the collective's parts or chunks are of
+  std::optional<BufferId> buffer{};  // none: the buffer that the collective's parts or chunks divide
   Piece piece = Piece::whole;
   int first = -1, last = -1;  // terms: the chunk or part, or the first and the last (chunks) or the end (elements)
   int of = -1;                // term: in how many chunks; -1: as the header says
@@ -81,7 +81,7 @@ struct SliceText {
 };
 
 enum class Action : std::uint8_t { let, loop, branch, round, move, send, receive, copy, add };
-enum class Advance : std::uint8_t { by, times, over };  // what a loop's variable does with its step
+enum class Advance : std::uint8_t { by, times, over };  // how a loop's variable advances by its step
 
 struct Statement;
 using Block = std::vector<Statement>;
@@ -93,7 +93,7 @@ struct Statement {
   int first = -1, last = -1;  // let: the value; loop: from, to; branch: the condition, -1 for `else`
   int step = -1;              // loop; -1: 1
   Advance advance = Advance::by;
-  SliceText slice{}, other{};  // copy and add: from, to. move: what is sent, where it lands
+  SliceText slice{}, other{};  // copy and add: from, to. move: the data sent, its destination
   int peer = -1;               // send, receive, move
   bool adds = false;
   bool follows = false;  // branch: `elif` or `else` of the one before it
@@ -114,7 +114,7 @@ constexpr int slot_p = 0, slot_r = 1, slot_n = 2, slot_root = 3;
 
 }  // namespace plan_syntax
 
-// The text as syntax, or its first problem.
+// Returns the syntax of the text, or its first problem.
 std::variant<plan_syntax::Syntax, PlanProblem> parse_plan(std::string_view text);
 
 }  // namespace pdsim

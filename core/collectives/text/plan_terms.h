@@ -1,4 +1,4 @@
-// Works out the expressions of a plan's text.
+// Evaluates the expressions of a plan's text.
 #pragma once
 
 #include "core/collectives/text/plan_syntax.h"
@@ -8,7 +8,8 @@
 
 namespace pdsim::plan_syntax {
 
-// The values of the variables, and the arithmetic: whole numbers of 64 bits, / rounds down, % is never negative, conditions are 0 or 1.
+// The values of the variables, and the arithmetic: 64-bit whole numbers, / rounds down, % is never negative, conditions are 0 or
+// 1.
 class TermValues {
  public:
   TermValues(const Syntax& syntax, const PlanArgs& args);
@@ -24,7 +25,7 @@ class TermValues {
   std::vector<std::int64_t> values_;
 };
 
-// The result of `%`: at least 0 and less than `of`, which is positive.
+// The result of `%`: at least 0 and less than `of`, which must be positive.
 constexpr std::int64_t wrapped(std::int64_t value, std::int64_t of) {
   const std::int64_t rest = value % of;
   return rest < 0 ? rest + of : rest;

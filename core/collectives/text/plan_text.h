@@ -1,7 +1,7 @@
-// A plan that was written as text (docs/plans.md), as an algorithm: it is proven, run, drawn and costed like any other.
+// A plan written as text (docs/plans.md), as an algorithm: it is proven, run, drawn and costed like any other.
 //
-//   owner    the algorithm refers to the text, which outlives the calls that bring it
-//   memory   keeps the rounds of the case that was asked for last, for all its ranks ask one after the other
+//   owner    the algorithm refers to the text, which must outlive the calls that use it
+//   memory   caches the rounds of the last case asked for, since all its ranks ask one after the other
 //   threads  any
 #pragma once
 
@@ -18,7 +18,7 @@ namespace pdsim {
 
 class PlanText final : public PlanRounds {
  public:
-  // `file` stands in places and messages.
+  // `file` is the name used in places and messages.
   static std::variant<std::shared_ptr<const PlanText>, PlanProblem> parse(std::string file, std::string text);
 
   const Algorithm& algorithm() const { return algorithm_; }
@@ -28,7 +28,7 @@ class PlanText final : public PlanRounds {
   // Why the text has no rounds for this number of ranks, count and root.
   std::optional<PlanProblem> problem(const PlanArgs& args) const;
   PlanMark header() const { return syntax_.header; }
-  // Where the round of the rank stands, from 1; the header where it has none.
+  // The place of the rank's round, from 1; the header where the rank has no such round.
   PlanMark mark(const PlanArgs& args, int round) const;
 
   Plan begin(const PlanArgs& args) const override;
@@ -53,7 +53,7 @@ class PlanText final : public PlanRounds {
   mutable std::optional<Kept> kept_;
 };
 
-// The rounds of a rank that has been expanded, and a plan that throws the problem.
+// The rounds of an expanded rank, as a plan, and a plan that throws the problem.
 Plan plan_of(std::shared_ptr<const PlanExpansion> rounds, Rank rank);
 Plan plan_of(std::string problem);
 

@@ -1,4 +1,4 @@
-// Reads the words of one line: expressions and slices. The first problem is kept, and everything after it is empty.
+// Reads the words of one line: expressions and slices. It keeps the first problem, and returns empty values after it.
 #pragma once
 
 #include "core/collectives/text/plan_lexer.h"
@@ -10,7 +10,7 @@
 
 namespace pdsim::plan_syntax {
 
-// What names stand for where a line stands.
+// The names in scope at a line, and their slots.
 using Names = std::map<std::string, int, std::less<>>;
 
 class WordReader {
@@ -19,16 +19,16 @@ class WordReader {
 
   const Token& next() const { return line_.tokens[at_]; }
   bool at_end() const { return next().text.empty(); }
-  // Takes the word if it is the next one.
+  // Consumes the word if it is the next one.
   bool take(std::string_view word);
   void expect(std::string_view word, std::string_view why);
   std::string name(std::string_view what);
   int expression();  // a term of the syntax
   SliceText slice();
-  void end();  // nothing may follow
+  void end();  // reports anything that follows
 
   PlanMark here() const;
-  PlanMark since(int column) const;  // from there to the word before the next one
+  PlanMark since(int column) const;  // from there to the last word read
   void fail(const PlanMark& at, std::string what, std::string label);
   void fail(std::string what, std::string label) { fail(here(), std::move(what), std::move(label)); }
   const std::optional<PlanProblem>& problem() const { return problem_; }

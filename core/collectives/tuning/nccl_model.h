@@ -1,8 +1,8 @@
-// NCCL's own estimate of what an all-reduce takes, by algorithm and protocol, and hence which one it runs.
+// NCCL's own estimate of the time of an all-reduce, by algorithm and protocol, and hence the one it chooses.
 //
 //   time      latency + bytes / bandwidth, with the latencies of its table: a base, then one hop per step, the steps
 //             that cross nodes at the network's latency
-//   width     of what one rank's links carry; the default is eight GPUs on NVLink and a 50 GB/s network per GPU
+//   width     the bandwidth of one rank's links; the default is eight GPUs on NVLink and a 50 GB/s network per GPU
 //   source    NCCL, src/graph/tuning.cc
 #pragma once
 
@@ -33,7 +33,7 @@ struct Choice {
   Protocol protocol = Protocol::simple;
   double us = 0;
 };
-// The least time over all of them; the first in the order tree, ring and LL, LL128, Simple where two are equal.
+// Returns the choice with the least time; of equal ones, the first in the order tree, ring and LL, LL128, Simple.
 Choice choose(const Machine& machine, std::int64_t bytes);
 
 }  // namespace pdsim::nccl_model

@@ -1,9 +1,9 @@
-// Communication hooks: what brings a bucket's gradients together instead of DDP's own all_reduce (docs/ddp.md).
+// Communication hooks: replacements for DDP's own all_reduce of a bucket's gradients (docs/ddp.md).
 //
-//   input   a full bucket as this rank made it: DDP divides nothing where a hook is registered
-//   start   starts the first operation and does not block; the future does the rest, in the order of the buckets, and leaves in
-//           the bucket the result for every rank. (PyTorch runs the rest when the first operation is done, so with several
-//           buckets in flight later operations of PowerSGD may interleave otherwise there.)
+//   input   a full bucket as this rank filled it: DDP does not divide where a hook is registered
+//   start   starts the first operation and does not block; the future runs the rest, in the order of the buckets, and leaves
+//           the result for every rank in the bucket. (PyTorch runs the rest when the first operation is done, so with several
+//           buckets in flight later operations of PowerSGD may interleave differently there.)
 //   calls   "bucket k"; powersgd also "bucket k P" and "bucket k Q"
 //   source  torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, powerSGD_hook.py
 #pragma once
@@ -33,7 +33,7 @@ class CommHook {
   virtual ~CommHook() = default;
   // `call` names the operations for the recorder.
   virtual Result<HookFuture> start(const HookBucket& bucket, CallOptions call) = 0;
-  // Null for Kind::none. Errors: invalid_argument for a state of powersgd that PyTorch refuses.
+  // Returns null for Kind::none. Errors: invalid_argument for a state of powersgd that PyTorch refuses.
   static Result<std::unique_ptr<CommHook>> make(const CommHookSpec& spec, ProcessGroup& group);
 };
 

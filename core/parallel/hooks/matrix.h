@@ -15,8 +15,8 @@ struct Matrix {
 
 Matrix product(const Matrix& a, const Matrix& b);
 Matrix transposed(const Matrix& a);
-// Makes the columns orthonormal by Gram-Schmidt, starting with the first. A column of length zero becomes zero where `epsilon`
-// is zero, which is added to every length otherwise.
+// Makes the columns orthonormal by Gram-Schmidt, starting with the first. A nonzero `epsilon` is added to every length; with
+// zero, a column of length zero becomes zero.
 void orthogonalize(Matrix& a, double epsilon);
 
 }  // namespace pdsim

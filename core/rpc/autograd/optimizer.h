@@ -1,8 +1,9 @@
 // DistributedOptimizer: optimizers at the owners of remote parameters, stepped together with the gradients of one context.
 //
-//   make    one optimizer per owner, which holds that owner's parameters; `parameters` are references to tensors that require gradients
-//   step    at every owner, at once: each parameter that has a gradient in the context is stepped; .grad is as before afterwards.
-//           Nothing orders the steps of different clients, nor of different optimizers over the same parameters: each is done
+//   make    one optimizer per owner, which holds that owner's parameters; `parameters` are references to tensors that require
+//           gradients
+//   step    at every owner concurrently: steps each parameter that has a gradient in the context; .grad is unchanged afterwards.
+//           Steps of different clients, or of different optimizers over the same parameters, are unordered: each is done
 //   errors  those of the calls; unknown contexts
 #pragma once
 
@@ -16,7 +17,7 @@ namespace pdsim {
 
 class DistributedOptimizer {
  public:
-  // `rpc` outlives it.
+  // `rpc` must outlive it.
   static Result<DistributedOptimizer> make(Rpc& rpc, const nn::OptimizerSpec& spec, std::span<const RRef> parameters);
   Status step(std::int64_t context);
 
@@ -24,10 +25,10 @@ class DistributedOptimizer {
   explicit DistributedOptimizer(Rpc& rpc) : rpc_(&rpc) {}
   Rpc* rpc_;
   std::vector<RRef> optimizers_;  // one per owner, by rank
-  notes::DistributedStep step_;   // of the record; the context is filled in
+  notes::DistributedStep step_;   // for the record; the context is filled in
 };
 
-// What every worker serves for others' optimizers; Rpc registers it.
+// The functions that every worker serves for others' optimizers; Rpc registers them.
 void add_optimizer_functions(RpcFunctions& functions);
 
 }  // namespace pdsim

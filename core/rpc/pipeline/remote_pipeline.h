@@ -1,4 +1,4 @@
-// RemotePipeline: a model whose shards live at other workers, driven by one master, as DistResNet50 of PyTorch's tutorial on
+// RemotePipeline: a model whose shards are at other workers, driven by one master, like DistResNet50 of PyTorch's tutorial on
 // pipelines over RPC.
 //
 //   add_shard_functions(functions, make);                          // on every worker, before init_rpc
@@ -6,11 +6,11 @@
 //   auto optimizer = DistributedOptimizer::make(rpc, {nn::OptimizerSpec::Kind::sgd, 0.05}, *pipeline->parameter_rrefs());
 //   const Result<nn::Tensor> loss = pipeline->step(rpc, *optimizer, batch, batch_rows / num_split, mean_square_error);
 //
-//   forward    splits the batch into micro-batches of `split_size` rows (torch.split: the last may have fewer). Each goes through the
-//              shards by references, which the shards fetch from each other; only the last output comes back to the master, which
-//              joins all of them. So a shard computes one micro-batch while the one after it computes another
+//   forward    splits the batch into micro-batches of `split_size` rows (torch.split: the last may have fewer). Each goes through
+//              the shards by references, which the shards fetch from each other; only the last output returns to the master,
+//              which concatenates them. So a shard computes one micro-batch while the next shard computes another
 //   backward   over the graph of all workers, once, after all forwards (GPipe's order); the last micro-batch first
-//   errors     those of the calls: what a shard raises, a worker that has ended, a limit
+//   errors     those of the calls: an exception of a shard, a worker that has ended, a limit
 #pragma once
 
 #include "core/rpc/autograd/optimizer.h"
@@ -28,14 +28,14 @@ class RemotePipeline {
  public:
   using Loss = std::function<Result<nn::Tensor>(const nn::Tensor& output)>;  // a scalar
 
-  // Makes PipelineShard(indices[k]) at workers[k], of which there is one at least; without indices PipelineShard(k).
+  // Creates PipelineShard(indices[k]) at workers[k], of which there must be at least one; without indices PipelineShard(k).
   static Result<RemotePipeline> make(Rpc& rpc, std::span<const std::string> workers,
                                      std::span<const std::int64_t> indices = {});
-  // Calls go through `rpc`: a context's, where there is to be a backward. Error also: invalid_argument, a split of no rows.
+  // Calls go through `rpc`: a context's, where a backward follows. Error also: invalid_argument, a split of no rows.
   Result<nn::Tensor> forward(Rpc& rpc, const nn::Tensor& batch, std::int64_t split_size) const;
-  // Of all shards, in their order.
+  // The parameters of all shards, in their order.
   Result<std::vector<RRef>> parameter_rrefs(Rpc& rpc) const;
-  // One batch in a context of its own: forward, loss, backward, and a step of the optimizer. Gives the loss.
+  // Runs one batch in a context of its own: forward, loss, backward, and a step of the optimizer. Returns the loss.
   Result<nn::Tensor> step(Rpc& rpc, DistributedOptimizer& optimizer, const nn::Tensor& batch, std::int64_t split_size,
                           const Loss& loss) const;
   const std::vector<RRef>& shards() const { return shards_; }

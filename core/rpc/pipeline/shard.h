@@ -1,10 +1,10 @@
-// PipelineShard: a part of a model at the worker that computes it, as the shards of PyTorch's tutorial on pipelines over RPC
+// PipelineShard: a part of a model at the worker that computes it, like the shards of PyTorch's tutorial on pipelines over RPC
 // (DistResNet50). RemotePipeline drives it.
 //
-//   forward    of one micro-batch, a tensor or a reference to one, which is fetched first; micro-batches take turns on the device, in the
-//              order in which they come
-//   costs      what the layers cost (core/nn/module.h) goes to the runtime: those of backward too, in whatever worker asked for it
-//   methods    forward(x), parameter_rrefs(): a list of references to the parameters that are here, for DistributedOptimizer
+//   forward    takes one micro-batch, a tensor or a reference to one, which is fetched first; micro-batches take turns on the
+//              device, in order of arrival
+//   costs      the layers' costs (core/nn/module.h) go to the runtime: those of backward too, whichever worker asked for it
+//   methods    forward(x), parameter_rrefs(): a list of references to this shard's parameters, for DistributedOptimizer
 //   threads    those of the rank
 #pragma once
 
@@ -20,11 +20,11 @@
 
 namespace pdsim {
 
-// One device, on which one forward runs at a time. Shards that are given the same one share it. The runtime outlives it.
+// One device, on which one forward runs at a time. Shards that are given the same one share it. The runtime must outlive it.
 class DeviceTurns {
  public:
   explicit DeviceTurns(Runtime& runtime) : runtime_(runtime) {}
-  void take();  // waits behind those that came before
+  void take();  // waits behind earlier callers
   void pass();
 
  private:
@@ -35,7 +35,8 @@ class DeviceTurns {
 
 class PipelineShard final : public RpcObject {
  public:
-  // These layers of `module`, in this order; its clock becomes `runtime`. Both outlive the shard. Without `device` it has one of its own.
+  // Takes these layers of `module`, in this order; its clock becomes `runtime`. Both must outlive the shard. Without `device` it
+  // has one of its own.
   PipelineShard(Runtime& runtime, nn::Module& module, std::vector<std::string> layers,
                 std::shared_ptr<DeviceTurns> device = nullptr);
   std::string type() const override { return "PipelineShard"; }
@@ -50,7 +51,7 @@ class PipelineShard final : public RpcObject {
   std::shared_ptr<DeviceTurns> device_;
 };
 
-// Registers PipelineShard(index) and its methods; `make` gives the shard of that index, at the worker that is to have it.
+// Registers PipelineShard(index) and its methods; `make` returns the shard of that index, at the worker that is to have it.
 using ShardMaker = std::function<Result<std::shared_ptr<PipelineShard>>(std::int64_t index)>;
 void add_shard_functions(RpcFunctions& functions, ShardMaker make);
 

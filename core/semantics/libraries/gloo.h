@@ -1,4 +1,4 @@
-// Gloo, as PyTorch's ProcessGroupGloo uses it. Source of what it does itself: Gloo 0.5.
+// Gloo, as PyTorch's ProcessGroupGloo uses it. Source of its own capabilities: Gloo 0.5.
 #pragma once
 
 #include "core/semantics/library_row.h"
@@ -34,7 +34,7 @@ inline constexpr Library gloo{
                   .tensors = {DeviceType::cpu, DeviceType::cuda},
                   .on_strided = OnStrided::taken_for_packed,
                   .sync_batchnorm = false},
-    // Gloo reduces through a function that it is handed, which is pdsim's kernel.
+    // Gloo reduces through a function passed to it, which is pdsim's kernel.
     .real = Capabilities{.world = "gloo", .title = "gloo", .collectives = native_in(&NativeNames::gloo)},
     .refusals = gloo_refusals,
     .native_names = &NativeNames::gloo,

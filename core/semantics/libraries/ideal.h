@@ -1,4 +1,4 @@
-// A library without limits, which exists in simulation alone.
+// A library without limits, which exists only in simulation.
 #pragma once
 
 #include "core/semantics/library_row.h"

@@ -1,4 +1,4 @@
-// Open MPI, as PyTorch's ProcessGroupMPI uses it. Source of what it does itself: MPI 3.1, chapters 5.9 and 5.12.
+// Open MPI, as PyTorch's ProcessGroupMPI uses it. Source of its own capabilities: MPI 3.1, chapters 5.9 and 5.12.
 #pragma once
 
 #include "core/semantics/library_row.h"

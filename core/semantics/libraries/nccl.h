@@ -1,4 +1,4 @@
-// NCCL, as PyTorch's ProcessGroupNCCL uses it. Source of what it does itself: nccl.h 2.28.
+// NCCL, as PyTorch's ProcessGroupNCCL uses it. Source of its own capabilities: nccl.h 2.28.
 #pragma once
 
 #include "core/semantics/library_row.h"
