@@ -1,7 +1,7 @@
 // Runs rank programs in a simulated world: the entry point of this folder.
 //
-//   result   flight records of every rank; at a deadlock as they were at that moment, after which the run went on so that
-//            RunRecord::watchdog can say what the backend itself would have reported, and when
+//   result   flight records of every rank; at a deadlock as of that moment, after which the run continued so that
+//            RunRecord::watchdog can hold the report of the backend itself, with its time
 //   errors   invalid_argument (strategy, library, profile), limit_exceeded (ranks)
 //   repeats  same spec, strategy, seed and program: same fingerprint, on every compiler
 //   throws   nothing; leaves nothing behind
@@ -29,13 +29,13 @@
 
 namespace pdsim::sim {
 
-// What simulates the messages of collectives. All engines give the same times and results; a call that an engine does not accept
-// goes to the exchange.
+// The simulation engine for a collective's messages. All engines give the same times and results; a call that an engine does not
+// accept goes to the exchange.
 enum class Engine : std::uint8_t {
   automatic,    // the fastest that accepts the call
   exchange,     // message by message, with matching, data and faults
   in_flight,    // calls without data: message by message, from their plans
-  closed_form,  // calls without data that nothing can disturb: computed at once
+  closed_form,  // calls without data that nothing can disturb: computed in one go
 };
 
 struct EngineRow {
@@ -60,7 +60,7 @@ struct RunOptions {
   bool record_messages = false;
   std::size_t message_limit = 20'000;  // records kept
   std::size_t trace_limit = 0;         // events of RunRecord::trace kept
-  // Of tests: picoseconds by which a message is late. Every call goes through the exchange then.
+  // For tests: picoseconds by which a message is late. Every call then goes through the exchange.
   std::function<std::int64_t(Random&)> disturb = {};
 };
 

@@ -1,4 +1,4 @@
-// What a simulated world is made of, as data: ranks and nodes, links, library, faults. Scenario files map onto it.
+// The description of a simulated world, as data: ranks and nodes, links, library, faults. Scenario files map onto it.
 #pragma once
 
 #include "core/base/int_set.h"
@@ -17,7 +17,7 @@
 namespace pdsim::sim {
 
 enum class Sharing : std::uint8_t { none, ports, links };
-enum class Buffering : std::uint8_t { backend, zero, unbounded };  // backend: as the library has it
+enum class Buffering : std::uint8_t { backend, zero, unbounded };  // backend: as the library does
 
 struct Link {
   Time latency{5'000'000};         // 5us
@@ -25,13 +25,13 @@ struct Link {
   Time jitter{};                   // each message is late by a seeded part of this
   double loss = 0.0;               // probability that a message is lost
   Bytes header{};                  // added to every message
-  bool first_byte_free = false;    // its time is in the latency, as in LogGP
-  Time overhead{};                 // of every message at each end; the port is busy for it
-  Time tick{};                     // transfers take whole numbers of these, what is left is dropped; 0: exact
+  bool first_byte_free = false;    // its time is part of the latency, as in LogGP
+  Time overhead{};                 // per message at each end; the port is busy for it
+  Time tick{};                     // transfers take whole numbers of these, any rest is dropped; 0: exact
   bool operator==(const Link&) const = default;
 };
 
-// What lies between the ends of the network, which are the nodes of a world of two levels, or else the ranks.
+// The structure between the ends of the network, which are the nodes of a world of two levels, or otherwise the ranks.
 struct Topology {
   // crossbar: nothing. fat_tree: leaf switches below a spine. rail: as fat_tree, with one leaf switch for each place in a
   // node, which connects the ranks of that place in all nodes. torus: up to three dimensions.
@@ -43,14 +43,15 @@ struct Topology {
   std::array<int, 3> sides{1, 1, 1};  // torus; the end at x, y, z is x + sides[0] * (y + sides[1] * z)
 };
 
-// Ranks that differ from the others. Several that hold for a rank multiply, and the lowest bandwidth holds.
+// Ranks that differ from the others. For a rank with several of these, work factors multiply, and the lowest bandwidth
+// applies.
 struct Speed {
   IntSet rank = IntSet::all();
-  double work = 1.0;  // computing and combining take that many times as long
+  double work = 1.0;  // computing and combining take this many times as long
   Rate bandwidth{};   // of the rank's port at most; 0: the link's
 };
 
-// What goes wrong: a kind, which messages or ranks, from when, for how long.
+// A fault: its kind, the messages or ranks it strikes, its start and duration.
 struct FaultSpec {
   FaultKind kind = FaultKind::delay;
   Time by{};                             // delay
@@ -75,11 +76,11 @@ struct WorldSpec {
   int nodes = 1;
   int ranks_per_node = 2;
   bool two_level = false;  // nodes x ranks_per_node was given
-  Link intra{};            // flat worlds: the one kind of link, in both
+  Link intra{};            // flat worlds: both are the same
   Link inter{};
   Sharing sharing = Sharing::ports;
   Topology topology{};
-  int cores = 0;  // of a node, which its ranks share for their messages; 0: there are always enough
+  int cores = 0;  // per node, shared by its ranks for their messages; 0: never scarce
   std::vector<Speed> speeds;
   Rate reduce_bandwidth{};       // 0: combining is free
   std::string backend = "gloo";  // library: gloo | nccl | mpi | ideal
@@ -97,12 +98,12 @@ struct WorldSpec {
   // Ends of the network (see Topology).
   int ends() const { return two_level ? nodes : ranks(); }
   int end_of(int rank) const { return two_level ? node_of(rank) : rank; }
-  // Nothing about a message but latency, bandwidth and header, between ranks that are all equal.
+  // Messages cost only latency, bandwidth and header, and all ranks are equal.
   bool is_uniform() const {
     const auto plain = [](const Link& l) { return !l.first_byte_free && l.overhead.ps == 0 && l.tick.ps == 0; };
     return topology.kind == Topology::Kind::crossbar && cores == 0 && speeds.empty() && plain(intra) && plain(inter);
   }
-  // How many times longer than usual a rank's work takes.
+  // The factor by which a rank's work takes longer than usual.
   double work_of(int rank) const {
     double work = 1.0;
     for (const Speed& speed : speeds)

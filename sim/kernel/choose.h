@@ -19,8 +19,8 @@ enum class ChoiceTag : std::uint8_t { run, match, jitter, loss };
 
 class Chooser {
  public:
-  // invalid_argument when `strategy` is not fifo, random or replay:0.1.1; facts: `at`, the first character that is wrong,
-  // and `help`, what is right there.
+  // invalid_argument when `strategy` is not fifo, random or replay:0.1.1; facts: `at`, the first wrong character, and `help`, the
+  // valid forms there.
   static Result<Chooser> make(std::string_view strategy, std::uint64_t seed);
 
   std::uint32_t choose(std::uint32_t n, ChoiceTag tag);

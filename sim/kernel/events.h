@@ -1,8 +1,8 @@
-// Events: what happens at later times, in the order of their times; at one time in the order in which they were made.
+// Events: actions at later times, ordered by time; events of one time fire in creation order.
 //
-//   cost     events of one time that are made one after the other stand in a queue, and the heap holds queues: add is constant
-//            for most, else, as take_first, log4 of how many queues there are; remove: a mark, and now and then a sweep
-//   numbers  the caller's, each used once, rising
+//   cost     consecutive events of one time share a queue, and the heap holds queues: add is constant for most, otherwise
+//            log4 of the number of queues, as take_first is; remove sets a mark, and sweeps now and then
+//   numbers  the caller's, each used once, ascending
 //   times    not negative
 #pragma once
 
@@ -43,7 +43,7 @@ class Events {
     tail = {at, key.slot};
     return key;
   }
-  // False when it is over already, or was never here.
+  // False when the event is over already, or was never added.
   bool remove(const EventKey& key);
   bool empty() const { return heap_.empty(); }
   EventKey first() const {
@@ -55,7 +55,7 @@ class Events {
   void clear();
 
  private:
-  // A time and a number in one, so that two are compared without a branch.
+  // A time and a number in one, so that comparing two needs no branch.
   __extension__ using Order = unsigned __int128;
   static Order order_of(Time at, std::uint64_t number) {
     return static_cast<Order>(static_cast<std::uint64_t>(at.ps)) << 64U | number;
@@ -66,13 +66,13 @@ class Events {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Slot {
     Action action;
-    std::uint64_t number = nobody;  // whose; nobody: it was removed
+    std::uint64_t number = nobody;  // its event; nobody: it was removed
     std::uint32_t next = none;      // in its queue
   };
-  // A queue that takes more: no other of its time was made after it.
+  // A queue that still accepts events: no later queue has its time.
   struct Tail {
     Time at{};
-    std::uint32_t slot = none;  // its last; none when the queue does not exist
+    std::uint32_t slot = none;  // its last node; none when the queue does not exist
   };
 
   struct Node {
@@ -104,7 +104,7 @@ class Events {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   static constexpr unsigned tail_bits = 8;
-  std::array<Tail, 1U << tail_bits> tails_{};  // each in the place of its time, which it takes from the one before
+  std::array<Tail, 1U << tail_bits> tails_{};  // indexed by time; a time evicts the previous one in its place
   std::size_t removed_ = 0;  // still in a queue
   std::size_t size_ = 0;     // removed ones included
 };

@@ -1,4 +1,4 @@
-// Pool: objects of one kind that come and go, named by small numbers. They stay where they are, so references hold.
+// Pool: objects of one kind, identified by small numbers and reused. They never move, so references stay valid.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace pdsim::sim {
 template <class T>
 class Pool {
  public:
-  // As its last user left it, or new.
+  // The object is as its last user left it, or new.
   std::uint32_t take() {
     if (free_.empty()) grow();
     const std::uint32_t id = free_.back();
@@ -21,7 +21,7 @@ class Pool {
   void give_back(std::uint32_t id) { free_.push_back(id); }
   T& operator[](std::uint32_t id) { return chunks_[id / chunk][id % chunk]; }
   const T& operator[](std::uint32_t id) const { return chunks_[id / chunk][id % chunk]; }
-  // All objects ever made, taken or not.
+  // Counts all objects ever created, taken or not.
   std::uint32_t size() const { return static_cast<std::uint32_t>(chunks_.size()) * chunk; }
   void clear() {
     chunks_.clear();

@@ -1,14 +1,14 @@
-// Scheduler: one fiber per rank and per thread that a rank has spawned, virtual time, and the events that move it.
+// Scheduler: one fiber per rank and per thread that a rank has spawned, virtual time, and the events that advance it.
 //
 //   order     among ready ranks the Chooser picks; virtual time moves only when no rank can run. Events at one time fire in
-//             the order in which they were made.
+//             creation order.
 //   progress  ordinary events are progress; watchdog events are not. When only watchdogs are left and a rank is parked,
-//             on_deadlock runs once, at that virtual time, and the run goes on with the watchdogs.
-//   unwinding cancel() makes a rank's next (or present) park throw a private exception that ends its fiber, so that its
-//             destructors run; run() cancels the ranks that are left when no rank can make progress.
-//   tasks     a rank's program is the task of the rank's number; threads that it spawns have numbers of their own, below no_rank.
-//             What is done to a rank (cancel, freeze, thaw) is done to all its tasks.
-//   threads   everything happens inside run(), on a thread of its own
+//             on_deadlock runs once, at that virtual time, and the run continues with the watchdogs.
+//   unwinding cancel() makes a rank's next (or current) park throw a private exception that ends its fiber, so that its
+//             destructors run; run() cancels the remaining ranks when no rank can make progress.
+//   tasks     a rank's program is the task with the rank's number; threads that it spawns have numbers of their own, below
+//             no_rank. Cancelling, freezing or thawing a rank applies to all its tasks.
+//   threads   everything runs inside run(), on a thread of its own
 #pragma once
 
 #include "core/base/quantity.h"
@@ -32,7 +32,7 @@ class Scheduler {
   using TaskId = std::int32_t;
   using Action = Callback<>;
 
-  Scheduler(Chooser& chooser, std::size_t stack_bytes);  // of each rank's fiber: whole pages
+  Scheduler(Chooser& chooser, std::size_t stack_bytes);  // size of each rank's fiber stack: whole pages
   ~Scheduler();
 
   Time now() const { return now_; }
@@ -51,24 +51,24 @@ class Scheduler {
   void cancel_event(const Key& key);
   void clear_events();
   Time next_watchdog() const { return watchdogs_.empty() ? Time::max() : watchdogs_.first_time(); }
-  // Called when no rank can run, before time moves; true: look again whether one can.
+  // Called when no rank can run, before time advances; true: a rank may be able to run again.
   std::function<bool()> before_time_moves;
 
-  // A rank's body; before run().
+  // Sets a rank's body; before run().
   void spawn(Rank rank, Action body);
-  // From a task of a rank: starts another one.
+  // Called by a task of a rank: starts another one.
   TaskId spawn_thread(Action body);
   bool has_ended(TaskId thread) const { return find(thread) == nullptr; }
-  // From a task, even one that is being unwound: waits until the thread has ended.
+  // Called by a task, even one that is being unwound: waits until the thread has ended.
   void join(TaskId thread);
-  // From a task: stops it until wake(). Throws the private exception when its rank was cancelled.
+  // Called by a task: stops it until wake(). Throws the private exception when its rank was cancelled.
   void park();
-  void wake(TaskId task);  // no effect on one that is not parked
+  void wake(TaskId task);  // no effect on a task that is not parked
   void cancel(Rank rank);
   // A frozen rank is not woken before it thaws.
   void freeze(Rank rank);
   void thaw(Rank rank);
-  // From a task: ends it here.
+  // Called by a task: ends it here.
   [[noreturn]] void end_current();
   TaskId current_task() const { return current_; }
   Rank current() const;                           // the rank of the current task; no_rank outside
@@ -76,8 +76,8 @@ class Scheduler {
   int threads() const { return threads_alive_; }  // of all ranks
   int alive() const { return alive_; }
 
-  // Until every rank has ended; `on_deadlock` as above. An exception of a rank, of an event or for want of a stack
-  // (std::bad_alloc) ends all ranks, and is thrown again here.
+  // Runs until every rank has ended; `on_deadlock` as above. An exception of a rank or an event, or a failed stack allocation
+  // (std::bad_alloc), ends all ranks and is rethrown here.
   void run(const std::function<void()>& on_deadlock);
 
  private:

@@ -1,4 +1,4 @@
-// Trace: the ordered events of a run, folded into its fingerprint, and kept when somebody wants to compare two runs.
+// Trace: the ordered events of a run, folded into its fingerprint, and kept for comparing two runs.
 #pragma once
 
 #include "core/base/fingerprint.h"

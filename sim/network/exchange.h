@@ -1,11 +1,11 @@
-// Exchange: where messages meet. It matches sends with receives, moves them over the network and completes batches.
+// Exchange: matches sends with receives, moves messages over the network and completes batches.
 //
-//   matching   per (channel, sender, receiver, tag) in the order of the sends, also when one is faster than the one before it
+//   matching   per (channel, sender, receiver, tag) in the order of the sends, even when one is faster than the one before it
 //              (connections keep their order); a receive from any_source takes one of the waiting
-//              senders (a choice) or the first to come
+//              senders (a choice) or the first to arrive
 //   buffering  a send up to the eager limit completes when its last byte has left; a longer one when it was received, and
-//              its transfer starts when both sides are there
-//   ends       rank_ended() gives up what the rank had posted, and lets its peers fail as the library says
+//              its transfer starts when both sides have posted
+//   ends       rank_ended() withdraws the rank's posted messages, and lets its peers fail as the library does
 //   payload    copied when the message arrives (eager ones when they are sent); null data moves sizes only
 //   cost       a message: one record from a pool, two lookups, one event; no allocation once the pools have grown
 #pragma once
@@ -33,7 +33,7 @@
 
 namespace pdsim::sim {
 
-// All messages of one posted round; completes once, and is over then. One made by default is over.
+// All messages of one posted round; completes once, and is over then. A default-constructed one is over.
 struct Batch {
   std::uint32_t place = 0;
   std::uint32_t generation = 0;
@@ -50,16 +50,16 @@ class Exchange {
   bool is_over(Batch batch) const {
     return batch.generation == 0 || batches_[batch.place].generation != batch.generation;
   }
-  // `channel` distinguishes groups; `self` is global, the peers of the round are of the group. Once for each batch.
+  // `channel` distinguishes groups; `self` is a global rank, the peers of the round are group ranks. Once for each batch.
   void post(int channel, const RankList& ranks, Rank self, std::span<const Message> round, Batch batch);
-  // Forgets what the batch still has posted; it will not be completed by messages any more.
+  // Drops the batch's posted messages; messages no longer complete it.
   void withdraw(Batch batch);
-  // For the in-flight engine: a message leaves now, arrives, or, once its round is a batch here, arrives
-  // between two batches. Ranks are global.
+  // For the in-flight engine: a message leaves now, arrives, or, once its round is a batch here, arrives between two batches.
+  // Ranks are global.
   std::optional<Transit> depart(Rank from, Rank to, std::int64_t bytes);
   void note_arrived(Rank from, Rank to, std::int64_t bytes);
   void arrive_between(Rank from, Batch sent, Rank to, Batch received, std::int64_t bytes);
-  // Before post(): the batch has that many messages more, which are on their way.
+  // Call before post(): the batch has that many more messages, which are under way.
   void expect(Batch batch, int messages) { batches_[batch.place].remaining += messages; }
   void one_done(Batch batch) {
     if (!is_over(batch) && --batches_[batch.place].remaining <= 0) close(batch)({});
@@ -71,12 +71,12 @@ class Exchange {
   // Called when a message is longer than its receive and the library aborts the receiver.
   std::function<void(Rank, const Error&)> abort_rank;
   std::function<void(Rank from, Rank to, const MessageVerdict&)> on_fault;
-  std::function<void(Rank)> before_end;  // of a rank, and before its connections close
-  std::function<std::int64_t()> disturb;  // of tests: picoseconds by which a message is late
+  std::function<void(Rank)> before_end;  // called for a rank that ends, before its connections close
+  std::function<std::int64_t()> disturb;  // for tests: picoseconds by which a message is late
 
   // Sends up to this many bytes complete without a receive; negative: all do.
   std::int64_t eager_limit() const { return eager_limit_; }
-  // What the closed-form engine computed, for the same records.
+  // For the closed-form engine: adds its results to the same records.
   bool records_messages() const { return record_limit_ > 0; }
   void record(Rank from, Rank to, std::int64_t bytes, Time sent, std::optional<Time> arrived);
   void count_messages(std::int64_t more) { next_message_ += more; }
@@ -90,29 +90,29 @@ class Exchange {
   std::int64_t message_count() const { return next_message_; }
 
  private:
-  using Id = std::uint32_t;  // of a match
+  using Id = std::uint32_t;  // identifies a match
   static constexpr Id none = MatchQueue::none;
-  // A send and the receive that belongs to it, either of which may be still to come.
+  // A send and its receive, either of which may still be missing.
   struct Match {
     MatchKey key;                       // sender: any_source until a send meets such a receive
-    const std::byte* source = nullptr;  // of the send
-    std::byte* target = nullptr;        // of the receive
+    const std::byte* source = nullptr;  // the send's
+    std::byte* target = nullptr;        // the receive's
     std::int64_t bytes = 0;             // sent
-    std::int64_t room = 0;              // to receive into
+    std::int64_t room = 0;              // the receive's length
     Batch sent, received;
-    Rank* matched = nullptr;  // where the receive wants to know its sender
+    Rank* matched = nullptr;  // where the receive wants the rank of its sender
     Id next = none;           // in its queue
     CollectiveKind op = CollectiveKind::send;
     bool eager = false;
     bool arrived = false;  // an eager send whose bytes are at the receiver, or a send that waits for those before it
     bool corrupt = false;
-    std::vector<std::byte> copy;  // of an eager send
+    std::vector<std::byte> copy;  // for an eager send
   };
   struct OpenBatch {
     Transport::Done done;
     CollectiveKind op = CollectiveKind::send;
     int remaining = 0;
-    std::uint32_t generation = 1;  // of the batch that has this place, or will have it
+    std::uint32_t generation = 1;  // of the current or next batch in this place
   };
   struct AnyKey {
     int channel;
@@ -138,7 +138,7 @@ class Exchange {
   void post_any_receive(const MatchKey& key, const Message& message, Batch batch);
   void set_send(Match& match, const Message& message, Batch batch);
   static void set_receive(Match& match, const Message& message, Batch batch);
-  Id waiting_receive(MatchEntry& entry);  // none: none yet
+  Id waiting_receive(MatchEntry& entry);  // none: not posted yet
   void meet(Id id);
   void arrive(Id id);
   void deliver(const Match& match);
@@ -164,11 +164,11 @@ class Exchange {
   Pool<OpenBatch> batches_;
   MatchTable table_;
   std::map<AnyKey, std::deque<Id>> any_receives_;
-  std::vector<Id> landed_;  // scratch of land()
+  std::vector<Id> landed_;  // reused by land()
   std::vector<bool> ended_;
   std::vector<bool> closed_;  // peers see that it ended
   bool any_closed_ = false;
-  std::vector<Time> last_arrival_;  // of what each rank has sent
+  std::vector<Time> last_arrival_;  // of each rank's sends
   std::vector<MessageRecord> messages_;
   std::size_t record_limit_;
   std::int64_t messages_dropped_ = 0;

@@ -1,9 +1,10 @@
-// Faults: one place that says what happens to a message or to a rank that reaches a point. core/record/fault_kinds.h has the kinds.
+// Faults: decides in one place how faults affect a message, or a rank at a point of its program. core/record/fault_kinds.h has
+// the kinds.
 //
 //   messages  on_message gives a verdict per message; rules apply in file order, delays add up, the first other verdict wins
-//   ranks     on_reach gives what befalls a rank before an operation of its program; on_launch how late it starts
+//   ranks     on_reach gives the fault that strikes a rank before an operation of its program; on_launch its start delay
 //   nth       counts the messages, or the points of a rank, that a rule matches, from 1
-//   at, for   a rule with `at: {time}` holds from then on, with `at: {launch}` in that launch, with `at: {step}` once the rank
+//   at, for   a rule with `at: {time}` applies from then on, with `at: {launch}` in that launch, with `at: {step}` once the rank
 //             (of a message: the sender) has reached that step; `for` ends it that much later
 #pragma once
 
@@ -20,7 +21,7 @@
 namespace pdsim::sim {
 
 struct MessageVerdict {
-  std::optional<FaultKind> fault;  // but a delay, which adds to any other
+  std::optional<FaultKind> fault;  // except delays, which add to any other
   MessageFate fate{};
   Time delay{};
 };
@@ -38,14 +39,14 @@ class Faults {
 
   MessageVerdict on_message(Rank from, Rank to, CollectiveKind op, Time now);
   PointVerdict on_reach(Rank rank, int step, std::string_view operation, Time now);
-  // How long work of this length takes the rank now.
+  // The time that work of this length takes on the rank now.
   Time stretched(Time usual, Rank rank, Time now) const;
-  // How late the rank starts in this launch; one that runs slower `for` a while is late by what it lost then.
+  // The rank's start delay in this launch; a rank that was slow `for` a while also starts late by the time it lost then.
   Time start_delay(Rank rank) const;
-  // A rank's clock: real time to what its now() shows, and back.
+  // Converts real time to the rank's clock, as its now() shows it, and back.
   Time local_time(Rank rank, Time t) const;
   Time real_time(Rank rank, Time local) const;
-  // Times at which a rank crashes or hangs wherever it is.
+  // The times at which a rank crashes or hangs, wherever it is.
   struct Timed {
     Rank rank;
     Time at;
@@ -58,7 +59,7 @@ class Faults {
   struct Rule {
     FaultSpec spec;
     const FaultRow* row = nullptr;
-    EnumSet<CollectiveKind> ops{};  // whose messages it strikes
+    EnumSet<CollectiveKind> ops{};  // the operations whose messages it strikes
     std::int64_t matched = 0;
     std::vector<Time> since;  // per rank: when the rank reached the rule's step; max: not yet
   };

@@ -12,25 +12,26 @@ namespace pdsim::sim {
 
 class InFlightCollective {
  public:
-  // Puts itself into `over` when all ranks have ended.
+  // Adds itself to `over` when all ranks have ended.
   InFlightCollective(Scheduler& scheduler, Exchange& exchange, const WorldSpec& spec,
                      std::vector<InFlightCollective*>& over)
       : scheduler_(scheduler), exchange_(exchange), spec_(spec), over_(over) {}
 
-  // A new one, with memory of the one before.
+  // Begins a new collective, in the memory of the previous one.
   void begin(int channel, const RankList& ranks, const PendingCollective& first);
   bool is_over() const { return ended_ == states_.size(); }
-  // Whether all have joined with this one. Never after it fell back: later calls must go where the others went.
+  // Whether all have joined with this one. Never true after a fallback: later calls must go where the earlier ones
+  // went.
   bool is_complete_with(const PendingCollective& part) const {
     return !fallen_back_ && joined_ + 1 == states_.size() &&
            states_[static_cast<std::size_t>(part.rank)].state == State::absent;
   }
 
-  // Falls back first when the part does not fit. One that has fallen back gives the part to the exchange.
+  // Falls back first when the part does not fit. After a fallback, hands the part to the exchange.
   void join(PendingCollective& part);
-  // Some rank waits for a message to or from the rank, or the rank's own has not ended.
+  // Whether some rank waits for a message to or from the rank, or the rank's own part has not ended.
   bool needs(Rank global) const;
-  // The exchange has all of it from here on.
+  // Hands everything over to the exchange.
   void fall_back() { fall_back(no_rank); }
 
  private:
@@ -38,9 +39,9 @@ class InFlightCollective {
   struct RankState {
     std::optional<Plan> plan;
     const Step* steps = nullptr;
-    std::uint64_t open = 0;  // steps of the round whose message has no other end yet
+    std::uint64_t open = 0;  // steps of the round whose message is not matched yet
     PendingCollective* part = nullptr;
-    std::uint32_t count = 0;   // of steps
+    std::uint32_t count = 0;   // number of steps
     std::int32_t left = 0;     // messages of the round that have not ended
     std::int32_t awaited = 0;  // steps of others that wait for this rank
     State state = State::absent;
@@ -74,10 +75,10 @@ class InFlightCollective {
   std::int64_t width_ = 1;
   std::vector<RankState> states_;
   std::size_t joined_ = 0, ended_ = 0;
-  bool broken_ = false;  // messages met that differ in size
+  bool broken_ = false;  // matched messages differ in size
   bool fallen_back_ = false;
-  std::vector<Batch> batches_;            // after the fall back: of the rounds in flight then
-  std::vector<Transport::Done> resumed_;  // likewise: when its combining is over
+  std::vector<Batch> batches_;            // after the fallback: those of the rounds then in flight
+  std::vector<Transport::Done> resumed_;  // likewise: called when the combining is over
 };
 
 }  // namespace pdsim::sim

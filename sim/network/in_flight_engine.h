@@ -1,11 +1,11 @@
-// InFlightEngine: runs collectives without data message by message, from their plans: at the same times and in the same order as the
-// exchange, without its batches, matches and tables.
+// InFlightEngine: simulates the messages of collectives without data from their plans: at the same times and in the same order as
+// the exchange, without its batches, matches and tables.
 //
-//   accepts     calls without data and without splits, of the algorithms that everybody has, where no fault is planned and
+//   accepts     calls without data and without splits, of the shared algorithms, where no fault is planned and
 //               no send is eager
-//   falls back  to the exchange, in the middle if need be, what is not that simple: calls that meet and differ, rounds of more
-//               than 64 steps, operations that end before their plans, ranks that end while somebody waits for them
-//   cost        64 bytes of state for each rank beside its plan; for each message one event
+//   falls back  to the exchange, in mid-call if necessary, where that does not hold: calls that meet and differ, rounds of more
+//               than 64 steps, operations that end before their plans, ranks that end while another waits for them
+//   cost        64 bytes of state for each rank besides its plan; one event for each message
 #pragma once
 
 #include "core/group/rank_list.h"
@@ -26,12 +26,11 @@ class InFlightEngine {
   InFlightEngine& operator=(const InFlightEngine&) = delete;
 
   bool accepts(const Collective& call) const;
-  // The rank starts its part now. Parts that belong together have the same channel and tag. `call` stays until it has ended or
-  // left.
+  // Starts the rank's part now. Matching parts have the same channel and tag. `call` must live until it has ended or left.
   void join(int channel, Tag tag, const RankList& ranks, PendingCollective& call);
-  // The operation is over, though its plan is not.
+  // Call when the operation is over, though its plan is not.
   void leave(PendingCollective& call);
-  // Before the exchange does what it does when a rank has ended, and when its connections close.
+  // Call before the exchange handles the end of a rank, and the closing of its connections.
   void rank_ends(Rank rank);
   void clear();
 
@@ -43,7 +42,7 @@ class InFlightEngine {
   Exchange& exchange_;
   const WorldSpec& spec_;
   bool enabled_;
-  std::map<Key, InFlightCollective*> joining_;  // those that some rank has not joined yet
+  std::map<Key, InFlightCollective*> joining_;  // collectives that some rank has not joined yet
   std::vector<std::unique_ptr<InFlightCollective>> collectives_;
   std::vector<InFlightCollective*> over_;
 };

@@ -1,8 +1,8 @@
-// MatchTable: where messages wait for their other ends, by who sends what to whom. Messages are named by numbers.
+// MatchTable: waiting messages, by sender, receiver and tag. Messages are identified by numbers.
 //
-//   cost   one lookup for whatever is done with the queues of a key: constant. An entry outlives its queues until the table grows,
+//   cost   one lookup for any operation on the queues of a key: constant. An entry outlives its queues until the table grows,
 //          so that the next message of its key finds it
-//   order  of entries, where it matters, that of their keys
+//   order  where it matters, entries are visited in the order of their keys
 #pragma once
 
 #include "core/base/types.h"
@@ -21,13 +21,13 @@ struct MatchKey {
   auto operator<=>(const MatchKey&) const = default;
 };
 
-// Linked through the messages themselves, in the order in which they were added.
+// Linked through the messages themselves, in insertion order.
 struct MatchQueue {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t first = none, last = none;
   bool empty() const { return first == none; }
 
-  // `next_of(id)` is where a message keeps the one behind it.
+  // `next_of(id)` refers to the link to the next message.
   template <class NextOf>
   void push(std::uint32_t id, NextOf next_of) {
     next_of(id) = none;
@@ -40,7 +40,7 @@ struct MatchQueue {
     first = next_of(id);
     return id;
   }
-  // Keeps those for which `unwanted` does not hold.
+  // Removes the messages for which `unwanted` holds.
   template <class NextOf, class Predicate>
   void remove_if(NextOf next_of, Predicate unwanted) {
     MatchQueue kept;
@@ -54,9 +54,9 @@ struct MatchQueue {
 
 struct MatchEntry {
   MatchKey key;
-  MatchQueue waiting;    // for the other end: sends or receives, never both
-  MatchQueue in_flight;  // eager sends on their way, and what was sent after them
-  bool sends = false;    // what waits
+  MatchQueue waiting;    // unmatched: sends or receives, never both
+  MatchQueue in_flight;  // eager sends on their way, and later sends
+  bool sends = false;    // kind of the waiting messages
   bool used = false;
 
   bool has_sends() const { return sends && !waiting.empty(); }
@@ -66,7 +66,7 @@ struct MatchEntry {
 
 class MatchTable {
  public:
-  // Made if there is none yet; stays where it is until the next call.
+  // Created if missing; the reference is valid until the next call.
   MatchEntry& at(const MatchKey& key) {
     if (slots_.empty()) rebuild();
     MatchEntry* entry = find(key);
@@ -85,13 +85,13 @@ class MatchTable {
     used_ = 0;
   }
   std::size_t size() const { return slots_.size(); }  // places, for tests
-  // In no particular order.
+  // Visits all entries, in no particular order.
   template <class Visit>
   void for_each(Visit visit) {
     for (MatchEntry& entry : slots_)
       if (entry.used && !entry.empty()) visit(entry);
   }
-  // The keys of those that are not empty and for which `wanted` holds, in order.
+  // The keys of the non-empty entries for which `wanted` holds, in order.
   template <class Predicate>
   std::vector<MatchKey> keys_if(Predicate wanted) const {
     std::vector<MatchKey> keys;
@@ -110,7 +110,7 @@ class MatchTable {
     h *= 0xbf58476d1ce4e5b9ULL;
     return static_cast<std::size_t>(h >> 32U);
   }
-  // That of the key, or the free one where it belongs.
+  // The key's entry, or the free one for it.
   MatchEntry* find(const MatchKey& key) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t place = hash_of(key) & mask;

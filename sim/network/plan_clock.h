@@ -1,10 +1,10 @@
-// When a collective ends on each rank, worked out from its plan alone: no events, no queue of times.
+// Computes from its plan alone when a collective ends on each rank: no events, no queue of times.
 //
 //   holds   where messages do not wait for each other (sharing: none) and nothing is drawn or fails: a message then starts when
-//           both its ends are posted (an eager one: its send), so its time depends on the order of nothing else
+//           both its ends are posted (an eager one: its send), so its time does not depend on any order
 //   equals  the exchange's times, to the picosecond
-//   gives up on plans that never end, on rounds of more than 64 steps, and on those that leave their buffers or their group
-//   cost    O(messages), a coroutine's resume for each round of each rank
+//   fails   for plans that never end, rounds of more than 64 steps, and plans that leave their buffers or their group
+//   cost    O(messages), one coroutine resume for each round of each rank
 //   source  the max-plus view of message passing: Hoefler, Schneider, Lumsdaine, "LogGOPSim", 2010
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace pdsim::sim {
 
-// Steps of a round that the engines working on plans look at: the bits of a word.
+// The most steps of a round that the plan engines handle: the bits of a word.
 constexpr std::size_t most_steps = 64;
 
 struct ClockedMessage {  // ranks of the group
@@ -32,7 +32,7 @@ struct ClockedMessage {  // ranks of the group
 
 struct PlanTimes {
   std::vector<Time> ends;       // by group rank
-  std::vector<Time> last_sent;  // when the last message of a rank arrived
+  std::vector<Time> last_sent;  // arrival of each rank's last message
   std::int64_t messages = 0;
 };
 

@@ -1,7 +1,7 @@
 // Routes of a topology: the shared links that a message crosses from one rank to another.
 //
 //   within a node    none
-//   fat_tree, rail   under one leaf switch: none of the tree's. Else the leaf's link up and the other leaf's link down, whose
+//   fat_tree, rail   under one leaf switch: no link of the tree. Otherwise the leaf's uplink and the other leaf's downlink, whose
 //                    bandwidth is that of all ends below it, divided by the oversubscription. A node's own links come before
 //                    and after; in rail every rank has a port of its own instead
 //   torus            along x, then y, then z, each the shorter way, of two equal ones upwards; a link for each direction
@@ -29,7 +29,7 @@ class Routes {
   std::size_t links() const;
   // 0: infinitely fast.
   Rate bandwidth(std::size_t link) const;
-  // Fills `links` in order, and returns how many hops the route has beyond the first.
+  // Fills `links` in order, and returns the route's number of hops beyond the first.
   int find(Rank from, Rank to, std::vector<std::uint32_t>& links) const;
 
  private:

@@ -14,8 +14,8 @@ class SimBackend final : public Backend {
   bool takes_sizes_alone() const override { return true; }
 
  private:
-  // Puts this rank's address into the store, reads the others', and connects. A rank that read the address of a process of
-  // an earlier launch waits for it until the timeout.
+  // Publishes this rank's address in the store, reads the others', and connects. A rank that read the address of a process of an
+  // earlier launch waits for it until the timeout.
   Result<std::unique_ptr<Communicator>> join_group(Store& store, const JoinOptions& options) override;
   Status read_address(Store& store, const std::string& key, const JoinOptions& options, Rank peer,
                       std::vector<Rank>& stale);
@@ -29,7 +29,7 @@ class SimBackend final : public Backend {
   Rank rank_;
 };
 
-// This rank in one group, which follows `library`; `ranks` are global.
+// This rank in one group, with the semantics of `library`; `ranks` are global.
 std::unique_ptr<Communicator> make_member(World& world, const LibrarySemantics& library, int channel, RankList ranks,
                                           Rank group_rank);
 

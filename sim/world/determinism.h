@@ -1,10 +1,10 @@
-// The determinism check: the same run again must give the same events, or a seed is worth nothing.
+// The determinism check: repeating a run must give the same events; otherwise a seed is worthless.
 //
-//   does      repeats the run that gave `first`, `reruns` times with a heap of another shape each, as leaks of addresses
-//             and of unwritten memory show only there; then once more from the choices that it recorded
-//   result    "" when all runs are the same, else the first event that differs, as far as `first` has a trace
-//   does not see what stays the same within one process (its number, the compiler's order of evaluation): the comparison of
-//             fingerprints across builds is for that
+//   does      repeats the run that gave `first`, `reruns` times, each with a heap of another shape, as leaks of addresses
+//             and of unwritten memory show only there; then once more from its recorded choices
+//   result    "" when all runs are the same, else the first event that differs, as far as the trace of `first` goes
+//   does not see differences that are constant within one process (its number, the compiler's order of evaluation): comparing
+//             fingerprints across builds finds those
 //   errors    those of run()
 #pragma once
 
@@ -19,7 +19,7 @@ namespace pdsim::sim {
 Result<std::string> difference_on_rerun(const RunRecord& first, const WorldSpec& spec, RunOptions options,
                                         const RankProgram& program, int reruns = 1);
 
-// Gives the heap another shape while it lives: blocks of many sizes taken, others written and given back.
+// Changes the shape of the heap while it lives: takes blocks of many sizes, writes others and frees them.
 class ShakenHeap {
  public:
   explicit ShakenHeap(int round);

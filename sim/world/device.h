@@ -1,6 +1,6 @@
 // The simulated Device: a chain of points in virtual time, each reached after the one before it. No fiber of its own.
 //
-//   ends     with its rank: points that are reached later find nobody who waits
+//   ends     with its rank: points that are reached later have no waiters
 //   cost     O(1) for a kernel, a wait or a call
 #pragma once
 
@@ -22,9 +22,9 @@ class SimDevice final : public Device {
   void synchronize_stream() override;
   void synchronize() override;
 
-  // When the current stream has reached this place; at once if it has.
+  // Runs `then` when the current stream has reached this place; at once if it has.
   void here(std::function<void()> then);
-  // A collective that runs on a stream of the library's.
+  // Adds a collective that runs on a stream of the library's.
   void runs(const WorkPtr& work);
 
  private:
@@ -34,7 +34,7 @@ class SimDevice final : public Device {
   };
   using PointPtr = std::shared_ptr<Point>;
   static void reach(const PointPtr& point);
-  PointPtr extend();  // the stream's new end; the one before is returned
+  PointPtr extend();  // appends the stream's new end; returns the previous one
   static void after(const PointPtr& point, std::function<void()> then);
   void wait_until(const PointPtr& point);
 

@@ -19,7 +19,7 @@ struct SimFile {
   void changed();
 };
 
-// The disk all ranks share.
+// The disk shared by all ranks.
 using Disk = std::map<std::string, SimFile, std::less<>>;
 
 class SimFiles final : public Files {

@@ -1,7 +1,7 @@
-// Meeting: the ranks of one group that have connected while the group is made.
+// Meeting: the ranks of one group that have connected while the group is being created.
 //
-//   cost   O(1) a rank, whatever the size of the group: a rank connects to all others at once, except to stale peers (of
-//          which it read the address of an earlier launch)
+//   cost   O(1) a rank, whatever the size of the group: a rank connects to all others at once, except to stale peers (whose
+//          address it read from an earlier launch)
 #pragma once
 
 #include "core/base/types.h"
@@ -18,11 +18,11 @@ class Meeting {
  public:
   explicit Meeting(int size) : arrived_(static_cast<std::size_t>(size)) {}
 
-  // `rank` connects to all but the `stale` peers, and wakes the ranks that no longer wait for anybody.
+  // `rank` connects to all but the `stale` peers, and wakes the ranks with no missing peers left.
   void arrive(Rank rank, const std::vector<Rank>& stale);
   // All others have connected to `rank`.
   bool complete_for(Rank rank) const;
-  // Who has not, in order.
+  // The ranks that have not, in order.
   std::vector<Rank> missing_for(Rank rank) const;
 
   void wait(Rank rank, Event& event) { waiting_[rank] = &event; }
@@ -32,7 +32,7 @@ class Meeting {
  private:
   std::vector<bool> arrived_;
   std::size_t count_ = 0;
-  std::set<std::pair<Rank, Rank>> refused_;  // (whom, by whom): arrived, but connected elsewhere
+  std::set<std::pair<Rank, Rank>> refused_;  // (rank, missing peer): the peer arrived, but connected elsewhere
   std::map<Rank, Event*> waiting_;
 };
 

@@ -1,5 +1,5 @@
 // The simulated Rendezvous: tcp and env share one store in the memory of rank 0 of this launch; file is a FileStore and
-// folder a GlooFileStore on the simulated disk. All handles are recorded, with the launch that wrote what was read.
+// folder a GlooFileStore on the simulated disk. All handles are recorded, with the launch that wrote each value read.
 #pragma once
 
 #include "core/store/rendezvous.h"

@@ -17,7 +17,7 @@ class SimEvent final : public Event {
   bool is_set() const override { return set_; }
   bool wait(Time deadline) override { return wait(deadline, false); }
   bool wait_within(Time deadline) override { return wait(deadline, true); }
-  // The rank is parked here, without a deadline, and has no other thread.
+  // True if the rank is parked here, without a deadline, and has no other thread.
   bool holds_its_rank() const { return waiting_ && without_deadline_ && scheduler_.threads() == 0; }
 
  private:

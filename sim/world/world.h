@@ -1,6 +1,7 @@
-// World: everything the ranks of one simulated run share, and how ranks end.
+// World: the state shared by the ranks of one simulated run, and how ranks end.
 //
-//   owns     the engines and the disk for the whole run; the ranks' slots, the store of rank 0 and who has met whom for one launch
+//   owns     the engines and the disk for the whole run; the ranks' slots, the store of rank 0 and the group meetings for one
+//            launch
 //   order    begin_launch, then the ranks' fibers on the scheduler; take_results between two launches, finish after the last
 //   threads  the scheduler's
 #pragma once
@@ -43,7 +44,8 @@ struct Slot {
   std::optional<RankLog> log;  // fixed at its death, or when the run deadlocked
 };
 
-// The members of a group that have reached its first call, where the library makes the communicator there, and what waits for all.
+// The members of a group that have reached its first call, where the library creates the communicator there, and the calls
+// waiting for all of them.
 struct FirstCalls {
   std::vector<bool> came;
   int left = 0;
@@ -70,35 +72,35 @@ class World {
   // The group's number, the same on all ranks and in all launches.
   int channel(const std::string& group);
 
-  // The next launch, from 1 on, with new ranks.
+  // Begins the next launch, from 1 on, with new ranks.
   void begin_launch();
   int launch() const { return launch_; }
   Slot& slot(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
-  HashTable& table() { return *table_; }  // the store that rank 0 serves
+  HashTable& table() { return *table_; }  // served by rank 0
   Meeting& meeting(int channel, int size) { return meetings_.try_emplace(channel, size).first->second; }
   FirstCalls& first_calls(int channel) { return first_calls_[channel]; }
   bool has_ended(Rank rank) const { return slots_[static_cast<std::size_t>(rank)].ended; }
   bool any_has_ended() const { return ended_ranks_ > 0; }
   bool all_relaunch() const;
 
-  // How late the rank's program starts.
+  // The start delay of the rank's program.
   Time start_delay(Rank rank) const { return faults_.start_delay(rank); }
-  // Applies the faults that strike the rank before this operation; a crash or a hang for ever does not return.
+  // Applies the faults that strike the rank before this operation; does not return from a crash or a permanent hang.
   void reach(Rank rank, int step, std::string_view operation);
-  // The rank's program is over. Peers see what the library shows them.
+  // Call when the rank's program is over. Peers see it as the library shows it.
   void rank_ended(Rank rank, RankEnd how, const Error& error);
   // Ends a rank from outside its fiber (or from inside: then it does not return).
   void kill(Rank rank, const Error& error);
 
-  // No rank can go on, and logs stay as they are; watchdogs may still speak.
+  // Called when no rank can make progress: freezes the logs; watchdogs may still report.
   void fix_deadlock();
   bool is_past_deadlock() const { return past_deadlock_; }
-  // What the library prints about a call of this rank: the first text stays.
+  // Sets the library's own report about a call of this rank: the first text stays.
   void tell_watchdog(Rank rank, std::string text);
 
-  // Of the launch that is over; what the ranks held goes with it.
+  // Returns the results of the launch that is over, and frees the state of its ranks.
   std::vector<RankResult> take_results();
-  // What the run came to, the ranks' results included, when its last launch is over.
+  // Writes the outcome of the run, the ranks' results included, when its last launch is over.
   void finish(RunRecord& record);
 
  private:
@@ -123,7 +125,7 @@ class World {
   std::vector<std::string> watchdog_;  // by rank
   bool past_deadlock_ = false;
 
-  // Of this launch.
+  // State of the current launch.
   int launch_ = 0;
   std::unique_ptr<HashTable> table_;
   std::vector<Slot> slots_;
