@@ -1,6 +1,6 @@
-// An Event whose waiter may do itself what it waits for, before it parks: no other thread is woken then, nor this one.
+// An Event whose waiter may do the awaited work itself before it parks: that wakes no other thread, nor the waiter's own.
 //
-//   parking  an event of the runtime is made only for who must park: nearly all that is helped is over before
+//   parking  an event of the runtime is created only for a waiter that must park: nearly all helped work is over before that
 #pragma once
 
 #include "core/base/callback.h"
@@ -15,11 +15,11 @@ namespace pdsim {
 
 class CallerRunsEvent final : public Event {
  public:
-  // Returns when the first argument is true, after the deadline, or when there is nothing (more) to help with. What it captures is
-  // there until the event is set.
+  // Returns when the first argument is true, after the deadline, or when there is nothing (more) to help with. Its captures stay
+  // valid until the event is set.
   using Help = Callback<const std::atomic<bool>&, Time>;
 
-  // `runtime` outlives the event. Who sets it must keep it until set() has returned.
+  // `runtime` outlives the event. The setter must keep the event alive until set() has returned.
   CallerRunsEvent(Runtime& runtime, Help help) : runtime_(runtime), help_(std::move(help)) {}
   ~CallerRunsEvent() override { delete parked_.load(); }
   CallerRunsEvent(const CallerRunsEvent&) = delete;
@@ -36,7 +36,7 @@ class CallerRunsEvent final : public Event {
   }
 
  private:
-  // Either set() sees the event that is parked on, or this sees that set() was there before.
+  // Either set() sees the event that is parked on, or this sees that set() came first.
   bool park(Time deadline) {
     Event* parked = parked_;
     if (parked == nullptr) {
@@ -52,7 +52,7 @@ class CallerRunsEvent final : public Event {
   std::atomic<Event*> parked_ = nullptr;  // owned
 };
 
-// A work with such an event, in one piece of memory.
+// A work with such an event, in one allocation.
 inline WorkPtr make_helped_work(Runtime& runtime, CallerRunsEvent::Help help) {
   struct Both {
     Both(Runtime& of, CallerRunsEvent::Help with) : event(of, std::move(with)), work(event) {}

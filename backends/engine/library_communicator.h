@@ -1,7 +1,7 @@
-// What the communicators of polled libraries share: which way an operation takes, the works that run, and how they end.
+// The common base of the communicators of polled libraries: how an operation is routed, the running works, and how they end.
 //
-//   ways     `auto` and `native` take the library's own operation where it has one (capabilities.h), otherwise our plan; any other
-//            name is a plan
+//   ways     `auto` and `native` take the library's own operation where it has one (capabilities.h), otherwise pdsim's plan; any
+//            other name is a plan
 //   after    an abort nothing can be started
 #pragma once
 
@@ -30,12 +30,12 @@ class LibraryCommunicator : public Communicator {
 
   virtual WorkPtr make_work() { return std::make_shared<Work>(runtime_.make_event()); }
   Runtime& runtime() { return runtime_; }
-  // Each completes the work, now or later, on any thread. `native` and `plan` are handed calls that are not empty.
+  // Each completes the work, now or later, on any thread. `native` and `plan` never receive empty calls.
   virtual void start_message(const Collective& call, const WorkPtr& work) = 0;
   virtual void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) = 0;
   virtual void start_native(const Collective& call, const WorkPtr& work) = 0;
   virtual Status health() const = 0;
-  // The library touches no memory of a running operation when this returns.
+  // The library touches no memory of a running operation once this has returned.
   virtual void abort_library(const Error& reason) = 0;
 
  private:

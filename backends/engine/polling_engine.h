@@ -1,8 +1,8 @@
-// The one thread of a process that calls a library which has to be polled, and drives what is in flight there.
+// The one thread of a process that calls a library which must be polled, and advances its operations.
 //
-//   progress  the thread tests what is in flight, over and over: without pause for a while, then with short naps, so that a hang
+//   progress  the thread tests the operations repeatedly: without pause for a while, then with short naps, so that a hang
 //             does not keep a core busy
-//   threads   every method from any thread, but `add` from the engine's own
+//   threads   every method from any thread, except `add`, which is for the engine's own
 #pragma once
 
 #include "backends/engine/polled_operations.h"
@@ -22,7 +22,7 @@ class PollingEngine {
  public:
   virtual ~PollingEngine() = default;
 
-  // Runs `f` on the engine's thread, in the order of the calls. It must ask health() before it calls the library.
+  // Runs `f` on the engine's thread, in call order. It must check health() before it calls the library.
   void enqueue(std::function<void()> f);
   // The same, but at once when called on that thread.
   void run(std::function<void()> f);
@@ -38,8 +38,8 @@ class PollingEngine {
   explicit PollingEngine(std::string aborted) : aborted_text_(std::move(aborted)) {}
   // Starts the thread and waits for the first thing that runs there. After an error only stop() remains.
   Status begin(std::function<Status()> first);
-  // Ends the thread; what is in flight is dropped. `last` runs there, and is told whether anything was left undone. Called by the
-  // destructor of each subclass, for `first` and `last` are of it.
+  // Ends the thread and drops the operations under way. `last` runs there; its argument says whether anything was left undone.
+  // The destructor of each subclass calls this, since `first` and `last` belong to the subclass.
   void stop(std::function<void(bool undone)> last);
 
  private:

@@ -7,7 +7,8 @@
 
 namespace pdsim {
 
-// One key for each rank, because not every store can count. `point` distinguishes the waits of one group. Errors: store_timeout, and the store's own.
+// Uses one key for each rank, because not every store can count. `point` distinguishes the waits of one group. Errors:
+// store_timeout, and the store's own.
 Status wait_for_all(Store& store, const JoinOptions& options, std::string_view point, Time timeout);
 
 }  // namespace pdsim

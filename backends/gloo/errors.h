@@ -1,4 +1,4 @@
-// The one place where Gloo's exceptions become pdsim's errors.
+// Converts Gloo's exceptions to pdsim's errors, for all callers.
 #pragma once
 
 #include "core/base/result.h"
@@ -20,7 +20,8 @@ class CarriedError final : public std::exception {
   Error error_;
 };
 
-// Inside a catch block only. Gloo has no type per cause, so its texts decide; what is not known is `internal`, with the text.
+// Call it inside a catch block only. Gloo has no type per cause, so its texts decide; an unknown text gives `internal` with that
+// text.
 Error error_of_current_exception();
 
 // Runs `f`, which returns Status and may throw.
@@ -33,7 +34,7 @@ Status guarded(F&& f) {
   }
 }
 
-// Gloo takes whole milliseconds; rounded up, at least one, at most a month.
+// Gloo takes whole milliseconds; rounds up, to at least one and at most a month.
 std::chrono::milliseconds gloo_timeout(std::int64_t picoseconds);
 
 }  // namespace pdsim

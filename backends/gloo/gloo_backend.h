@@ -3,14 +3,14 @@
 //   join      publishes this rank's address in the store under the group's name and connects to every other rank; errors:
 //             store_timeout (a rank never came), connection_refused (the address in the store is a dead rank's), timeout,
 //             invalid_argument (ranks name different numbers of interfaces)
-//   start     runs on one of two threads of the member, as in c10d; sends and receives each on a thread of their own, for
-//             Gloo cannot be polled. `auto` takes Gloo's own collective where it has one, otherwise our plan; `native` only
+//   start     runs on one of two threads of the communicator, as in c10d; sends and receives each on a thread of their own, as
+//             Gloo cannot be polled. `auto` takes Gloo's own collective where it has one, otherwise pdsim's plan; `native` only
 //             Gloo's; any other name is a plan, over Gloo's point-to-point messages.
-//   sizes     ranks that disagree about a collective's size lose their process: Gloo throws on its own thread, and nobody can
-//             catch that. This is what users of Gloo see, so it is left as it is.
+//   sizes     ranks that disagree about a collective's size lose their process: Gloo throws on its own thread, where no caller
+//             can catch. Users of Gloo see the same, so it is left as it is.
 //   abort     closes the connections of the group, which ends the calls in flight here (and, as peer_closed, elsewhere)
 //   timeout   Gloo closes every connection of the group on its first timeout: later calls fail with group_unusable
-//   process   must ignore SIGPIPE (RankChannel does that): Gloo writes to connections whose other end may have left
+//   process   must ignore SIGPIPE (RankChannel does): Gloo writes to connections whose other end may have left
 //   source    Gloo 0.5 (2022)
 #pragma once
 
@@ -24,8 +24,8 @@ namespace pdsim {
 
 struct GlooOptions {
   std::string interface = "lo";  // the network interface whose address is published; of several (lo,eth0) the first
-  std::string address{};         // or this address itself; the interface is not looked at
-  // GLOO_SOCKET_IFNAME wins, as in PyTorch; otherwise PDSIM_ADDRESS, which the agents of a job set (backends/launch/agent.h).
+  std::string address{};         // or this address itself; the interface is then ignored
+  // GLOO_SOCKET_IFNAME wins, as in PyTorch; otherwise PDSIM_ADDRESS, which a job's agents set (backends/launch/agent.h).
   static GlooOptions from_environment();
 };
 

@@ -1,6 +1,6 @@
-// This rank in one group of Gloo: two threads that run collectives in the order they were started, and one per message. Who waits
-// for the collective that is next runs it itself, so that no work changes threads; the two threads look for what nobody waits for
-// every few hundred microseconds, and are woken when none of them looks.
+// This rank in one group of Gloo: two threads that run collectives in the order they were started, and one per message. A caller
+// that waits for the next collective runs it itself, so that no work changes threads; the two threads look for collectives
+// without a waiter every few hundred microseconds, and are woken when neither is looking.
 #pragma once
 
 #include "backends/gloo/gloo_transport.h"
@@ -48,7 +48,7 @@ class GlooCommunicator final : public Communicator {
   bool wait_for_task(std::unique_lock<std::mutex>& lock);  // false: aborted
   void run_to_end(const Task& task);
   Status run_unless_aborted(const Task& task);
-  void leave();  // Gloo
+  void leave();  // done with Gloo
   Status run(const Task& task);
   bool is_aborted();
   void forget_finished();
@@ -62,8 +62,8 @@ class GlooCommunicator final : public Communicator {
   std::condition_variable changed_;
   std::deque<Task> queue_;
   std::uint64_t started_ = 0;
-  bool somebody_looks_ = false;  // a worker, now and then, into the queue
-  int at_work_ = 0;              // threads in Gloo, with the memory of a call
+  bool somebody_looks_ = false;  // a worker checks the queue now and then
+  int at_work_ = 0;              // threads inside Gloo, with the memory of a call
   std::vector<WorkPtr> unfinished_;
   std::optional<Error> aborted_;
   // Last, because their threads use all of the above.

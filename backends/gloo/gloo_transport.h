@@ -2,7 +2,7 @@
 //
 //   post      blocks the calling thread until the round is over, and calls `done` before it returns
 //   order     all receives are posted first, then the sends; one buffer per message, kept until its operation has ended
-//   self      a message to oneself is copied: Gloo would crash
+//   self      a rank's message to itself is copied: Gloo would crash
 //   sizes     a receive shorter than its message costs the process (Gloo aborts it); a longer one completes
 //   failure   closes the connections of the context: a buffer with a posted receive would wedge its pair forever
 #pragma once
@@ -40,7 +40,7 @@ class GlooMessage {
 
 class GlooTransport final : public Transport {
  public:
-  // `timeout` is for everything posted from now on when `end_to_end`, for each post otherwise.
+  // With `end_to_end`, `timeout` covers everything posted from now on; otherwise each post.
   GlooTransport(std::shared_ptr<::gloo::Context> context, std::chrono::milliseconds timeout, bool end_to_end);
   Rank rank() const override { return context_->rank; }
   int size() const override { return context_->size; }
@@ -57,12 +57,12 @@ class GlooTransport final : public Transport {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-// Closes every connection. Operations in flight end, but one that is posted afterwards would wait for its whole timeout.
-// What Gloo throws here is dropped: the context is finished anyway.
+// Closes every connection. Operations in flight end, but one posted afterwards would wait for its whole timeout. Exceptions of
+// Gloo are dropped here: the context is finished anyway.
 void close_connections(::gloo::Context& context);
 
-// Ends operations in flight, and at once those that any thread posts afterwards: Gloo's own way to do that is a timeout, so one
-// is provoked (a receive that nobody sends to, 1 ms), which marks every connection as failed. Then closes them.
+// Ends operations in flight, and at once any posted afterwards by any thread: Gloo's own way to do that is a timeout, so this
+// provokes one (a receive without a sender, 1 ms), which marks every connection as failed. Then closes them.
 void break_connections(::gloo::Context& context);
 
 }  // namespace pdsim

@@ -1,9 +1,9 @@
 // Gloo's own collectives, behind pdsim's Collective value.
 //
-//   blocks   until this rank's part is done; throws what Gloo throws
-//   copies   reduce hands Gloo a copy on ranks other than the root, for Gloo uses their output as scratch; all_to_all in place
+//   blocks   until this rank's part is done; rethrows Gloo's exceptions
+//   copies   reduce passes Gloo a copy on ranks other than the root, as Gloo uses their output as scratch; all_to_all in place
 //            and the scaled inputs of avg and premul_sum need one as well
-//   order    of floating-point sums is Gloo's (ring); every dtype and op goes through pdsim's own kernel
+//   order    Gloo's (ring) for floating-point sums; every dtype and op uses pdsim's own kernel
 #pragma once
 
 #include "core/collectives/collective.h"
@@ -14,7 +14,7 @@
 
 namespace pdsim {
 
-// `call` is not empty and of a kind that Gloo has (capabilities.h).
+// `call` must not be empty, and of a kind that Gloo has (capabilities.h).
 void run_native(const std::shared_ptr<::gloo::Context>& context, const Collective& call);
 
 }  // namespace pdsim

@@ -1,4 +1,4 @@
-// Gloo called as its own examples do: options that are filled once, then the function, over and over.
+// Gloo called as its own examples do: options are filled once, then the function is called repeatedly.
 #pragma once
 
 #include "core/group/raw_caller.h"

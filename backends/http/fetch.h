@@ -1,4 +1,4 @@
-// Plain HTTP: several requests at once, each within a limit of time and of bytes. What answers is not trusted.
+// Plain HTTP: several requests concurrently, each with limits on time and bytes. Replies are not trusted.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -14,7 +14,7 @@ namespace pdsim {
 struct HttpAddress {
   std::string host, port;
 };
-// Of http://HOST:PORT, also with an address of IPv6 in brackets; the port is 80 when there is none. input_invalid for anything else.
+// Parses http://HOST:PORT; an IPv6 address is written in brackets, and the port defaults to 80. input_invalid for anything else.
 Result<HttpAddress> http_address(std::string_view url);
 
 struct HttpRequest {
@@ -26,16 +26,16 @@ struct HttpRequest {
 struct HttpReply {
   int status = 0;  // 0: no answer
   std::string body;
-  std::string problem;  // why there is none
+  std::string problem;  // why there is no answer
 };
 
 struct HttpLimits {
-  Time each{10'000'000'000'000};  // of a request, from its name's look-up to its last byte
+  Time each{10'000'000'000'000};  // per request, from the look-up of its name to its last byte
   std::uint64_t most_bytes = std::uint64_t{1} << 30;
   std::size_t at_once = 64;
 };
 
-// One reply per request, in their order. Takes limits.each for every limits.at_once requests that do not answer.
+// Returns one reply per request, in request order. Takes limits.each for every limits.at_once requests that do not answer.
 std::vector<HttpReply> fetch_all(const std::vector<HttpRequest>& requests, const HttpLimits& limits = {});
 
 }  // namespace pdsim

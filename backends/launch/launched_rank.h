@@ -12,18 +12,19 @@ namespace pdsim {
 
 class LaunchedRank {
  public:
-  // `rank` is shown before its lines; below 0: nothing is. `control`: a descriptor that it has as number 3. Errors: io_error.
+  // `rank` is shown before its lines; below 0: nothing is. `control`: a descriptor passed to it as number 3. Errors: io_error.
   static Result<LaunchedRank> start(const std::vector<std::string>& command, int rank, const sigset_t& signal_mask,
                                     const std::vector<std::string>& environment, int control = -1);
-  // A rank that `fork` makes: it gives its streams to a process, and that process to this one. Errors: io_error, those of `fork`.
+  // Adopts a rank created by `fork`, which gives the streams to a process and returns that process. Errors: io_error, those of
+  // `fork`.
   static Result<LaunchedRank> adopt(int rank, const std::function<Result<pid_t>(int out, int err)>& fork);
 
   void add_to(std::vector<pollfd>& waiting, bool out, bool err) const;
-  // Reads what is there, as far as the sinks take it; true when it printed anything.
+  // Reads available output, as far as the sinks accept it; true when the rank printed anything.
   bool read(LineSink& out, LineSink& err);
   void finish(LineSink& out, LineSink& err);
 
-  // When it has ended: why (errno) the program could not be executed at all; 0: it could. Tells it once.
+  // After its end: why (errno) the program could not be executed at all; 0: it could. Reports it once.
   int exec_error() const;
   const std::optional<Ended>& ended() { return child_.poll(); }
   bool stopped() const { return child_.stopped(); }

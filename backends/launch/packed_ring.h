@@ -1,5 +1,5 @@
-// How an agent hands over the record ring of a rank that can no longer report: the memory without the pages that nothing was written
-// to, which are most of them.
+// The form in which an agent hands over the record ring of a rank that can no longer report: the memory without the pages that
+// were never written, which are most of them.
 #pragma once
 
 #include "core/record/record_ring.h"

@@ -1,7 +1,7 @@
-// Connections to the place where a job meets, before their hello.
+// Connections to a job's meeting place that have not sent their hello yet.
 //
-//   bounds   at most `most`: the next one takes the place of the oldest. Each holds at most job_hello_limit bytes, and is dropped
-//            after `hello_within`, or as soon as what it sends cannot be a hello
+//   bounds   at most `most`: the next one replaces the oldest. Each holds at most job_hello_limit bytes, and is dropped
+//            after `hello_within`, or as soon as its bytes cannot be a hello
 //   turns    service() accepts and reads a bounded amount, whatever strangers send, so deadlines of its caller hold
 //   threads  one
 #pragma once
@@ -25,11 +25,11 @@ struct PendingLimits {
 
 class PendingLinks {
  public:
-  // `listener` does not block, and outlives this.
+  // `listener` must not block, and must outlive this.
   explicit PendingLinks(int listener, PendingLimits limits = {}) : listener_(listener), limits_(limits) {}
 
   void add_to(std::vector<pollfd>& waiting) const;
-  // Each link that has said hello, with the hello, once: it is closed behind the call unless `take` moves it away.
+  // Passes on each link that has said hello, with the hello, once: it is closed after the call unless `take` moves it away.
   void service(const std::function<void(JobLink& link, const std::string& hello)>& take);
   std::size_t size() const { return links_.size(); }
   std::size_t held() const;  // bytes

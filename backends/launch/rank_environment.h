@@ -6,12 +6,12 @@
 
 namespace pdsim {
 
-// `base` without what an mpirun, srun or torchrun around the launcher has told it; `with_library` keeps what a library's own
-// launcher has put there for this rank (slots.h).
+// `base` without the variables of an mpirun, srun or torchrun around the launcher; `with_library` keeps those that a library's
+// own launcher has set for this rank (slots.h).
 std::vector<std::string> launched_environment(const std::vector<std::string>& base, bool with_library, int rank,
                                               int ranks, int port, const std::string& record);
 
-// That of this process.
+// The environment of this process.
 std::vector<std::string> own_environment();
 
 }  // namespace pdsim

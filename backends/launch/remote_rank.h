@@ -1,4 +1,4 @@
-// Rank 0's end of a rank that an agent has started.
+// Rank 0's end of a rank started by an agent.
 #pragma once
 
 #include "backends/launch/gathered_job.h"
@@ -11,11 +11,11 @@
 
 namespace pdsim {
 
-// What an agent is told, and how that and the end of a process look in a frame.
+// An agent's instructions for a start, and the frame forms of those and of a process's end.
 struct AgentStart {
   RankStart word;
   Time elapsed{};        // since the run began: machines do not share a clock
-  bool goes_on = false;  // the process that is there runs this part
+  bool goes_on = false;  // the existing process runs this part
   std::vector<std::string> arguments;
 };
 std::string text_of(const AgentStart& start);
@@ -23,7 +23,7 @@ Result<AgentStart> agent_start_of(std::string_view text);
 
 struct AgentEnded {
   Ended how;
-  bool by_agent = false;  // it was told to end the process
+  bool by_agent = false;  // the agent was told to end the process
   std::string output;
 };
 std::string text_of(const AgentEnded& ended);
@@ -31,7 +31,7 @@ AgentEnded agent_ended_of(std::string_view text);
 
 class RemoteRank final : public WatchedRank {
  public:
-  // `agent` outlives it. `once`: the process stays after its last word, for the next part.
+  // `agent` outlives it. `once`: the process stays after its last frame, for the next part.
   RemoteRank(GatheredJob::Agent& agent, const AgentStart& start, bool once);
 
   bool service() override;

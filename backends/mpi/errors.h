@@ -1,4 +1,4 @@
-// The one place where MPI's codes become pdsim's errors.
+// Converts MPI's codes to pdsim's errors, for all callers.
 #pragma once
 
 #include "core/base/result.h"
@@ -7,11 +7,11 @@
 
 namespace pdsim {
 
-// `code` as an MPI function returned it or put it into a status; `call` is the function's name. MPI_SUCCESS is ok.
+// `code` is an MPI function's return value or from a status; `call` is the function's name. MPI_SUCCESS is ok.
 Status mpi_status(int code, std::string_view call);
 
-// The same for a nonblocking collective that has failed: Open MPI says MPI_ERR_OTHER of some messages that are longer than
-// their receives, and MPI_ERR_TRUNCATE of the rest.
+// The same for a failed nonblocking collective: for messages longer than their receives, Open MPI reports MPI_ERR_OTHER in some
+// cases and MPI_ERR_TRUNCATE in the rest.
 Status mpi_collective_status(int code, std::string_view call);
 
 }  // namespace pdsim

@@ -1,15 +1,15 @@
 // Open MPI as a Backend: two communicators per group, and one thread of this process that makes every MPI call.
 //
 //   process   was started by mpirun, or has the slot of one that was (mpi_slots.h); otherwise it is a world of one rank.
-//             MPI begins with the backend and ends with it, and can begin only once in a process: one backend per process
+//   process   was started by mpirun, or has the slot of one that was (mpi_slots.h); otherwise it is a world of one rank.
 //   join      waits in the store until every member is there (store_timeout), then they make the communicators together
-//   start     `auto` and `native` take MPI's own nonblocking operation, which it has for every collective; any other name is a
+//   join      waits in the store until every member has arrived (store_timeout), then they create the communicators together
+//             plan, over MPI's point-to-point messages. Several may run at once
 //             plan, over MPI's point-to-point messages. Several may run at once
 //   timeout   MPI has none: its own operations, sends and receives wait forever, and the launcher notices the hang. Plans and
-//             the member's transport keep theirs. A receive can be withdrawn; when anything else is left undone, this process
-//             makes no further MPI call, so that no late message is written into memory that was given back
-//   abort     likewise: MPI cannot cancel what it has begun
-//   end       of the backend waits for all other ranks (MPI_Finalize), unless something was left undone
+//             the communicator's transport keep theirs. A receive can be withdrawn; when anything else is left undone, this
+//             process makes no further MPI call, so that no late message is written into freed memory
+//   end       the backend's destructor waits for all other ranks (MPI_Finalize), unless something was left undone
 //   errors    MPI_ERRORS_RETURN everywhere: codes become errors in one file
 //   source    Open MPI 4.1
 #pragma once

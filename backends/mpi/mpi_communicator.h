@@ -10,7 +10,7 @@
 
 namespace pdsim {
 
-// One life of MPI in this process, shared by the backend and its members.
+// One lifetime of MPI in this process, shared by the backend and its communicators.
 class MpiJob {
  public:
   static Result<std::shared_ptr<MpiJob>> begin();
@@ -20,7 +20,7 @@ class MpiJob {
 
  private:
   explicit MpiJob(std::unique_ptr<MpiEngine> engine) : engine_(std::move(engine)) {}
-  MpiReductions reductions_;  // of the engine's thread
+  MpiReductions reductions_;  // used on the engine's thread
   std::unique_ptr<MpiEngine> engine_;
 };
 
@@ -31,7 +31,7 @@ class MpiCommunicator final : public LibraryCommunicator {
   ~MpiCommunicator() override;
 
  private:
-  WorkPtr make_work() override;  // who waits for the work drives MPI meanwhile
+  WorkPtr make_work() override;  // a caller that waits for the work drives MPI meanwhile
   void start_message(const Collective& call, const WorkPtr& work) override;
   void start_plan(const Collective& call, const Algorithm& plan, const WorkPtr& work) override;
   void start_native(const Collective& call, const WorkPtr& work) override;

@@ -1,11 +1,12 @@
-// Everything that makes MPI calls in this process: one thread at a time, which also drives what is in flight. Unlike a library whose
-// calls belong to one thread (backends/engine/polling_engine.h), MPI may be driven by any thread that waits.
+// Makes all MPI calls of this process: one thread at a time, which also drives the operations under way. Unlike a library whose
+// calls belong to one thread (backends/engine/polling_engine.h), any waiting thread may drive MPI.
 //
-//   progress  MPI advances only inside its own calls. Who waits for a work drives (help): no thread is handed anything, as when MPI
-//             itself is waited for. Where nobody waits the engine's own thread drives, from some hundred microseconds after a
-//             start on: without pause for a while, then with short naps, so that a hang does not keep a core busy
-//   order     of starts from one thread is that of the calls
-//   threads   every method from any thread, but `add` from inside a task or an operation
+//   progress  MPI advances only inside its own calls. A thread that waits for a work drives (help): no hand-over between threads,
+//             as when waiting for MPI itself. Where no thread waits, the engine's own thread drives, from some hundred
+//             microseconds after a start on: without pause for a while, then with short naps, so that a hang does not keep a core
+//             busy
+//   order     starts from one thread keep their order
+//   threads   every method from any thread, except `add`, which is for tasks and operations
 #pragma once
 
 #include "backends/engine/polled_operations.h"
@@ -35,8 +36,8 @@ class MpiEngine {
   int world_size() const { return world_size_; }
   int highest_tag() const { return highest_tag_; }
 
-  // Runs `f` where MPI may be called: at once on this thread, or soon on the one that drives just now. `f` must ask health()
-  // before it calls MPI. From inside a task or an operation: when that is over.
+  // Runs `f` where MPI may be called: at once on this thread, or soon on the one that is driving. `f` must check health() before
+  // it calls MPI. Called from inside a task or an operation: runs when that is over.
   template <class F>
   void enqueue(F f) {
     if (drives() || !take_over()) {
@@ -54,9 +55,9 @@ class MpiEngine {
     if (drives()) return f();
     enqueue(std::move(f));
   }
-  // Runs `f` there, unless aborted, and waits for it.
+  // Runs `f` there, unless the engine was aborted, and waits for it.
   Status call(std::function<Status()> f);
-  // Drives until `is_over` or `deadline`, or until nothing has happened for a while: then the engine's thread goes on.
+  // Drives until `is_over` or `deadline`, or until nothing has happened for a while: then the engine's thread takes over.
   void help(const std::atomic<bool>& is_over, Clock::time_point deadline);
 
   Status health() const;  // group_unusable: aborted
@@ -83,7 +84,7 @@ class MpiEngine {
   void drive_for_nobody();
   void end_mpi();
 
-  std::mutex mutex_;  // of the tasks and of the engine's thread's sleep
+  std::mutex mutex_;  // guards the tasks and the sleep of the engine's thread
   std::condition_variable changed_;
   std::vector<std::function<void()>> tasks_;
   std::atomic<bool> has_tasks_ = false;

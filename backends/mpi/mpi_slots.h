@@ -1,10 +1,10 @@
-// The slots of a world of MPI processes on this machine: mpirun starts a process per rank that keeps its slot.
+// The slots of a world of MPI processes on this machine: mpirun starts one process per rank that keeps its slot.
 //
-//   environment  of mpirun: as root, more ranks than cores, one machine without ssh, shared memory alone, no binding to cores.
-//                What the caller has set (OMPI_MCA_...) stays
-//   files        of mpirun and of the shared memory lie in one folder of their own: in TMPDIR where that is set, else in memory
+//   environment  for mpirun: as root, more ranks than cores, one machine without ssh, only shared memory, no binding to cores.
+//                Variables set by the caller (OMPI_MCA_...) are kept
+//   files        of mpirun and of the shared memory are in one folder of their own: in TMPDIR where that is set, else in memory
 //                where the machine has /dev/shm
-//   end          the slot holders read a pipe that closes with this process; mpirun is killed should this process be
+//   end          the slot holders read a pipe that closes with this process; mpirun is killed when this process is
 //   source       Open MPI 4.1
 #pragma once
 

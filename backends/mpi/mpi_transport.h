@@ -2,17 +2,17 @@
 //
 //   post      returns at once; `done` runs on the engine's thread
 //   order     all receives are posted first, then the sends
-//   tags      plans have a communicator of their own, where the sequence number is the tag, modulo what MPI takes; users' tags
+//   tags      plans have a communicator of their own, where the sequence number is the tag, modulo MPI's largest; users' tags
 //             are passed on as they are
 //   sizes     a receive shorter than its message is size_mismatch; messages over 1 GiB travel in pieces
-//   failure   receives that nobody has matched are withdrawn; when anything else is left, the engine breaks off
+//   failure   unmatched receives are withdrawn; when anything else is left, the engine breaks off
 #pragma once
 
 #include "backends/mpi/mpi_engine.h"
 #include "core/base/quantity.h"
 #include "core/runtime/transport.h"
 
-struct ompi_communicator_t;  // what MPI_Comm points to; mpi.h stays in source files
+struct ompi_communicator_t;  // MPI_Comm points to it; mpi.h stays in source files
 
 namespace pdsim {
 
@@ -31,7 +31,7 @@ void start_messages(MpiEngine& engine, const MpiGroup& group, std::span<const Me
 
 class MpiTransport final : public Transport {
  public:
-  // `timeout` is for everything posted from now on when `end_to_end`, for each post otherwise; Time::max(): none.
+  // With `end_to_end`, `timeout` covers everything posted from now on; otherwise each post; Time::max(): none.
   MpiTransport(MpiEngine& engine, MpiGroup group, Time timeout, bool end_to_end);
   Rank rank() const override { return group_.rank; }
   int size() const override { return group_.size; }

@@ -2,7 +2,7 @@
 //
 //   copies   the scaled inputs of avg and premul_sum, and inputs that overlap the output other than in MPI's own in-place forms
 //   counts   MPI 3 counts with int: a call over 2^31 - 1 elements in one buffer is limit_exceeded
-//   order    of floating-point sums is MPI's own
+//   order    MPI's own for floating-point sums
 #pragma once
 
 #include "backends/mpi/mpi_engine.h"
@@ -13,7 +13,8 @@
 
 namespace pdsim {
 
-// `call` is of a kind that MPI has (capabilities.h). On the engine's thread. `done` is called once, there, perhaps before this returns.
+// `call` must be of a kind that MPI has (capabilities.h). Call it on the engine's thread; `done` is called once, there, perhaps
+// before this returns.
 void start_native(MpiEngine& engine, MpiReductions& reductions, const MpiGroup& group, Collective call,
                   Callback<Status> done);
 

@@ -1,4 +1,4 @@
-// One collective call in MPI's terms: types, operations, counts, and the buffers where MPI wants them.
+// One collective call in MPI's terms: types, operations, counts, and the buffers in the form that MPI needs.
 #pragma once
 
 #include "backends/mpi/mpi_transport.h"
@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-struct ompi_request_t;  // what MPI_Request points to; mpi.h stays in source files
+struct ompi_request_t;  // MPI_Request points to it; mpi.h stays in source files
 
 namespace pdsim {
 
-// It lives until MPI is done with it: the copies and the lists of counts are read until then.
+// It must live until MPI is done with it: MPI reads the copies and the lists of counts until then.
 struct NativeCall {
   Collective call;
   MpiGroup group;
@@ -29,18 +29,18 @@ struct NativeCall {
   bool is_root() const { return group.rank == call.root; }
 };
 
-// Fills `c` in from its call and group. Errors: limit_exceeded, and what making MPI's types and operations returns.
+// Fills in `c` from its call and group. Errors: limit_exceeded, and those of creating MPI's types and operations.
 Status prepare(NativeCall& c, MpiReductions& reductions);
 
 struct NativeRow {
   CollectiveKind kind;
   int (*start)(NativeCall&);  // MPI's nonblocking function; it sets the request
   std::string_view function;
-  int (*blocking)(NativeCall&) = nullptr;  // what users call who do not overlap; bench --raw times both
+  int (*blocking)(NativeCall&) = nullptr;  // the function of users who do not overlap; bench --raw times both
   std::string_view blocking_function = {};
-  bool takes_in_place = false;  // MPI_IN_PLACE for its own form of in place
+  bool takes_in_place = false;  // MPI_IN_PLACE for its own in-place form
 };
-// Null: MPI has no such collective.
+// Null: MPI does not have this collective.
 const NativeRow* native_row(CollectiveKind kind);
 
 }  // namespace pdsim

@@ -1,4 +1,4 @@
-// MPI called as its own programs do: arguments that are worked out once, then the function, over and over.
+// MPI called as its own programs do: arguments are computed once, then the function is called repeatedly.
 #pragma once
 
 #include "backends/mpi/mpi_communicator.h"

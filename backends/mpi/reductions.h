@@ -1,4 +1,4 @@
-// dtypes and reduce operations in MPI's terms: its own where it has them, ours through MPI_Op_create where it does not.
+// dtypes and reduce operations in MPI's terms: its own where it has them, pdsim's through MPI_Op_create elsewhere.
 #pragma once
 
 #include "core/base/result.h"
@@ -8,12 +8,12 @@
 #include <map>
 #include <utility>
 
-struct ompi_datatype_t;  // what MPI_Datatype and MPI_Op point to; mpi.h stays in source files
+struct ompi_datatype_t;  // MPI_Datatype and MPI_Op point to them; mpi.h stays in source files
 struct ompi_op_t;
 
 namespace pdsim {
 
-// Made when first asked for, given back with the object. Of the engine's thread only.
+// Created on first use, freed with the object. Used on the engine's thread only.
 class MpiReductions {
  public:
   MpiReductions() = default;
@@ -21,9 +21,9 @@ class MpiReductions {
   MpiReductions& operator=(const MpiReductions&) = delete;
 
   Result<ompi_datatype_t*> type(DType dtype);
-  // avg and premul_sum are sums, of inputs that the caller has scaled.
+  // avg and premul_sum are sums of inputs that the caller has scaled.
   Result<ompi_op_t*> op(ReduceOp op, DType dtype);
-  // Before MPI ends.
+  // Call it before MPI ends.
   void release();
 
  private:

@@ -1,4 +1,4 @@
-// The one place where NCCL's and CUDA's codes become pdsim's errors.
+// Converts NCCL's and CUDA's codes to pdsim's errors, for all callers.
 #pragma once
 
 #include "backends/nccl/library.h"
@@ -8,8 +8,8 @@
 
 namespace pdsim {
 
-// `result` as `call` returned it, or as ncclCommGetAsyncError told it; `communicator` may be null. ncclSuccess is ok, and so is
-// ncclInProgress, which a communicator that does not block answers to nearly everything: ask it afterwards how it went.
+// `result` is the value returned by `call`, or by ncclCommGetAsyncError; `communicator` may be null. ncclSuccess is ok, and so is
+// ncclInProgress, which a nonblocking communicator returns for nearly everything: ask it afterwards for the outcome.
 Status nccl_status(const NcclCalls& nccl, ncclResult_t result, std::string_view call, ncclComm_t communicator);
 
 Status cuda_status(const CudaCalls& cuda, cudaError_t result, std::string_view call);

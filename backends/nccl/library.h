@@ -1,5 +1,5 @@
-// THE list of functions of CUDA and NCCL that the backend calls. NCCL is loaded when it is first asked for, so the program starts
-// on machines that lack it; CUDA's runtime is linked, and finds the driver itself.
+// THE list of functions of CUDA and NCCL that the backend calls. NCCL is loaded on first use, so the program starts on machines
+// without it; CUDA's runtime is linked, and finds the driver itself.
 //
 //   older    a function that the loaded NCCL does not have yet is null, where the table says so
 //   header   the only one that names NCCL's and CUDA's types: it is not installed
@@ -72,7 +72,7 @@ struct NcclCalls {
 
 struct NcclContext;  // channel.h
 
-// What is computed on the device: kernels of pdsim's (device_kernels.h), or where nvcc was not there to build them, the host between
+// The computations on the device: pdsim's kernels (device_kernels.h), or where nvcc was missing at build time, the host between
 // two copies (host_arithmetic.h). Enqueued on the context's stream; offsets are into the flight's memory.
 struct DeviceArithmetic {
   Status (*reduce)(const NcclContext& context, std::int64_t inout, std::int64_t in, std::int64_t count, DType dtype,
@@ -88,7 +88,7 @@ struct NcclLibrary {
   DeviceArithmetic arithmetic;
 };
 
-// Loads libnccl.so.2, from where the loader looks or else from where the build found it. It stays loaded. Errors: unavailable, with
+// Loads libnccl.so.2 from the loader's path, or else from where the build found it. It stays loaded. Errors: unavailable, with
 // the loader's text.
 Result<NcclLibrary> load_nccl();
 

@@ -8,11 +8,11 @@
 
 namespace pdsim {
 
-// bool travels as uint8, as in PyTorch.
+// bool is sent as uint8, as in PyTorch.
 ncclDataType_t nccl_type(DType dtype);
 
-// Of bool `or` is the maximum and `and` the minimum. Empty: NCCL has none (bitwise operations), or makes it for a communicator and
-// a factor (premul_sum).
+// For bool, `or` is the maximum and `and` the minimum. Empty: NCCL lacks it (bitwise operations), or creates it for a
+// communicator and a factor (premul_sum).
 std::optional<ncclRedOp_t> nccl_op(ReduceOp op, DType dtype);
 
 }  // namespace pdsim

@@ -1,9 +1,9 @@
 // NCCL's own collectives, behind pdsim's Collective value.
 //
-//   lacks    bitwise operations: the contributions travel with NCCL's all_gather or all_to_all, and are combined on the device
-//   memory   input and output on the device; with bitwise operations one contribution per rank besides
+//   lacks    bitwise operations: the contributions are sent with NCCL's all_gather or all_to_all, and combined on the device
+//   memory   input and output on the device; for bitwise operations one contribution per rank besides
 //   avg      floating: NCCL scales each input by 1/n rounded to the dtype, then adds; integers: adds, then divides
-//   order    of floating-point sums is NCCL's own
+//   order    NCCL's own for floating-point sums
 #pragma once
 
 #include "backends/nccl/device/channel.h"
@@ -11,7 +11,7 @@
 
 namespace pdsim {
 
-// `call` is not empty and of a kind that NCCL has (capabilities.h). `done` and the deadline are the caller's to add.
+// `call` must not be empty, and of a kind that NCCL has (capabilities.h). The caller adds `done` and the deadline.
 NcclFlight native_flight(const Collective& call, Rank rank, int size);
 
 }  // namespace pdsim

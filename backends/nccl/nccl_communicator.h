@@ -18,7 +18,7 @@ class NcclCommunicator final : public LibraryCommunicator {
     std::shared_ptr<NcclJob> job;
     std::shared_ptr<NcclGroup> group;
     std::shared_ptr<NcclChannel> collectives, plans;
-    Store& store;        // outlives the member: ranks that begin to send messages find each other there
+    Store& store;        // outlives the member: ranks find each other there when they begin to send messages
     std::string prefix;  // of this group's keys in it
     Rank rank;
     int size;
@@ -40,13 +40,13 @@ class NcclCommunicator final : public LibraryCommunicator {
 
   Parts parts_;
   NcclTransport transport_;
-  std::map<std::pair<Rank, bool>, std::shared_ptr<NcclChannel>> message_channels_;  // of the rank's thread
+  std::map<std::pair<Rank, bool>, std::shared_ptr<NcclChannel>> message_channels_;  // used on the rank's thread
 };
 
-// An id that the communicators of one group are made with.
+// An id for creating the communicators of one group.
 Result<ncclUniqueId> make_unique_id(const NcclLibrary& library);
 
-// As text for the store, and back.
+// Converts it to text for the store, and back.
 std::string text_of(const ncclUniqueId& id);
 Result<ncclUniqueId> unique_id_of(std::string_view text);
 

@@ -1,8 +1,8 @@
-// A member's part on the engine's thread: its communicators, and what happens to all when one of them fails.
+// A communicator's part on the engine's thread: its NCCL communicators, and the failure of all when one of them fails.
 //
-//   communicators   one for NCCL's own collectives, one for plans; and one for each direction between two ranks that send messages, so
-//                   that a message that nobody receives yet holds up no other
-//   failure         aborts all of them. What was in flight ends with the reason, and nothing can be started any more
+//   communicators   one for NCCL's own collectives, one for plans; and one for each direction between two ranks that send
+//                   messages, so that a message without a receive delays no other
+//   failure         aborts all of them. Flights end with the reason, and nothing can be started any more
 #pragma once
 
 #include "backends/nccl/device/channel.h"
@@ -15,14 +15,15 @@
 
 namespace pdsim {
 
-// What a process has of NCCL, shared by the backend and its members. Waits at its end until every communicator is given back.
+// The NCCL state of a process, shared by the backend and its communicators. Its destructor waits until every communicator is
+// freed.
 class NcclJob {
  public:
   static Result<std::shared_ptr<NcclJob>> begin(const NcclLibrary& library);
   ~NcclJob();
   PollingEngine& engine() { return engine_; }
   const NcclLibrary& library() const { return library_; }
-  // `closed` will be set when a communicator is given back.
+  // `closed` will be set when a communicator is freed.
   void wait_at_end_for(std::future<void> closed);
 
  private:
@@ -44,10 +45,10 @@ class NcclGroup : public std::enable_shared_from_this<NcclGroup> {
   NcclGroup(PollingEngine& engine, const NcclLibrary& library)
       : engine_(engine), library_(library), staging_(library.cuda) {}
 
-  // From any thread.
+  // Called from any thread.
   Status health() const;  // group_unusable, with why
 
-  // Of the engine's thread.
+  // Called on the engine's thread.
   std::shared_ptr<NcclChannel> add_channel();
   void fail(const Error& reason);
   // One future for each communicator.

@@ -12,10 +12,10 @@ struct NcclWire {
   bool sends;
   Rank peer;
   std::int64_t at;     // in the flight's memory
-  std::int64_t bytes;  // an empty message travels as one byte, which must be there
+  std::int64_t bytes;  // an empty message is sent as one byte, which must exist
 };
 
-// ncclSend and ncclRecv of each, between ncclGroupStart and ncclGroupEnd.
+// Enqueues an ncclSend or ncclRecv for each, between ncclGroupStart and ncclGroupEnd.
 Status post_round(std::span<const NcclWire> wires, const NcclContext& context);
 
 }  // namespace pdsim

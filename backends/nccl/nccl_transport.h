@@ -1,10 +1,10 @@
 // A Transport over ncclSend and ncclRecv: one group call per round.
 //
 //   post      returns at once; `done` runs on the engine's thread
-//   order     NCCL has no tags: the messages between two ranks match in the order of the rounds and, within one, of its messages. So
-//             only one plan of a group may run at a time
+//   order     NCCL has no tags: the messages between two ranks match in the order of the rounds and, within one, of its messages.
+//             So only one plan of a group may run at a time
 //   any       a receive from any source is unsupported
-//   sizes     a receive that is not as long as its message is undefined in NCCL. An empty message travels as one byte
+//   sizes     a receive that is not as long as its message is undefined in NCCL. An empty message is sent as one byte
 #pragma once
 
 #include "backends/nccl/device/channel.h"
@@ -20,7 +20,7 @@ Result<NcclFlight> flight_of(std::span<const Message> round);
 
 class NcclTransport final : public Transport {
  public:
-  // `timeout` is for each post.
+  // `timeout` covers each post.
   NcclTransport(PollingEngine& engine, std::shared_ptr<NcclChannel> channel, Rank rank, int size, Time timeout)
       : engine_(engine), channel_(std::move(channel)), rank_(rank), size_(size), timeout_(timeout) {}
   Rank rank() const override { return rank_; }

@@ -1,10 +1,10 @@
 // Frames between the launcher and a rank process, over a stream socket: one kind byte, eight length bytes, the payload.
 //
-//   launcher -> rank   start (who it is, where), ask (send your record now)
+//   launcher -> rank   start (its identity and place), ask (send your record now)
 //   rank -> launcher   progress (it has recorded something new), record (an answer to ask, or before dying on purpose),
 //                      final (the last record; first byte: Relaunch, or that the program failed)
-//   in a job           the same, passed on by agents (backends/launch/agent.h), and: hello and welcome (who is who), end (the rank's
-//                      process), ended (how it did), goodbye (the job is over; its status and why)
+//   in a job           the same, forwarded by agents (backends/launch/agent.h), and: hello and welcome (identities), end (kill
+//                      the rank's process), ended (how it ended), goodbye (the job is over; its status and why)
 #pragma once
 
 #include "backends/net/receive_buffer.h"
@@ -49,10 +49,10 @@ class FrameReader {
   explicit FrameReader(std::size_t most_payload) : most_payload_(most_payload) {}
   void allow(std::size_t most_payload) { most_payload_ = most_payload; }
 
-  // Reads at most a megabyte, and at most the longest frame, without waiting: more, and it is to be called again. closed, too,
-  // once next() has seen a length over the limit: nothing after it can be read.
+  // Reads at most a megabyte, and at most the longest frame, without waiting; call it again on `more`. Also `closed` once next()
+  // has seen a length over the limit: nothing after it can be read.
   State fill(int fd);
-  // Empty when no whole frame is there yet.
+  // Empty when no whole frame has arrived yet.
   std::optional<Frame> next();
   bool broken() const { return broken_; }
   std::size_t held() const { return buffer_.size(); }

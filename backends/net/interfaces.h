@@ -1,4 +1,4 @@
-// The network interfaces of this machine, and what the variables of libraries say about them.
+// The network interfaces of this machine, and the variables by which libraries choose among them.
 #pragma once
 
 #include "core/base/result.h"
@@ -9,17 +9,17 @@
 
 namespace pdsim {
 
-// Those that have an address, each once, in the system's order.
+// Interfaces with an address, each once, in the system's order.
 std::vector<std::string> network_interfaces();
 
-// "lo,eth0" taken apart; empty names are left out.
+// Splits "lo,eth0"; empty names are left out.
 std::vector<std::string> names_in(std::string_view list);
 
-// Whether NCCL takes `name` where NCCL_SOCKET_IFNAME is `list`: prefixes, or with = whole names, and with ^ all but those.
-// Source: NCCL's user guide, environment variables.
+// Whether NCCL uses `name` where NCCL_SOCKET_IFNAME is `list`: prefixes, or with = whole names, and with ^ all but those. Source:
+// NCCL's user guide, environment variables.
 bool nccl_takes_interface(std::string_view list, std::string_view name);
 
-// unavailable: `variable` names `wanted`, which this machine does not have; lists what it has.
+// unavailable: `variable` names `wanted`, which this machine does not have; lists those it has.
 Error no_such_interface(std::string_view variable, std::string_view wanted);
 
 }  // namespace pdsim

@@ -1,7 +1,7 @@
-// ReceiveBuffer: bytes read from a non-blocking socket that nobody has used yet. Every reader of a protocol here has one.
+// ReceiveBuffer: unused bytes read from a non-blocking socket. Every reader of a protocol here has one.
 //
-//   memory   grows with what has arrived, never with a length that the peer declares; an empty buffer holds none
-//   work     linear in the bytes: used bytes are skipped, and moved away when they are at least half of what is held
+//   memory   grows with the received bytes, never with a length that the peer declares; an empty buffer holds none
+//   work     linear in the bytes: used bytes are skipped, and moved away when they are at least half of the buffer
 //   threads  one owner
 #pragma once
 
@@ -14,9 +14,9 @@ namespace pdsim {
 
 class ReceiveBuffer {
  public:
-  // more: it read all that it may, and there may be others. drained: nothing else is there now. closed: the peer sends no more.
+  // more: the limit was reached, and there may be more bytes. drained: no more bytes for now. closed: the peer sends no more.
   enum class State : std::uint8_t { more, drained, closed };
-  // Reads at most `most` bytes, without waiting. On closed, what was read before is still there.
+  // Reads at most `most` bytes, without waiting. On closed, earlier bytes are still available.
   State fill(int fd, std::size_t most);
 
   std::string_view bytes() const { return std::string_view(bytes_).substr(used_); }

@@ -1,4 +1,4 @@
-// TCP sockets as the store needs them: non-blocking, with deadlines, never raising SIGPIPE.
+// TCP sockets for the store: non-blocking, with deadlines, never raising SIGPIPE.
 #pragma once
 
 #include "backends/net/receive_buffer.h"
@@ -13,18 +13,18 @@ namespace pdsim::tcp {
 // Milliseconds for poll(2) until `deadline`, rounded up; -1: no deadline; 0: it has passed.
 int poll_timeout(Time deadline, Time now);
 
-// Listens on one address of `host`. io_error, with the fact `port`; a port that is taken is named as such.
+// Listens on one address of `host`. io_error, with the fact `port`; the message says when the port is taken.
 Result<Listener> listen_on(const std::string& host, int port);
 
-// A socket that somebody else has already made listen; takes it over. invalid_argument if it is none.
+// Takes over a socket that another process has made listen. invalid_argument if it does not listen.
 Result<Listener> adopt_listener(int fd);
 
-// One attempt. io_error or timeout with the system's reason.
+// Makes one attempt. io_error or timeout with the system's reason.
 Result<Descriptor> connect_to(const std::string& host, int port, Time deadline, const Runtime& clock);
 
 enum class Io : std::uint8_t { done, closed, late };
 Io send_all(int fd, std::string_view bytes, Time deadline, const Runtime& clock);
-// Until `in` holds `count` bytes; it may hold more then.
+// Reads until `in` holds `count` bytes; it may then hold more.
 Io receive(int fd, ReceiveBuffer& in, std::size_t count, Time deadline, const Runtime& clock);
 
 // "10.0.0.7:41234", for people; "this machine" where the socket has no address.

@@ -8,7 +8,7 @@
 
 namespace pdsim {
 
-// max(): none, and so is a timeout of more than a year.
+// max() and any timeout of more than a year mean no deadline.
 inline std::chrono::steady_clock::time_point deadline_after(Time timeout) {
   constexpr std::int64_t year_ns = 365LL * 24 * 3600 * 1'000'000'000;
   if (timeout.ns() > year_ns) return std::chrono::steady_clock::time_point::max();

@@ -1,7 +1,8 @@
-// The files of one world: every path of a rank program lands below one folder of the launcher's, which goes with the world.
+// The files of one world: every path of a rank program is mapped below one folder of the launcher's, which is removed with the
+// world.
 //
 //   paths   "run/store", "/tmp/store" and "../store" become three different files of the folder; none leaves it
-//   stale   what a file held before this launch began: the launcher notes the sizes then (note_sizes)
+//   stale   bytes that a file held before this launch began: the launcher notes the sizes then (note_sizes)
 #pragma once
 
 #include "backends/os/real_files.h"
@@ -20,11 +21,11 @@ class FilesBelow final : public Files {
   Status write_whole(std::string_view path, std::string_view content) override;
   Result<std::string> read_whole(std::string_view path) override;
 
-  // Where `path` lies.
+  // The real path of `path`.
   std::string place_of(std::string_view path) const;
   // The bytes that earlier launches left in `path`.
   std::int64_t size_before_launch(std::string_view path) const;
-  // By the launcher, while no rank runs. io_error.
+  // Called by the launcher, while no rank runs. io_error.
   static Status note_sizes(const std::string& folder);
 
  private:

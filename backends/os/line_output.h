@@ -1,9 +1,9 @@
-// What ranks print, line by line: each line with its rank before it, whole, and never in the middle of another rank's.
+// The ranks' output, line by line: each line with its rank before it, whole, and never in the middle of another rank's.
 //
-//   lines   end at a newline; what a rank prints last is shown without one too. A line of more than 64 KiB comes in pieces, each
-//           a line of its own
-//   reader  of our own output may be slow: nothing here blocks, and `full` says when to read no more from the ranks, who then
-//           wait in their own writes. A reader that has left, or a full disk, drops the rest
+//   lines   end at a newline; a rank's last output is shown without one too. A line of more than 64 KiB is split into pieces,
+//           each a line of its own
+//   reader  the reader of our own output may be slow: nothing here blocks, and `full` says when to stop reading from the ranks,
+//           which then wait in their own writes. If the reader has left, or the disk is full, the rest is dropped
 //   end     `drain` waits for the reader
 #pragma once
 
@@ -26,8 +26,8 @@ class LineSink {
   }
   bool empty() const { return waiting_.empty(); }
   bool full() const { return waiting_.size() > most_waiting; }
-  void flush_some();                                     // as much as goes without waiting
-  void drain(const std::function<bool()>& interrupted);  // until all is written, or that says true
+  void flush_some();                                     // as much as possible without waiting
+  void drain(const std::function<bool()>& interrupted);  // until all is written, or that returns true
   int error() const { return error_; }                   // why the rest was dropped; 0: it was not, or the reader left
 
  private:
@@ -44,9 +44,9 @@ class LineSource {
   LineSource(Descriptor pipe, std::string prefix) : pipe_(std::move(pipe)), prefix_(std::move(prefix)) {}
   int fd() const { return pipe_.get(); }
   bool open() const { return static_cast<bool>(pipe_); }
-  // Reads what is there, up to 64 KiB; true when there was anything.
+  // Reads available output, up to 64 KiB; true when there was any.
   bool service(LineSink& to);
-  // Everything that is there, and the last line without its end; closes.
+  // Reads all that is left, and the last line without its end; closes.
   void finish(LineSink& to);
 
  private:

@@ -1,7 +1,7 @@
-// What a job of several processes depends on, as this machine has it now.
+// The properties of this machine that affect a job of several processes, as they are now.
 //
 //   cost     milliseconds; the name of the host is looked up, which may ask a name server
-//   errors   none: what cannot be read is left empty or zero, and says so in its comment
+//   errors   none: a property that cannot be read is left empty or zero, as its comment says
 //   source   getifaddrs(3), getrlimit(2), statvfs(3), adjtimex(2), uname(2)
 #pragma once
 
@@ -24,13 +24,13 @@ struct Machine {
   std::string host;                             // its name
   std::vector<std::string> host_addresses;      // what the name resolves to; empty: it does not
   std::vector<NetworkInterface> interfaces;     // in the system's order
-  std::uint64_t open_files = 0;                 // soft limits; of every kind, max() stands for unlimited
+  std::uint64_t open_files = 0;                 // soft limits; of every kind, max() means unlimited
   std::uint64_t locked_bytes = 0;
   std::uint64_t processes = 0;
   std::uint64_t shared_bytes = 0, shared_free = 0;  // of /dev/shm; zero: there is none
   std::optional<bool> clock_synchronised;       // empty: the kernel does not say
   std::uint64_t memory_bytes = 0;
-  int cores = 0;                                // that this process may use
+  int cores = 0;                                // available to this process
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> variables;  // those that libraries and launchers read, sorted
 };

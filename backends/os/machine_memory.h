@@ -1,8 +1,8 @@
-// How much memory this process may still allocate, and what limits it.
+// The memory that this process may still allocate, and the limit that bounds it.
 //
-//   address space  RLIMIT_AS, less what is mapped
-//   memory         the smaller of MemAvailable and what the cgroups around the process (v2, or v1) leave it; file pages that the
-//                  kernel can give up count as free
+//   address space  RLIMIT_AS, minus the mapped bytes
+//   memory         the smaller of MemAvailable and the rest left by the cgroups around the process (v2, or v1); file pages that
+//                  the kernel can reclaim count as free
 #pragma once
 
 #include "core/base/quantity.h"
@@ -20,19 +20,19 @@ struct MemoryLeft {
   MemoryBound bound = MemoryBound::machine;
 };
 
-// Where the kernel says so; tests put folders of their own there.
+// The kernel's files to read; tests use folders of their own.
 struct MemorySources {
   std::string proc = "/proc";
   std::string cgroups = "/sys/fs/cgroup";
 };
 
-// Without a limit: nothing.
+// Nothing if there is no limit.
 std::optional<MemoryLeft> address_space_left(const MemorySources& sources = {});
 
-// Nothing where the kernel does not say.
+// Nothing if the kernel does not report it.
 std::optional<MemoryLeft> memory_left(const MemorySources& sources = {});
 
-// internal, when `what` ("4000 simulated ranks") need more than there is: with both numbers and what sets the bound.
+// internal, when `what` ("4000 simulated ranks") needs more than is available: with both numbers and the limit.
 Status fits_in_memory(const std::string& what, Bytes address_space, Bytes memory, const MemorySources& sources = {});
 
 }  // namespace pdsim

@@ -1,4 +1,4 @@
-// Thin owners of what the operating system hands out: descriptors, child processes, pending signals.
+// Thin owners of resources of the operating system: descriptors, child processes, pending signals.
 #pragma once
 
 #include "core/base/result.h"
@@ -17,7 +17,7 @@ namespace pdsim {
 // io_error with what failed and the system's reason (errno).
 Error system_error(std::string_view what);
 
-// Owns one descriptor; -1 is none.
+// Owns one descriptor; -1 means none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -44,8 +44,8 @@ struct Listener {
 // Listens on a free port of the loopback interface; the owner of the descriptor serves it.
 Result<Listener> listen_on_loopback();
 
-// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT of this thread arrive at a descriptor instead of ending the process. At its end
-// the former mask is back, and signals that came meanwhile are raised again.
+// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT of this thread arrive at a descriptor instead of ending the process. Its
+// destructor restores the former mask, and raises signals that arrived meanwhile again.
 class HeldSignals {
  public:
   HeldSignals();
@@ -68,7 +68,7 @@ struct Ended {
   int signal = 0;  // 0: it exited
 };
 
-// One child process, in a process group of its own. The destructor kills and reaps what still runs.
+// One child process, in a process group of its own. The destructor kills and reaps every process still running.
 class Child {
  public:
   struct Inherited {
@@ -76,10 +76,10 @@ class Child {
     int as = -1;  // its number in the child; -1: closed when the program starts, or given errno (an int) when it cannot
   };
   // Starts argv[0] with exactly the `inherited` descriptors and no input; it gets SIGKILL if this thread ends first.
-  // `environment` is the whole of it ("NAME=value"); empty: that of this process.
+  // `environment` is the whole environment ("NAME=value"); empty: that of this process.
   static Result<Child> start(const std::vector<std::string>& argv, std::span<const Inherited> inherited,
                              const sigset_t& signal_mask, const std::vector<std::string>& environment = {});
-  // A process that another one has forked and left to this one, in a group of its own.
+  // A process that another one has forked and handed over to this one, in a group of its own.
   static Child adopted(pid_t pid) { return Child(pid); }
   ~Child();
   Child(Child&& o) noexcept : pid_(std::exchange(o.pid_, -1)), ended_(o.ended_) {}

@@ -5,12 +5,12 @@
 
 namespace pdsim {
 
-// The name, as the system shows it, of the process beside each folder. It ends by itself, soon after everybody who writes into the
-// folder, and must not be ended before.
+// The name, as the system shows it, of the process beside each folder. It ends by itself, soon after all writers to the folder,
+// and must not be killed before.
 inline constexpr const char* folder_keeper = "pdsim keeper";
 
-// Below the system's temporary folder, or `in`. It is removed with all it holds when this ends. A small process of its own waits
-// beside it and removes the folder if this process is killed, when no destructor runs.
+// Created below the system's temporary folder, or `in`. The destructor removes it with all its contents. A small process beside
+// it removes the folder if this process is killed, when no destructor runs.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make(const std::string& in = {});

@@ -1,4 +1,4 @@
-// Whose turn it is among the threads of one rank (core/runtime/runtime.h): as Python's interpreter lock, and as the fibers of the
+// The turns of the threads of one rank (core/runtime/runtime.h): as with Python's interpreter lock, and the fibers of the
 // simulated world, one of them runs until it waits.
 //
 //   threads  every method from any thread; only the thread that has the turn gives it up
@@ -27,7 +27,7 @@ class Turns {
   std::atomic<std::thread::id> holder_{};
 };
 
-// For as long as the caller waits: gives its turn, if it has it, and takes it again at the end.
+// For the time the caller waits: gives up its turn, if it has it, and takes it back at the end.
 class TurnGiven {
  public:
   explicit TurnGiven(Turns& turns) : turns_(turns), had_(turns.mine()) {

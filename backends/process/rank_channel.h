@@ -1,5 +1,5 @@
-// The rank's side of a process world: learns who it is, shows that it lives, and hands over its record, also while its main
-// thread hangs inside a library.
+// The rank's side of a process world: receives its identity, shows that it is alive, and hands over its record, even while its
+// main thread hangs inside a library.
 //
 //   watch    starts a thread that reports progress whenever the count has changed, and answers the launcher's request with
 //            the current record; both functions are called from that thread. It ends the process if the launcher is gone.
@@ -35,12 +35,12 @@ struct RankStart {
   Time patience{};
   int store_port = 0;                             // of the listening socket that rank 0 serves on `store_host`
   std::chrono::steady_clock::time_point epoch{};  // the launcher's time 0
-  std::string work_dir;                           // files of this world live here, over all launches
+  std::string work_dir;                           // holds the files of this world, over all launches
   std::string store_host = "127.0.0.1";
   std::string address{};  // of this rank's machine, for the libraries; empty: the loopback interface's
-  bool stays = false;     // the process waits for another word after its last one
-  Secret store_secret{};  // of the store: drawn for each launch, so that strangers cannot use it
-  std::string request{};  // what to run, in words that this layer passes on; without zero bytes
+  bool stays = false;     // the process waits for another start after its last frame
+  Secret store_secret{};  // the store's: drawn for each launch, so that strangers cannot use it
+  std::string request{};  // what to run, in text that this layer passes on; without zero bytes
 };
 
 class RankChannel {
@@ -52,16 +52,16 @@ class RankChannel {
 
   static constexpr char program_failed = 'f';
 
-  // Waits for the launcher's first word. unavailable when this process was not started by a launcher.
+  // Waits for the launcher's start frame. unavailable when this process was not started by a launcher.
   static Result<std::unique_ptr<RankChannel>> open();
-  // After finish: waits for the first word of the next part, in which the same process goes on. False: there is none.
+  // After finish: waits for the start of the next part, which the same process runs. False: there is none.
   bool next_part();
   ~RankChannel();
 
   const RankStart& start() const { return start_; }
   // Rank 0: the socket to serve the store on; the caller owns it. -1 on other ranks.
   int take_listener();
-  // Where this rank's record ring goes; it is read when the rank can no longer report. Empty when there is none.
+  // The memory for this rank's record ring; it is read when the rank can no longer report. Empty when there is none.
   std::span<std::byte> ring_memory();
   void watch(std::function<std::int64_t()> progress, std::function<std::string()> record);
   void send_record(const std::string& record);

@@ -1,4 +1,4 @@
-// The launcher's side of one rank: its process, its socket, its output, and what it reported.
+// The launcher's side of one rank: its process, its socket, its output, and its reports.
 #pragma once
 
 #include "backends/net/frames.h"
@@ -19,20 +19,20 @@ class WatchedRank {
   WatchedRank(WatchedRank&&) = default;
   virtual ~WatchedRank() = default;
 
-  // Reads what is there and reaps; true when there was anything new. Never blocks.
+  // Reads available data and reaps; true when there was anything new. Never blocks.
   virtual bool service() = 0;
   virtual void add_to(std::vector<pollfd>& waiting) const = 0;
   virtual void ask() = 0;  // for the record, if it is not finished
-  // SIGTERM would be ignored by a stopped process; this is SIGKILL, and what it printed is read once more.
+  // A stopped process would ignore SIGTERM; this sends SIGKILL, and reads the last output.
   virtual void end() = 0;
-  virtual bool closing() const = 0;  // its socket is closed, so it is about to be gone
+  virtual bool closing() const = 0;  // its socket is closed, so it is about to end
 
   bool has_come_up() const { return came_up_; }
   bool gone() const { return gone_; }
   const RankOutcome& outcome() const { return outcome_; }
 
  protected:
-  bool take(const Frame& frame);  // progress, record or final_record; true: it was news
+  bool take(const Frame& frame);  // progress, record or final_record; true: it was new
 
   RankOutcome outcome_;
   bool came_up_ = false;
@@ -44,7 +44,7 @@ class RankProcess final : public WatchedRank {
   static Result<RankProcess> start(const std::vector<std::string>& command, const RankStart& word, int listener,
                                    const sigset_t& signal_mask, RingShape ring,
                                    const std::vector<std::string>& environment = {},
-                                   // Of its record ring, in which its end is marked then; empty: in memory.
+                                   // File of its record ring, in which its end is then marked; empty: in memory.
                                    const std::string& record_path = {});
 
   bool service() override;

@@ -1,10 +1,10 @@
 // The rendezvous of a world of real processes on this machine.
 //
 //   file     a FileStore on a real file of the world's folder, which outlives a relaunch
-//   folder   a GlooFileStore on several
+//   folder   a GlooFileStore on several files
 //   tcp, env a TcpStore at the port that the launcher chose and rank 0 serves, whatever address the program names: ranks
 //            of this machine must not meet strangers. The server ends with rank 0's rendezvous
-//   records  every store call goes into the flight record, and reads of what an earlier launch left are noted
+//   records  every store call goes into the flight record, and reads of values left by an earlier launch are noted
 #pragma once
 
 #include "backends/os/files_below.h"
@@ -25,7 +25,7 @@ class RealRendezvous final : public Rendezvous {
     std::string host = "127.0.0.1";
     Secret secret{};
   };
-  // All outlive the rendezvous and its stores.
+  // All must outlive the rendezvous and its stores.
   RealRendezvous(Options options, FilesBelow& files, FlightRecorder& recorder)
       : options_(options), files_(files), recorder_(recorder) {}
 

@@ -1,8 +1,8 @@
-// A rank's record ring in a file that outlives the rank, and where that file is.
+// A rank's record ring in a file that outlives the rank, and the place of that file.
 //
 //   place    PDSIM_FLIGHT_RECORD in the environment: a folder, in which the rank writes rank_N.ring, or that file itself. `pdsim
-//            launch` sets it for every rank; under another launcher, name a folder that is there
-//   reader   `pdsim launch --records`, or `pdsim diagnose DIR` on what lies in the folder
+//            launch` sets it for every rank; under another launcher, name an existing folder
+//   reader   `pdsim launch --records`, or `pdsim diagnose DIR` on the files in the folder
 //   writers  the ranks of pdsim's own commands, and any program:
 //              auto file = RecordFile::open(rank, launch);
 //              if (file.ok() && *file) recorder.mirror(&(*file)->ring());
@@ -20,7 +20,7 @@ namespace pdsim {
 constexpr const char* record_variable = "PDSIM_FLIGHT_RECORD";
 
 std::string record_file_name(Rank rank);
-// From the environment; empty where it says nothing.
+// Reads the environment; empty where it names no place.
 std::string record_path(Rank rank);
 
 class RecordFile {
@@ -35,7 +35,7 @@ class RecordFile {
   RecordRing ring_;
 };
 
-// What such a file holds, also of a process that is running. Errors: io_error, input_invalid (no ring).
+// Reads such a file, also of a running process. Errors: io_error, input_invalid (no ring).
 Result<RingRecord> read_record_file(const std::string& path);
 
 }  // namespace pdsim

@@ -1,7 +1,7 @@
-// Slots: how the processes of a library that has a launcher of its own (MPI's mpirun) become processes of ours.
+// Slots: how the processes of a library with a launcher of its own (MPI's mpirun) become processes of this launcher.
 //
-//   why    such a library gives a process its rank through the environment that its launcher gives it. So the launcher starts
-//          a slot holder per rank, which hands that environment over and then waits; the rank itself is started by us, so that
+//   why    such a library passes a process its rank in the environment set by its launcher. So that launcher starts a slot holder
+//          per rank, which hands over its environment and then waits; the rank itself is started by us, so that
 //          it is watched, asked, killed and reaped like the ranks of every other world
 //   end    the destructor dismisses the slot holders and the library's launcher, and removes their files
 #pragma once
@@ -23,8 +23,8 @@ class Slots {
   virtual const std::vector<std::string>& environment(int rank) const = 0;
 };
 
-// Blocks until all `ranks` slots are there. `signal_mask` is for the processes it starts; it gives up with `cancelled` soon
-// after `interrupted` says so. Errors: unavailable, with what the library's launcher said; io_error.
+// Blocks until all `ranks` slots are taken. `signal_mask` is for the processes it starts; it gives up with `cancelled` soon after
+// `interrupted` returns true. Errors: unavailable, with the text of the library's launcher; io_error.
 using TakeSlots = Result<std::unique_ptr<Slots>> (*)(int ranks, const sigset_t& signal_mask,
                                                      const std::function<bool()>& interrupted);
 

@@ -1,8 +1,8 @@
-// What the server of a TcpStore answers: its keys, and the waits for them.
+// The requests of a TcpStore's server: its keys, and the waits for them.
 //
-//   waits    a wait is looked at only when the key that it lacks is set, so that a set costs what it wakes
-//   bounds   all keys and values together take at most `most_stored` bytes, all waits at most `most_waiting`: what would go
-//            beyond is answered with limit_exceeded, and nothing is changed
+//   waits    a wait is checked only when the key that it lacks is set, so the cost of a set depends on the waits it wakes
+//   bounds   all keys and values together take at most `most_stored` bytes, all waits at most `most_waiting`: a request beyond
+//            that is answered with limit_exceeded, and nothing is changed
 //   threads  one
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace pdsim {
 
-// A get, wait or wait_count whose keys were not all there. It stays where it is while it waits.
+// A get, wait or wait_count with missing keys. It must not move while it waits.
 struct StoreWait {
   tcp::Request request;
   std::size_t next = 0;    // its first text whose key was missing
-  bool fulfilled = false;  // they were all there at some moment since
+  bool fulfilled = false;  // all keys existed at some moment since
 };
 
 class StoreService {
@@ -30,15 +30,15 @@ class StoreService {
   StoreService(std::size_t most_stored, std::size_t most_waiting)
       : most_stored_(most_stored), most_waiting_(most_waiting) {}
 
-  // The answer; nullopt: the request waits, see begin().
+  // Returns the answer; nullopt: the request waits, see begin().
   std::optional<Answer> handle(const tcp::Request& request);
-  // About how many bytes of a value handle() would answer with now.
+  // The approximate number of value bytes that handle() would answer with now.
   std::size_t answer_bytes(const tcp::Request& request) const;
 
-  // limit_exceeded, and it does not wait, where waits would take too much. `wait` outlives its end().
+  // limit_exceeded, without waiting, where waits would take too much. `wait` outlives its end().
   Status begin(StoreWait& wait);
   void end(StoreWait& wait);
-  // Of a wait that is fulfilled; nullopt: its key was deleted again, and it waits on.
+  // The answer of a fulfilled wait; nullopt: its key was deleted again, and it continues to wait.
   std::optional<Answer> answer(StoreWait& wait);
   Error timed_out(const StoreWait& wait) const;
   std::size_t waiting_bytes() const { return waiting_; }
@@ -52,7 +52,7 @@ class StoreService {
 
   const std::size_t most_stored_, most_waiting_;
   KeyTable keys_;
-  std::multimap<std::string, StoreWait*> waits_;  // by the key that is missing
+  std::multimap<std::string, StoreWait*> waits_;  // by missing key
   std::size_t waiting_ = 0;
 };
 

@@ -1,17 +1,17 @@
 // TcpServer: the process-wide server behind TcpStore handles; one thread that polls all connections.
 //
 //   trust     any process that reaches the port may read and write every key, as with PyTorch's TCPStore. With a secret, only
-//             processes that send it may; it is not encrypted, so anybody who reads the network's traffic can read it
+//             processes that send it may; it is not encrypted, so whoever reads the network's traffic can read it
 //   before    a connection that has not been admitted holds at most tcp::most_before_admission bytes and is dropped after
-//             `hello_within`. At most `strangers` of them are kept: the next one takes the place of the oldest
-//   clients   at most `clients`; further ones hear that the store is full. Each holds at most `small` bytes that it sent and
+//             `hello_within`. At most `strangers` of them are kept: the next one replaces the oldest
+//   clients   at most `clients`; further ones are told that the store is full. Each holds at most `small` bytes that it sent and
 //             `small` that it has not read; it gets one answer a turn, and none before it has read the last one
-//   large     a request or value over `small` takes its size out of `large_in_all`, in the order in which they come up. When
-//             nothing is left the others wait for it, and one that has not got through in `large_within` is dropped
+//   large     a request or value over `small` takes its size out of `large_in_all`, in order of arrival. When nothing is left
+//             the others wait for it, and one that has not been served in `large_within` is dropped
 //   waiting   a wait is at most tcp::max_wait bytes, all together `waiting_in_all`; it ends here at its timeout, with the keys
-//             that were missing
-//   stored    keys and values take at most `stored` bytes. What goes beyond this or waiting_in_all gets limit_exceeded
-//   work      linear in the bytes that come and go; a turn serves every connection once, so no client holds up another for
+//             that are missing
+//   stored    keys and values take at most `stored` bytes. Requests beyond this or waiting_in_all get limit_exceeded
+//   work      linear in the bytes received and sent; a turn serves every connection once, so no client delays another for
 //             longer than one request takes
 //   end       the destructor closes every connection: clients get store_closed at once
 //   threads   start, load and destroy from any thread; its own thread blocks all signals
@@ -52,25 +52,25 @@ struct StoreLimits {
 struct TcpServerOptions {
   Secret secret{};
   StoreLimits limits{};
-  // Called on the server's thread with the address of each connection that offered another secret, or none.
+  // Called on the server's thread with the address of each connection that offered a wrong secret, or none.
   std::function<void(const std::string& address)> refused{};
 };
 
 class TcpServer {
  public:
-  // On `host`:`port` (0: a free one). io_error: the port is taken, the address is not of this machine ...
+  // Listens on `host`:`port` (0: a free one). io_error: the port is taken, the address is not of this machine ...
   static Result<std::shared_ptr<TcpServer>> start(const std::string& host, int port, TcpServerOptions options = {});
-  // On a socket that already listens; takes it over, also when it fails.
+  // Uses a socket that already listens; takes it over, also when it fails.
   static Result<std::shared_ptr<TcpServer>> adopt(int listening_fd, TcpServerOptions options = {});
   ~TcpServer();
   TcpServer(const TcpServer&) = delete;
   TcpServer& operator=(const TcpServer&) = delete;
   int port() const { return port_; }
 
-  // As it was after the last turn.
+  // The load after the last turn.
   struct Load {
     std::size_t strangers = 0, clients = 0;
-    std::size_t held = 0;     // bytes that came and were not used, that wait, or that were not read yet
+    std::size_t held = 0;     // bytes received and not used, waiting, or not read yet
     std::size_t refused = 0;  // connections, since the start: their secret was wrong, or the store was full
   };
   Load load() const;
@@ -83,13 +83,13 @@ class TcpServer {
     std::size_t sent = 0;  // of `out`
     bool greeted = false;
     bool admitted = false;
-    bool ended = false;  // it sends no more
+    bool ended = false;  // the client sends no more
     bool dead = false;
     bool last_words = false;  // close when `out` is sent
     bool lacks_room = false;  // for its request, or for the answer
     std::size_t room = 0;     // its part of large_in_all
-    Time deadline{};          // of the hello, or of `waiting`
-    Time large_deadline{};    // of what has `room`
+    Time deadline{};          // for the hello, or for `waiting`
+    Time large_deadline{};    // for the request or answer that has `room`
     std::unique_ptr<StoreWait> waiting{};
   };
 

@@ -1,13 +1,14 @@
 // TcpStore: a handle onto a TcpServer, with c10d's TCPStore semantics.
 //
-//   opening   the rank that serves starts the server and then is a client like all others. Connecting is retried, with
+//   opening   the serving rank starts the server and then is a client like all others. Connecting is retried, with
 //             back-off, until the timeout. With a world size and wait_for_workers every handle counts itself in the key
 //             "init/" (which num_keys counts too), and the serving rank waits until all have
-//   trust     see TcpServer: nobody is authenticated, but with `secret` only who has the same is let in
-//   server    lives as long as the handle that serves, or the handles that share `server`; without it all calls give store_closed
+//   trust     see TcpServer: there is no authentication, but with `secret` only clients with the same one are admitted
+//   server    lives as long as the handle that serves, or the handles that share `server`; without it all calls return
+//             store_closed
 //   waiting   a blocked call blocks this handle only
-//   errors    rendezvous_timeout: nobody served, k of n clients joined, or the store was full; io_error: the port is taken;
-//             unsupported: the other side is another version of pdsim, or no pdsim; invalid_argument: the secrets differ;
+//   errors    rendezvous_timeout: no server, only k of n clients joined, or the store was full; io_error: the port is taken;
+//             unsupported: the other side is another version of pdsim, or not pdsim; invalid_argument: the secrets differ;
 //             limit_exceeded: a request over 16 MiB or 65536 keys, or one for which the server has no room
 //   threads   one thread per handle
 #pragma once

@@ -1,4 +1,4 @@
-// What TcpStore's clients and server say to each other.
+// The protocol between TcpStore's clients and server.
 //
 //   hello     both sides first send 8 bytes, in every version: "PDST" and the protocol's version; a side that sees another
 //             version says so and closes
@@ -26,11 +26,11 @@ constexpr std::size_t most_before_admission = 512;  // a hello and a secret
 constexpr std::size_t max_frame = std::size_t{16} << 20;
 constexpr std::size_t length_size = 4;
 constexpr std::size_t max_value = max_frame - 1024;      // so that every value fits into an answer
-constexpr std::size_t max_texts = std::size_t{1} << 16;  // of a request: the keys of a wait or check
+constexpr std::size_t max_texts = std::size_t{1} << 16;  // per request: the keys of a wait or check
 constexpr std::size_t max_wait = std::size_t{4}
-                                 << 20;  // what a request that waits may take, with 32 bytes for each text
+                                 << 20;  // the most that waiting requests may take, with 32 bytes for each text
 
-// What the server answers to the secret; all but welcome end the connection.
+// The server's answer to the secret; all but welcome end the connection.
 enum class Admission : std::uint8_t { welcome, wrong_secret, full, count_ };
 
 // wait_count waits until the counter texts[0] is at least `number`.
@@ -61,20 +61,20 @@ struct Response {
 };
 
 std::string hello(std::uint32_t version = protocol_version);
-// The version in a hello of hello_size bytes; nullopt: no pdsim is speaking.
+// Reads the version from a hello of hello_size bytes; nullopt: the other side is not pdsim.
 std::optional<std::uint32_t> hello_version(std::string_view bytes);
 
 // The client's secret as it is sent.
 std::string offer(std::string_view secret);
 
-// Whole frames, with their length.
+// Encodes whole frames, with their length.
 std::string encode(const Request& request);
 std::string encode(const Result<Response>& response);
 
-// The size of the frame at the front, without its length; nullopt while the length is not all there.
+// The size of the frame at the front, without its length; nullopt while the length is incomplete.
 std::optional<std::size_t> frame_size(std::string_view bytes);
 
-// From a frame without its length; nullopt when it is not one.
+// Decodes a frame without its length; nullopt when it is not valid.
 std::optional<Request> decode_request(std::string_view frame);
 std::optional<Result<Response>> decode_response(std::string_view frame);
 

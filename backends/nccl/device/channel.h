@@ -1,11 +1,11 @@
-// One communicator with a stream of its own, and the flights on it: data to the device, what NCCL does there, data back.
+// One communicator with a stream of its own, and its flights: data to the device, NCCL's work there, data back.
 //
-//   order    flights are launched one after the other, in the order of submit(); NCCL has no tags, so this order is what matches
+//   order    flights are launched one after the other, in the order of submit(); NCCL has no tags, so this order matches
 //            the ranks' calls
-//   progress the communicator does not block: everything is asked for (ncclCommGetAsyncError, cudaEventQuery) and goes on when it
-//            has come about
+//   progress the communicator does not block: the channel polls (ncclCommGetAsyncError, cudaEventQuery) and continues when an
+//            operation has completed
 //   memory   the host's is read when the flight is launched and written when it has landed, never in between or after a failure
-//   failure  of NCCL or CUDA, or a flight past its deadline: the owner is told, and is expected to abort() all its channels
+//   failure  of NCCL or CUDA, or a flight past its deadline: the owner is notified, and is expected to abort() all its channels
 //   threads  the engine's
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace pdsim {
 
-// What a launch works with. An offset into the flight's memory is the same on both sides.
+// The context of a launch. An offset into the flight's memory is the same on both sides.
 struct NcclContext {
   const NcclLibrary& loaded;
   ncclComm_t communicator;
@@ -43,21 +43,21 @@ struct NcclFlight {
   };
   std::vector<Copy> in, out;
   std::int64_t bytes = 0;  // of memory on the device
-  // Enqueues the next part: it ends with the first call of NCCL's that must be taken up before anything may follow. True: there is
-  // another part. Called once more for each, when NCCL has taken up the one before.
+  // Enqueues the next part: it ends with the first NCCL call that must be accepted before anything may follow. True: there is
+  // another part. Called again for each part, once NCCL has accepted the previous one.
   std::function<Result<bool>(const NcclContext&)> launch;
   Clock::time_point deadline = Clock::time_point::max();
   std::function<void(Status)> done;  // once
 
-  // Memory for `bytes`, aligned as NCCL likes it. Returns the offset.
+  // Reserves memory for `bytes`, aligned as NCCL prefers. Returns the offset.
   std::int64_t reserve(std::int64_t wanted);
-  // `wanted` bytes of the caller's, which are only read, go to the offset `at`.
+  // Copies `wanted` bytes of the caller's memory, which is only read, to the offset `at`.
   void read(const std::byte* memory, std::int64_t wanted, std::int64_t at);
 
-  // The flight's own copies, enqueued: from the caller's memory to the device, and back to pinned memory.
+  // Enqueues the flight's own copies: from the caller's memory to the device, and back to pinned memory.
   Status bring_in(const NcclContext& context) const;
   Status bring_out(const NcclContext& context) const;
-  // What came back, to the caller's memory, when the stream has passed bring_out().
+  // Copies the results to the caller's memory, after the stream has passed bring_out().
   void hand_over(const std::byte* host) const;
 };
 
@@ -82,14 +82,14 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   NcclChannel(const NcclChannel&) = delete;
   NcclChannel& operator=(const NcclChannel&) = delete;
 
-  // Begins to make the communicator; `opened` is called once, when it is made, or could not be by the deadline.
+  // Starts creating the communicator; `opened` is called once, when it is created, or could not be by the deadline.
   void open(const NcclSlot& slot, Clock::time_point deadline, std::function<void(Status)> opened);
-  // May come before the channel is open.
+  // May be called before the channel is open.
   void submit(NcclFlight flight);
-  // Ends everything here, with `reason`.
+  // Ends everything on this channel, with `reason`.
   void abort(const Error& reason);
-  // When nothing is in flight: gives the communicator back, together with the other ranks, but does not wait for them forever.
-  // `closed` is called once.
+  // Call it when nothing is in flight: destroys the communicator, together with the other ranks, but does not wait for them
+  // forever. `closed` is called once.
   void close(std::function<void()> closed);
 
  private:
@@ -103,7 +103,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   class Poller;
 
   void keep_polling();
-  bool poll();  // true: nothing is left to ask for now
+  bool poll();  // true: nothing is left to poll for now
   Status advance();
   Status advance_opening(bool busy);
   Status advance_closing(bool busy);
@@ -126,7 +126,7 @@ class NcclChannel : public std::enable_shared_from_this<NcclChannel> {
   std::function<void(Status)> opened_;
   std::function<void()> closed_;
   std::deque<NcclFlight> waiting_;
-  std::unique_ptr<InAir> launching_;  // NCCL has not taken it yet
+  std::unique_ptr<InAir> launching_;  // NCCL has not accepted it yet
   std::deque<InAir> flying_;
   bool polled_ = false;
   bool progressed_ = false;

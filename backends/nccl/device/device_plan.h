@@ -1,9 +1,9 @@
-// A plan as one flight: its buffers lie on the device from the first round to the last, a round's messages are one group of ncclSend
-// and ncclRecv, and kernels combine what arrived. The host only enqueues.
+// A plan as one flight: its buffers stay on the device from the first round to the last, a round's messages are one group of
+// ncclSend and ncclRecv, and kernels combine the received data. The host only enqueues.
 //
-//   bits     those of run_plan() (core/collectives/plan_runner.h), which this does on a device: same rounds, same order
+//   bits     the same as run_plan()'s (core/collectives/plan_runner.h), of which this is the device form: same rounds, same order
 //   order    all on the context's stream; NCCL has no tags, so plans of one communicator match in the order of their flights
-//   memory   input, output, scratch and what a round receives before it is combined; the call's own is read when the flight is
+//   memory   input, output, scratch and a round's received data until it is combined; the call's own is read when the flight is
 //            launched, and its output written whole when it has landed
 #pragma once
 

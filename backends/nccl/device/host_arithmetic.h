@@ -1,4 +1,4 @@
-// What device_kernels.h does for plans, for a build without nvcc: the stream copies to pinned memory, lets the host compute there,
+// Replaces device_kernels.h for plans in a build without nvcc: the stream copies to pinned memory, lets the host compute there,
 // and copies back. Offsets are into the flight's memory.
 #pragma once
 

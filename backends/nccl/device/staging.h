@@ -1,7 +1,7 @@
-// Memory through which a group's data goes to the device and back: device buffers, each with a pinned one of the same size on the
-// host, for only pinned memory is copied without blocking the host.
+// Memory for moving a group's data to the device and back: device buffers, each with a pinned one of the same size on the host,
+// as only pinned memory is copied without blocking the host.
 //
-//   memory   buffers are kept for the next call that they fit, until the object ends
+//   memory   buffers are kept for later calls that they fit, until the object ends
 //   threads  the engine's
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace pdsim {
 
-// What a stream calls on the host.
+// Functions that a stream calls on the host.
 using HostWorks = std::deque<std::function<void()>>;
 
 class NcclStaging {
@@ -25,7 +25,7 @@ class NcclStaging {
     std::byte* host = nullptr;
     std::size_t bytes = 0;
     HostWorks* works =
-        nullptr;  // until it is given back, or the memory is freed: a stream that is cut off may still run them
+        nullptr;  // until the buffer is returned, or the memory is freed: a stream that is cut off may still run them
   };
 
   explicit NcclStaging(const CudaCalls& cuda) : cuda_(cuda) {}
@@ -33,7 +33,7 @@ class NcclStaging {
   NcclStaging(const NcclStaging&) = delete;
   NcclStaging& operator=(const NcclStaging&) = delete;
 
-  // At least `bytes`, not cleared. Errors: limit_exceeded.
+  // Returns at least `bytes`, not cleared. Errors: limit_exceeded.
   Result<Buffer> take(std::int64_t bytes);
   void give_back(Buffer buffer);
 
