@@ -45,7 +45,7 @@ struct ProcessWorldOptions {
   // A job started by mpirun, srun or torchrun: its agents start the ranks (backends/process/job.h), with their own executable for
   // command[0]; slots are not taken.
   Job* job = nullptr;
-  bool begins_once = false;  // the library begins only once: in a job one process per rank runs the requests of all calls of this function
+  bool begins_once = false;  // the library begins once: in a job one process per rank runs the requests of all calls
   std::string request;       // RankStart::request
 };
 

@@ -1,10 +1,10 @@
-// Which variants prove a fix, and what it costs: measured from the runs, never estimated.
+// Finds the variants that prove a fix, and its cost: measured from the runs, never estimated.
 //
-//   proof     a variant of the same file that ended ok with every expectation held, still with DDP: to give it up is not a cure.
-//             Nor is another world (backend, links, debug level), but of findings that it is the cure of
+//   proof     a variant of the same file that ended ok with every expectation held, still with DDP: dropping it is not a cure.
+//             Another world (backend, links, debug level) is not one either, except for findings that it cures
 //   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
 //             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper.
-//             Of real worlds only the collectives are reported: one run's times there are mostly noise
+//             For real worlds only the collectives are reported: one run's times there are mostly noise
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -17,7 +17,7 @@ namespace pdsim::scenarios {
 struct FixProof {
   const Report* report = nullptr;
   std::string settings;  // "ddp.find_unused_parameters: true"
-  int steps = 0;         // compared; 0: no step can be compared, nothing was measured
+  int steps = 0;         // compared; 0: no step could be compared, nothing was measured
   double collectives = 0.0;
   Time time{};
   double percent = 0.0;

@@ -1,6 +1,6 @@
 // How a run ended: ok, deadlock, timeout or error, and the errors by time.
 //
-//   deadlock  the world says so: nothing but watchdogs was left (real worlds: no progress within --patience)
+//   deadlock  the world reports it: only watchdogs were left (real worlds: no progress within --patience)
 //   timeout   the first error that is not a consequence of another is one of the four timeouts of errors.h
 //   error     it is any other error
 #pragma once
@@ -16,14 +16,14 @@ bool is_timeout(Code code);
 // An error that a rank has only because another rank ended or gave up.
 bool is_consequence(Code code);
 
-// The first error that is not a consequence of another, else the first. Two real processes note their errors in either order.
-// At least one error.
+// The first error that is not a consequence of another, else the first. Two real processes may record their errors in either
+// order. Needs at least one error.
 const RankError& first_cause(const std::vector<RankError>& errors);
 
-// The same code, exit status and type of exception.
+// Whether code, exit status and type of exception are equal.
 bool end_the_same(const RankError& a, const RankError& b);
 
-// The errors that escaped from ranks, first first; of a deadlock only those before it.
+// The errors that escaped from ranks, the earliest first; for a deadlock only those before it.
 std::vector<RankError> errors_of(const RunRecord& run);
 Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors);
 

@@ -24,7 +24,7 @@
 
 namespace pdsim::scenarios {
 
-// The operation each blocked rank sits in when no rank can make progress.
+// The operation that each blocked rank is in when no rank can make progress.
 struct BlockedRank {
   Rank rank = 0;
   std::string in;  // all_reduce, barrier, broadcast, send, init ...
@@ -34,9 +34,9 @@ struct BlockedRank {
   std::string site;  // program operation: train, eval, barrier
   Phase phase = Phase::none;
   Purpose purpose;
-  // Sorted, and shared by all that wait for the same: it may hold the rank itself, which does not count.
+  // Sorted, and shared by all ranks with the same waits: it may hold the rank itself, which does not count.
   SharedValue<std::vector<Rank>> waits_for;
-  std::size_t unlisted = 0;  // more that it waits for
+  std::size_t unlisted = 0;  // further ranks that it waits for
   bool any = false;  // one of waits_for is enough (receive from any source, a store key); else all of them
   std::string why;   // why they do not arrive: "which has not called it"
   Time since{};
@@ -56,8 +56,8 @@ struct RankError {
   int step = -1;
   std::string in;  // program operation
   Time at{};
-  std::optional<int> exit_status;  // of a process that ended with it by its own will
-  std::string exception;           // the type, where one of the program's own ended it
+  std::optional<int> exit_status;  // of a process that exited with it deliberately
+  std::string exception;           // its type, where one of the program's own ended it
 };
 
 enum class DivergenceKind : std::uint8_t { operation, root, reduce_operation, dtype, count, purpose, missing };
@@ -87,7 +87,7 @@ struct Divergence {  // the first sequence number at which ranks disagree
     std::int64_t id = -1;
   };
   std::vector<Entry> entries;
-  DivergenceKind field = DivergenceKind::missing;  // what differs
+  DivergenceKind field = DivergenceKind::missing;  // the field that differs
   std::vector<Rank> minority;                      // by majority; empty in a tie
   Time at{};
 };
@@ -109,10 +109,10 @@ struct CallReference {
   std::int64_t call = -1;  // id in the log of the first
 };
 
-// How the program ended with a change.
+// How the program ended with a change applied.
 struct Tried {
   Outcome outcome = Outcome::ok;
-  std::string diagnosis;  // what was found then; empty: nothing
+  std::string diagnosis;  // found in that run; empty: nothing
   Time elapsed{};
   std::int64_t collectives = 0;  // that all ranks called together
 };
@@ -120,13 +120,13 @@ struct Tried {
 // A change of the program that would cure it.
 struct Cure {
   std::string what;                       // "every rank calls barrier at line 18"
-  std::function<void(Scenario&)> change;  // empty: nobody can make it here
+  std::function<void(Scenario&)> change;  // empty: it cannot be made here
   std::optional<Tried> tried;
-  bool is_fix = false;  // it is what Diagnosis::fix says
-  std::string with{};   // made together with the fix of this other finding
+  bool is_fix = false;  // the change that Diagnosis::fix describes
+  std::string with{};   // applied together with the fix of this other finding
 };
 
-// Whether it was tried, and nothing was wrong then.
+// Whether it was tried, and nothing was wrong in that run.
 inline bool cures(const Cure& cure) {
   return cure.tried && cure.tried->outcome == Outcome::ok && cure.tried->diagnosis.empty();
 }
@@ -141,7 +141,7 @@ struct FixLine {
   FixLine(std::string words, std::string in_python = {}) : text(std::move(words)), python(std::move(in_python)) {}
   FixLine(const char* words, std::string in_python = {}) : text(words), python(std::move(in_python)) {}
   bool empty() const { return text.empty(); }
-  // As reports print it below the fix.
+  // The line as reports print it below the fix.
   std::string said() const { return is_alternative ? "or " + text : text; }
 };
 
@@ -155,14 +155,14 @@ struct Diagnosis {
   std::string id;                    // unused-parameters
   std::string headline;              // rank 0 waits for a gradient bucket that rank 1 will never send
   std::vector<Rank> ranks;           // culprits
-  std::vector<Rank> waiting;         // ranks that cannot go on because of them
-  std::vector<CallReference> calls;  // that these ranks are in, or that the evidence cites
+  std::vector<Rank> waiting;         // ranks that cannot continue because of them
+  std::vector<CallReference> calls;  // those ranks' calls, or calls that the evidence cites
   std::string cause;                 // one sentence
   std::string why;                   // a paragraph
   FixLine fix;                       // one sentence or setting
   std::vector<FixLine> fix_lines;
   std::string next;  // the next step in finding the cause, where that is not the fix itself
-  std::vector<Cure> cures;           // once they were tried: what cures first, the cheapest first
+  std::vector<Cure> cures;           // once tried: those that cure first, the cheapest first
   std::vector<std::string> parameters;
   std::vector<Span> spans;
   std::vector<Evidence> evidence;
@@ -191,14 +191,14 @@ struct Failure {  // an expectation that did not hold
 struct Report {
   const Scenario* scenario = nullptr;
   RunRecord run;
-  Schedule schedule;  // of the launch that was recorded; empty where nobody has the program
+  Schedule schedule;  // for the recorded launch; empty where the program is not available
   RunWorld world;
   Verdict verdict = Verdict::pass;
   Outcome outcome = Outcome::ok;
   std::string skip_reason;
   std::vector<BlockedRank> blocked;
   std::vector<Rank>
-      cycle;  // 0, 1: rank 0 waits for rank 1, which waits for rank 0; empty when nobody waits in a circle
+      cycle;  // 0, 1: rank 0 waits for rank 1, which waits for rank 0; empty without a circle
   std::vector<Hang> hangs;        // of dumps: the ends of the waits
   std::optional<Hang> hang;       // the one of them that is being explained
   std::vector<RankError> errors;  // by time, first first
@@ -210,7 +210,7 @@ struct Report {
   std::vector<ValueCheck> values;
   std::vector<OperationCheck> operations;
   std::vector<Failure> failures;
-  std::size_t unexplained_hangs = 0;  // beyond the oldest, which `findings` are of
+  std::size_t unexplained_hangs = 0;  // beyond the oldest, which `findings` explain
   std::vector<LeftOutFile> left_out;  // of the files that the run was read from
 
   // The first finding; null when there is none.

@@ -1,5 +1,5 @@
-// The ids that `expect: {diagnosis: ...}` takes, in the order of the table of diagnoses. The rules stand above the language, which
-// calls none of them; the build reads their ids from the rule files (tools/cmake/PdsimDiagnoses.cmake).
+// The ids that `expect: {diagnosis: ...}` takes, in the order of the table of diagnoses. The rules are a layer above the
+// language, which calls none of them; the build reads their ids from the rule files (tools/cmake/PdsimDiagnoses.cmake).
 #pragma once
 
 #include <string_view>

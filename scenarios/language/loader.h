@@ -2,9 +2,9 @@
 //
 //   levels   syntax (yaml-cpp), shape (keys, types, units), meaning (ranks in range, paths name layers, labels unique
 //            ...)
-//   errors   all of them, to limits::diagnostics, each with place, what is wrong, a caret and what would be right; an error of YAML ends
-//            the reading. Warnings do not stop a run
-//   limits   stated in limits.h; a file over a limit is an error before anything is allocated for it
+//   errors   all of them, up to limits::diagnostics, each with place, problem, a caret and the correct form; an error of YAML
+//            ends the reading. Warnings do not stop a run
+//   limits   listed in limits.h; a file over a limit is an error before anything is allocated for it
 //   throws   nothing
 #pragma once
 

@@ -7,7 +7,7 @@
 
 namespace pdsim::scenarios {
 
-// For so many ranks, checked. Errors: invalid_argument, with the facts line and column where a place in `order` is meant.
+// For this many ranks, checked. Errors: invalid_argument, with the facts line and column for an error within `order`.
 Result<PipelineSchedule> pipeline_schedule(const PipelineOptions& options, int ranks);
 
 }  // namespace pdsim::scenarios

@@ -1,4 +1,4 @@
-// The plans of files that a scenario's `algorithm:` names.
+// The plans in files named by a scenario's `algorithm:`.
 #pragma once
 
 #include "scenarios/language/scenario.h"
@@ -9,11 +9,11 @@
 
 namespace pdsim::scenarios::language {
 
-// Reads the file of every `algorithm: NAME.plan` of the program, relative to the scenario's own folder, into Scenario::plans. Texts
-// only: loading a scenario runs nothing.
+// Reads the file of every `algorithm: NAME.plan` of the program, relative to the scenario's own folder, into Scenario::plans.
+// Reads texts only: loading a scenario runs nothing.
 void load_plans(Scenario& scenario);
 
-// What is wrong with a plan of the kind in a world of so many ranks, in one line; empty: nothing.
+// The problem of a plan of the kind in a world of this many ranks, in one line; empty: none.
 std::string plan_problem(const LoadedPlan& loaded, CollectiveKind kind, int ranks);
 
 }  // namespace pdsim::scenarios::language

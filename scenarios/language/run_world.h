@@ -1,4 +1,4 @@
-// The world of a run, as the record's reader knows it: what its times mean, and whether pdsim can run it again.
+// The world of a run, as the record's reader knows it: the meaning of its times, and whether pdsim can run it again.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace pdsim::scenarios {
 
-// dumps: PyTorch recorded it (Flight Recorder, logs), so calls of all ranks are on the clocks of their machines, and nothing was expected.
+// dumps: PyTorch recorded it (Flight Recorder, logs), so calls of all ranks are on the clocks of their machines, and there were
+// no expectations.
 enum class WorldKind : std::uint8_t { simulated, real, dumps };
 
 inline constexpr std::string_view simulated_world = "sim";
@@ -16,7 +17,7 @@ inline constexpr std::string_view pytorch_world = "pytorch";
 class RunWorld {
  public:
   RunWorld() = default;
-  // As records and reports name it: sim, pytorch, or a real world such as gloo or "processes".
+  // The name in records and reports: sim, pytorch, or a real world such as gloo or "processes".
   explicit RunWorld(std::string_view name)
       : name_(name),
         kind_(name == simulated_world ? WorldKind::simulated

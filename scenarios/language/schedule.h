@@ -1,11 +1,11 @@
-// What each rank calls, by its program alone and as if nothing ever waited: the operations that make collectives, in order.
+// Each rank's calls, from its program alone and as if nothing ever waited: the operations that make collectives, in order.
 //
-//   calls    collectives, barriers and object collectives; of the wrapper a backward, and a forward or eval that exchanges buffers or
-//            statistics. Nothing inside of join, where DDP calls for the ranks that do not; nothing outside of a rank's groups
-//   classes  ranks whose programs are the same, by their first rank
-//   ends     a `raise` ends no schedule: what a rank left out because it ended is another matter
-//   cost     O(operations x ranks), then the calls of each class; at most `most_scheduled` of them each, `whole` says whether that
-//            was enough
+//   calls    collectives, barriers and object collectives; for a wrapper a backward, and a forward or eval that exchanges buffers
+//            or statistics. Nothing inside join, where DDP calls for the ranks without inputs; nothing outside a rank's groups
+//   classes  ranks with the same program, by their first rank
+//   ends     a `raise` ends no schedule: calls that a rank skipped because it ended are handled elsewhere
+//   cost     O(operations x ranks), then the calls of each class; at most `most_scheduled` of them each, `whole` says whether
+//            that was enough
 #pragma once
 
 #include "scenarios/language/scenario.h"
@@ -26,8 +26,8 @@ struct ScheduledLoop {  // a train or repeat
 struct ScheduledSite {  // an operation of the program
   std::string operation, label, tensor, group, arguments;
   Mark mark{};
-  int loop = -1;                                // the innermost around it, of Schedule::loops
-  bool names_steps = false, names_ranks = false;  // in its `when`, or in that of what stands around it
+  int loop = -1;                                // the innermost around it, in Schedule::loops
+  bool names_steps = false, names_ranks = false;  // in its own `when`, or in one around it
   bool of_wrapper = false;
 };
 
@@ -41,7 +41,7 @@ struct ScheduleClass {
   std::vector<Rank> ranks;
   std::vector<ScheduledCall> calls;
   std::vector<std::int64_t>
-      rounds;  // of each loop, up to the last round in which the ranks run something; loops beyond it: 0
+      rounds;  // of each loop, up to the last round in which the ranks run something; loops after it: 0
 };
 
 struct Schedule {
@@ -51,7 +51,7 @@ struct Schedule {
   bool whole = true;
 };
 
-// Of one launch, from 1.
+// The schedule of one launch, from 1.
 Schedule schedule_of(const Scenario& scenario, int launch);
 
 }  // namespace pdsim::scenarios

@@ -1,13 +1,13 @@
-// What a program will cost, before it is started.
+// Estimates the cost of a program before it is started.
 #pragma once
 
 #include "scenarios/language/scenario.h"
 
 namespace pdsim::scenarios::language {
 
-// Of all ranks and steps together, at most; doubles, as only their size matters.
+// An upper bound over all ranks and steps; doubles, as only the magnitude matters.
 struct WorkEstimate {
-  double messages = 0;  // by the closed forms of the algorithms; reads of addresses while a group is made count too
+  double messages = 0;  // by the closed forms of the algorithms; reads of addresses while a group is created count too
   double multiplications = 0;  // of forwards and backwards
   double bytes = 0;            // of payload that calls fill, move and check
 };

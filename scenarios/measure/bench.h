@@ -12,11 +12,11 @@ namespace pdsim::scenarios {
 
 struct Timed {
   std::vector<TimedRound> rounds;
-  std::string failure;        // why not all rounds ended, as a report; empty: they did
-  std::int64_t messages = 0;  // simulated world: all that were sent, joining included
+  std::string failure;        // why a round did not end, as a report; empty: all did
+  std::int64_t messages = 0;  // simulated world: all messages sent, including those of joining
 };
 
-// Errors: what is not the algorithm's doing (unavailable, limit_exceeded, io_error, cancelled).
+// Errors: those that the algorithm did not cause (unavailable, limit_exceeded, io_error, cancelled).
 Result<Timed> time(const TrialWorld& world, const TimingRequest& request);
 
 }  // namespace pdsim::scenarios

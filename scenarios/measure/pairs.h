@@ -21,12 +21,13 @@ struct TimedPairs {
   std::vector<std::int64_t> bytes;  // the sizes
   std::vector<PairTimes> pairs;     // link_class: of `classes`
   std::vector<LinkClass> classes;
-  int ranks_per_node = 0;  // of a world of several nodes with that many ranks each, one node after the other; else 0
-  std::vector<std::string> hosts{};  // by rank, of a job on several hosts (in the simulated world "node 1"); else empty
-  std::string failure{};  // why not all pairs were timed, as a report; empty: they were
+  int ranks_per_node = 0;  // for several nodes with this many ranks each, in consecutive order; else 0
+  std::vector<std::string> hosts{};  // by rank, for a job on several hosts (in the simulated world "node 1"); else empty
+  std::string failure{};  // why some pairs were not timed, as a report; empty: all were
 };
 
-// In the simulated world one message of each size, without data. Errors: what is not the ranks' doing (unavailable, limit_exceeded, io_error, cancelled).
+// In the simulated world one message of each size, without data. Errors: those that the ranks did not cause (unavailable,
+// limit_exceeded, io_error, cancelled).
 Result<TimedPairs> time_pairs(const TrialWorld& world, PairRequest request);
 
 }  // namespace pdsim::scenarios

@@ -1,4 +1,4 @@
-// Where trials run: one of the worlds of worlds.h, as the command line describes it.
+// The world of a trial: one of the worlds of worlds.h, as the command line describes it.
 #pragma once
 
 #include "core/collectives/collective.h"
@@ -23,18 +23,19 @@ struct TrialWorld {
 struct TrialAlgorithm {
   CollectiveKind kind;
   std::string name;
-  std::shared_ptr<const OwnPlan> plan{};  // of a file; then `name` is the file's
+  std::shared_ptr<const OwnPlan> plan{};  // from a file; `name` is then the file's
 };
 
-// What there is to try in a world: the plans, and before them, in real worlds, the library's own collective ("native").
-// Without a kind or a name: all; `auto` is what the world itself would take. Point-to-point operations and monitored_barrier have no algorithms.
+// The algorithms to try in a world: the plans, and before them, in real worlds, the library's own collective ("native"). Without
+// a kind or a name: all; `auto` is the world's own choice. Point-to-point operations and monitored_barrier have no algorithms.
 std::vector<TrialAlgorithm> trial_algorithms(WorldKind world, std::optional<CollectiveKind> kind,
                                              const std::string& name);
 
-// By count of the request: what `auto` and `auto:mpich` run in this world, a plan or `native`. Empty where the request names one.
+// By count of the request: the plan or `native` that `auto` and `auto:mpich` select in this world. Empty where the request names
+// one.
 std::vector<std::string> algorithms_taken(const TrialWorld& world, const TimingRequest& request);
 
-// Makes a request (core/measure) one of the algorithm; it refers to the algorithm's plan.
+// Sets the algorithm of a request (core/measure), which then refers to the algorithm's plan.
 template <class Request>
 void request_algorithm(Request& request, const TrialAlgorithm& algorithm) {
   request.kind = algorithm.kind;
@@ -45,10 +46,10 @@ void request_algorithm(Request& request, const TrialAlgorithm& algorithm) {
   request.plan_text = algorithm.plan->text();
 }
 
-// The request in the world: `program` is what the simulated world runs of it.
+// Runs the request in the world: `program` is its form for the simulated world.
 Result<RunRecord> run_trial(const TrialWorld& world, RankRequest request, const RankProgram& program);
 
-// How a run ended, if not well: what happened and why, as a report. Empty when every rank returned.
+// Why a run did not end well, as a report. Empty when every rank returned.
 std::string explain_failure(const TrialWorld& world, const RunRecord& run);
 
 }  // namespace pdsim::scenarios

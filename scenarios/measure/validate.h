@@ -10,14 +10,14 @@ namespace pdsim::scenarios {
 
 struct Validated {
   ValidationResult result;
-  std::string failure;  // why not all cases ran, as a report; empty: they did
+  std::string failure;  // why a case did not run, as a report; empty: all did
   std::int64_t wrong() const;
   std::int64_t cases() const;
   std::int64_t skipped() const;
   std::int64_t max_ulp() const;
 };
 
-// Errors: what is not the algorithm's doing (unavailable, limit_exceeded, io_error, cancelled).
+// Errors: those that the algorithm did not cause (unavailable, limit_exceeded, io_error, cancelled).
 Result<Validated> validate(const TrialWorld& world, const ValidationRequest& request);
 
 }  // namespace pdsim::scenarios

@@ -1,8 +1,8 @@
-// A plan of somebody's own, from a file: a text (docs/plans.md), or a program that prints it.
+// A user's own plan, from a file: a text (docs/plans.md), or a program that prints it.
 //
-//   which    a file that may be executed is a program; every other one is a text
-//   proof    nothing here runs a plan; a process group proves it before its first call (algorithm_choice.h), and refusal() shows why it
-//            was refused
+//   which    an executable file is a program; any other one is a text
+//   proof    nothing here runs a plan; a process group proves it before its first call (algorithm_choice.h), and refusal() shows
+//            why it was refused
 #pragma once
 
 #include "core/collectives/proof/plan_proof.h"
@@ -17,7 +17,7 @@
 
 namespace pdsim::scenarios {
 
-// Whether `name` is one of a file, as `ring.plan` or `./rounds.py`, and not of an algorithm of the table.
+// Whether `name` is that of a file, such as `ring.plan` or `./rounds.py`, and not of an algorithm of the table.
 bool names_plan_file(std::string_view name);
 
 class OwnPlan {
@@ -25,10 +25,11 @@ class OwnPlan {
   const Algorithm& algorithm() const { return text_ ? text_->algorithm() : printed_->algorithm(); }
   const std::string& file() const { return text_ ? text_->file() : printed_->file(); }
   bool is_program() const { return text_ == nullptr; }
-  // The text of the file; empty of a program.
+  // The text of the file; empty for a program.
   std::string text() const { return text_ ? text_->text() : std::string(); }
   bool is_for(const PlanArgs& args) const { return algorithm().rounds->is_for(args); }
-  // As a report: the sentence, the line with a caret below the round that goes wrong, its messages, and how to see it again.
+  // The report of a failed proof: the sentence, the line with a caret below the failing round, its messages, and how to reproduce
+  // it.
   std::string refusal(const PlanProof& proof) const;
 
  private:
@@ -38,10 +39,10 @@ class OwnPlan {
 };
 
 struct LoadedPlan {
-  std::shared_ptr<const OwnPlan> plan;  // null: there is none
-  std::string problem;                  // then, as a report of lines; ends with a line end
+  std::shared_ptr<const OwnPlan> plan;  // null: it could not be loaded
+  std::string problem;                  // why, as a report of lines; ends with a newline
   std::string sentence;                 // the same in one line
-  Diagnostic diagnostic{};              // and its parts; without a mark where it is of no line
+  Diagnostic diagnostic{};              // its parts; without a mark if it concerns no line
 };
 
 // `texts`: a program is read like a text, and not started.

@@ -1,8 +1,8 @@
 // A plan that a program prints: called with p, r, n and the root it prints the rounds of rank r, in the form of docs/plans.md.
 //
 //   form      the same header, then `round:` blocks or lines of send, receive, copy and add; both sides of a message are printed
-//   limits    10 s and 1 MiB a call; it gets no input, and what it writes to standard error is dropped
-//   memory    keeps what was printed for the 4,096 cases asked for last
+//   limits    10 s and 1 MiB a call; it gets no input, and its standard error is dropped
+//   memory    caches the output for the last 4,096 cases
 //   threads   any
 #pragma once
 
@@ -25,7 +25,7 @@ class PrintedPlan final : public PlanRounds {
 
   const Algorithm& algorithm() const { return algorithm_; }
   const std::string& file() const { return file_; }
-  // What it printed, and where in it the round of the rank stands.
+  // The program's output, and the place of the rank's round in it.
   std::string text(const PlanArgs& args) const;
   PlanMark mark(const PlanArgs& args, int round) const;
   std::optional<PlanProblem> problem(const PlanArgs& args) const;

@@ -1,4 +1,4 @@
-// The members of every group of a run, found in one walk over its notes and calls.
+// The members of every group of a run, found in one pass over its notes and calls.
 #pragma once
 
 #include "core/group/rank_program.h"

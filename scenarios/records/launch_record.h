@@ -9,16 +9,16 @@
 
 namespace pdsim::scenarios {
 
-// Of a job that has ended: what each rank recorded last, and how it ended.
+// For a job that has ended: each rank's last record, and how it ended.
 RunRecord run_of_launch(const LaunchOutcome& outcome);
 
-// Of the files rank_N.ring in a folder: a job whose launcher kept no account, or which still runs. How its ranks ended is known where
-// it is marked in the ring (core/record/record_ring.h); else those that sit in a collective, message or store call are taken for stuck.
-// Left out: files that hold no ring, whose ranks then have no record, and calls and notes that cannot be. Errors: input_invalid (there
-// is none, or none is whole).
+// Reads the files rank_N.ring in a folder: a job whose launcher kept no account, or which is still running. How its ranks ended
+// is known where it is marked in the ring (core/record/record_ring.h); otherwise ranks in a collective, message or store call
+// count as stuck. Left out: files without a ring, whose ranks then have no record, and invalid calls and notes. Errors:
+// input_invalid (there is none, or none is whole).
 Result<SavedRun> run_of_rings(const std::string& folder);
 
-// That the process of this rank was found stopped (SIGSTOP, a debugger): some time after the last thing that it recorded.
+// The note that this rank's process was found stopped (SIGSTOP, a debugger), some time after its last record.
 Note stopped_note(const RankLog& log);
 
 // Whether `name` is that of such a file.

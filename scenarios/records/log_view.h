@@ -1,7 +1,7 @@
-// Questions to a flight record: which call encloses, what was open at a moment, which notes were taken.
+// Queries on a flight record: the enclosing call, the open calls at a moment, the notes.
 //
 //   moment   Time::max() means the end of the record: a call is open there if it never finished
-//   cost     by id O(1); everything else one walk over the log
+//   cost     by id O(1); everything else one pass over the log
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -16,39 +16,39 @@
 namespace pdsim::scenarios {
 
 const Call* call_by_id(const RankLog& log, std::int64_t id);
-// The innermost program call around `call`; null when it was made outside of all.
+// The innermost program call around `call`; null when it was made outside all of them.
 const Call* enclosing(const RankLog& log, const Call& call);
 
 bool is_open_at(const Call& call, Time moment);
 bool is_running_at(const RankLog& log, Time moment);
-// Nothing is known of what the rank called: it left no record, or took it with it when it died.
+// Nothing is known of the rank's calls: it left no record, or lost it when it died.
 bool is_lost(const RankLog& log);
-// What the rank sits in: the open collective, message or store call that keeps it, else the innermost open program call;
-// null when it ended or is between calls.
+// The rank's current call: the open collective, message or store call that blocks it, else the innermost open program call; null
+// when it ended or is between calls.
 const Call* sits_in(const RankLog& log, Time moment);
 
-// The fault by which the rank stopped, alive and silent, by `moment`; null when it did not.
+// The fault by which the rank stopped, alive and silent, by `moment`; null when there was none.
 const Note* stop_of(const RankLog& log, Time moment);
 
-// Where a rank is at a moment, and how long it has been there without doing anything else.
+// Where a rank is at a moment, and how long it has been there without other activity.
 struct RankState {
   enum class Kind : std::uint8_t { lost, ended, between_calls, in_call };
   Kind kind = Kind::lost;
   const Call* call = nullptr;  // in_call: as sits_in
   bool stopped = false;        // by a fault, alive and silent
-  // In a call that it waits in, from its issue; in one that it works in or that works beside it, from the last thing it was
-  // seen to do; ended: the end. Absent where the record holds nothing of the rank.
+  // In a call that blocks the rank, its issue; in one that it works in or that runs beside it, the rank's last activity; ended:
+  // the end. Absent where the record holds nothing of the rank.
   std::optional<Time> since;
 };
 RankState state_at(const RankLog& log, Time moment);
 
 // Whether the record says what the program did between its collectives and messages. Dumps of PyTorch do not.
 bool has_program_calls(const RankLog& log);
-// Of a record that does not, for a rank that is in no call: "was outside any collective, after all_reduce #3 of group dp". Else
-// empty.
+// For a record without program calls and a rank in no call: "was outside any collective, after all_reduce #3 of group dp".
+// Otherwise empty.
 std::string outside_of_calls(const RankLog& log);
 
-// Fact `cause` of a process that its library ended because a message was longer than the receive that it met.
+// The fact `cause` of a process killed by its library because a message was longer than its receive.
 inline constexpr std::string_view message_too_long = "message-too-long";
 
 // The innermost operation of the program that ended with this error; null when none did.
@@ -57,8 +57,8 @@ const Call* failed_operation(const RankLog& log, Code code);
 // The collective with this number, if the rank called it.
 const Call* collective_at(const RankLog& log, std::string_view group, Seq seq);
 
-// Whether the rank called the collective with this number, as far as its record shows: the call is listed, or a later one of the group is
-// and its record has lost earlier ones, or its own account of the group reaches as far.
+// Whether the record shows that the rank called the collective with this number: the call is listed, or a later one of the group
+// is and the record has lost earlier ones, or the rank's own account of the group reaches that far.
 bool has_come(const RankLog& log, std::string_view group, Seq seq);
 // The rank's own account of a group; null where the record holds none.
 const notes::GroupProgress* progress_in(const RankLog& log, std::string_view group);
@@ -90,7 +90,8 @@ const Note* first_note(const RankLog& log) {
   return found == log.notes.end() ? nullptr : &*found;
 }
 
-// By rank, true for members of the group: all ranks for `world`, else those that new_group named and those that ever called in it.
+// By rank, true for members of the group: all ranks for `world`, else those that new_group named and those that ever called in
+// it.
 std::vector<char> group_members(const RunRecord& run, std::string_view group);
 
 // The logs of the last launch, by rank.

@@ -1,4 +1,4 @@
-// A run as it was read from files: what is in them, and what had to be left out of it.
+// A run read from files: its contents, and the parts that had to be left out.
 #pragma once
 
 #include "core/base/left_out.h"

@@ -9,9 +9,9 @@
 
 namespace pdsim::scenarios {
 
-// Makes `dir` if need be. All three files are whole or not there: an error (io_error) leaves what was
-// there before (backends/os/whole_file.h). `text` is the text report, shown in report.html;
-// `source` is the scenario file's, kept in events.jsonl for `pdsim diagnose`.
+// Creates `dir` if necessary. All three files are written whole or not at all: an error (io_error) leaves the earlier
+// files (backends/os/whole_file.h). `text` is the text report, shown in report.html; `source` is the scenario file's,
+// kept in events.jsonl for `pdsim diagnose`.
 Status write_artifacts(const Report& report, const std::string& dir, std::string_view text,
                        std::string_view source = {});
 

@@ -1,4 +1,4 @@
-// Which calls a message of the simulated network belongs to.
+// Maps messages of the simulated network to the calls they belong to.
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -9,10 +9,10 @@ namespace pdsim::scenarios {
 
 class MessageCalls {
  public:
-  // `run` outlives it.
+  // `run` must outlive it.
   explicit MessageCalls(const RunRecord& run);
-  // The newest collective or send that the sender was in when it sent, and the newest collective or recv that the receiver was in when the
-  // message arrived. Null: it was in none, as for messages of a rendezvous.
+  // The sender's newest open collective or send when it sent, and the receiver's newest open collective or recv when the message
+  // arrived. Null: it was in none, as for messages of a rendezvous.
   const Call* sent_by(const MessageRecord& message) const { return at(message.from, message.sent); }
   const Call* received_by(const MessageRecord& message) const { return at(message.to, message.arrived); }
 

@@ -1,4 +1,4 @@
-// From time to the x of a picture, with long idle gaps folded to a fixed width.
+// Maps time to the x of a picture, with long idle gaps folded to a fixed width.
 //
 //   gap     a stretch in which nothing begins or ends anywhere, longer than twice all the rest together
 #pragma once

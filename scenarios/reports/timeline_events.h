@@ -1,4 +1,5 @@
-// What pictures and traces draw: the calls of the last launch within a cap, the newest around the first divergence.
+// The events that pictures and traces draw: the calls of the last launch within a limit, the newest around the first
+// divergence.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -24,7 +25,7 @@ struct TimelineEvents {
   Time end{};
 };
 
-// Of these ranks alone (empty: of all), and at most so many.
+// Only those of these ranks (empty: of all), and at most `most`.
 TimelineEvents timeline_events(const Report& report, const std::vector<Rank>& ranks = {},
                                std::size_t most = most_events);
 

@@ -1,4 +1,4 @@
-// The diagnosis pipeline: flight records in, a Report out. Decides everything that the writers then only render.
+// The diagnosis pipeline: flight records in, a Report out. Makes every decision; the writers only render.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

@@ -1,4 +1,4 @@
-// Plain logs of a job, diagnosed: the facts' own findings, else those of the rules on the record that the facts make.
+// Diagnoses plain logs of a job: the facts' own findings, else those of the rules on the record built from the facts.
 #pragma once
 
 #include "scenarios/diagnosis/logs/log_findings.h"
@@ -9,12 +9,12 @@
 namespace pdsim::scenarios {
 
 struct LogDiagnosis {
-  std::unique_ptr<Scenario> scenario;  // of the report, which points to it
+  std::unique_ptr<Scenario> scenario;  // the report points to it
   Report report;
   LogStory story;
 };
 
-// `name`: of the job, in the report.
+// `name`: that of the job, in the report.
 LogDiagnosis diagnose_logs(const logs::LogFacts& facts, const std::string& name);
 
 }  // namespace pdsim::scenarios

@@ -1,5 +1,5 @@
-// docs/parity.md: what every variant of the catalog is expected to end with in every world, as the files state it, and why where a
-// world does something else. Running the files tests that it does (tests/scenario).
+// docs/parity.md: the expected end of every variant of the catalog in every world, as the files state it, and the reason where a
+// world differs. Running the files tests that they match (tests/scenario).
 #pragma once
 
 #include "scenarios/language/loader.h"
@@ -16,8 +16,8 @@ enum class Parity : std::uint8_t { same, otherwise, skipped, unavailable };
 struct ParityCell {
   std::string_view world;
   Parity parity = Parity::same;
-  std::string verdict;  // the outcome and what goes with it, or why not
-  std::string why;      // where it is not the same as in the simulated world
+  std::string verdict;  // the outcome with its details, or the reason for skipping
+  std::string why;      // where it differs from the simulated world
 };
 struct ParityRow {
   std::string scenario, variant;  // variant: empty where the file has none

@@ -1,4 +1,4 @@
-// The references of `equals`: the program's training by one process, run by the ordinary interpreter in a world of one.
+// The references of `equals`: the program's training in one process, run by the ordinary interpreter in a world of one.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

@@ -1,4 +1,4 @@
-// What is wrong in a scenario file: one error or warning, and how it is shown.
+// A problem in a scenario file: one error or warning, and how it is shown.
 #pragma once
 
 #include "scenarios/text/located.h"
@@ -16,8 +16,8 @@ struct Diagnostic {
   std::string_view kind = "scenario";  // of the file: error[scenario]
 };
 
-// `error[KIND]: ...` with the place in `file`, its line out of `text` and a caret under the mark; without a mark only the file.
-// Long lines are shortened around the caret, and what a terminal would not print is a question mark. Ends with a line end.
+// Renders `error[KIND]: ...` with the place in `file`, its line out of `text` and a caret under the mark; without a mark only the
+// file. Long lines are shortened around the caret, and unprintable characters become question marks. Ends with a newline.
 std::string render(std::string_view file, std::string_view text, const Diagnostic& diagnostic);
 
 }  // namespace pdsim::scenarios

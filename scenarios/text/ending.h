@@ -1,4 +1,4 @@
-// The words for how a run ended, what its values are compared with, what became of its expectations, and what it shows.
+// Wording for how a run ended and whether its expectations held.
 #pragma once
 
 #include "core/base/enum_names.h"

@@ -1,4 +1,4 @@
-// Positions in a scenario file. Every value the loader keeps remembers where it stood.
+// Positions in a scenario file. Every value the loader keeps remembers its place.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Mark {
   int width = 1;   // of the caret
 };
 
-// A place that an explanation points to, with a label beside its caret.
+// A place for an explanation, with a label beside its caret.
 struct Span {
   int line = 0, column = 0, width = 1;
   std::string label;

@@ -1,4 +1,4 @@
-// Names from elsewhere (of scenarios, records, jobs) as parts of paths.
+// Makes names from outside (of scenarios, records, jobs) safe as parts of paths.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace pdsim {
 
-// One file or folder name that stays in its folder: printable, without `/`, `\\` and `?`, not beginning with a dot, of at most 200 bytes
-// and not empty. What cannot stand there becomes `_`; a name that is such a part already comes back as it is.
+// Returns one file or folder name that stays in its folder: printable, without `/`, `\\` and `?`, not beginning with a dot, of at
+// most 200 bytes and not empty. Invalid characters become `_`; a valid name comes back unchanged.
 std::string path_part(std::string_view name);
 
 }  // namespace pdsim

@@ -6,11 +6,11 @@
 
 namespace pdsim::scenarios {
 
-// The first member of every object that --json prints. Grows when a member goes or changes its meaning.
+// The first member of every object that --json prints. Incremented when a member is removed or changes its meaning.
 inline constexpr int json_version = 1;
 
-// The same JSON, with texts and keys that are printable (core/base/printable.h) also after a reader has decoded them. `json` is
-// valid, and escapes no more than it must.
+// The same JSON, with texts and keys that are printable (core/base/printable.h) even after a reader has decoded them. `json` must
+// be valid, and escape no more than it must.
 std::string printable_json(std::string_view json);
 
 }  // namespace pdsim::scenarios

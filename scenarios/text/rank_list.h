@@ -1,4 +1,4 @@
-// Lists of ranks that fit a width: what does not fit is counted, so that no number is cut in two.
+// Lists of ranks that fit a width: the ranks that do not fit are counted, so that no number is cut in two.
 #pragma once
 
 #include "core/base/types.h"

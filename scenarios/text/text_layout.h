@@ -1,4 +1,4 @@
-// Laying out plain text: wrapping, columns, excerpts of the scenario file with carets. Widths count code points.
+// Lays out plain text: wrapping, columns, excerpts of the scenario file with carets. Widths count code points.
 #pragma once
 
 #include "scenarios/text/located.h"
@@ -17,9 +17,10 @@ std::string cut(std::string_view text, std::size_t width);  // with "..." when s
 std::string wrapped(std::string_view text, std::size_t indent);
 // Aligned columns, two spaces apart, indented by two.
 std::string table(const std::vector<std::vector<std::string>>& rows);
-// The line of that number, from 1, without its end; empty when the text has fewer.
+// The line with that number, from 1, without its end; empty when the text has fewer.
 std::string_view line_of(std::string_view text, int number);
-// The marked lines of the file with carets and labels, primary first by its place; only places when `source` is empty.
+// The marked lines of the file with carets and labels, the primary one's place first; only places when `source` is
+// empty.
 std::string excerpt(std::string_view file, std::string_view source, std::vector<Span> spans);
 
 }  // namespace pdsim::scenarios

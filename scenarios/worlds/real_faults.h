@@ -1,9 +1,9 @@
-// Faults in worlds of real processes: those that sit at points of the program. What happens to messages cannot be forced on a
-// real network; such a variant is skipped there, with the reason.
+// Faults in worlds of real processes: those at points of the program. Faults of messages cannot be forced on a real network; such
+// a variant is skipped there, with the reason.
 //
 //   crash   the process hands over its record and kills itself with SIGKILL
 //   hang    the rank's thread sleeps forever
-//   slow    the rank is held: for `for` times (factor - 1), but at least 100 ms, because real starts are that uneven; without
+//   slow    the rank is delayed: for `for` times (factor - 1), but at least 100 ms, because real starts vary that much; without
 //           `for`, 1 ms times (factor - 1) before every operation
 #pragma once
 
@@ -28,7 +28,7 @@ class RealFaults {
   // `crash` does not return.
   RealFaults(const Scenario& scenario, int rank, int launch, Runtime& runtime, FlightRecorder& recorder,
              std::function<void()> crash);
-  // Called before each operation of the rank program. Notes what it does, except a crash.
+  // Called before each operation of the rank program. Notes the fault it applies, except a crash.
   void reach(int step, std::string_view operation);
 
  private:
@@ -43,7 +43,7 @@ class RealFaults {
   Runtime& runtime_;
   FlightRecorder& recorder_;
   std::function<void()> crash_;
-  std::vector<Armed> armed_;  // those of this rank
+  std::vector<Armed> armed_;  // this rank's
 };
 
 }  // namespace pdsim::scenarios

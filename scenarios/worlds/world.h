@@ -1,4 +1,4 @@
-// A world runs one variant of a scenario: it starts a rank program per rank and hands back what the recorders wrote.
+// A world runs one variant of a scenario: it starts a rank program per rank and returns the recorders' data.
 //
 // The list of worlds is `worlds()` in worlds.h.
 #pragma once
@@ -26,14 +26,14 @@ namespace pdsim::scenarios {
 
 struct RunOptions {
   std::string strategy = "fifo";      // fifo | random | replay:0.1.1
-  Time patience{10'000'000'000'000};  // real worlds: how long without progress is a hang
+  Time patience{10'000'000'000'000};  // real worlds: a longer time without progress is a hang
   bool record_messages = false;
   bool trace = false;                           // simulated world: keep the events that difference_on_rerun compares
   sim::Engine engine = sim::Engine::automatic;  // simulated world
   std::function<std::int64_t(Random&)> disturb;  // simulated world: sim::RunOptions::disturb, for tests of that comparison
-  std::string executable;  // real worlds start themselves again
-  std::optional<RankRequest> request;  // real worlds: what ranks run instead of the scenario
-  // Real worlds, `executable` being a program of the caller's own that calls run_rank: its arguments; without a request then.
+  std::string executable;  // real worlds start it again for the ranks
+  std::optional<RankRequest> request;  // real worlds: the ranks' work instead of the scenario
+  // Real worlds, if `executable` is a program of the caller's own that calls run_rank: its arguments; without a request then.
   std::vector<std::string> rank_command;
   Job* job = nullptr;  // real worlds, where mpirun, srun or torchrun has started this command: its ranks
 };

@@ -22,7 +22,7 @@ std::span<const WorldRow> worlds();
 // "sim, gloo, mpi or nccl"; without the simulated one "gloo, mpi or nccl".
 std::string names_of_worlds(bool with_simulated = true);
 
-// Null, and what would be right in `problem`, for a name that is not a world.
+// Null for an unknown name, with the valid names in `problem`.
 const WorldRow* world_named(std::string_view name, std::string& problem);
 
 }  // namespace pdsim::scenarios

@@ -27,7 +27,7 @@ struct MessageVerdict {
 };
 
 struct PointVerdict {
-  std::optional<FaultKind> fault;  // one after which the rank does not go on
+  std::optional<FaultKind> fault;  // one that stops the rank
   Time hang_for{};                 // max: forever
 };
 

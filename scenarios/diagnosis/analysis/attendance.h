@@ -1,8 +1,9 @@
-// Which ranks made a collective, of the calls in question: looked up once for all, instead of in every log for every rank.
+// The ranks that made each of the collectives in question: looked up once for all, instead of in every log for every rank.
 //
 //   listed   the ranks whose record has the call, by rank, with the first such call of each
-//   account  of a dump that does not list it: whether the rank's own account of the group, or a later call behind lost ones, reaches as far
-//   cost     one walk over all calls; then O(log n) a question
+//   account  for a dump that does not list it: whether the rank's own account of the group, or a later call after lost ones,
+//            proves it
+//   cost     one pass over all calls; then O(log n) a query
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -18,12 +19,12 @@ class Attendance {
  public:
   using Row = std::vector<std::pair<Rank, const Call*>>;
 
-  // `asked`: of these calls only the group and number count. The run must outlive it.
+  // `asked`: only the group and number of these calls matter. The run must outlive it.
   Attendance(const RunRecord& run, const std::vector<const Call*>& asked);
 
   const Row& made(const Call& call) const;
   bool came_by_account(Rank rank, const Call& call) const;
-  // Its call with this group and number; null when it lists none.
+  // The rank's call with this group and number; null when its record lists none.
   const Call* of(Rank rank, const Call& call) const;
 
  private:

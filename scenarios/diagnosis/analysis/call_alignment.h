@@ -1,8 +1,8 @@
-// Alignment of two sequences of calls: which call of the one is which of the other, at the least cost.
+// Aligns two sequences of calls: finds which calls correspond, at the least cost.
 //
-//   pairing  `cost(a, b)` of two that may be one call, 0 where they are; `never` where they are not
+//   pairing  `cost(a, b)` of two that may be one call, 0 where they are; `never` where they cannot be
 //   alone    each call that the other sequence does not have costs `alone`
-//   cost     what both begin or end with O(1) each; the rest in windows, O(n x window) at most
+//   cost     O(1) for each call of a common beginning or end; the rest in windows, O(n x window) at most
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct CallAlignment {
   using Cost = std::function<int(std::size_t a, std::size_t b)>;
 };
 
-// In order of both. Of two ways at one cost, the one that pairs earlier.
+// In the order of both. Of two alignments with equal cost, the one that pairs earlier.
 std::vector<Aligned> align_calls(std::size_t size_a, std::size_t size_b, const CallAlignment::Cost& cost);
 
 }  // namespace pdsim::scenarios

@@ -2,9 +2,9 @@
 //
 //   compared  operation, root, reduce operation, dtype, count, purpose: the first that differs is named; or a member that
 //             never made the call although others did
-//   uneven    of all_gather_v and reduce_scatter_v the list of all counts is compared; of all_to_all_v what one sends to
-//             another with what that one receives, in groups of up to 64; of dumps the sums of all (split_sizes.h)
-//   culprit   by majority; in a tie there are two camps and nobody is singled out
+//   uneven    all_gather_v and reduce_scatter_v: the list of all counts is compared; all_to_all_v: each rank's sends with the
+//             receives of its peers, in groups of up to 64; dumps: only the sums (split_sizes.h)
+//   culprit   by majority; in a tie there are two camps and no rank is singled out
 //   members   of `world` every rank; of another group those that new_group named, and the ranks that ever called in it
 //   lost      a rank that died without a record is not compared
 //   ring      numbers that some rank's record no longer holds are not compared
@@ -19,18 +19,18 @@
 namespace pdsim::scenarios {
 
 std::optional<Divergence> first_divergence(const RunRecord& run);
-// The first of each group that has one.
+// The first divergence of each group that has one.
 std::vector<Divergence> first_divergences(const RunRecord& run);
 
-// Whether two ranks called the same: everything that is compared, and what each sends in an all_to_all_v.
+// Whether two ranks made the same call: everything that is compared, and each rank's sends in an all_to_all_v.
 bool same_call(const Call& a, const Call& b);
 
-// Ranks whose calls are the same.
+// Ranks that made the same call.
 struct CallCamp {
-  const Call* call = nullptr;  // of the first rank; null: they did not call it
+  const Call* call = nullptr;  // of the first rank; null: they did not make it
   std::vector<Rank> ranks;
 };
-// In the order of their first ranks. Cost: linear where the calls differ in operation or count.
+// Ordered by their first ranks. Cost: linear where the calls differ in operation or count.
 std::vector<CallCamp> camps_of(const std::vector<std::pair<Rank, const Call*>>& calls);
 
 }  // namespace pdsim::scenarios

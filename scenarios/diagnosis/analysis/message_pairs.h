@@ -1,5 +1,5 @@
-// Which sends met which receives: in one group, the n-th send of a rank to a peer meets that peer's n-th receive from it; of records whose
-// beginnings are lost, the n-th that is not done meets the n-th that is not done.
+// Pairs sends with receives: in one group, the n-th send of a rank to a peer meets that peer's n-th receive from it; in records
+// whose beginnings are lost, the n-th unfinished one meets the n-th unfinished one.
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -8,16 +8,16 @@ namespace pdsim::scenarios {
 
 struct PairRules {
   bool tags = true;  // only calls of one tag meet
-  Time moment{};     // what was called by then
+  Time moment{};     // only calls made by then count
 };
 
-// The call of the peer that met this one; null when it made none. Cost: the calls of both ranks.
+// The peer's call that met this one; null when the peer made none. Cost: the calls of both ranks.
 const Call* met_by(const RunRecord& run, const PairRules& rules, Rank rank, const Call& call);
 
 // Whether `theirs` is a message call of the kind that would meet `call` of this rank, tags aside.
 bool could_meet(const Call& theirs, Rank rank, const Call& call);
 
-// Whether the two carry another number of bytes; not where one of them is not recorded.
+// Whether the two have different numbers of bytes; false where one of them is not recorded.
 bool differ_in_size(const Call& call, const Call& other);
 
 }  // namespace pdsim::scenarios

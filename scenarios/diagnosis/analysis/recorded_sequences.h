@@ -1,4 +1,4 @@
-// The collectives of each group as its ranks recorded them, as numbers of the places that made them.
+// The collectives of each group as its ranks recorded them, with the places that made them as numbers.
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -10,12 +10,12 @@
 
 namespace pdsim::scenarios {
 
-// One rank's calls in a group, from the first number that is compared on, without gaps.
+// One rank's calls in a group, from the first compared number, without gaps.
 struct RecordedSequence {
   Rank rank = 0;
   std::vector<const Call*> calls;
   std::vector<int> places;
-  std::vector<int> lines;  // the same with the innermost line alone, no matter which function called that one; -1: not known
+  std::vector<int> lines;  // the same by the innermost line alone, whatever function called it; -1: not known
 };
 
 // Ranks whose sequences agree as far as both go.
@@ -29,11 +29,11 @@ struct GroupSequences {
   Seq first = 0;  // number of the first call of each sequence
   std::vector<RecordedSequence> sequences;  // of ranks with calls in it, by rank
 
-  // By size, the largest first; more than `most`: none. Linear in the calls and classes.
+  // By size, the largest first; empty if there are more than `most`. Linear in the calls and classes.
   std::vector<SequenceClass> classes(std::size_t most) const;
 };
 
-// Of the groups in which several ranks made calls; a group with a record that has gaps is left out. Linear in the calls.
+// For the groups in which several ranks made calls; a group with gaps in a record is left out. Linear in the calls.
 std::vector<GroupSequences> recorded_sequences(const RunRecord& run);
 
 }  // namespace pdsim::scenarios

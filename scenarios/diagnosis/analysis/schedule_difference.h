@@ -1,10 +1,10 @@
-// Where the programs of some ranks part from those of most: the calls of the two schedules are aligned as a whole, per group.
+// Finds where some ranks' programs diverge from those of most: the calls of the two schedules are aligned as a whole, per group.
 //
-//   reference  the class with the most ranks; in a tie the one whose calls are everybody's (`tie`: neither is)
-//   one call   of two places: an `if rank == 0: broadcast(...) else: broadcast(...)` fits, when each side has its own place for the
-//              same operation, step for step; what the two pass is another matter
-//   moved      a call that both make, at different places of the order
-//   seen       only differences that the record has seen begin are differences: some rank made the first call that differs
+//   reference  the class with the most ranks; in a tie the one whose calls all ranks share (`tie`: neither is)
+//   one call   at two places: an `if rank == 0: broadcast(...) else: broadcast(...)` matches, when each side has its own place
+//              for the same operation, step for step; their arguments are compared elsewhere
+//   moved      a call that both sides make, at different places in the order
+//   seen       only differences that begin within the record count: some rank made the first call that differs
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -14,16 +14,16 @@
 
 namespace pdsim::scenarios {
 
-// Calls of one place of the program, that only one of the two schedules has.
+// Calls of one place of the program that only one of the two schedules has.
 struct CallsApart {
   int site = 0;            // of Schedule::sites
-  std::vector<int> steps;  // in order; one that is -1: outside of a loop
+  std::vector<int> steps;  // in order; -1: outside a loop
 };
 
 struct CallMoved {
-  int mine = 0, theirs = 0;  // sites, of the culprits and of the others
+  int mine = 0, theirs = 0;  // sites of the culprits and of the others
   int step = -1;
-  int past = -1;  // the site of a call that stands between the two; -1: there is none
+  int past = -1;  // the site of a call between the two; -1: there is none
 };
 
 // The first call of the group that met a call of another place.
@@ -35,16 +35,16 @@ struct CallsMet {
 
 struct ScheduleDifference {
   std::string group;
-  std::vector<Rank> culprits, others;  // others: of the reference
+  std::vector<Rank> culprits, others;  // others: those of the reference
   bool tie = false;
   std::vector<CallsApart> left_out, extra;
   std::vector<CallMoved> moved;
   std::optional<CallsMet> met;
-  const Call* first = nullptr;  // that one side made and the other did not
+  const Call* first = nullptr;  // made by one side and not by the other
   Rank first_rank = 0;
 };
 
-// The difference that shows first in the record; nothing when the schedules agree, or none of it was reached.
+// The difference that shows first in the record; nothing when the schedules agree, or no difference was reached.
 std::optional<ScheduleDifference> schedule_difference(const Report& report);
 
 // How often each rank makes the calls of a site, by its schedule.

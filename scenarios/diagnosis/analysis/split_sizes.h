@@ -1,7 +1,7 @@
-// What the ranks of an all_to_all send against what they make room for.
+// Compares the ranks' sends in an all_to_all with the receives they make room for.
 //
-//   pairs   of calls that list their parts: what one rank sends to another is what that one receives from it
-//   sums    of calls that know their sums alone, as dumps of PyTorch do: what all send is what all receive
+//   pairs   for calls that list their parts: one rank's sends to another must equal that one's receives from it
+//   sums    for calls with only their sums, as in dumps of PyTorch: all sends together must equal all receives
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -15,13 +15,13 @@ namespace pdsim::scenarios {
 
 struct SplitMismatch {
   std::int64_t sent = 0, expected = 0;       // of the pair, or of all ranks
-  Rank from = no_rank, to = no_rank;         // of the first pair that does not fit; no_rank where only the sums are known
-  std::vector<Rank> in_all_pairs;            // ranks that every pair that does not fit has; one, where only it is wrong
+  Rank from = no_rank, to = no_rank;         // of the first mismatched pair; no_rank where only the sums are known
+  std::vector<Rank> in_all_pairs;            // ranks in every mismatched pair; one, where only it is wrong
   std::int64_t pairs = 0;
 };
 
-// `calls`: of all members in the order of the group's ranks; null of one that did not come. Nothing where the sizes fit, or the record
-// does not have them.
+// `calls`: those of all members in the order of the group's ranks; null for a missing member. Nothing where the sizes match, or
+// the record lacks them.
 std::optional<SplitMismatch> split_mismatch(const std::vector<std::pair<Rank, const Call*>>& calls);
 
 }  // namespace pdsim::scenarios

@@ -1,9 +1,9 @@
-// Finds the rows of the symptom table that fit an error text, whatever numbers, ranks, addresses and paths are in it.
+// Finds the rows of the symptom table that match an error text, whatever numbers, ranks, addresses and paths it contains.
 //
-//   compared  words, in their order; what has a digit in it, addresses and paths count as variable parts. A rare word counts more than
-//             one that many rows have
-//   share     of the row's words that the text has close together, or of the text's words that the row has: a piece of a text is
-//             enough, and so is a whole log around it
+//   compared  words, in their order; words with a digit, addresses and paths count as variable parts. A rare word weighs more
+//             than one that many rows have
+//   share     of the row's words that the text has close together, or of the text's words that the row has: a fragment of a text
+//             is enough, and so is a whole log around it
 //   bounds    the first most_symptom_words words of the text
 //   cost      words of the text x words of the table
 #pragma once
@@ -44,21 +44,22 @@ struct SymptomMatch {
   Sureness sureness = Sureness::near;
 };
 
-// One per entry, the surest first, causes before consequences; empty when nothing comes near.
+// One per entry, the surest first, causes before consequences; empty when nothing is close.
 std::vector<SymptomMatch> match_symptoms(std::string_view text);
 
-// The surest row of many texts, most of which say the same with other numbers: each is matched once, the first most_texts different ones.
+// The surest rows of many texts, most of which differ only in numbers: each distinct text is matched once, up to most_texts of
+// them.
 class SymptomCache {
  public:
   static constexpr std::size_t most_texts = 256;
-  // Absent: nothing comes near, or too many different texts were asked for.
+  // Absent: nothing is close, or there were too many different texts.
   std::optional<SymptomMatch> best(std::string_view text);
 
  private:
   std::map<std::string, std::optional<SymptomMatch>> known_;  // by the words
 };
 
-// The words that are compared, in small letters.
+// The compared words, in lower case.
 std::vector<std::string> symptom_words(std::string_view text);
 
 }  // namespace pdsim::scenarios

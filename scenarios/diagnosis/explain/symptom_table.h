@@ -1,8 +1,8 @@
-// THE table of symptoms: what libraries and launchers print, and the entry of `pdsim explain` that it belongs to.
+// THE table of symptoms: texts that libraries and launchers print, and the entry of `pdsim explain` for each.
 //
-//   adding    one row. `*` stands for whatever differs from job to job: numbers, ranks, names, addresses, paths
-//   cause     the text names what went wrong; else it reports what followed, and the cause is on another rank
-//   says      what the text proves, and what it leaves open: one or two sentences
+//   adding    one row. `*` stands for anything that differs from job to job: numbers, ranks, names, addresses, paths
+//   cause     the text names the cause; otherwise it reports a consequence, and the cause is on another rank
+//   says      the facts that the text proves, and those it leaves open: one or two sentences
 #pragma once
 
 #include <span>

@@ -1,13 +1,14 @@
 // The facts of plain logs as a run, for the rules that explain every other record.
 //
-//   ranks     all that the log names, or says that there are; one of whose calls it says nothing gets a note that its record is missing
-//   calls     of each group those whose number some rank names: a rank whose last completed number is not below it has left the call, one
-//             whose last enqueued number is not below it is in it, and one with a smaller number never made it
-//   proven    a rank that waits in a later call has gone on from the earlier ones; one that it does not itself report as completed says so in
-//             its message
-//   names     where a rank's own line does not say what its call was, the call has the name that others give it
-//   errors    the last exception of a rank, the way its process ended. A process that the watchdog or the launcher ended is not a cause.
-//   time      since the first time in the log; logs leave the year out
+//   ranks     all ranks that the log names or counts; one without any logged call gets a note that its record is missing
+//   calls     of each group, those whose number some rank names: a rank whose last completed number is not below it has left the
+//             call, one whose last enqueued number is not below it is in it, and one with a smaller number never made it
+//   proven    a rank that waits in a later call has left the earlier ones; the message of a call that the rank does not itself
+//             report as completed says so
+//   names     where a rank's own line does not name its call, the call gets the name from other ranks
+//   errors    the last exception of a rank, the way its process ended. A process killed by the watchdog or the launcher is not a
+//             cause.
+//   time      since the first time in the log; logs omit the year
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -21,7 +22,7 @@
 
 namespace pdsim::scenarios {
 
-// What the log says of a rank in a group.
+// The log's facts about a rank in a group.
 struct LoggedProgress {
   Seq enqueued = -1, completed = -1;
   bool says_completed = false;
@@ -37,20 +38,20 @@ inline constexpr std::string_view group_of_the_job = "default_pg";
 
 struct LoggedGroup {
   std::map<Rank, LoggedProgress> ranks;
-  std::vector<Rank> members;  // that the log proves, those that print nothing of the group among them; ascending
-  bool is_one = true;         // false: several groups of the job share the name that the lines give
+  std::vector<Rank> members;  // proven by the log, including those that print nothing about the group; ascending
+  bool is_one = true;         // false: several groups of the job share the name in the lines
 };
 // By label, which is the description where it distinguishes groups, else the description and the name. The facts must outlive it.
 using LoggedGroups = std::map<std::string, LoggedGroup>;
 LoggedGroups groups_of(const logs::LogFacts& facts);
 
-// PyTorch's function for what its logs call an operation: ALLREDUCE is all_reduce, _ALLGATHER_BASE all_gather.
+// PyTorch's function for an operation in its logs: ALLREDUCE is all_reduce, _ALLGATHER_BASE all_gather.
 std::string operation_of(std::string_view logged);
 
 struct LogRecord {
   RunRecord run;
-  std::optional<int> world_size;         // what the log says; absent: it does not
-  std::optional<std::int64_t> epoch_ns;  // of the run's begin, since the year began; absent: the log has no times
+  std::optional<int> world_size;         // stated by the log; absent: it is not
+  std::optional<std::int64_t> epoch_ns;  // the run's begin, since the year began; absent: the log has no times
 };
 LogRecord record_of(const logs::LogFacts& facts, const LoggedGroups& groups);
 

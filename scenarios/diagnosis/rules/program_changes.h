@@ -1,5 +1,5 @@
-// Changes of the program that give every rank the same calls, for what finds that some have others. They are only proposed here;
-// scenarios/run makes and runs them.
+// Changes of the program that give every rank the same calls, for rules that find different ones. They are only proposed here;
+// scenarios/run applies and runs them.
 #pragma once
 
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
@@ -10,13 +10,13 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// Every rank makes the calls; no rank makes them; those that stand in two orders get one.
+// Proposes that every rank makes the calls; that no rank makes them; that calls in two orders get one.
 void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDifference& difference);
 
-// Without these operations, which are named by their marks and names.
+// Leaves out these operations, which are identified by their marks and names.
 Cure left_out(std::string what, const std::vector<std::pair<Mark, std::string>>& operations);
 
-// The rank's first receive behind this send in front of it.
+// Moves the rank's first receive that follows this send to just before the send.
 struct SendFirst {
   Rank rank = 0;
   Mark send;

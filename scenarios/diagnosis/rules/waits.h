@@ -1,4 +1,4 @@
-// Who waited for whom at the moment that counts: the deadlock, or just before the first rank gave up.
+// The waits at the moment to look at: the deadlock, or just before the first rank gave up.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -11,7 +11,7 @@ struct Waits {
   std::vector<BlockedRank> blocked;
   std::vector<Rank> cycle;
 };
-// Of a deadlock what the report has; of a timeout from the records; else empty.
+// For a deadlock, the report's waits; for a timeout, those of the records; otherwise empty.
 Waits waits_of(const Report& report);
 
 }  // namespace pdsim::scenarios::diagnoses

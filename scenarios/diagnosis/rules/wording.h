@@ -1,4 +1,4 @@
-// What the rules share: words for ranks and lists, and the evidence they cite.
+// Shared by the rules: wording for ranks and lists, and the evidence they cite.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

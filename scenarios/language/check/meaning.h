@@ -1,4 +1,4 @@
-// The third level: what names and numbers mean. The document's shape is right.
+// The third level checks the meaning of names and numbers. The document's shape is valid.
 #pragma once
 
 #include "scenarios/language/document/tree.h"
@@ -9,7 +9,7 @@
 
 namespace pdsim::scenarios::language {
 
-// The document, and what was built from it. Adds errors and warnings.
+// Takes the document and the scenario built from it. Adds errors and warnings.
 void check_world(const Node& document, const Scenario& scenario, Problems& problems);
 void check_model(const Node& document, const Scenario& scenario, Problems& problems);
 void check_sharding(const Node& document, const Scenario& scenario, Problems& problems);
@@ -18,12 +18,12 @@ void check_program(const Node& document, const Scenario& scenario, Problems& pro
 void check_rpc(const Node& document, const Scenario& scenario, Problems& problems);
 void check_faults(const Node& document, const Scenario& scenario, Problems& problems);
 void check_expect(const Node& document, const Scenario& scenario, Problems& problems);
-// Ranks, steps and memory against limits.h. What is over a limit is not expanded.
+// Checks ranks, steps and memory against limits.h. Parts over a limit are not expanded.
 void check_limits(const Node& document, const Scenario& scenario, Problems& problems);
-// Collectives that only some ranks reach.
+// Checks for collectives that only some ranks reach.
 void check_reach(const Node& document, const Scenario& scenario, Problems& problems);
 
-// Of all launches and loops; -1 when no train is in the program.
+// Counts all launches and loops; -1 when the program has no train.
 std::int64_t last_step(const Scenario& scenario);
 // "ranks are 0..3"
 std::string ranks_label(const Scenario& scenario);

@@ -1,4 +1,4 @@
-// What of a document is right in shape, so that its meaning can be checked although other parts are broken.
+// The parts of a document with a valid shape, so that their meaning can be checked although other parts are broken.
 #pragma once
 
 #include "scenarios/language/document/problems.h"
@@ -11,9 +11,9 @@ struct WholeParts {
   bool complete = true;  // nothing was left out
 };
 
-// Leaves out each section that is broken; of `program` only the broken entries (what a broken `train` or `join` holds
-// stays, in its place), of `world` all but its size. Adds no error to `problems`, but the facts that what
-// was left out might have stated. Cost: the check of the shape, once per level of nesting of the program.
+// Leaves out each broken section; of `program` only the broken entries (the contents of a broken `train` or `join`
+// stay, in its place), of `world` everything but its size. Adds no error to `problems`, but the facts that the omitted
+// parts might have stated. Cost: one shape check per level of nesting of the program.
 WholeParts whole_parts(const Node& document, Problems& problems);
 
 }  // namespace pdsim::scenarios::language

@@ -1,4 +1,4 @@
-// Collects what is wrong with a file: sorted by place, each reported once, the first limits::diagnostics of them.
+// Collects the problems of a file: sorted by place, each reported once, the first limits::diagnostics of them.
 #pragma once
 
 #include "scenarios/language/loader.h"
@@ -9,17 +9,17 @@
 
 namespace pdsim::scenarios::language {
 
-// What one part of a file states and others are checked against. When the part is in error, the fact is in doubt, and
-// what would follow from it is not reported.
+// Facts that one part of a file states and others are checked against. When the part has an error, the fact is in
+// doubt, and errors that depend on it are not reported.
 enum class Fact : std::uint8_t {
-  ranks,          // how many ranks and nodes the world has
+  ranks,          // the world's numbers of ranks and nodes
   world,          // everything else in `world`
-  model,          // that there is one, and of which layers and paths
+  model,          // whether there is one, its layers and paths
   data_parallel,  //
   names,          // labels, groups and losses of the program
-  steps,          // how many steps are trained
-  outcome,        // how the run is expected to end
-  diagnosis,      // which is expected
+  steps,          // the number of trained steps
+  outcome,        // the expected end of the run
+  diagnosis,      // the expected one
 };
 
 class Problems {
@@ -29,7 +29,7 @@ class Problems {
   void add(Diagnostic diagnostic);
   bool knows(const Diagnostic& diagnostic) const;
   bool any_error() const { return errors_ > 0; }
-  int seen() const { return seen_; }  // errors, also those that were known already
+  int seen() const { return seen_; }  // errors, including those that were known already
   void doubt(Fact fact) { doubts_ |= bit(fact); }
   bool doubts(Fact fact) const { return (doubts_ & bit(fact)) != 0; }
   // By position.

@@ -1,4 +1,4 @@
-// Readers of a document whose shape is right: what is absent leaves the default as it is.
+// Readers of a document with a valid shape: an absent value leaves the default unchanged.
 #pragma once
 
 #include "core/base/enum_names.h"
@@ -46,7 +46,7 @@ void read(const Node& map, std::string_view key, std::optional<T>& out) {
   out = std::move(present);
 }
 
-// With the place of the value.
+// Includes the place of the value.
 template <class T>
 void read(const Node& map, std::string_view key, std::optional<Located<T>>& out) {
   const Entry* entry = entry_of(map, key);
@@ -57,7 +57,7 @@ void read(const Node& map, std::string_view key, std::optional<Located<T>>& out)
   out = std::move(located);
 }
 
-// With the place of key and value.
+// Includes the place of key and value.
 template <class T>
 void read(const Node& map, std::string_view key, Located<T>& out) {
   const Entry* entry = entry_of(map, key);

@@ -1,12 +1,12 @@
-// What `set` of a variant does to the document.
+// Applies `set` of a variant to the document.
 #pragma once
 
 #include "scenarios/language/document/tree.h"
 
 namespace pdsim::scenarios::language {
 
-// The document without `variants`, with this variant's `expect` and `real` and its settings applied. Positions stay: those
-// of replaced values are in `set`. A path that names nothing is a problem, and is left out.
+// The document without `variants`, with this variant's `expect` and `real` and its settings applied. Positions are kept: those of
+// replaced values are in `set`. A path that names nothing is a problem, and is left out.
 Node effective(const Node& root, const Entry& variant, Problems& problems);
 
 // The document without `variants`.

@@ -1,4 +1,4 @@
-// The located tree: a scenario file as nested values that know where they stand. All of it is plain data.
+// The located tree: a scenario file as nested values that know their place. All of it is plain data.
 #pragma once
 
 #include "scenarios/language/document/problems.h"
@@ -27,7 +27,7 @@ struct Node {
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_list() const { return kind == Kind::list; }
   bool is_map() const { return kind == Kind::map; }
-  const Node* find(std::string_view key) const;  // the first of that name
+  const Node* find(std::string_view key) const;  // the first with that name
   Node* find(std::string_view key);
 };
 
@@ -37,16 +37,16 @@ struct Entry {
   Node value;
 };
 
-// From the key to the end of its value, where both stand on one line; else the key.
+// From the key to the end of its value, where both are on one line; else the key.
 Mark span_of(const Entry& entry);
 
-// Strict YAML: one document; no anchors, aliases, merge keys, tags, duplicate keys, tabs. Null when there are problems
-// that leave nothing to look at; they are in `problems`.
+// Parses strict YAML: one document; no anchors, aliases, merge keys, tags, duplicate keys, tabs. Null when problems
+// leave nothing to check; they are in `problems`.
 std::optional<Node> parse(const std::string& text, Problems& problems);
 
 // YAML that parses to the same tree.
 std::string emit(const Node& node);
-// One value on one line.
+// Prints a value on one line.
 std::string emit_inline(const Node& node);
 
 }  // namespace pdsim::scenarios::language

@@ -1,8 +1,9 @@
-// How a key sets the member of a struct that it is bound to, and prints that member's default.
+// Binds a key to a member of a struct: reads the member from the key, and prints its default.
 //
 //   Key{.name = "count", .type = Type::integer, .bind = to<&CollectiveOptions::count>}
 //
-// The value has the shape of the key; otherwise the default stays, because files with errors are read too.
+// The value is used if it has the shape of the key; otherwise the default stays, because files with errors are read
+// too.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -134,7 +135,7 @@ struct Erased {
 template <auto member>
 inline constexpr Binding to{&binding::Bound<member>::set_it, &binding::Bound<member>::default_text};
 
-// The keys of a table of options in core: a tuple of rows with a name, the member, help and a range.
+// The keys for a table of options in core: a tuple of rows with a name, the member, help and a range.
 template <const auto& rows, std::size_t i>
 constexpr Key key_of_row() {
   constexpr const auto& row = std::get<i>(rows);

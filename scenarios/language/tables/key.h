@@ -1,6 +1,6 @@
-// What the tables of the language are made of. The loader's checks and the JSON schema are two readers of these tables.
+// The building blocks of the language's tables, which both the loader's checks and the JSON schema read.
 //
-//   Key      one key: what value it takes, its default, a line of explanation
+//   Key      one key: its value's type, its default, a line of explanation
 //   Group    a mapping: its keys; or, with `one_of`, a mapping of exactly one of those keys beside the ordinary ones
 #pragma once
 
@@ -37,29 +37,29 @@ enum class Type : std::uint8_t {
   rows,         // [[1, 2], [3, 4]]: numbers of each rank; or one of `choices`
   names,        // [a, b]; of `choices` where there are some
   values,       // [3, 0.5, text, null, [1, 2], {rref: label}, {tensor: [1, 2]}]
-  shapes,       // [[4096, 25088], [4096]]; or how many elements there are in all
+  shapes,       // [[4096, 25088], [4096]]; or the total number of elements
   rank_groups,  // [[0, 1], [2, 3]]
   group,        // a mapping; or one of `choices`
   groups,       // a list of mappings
   selectors,    // a mapping or a list of them
   operations,   // a list of program entries
-  named,        // a mapping of names of the user's to values of `element`
+  named,        // a mapping from the user's names to values of `element`
   settings,     // a mapping of dotted paths to anything
 };
 
-// What an operation or a fault is like.
+// Properties of an operation or a fault.
 enum Trait : std::uint16_t {
   plain = 0,
   collective = 1,       // every rank of the group must call it
-  in_train = 2,         // may stand in the `do` of train
-  only_in_train = 4,    // may stand nowhere else
+  in_train = 2,         // allowed in the `do` of train
+  only_in_train = 4,    // allowed nowhere else
   needs_model = 8,      //
   point_to_point = 16,  // has a peer
   hits_messages = 32,   // faults: match takes from, to, op, nth
   hits_ranks = 64,      // faults: match takes rank
-  asynchronous = 256,   // returns before it is over, and is waited for by its label
-  as_around = 512,      // a `do` in which may stand what may stand around its operation
-  in_join = 128,        // may stand in the `do` of join, as may what may stand in train and elsewhere
+  asynchronous = 256,   // returns before it is over; its label is used to wait for it
+  as_around = 512,      // its `do` allows what is allowed around the operation itself
+  in_join = 128,        // allowed in the `do` of join, like operations allowed in train and elsewhere
 };
 
 struct Entry;
@@ -87,11 +87,11 @@ struct Key {
   std::span<const std::string_view> choices{};
   const Group* group = nullptr;
   const Key* element = nullptr;
-  std::string_view formerly{};  // the name it had: refused, with a hint
+  std::string_view formerly{};  // its former name: refused, with a hint
   std::int64_t low = 0;
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
   unsigned traits = plain;
-  Binding bind{};  // its default is the member's, and not `default_value`
+  Binding bind{};  // the member provides the default, instead of `default_value`
 
   constexpr bool has(unsigned trait) const { return (traits & trait) != 0; }
 };
@@ -102,11 +102,11 @@ struct Group {
   std::span<const Key> keys{};
   std::span<const Key> one_of{};
   bool bare = false;              // one_of: the name alone is a value too
-  std::string_view noun = "key";  // one_of: what its names are
+  std::string_view noun = "key";  // one_of: the kind of thing its names are
   OptionsType options{};
 };
 
-// A key for each row of another table.
+// Creates a key for each row of another table.
 template <class Row, std::size_t size>
 constexpr std::array<Key, size> rows_of(const std::array<Row, size>& table, Key (*row)(const Row&)) {
   std::array<Key, size> keys{};
@@ -122,7 +122,7 @@ constexpr auto joined(const std::array<Key, sizes>&... tables) {
   return all;
 }
 
-// What is called otherwise now.
+// The key that formerly had this name.
 constexpr const Key* find_former(std::span<const Key> keys, std::string_view name) {
   for (const Key& key : keys)
     if (!key.formerly.empty() && key.formerly == name) return &key;

@@ -15,7 +15,7 @@ inline constexpr std::array<std::string_view, 4> layer_dtype_words{"f32", "f64",
 inline constexpr std::array<std::string_view, 1> none_word{"none"};
 inline constexpr std::array<std::string_view, 2> noise_words{"per_rank", "same"};
 
-// Small enough that products of all sizes of a layer can be taken.
+// Small enough that products of all sizes of a layer do not overflow.
 constexpr std::int64_t most_pixels = 4096;
 constexpr std::int64_t most_kernel = 256;
 

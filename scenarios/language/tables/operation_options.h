@@ -17,13 +17,13 @@
 
 namespace pdsim::scenarios {
 
-// A whole number, or the one word that may stand instead.
+// A whole number, or the one word allowed instead.
 struct NumberOrWord {
   std::int64_t number = 0;
   bool word = false;
 };
 
-// What each rank passes to a collective, by its rank in the group.
+// The input of each rank to a collective, by its rank in the group.
 struct CallInput {
   enum class Kind : std::uint8_t { pattern, ranks, rows };
   Kind kind = Kind::pattern;
@@ -80,7 +80,7 @@ struct RequiresGradOptions {
   bool to = true;
 };
 
-// Of every collective, object collective and message; each operation binds the keys that it takes.
+// The options of every collective, object collective and message; each operation binds the keys that it takes.
 struct CollectiveOptions {
   std::int64_t count = 1;
   DType dtype = DType::f32;
@@ -122,7 +122,7 @@ struct PipelineOptions {
 };
 struct RpcPipelineOptions {
   std::vector<std::string> shards;  // paths of the model, in order
-  std::vector<std::string> workers{};  // who has each of them; empty: worker1, worker2 ...
+  std::vector<std::string> workers{};  // the owner of each; empty: worker1, worker2 ...
   std::int64_t num_split = 1;
   std::int64_t steps = 1;
   std::int64_t input = 0;  // elements of a row without values; 0: the batches of the file

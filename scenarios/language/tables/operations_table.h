@@ -1,8 +1,8 @@
-// THE table of operations: what may stand in `program`, and in the `do` of train. Loader, checks, schema, `pdsim list` and the rank x step
-// table take names, options, defaults and explanations from here.
+// THE table of operations: those allowed in `program`, and in the `do` of train. Loader, checks, schema, `pdsim list` and the
+// rank x step table take names, options, defaults and explanations from here.
 //
-// Adding one: its function, its keys and its row, all in one file of scenarios/program/operations, whose table.cpp gives what is declared
-// here. Options that others read too, checks and rules for example, are in operation_options.h.
+// Adding one: its function, its keys and its row, all in one file of scenarios/program/operations, whose table.cpp implements the
+// declarations here. Options that others read too, such as checks and rules, are in operation_options.h.
 #pragma once
 
 #include "core/collectives/collective_kind.h"
@@ -16,13 +16,13 @@ namespace pdsim::scenarios::language {
 
 std::span<const Key> operation_table();
 
-// Null for what is not an operation.
+// Returns null for an unknown operation.
 const Key* operation_named(std::string_view name);
 
-// The collective that an operation is, or nothing for one that is none or several. `splits`: it gives the sizes of its parts.
+// The collective of an operation, or nothing if it is none or several. `splits`: it gives the sizes of its parts.
 std::optional<CollectiveKind> collective_of(std::string_view operation, bool splits = false);
 
-// Those of which an object collective is made, in order; none for other operations.
+// The collectives that implement an object collective, in order; none for other operations.
 std::span<const CollectiveKind> collectives_of_objects(std::string_view operation);
 
 }  // namespace pdsim::scenarios::language

@@ -69,7 +69,7 @@ inline constexpr std::array rpc_functions{
                    2},
 };
 
-// What init_rpc may register: with a type its methods.
+// The names that init_rpc may register: a type includes its methods.
 inline constexpr std::array<std::string_view, 10> rpc_function_names{
     "add", "scale", "compute", "fail", "call", "fetch", "keep", "Counter", "parameter", "forward"};
 

@@ -1,5 +1,5 @@
-// The options of the operations of RPC, as a loaded program has them. A member initialiser is the default of its key; the keys are in
-// scenarios/program/operations.
+// The options of the operations of RPC, as a loaded program has them. A member initialiser is the default of its key; the keys
+// are in scenarios/program/operations.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -19,22 +19,22 @@ struct RpcArgument {
   bool boolean = false;
   std::int64_t integer = 0;
   double decimal = 0;
-  std::string text;  // or the label of the operation that made the RRef
+  std::string text;  // or the label of the operation that created the RRef
   std::vector<double> tensor;
   std::vector<RpcArgument> items;
   Mark mark{};
 };
 
-// In the name of a worker this stands for the rank.
+// Stands for the rank in the name of a worker.
 inline constexpr std::string_view rank_in_name = "{rank}";
 
 struct InitRpcOptions {
   std::string name = "worker{rank}";
   std::int64_t num_worker_threads = 16;
   Time rpc_timeout{60'000'000'000'000};
-  std::vector<std::string> functions;  // that the worker registers; empty: all
+  std::vector<std::string> functions;  // registered by the worker; empty: all
 };
-// Of rpc_sync, rpc_async and remote: a function of a worker, or a method of what a reference refers to.
+// Options of rpc_sync, rpc_async and remote: a function of a worker, or a method of a reference's value.
 struct RpcCallOptions {
   std::string to;
   std::string rref;
@@ -43,7 +43,7 @@ struct RpcCallOptions {
   std::optional<Time> timeout;
   std::optional<Located<std::string>> returns;
 };
-// Of to_here, local_value and delete_rref.
+// Options of to_here, local_value and delete_rref.
 struct RRefOptions {
   std::string of;
   std::optional<Time> timeout;

@@ -1,4 +1,4 @@
-// The tables of every section of a scenario file but `program`, which is in operations_table.h.
+// The tables of every section of a scenario file except `program`, which is in operations_table.h.
 #pragma once
 
 #include "scenarios/language/check/limits.h"

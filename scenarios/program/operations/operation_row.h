@@ -1,5 +1,5 @@
-// A row of the table of operations (language/tables/operations_table.h), and what the files here write theirs with: one row has all
-// there is to know of an operation, next to its function and its keys.
+// A row of the table of operations (language/tables/operations_table.h), and helpers for writing rows here: one row holds
+// everything about an operation, next to its function and its keys.
 #pragma once
 
 #include "core/collectives/collective_kind.h"
@@ -25,12 +25,12 @@ struct OperationRow {
   std::string_view help;
   std::string_view title_help{};  // of its keys, in docs/keys.md
   std::span<const Key> keys{};
-  language::OptionsType options{};  // whose members the keys set; none: it takes no options
+  language::OptionsType options{};  // the struct whose members the keys set; none: it takes no options
   std::string_view formerly{};
   unsigned traits = language::plain;
-  std::span<const CollectiveKind> collectives{};  // that it is, or of which it is made, in order
-  std::optional<CollectiveKind> with_splits{};    // that it is when it gives split sizes
-  Phase phase = Phase::none;                      // of the record, while it runs
+  std::span<const CollectiveKind> collectives{};  // its own, or those that implement it, in order
+  std::optional<CollectiveKind> with_splits{};    // its own when it gives split sizes
+  Phase phase = Phase::none;                      // for the record, while it runs
   OperationFunction run = nullptr;
 };
 using Operations = std::span<const OperationRow>;

@@ -1,8 +1,8 @@
-// The pages of PyTorch's debug server (torch.distributed.debug, 2.10 and newer), read as what they hold of each rank.
+// The pages of PyTorch's debug server (torch.distributed.debug, 2.10 and newer), read into their contents for each rank.
 //
-//   pages    /fr_trace_json, /fr_trace_nccl_json, /torchcomms_fr_trace_json, /stacks: a heading per rank with its worker's address, then its
-//            text, or why there is none
-//   store    /tcpstore: the keys of the store, under which each worker says its address; it asks no worker
+//   pages    /fr_trace_json, /fr_trace_nccl_json, /torchcomms_fr_trace_json, /stacks: a heading per rank with its worker's
+//            address, then its text, or the reason why it is missing
+//   store    /tcpstore: the store's keys, under which each worker publishes its address; it asks no worker
 //   dumps    the files of its periodic dumps: a line `=== Rank N: address ===` per rank
 //   escapes  entities of HTML are read where the page has them
 #pragma once
@@ -24,7 +24,7 @@ struct RankText {
 };
 
 std::vector<RankText> ranks_of_page(std::string_view html);
-// Of each rank, http://host:41234.
+// The address of each rank, http://host:41234.
 std::map<Rank, std::string> workers_of_store_page(std::string_view html);
 
 }  // namespace pdsim::scenarios::live

@@ -1,4 +1,4 @@
-// THE table of line forms: what torch, NCCL, Gloo and launchers print in one line, each with the function that reads it.
+// THE table of line forms: the lines printed by torch, NCCL, Gloo and launchers, each with the function that reads it.
 //
 //   adding    a row in nccl_forms or other_forms: a text that every line of the form has, and a function from the line to a fact
 //   versions  forms of one meaning are several rows, or one function that takes each wording
@@ -14,7 +14,7 @@ namespace pdsim::scenarios::logs {
 
 struct LineForm {
   std::string_view mark;
-  std::optional<FactBody> (*read)(std::string_view line);  // a line that has the mark; nothing: it is of no use
+  std::optional<FactBody> (*read)(std::string_view line);  // for a line with the mark; nothing: the line is not usable
 };
 
 std::span<const LineForm> nccl_forms();   // ProcessGroupNCCL and NCCL

@@ -1,4 +1,4 @@
-// What the lines of a job's logs say, as typed values. Nothing is concluded here.
+// The facts in the lines of a job's logs, as typed values. Nothing is concluded here.
 #pragma once
 
 #include "core/base/types.h"
@@ -20,17 +20,17 @@ struct WatchdogTimeout {
   std::int64_t timeout_ms = -1, ran_ms = -1;
 };
 
-// How far the rank had come in a group.
+// The rank's progress in a group.
 struct GroupProgress {
-  Seq failed = -1;  // the work of which the line speaks
+  Seq failed = -1;  // the work that the line is about
   Seq enqueued = -1, completed = -1;
   bool says_completed = false;  // with -1: none was
 };
 
 // TORCH_DISTRIBUTED_DEBUG=DETAIL: these two met.
 struct FingerprintSide {
-  Rank rank = no_rank;      // of the job; no_rank: the log does not tell
-  Rank in_group = no_rank;  // as the line says it
+  Rank rank = no_rank;      // of the job; no_rank: the log does not say
+  Rank in_group = no_rank;  // as the line gives it
   Seq seq = -1;
   std::string op;
   std::vector<std::int64_t> shape;
@@ -38,47 +38,48 @@ struct FingerprintSide {
 };
 struct FingerprintMismatch {
   FingerprintSide mine, theirs;
-  bool is_whole_job = false;  // no line shows that the group has other ranks than the job
+  bool is_whole_job = false;  // no line shows that the group's ranks differ from the job's
 };
 
-// The report of rank 0 of a group in monitored_barrier: these did not come. Of `in_group` the log does not tell the rank of the job.
+// Rank 0's report of missing ranks in monitored_barrier of a group. For those in `in_group` the log does not give the rank of the
+// job.
 struct BarrierMissed {
   std::vector<Rank> ranks, in_group;
   std::int64_t timeout_ms = -1;
 };
-// Another rank's: it came, and rank `blamed` gave up. What the line says are ranks of the group.
+// Another rank's report: it arrived, and rank `blamed` gave up. The line's ranks are those of the group.
 struct BarrierReached {
   Rank mine = no_rank, blamed_in_group = no_rank;
-  Rank blamed = no_rank;  // of the job; no_rank: the log does not tell
+  Rank blamed = no_rank;  // of the job; no_rank: the log does not say
 };
 
-// A connection ended under the rank.
+// A connection of the rank was closed.
 struct PeerClosed {
   std::string address;
 };
-// Gloo waited so long for a send or receive.
+// Gloo waited this long for a send or receive.
 struct TransferTimeout {
   bool is_send = false;
   std::int64_t timeout_ms = -1;
 };
-// Gloo ended the process: a message was longer than the buffer that waited for it.
+// Gloo ended the process: a message was longer than its receive buffer.
 struct MessageTooLong {
   std::int64_t bytes = -1, room = -1;
 };
 
-// NCCL's desync report: where these ranks were. Its numbers are its own.
+// NCCL's desync report on the state of these ranks. Its numbers are its own.
 struct DesyncState {
-  std::vector<Rank> ranks, in_group;  // in_group: whose rank of the job the log does not tell
+  std::vector<Rank> ranks, in_group;  // in_group: ranks whose rank in the job is unknown
   Seq seq = -1;
   std::string op;
   bool finished = false;
-  bool lagging = false;  // the line names those that it holds to be the cause
+  bool lagging = false;  // the line names those that it considers the cause
 };
 struct DesyncAbsent {
   std::vector<Rank> ranks, in_group;  // never joined any collective
 };
 
-// The thread that watches the watchdog saw it stand still.
+// The thread that monitors the watchdog found it stalled.
 struct HeartbeatLost {
   std::int64_t seconds = -1;
 };
@@ -92,9 +93,9 @@ struct ProcessFailed {
   bool first = false;  // the launcher saw this one fail first
 };
 
-// The Reducer's list of what got no gradient.
+// The Reducer's list of parameters without a gradient.
 struct GradientsMissing {
-  Rank rank = no_rank;      // of the job; no_rank: the log does not tell
+  Rank rank = no_rank;      // of the job; no_rank: the log does not say
   Rank in_group = no_rank;  // of the wrapper's group, as the line says it
   std::vector<std::int64_t> indices;
   std::vector<std::string> names;
@@ -109,7 +110,7 @@ struct StoreTimeout {
   std::string keys;
 };
 
-// The job has so many ranks; or only so many had joined.
+// The job's number of ranks, or the number that had joined.
 struct WorldSize {
   std::int64_t ranks = -1, joined = -1;
   bool is_communicator = false;  // NCCL's, which can be one of a group
@@ -122,7 +123,7 @@ struct Raised {
 };
 
 enum class StackSource : std::uint8_t { py_spy, faulthandler, flight_recorder };
-// Where a thread was.
+// The place of a thread.
 struct Stack {
   StackSource source = StackSource::py_spy;
   std::string thread;
@@ -130,7 +131,7 @@ struct Stack {
   std::vector<StackFrame> frames;  // innermost first
 };
 
-// What NCCL's RAS service says of a communicator or of processes (ras_reader.h).
+// The report of NCCL's RAS service on a communicator or on processes (ras_reader.h).
 struct RasMember {
   Rank rank = no_rank;  // of the communicator
   std::int64_t pid = -1;
@@ -140,7 +141,7 @@ struct RasPart {
   std::int64_t ranks = 0;  // that agree
   Seq launched = -1;       // calls of the operation; 0: none
   std::string status;
-  std::vector<RasMember> members;  // as far as they are named
+  std::vector<RasMember> members;  // where they are named
 };
 enum class RasKind : std::uint8_t { counts, status, no_data, dead_processes, silent_processes };
 struct RasReport {
@@ -148,7 +149,7 @@ struct RasReport {
   std::string communicator;  // its hash; empty: of the whole job
   std::string operation;     // AllReduce; empty: of any
   std::int64_t size = -1;    // ranks of the communicator
-  bool is_whole_job = false;  // so that its ranks are the job's
+  bool is_whole_job = false;  // so its ranks are the job's
   std::vector<RasPart> parts;
 };
 
@@ -157,8 +158,8 @@ using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatc
                               ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, Stack, RasReport>;
 
 struct Fact {
-  Rank rank = no_rank;        // of the job, that said it; no_rank: the log does not tell
-  Rank group_rank = no_rank;  // of the group, as the line's prefix says it
+  Rank rank = no_rank;        // of the job, that reported it; no_rank: the log does not say
+  Rank group_rank = no_rank;  // of the group, as the line's prefix gives it
   std::string group;          // PyTorch's name of it; empty when unknown
   std::string group_desc;
   int file = 0;                       // of LogFacts::files
@@ -172,7 +173,7 @@ struct Fact {
   }
 };
 
-// The first frame that is the program's own, not the library's or Python's; null when there is none.
+// The first frame of the program's own code, not of the library or Python; null when there is none.
 const StackFrame* own_frame(const std::vector<StackFrame>& frames);
 // "train.py:12 in step"
 std::string frame_text(const StackFrame& frame);

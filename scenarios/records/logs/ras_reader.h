@@ -1,7 +1,8 @@
-// What NCCL's RAS service prints (the client ncclras, NCCL 2.24 and newer): its errors and warnings about processes and communicators.
+// The output of NCCL's RAS service (the client ncclras, NCCL 2.24 and newer): its errors and warnings about processes and
+// communicators.
 //
-//   block    a heading (DEAD, INCOMPLETE, TIMEOUT, or #0-0 (hash) MISMATCH), then indented lines, up to an empty one; each list of ranks
-//            in it is one fact
+//   block    a heading (DEAD, INCOMPLETE, TIMEOUT, or #0-0 (hash) MISMATCH), then indented lines, up to an empty one; each list
+//            of ranks in it is one fact
 //   sizes    the table of communicators says how many ranks those of a group have, and the summary how many GPUs the job has
 //   bounds   most_members named ranks or processes of a fact
 #pragma once
@@ -20,7 +21,7 @@ class RasReader {
  public:
   static constexpr std::size_t most_members = 4096;
 
-  // The fact that this line ended, if any.
+  // The fact completed by this line, if any.
   std::optional<RasReport> read(std::string_view line);
   std::optional<RasReport> finish();
 

@@ -1,7 +1,7 @@
-// How long the oldest open call of a rank had been open when its dump was written, as far as the file's time shows.
+// The age of a rank's oldest open call when its dump was written, where the file's time shows it.
 //
-//   believed  a time between that call and twice its timeout and five minutes after: a watchdog would have ended the job long before. Files
-//             that were copied without their times have later ones, and clocks that disagree earlier ones.
+//   believed  a time between that call and twice its timeout and five minutes after: a watchdog would have ended the job long
+//             before. Files that were copied without their times have later ones, and clocks that disagree earlier ones.
 #pragma once
 
 #include "scenarios/records/pytorch/dump.h"
@@ -11,10 +11,10 @@
 
 namespace pdsim::scenarios::pytorch {
 
-// When the file was written, since 1970, if that is believed.
+// The time when the file was written, since 1970, if it is believed.
 std::optional<std::int64_t> believed_time(const Dump& dump);
 
-// Whether every rank whose time is believed had only young calls open (10 s, or a call's own timeout), and there is such a rank.
+// Whether every rank with a believed time had only young calls open (10 s, or a call's own timeout), and there is such a rank.
 bool was_running(const std::vector<Dump>& dumps);
 
 }  // namespace pdsim::scenarios::pytorch

@@ -1,4 +1,4 @@
-// One rank's entries as calls.
+// Converts one rank's entries to calls.
 #pragma once
 
 #include "core/record/flight_record.h"
@@ -24,19 +24,19 @@ OpName op_name_of(std::string_view profiling_name);
 // PyTorch's name of a call's element type: Float.
 std::string_view torch_dtype_name(const Call& call);
 
-// How the run calls an entry's group, and its global ranks.
+// The run's name for an entry's group, and its global ranks.
 struct GroupView {
   std::string label;
   const std::vector<std::int64_t>* ranks = nullptr;
 };
 
-// Where the program made its calls: one site for all calls of a job with the same frames.
+// The places that made the program's calls: one site for all calls of a job with the same frames.
 class Sites {
  public:
   const Site& of(const SharedValue<std::vector<Frame>>& frames);
-  // What PyTorch's own frames say the call is for.
+  // The call's purpose according to PyTorch's own frames.
   const Purpose& purpose_of(const SharedValue<std::vector<Frame>>& frames);
-  // From now on frames are those of another dump, which may lie where those of the last one did.
+  // Later frames belong to another dump, which may reuse the memory of the last one.
   void begin_dump() {
     of_dump_.clear();
     purposes_of_dump_.clear();
@@ -52,12 +52,12 @@ class Sites {
   Purpose none_;
 };
 
-// Times count from `epoch_ns`. Calls are numbered from 0. A call that took as long as its timeout is one that timed out.
+// Times count from `epoch_ns`. Calls are numbered from 0. A call that took as long as its timeout counts as timed out.
 struct CallOptions {
   std::int64_t epoch_ns = 0;
   bool ends_by_retiring = false;  // progress.h
   bool reads_frames =
-      false;  // every entry of the job has them, so that what they say of one call they say of all that meet it
+      false;  // every entry of the job has frames, so those of one call hold for all calls that meet it
 };
 std::vector<Call> calls_of(const Dump& dump, const CallOptions& options,
                            const std::function<GroupView(const Entry&)>& group, Sites& sites);

@@ -2,10 +2,10 @@
 //
 //   forms    the pickle that PyTorch writes per rank, and its JSON (versions 2.0 and later of the dump; older names of fields
 //            are understood)
-//   lenient  a member that is not there keeps its default; an entry or group with one of another type, or a number beyond its range,
+//   lenient  an absent member keeps its default; an entry or group with a member of another type, or a number beyond its range,
 //            is left out, with a sentence that names both
 //   texts    printable, one line each (core/base/printable.h)
-//   limits   most_values numbers and texts, however often the dump names the same ones, but for stacks that it shares
+//   limits   most_values numbers and texts, however often the dump repeats the same ones, except for stacks that it shares
 #pragma once
 
 #include "core/base/left_out.h"
@@ -61,15 +61,15 @@ struct Group {
 
 struct GroupStatus {
   std::string pg_id;
-  std::int64_t enqueued = -1, started = -1, completed = -1;  // the newest sequence number that came so far
+  std::int64_t enqueued = -1, started = -1, completed = -1;  // the newest sequence number so far
   bool operator==(const GroupStatus&) const = default;
 };
 
 struct Dump {
-  Rank rank = 0;                           // not in the dump itself: its file's name says it
-  std::string host;                        // as well
+  Rank rank = 0;                           // not in the dump itself: taken from its file's name
+  std::string host;                        // likewise
   std::string file;                        // the path of that file; empty: none
-  std::optional<std::int64_t> written_ns;  // when the file was, since 1970
+  std::optional<std::int64_t> written_ns;  // when the file was written, since 1970
   std::string version;
   std::vector<Group> groups;
   std::vector<GroupStatus> status;
@@ -79,9 +79,9 @@ struct Dump {
 
 // Whether a file that begins like this can be such a dump; cheap, and true for other pickles and JSON as well.
 bool looks_like_dump(std::string_view text);
-// Whether the tree is of a dump at all, before its members are looked at.
+// Whether the tree is that of a dump at all, before its members are read.
 bool is_dump(const Tree& tree);
-// input_invalid, saying what is wrong and where; of a dump that has entries also when none can be read.
+// input_invalid, saying what is wrong and where; also for a dump none of whose entries can be read.
 Result<Tree> read_tree(std::string text);
 Result<Dump> dump_of(const Tree& tree, Rank rank);
 

@@ -1,7 +1,7 @@
-// Members of a dump's dictionaries, by name, with errors that say which is wrong.
+// Members of a dump's dictionaries, by name, with errors that say which one is wrong.
 //
-//   order  the names that are read are known beforehand, and looked up once for each key that the dump shares
-//   twice  of a key that stands twice the last one counts, as in Python
+//   order  the names are known beforehand, and looked up once for each key that the dump shares
+//   twice  where a key occurs twice the last one counts, as in Python
 #pragma once
 
 #include "core/base/left_out.h"
@@ -22,7 +22,7 @@
 
 namespace pdsim::scenarios::pytorch {
 
-// All names of members that are read, sorted.
+// The names of all members that are read, sorted.
 constexpr std::array<std::string_view, 33> member_names{"collective_seq_id",
                                                         "desc",
                                                         "entries",
@@ -58,7 +58,7 @@ constexpr std::array<std::string_view, 33> member_names{"collective_seq_id",
                                                         "version"};
 static_assert(std::is_sorted(member_names.begin(), member_names.end()));
 
-// The place of a name in the list.
+// The index of a name in the list.
 class Key {
  public:
   consteval Key(const char* name) : Key(std::string_view(name)) {}
@@ -85,11 +85,11 @@ consteval NumberMember<Of> number(const char* name, std::int64_t Of::*member, st
   return {Key(name), {name, member, lowest, highest}};
 }
 
-// Which keys of one tree are which names.
+// Maps the keys of one tree to names.
 class KeyIndex {
  public:
   explicit KeyIndex(const Tree& tree) : known_(tree.nodes.size(), unknown) {}
-  // The place in the list; member_names.size() when it is none of them.
+  // The index in the list; member_names.size() when it is not in it.
   std::size_t of(const Value& key);
 
  private:
@@ -97,7 +97,7 @@ class KeyIndex {
   std::vector<std::uint8_t> known_;  // by node
 };
 
-// The members of one dictionary. Cost: its length once; then one step for each that is asked for.
+// The members of one dictionary. Cost: its length once; then one step for each query.
 class Record {
  public:
   Record(const Value& dict, KeyIndex& keys);
@@ -117,24 +117,24 @@ using Sizes = std::vector<std::vector<std::int64_t>>;  // per tensor
 
 constexpr std::int64_t most_values = std::int64_t{1} << 22;
 
-// Reads members; the first that is wrong is kept.
+// Reads members and keeps the first error.
 class Members {
  public:
   bool ok() const { return problem_.empty(); }
   Error error() const { return {Code::input_invalid, problem_, {}}; }
-  // What is read from now on, for errors: "entry ", "3"; or "group ", "0", " of pg_config".
+  // Names the object that is read from now on, for errors: "entry ", "3"; or "group ", "0", " of pg_config".
   void enter(std::string_view before, std::string name = {}, std::string_view behind = {}) {
     place_ = {before, std::move(name), behind};
   }
-  // What is wrong with one entry costs that entry; false when it costs the dump.
+  // An error in one entry drops only that entry; false when it invalidates the dump.
   bool forgive(LeftOut& left_out);
   void refuse(const std::string& why);
   void wrong(std::string_view name, const Value& value, std::string_view wanted);
   bool is_dictionary(std::string_view name, const Value& value);
-  // Counts what is copied out of the tree: a hostile dump may name one list a million times.
+  // Counts values copied out of the tree: a hostile dump may name one list a million times.
   bool afford();
 
-  // A member that is not there, or None, leaves `into` as it is.
+  // An absent member, or None, leaves `into` unchanged.
   void get(const Record& of, Key key, std::string& into);
   void get(const Record& of, Key key, bool& into);
   void get(const Record& of, Key key, std::vector<std::string>& into);
@@ -148,7 +148,7 @@ class Members {
 
  private:
   std::optional<std::int64_t> number_of(const Record& of, Key key, std::int64_t lowest, std::int64_t highest);
-  // The member, when there is one that can be afforded.
+  // The member, if there is one within the limits.
   std::optional<Value> present(const Record& of, Key key);
 
   struct Place {
@@ -161,7 +161,7 @@ class Members {
   std::int64_t left_ = most_values;
 };
 
-// Of a text that is nothing but a number.
+// Parses a text that is nothing but a number.
 std::optional<std::int64_t> number_in(std::string_view text);
 
 }  // namespace pdsim::scenarios::pytorch

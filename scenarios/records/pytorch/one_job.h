@@ -1,8 +1,8 @@
-// Which of the dumps that lie together are of one job: a file that is not costs only itself, and its reason names it.
+// Selects the dumps of one job among dumps stored together: a file of another job is left out alone, and its reason names it.
 //
-//   foreign   its default group does not have the rank that its name says, or has other ranks than that of most files; a group that
-//             names a rank outside of the default group of most files is left out alone
-//   stale     of a run before: its default group has other ranks, and it ends before the others begin
+//   foreign   its default group does not have the rank in its name, or has other ranks than that of most files; a group that
+//             names a rank outside the default group of most files is left out alone
+//   stale     from an earlier run: its default group has other ranks, and it ends before the others begin
 //   doubled   a second dump of a rank: the one with the newest call is used, then the one that lists more, then the first by name
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace pdsim::scenarios::pytorch {
 
-// Removes from `dumps` what is not of their job; at most one of each rank remains.
+// Removes from `dumps` those of other jobs; at most one of each rank remains.
 void keep_one_job(std::vector<Dump>& dumps, std::vector<LeftOutFile>& left_out);
 
 }  // namespace pdsim::scenarios::pytorch

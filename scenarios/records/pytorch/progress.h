@@ -1,4 +1,5 @@
-// What the dumps of a job tell beyond their entries: which calls are done although their state does not say so, and how far a rank came in each group when its calls are not listed.
+// Conclusions from a job's dumps beyond their entries: calls that are done although their state does not say so, and each rank's
+// progress in groups whose calls are not listed.
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -15,8 +16,8 @@ namespace pdsim::scenarios::pytorch {
 // entries stay `scheduled`.
 bool ends_by_retiring(const std::vector<Dump>& dumps);
 
-// The rows of pg_status, with their groups as the run calls them. `group_of` answers by the entries of the rank, then by those of others
-// under the same id, then by the only group or the one whose name is that id; empty where none fits.
+// The rows of pg_status, with the run's names for their groups. `group_of` looks at the entries of the rank, then at those of
+// others under the same id, then for the only group or the one whose name is that id; empty where none matches.
 struct ProgressRow {
   Rank rank = 0;
   notes::GroupProgress progress;
@@ -24,14 +25,14 @@ struct ProgressRow {
 using GroupOf = std::function<std::string(const Dump& dump, const GroupStatus& status)>;
 std::vector<ProgressRow> progress_of(const std::vector<Dump>& dumps, const GroupOf& group_of);
 
-// Notes how far each rank came, of groups in which the numbers of pg_status are those of the collectives that are listed.
+// Notes each rank's progress, for groups in which the numbers of pg_status are those of the listed collectives.
 void note_progress(const std::vector<ProgressRow>& rows, RunRecord& run);
 
-// A timeout ends all calls of its rank, and the recorder takes them for completed. Takes those that took their whole
-// timeout for open, and of those that are over since that moment the ones that completed on no rank.
+// A timeout ends all calls of its rank, and the recorder takes them as completed. Reopens those that took their whole timeout,
+// and among those that ended since that moment the ones that completed on no rank.
 void settle_aborted(RunRecord& run);
 
-// Of a library whose calls end by retiring, which a call that failed does too: a call that is over on one rank and open on another may
+// For a library whose calls end by retiring, which failed calls do too: a call that is over on one rank and open on another may
 // have failed there, and its message says so.
 void doubt_retired(RunRecord& run);
 

@@ -1,10 +1,10 @@
-// A run of our own in the form of PyTorch's Flight Recorder, for tools that read that.
+// Writes a run of pdsim's in the form of PyTorch's Flight Recorder, for tools that read it.
 //
 //   ranks    one dump per rank that has a record
-//   entries  its collectives and messages; operations of the program and store calls have no place there. A call that timed
-//            out or failed is one that is retired and not completed.
+//   entries  its collectives and messages; operations of the program and store calls cannot be expressed. A call that timed
+//            out or failed is written as retired and not completed.
 //   groups   `world` is PyTorch's default_pg, 0; others follow in the order of their names. Numbers of calls begin at 1.
-//   time     nanoseconds; the run's begin is taken for one second past 1970, because records do not tell the date
+//   time     nanoseconds; the run's begin is written as one second past 1970, because records have no date
 //   frames   the operation of the scenario, with its file and line
 //   lost     roots, reduce operations and tags of messages: PyTorch records none
 #pragma once
@@ -25,8 +25,8 @@ struct WriteOptions {
 };
 std::vector<Dump> dumps_of(const RunRecord& run, const WriteOptions& options);
 
-// As torch writes it per rank: a pickle of protocol 2 (frames, tuples and None as there), and JSON. Reading either gives the
-// dump back, but for its rank, which is the file's name.
+// In torch's form per rank: a pickle of protocol 2 (frames, tuples and None as there), and JSON. Reading either gives the dump
+// back, except for its rank, which comes from the file's name.
 std::string pickle_text(const Dump& dump);
 std::string json_text(const Dump& dump);
 

@@ -1,5 +1,5 @@
-// The answer to one finding of a dump, in at most five lines: below its headline who is to blame and where that rank is, the call
-// that others wait in, what the other ranks do, and what to do next.
+// The answer to one finding of a dump, in at most five lines: below its headline the rank to blame and its place, the call that
+// others wait in, the activity of the other ranks, and the next step.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -14,7 +14,7 @@ struct AnswerLine {
   std::string text;
 };
 
-// A line that has nothing to say is absent.
+// A line without content is absent.
 std::vector<AnswerLine> answer_to(const Report& report, const Diagnosis& finding);
 
 // The open call in which most ranks wait for the culprits; null when none waits.

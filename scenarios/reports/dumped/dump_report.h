@@ -1,8 +1,8 @@
 // The text report on dumps of a PyTorch job: for each finding its answer, then the reasons and the evidence.
 //
-//   order    the job; for each finding its headline with the answer (answer.h); why and fix; progress by process group; who waits for
-//            whom; state of the ranks; places; timeline; files left out
-//   lists    a list of ranks that is too long for its column says how many more it has; sentences are wrapped, never cut
+//   order    the job; for each finding its headline with the answer (answer.h); why and fix; progress by process group; waits by
+//            rank; state of the ranks; places; timeline; files left out
+//   lists    a list of ranks that is too long for its column says how many more there are; sentences are wrapped, never cut
 //   times    of day in UTC, by the clocks of the hosts
 #pragma once
 

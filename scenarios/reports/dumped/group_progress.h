@@ -1,8 +1,8 @@
-// How far each rank came in each process group of a dump: the numbers of its newest collective and of the newest that is done.
+// Each rank's progress in each process group of a dump: the numbers of its newest collective and of the newest that is done.
 //
-//   numbers   of the calls that are listed, and of the rank's own account of the group where that reaches farther
-//   order     groups in which ranks are apart first, then those with open calls, then the others; by name
-//   cost      one walk over the calls
+//   numbers   of the listed calls, and of the rank's own account of the group where that is ahead
+//   order     groups whose ranks differ first, then those with open calls, then the others; by name
+//   cost      one pass over the calls
 #pragma once
 
 #include "core/group/rank_program.h"
@@ -19,7 +19,7 @@ struct MemberProgress {
   bool lost = false;                  // the rank has no record
 };
 
-// Members of a group at one place, each of them as all.
+// Members of a group with the same progress.
 struct GroupPart {
   std::vector<Rank> ranks;
   MemberProgress progress;
@@ -27,7 +27,7 @@ struct GroupPart {
 
 struct GroupState {
   std::string name;
-  std::vector<GroupPart> parts;  // who is farthest behind first
+  std::vector<GroupPart> parts;  // the farthest behind first
   bool is_apart = false;         // members differ
   bool is_open = false;          // some call is open
 };

@@ -9,7 +9,7 @@ namespace pdsim::scenarios {
 
 class WallClock {
  public:
-  // Of the record's notes; a record without any has no date, and its moments count from its beginning.
+  // Uses the record's notes; a record without any has no date, and its moments count from its beginning.
   explicit WallClock(const RunRecord& run);
 
   bool has_date() const { return epoch_ns_ > 0; }

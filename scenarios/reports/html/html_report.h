@@ -1,8 +1,8 @@
 // The report as one self-contained page: a timeline in SVG, the wait-for graph, the text report, the events as JSON.
 //
 //   network  none: no link, font, image or script from elsewhere
-//   scripts  one, for hover linking; everything can be read without it
-//   rows     of more than 16 ranks those that made the same calls share one, which can be opened
+//   scripts  one, for hover linking; everything is readable without it
+//   rows     beyond 16 ranks, those that made the same calls share one, which can be opened
 //   cap      most_events calls and 64 rows, around the first divergence; the page says what it leaves out
 #pragma once
 

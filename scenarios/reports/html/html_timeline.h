@@ -19,8 +19,8 @@ struct TimelinePicture {
   std::size_t ranks_left_out = 0;
 };
 
-// `events` are those of the rows' shown ranks. Of more rows than most_rows those with ranks that the diagnosis names are drawn, and the
-// first. `fold`: idle gaps take little room.
+// `events` are those of the ranks shown in the rows. Beyond most_rows rows, it draws those with ranks that the diagnosis names,
+// and the first ones. `fold`: idle gaps are narrowed.
 TimelinePicture timeline_svg(const Report& report, const std::vector<RankRow>& rows, const TimelineEvents& events,
                              bool fold);
 

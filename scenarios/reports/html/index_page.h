@@ -1,6 +1,6 @@
-// index.html over the reports of one or many scenario files: what each shows, its picture, cause and cure, searchable.
+// index.html over the reports of one or many scenario files: the subject, picture, cause and cure of each, searchable.
 //
-//   network  none; one script, for the search: everything can be read without it
+//   network  none; one script, for the search: everything is readable without it
 //   order    of the files, and of their variants, as given
 #pragma once
 
@@ -17,7 +17,7 @@ namespace pdsim::scenarios {
 struct IndexVariant {
   std::string name;      // empty in a file without variants
   Verdict verdict = Verdict::pass;
-  std::string sentence;  // what happened
+  std::string sentence;  // the outcome
   std::string headline;  // of its diagnosis; empty without one
   std::string picture;   // SVG; empty where there is none
   std::string page;      // of its report, relative to the index; empty: none was written

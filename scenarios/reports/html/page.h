@@ -1,7 +1,9 @@
-// The files of scenarios/reports/html/page, embedded by CMake: the HTML report and the index over reports, their styles and scripts.
+// The files of scenarios/reports/html/page, embedded by CMake: the HTML report and the index over reports, their styles and
+// scripts.
 //
-//   report.html  {{title}}, {{style}}, {{summary}}, {{timeline}}, {{report}}, {{events}} and {{script}} stand for what a report fills in
-//   report.css   Okabe-Ito colours, which colour-blind readers can tell apart; what is blocked is hatched as well
+//   report.html  placeholders for a report's contents: {{title}}, {{style}}, {{summary}}, {{timeline}}, {{report}}, {{events}},
+//                {{script}}
+//   report.css   Okabe-Ito colours, which colour-blind readers can distinguish; blocked spans are also hatched
 //   report.js    hovering and arrow keys; without it every bar still has its <title>
 //   index.html   {{title}}, {{style}}, {{count}}, {{cards}} and {{script}}; its style comes after report.css
 //   index.js     the search

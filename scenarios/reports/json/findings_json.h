@@ -1,4 +1,4 @@
-// `pdsim diagnose --json`: what was found in one job, as one object on one line. docs/cli.md describes its members.
+// `pdsim diagnose --json`: the findings of one job, as one object on one line. docs/cli.md describes its members.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

@@ -1,8 +1,8 @@
 // The run as a Chrome / Perfetto trace (Trace Event Format): pid is the node, tid the rank, times in microseconds.
 //
-//   X completed calls, B without E what never finished, b/e collectives that were launched and left to later,
+//   X completed calls, B without E unfinished ones, b/e collectives that were launched and waited for later,
 //   s/f messages, i faults, the first divergence and the point of no return (these two with the diagnosis as arguments), M names
-//   C   of each rank: bytes that it sent and that have not arrived, and its calls that are open
+//   C   for each rank: bytes that it sent and that have not arrived, and its open calls
 //   otherData says how many messages and calls were left out
 #pragma once
 

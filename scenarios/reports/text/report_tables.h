@@ -1,4 +1,4 @@
-// Tables of the report: what a step asks of each device, and what the operations did that the file speaks of.
+// Tables of the report: the load of a step on each device, and the results of the operations that the file names.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -7,7 +7,7 @@
 
 namespace pdsim::scenarios {
 
-// Memory and work of DataParallel's devices or of DDP's ranks, a line for each; empty where nothing noted them.
+// Memory and work of DataParallel's devices or of DDP's ranks, a line for each; empty without notes on them.
 std::string devices_section(const Report& report);
 
 // The operations of `expect.operations`, equal ranks in one line; empty without any.

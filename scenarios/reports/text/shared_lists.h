@@ -1,4 +1,4 @@
-// Numbers for lists of ranks that blocked ranks share: equal lists have one number, and each that is shared is compared once.
+// Numbers for lists of ranks that blocked ranks share: equal lists have one number, and each shared list is compared once.
 #pragma once
 
 #include "core/base/shared_value.h"

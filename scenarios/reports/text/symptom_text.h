@@ -1,4 +1,5 @@
-// What `pdsim explain` prints for an error text: the entry that it fits best, how sure that is, what the text proves, and entries nearby.
+// The answer of `pdsim explain` to an error text: the best entry, its certainty, the facts that the text proves, and related
+// entries.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace pdsim::scenarios {
 
-// Empty when no entry comes near.
+// Empty when no entry is close.
 std::string symptom_page(std::string_view error_text);
 
 // "missing-call: a rank never made a call that the others wait in", for the id of a diagnosis or the name of an error code.

@@ -1,7 +1,7 @@
 // The timeline of the text report: a row per rank (equal rows together), a character per slice of time.
 //
 //   F forward  B backward  R a collective  S a message  I init or store  O optimizer  C compute  . blocked or waiting
-//   the last steps that fit into the width are shown; what follows the last event is a few dots
+//   shows the last steps that fit into the width; the time after the last event is drawn as a few dots
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

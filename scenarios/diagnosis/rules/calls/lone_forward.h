@@ -1,4 +1,5 @@
-// A forward through DDP's wrapper that only some ranks run, as a dump shows it: a broadcast of buffers that PyTorch's own frames name.
+// A forward through DDP's wrapper that only some ranks run, as a dump shows it: a broadcast of buffers that PyTorch's own frames
+// name.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -8,7 +9,7 @@
 namespace pdsim::scenarios::diagnoses {
 
 bool is_lone_forward(const Report& report, const std::vector<Rank>& ranks, const Call& call);
-// Headline, cause, why and cure; `other` is what the ranks of `rest` called at that number.
+// Sets headline, cause, why and cure; `other` is the call of the ranks of `rest` at that number.
 void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<Rank>& ranks, const Call& call,
                           const std::vector<Rank>& rest, const Call& other);
 

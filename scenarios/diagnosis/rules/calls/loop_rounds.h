@@ -1,4 +1,4 @@
-// A loop that some ranks leave earlier than others, by the programs alone.
+// Loops that some ranks leave earlier than others, found from the programs alone.
 #pragma once
 
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
@@ -14,11 +14,11 @@ struct LoopsApart {
   std::int64_t my_rounds = 0, their_rounds = 0;
 };
 
-// The loop in whose last rounds stand the calls that only one side makes; nothing when both go round it equally often.
+// The loop whose last rounds contain the calls that only one side makes; nothing when both sides run it equally often.
 std::optional<LoopsApart> loops_apart(const Report& report, const ScheduleDifference& difference);
 
 // "The ranks leave the loop at line 11 at different times: after 4 rounds on rank 1; after 5 rounds on ranks 0, 2. "; empty where
-// nobody leaves a loop before the others.
+// no rank leaves a loop before the others.
 std::string loops_text(const Report& report, const ScheduleDifference& difference);
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -1,4 +1,4 @@
-// The finding that the programs of some ranks make other calls than those of most, recognised by the places of the calls.
+// The finding that some ranks' programs make other calls than those of most, recognised by the places of the calls.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -8,7 +8,8 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// What the record shows of it: calls that met calls of other places, or only one that somebody never made.
+// How the difference shows in the record: calls that met calls of other places, or only a call that some rank never
+// made.
 enum class Face : std::uint8_t { met, missing };
 
 // Nothing when the schedules agree, or the difference has the other face.

@@ -1,4 +1,4 @@
-// The finding that what the ranks send in an all_to_all is not what they make room for.
+// The finding that the ranks' sends in an all_to_all do not match the receives they make room for.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -7,7 +7,7 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// At the report's divergence; nothing where that is another call, or its parts fit.
+// Looks at the report's divergence; nothing where that is another call, or its parts match.
 std::optional<Diagnosis> part_mismatch(const Report& report);
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -1,4 +1,4 @@
-// Ranks that are in other calls of a sharded model: which unit, which ranks, and what cures it, for the rule that found the calls apart.
+// Ranks in different calls of a sharded model: the unit, the ranks and the cure, for the rule that found the calls apart.
 #pragma once
 
 #include "scenarios/diagnosis/analysis/divergence.h"
@@ -8,10 +8,11 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// Says it in the words of the units, where one of the camps at the divergence gathers or reduces one; otherwise nothing changes.
+// Rewords the finding in terms of the units, where one of the camps at the divergence gathers or reduces one; otherwise changes
+// nothing.
 void explain_units(Diagnosis& d, const Report& report, const std::vector<CallCamp>& camps);
 
-// Likewise where the others have ended and never make the call of the unit.
+// The same where the other ranks have ended and never make the unit's call.
 void explain_missing_unit(Diagnosis& d, const Report& report);
 
 }  // namespace pdsim::scenarios::diagnoses

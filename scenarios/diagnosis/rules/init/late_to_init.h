@@ -7,10 +7,10 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// As delayed_enter, for what ranks wait for in the store.
+// Like delayed_enter, for waits in the store.
 std::optional<Diagnosis> late_to_init(const Report& report);
 
-// As missing_call: ranks that ended without calling init, where others wait for them or gave up.
+// Like missing_call: ranks that ended without calling init, where others wait for them or gave up.
 std::optional<Diagnosis> absent_from_init(const Report& report);
 
 }  // namespace pdsim::scenarios::diagnoses

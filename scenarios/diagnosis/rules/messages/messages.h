@@ -1,5 +1,4 @@
-// Which sends met which receives, as two ranks recorded them: in one group, the n-th send of a tag meets the n-th
-// receive of it.
+// Pairs sends with receives as two ranks recorded them: in one group, the n-th send of a tag meets the n-th receive of it.
 #pragma once
 
 #include "core/semantics/library.h"
@@ -9,34 +8,34 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// What the other side of a message call did; at most one is set.
+// The other side of a message call; at most one is set.
 struct Counterpart {
   const Call* call = nullptr;       // the call that met it
-  const Call* other_tag = nullptr;  // none met it; this one, which met none either, would have with the same tag
+  const Call* other_tag = nullptr;  // none met it; this unmatched call would have, with the same tag
 };
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call);
 
-// Where a message has no counterpart: the side whose number of messages to the other is not the largest that any other
-// pair of their group has completed, while that of the other side is. Counted since the group's collective before it. no_rank: neither
-// or both, or a record of the group does not begin at the start.
+// For a message without a counterpart: the side whose number of messages to the other is not the largest that any other pair of
+// their group has completed, while the other side's is. Counted since the group's previous collective. no_rank: neither or both,
+// or a record of the group does not begin at the start.
 struct DifferingSide {
   Rank rank = no_rank;
   std::int64_t made = 0, usual = 0;
-  std::string since;  // "all_reduce #1"; empty: no collective was before it
+  std::string since;  // "all_reduce #1"; empty: no collective before it
 };
 DifferingSide side_that_differs(const Report& report, Rank rank, const Call& call);
 
-// Of the world that ran, or of the one that it simulates; null where it is not in the table.
+// The library of the world that ran, or of the one that it simulates; null where it is not in the table.
 const LibrarySemantics* library_of(const Report& report);
 
 // Whether the library matches messages by tag: NCCL does not.
 bool has_tags(const Report& report);
 
-// "0", or what the call says.
+// The call's tag; 0 if it has none.
 std::uint64_t tag_of(const Call& call);
 
-// A remote call of one of these ranks to the other that was under way at this moment and did not succeed: its caller, and its record
-// there; null where there is none. Requests come before replies.
+// A remote call between these ranks, in either direction, that was under way at this moment and did not succeed: its caller, and
+// its record there; null where there is none. Requests come before replies.
 struct RemoteCall {
   Rank caller = 0;
   const Call* call = nullptr;

@@ -1,4 +1,4 @@
-// What the rules about remote calls share: the moment that counts, and the changes of a program that they propose.
+// Shared by the rules about remote calls: the moment to look at, and the changes of a program that they propose.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -9,18 +9,18 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// The moment at which open calls are looked at: the deadlock, or just before the first call gave up; nothing where nobody hung.
+// The moment at which open calls are examined: the deadlock, or just before the first call gave up; nothing without a hang.
 std::optional<Time> rpc_moment(const Report& report);
 
-// Every init_rpc of the program gets so many server threads.
+// Gives every init_rpc of the program this many server threads.
 void set_worker_threads(std::vector<Operation>& program, int threads);
-// Every init_rpc registers all functions.
+// Makes every init_rpc register all functions.
 void register_everything(std::vector<Operation>& program);
-// Every rank that has joined ends with a graceful shutdown, the last operation.
+// Ends every rank that has joined with a graceful shutdown as its last operation.
 void shut_down_gracefully(std::vector<Operation>& program);
-// The call at this place gets so much time.
+// Gives the call at this place this timeout.
 void set_call_timeout(std::vector<Operation>& program, const Mark& place, Time limit);
-// Without the operation at this place.
+// Leaves out the operation at this place.
 Cure left_out_at(std::string what, const Mark& place);
 
 }  // namespace pdsim::scenarios::diagnoses

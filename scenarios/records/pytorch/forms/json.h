@@ -1,4 +1,4 @@
-// JSON as PyTorch's Flight Recorder writes it, and as anybody's Python writes a dump that was unpickled.
+// JSON as PyTorch's Flight Recorder writes it, and as Python writes an unpickled dump.
 //
 //   numbers  integers beyond 64 bits become real numbers
 //   limits   256 MiB, 64 levels, Tree::most_nodes values
@@ -11,9 +11,9 @@
 
 namespace pdsim::scenarios::pytorch {
 
-// Whether the text begins as a JSON object does.
+// Whether the text begins like a JSON object.
 bool looks_like_json(std::string_view text);
-// input_invalid, with the byte at which it is not JSON or too much.
+// input_invalid, with the byte at which it is invalid or exceeds a limit.
 Result<Tree> read_json(std::string_view text);
 
 }  // namespace pdsim::scenarios::pytorch

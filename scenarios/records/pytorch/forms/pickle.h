@@ -3,7 +3,7 @@
 //   reads    dictionaries, lists, tuples, texts, bytes, integers, real numbers, truth values, None, shared parts (the memo)
 //            and frames; integers beyond 64 bits become real numbers
 //   refuses  everything that names a class or a function (GLOBAL, REDUCE, BUILD ...): nothing is ever looked up, called or
-//            executed; whatever is not an opcode of the list; whatever ends too early. The error names the opcode and its
+//            executed; any opcode not in the list; truncated input. The error names the opcode and its
 //            offset in bytes.
 //   limits   a text of 256 MiB, Tree::most_nodes values; memory grows with the text alone; no recursion
 #pragma once
@@ -18,7 +18,7 @@ namespace pdsim::scenarios::pytorch {
 
 constexpr std::size_t most_pickle_bytes = std::size_t{256} << 20;
 
-// Whether the text begins as a pickle of these protocols does.
+// Whether the text begins like a pickle of these protocols.
 bool looks_like_pickle(std::string_view text);
 // input_invalid for everything it refuses.
 Result<Tree> read_pickle(std::string text, std::size_t most_nodes = Tree::most_nodes);

@@ -1,8 +1,8 @@
-// What a dump of PyTorch holds, whether it came as a pickle or as JSON: numbers, texts, lists and dictionaries.
+// The contents of a dump of PyTorch, from a pickle or from JSON: numbers, texts, lists and dictionaries.
 //
-//   nodes    lie in one list and name each other by number: lists may share parts, as pickles do, and nothing recurses
+//   nodes    are in one list and refer to each other by number: lists may share parts, as in pickles, and nothing recurses
 //   texts    are parts of the source, which the tree owns, or of its `texts`
-//   cycles   can be there (a hostile pickle); readers go down by a fixed number of levels
+//   cycles   are possible (a hostile pickle); readers descend a fixed number of levels
 //   limits   at most most_nodes nodes of 24 bytes and most_items members of lists and dictionaries of 4
 #pragma once
 
@@ -35,7 +35,7 @@ struct Tree {
   static constexpr std::size_t most_nodes = std::size_t{1} << 23, most_items = std::size_t{1} << 26;
 
   std::unique_ptr<const std::string> source;
-  std::deque<std::string> texts;  // those that are not in the source as they are
+  std::deque<std::string> texts;  // those not contained verbatim in the source
   std::vector<Node> nodes;
   std::vector<NodeId> items;
   NodeId root = 0;
@@ -55,11 +55,11 @@ class Value {
   bool is_none() const { return std::holds_alternative<std::monostate>(node()); }
   std::optional<std::string_view> text() const;
   std::optional<bool> truth() const;
-  std::optional<std::int64_t> integer() const;  // a truth value counts as none
+  std::optional<std::int64_t> integer() const;  // a truth value does not count as one
   std::optional<std::span<const NodeId>> list() const;
   std::optional<std::span<const NodeId>> dict() const;
   Value at(NodeId id) const { return {*tree_, id}; }
-  // Of a dictionary: the value of this key; the last one, as Python has it, where a key stands twice. Cost: its length.
+  // For a dictionary: the value of this key; the last one, as in Python, where a key occurs twice. Cost: its length.
   std::optional<Value> find(std::string_view key) const;
   // "a list", "the text `x`": for error messages.
   std::string kind() const;
