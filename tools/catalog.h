@@ -9,14 +9,14 @@
 
 namespace pdsim::tools {
 
-// Beside the installed command (share/pdsim/scenarios), unpacked from a portable one, or in the source tree it was built from. Errors:
-// io_error, where a portable one finds no place to unpack.
+// The folder beside the installed command (share/pdsim/scenarios), unpacked from a portable one, or in the source tree it was
+// built from. Errors: io_error, where a portable one finds no place to unpack.
 Result<std::string> catalog_folder();
 
-// Likewise, of another kind of data: labs, or guest (the Python part of `run`).
+// The same for another kind of data: labs, or guest (the Python part of `run`).
 Result<std::string> data_folder(const std::string& kind, const std::string& source_folder);
 
-// Every scenario file of the catalog, sorted; paths as a user here would type them.
+// Every scenario file of the catalog, sorted; paths as a user would type them here.
 std::vector<std::string> catalog_files();
 
 // The file that `argument` names: a path, or the name of a catalog file with or without its .yaml.

@@ -15,13 +15,13 @@ namespace pdsim::tools {
 // The exit statuses that scripts rely on.
 enum Exit : int {
   exit_held = 0,           // every expectation held
-  exit_did_not_hold = 1,   // some did not
+  exit_did_not_hold = 1,   // some did not hold
   exit_wrong_input = 2,    // a file, flag or value is wrong, and nothing was run
   exit_not_available = 3,  // the world is not available here
   exit_failed = 4,         // pdsim itself failed, or was not deterministic
 };
 
-// What the subcommand does with its parsed arguments; gives the exit status.
+// Runs the subcommand with its parsed arguments; returns the exit status.
 using Action = std::function<int(Console&)>;
 
 struct Command {

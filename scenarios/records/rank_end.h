@@ -11,7 +11,7 @@ namespace pdsim::scenarios {
 
 // Facts of RankLog::error.
 inline constexpr std::string_view signal_fact = "signal";                // a number: it ended the process
-inline constexpr std::string_view exit_status_fact = "exit_status";      // a number, not 0: the process exited with it deliberately
+inline constexpr std::string_view exit_status_fact = "exit_status";      // a number, not 0: passed to exit deliberately
 inline constexpr std::string_view exit_function_fact = "exit_function";  // sys.exit, os._exit: called where the error's site is
 inline constexpr std::string_view exception_fact = "exception";          // the type of the exception that ended the program
 

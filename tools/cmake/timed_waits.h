@@ -1,5 +1,5 @@
-// Included before everything in a build with the thread sanitizer: clang 14's does not see pthread_cond_clockwait, which libstdc++ waits
-// with, and takes the mutex for held all the while. With pthread_cond_timedwait it sees what happens.
+// Included before everything in a build with the thread sanitizer: that of clang 14 does not intercept pthread_cond_clockwait,
+// which libstdc++ waits with, and considers the mutex held throughout. It does intercept pthread_cond_timedwait.
 #pragma once
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// The columns of pdsim bench --raw: the library called directly, alternating with our calls, and how many times its time ours take.
+// The columns of pdsim bench --raw: the library called directly, alternating with pdsim's calls, and the ratio of their times.
 #pragma once
 
 #include "core/measure/timing.h"
@@ -18,10 +18,10 @@ struct RawHeads {
 RawHeads raw_heads(const RawFunctions& functions);
 std::string raw_columns(const RawFunctions& functions, const TimedRound& out_of_place, const TimedRound* in_place);
 
-// How many times the library's time ours is.
+// The ratio of pdsim's time to the library's.
 double raw_ratio(Time ours, Time raw);
 
-// The ratios of one table, summed up below it; empty without functions.
+// The ratios of one table, summarised below it; empty without functions.
 class RawRatios {
  public:
   void add(const TimedRound& round);

@@ -1,4 +1,4 @@
-// What the worlds offer, as doctor and list print it.
+// The capabilities of the worlds, as doctor and list print them.
 #pragma once
 
 #include <string>

@@ -1,11 +1,11 @@
-// Where a command writes: results to standard output, problems to standard error, colour only on a terminal.
+// The output of a command: results to standard output, problems to standard error, colour only on a terminal.
 //
-//   closed reader  the rest of the output is dropped in silence (`pdsim list | head -1`), and the command's status
-//                  stands
-//   full disk      one line on standard error; finish() says so
-//   --json         standard output is for objects alone: answer_in_json() has the problems kept, and end() prints them as one object
-//                  where the command has printed none of its own (docs/json.md)
-//   texts          become printable (core/base/printable.h): a name in a file of somebody else's moves no cursor
+//   closed reader  the rest of the output is dropped silently (`pdsim list | head -1`), and the command's status
+//                  is unchanged
+//   full disk      one line on standard error; finish() reports it
+//   --json         standard output is for objects alone: after answer_in_json() problems are kept, and end() prints them as one
+//                  object where the command has printed none of its own (docs/json.md)
+//   texts          become printable (core/base/printable.h): a name in a foreign file moves no cursor
 #pragma once
 
 #include "scenarios/text/diagnostic.h"
@@ -24,29 +24,29 @@ struct Problem {
 
 class Console {
  public:
-  // `no_color`: the environment's NO_COLOR is set to something, or its TERM is dumb.
+  // `no_color`: the environment's NO_COLOR is not empty, or its TERM is dumb.
   explicit Console(bool no_color);
   bool color() const { return color_; }        // for standard output
   bool terminal() const { return terminal_; }  // is standard output one?
   void print(std::string_view text);
-  // The same with the colours that a report put in, after it has made its texts printable.
+  // The same with the colours of a report, which has already made its texts printable.
   void print_coloured(std::string_view text);
   // "pdsim: line" on standard error, and the hint as another line.
   void problem(std::string_view line, std::string_view hint = {});
   const std::string& last_problem() const { return last_problem_; }
-  // The same of a file: with its line and a caret. `text` is what the file holds.
+  // The same for a file: with its line and a caret. `text` is the file's content.
   void problem(std::string_view file, std::string_view text, const scenarios::Diagnostic& diagnostic);
-  // The same, rendered already.
+  // The same for a problem that is already rendered.
   void problem(std::string_view rendered, Problem kept);
   void say(std::string_view text);  // to standard error
 
   void answer_in_json(std::string command) { command_ = std::move(command); }
   bool answers_in_json() const { return !command_.empty(); }
-  // Another process answers, on the same standard output.
+  // Another process prints the answer, on the same standard output.
   void leave_answer() { printed_ = true; }
-  // What the command came to, before finish(): prints the object of problems where it is due.
+  // Takes the command's exit status, before finish(): prints the object of problems if one is due.
   void end(int status);
-  // Flushes; false when standard output could not take everything, for another reason than that its reader left.
+  // Flushes; false when standard output could not take everything, for a reason other than a reader that left.
   bool finish();
 
  private:
@@ -60,7 +60,7 @@ class Console {
   bool printed_ = false;
 };
 
-// Members of a problem in JSON, as docs/json.md has them: one object, without a line end.
+// Members of a problem in JSON, as in docs/json.md: one object, without a newline.
 std::string json_of(const Problem& problem);
 
 }  // namespace pdsim::tools

@@ -1,4 +1,4 @@
-// What validate --pairs prints: a row for each link or, of many, for each class of links; the slow ones; a heat map.
+// The output of validate --pairs: a row for each link or, for many, for each class of links; the slow ones; a heat map.
 #pragma once
 
 #include "scenarios/measure/pairs.h"
@@ -7,7 +7,7 @@
 
 namespace pdsim::tools {
 
-constexpr int validate_json_version = 1;  // of each line; it grows when a key changes its meaning or goes
+constexpr int validate_json_version = 1;  // in each line; incremented when a key changes its meaning or is removed
 
 bool has_bandwidth(const LinkFit& fit);
 
@@ -16,7 +16,7 @@ std::string pairs_text(const std::string& world, int ranks, const scenarios::Tim
 // A line for each pair, then one for each class.
 std::string pairs_json(const scenarios::TimedPairs& timed);
 
-// The slow links: ranks most of whose links are slow, then the other links, the slowest first. Empty: none is.
+// The slow links: ranks whose links are mostly slow, then the other links, the slowest first. Empty if none is slow.
 std::string slow_links(int ranks, const scenarios::TimedPairs& timed);
 
 }  // namespace pdsim::tools

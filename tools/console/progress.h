@@ -1,4 +1,4 @@
-// One line on standard error that tells how far long work is: count, rate, time left. Only where standard error is a terminal.
+// One line on standard error with the progress of long work: count, rate, time left. Only where standard error is a terminal.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The part of pdsim diagnose that reads what the ranks of a script recorded beside their own library (PDSIM_RECORD).
+// The part of pdsim diagnose that reads the records made by a script's ranks beside their own library (PDSIM_RECORD).
 #pragma once
 
 #include "tools/command.h"
@@ -9,8 +9,8 @@
 
 namespace pdsim::tools {
 
-// Records of one job, in one folder or several, told as `name`. Writes the ranks' calls into the scenario file `save`, unless that is
-// empty. Exit status.
+// Records of one job, in one folder or several, reported as `name`. Writes the ranks' calls into the scenario file `save`, unless
+// that is empty. Returns the exit status.
 int diagnose_rank_records(const std::vector<std::string>& records, const std::string& name, const std::string& save,
                           JobOutput& output, Console& console);
 

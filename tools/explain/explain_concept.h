@@ -9,7 +9,8 @@
 
 namespace pdsim::tools {
 
-// Its page with the picture, which is made by a run, in `page`. Gives the exit status; what is wrong was said.
+// Writes its page into `page`, with the picture, which is drawn from a run. Returns the exit status; problems have been
+// printed.
 int explain_concept(const scenarios::Concept& row, std::string& page, Console& console);
 
 // The names, for `did you mean`.

@@ -25,7 +25,7 @@ void add_pipeline_flags(CLI::App& app, const std::shared_ptr<PipelineFlags>& fla
 
 // Whether it is the name of a schedule, or of a .csv file.
 bool is_pipeline(const std::string& id);
-// The exit status, and its page; an empty page: what is wrong was said. `svg`: a file for the picture, or empty.
+// Returns the exit status, and its page; an empty page: the problem has been printed. `svg`: a file for the picture, or empty.
 int explain_pipeline(const std::string& id, const PipelineFlags& flags, const std::string& svg, std::string& page,
                      Console& console);
 

@@ -1,4 +1,4 @@
-// The names that pdsim's tables hold, for `did you mean` and for completion in a shell, and the algorithms that a name stands for.
+// The names in pdsim's tables, for `did you mean` and for completion in a shell.
 #pragma once
 
 #include "core/collectives/algorithms.h"
@@ -9,10 +9,11 @@
 
 namespace pdsim::tools {
 
-// What `pdsim explain` takes besides texts: diagnoses, errors, algorithms, pipeline schedules, concepts, files of the catalog.
+// The names that `pdsim explain` takes besides texts: diagnoses, errors, algorithms, pipeline schedules, concepts, files of the
+// catalog.
 std::vector<std::string> explained_names();
 
-// What `pdsim list --what` takes.
+// The values of `pdsim list --what`.
 std::vector<std::string> listed_kinds();
 
 // The files of the catalog, without .yaml.

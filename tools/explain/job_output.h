@@ -1,4 +1,4 @@
-// How `pdsim diagnose` shows what it found in a job: the text report or JSON on standard output, and a page if asked for.
+// Shows the findings of `pdsim diagnose` in a job: the text report or JSON on standard output, and a page if requested.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -9,16 +9,17 @@
 
 namespace pdsim::tools {
 
-// Of one invocation, which may explain several jobs.
+// The output of one invocation, which may explain several jobs.
 class JobOutput {
  public:
   // `html`: empty, no page; a name that ends with .html, the page of the only job; else a folder with JOB.html for each.
   JobOutput(bool json, std::string html) : json_(json), html_(std::move(html)) {}
 
   bool json() const { return json_; }
-  // Whether the pages can be written, asked before anything is read. The exit status; told when it is not exit_held.
+  // Checks that the pages can be written, before anything is read. Returns the exit status; prints a problem unless it
+  // is exit_held.
   int prepare(Console& console) const;
-  // `text`: the text report. The exit status of what was written.
+  // `text`: the text report. Returns the exit status of writing.
   int show(const scenarios::Report& report, const std::string& text, Console& console);
 
  private:

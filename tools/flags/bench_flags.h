@@ -1,4 +1,4 @@
-// What pdsim bench takes, and what follows from it.
+// The flags of pdsim bench, and the values derived from them.
 #pragma once
 
 #include "core/measure/timing.h"
@@ -17,7 +17,7 @@ struct BenchFlags {
   NcclTestsFlags nccl_tests;
   std::string min = "1KiB", max = "4MiB";
   double factor = 4.0;
-  std::string step;  // instead of the factor; empty: none
+  std::string step;  // instead of the factor; empty: not given
   std::optional<int> iterations, warmup;
   int checks = 1;
   std::string root = "0";  // or all
@@ -29,13 +29,13 @@ struct BenchFlags {
 
 void add_bench_flags(CLI::App& app, BenchFlags& flags);
 
-// What does not go together in `world`, in one line; empty: nothing.
+// The first conflict between flags in `world`, in one line; empty: none.
 std::string bench_conflict(const BenchFlags& flags, const scenarios::WorldRow& world, bool in_a_job);
 
-// Whether the calls of this row move data: of `auto`, in the simulated world, where all ranks' input and output take up to 1 GiB.
+// Whether the calls of this row move data: for `auto`, in the simulated world, if all ranks' input and output take up to 1 GiB.
 bool moves_data(const BenchFlags& flags, const TimingRequest& request, std::int64_t count);
 
-// A request for each dtype, operation and root that the flags name; those that do not exist for the collective are left out.
+// A request for each dtype, operation and root that the flags name; combinations that the collective does not have are skipped.
 std::vector<TimingRequest> bench_requests(const BenchFlags& flags, const scenarios::TrialAlgorithm& algorithm,
                                           bool simulated);
 

@@ -1,4 +1,4 @@
-// --topology: a scenario's `world.topology` in one word, as fat_tree:leaf=16,oversubscription=2,hop=1us.
+// --topology: a scenario's `world.topology` in one word, such as fat_tree:leaf=16,oversubscription=2,hop=1us.
 #pragma once
 
 #include "core/base/result.h"
@@ -8,10 +8,10 @@
 
 namespace pdsim::tools {
 
-// Errors: invalid_argument, saying what would be right.
+// Errors: invalid_argument, with the correct form.
 Result<sim::Topology> parse_topology(const std::string& text);
 
-// What is wrong with the topology in this world; empty: nothing.
+// The problem with the topology in this world; empty: none.
 std::string topology_problem(const sim::WorldSpec& spec);
 
 }  // namespace pdsim::tools

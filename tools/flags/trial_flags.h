@@ -1,4 +1,4 @@
-// The flags that validate and bench share: which world, which collective and algorithm, which elements.
+// The flags shared by validate and bench: the world, the collective and algorithm, the elements.
 #pragma once
 
 #include "core/base/result.h"
@@ -39,21 +39,21 @@ struct TrialFlags {
 
 void add_trial_flags(CLI::App& app, TrialFlags& flags);
 
-// What a command tries, and where.
+// The subject of a command's trial, and its world.
 struct Trial {
   scenarios::TrialWorld world;
   std::vector<scenarios::TrialAlgorithm> algorithms;
 };
 
-// A command over trials. Both functions return what is wrong, in one line; empty: nothing.
+// A command over trials. Both functions return the problem, in one line; empty: none.
 struct TrialCommand {
   std::string name;
-  std::function<std::string(bool in_a_job)> complete{};  // changes flags that follow from others; may be empty
-  std::function<std::string(const scenarios::WorldRow&, bool in_a_job)> conflict;  // what does not go together in that world
+  std::function<std::string(bool in_a_job)> complete{};  // sets flags that follow from others; may be empty
+  std::function<std::string(const scenarios::WorldRow&, bool in_a_job)> conflict;  // conflicts between flags in that world
 };
 
-// Checks that the flags go together and that the world is there, joins the job of mpirun, srun or torchrun where one started this
-// process (then `flags.ranks` is the job's), and runs `body` on rank 0. What is wrong is printed. The exit status.
+// Checks that the flags are consistent and that the world is available, joins the job of mpirun, srun or torchrun where one
+// started this process (then `flags.ranks` is the job's), and runs `body` on rank 0. Prints problems. Returns the exit status.
 int run_trials(TrialFlags& flags, const TrialCommand& command, Console& console, const std::function<int(Trial&)>& body);
 
 // Null: the flag was not given, or is `all`.
@@ -63,24 +63,24 @@ std::optional<ReduceOp> op_of(const TrialFlags& flags);
 // Null for `all`.
 std::optional<CollectiveKind> collective_named(const std::string& name);
 
-// A size as scenarios write it, and as nccl-tests takes it: a number alone is bytes; K, M and G are powers of 1024.
+// A size in the form of scenarios or of nccl-tests: a number alone is bytes; K, M and G are powers of 1024.
 Result<Bytes> parse_size(const std::string& text);
 
 // A check for add_option: a finite number from `least` to `most`, in decimal digits. (CLI11's Range lets nan pass.)
 std::function<std::string(const std::string&)> number_between(double least, double most);
 
-// What is wrong with a seed, a whole number of 64 bits; empty: nothing. (CLI11 takes -1 for the largest.)
+// The problem with a seed, which must be a 64-bit whole number; empty: none. (CLI11 takes -1 for the largest.)
 std::string seed_problem(const std::string& text);
-// "" for the name of one of the simulation's engines.
+// "" if it is the name of one of the simulation's engines; else the problem.
 std::string engine_problem(const std::string& text);
 
-// What is wrong with a size of parse_size(); empty: nothing. At most 64GiB.
+// The problem with a size for parse_size(); empty: none. At most 64GiB.
 std::string size_problem(const std::string& text);
 
-// What is wrong with moving `bytes` of each buffer, input and output, on so many ranks of this machine at once; empty: nothing.
+// The problem with moving `bytes` of each buffer, input and output, on this many ranks of this machine at once; empty: none.
 std::string memory_problem(std::int64_t bytes, int ranks);
 
-// The exit status that tells an error which is not the trial's.
+// The exit status for an error that the trial did not cause.
 int status_of(const Error& error);
 
 }  // namespace pdsim::tools

@@ -1,4 +1,4 @@
-// What `bench --json`, `validate --json` and `doctor --json` print. For the table in json_forms.cpp alone.
+// The output of `bench --json`, `validate --json` and `doctor --json`. For the table in json_forms.cpp alone.
 #pragma once
 
 #include "tools/json/json_forms.h"

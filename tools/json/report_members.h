@@ -1,4 +1,4 @@
-// What `scenario --json`, `run --json` and `diagnose --json` print. For the table in json_forms.cpp alone.
+// The output of `scenario --json`, `run --json` and `diagnose --json`. For the table in json_forms.cpp alone.
 #pragma once
 
 #include "tools/json/json_forms.h"

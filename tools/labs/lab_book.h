@@ -1,7 +1,8 @@
-// The labs that come with pdsim, and a student's folder of one. docs/teaching.md tells how to add one.
+// The labs that come with pdsim, and a student's folder for one. docs/teaching.md explains how to add one.
 //
-//   lab      a folder below scenarios/labs: lab.json, a text per language (en.md, zh.md: title, task, three hints), start/ with the files
-//   folder   pdsim-labs/NN_name where the command runs: the student's files, and progress.json; nothing is kept elsewhere
+//   lab      a folder below scenarios/labs: lab.json, a text per language (en.md, zh.md: title, task, three hints), start/ with
+//            the files
+//   folder   pdsim-labs/NN_name in the current directory: the student's files, and progress.json; nothing is stored elsewhere
 #pragma once
 
 #include "core/base/result.h"
@@ -23,13 +24,13 @@ struct Lab {
   std::string name;  // ring_off_by_one
   std::filesystem::path folder;
   std::string checks;  // lab.json
-  LabText text;        // in the language that was asked for, English where it lacks one
+  LabText text;        // in the requested language, or in English where it is missing
 };
 
 struct LabProgress {
   bool done = false;
   int tries = 0;
-  int hints = 0;  // shown
+  int hints = 0;  // number shown so far
   std::string best;
 };
 

@@ -1,8 +1,8 @@
-// What a lab checks: the rows of lab.json's `checks`, over the files of a student's folder.
+// The checks of a lab: the rows of lab.json's `checks`, applied to the files of a student's folder.
 //
-//   plan      a plan's text: proven for 1 to `ranks` ranks, and not over `limits` (rounds, messages, elements of the busiest rank)
-//   answers   predictions, against what pdsim works out when it checks; no answer is written anywhere
-//   scenario  a scenario file: every case (seed, strategy, slow rank, time of writing) ends well and nothing is found
+//   plan      a plan's text: proven for 1 to `ranks` ranks, and within `limits` (rounds, messages, elements of the busiest rank)
+//   answers   predictions, compared with values that pdsim computes when it checks; no answer is stored anywhere
+//   scenario  a scenario file: every case (seed, strategy, slow rank, time of writing) ends well without a finding
 #pragma once
 
 #include "core/base/result.h"
@@ -14,12 +14,12 @@
 namespace pdsim::tools {
 
 struct LabProblem {
-  std::string text;    // of lines: what is wrong, and the smallest counterexample as a picture
-  std::string replay;  // a command that shows it; empty: there is none
+  std::string text;    // lines: the problem, and the smallest counterexample as a picture
+  std::string replay;  // a command that shows it; empty: none
 };
 
 struct LabResult {
-  std::vector<LabProblem> problems;  // one of each check that fails
+  std::vector<LabProblem> problems;  // one for each failed check
   std::string score;                 // "4 rounds with 16 ranks, par 4"; empty: no par
   bool beats_par = false, on_par = false;
 };
@@ -27,7 +27,7 @@ struct LabResult {
 // `checks`: lab.json, `folder`: the student's. Errors: input_invalid, when lab.json itself is wrong; io_error.
 Result<LabResult> check_lab(const std::string& checks, const std::filesystem::path& folder);
 
-// Pictures that the lab's task is about, by the names of their files: drawn from runs, so that they stand nowhere.
+// Pictures for the lab's task, by the names of their files: drawn from runs, so that none is stored.
 struct LabPicture {
   std::string file, text;
 };

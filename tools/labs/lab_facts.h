@@ -1,4 +1,4 @@
-// What the answers of a lab are compared with: worked out from runs and shapes when they are asked for.
+// The values that a lab's answers are compared with: computed from runs and shapes on request.
 #pragma once
 
 #include "core/base/result.h"
@@ -11,7 +11,7 @@
 
 namespace pdsim::tools {
 
-// A run of the simulated world, with the scenario that it is of.
+// A run of the simulated world, with its scenario.
 struct LabRun {
   std::shared_ptr<scenarios::LoadedFile> file;
   std::shared_ptr<scenarios::Scenario> scenario;
@@ -23,10 +23,10 @@ Result<LabRun> run_lab(std::shared_ptr<scenarios::LoadedFile> file, const scenar
 // The scenario of the catalog whose name has the hash `of` and whose "name/variant" has `hash` (16 hexadecimal digits of FNV-1a).
 Result<LabRun> run_hidden(const std::string& of, const std::string& hash);
 
-// The answer of a question of lab.json (JSON), in the form that answers are compared in: words and numbers, one space between them.
+// The answer to a question of lab.json (JSON), in the form used for comparison: words and numbers, one space between them.
 Result<std::string> fact_of(const std::string& question, const std::filesystem::path& folder);
 
-// An answer as it is compared: small letters, one space between words, lists of ranks in order.
+// An answer normalised for comparison: lower case, one space between words, lists of ranks in order.
 std::string compared(const std::string& answer);
 
 }  // namespace pdsim::tools

@@ -20,9 +20,9 @@ struct Gradients {
   DdpOptions options;
 };
 
-// Of a scenario's model (one backward of its default path is run), or of FILE.json:
-// {"dtype": "f32", "ready_order": [[4096], [4096, 25088]]}, shapes as their gradients become ready.
-// Errors: input_invalid, with an empty text when `console` has been told already.
+// Reads a scenario's model (and runs one backward of its default path), or FILE.json: {"dtype": "f32", "ready_order":
+// [[4096], [4096, 25088]]}, shapes as their gradients become ready. Errors: input_invalid, with an empty text when the
+// problem has been printed already.
 Result<Gradients> read_gradients(const std::string& file, const std::string& variant, Console& console);
 
 }  // namespace pdsim::tools

@@ -1,4 +1,4 @@
-// Loading the scenario files that a command line names, with every problem told.
+// Loads the scenario files that a command line names, and reports every problem.
 #pragma once
 
 #include "scenarios/language/loader.h"
@@ -12,22 +12,23 @@
 
 namespace pdsim::tools {
 
-// Which diagnostics of files without an error are told.
+// The diagnostics that are reported for files without an error.
 enum class Warnings : std::uint8_t { told, left_out };
 
-// Finds and loads every argument. Problems and warnings go to the console's problems; nothing when any file has an error.
+// Finds and loads every argument. Problems and warnings go to the console's problems; nothing when any file has an
+// error.
 std::optional<std::vector<scenarios::LoadedFile>> load_all(const std::vector<std::string>& arguments, Console& console,
                                                            Warnings warnings = Warnings::told);
 
-// What was found of one argument.
+// The result for one argument.
 struct Checked {
   std::string argument;
   std::optional<scenarios::LoadedFile> file;  // absent: it cannot be read
-  std::string problem;                        // why
+  std::string problem;                        // why it cannot be read
 };
 std::vector<Checked> check_all(const std::vector<std::string>& arguments);
 
-// The variants called `name`, or all of them when it is empty. Null, and the problem told, when there is none.
+// The variants called `name`, or all of them when it is empty. Nothing when there is none, and the problem is reported.
 std::optional<std::vector<const scenarios::Scenario*>> select_variants(const scenarios::LoadedFile& file,
                                                                        std::string_view name, Console& console);
 

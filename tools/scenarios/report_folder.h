@@ -11,8 +11,8 @@
 
 namespace pdsim::tools {
 
-// Writes the reports of a file's variants, but for those that were skipped; gives the file's row of the index. The times that a simulated
-// run took here are left out of `reports`, so that what is written is the same on every machine. Errors: io_error.
+// Writes the reports of a file's variants, except skipped ones; returns the file's row of the index. Removes from `reports` the
+// times that a simulated run took here, so that the files are the same on every machine. Errors: io_error.
 Result<scenarios::IndexFile> write_reports(const scenarios::LoadedFile& file, std::vector<scenarios::Report>& reports,
                                            const std::string& out, const std::string& strategy);
 

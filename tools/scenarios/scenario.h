@@ -1,4 +1,4 @@
-// Scenario files as `pdsim scenario` runs them, for other commands that are given some.
+// Runs scenario files as `pdsim scenario` does, for other commands that are given some.
 #pragma once
 
 #include "core/base/random.h"
@@ -27,7 +27,7 @@ struct ScenarioOptions {
   bool check_determinism = false, quiet = false, json = false;
 };
 
-// Runs the files, or scenarios of the catalog, and prints their reports. The exit status; what is wrong is printed.
+// Runs the files, or scenarios of the catalog, and prints their reports and problems. Returns the exit status.
 int run_scenario_files(const ScenarioOptions& options, Console& console);
 
 }  // namespace pdsim::tools

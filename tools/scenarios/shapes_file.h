@@ -8,7 +8,7 @@
 
 namespace pdsim::tools {
 
-// From `file`'s text, which is at most limits::file_bytes long. Sets its diagnostics and errors; nothing when there is an error.
+// Reads `file`'s text, which is at most limits::file_bytes long. Sets its diagnostics and errors; nothing when there is an error.
 std::optional<Gradients> gradients_of_shapes(scenarios::LoadedFile& file);
 
 }  // namespace pdsim::tools

@@ -7,7 +7,7 @@
 
 namespace pdsim::tools {
 
-// The exit status of the body, which runs in a process of its own and answers from there, also in JSON.
+// Returns the exit status of the body, which runs in a process of its own and prints the answer from there, also in JSON.
 int run_guarded_command(Console& console, const std::function<int()>& body);
 
 }  // namespace pdsim::tools

@@ -11,20 +11,20 @@
 namespace pdsim::tools {
 
 struct JoinFlags {
-  std::string within = "30s";  // how long the ranks of a job may take to come
+  std::string within = "30s";  // the time for a job's ranks to join
   std::string secret;          // env:NAME or file:PATH; empty: PDSIM_JOIN_SECRET, where it is set
 };
 void add_join_flags(CLI::App& app, JoinFlags& flags);
 
-// This process's place in such a job; nothing where none has started it, or `world` is the simulated one, which has its ranks
+// This process's place in such a job; nothing where no job has started it, or `world` is the simulated one, which has its ranks
 // to itself. Errors: invalid_argument.
 Result<std::optional<JobPlace>> job_of(const std::string& world, const JoinFlags& flags);
 
-// The secret itself; `variable` is getenv. invalid_argument, which never shows it: there is none where the flag says.
+// Reads the secret; `variable` is getenv. invalid_argument, which never shows the secret: there is none where the flag says.
 Result<Secret> join_secret(const std::string& flag, const std::function<const char*(const char*)>& variable);
 
-// Without a place: `body` with no job. Rank 0: gathers the others, then `body`; its status goes to all, and why where nothing
-// could be run. Others: be agents until rank 0 is done. The exit status.
+// Without a place: runs `body` with no job. Rank 0: gathers the others, then runs `body`; sends its status to all, and the reason
+// where nothing could be run. Others: are agents until rank 0 is done. Returns the exit status.
 int run_joined(const std::optional<JobPlace>& place, const JoinFlags& flags, Console& console,
                const std::function<int(Job*)>& body);
 

@@ -1,5 +1,5 @@
-// What `validate --pairs` and `--expect` do: time every link, name the slow ones, and compare collectives with the network that the
-// links make.
+// Implements `validate --pairs` and `--expect`: times every link, names the slow ones, and compares collectives with the network
+// formed by the links.
 #pragma once
 
 #include "scenarios/measure/trial_world.h"
@@ -16,8 +16,8 @@ struct PairFlags {
   std::string svg;  // a file for the heat map; empty: none
 };
 
-// `expect`: the least that measured speed may be of the predicted one; none: nothing is predicted. The exit status: did not hold where a
-// link is slow or a collective slower than that.
+// `expect`: the smallest acceptable ratio of measured to predicted speed; none: nothing is predicted. Returns the exit status:
+// did not hold where a link is slow or a collective slower than that.
 int validate_pairs(const TrialFlags& flags, const PairFlags& pairs, Trial& trial, Console& console);
 
 }  // namespace pdsim::tools

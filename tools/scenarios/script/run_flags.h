@@ -1,4 +1,4 @@
-// What `pdsim run` was asked for.
+// The flags of `pdsim run`.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace pdsim::tools {
 
 struct RunFlags {
-  int ranks = 0;  // the program starts them itself
+  int ranks = 0;  // 0: the program starts them itself
   std::string on = "sim";
   std::string records;
   std::string backend;
@@ -22,7 +22,7 @@ struct RunFlags {
   std::string strategy = "fifo";
   std::uint64_t seed = 0;
   int seeds = 1;
-  std::optional<bool> cuda_on_cpu;  // nothing: where the script asks for a GPU and the machine has none
+  std::optional<bool> cuda_on_cpu;  // nothing: used where the script asks for a GPU and the machine has none
   bool json = false, no_fork = false, try_cures = false;
   std::vector<std::string> command;
 };

@@ -1,4 +1,5 @@
-// `pdsim run --save`: what the ranks called, as a scenario file. The file is run once before it is written, so that it says what it shows.
+// `pdsim run --save`: writes the ranks' calls as a scenario file. The file is run once before it is written, to record its
+// outcome.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
@@ -13,7 +14,7 @@ namespace pdsim::tools {
 // Why --save cannot write there; empty: it can, or `path` is empty.
 std::string save_problem(const std::string& path);
 
-// Writes flags.save. `report` is of `run`. Returns what there is to say, in lines; `status` becomes that of an error.
+// Writes flags.save. `report` is of `run`. Returns messages for the user, in lines; `status` becomes that of an error.
 std::string save_calls(const RunFlags& flags, const scenarios::guests::GuestRun& run, const scenarios::Report& report,
                        int& status);
 

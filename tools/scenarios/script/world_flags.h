@@ -1,4 +1,4 @@
-// The world and the faults that the flags of `pdsim run` name, by the rules of scenario files.
+// The world and the faults named by the flags of `pdsim run`, by the rules of scenario files.
 #pragma once
 
 #include "scenarios/language/scenario.h"
@@ -11,13 +11,13 @@
 
 namespace pdsim::tools {
 
-// input_invalid, with what is wrong.
+// Errors: input_invalid, with the problem.
 Result<scenarios::World> world_of(const RunFlags& flags);
 
-// The same as sections of a scenario file, with what only the run has told.
+// The same as sections of a scenario file, with the facts that only the run provided.
 struct WorldSections {
   std::string text;                   // `world`, and `faults` where there are some
-  std::vector<std::string> left_out;  // faults that a record without the script's steps cannot have
+  std::vector<std::string> left_out;  // faults that a record without the script's steps cannot express
 };
 struct RunWorld {
   int ranks = 1;
@@ -25,7 +25,7 @@ struct RunWorld {
   std::optional<Time> timeout;
   int devices = 0;  // GPUs of a node; 0: not counted
 };
-// Faults that end or stop a rank are left out: the record has what came of them.
+// Faults that end or stop a rank are left out: the record has their effects.
 WorldSections world_sections(const RunFlags& flags, const RunWorld& run);
 
 }  // namespace pdsim::tools
