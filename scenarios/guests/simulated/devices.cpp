@@ -17,11 +17,12 @@ std::pair<std::string, std::vector<Rank>> key_of(const ProcessGroup& group) {
 
 Status Devices::use(RankEnvironment& env, const Request& request, const ProcessGroup& group, const LibrarySemantics* own) {
   const LibrarySemantics* library = own != nullptr ? own : library_;
-  if (library == nullptr || !library->one_rank_per_device || !request.device) return {};
-  if (*request.device < 0)
+  if (library == nullptr || !request.device) return {};
+  if (*request.device < 0 && !library->tensors.has(DeviceType::cpu))
     return Error{Code::unsupported,
                  old_ ? "Tensors must be CUDA and dense" : "No backend type associated with device type cpu",
                  {{"device", "cpu"}, {"backend", std::string(library->name)}}};
+  if (!library->one_rank_per_device) return {};
   std::vector<Place>& places = places_[key_of(group)];
   const bool known = std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.rank == env.rank; });
   if (known) return {};
