@@ -56,7 +56,8 @@ std::vector<Replica> replicas_of(const Report& report) {
     }
   }
   std::vector<Replica> replicas;
-  for (auto& [model, replica] : by_model) {
+  for (auto& entry : by_model) {
+    Replica& replica = entry.second;
     const auto is_other = [&](const Account& a) { return a.parameters != replica.front().parameters; };
     if (replica.size() > 1 && std::none_of(replica.begin(), replica.end(), is_other)) replicas.push_back(std::move(replica));
   }
