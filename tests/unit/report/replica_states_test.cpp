@@ -68,7 +68,8 @@ TEST(ReplicaStates, TheFirstStepAfterWhichRanksDifferIsFound) {
     const std::int64_t own = rank == 1 ? 50 : 0;
     ranks.push_back(Trained(rank).forward(1).reduce().step(2).forward(2).reduce().step(3 + own).forward(3 + own).end(3 + own));
   }
-  const std::optional<ReplicasApart> apart = replicas_apart(report_of(ranks));
+  const Report report = report_of(ranks);
+  const std::optional<ReplicasApart> apart = replicas_apart(report);
   ASSERT_TRUE(apart);
   ASSERT_NE(apart->step(), nullptr);
   EXPECT_EQ(apart->step()->site.step, 1);
@@ -108,8 +109,9 @@ TEST(ReplicaStates, LocalStepsThatAreAveragedNowAndThenAreNoFinding) {
     }
     return report_of(ranks);
   };
-  EXPECT_FALSE(replicas_apart(trained(true)));
-  EXPECT_TRUE(replicas_apart(trained(false)));
+  const Report averaged = trained(true), apart = trained(false);
+  EXPECT_FALSE(replicas_apart(averaged));
+  EXPECT_TRUE(replicas_apart(apart));
 }
 
 TEST(ReplicaStates, WhatChangesAfterTheLastStepIsNoFinding) {

@@ -47,6 +47,7 @@ struct ReplicasApart {
 
 // The first such difference of the run.
 std::optional<ReplicasApart> replicas_apart(const Report& report);
+std::optional<ReplicasApart> replicas_apart(Report&&) = delete;  // it points into the report
 
 // Whether records hold more states than those after steps: they are of a script, and show whether a difference was used.
 bool has_used_states(const Report& report);
