@@ -1,4 +1,4 @@
-// What was expected of a run, what came, and where in the file it was said.
+// Compares a run with the expectations of its scenario file.
 #pragma once
 
 #include "scenarios/diagnosis/report.h"

@@ -68,7 +68,8 @@ std::vector<Replica> replicas_of(const Report& report) {
 struct Moment {
   std::vector<std::optional<std::size_t>> places;
   bool at_end = false;
-  bool is_local = false;  // a forward in no_sync: states that differ are no finding yet, and equal ones show that the program averages
+  // A forward in no_sync: states that differ are not a finding yet, and equal ones show that the program averages.
+  bool is_local = false;
 };
 
 bool has_moment(const Account& account, ReplicaMoment moment) {

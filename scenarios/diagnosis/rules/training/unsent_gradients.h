@@ -5,7 +5,7 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// Of a finding whose first divergence is such a bucket: writes headline, cause, why and fix. Leaves any other as it is.
+// Writes headline, cause, why and fix of a finding whose first divergence is such a bucket; leaves any other finding unchanged.
 void explain_unsent_gradients(Diagnosis& d, const Report& report);
 
 }  // namespace pdsim::scenarios::diagnoses
