@@ -95,8 +95,6 @@ Status try_case(ProcessGroup& group, const ValidationRequest& request, const Cas
 
 // --- the values that a rank ends with
 
-constexpr std::string_view reason_prefix = "skipped: ";
-
 std::string key_of(std::pair<DType, ReduceOp> group) {
   return fmt::format("{} {}", name_of(group.first), name_of(group.second));
 }
@@ -138,8 +136,6 @@ ValidationTally tally_of(const std::vector<double>& v) {
 TensorValues values_of(const ValidationResult& result) {
   TensorValues values;
   for (const auto& [group, tally] : result.groups) values[key_of(group)] = values_of(tally);
-  for (const auto& [reason, times] : result.skip_reasons)
-    values[std::string(reason_prefix) + reason] = {static_cast<double>(times)};
   return values;
 }
 
@@ -156,20 +152,22 @@ RankProgram validation_program(const ValidationRequest& request) {
       c.payload.rank = env.rank;
       status = try_case(*world, request, c, result);
     });
+    for (const auto& [reason, cases] : result.skip_reasons) env.recorder.note(notes::CasesSkipped{reason, cases});
     return {status, values_of(result)};
   };
 }
 
 ValidationResult validation_result(const std::vector<RankResult>& ranks) {
   ValidationResult all;
-  for (const RankResult& rank : ranks)
-    for (const auto& [key, values] : rank.values) {
-      if (key.starts_with(reason_prefix)) {
-        // Every rank skips the same cases; a rank that died before it did tells fewer.
-        std::int64_t& times = all.skip_reasons[key.substr(reason_prefix.size())];
-        times = std::max(times, static_cast<std::int64_t>(values.front()));
-        continue;
+  for (const RankResult& rank : ranks) {
+    // Every rank skips the same cases; a rank that died before it did counts fewer.
+    for (const Note& note : rank.log.notes)
+      if (note.is<notes::CasesSkipped>()) {
+        const auto& skipped = note.as<notes::CasesSkipped>();
+        std::int64_t& most = all.skip_reasons[skipped.reason];
+        most = std::max(most, skipped.cases);
       }
+    for (const auto& [key, values] : rank.values) {
       const std::size_t space = key.find(' ');
       const auto dtype = dtype_named(key.substr(0, space));
       const auto op = reduce_op_named(key.substr(space + 1));
@@ -182,6 +180,7 @@ ValidationResult validation_result(const std::vector<RankResult>& ranks) {
       sum.wrong += one.wrong;
       if (!sum.first) sum.first = one.first;
     }
+  }
   return all;
 }
 

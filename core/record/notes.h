@@ -32,7 +32,8 @@ using NoteKinds = std::variant<
     notes::UnitsSharded, notes::ShardClipped, notes::PartStored, notes::RpcJoined, notes::RpcLeft,
     notes::RpcFunctionMissing, notes::RpcReferenceLeft, notes::AutogradContextLeft, notes::AutogradContextMissing,
     notes::DistributedStep, notes::StepSkipped, notes::ReplicaMade, notes::ReplicaHooked, notes::ReplicaState,
-    notes::ThreadHeldBack>;
+    notes::ThreadHeldBack, notes::FirstValues, notes::NoiseSeeded,
+    notes::CasesSkipped>;
 
 // A note of any kind. Copying, moving and destroying one has a case for each kind: it is compiled once, in notes.cpp, rather than
 // in every file that keeps records (4 s each).

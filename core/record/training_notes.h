@@ -158,6 +158,28 @@ struct ReplicaState {
   bool operator==(const ReplicaState&) const = default;
 };
 
+// Tensors with which a rank begins to train and which DDP does not make equal: buffers where it broadcasts none, parameters where its
+// constructor shares none. A digest of each.
+struct FirstValues {
+  bool buffers = false;  // else parameters
+  std::vector<std::string> tensors;
+  std::vector<std::int64_t> digests;
+  static constexpr std::string_view kind = "first-values";
+  static constexpr auto fields() {
+    return std::tuple{Field{"buffers", &FirstValues::buffers}, Field{"tensors", &FirstValues::tensors},
+                      Field{"digests", &FirstValues::digests}};
+  }
+  bool operator==(const FirstValues&) const = default;
+};
+
+// The rank's dropout draws its masks from this stream of random numbers; ranks with the same stream draw the same masks.
+struct NoiseSeeded {
+  std::int64_t stream = 0;
+  static constexpr std::string_view kind = "noise-seeded";
+  static constexpr auto fields() { return std::tuple{Field{"stream", &NoiseSeeded::stream}}; }
+  bool operator==(const NoiseSeeded&) const = default;
+};
+
 // A tensor was saved for backward in this version.
 struct TensorSaved {
   std::string tensor;

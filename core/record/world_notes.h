@@ -331,6 +331,15 @@ struct CopyPassed {
   bool operator==(const CopyPassed&) const = default;
 };
 
+// A benchmark or check left out so many cases, for this reason (core/measure).
+struct CasesSkipped {
+  std::string reason;
+  std::int64_t cases = 0;
+  static constexpr std::string_view kind = "cases-skipped";
+  static constexpr auto fields() { return std::tuple{Field{"reason", &CasesSkipped::reason}, Field{"cases", &CasesSkipped::cases}}; }
+  bool operator==(const CasesSkipped&) const = default;
+};
+
 }  // namespace pdsim::notes
 
 namespace pdsim {

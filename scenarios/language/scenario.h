@@ -191,14 +191,6 @@ inline constexpr std::string_view device_rows_value = "device_rows";
 inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
 inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
 
-// Values of a rank that reports look at. The digest of the buffer that is named behind it, before the first forward, where DDP does not
-// broadcast buffers.
-inline constexpr std::string_view first_buffer_value = "first buffer ";
-// The same of the parameter behind it, where the constructor of DDP does not share parameters.
-inline constexpr std::string_view first_parameter_value = "first parameter ";
-// The first random number of the stream that its dropout masks come from, where the model has dropout.
-inline constexpr std::string_view noise_stream_value = "noise stream";
-
 // What else of a run an expectation was stated for: with another it is not checked.
 struct StatedFor {
   bool seed = false;   // the file's

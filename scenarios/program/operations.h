@@ -79,8 +79,8 @@ void make_optimizer(Session& s);
 
 // Whether all ranks have replicas of one model, which reports may compare.
 bool replicas_are_all(const Session& s);
-// A digest of its values; 52 bits, exact in a double.
-double digest_of(const nn::Tensor& tensor);
+// A digest of its values: 52 bits, which readers of JSON that know only doubles keep whole.
+std::int64_t digest_of(const nn::Tensor& tensor);
 
 // Runs wait() on a started call: the program waits, or only its device's stream, and the output is checked later.
 Status wait_on(Session& s, const std::string& label, std::unique_ptr<Pending> pending);

@@ -76,7 +76,6 @@ void add_value(TensorValues& values, const std::string& key, const Ended& ended,
 TensorValues values_of(const Session& s) {
   constexpr std::string_view logging = "logging.";
   TensorValues values;
-  values.insert(s.replicas.begin(), s.replicas.end());
   for (const ExpectValue* expected : expected_values(s.scenario)) {
     const std::string& name = expected->tensor;
     if (name.starts_with(logging) && s.ddp != nullptr) values[name] = logged(*s.ddp, name.substr(logging.size()));

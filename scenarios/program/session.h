@@ -100,8 +100,8 @@ struct Session {
   std::map<std::string, std::vector<double>> results;  // of calls whose inputs the file states, by label
   std::shared_ptr<operations::JoinedBatches> joined;    // in a process that runs one backward for several batches
   std::vector<double> grad_norm;                        // of the last clip_grad_norm
-  std::map<std::string, std::vector<double>> replicas;  // what reports compare between ranks, by its name in the values
-  std::map<std::string, std::size_t> replica_steps;     // of each part, whose parameters were noted
+  std::set<std::string> parts_begun;                 // whose first forward in training has begun
+  std::map<std::string, std::size_t> replica_steps;  // of each part, whose parameters were noted
   Status wrong,
       wrong_now;    // the first wrong result of a call, and that of the current operation
   Site wrong_site;  // where the first was found

@@ -34,7 +34,7 @@ void note_replica(Session& s, std::vector<notes::ReplicaState>& states) {
   for (nn::Tensor& parameter : s.module->parameters()) {
     if (parameter.numel() > most_elements) continue;
     if (steps == 1) names.push_back(parameter.name());
-    state.digests.push_back(static_cast<std::int64_t>(digest_of(parameter)));
+    state.digests.push_back(digest_of(parameter));
   }
   state.digest = static_cast<std::int64_t>(digest(std::as_bytes(std::span(state.digests))) >> 12U);
   if (steps == 1) s.env.recorder.note(notes::ReplicaMade{s.part, {}, std::move(names)});

@@ -82,22 +82,26 @@ void note_part(Session& s) {
   if (!s.part.empty()) s.env.recorder.note(notes::ModelUsed{s.part});
 }
 
-void note_first(Session& s, std::string_view value, std::span<const nn::Tensor> tensors) {
+void note_first(Session& s, bool buffers, std::span<const nn::Tensor> tensors) {
   constexpr std::size_t most_tensors = 256;
   constexpr std::int64_t most_elements = 1 << 14;
   if (tensors.size() > most_tensors) return;
+  notes::FirstValues first{buffers, {}, {}};
   for (const nn::Tensor& tensor : tensors) {
-    std::vector<double>& digests = s.replicas[std::string(value) + tensor.name()];
-    if (digests.empty() && tensor.numel() <= most_elements) digests.push_back(digest_of(tensor));
+    if (tensor.numel() > most_elements) continue;
+    first.tensors.push_back(tensor.name());
+    first.digests.push_back(digest_of(tensor));
   }
+  if (!first.tensors.empty()) s.env.recorder.note(std::move(first));
 }
 
 // The tensors with which this rank begins to train, where the wrapper does not make them equal.
 void note_first_tensors(Session& s) {
   if (!s.moves_data() || s.world_size() < 2 || !replicas_are_all(s)) return;
+  if (!s.parts_begun.insert(s.part).second) return;
   const DdpOptions& options = s.scenario.ddp.options;
-  if (!options.broadcast_buffers) note_first(s, first_buffer_value, s.module->buffers());
-  if (!options.init_sync) note_first(s, first_parameter_value, s.module->parameters());
+  if (!options.broadcast_buffers) note_first(s, true, s.module->buffers());
+  if (!options.init_sync) note_first(s, false, s.module->parameters());
 }
 
 // Which random numbers this rank's dropout draws, where the ranks have replicas of one model and batches of their own.
@@ -105,7 +109,7 @@ void note_noise(Session& s, const nn::ModuleSpec& spec, Random noise) {
   if (!s.scenario.ddp.wrap || s.world_size() < 2 || !replicas_are_all(s)) return;
   const auto draws = [](const nn::LayerSpec& layer) { return layer.kind == nn::LayerKind::dropout && layer.probability > 0; };
   if (std::any_of(spec.layers.begin(), spec.layers.end(), draws))
-    s.replicas[std::string(noise_stream_value)] = {noise.unit()};
+    s.env.recorder.note(notes::NoiseSeeded{static_cast<std::int64_t>(noise.next() >> 12U)});
 }
 
 bool has_wrapper(const Session& s) { return s.scenario.ddp.wraps(s.env.rank) || s.scenario.fully_shard.has_value(); }
@@ -196,10 +200,9 @@ bool replicas_are_all(const Session& s) {
   return s.scenario.ddp.group == world_group && !s.scenario.fully_shard && !s.scenario.tensor_parallel;
 }
 
-// 52 bits of it are whole in a double.
-double digest_of(const nn::Tensor& tensor) {
+std::int64_t digest_of(const nn::Tensor& tensor) {
   const std::vector<double> values = tensor.values();
-  return static_cast<double>(digest(std::as_bytes(std::span(values))) >> 12U);
+  return static_cast<std::int64_t>(digest(std::as_bytes(std::span(values))) >> 12U);
 }
 
 Status make_model(Session& s, const Operation& op) {

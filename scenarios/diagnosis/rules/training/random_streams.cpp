@@ -12,11 +12,11 @@ namespace {
 
 // The ranks of the largest set that draws from one stream; empty where every rank has its own.
 std::vector<Rank> of_one_stream(const Report& report) {
-  std::map<double, std::vector<Rank>> by_stream;
+  std::map<std::int64_t, std::vector<Rank>> by_stream;
   std::vector<Rank> largest;
   for (const RankResult& result : report.run.ranks)
-    if (const auto found = result.values.find(std::string(noise_stream_value)); found != result.values.end() && !found->second.empty())
-      by_stream[found->second.front()].push_back(result.log.rank);
+    if (const Note* seeded = first_note<notes::NoiseSeeded>(result.log); seeded != nullptr)
+      by_stream[seeded->as<notes::NoiseSeeded>().stream].push_back(result.log.rank);
   for (const auto& [stream, ranks] : by_stream)
     if (ranks.size() > largest.size()) largest = ranks;
   return largest.size() > 1 ? largest : std::vector<Rank>{};

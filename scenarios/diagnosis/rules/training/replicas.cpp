@@ -12,20 +12,6 @@
 namespace pdsim::scenarios::diagnoses {
 namespace {
 
-const std::vector<double>* digests_of(const RankResult& result, const std::string& name) {
-  const auto found = result.values.find(name);
-  return found == result.values.end() ? nullptr : &found->second;
-}
-
-// The ranks whose first value is not that of most; empty: none is most ranks'.
-std::vector<Rank> minority_of_values(const Report& report, const std::string& name) {
-  std::map<double, std::vector<Rank>> camps;
-  for (const RankResult& result : report.run.ranks)
-    if (const auto* digests = digests_of(result, name); digests != nullptr && !digests->empty())
-      camps[digests->front()].push_back(result.log.rank);
-  return minority_of(camps);
-}
-
 // A checkpoint that some ranks alone loaded before that.
 std::vector<Rank> loaded_alone(const Report& report, Time before, const Note*& load) {
   std::vector<Rank> ranks;
@@ -67,18 +53,21 @@ struct BeginningApart {
   std::vector<Rank> ranks;  // that are not as most are in the first of these; empty: no value is most ranks'
 };
 
-// What differs between ranks before the first forward, of the tensors whose digests have this name.
-std::optional<BeginningApart> beginning_apart(const Report& report, std::string_view value) {
+// Which buffers or parameters the ranks begin with unlike each other.
+std::optional<BeginningApart> beginning_apart(const Report& report, bool buffers) {
+  std::map<std::string, std::map<std::int64_t, std::vector<Rank>>> ranks_by_value;
+  for (const RankResult& result : report.run.ranks)
+    for (const Note* note : notes_of<notes::FirstValues>(result.log)) {
+      const auto& first = note->as<notes::FirstValues>();
+      if (first.buffers != buffers) continue;
+      for (std::size_t i = 0; i < std::min(first.tensors.size(), first.digests.size()); ++i)
+        ranks_by_value[first.tensors[i]][first.digests[i]].push_back(result.log.rank);
+    }
   std::optional<BeginningApart> apart;
-  for (const auto& [name, mine] : report.run.ranks.front().values) {
-    if (!name.starts_with(value) || mine.empty()) continue;
-    const bool differ = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [of = name, first = mine.front()](const RankResult& r) {
-      const auto* theirs = digests_of(r, of);
-      return theirs != nullptr && !theirs->empty() && theirs->front() != first;
-    });
-    if (!differ) continue;
-    if (!apart) apart = BeginningApart{{}, minority_of_values(report, name)};
-    apart->tensors.push_back(name.substr(value.size()));
+  for (const auto& [tensor, camps] : ranks_by_value) {
+    if (camps.size() < 2) continue;
+    if (!apart) apart = BeginningApart{{}, minority_of(camps)};
+    apart->tensors.push_back(tensor);
   }
   return apart;
 }
@@ -107,7 +96,7 @@ void tell_built(Diagnosis& d, const Report& report, const BeginningApart& built)
 
 // Buffers with which the ranks began to train, where DDP shares none.
 std::optional<Diagnosis> buffers_apart(const Report& report) {
-  const std::optional<BeginningApart> apart = beginning_apart(report, first_buffer_value);
+  const std::optional<BeginningApart> apart = beginning_apart(report, true);
   if (!apart) return std::nullopt;
   Diagnosis d;
   d.parameters = apart->tensors;
@@ -191,7 +180,7 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   if (const std::vector<Rank> ranks = loaded_alone(report, seen->at, load); load != nullptr)
     tell_load(d, report, ranks, *load);
   const std::optional<BeginningApart> built =
-      load == nullptr && apart->at_steps && apart->nth == 0 ? beginning_apart(report, first_parameter_value) : std::nullopt;
+      load == nullptr && apart->at_steps && apart->nth == 0 ? beginning_apart(report, false) : std::nullopt;
   if (built) tell_built(d, report, *built);
   const bool is_known = load != nullptr || built;
   const bool is_told = is_known || tell_cause(d, report, *apart);
