@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace pdsim {
@@ -17,9 +16,9 @@ struct SplitSizes {
   std::vector<std::int64_t> sizes;
   std::int64_t parts = 0, elements = 0;
   std::uint64_t hash = 0;
-  static constexpr auto fields() {
-    return std::tuple{Field{"sizes", &SplitSizes::sizes}, Field{"parts", &SplitSizes::parts},
-                      Field{"elements", &SplitSizes::elements}, Field{"hash", &SplitSizes::hash}};
+  static constexpr void fields(auto field) {
+    field("sizes", &SplitSizes::sizes), field("parts", &SplitSizes::parts), field("elements", &SplitSizes::elements),
+    field("hash", &SplitSizes::hash);
   }
   bool operator==(const SplitSizes&) const = default;
   bool empty() const { return parts == 0; }
@@ -37,12 +36,10 @@ struct CallDetails {
   std::string shape;                    // "[2, 3] [4]", of the tensors
   std::string dtype;                    // PyTorch's name of an element type that has no DType
   RpcDetails rpc;
-  static constexpr auto fields() {
-    return std::tuple{Field{"tag", &CallDetails::tag},           Field{"sends", &CallDetails::sends},
-                      Field{"receives", &CallDetails::receives}, Field{"parameters", &CallDetails::parameters},
-                      Field{"batch", &CallDetails::batch},       Field{"record", &CallDetails::record},
-                      Field{"shape", &CallDetails::shape},       Field{"dtype", &CallDetails::dtype},
-                      Field{"rpc", &CallDetails::rpc}};
+  static constexpr void fields(auto field) {
+    field("tag", &CallDetails::tag), field("sends", &CallDetails::sends), field("receives", &CallDetails::receives),
+    field("parameters", &CallDetails::parameters), field("batch", &CallDetails::batch), field("record", &CallDetails::record),
+    field("shape", &CallDetails::shape), field("dtype", &CallDetails::dtype), field("rpc", &CallDetails::rpc);
   }
   bool operator==(const CallDetails&) const = default;
 };

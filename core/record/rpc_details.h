@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 
 namespace pdsim {
 
@@ -42,13 +41,11 @@ struct RpcDetails {
   int object_on = -1;            // the reference whose method it calls, likewise
   std::int64_t object = -1;
   Time timeout{};                // zero: none
-  static constexpr auto fields() {
-    return std::tuple{Field{"side", &RpcDetails::side},       Field{"function", &RpcDetails::function},
-                      Field{"worker", &RpcDetails::worker},   Field{"request", &RpcDetails::request},
-                      Field{"server", &RpcDetails::server},   Field{"context_on", &RpcDetails::context_on},
-                      Field{"context", &RpcDetails::context}, Field{"rref_on", &RpcDetails::rref_on},
-                      Field{"rref", &RpcDetails::rref},       Field{"object_on", &RpcDetails::object_on},
-                      Field{"object", &RpcDetails::object},   Field{"timeout_ps", &RpcDetails::timeout}};
+  static constexpr void fields(auto field) {
+    field("side", &RpcDetails::side), field("function", &RpcDetails::function), field("worker", &RpcDetails::worker),
+    field("request", &RpcDetails::request), field("server", &RpcDetails::server), field("context_on", &RpcDetails::context_on),
+    field("context", &RpcDetails::context), field("rref_on", &RpcDetails::rref_on), field("rref", &RpcDetails::rref),
+    field("object_on", &RpcDetails::object_on), field("object", &RpcDetails::object), field("timeout_ps", &RpcDetails::timeout);
   }
   bool operator==(const RpcDetails&) const = default;
 };

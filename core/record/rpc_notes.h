@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace pdsim::notes {
@@ -18,9 +17,8 @@ struct RpcJoined {
   int server_threads = 0;
   Time timeout{};  // for calls that name none
   static constexpr std::string_view kind = "rpc-joined";
-  static constexpr auto fields() {
-    return std::tuple{Field{"worker", &RpcJoined::worker}, Field{"server_threads", &RpcJoined::server_threads},
-                      Field{"timeout_ps", &RpcJoined::timeout}};
+  static constexpr void fields(auto field) {
+    field("worker", &RpcJoined::worker), field("server_threads", &RpcJoined::server_threads), field("timeout_ps", &RpcJoined::timeout);
   }
   bool operator==(const RpcJoined&) const = default;
 };
@@ -29,7 +27,7 @@ struct RpcJoined {
 struct RpcLeft {
   bool graceful = false;
   static constexpr std::string_view kind = "rpc-left";
-  static constexpr auto fields() { return std::tuple{Field{"graceful", &RpcLeft::graceful}}; }
+  static constexpr void fields(auto field) { field("graceful", &RpcLeft::graceful); }
   bool operator==(const RpcLeft&) const = default;
 };
 
@@ -41,10 +39,10 @@ struct RpcFunctionMissing {
   int asked_by = -1;    // rank
   std::int64_t request = -1;
   static constexpr std::string_view kind = "rpc-function-missing";
-  static constexpr auto fields() {
-    return std::tuple{Field{"function", &RpcFunctionMissing::function}, Field{"nearest", &RpcFunctionMissing::nearest},
-                      Field{"registered", &RpcFunctionMissing::registered},
-                      Field{"asked_by", &RpcFunctionMissing::asked_by}, Field{"request", &RpcFunctionMissing::request}};
+  static constexpr void fields(auto field) {
+    field("function", &RpcFunctionMissing::function), field("nearest", &RpcFunctionMissing::nearest),
+    field("registered", &RpcFunctionMissing::registered), field("asked_by", &RpcFunctionMissing::asked_by),
+    field("request", &RpcFunctionMissing::request);
   }
   bool operator==(const RpcFunctionMissing&) const = default;
 };
@@ -55,9 +53,8 @@ struct RpcReferenceLeft {
   int rref_on = -1;
   std::int64_t rref = -1;
   static constexpr std::string_view kind = "rpc-reference-left";
-  static constexpr auto fields() {
-    return std::tuple{Field{"owner", &RpcReferenceLeft::owner}, Field{"rref_on", &RpcReferenceLeft::rref_on},
-                      Field{"rref", &RpcReferenceLeft::rref}};
+  static constexpr void fields(auto field) {
+    field("owner", &RpcReferenceLeft::owner), field("rref_on", &RpcReferenceLeft::rref_on), field("rref", &RpcReferenceLeft::rref);
   }
   bool operator==(const RpcReferenceLeft&) const = default;
 };
@@ -67,8 +64,8 @@ struct AutogradContextLeft {
   int begun_on = -1;  // rank
   std::int64_t context = -1;
   static constexpr std::string_view kind = "autograd-context-left";
-  static constexpr auto fields() { 
-    return std::tuple{Field{"begun_on", &AutogradContextLeft::begun_on}, Field{"context", &AutogradContextLeft::context}};
+  static constexpr void fields(auto field) {
+    field("begun_on", &AutogradContextLeft::begun_on), field("context", &AutogradContextLeft::context);
   }
   bool operator==(const AutogradContextLeft&) const = default;
 };
@@ -78,8 +75,8 @@ struct AutogradContextMissing {
   int begun_on = -1;  // rank
   std::int64_t context = -1;
   static constexpr std::string_view kind = "autograd-context-missing";
-  static constexpr auto fields() { 
-    return std::tuple{Field{"begun_on", &AutogradContextMissing::begun_on}, Field{"context", &AutogradContextMissing::context}};
+  static constexpr void fields(auto field) {
+    field("begun_on", &AutogradContextMissing::begun_on), field("context", &AutogradContextMissing::context);
   }
   bool operator==(const AutogradContextMissing&) const = default;
 };
@@ -91,9 +88,10 @@ struct DistributedStep {
   std::int64_t optimizer = 0;  // this rank's number of it
   std::vector<std::int64_t> made_on, numbers;
   static constexpr std::string_view kind = "distributed-step";
-  static constexpr auto fields() {
-    return std::tuple{Field{"begun_on", &DistributedStep::begun_on}, Field{"context", &DistributedStep::context}, Field{"optimizer", &DistributedStep::optimizer},
-                      Field{"made_on", &DistributedStep::made_on}, Field{"numbers", &DistributedStep::numbers}};
+  static constexpr void fields(auto field) {
+    field("begun_on", &DistributedStep::begun_on), field("context", &DistributedStep::context),
+    field("optimizer", &DistributedStep::optimizer), field("made_on", &DistributedStep::made_on),
+    field("numbers", &DistributedStep::numbers);
   }
   bool operator==(const DistributedStep&) const = default;
 };

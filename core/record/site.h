@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace pdsim {
@@ -43,9 +42,8 @@ inline constexpr auto enum_rows<Phase> = std::to_array<EnumRow<Phase>>({
 struct StackFrame {
   std::string function, file;
   int line = 0;
-  static constexpr auto fields() {
-    return std::tuple{Field{"function", &StackFrame::function}, Field{"file", &StackFrame::file},
-                      Field{"line", &StackFrame::line}};
+  static constexpr void fields(auto field) {
+    field("function", &StackFrame::function), field("file", &StackFrame::file), field("line", &StackFrame::line);
   }
   bool operator==(const StackFrame&) const = default;
 };
@@ -55,9 +53,8 @@ struct CallOrigin {
   std::string file;                // of the line; empty: the scenario's own
   std::string label;               // given to the operation by the program
   std::vector<StackFrame> frames;  // innermost first
-  static constexpr auto fields() {
-    return std::tuple{Field{"label", &CallOrigin::label}, Field{"file", &CallOrigin::file},
-                      Field{"frames", &CallOrigin::frames}};
+  static constexpr void fields(auto field) {
+    field("label", &CallOrigin::label), field("file", &CallOrigin::file), field("frames", &CallOrigin::frames);
   }
   bool operator==(const CallOrigin&) const = default;
 };

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace pdsim::notes {
@@ -25,9 +24,9 @@ struct PathTaken {
   bool usual = true;
   int line = 0, column = 0;
   static constexpr std::string_view kind = "path-taken";
-  static constexpr auto fields() {
-    return std::tuple{Field{"path", &PathTaken::path}, Field{"default", &PathTaken::usual},
-                      Field{"line", &PathTaken::line}, Field{"column", &PathTaken::column}};
+  static constexpr void fields(auto field) {
+    field("path", &PathTaken::path), field("default", &PathTaken::usual), field("line", &PathTaken::line),
+    field("column", &PathTaken::column);
   }
   bool operator==(const PathTaken&) const = default;
 };
@@ -39,9 +38,9 @@ struct TrainingSetup {
   bool sampled = false;                // rows come from a data set, through a sampler
   std::vector<std::string> recompute;  // layers under a reentrant checkpoint
   static constexpr std::string_view kind = "training-setup";
-  static constexpr auto fields() {
-    return std::tuple{Field{"reduction", &TrainingSetup::reduction}, Field{"rows", &TrainingSetup::rows},
-                      Field{"sampled", &TrainingSetup::sampled}, Field{"recompute", &TrainingSetup::recompute}};
+  static constexpr void fields(auto field) {
+    field("reduction", &TrainingSetup::reduction), field("rows", &TrainingSetup::rows), field("sampled", &TrainingSetup::sampled),
+    field("recompute", &TrainingSetup::recompute);
   }
   bool operator==(const TrainingSetup&) const = default;
 };
@@ -53,13 +52,10 @@ struct DdpOptions {
   std::int64_t buckets = 0;
   int line = 0, column = 0;
   static constexpr std::string_view kind = "ddp-options";
-  static constexpr auto fields() {
-    return std::tuple{Field{"find_unused_parameters", &DdpOptions::find_unused_parameters},
-                      Field{"broadcast_buffers", &DdpOptions::broadcast_buffers},
-                      Field{"comm_hook", &DdpOptions::comm_hook},
-                      Field{"buckets", &DdpOptions::buckets},
-                      Field{"line", &DdpOptions::line},
-                      Field{"column", &DdpOptions::column}};
+  static constexpr void fields(auto field) {
+    field("find_unused_parameters", &DdpOptions::find_unused_parameters), field("broadcast_buffers", &DdpOptions::broadcast_buffers),
+    field("comm_hook", &DdpOptions::comm_hook), field("buckets", &DdpOptions::buckets), field("line", &DdpOptions::line),
+    field("column", &DdpOptions::column);
   }
   bool operator==(const DdpOptions&) const = default;
 };
@@ -69,9 +65,9 @@ struct BucketLayout {
   std::int64_t bucket = 0, bytes = 0;
   std::vector<std::string> parameters;
   static constexpr std::string_view kind = "bucket-layout";
-  static constexpr auto fields() {
-    return std::tuple{Field{"phase", &BucketLayout::phase}, Field{"bucket", &BucketLayout::bucket},
-                      Field{"bytes", &BucketLayout::bytes}, Field{"parameters", &BucketLayout::parameters}};
+  static constexpr void fields(auto field) {
+    field("phase", &BucketLayout::phase), field("bucket", &BucketLayout::bucket), field("bytes", &BucketLayout::bytes),
+    field("parameters", &BucketLayout::parameters);
   }
   bool operator==(const BucketLayout&) const = default;
 };
@@ -79,7 +75,7 @@ struct BucketLayout {
 struct BucketLaunched {
   std::int64_t bucket = 0;
   static constexpr std::string_view kind = "bucket-launched";
-  static constexpr auto fields() { return std::tuple{Field{"bucket", &BucketLaunched::bucket}}; }
+  static constexpr void fields(auto field) { field("bucket", &BucketLaunched::bucket); }
   bool operator==(const BucketLaunched&) const = default;
 };
 
@@ -88,9 +84,9 @@ struct BucketUnfilled {
   std::int64_t bucket = 0, ready = 0, total = 0;
   std::vector<std::string> missing;
   static constexpr std::string_view kind = "bucket-unfilled";
-  static constexpr auto fields() {
-    return std::tuple{Field{"bucket", &BucketUnfilled::bucket}, Field{"ready", &BucketUnfilled::ready},
-                      Field{"total", &BucketUnfilled::total}, Field{"missing", &BucketUnfilled::missing}};
+  static constexpr void fields(auto field) {
+    field("bucket", &BucketUnfilled::bucket), field("ready", &BucketUnfilled::ready), field("total", &BucketUnfilled::total),
+    field("missing", &BucketUnfilled::missing);
   }
   bool operator==(const BucketUnfilled&) const = default;
 };
@@ -102,9 +98,9 @@ struct OptimizerStep {
   std::string replica;       // of ReplicaMade; empty: the rank has one model
   std::vector<std::string> settings, values;
   static constexpr std::string_view kind = "optimizer-step";
-  static constexpr auto fields() {
-    return std::tuple{Field{"synchronised", &OptimizerStep::synchronised}, Field{"replica", &OptimizerStep::replica},
-                      Field{"settings", &OptimizerStep::settings}, Field{"values", &OptimizerStep::values}};
+  static constexpr void fields(auto field) {
+    field("synchronised", &OptimizerStep::synchronised), field("replica", &OptimizerStep::replica),
+    field("settings", &OptimizerStep::settings), field("values", &OptimizerStep::values);
   }
   bool operator==(const OptimizerStep&) const = default;
 };
@@ -113,7 +109,7 @@ struct OptimizerStep {
 struct StepSkipped {
   std::string replica;
   static constexpr std::string_view kind = "step-skipped";
-  static constexpr auto fields() { return std::tuple{Field{"replica", &StepSkipped::replica}}; }
+  static constexpr void fields(auto field) { field("replica", &StepSkipped::replica); }
   bool operator==(const StepSkipped&) const = default;
 };
 
@@ -124,9 +120,8 @@ struct ReplicaMade {
   std::vector<Rank> ranks;
   std::vector<std::string> parameters;
   static constexpr std::string_view kind = "replica-made";
-  static constexpr auto fields() {
-    return std::tuple{Field{"replica", &ReplicaMade::replica}, Field{"ranks", &ReplicaMade::ranks},
-                      Field{"parameters", &ReplicaMade::parameters}};
+  static constexpr void fields(auto field) {
+    field("replica", &ReplicaMade::replica), field("ranks", &ReplicaMade::ranks), field("parameters", &ReplicaMade::parameters);
   }
   bool operator==(const ReplicaMade&) const = default;
 };
@@ -135,9 +130,7 @@ struct ReplicaMade {
 struct ReplicaHooked {
   std::string replica, hook;
   static constexpr std::string_view kind = "replica-hooked";
-  static constexpr auto fields() {
-    return std::tuple{Field{"replica", &ReplicaHooked::replica}, Field{"hook", &ReplicaHooked::hook}};
-  }
+  static constexpr void fields(auto field) { field("replica", &ReplicaHooked::replica), field("hook", &ReplicaHooked::hook); }
   bool operator==(const ReplicaHooked&) const = default;
 };
 
@@ -150,10 +143,9 @@ struct ReplicaState {
   std::int64_t digest = 0;  // of all parameters together
   std::vector<std::int64_t> digests;  // of each, as ReplicaMade has them; empty: not kept
   static constexpr std::string_view kind = "replica-state";
-  static constexpr auto fields() {
-    return std::tuple{Field{"replica", &ReplicaState::replica}, Field{"moment", &ReplicaState::moment},
-                      Field{"calls", &ReplicaState::calls}, Field{"digest", &ReplicaState::digest},
-                      Field{"digests", &ReplicaState::digests}};
+  static constexpr void fields(auto field) {
+    field("replica", &ReplicaState::replica), field("moment", &ReplicaState::moment), field("calls", &ReplicaState::calls),
+    field("digest", &ReplicaState::digest), field("digests", &ReplicaState::digests);
   }
   bool operator==(const ReplicaState&) const = default;
 };
@@ -165,9 +157,8 @@ struct FirstValues {
   std::vector<std::string> tensors;
   std::vector<std::int64_t> digests;
   static constexpr std::string_view kind = "first-values";
-  static constexpr auto fields() {
-    return std::tuple{Field{"buffers", &FirstValues::buffers}, Field{"tensors", &FirstValues::tensors},
-                      Field{"digests", &FirstValues::digests}};
+  static constexpr void fields(auto field) {
+    field("buffers", &FirstValues::buffers), field("tensors", &FirstValues::tensors), field("digests", &FirstValues::digests);
   }
   bool operator==(const FirstValues&) const = default;
 };
@@ -176,7 +167,7 @@ struct FirstValues {
 struct NoiseSeeded {
   std::int64_t stream = 0;
   static constexpr std::string_view kind = "noise-seeded";
-  static constexpr auto fields() { return std::tuple{Field{"stream", &NoiseSeeded::stream}}; }
+  static constexpr void fields(auto field) { field("stream", &NoiseSeeded::stream); }
   bool operator==(const NoiseSeeded&) const = default;
 };
 
@@ -186,9 +177,8 @@ struct TensorSaved {
   std::int64_t version = 0;
   std::string by;
   static constexpr std::string_view kind = "tensor-saved";
-  static constexpr auto fields() {
-    return std::tuple{Field{"tensor", &TensorSaved::tensor}, Field{"version", &TensorSaved::version},
-                      Field{"by", &TensorSaved::by}};
+  static constexpr void fields(auto field) {
+    field("tensor", &TensorSaved::tensor), field("version", &TensorSaved::version), field("by", &TensorSaved::by);
   }
   bool operator==(const TensorSaved&) const = default;
 };
@@ -200,9 +190,9 @@ struct TensorWritten {
   std::string by;
   bool broadcast = false;  // DDP's broadcast of buffers wrote it
   static constexpr std::string_view kind = "tensor-written";
-  static constexpr auto fields() {
-    return std::tuple{Field{"tensor", &TensorWritten::tensor}, Field{"version", &TensorWritten::version},
-                      Field{"by", &TensorWritten::by}, Field{"broadcast", &TensorWritten::broadcast}};
+  static constexpr void fields(auto field) {
+    field("tensor", &TensorWritten::tensor), field("version", &TensorWritten::version), field("by", &TensorWritten::by),
+    field("broadcast", &TensorWritten::broadcast);
   }
   bool operator==(const TensorWritten&) const = default;
 };
@@ -212,9 +202,8 @@ struct VersionError {
   std::string tensor;
   std::int64_t version = -1, expected = -1;
   static constexpr std::string_view kind = "version-error";
-  static constexpr auto fields() {
-    return std::tuple{Field{"tensor", &VersionError::tensor}, Field{"version", &VersionError::version},
-                      Field{"expected", &VersionError::expected}};
+  static constexpr void fields(auto field) {
+    field("tensor", &VersionError::tensor), field("version", &VersionError::version), field("expected", &VersionError::expected);
   }
   bool operator==(const VersionError&) const = default;
 };
@@ -223,7 +212,7 @@ struct VersionError {
 struct ModelBuilt {
   std::vector<std::string> parameters;
   static constexpr std::string_view kind = "model-built";
-  static constexpr auto fields() { return std::tuple{Field{"parameters", &ModelBuilt::parameters}}; }
+  static constexpr void fields(auto field) { field("parameters", &ModelBuilt::parameters); }
   bool operator==(const ModelBuilt&) const = default;
 };
 
@@ -232,9 +221,7 @@ struct WrapperBypassed {
   std::string replica;  // empty: the rank has one model
   bool forward = true;
   static constexpr std::string_view kind = "wrapper-bypassed";
-  static constexpr auto fields() {
-    return std::tuple{Field{"replica", &WrapperBypassed::replica}, Field{"forward", &WrapperBypassed::forward}};
-  }
+  static constexpr void fields(auto field) { field("replica", &WrapperBypassed::replica), field("forward", &WrapperBypassed::forward); }
   bool operator==(const WrapperBypassed&) const = default;
 };
 
@@ -243,9 +230,9 @@ struct LossScaled {
   int ranks = 1;
   LossReduction reduction = LossReduction::mean;
   static constexpr std::string_view kind = "loss-scaled";
-  static constexpr auto fields() {
-    return std::tuple{Field{"by", &LossScaled::by}, Field{"divided_by", &LossScaled::divided_by},
-                      Field{"ranks", &LossScaled::ranks}, Field{"reduction", &LossScaled::reduction}};
+  static constexpr void fields(auto field) {
+    field("by", &LossScaled::by), field("divided_by", &LossScaled::divided_by), field("ranks", &LossScaled::ranks),
+    field("reduction", &LossScaled::reduction);
   }
   bool operator==(const LossScaled&) const = default;
 };
@@ -253,9 +240,7 @@ struct LossScaled {
 struct OptimizerMade {
   bool copies = false, wrapped = false;  // of the parameters; DDP was there
   static constexpr std::string_view kind = "optimizer-made";
-  static constexpr auto fields() {
-    return std::tuple{Field{"copies", &OptimizerMade::copies}, Field{"wrapped", &OptimizerMade::wrapped}};
-  }
+  static constexpr void fields(auto field) { field("copies", &OptimizerMade::copies), field("wrapped", &OptimizerMade::wrapped); }
   bool operator==(const OptimizerMade&) const = default;
 };
 
@@ -267,11 +252,10 @@ struct SamplesDrawn {
   std::uint64_t seed = 0;
   std::vector<std::int64_t> indices;
   static constexpr std::string_view kind = "samples-drawn";
-  static constexpr auto fields() {
-    return std::tuple{Field{"epoch", &SamplesDrawn::epoch},       Field{"sampler", &SamplesDrawn::sampler},
-                      Field{"samples", &SamplesDrawn::samples},   Field{"over", &SamplesDrawn::over},
-                      Field{"shuffled", &SamplesDrawn::shuffled}, Field{"seed", &SamplesDrawn::seed},
-                      Field{"indices", &SamplesDrawn::indices}};
+  static constexpr void fields(auto field) {
+    field("epoch", &SamplesDrawn::epoch), field("sampler", &SamplesDrawn::sampler), field("samples", &SamplesDrawn::samples),
+    field("over", &SamplesDrawn::over), field("shuffled", &SamplesDrawn::shuffled), field("seed", &SamplesDrawn::seed),
+    field("indices", &SamplesDrawn::indices);
   }
   bool operator==(const SamplesDrawn&) const = default;
 };
@@ -280,9 +264,8 @@ struct RequiresGradSet {
   std::vector<std::string> layers;
   bool to = true, wrapped = false;
   static constexpr std::string_view kind = "requires-grad-set";
-  static constexpr auto fields() {
-    return std::tuple{Field{"layers", &RequiresGradSet::layers}, Field{"to", &RequiresGradSet::to},
-                      Field{"wrapped", &RequiresGradSet::wrapped}};
+  static constexpr void fields(auto field) {
+    field("layers", &RequiresGradSet::layers), field("to", &RequiresGradSet::to), field("wrapped", &RequiresGradSet::wrapped);
   }
   bool operator==(const RequiresGradSet&) const = default;
 };
@@ -292,9 +275,9 @@ struct UnitsSharded {
   std::vector<std::string> units;
   int stage = 3, line = 0, column = 0;
   static constexpr std::string_view kind = "units-sharded";
-  static constexpr auto fields() {
-    return std::tuple{Field{"units", &UnitsSharded::units}, Field{"stage", &UnitsSharded::stage},
-                      Field{"line", &UnitsSharded::line}, Field{"column", &UnitsSharded::column}};
+  static constexpr void fields(auto field) {
+    field("units", &UnitsSharded::units), field("stage", &UnitsSharded::stage), field("line", &UnitsSharded::line),
+    field("column", &UnitsSharded::column);
   }
   bool operator==(const UnitsSharded&) const = default;
 };
@@ -303,9 +286,7 @@ struct UnitsSharded {
 struct ShardClipped {
   std::string norm, max_norm;
   static constexpr std::string_view kind = "shard-clipped";
-  static constexpr auto fields() {
-    return std::tuple{Field{"norm", &ShardClipped::norm}, Field{"max_norm", &ShardClipped::max_norm}};
-  }
+  static constexpr void fields(auto field) { field("norm", &ShardClipped::norm), field("max_norm", &ShardClipped::max_norm); }
   bool operator==(const ShardClipped&) const = default;
 };
 
@@ -315,9 +296,9 @@ struct PartStored {
   int part = 0, parts = 1;
   bool loaded = false;
   static constexpr std::string_view kind = "part-stored";
-  static constexpr auto fields() {
-    return std::tuple{Field{"path", &PartStored::path}, Field{"part", &PartStored::part},
-                      Field{"parts", &PartStored::parts}, Field{"loaded", &PartStored::loaded}};
+  static constexpr void fields(auto field) {
+    field("path", &PartStored::path), field("part", &PartStored::part), field("parts", &PartStored::parts),
+    field("loaded", &PartStored::loaded);
   }
   bool operator==(const PartStored&) const = default;
 };
@@ -325,7 +306,7 @@ struct PartStored {
 // This rank has the process group and the bare model.
 struct NotWrapped {
   static constexpr std::string_view kind = "not-wrapped";
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr void fields(auto) {}
   bool operator==(const NotWrapped&) const = default;
 };
 
@@ -333,7 +314,7 @@ struct NotWrapped {
 struct ModelUsed {
   std::string model;
   static constexpr std::string_view kind = "model-used";
-  static constexpr auto fields() { return std::tuple{Field{"model", &ModelUsed::model}}; }
+  static constexpr void fields(auto field) { field("model", &ModelUsed::model); }
   bool operator==(const ModelUsed&) const = default;
 };
 
@@ -344,16 +325,10 @@ struct DeviceLoad {
   Time computing{}, step{};
   bool data_parallel = false;  // one of several devices of one process that share the rows
   static constexpr std::string_view kind = "device-load";
-  static constexpr auto fields() {
-    return std::tuple{Field{"device", &DeviceLoad::device},
-                      Field{"rows", &DeviceLoad::rows},
-                      Field{"parameters", &DeviceLoad::parameters},
-                      Field{"gradients", &DeviceLoad::gradients},
-                      Field{"optimizer", &DeviceLoad::optimizer},
-                      Field{"activations", &DeviceLoad::activations},
-                      Field{"computing_ps", &DeviceLoad::computing},
-                      Field{"step_ps", &DeviceLoad::step},
-                      Field{"data_parallel", &DeviceLoad::data_parallel}};
+  static constexpr void fields(auto field) {
+    field("device", &DeviceLoad::device), field("rows", &DeviceLoad::rows), field("parameters", &DeviceLoad::parameters),
+    field("gradients", &DeviceLoad::gradients), field("optimizer", &DeviceLoad::optimizer), field("activations", &DeviceLoad::activations),
+    field("computing_ps", &DeviceLoad::computing), field("step_ps", &DeviceLoad::step), field("data_parallel", &DeviceLoad::data_parallel);
   }
   bool operator==(const DeviceLoad&) const = default;
 };
@@ -362,7 +337,7 @@ struct DeviceLoad {
 struct RowsTaken {
   std::int64_t rows = 0;
   static constexpr std::string_view kind = "rows-taken";
-  static constexpr auto fields() { return std::tuple{Field{"rows", &RowsTaken::rows}}; }
+  static constexpr void fields(auto field) { field("rows", &RowsTaken::rows); }
   bool operator==(const RowsTaken&) const = default;
 };
 

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace pdsim::notes {
@@ -30,7 +29,7 @@ enum class WarningKind : std::uint8_t {
 struct NoRecord {
   bool unreadable = false;
   static constexpr std::string_view kind = "no-record";
-  static constexpr auto fields() { return std::tuple{Field{"unreadable", &NoRecord::unreadable}}; }
+  static constexpr void fields(auto field) { field("unreadable", &NoRecord::unreadable); }
   bool operator==(const NoRecord&) const = default;
 };
 
@@ -42,9 +41,9 @@ struct Dumped {
   std::int64_t epoch_ns = 0, written_ns = -1;
   int messages = 0;
   static constexpr std::string_view kind = "dumped";
-  static constexpr auto fields() {
-    return std::tuple{Field{"host", &Dumped::host}, Field{"epoch_ns", &Dumped::epoch_ns},
-                      Field{"written_ns", &Dumped::written_ns}, Field{"messages", &Dumped::messages}};
+  static constexpr void fields(auto field) {
+    field("host", &Dumped::host), field("epoch_ns", &Dumped::epoch_ns), field("written_ns", &Dumped::written_ns),
+    field("messages", &Dumped::messages);
   }
   bool operator==(const Dumped&) const = default;
 };
@@ -54,9 +53,8 @@ struct GroupProgress {
   std::string group;
   std::int64_t enqueued = -1, completed = -1;
   static constexpr std::string_view kind = "group-progress";
-  static constexpr auto fields() {
-    return std::tuple{Field{"group", &GroupProgress::group}, Field{"enqueued", &GroupProgress::enqueued},
-                      Field{"completed", &GroupProgress::completed}};
+  static constexpr void fields(auto field) {
+    field("group", &GroupProgress::group), field("enqueued", &GroupProgress::enqueued), field("completed", &GroupProgress::completed);
   }
   bool operator==(const GroupProgress&) const = default;
 };
@@ -67,9 +65,9 @@ struct StoreRead {
   int launch = 0, now = 0;
   bool refused = false;
   static constexpr std::string_view kind = "store-read";
-  static constexpr auto fields() {
-    return std::tuple{Field{"key", &StoreRead::key}, Field{"launch", &StoreRead::launch}, Field{"now", &StoreRead::now},
-                      Field{"refused", &StoreRead::refused}};
+  static constexpr void fields(auto field) {
+    field("key", &StoreRead::key), field("launch", &StoreRead::launch), field("now", &StoreRead::now),
+    field("refused", &StoreRead::refused);
   }
   bool operator==(const StoreRead&) const = default;
 };
@@ -78,9 +76,7 @@ struct StoreWrote {
   std::string key;
   int launch = 0;
   static constexpr std::string_view kind = "store-wrote";
-  static constexpr auto fields() {
-    return std::tuple{Field{"key", &StoreWrote::key}, Field{"launch", &StoreWrote::launch}};
-  }
+  static constexpr void fields(auto field) { field("key", &StoreWrote::key), field("launch", &StoreWrote::launch); }
   bool operator==(const StoreWrote&) const = default;
 };
 
@@ -92,9 +88,9 @@ struct GroupMade {
   std::vector<Rank> ranks;
   bool open_ended = false;
   static constexpr std::string_view kind = "group-made";
-  static constexpr auto fields() {
-    return std::tuple{Field{"group", &GroupMade::group}, Field{"number", &GroupMade::number},
-                      Field{"ranks", &GroupMade::ranks}, Field{"open_ended", &GroupMade::open_ended}};
+  static constexpr void fields(auto field) {
+    field("group", &GroupMade::group), field("number", &GroupMade::number), field("ranks", &GroupMade::ranks),
+    field("open_ended", &GroupMade::open_ended);
   }
   bool operator==(const GroupMade&) const = default;
 };
@@ -103,9 +99,7 @@ struct GroupMade {
 struct NotAMember {
   std::string group, operation;
   static constexpr std::string_view kind = "not-a-member";
-  static constexpr auto fields() {
-    return std::tuple{Field{"group", &NotAMember::group}, Field{"operation", &NotAMember::operation}};
-  }
+  static constexpr void fields(auto field) { field("group", &NotAMember::group), field("operation", &NotAMember::operation); }
   bool operator==(const NotAMember&) const = default;
 };
 
@@ -115,9 +109,8 @@ struct ResultRead {
   Waited waited = Waited::no;
   bool member = true;
   static constexpr std::string_view kind = "result-read";
-  static constexpr auto fields() {
-    return std::tuple{Field{"label", &ResultRead::label}, Field{"waited", &ResultRead::waited},
-                      Field{"member", &ResultRead::member}};
+  static constexpr void fields(auto field) {
+    field("label", &ResultRead::label), field("waited", &ResultRead::waited), field("member", &ResultRead::member);
   }
   bool operator==(const ResultRead&) const = default;
 };
@@ -127,9 +120,7 @@ struct BufferWritten {
   std::string label;
   Waited waited = Waited::no;
   static constexpr std::string_view kind = "buffer-written";
-  static constexpr auto fields() {
-    return std::tuple{Field{"label", &BufferWritten::label}, Field{"waited", &BufferWritten::waited}};
-  }
+  static constexpr void fields(auto field) { field("label", &BufferWritten::label), field("waited", &BufferWritten::waited); }
   bool operator==(const BufferWritten&) const = default;
 };
 
@@ -137,9 +128,7 @@ struct BufferWritten {
 struct DeviceUsed {
   int node = 0, device = 0;
   static constexpr std::string_view kind = "device-used";
-  static constexpr auto fields() {
-    return std::tuple{Field{"node", &DeviceUsed::node}, Field{"device", &DeviceUsed::device}};
-  }
+  static constexpr void fields(auto field) { field("node", &DeviceUsed::node), field("device", &DeviceUsed::device); }
   bool operator==(const DeviceUsed&) const = default;
 };
 
@@ -147,7 +136,7 @@ struct DeviceUsed {
 struct TensorPassed {
   std::int64_t stride = 1;
   static constexpr std::string_view kind = "tensor-passed";
-  static constexpr auto fields() { return std::tuple{Field{"stride", &TensorPassed::stride}}; }
+  static constexpr void fields(auto field) { field("stride", &TensorPassed::stride); }
   bool operator==(const TensorPassed&) const = default;
 };
 
@@ -155,7 +144,7 @@ struct TensorPassed {
 struct InterfacesUsed {
   std::int64_t count = 1;
   static constexpr std::string_view kind = "interfaces-used";
-  static constexpr auto fields() { return std::tuple{Field{"count", &InterfacesUsed::count}}; }
+  static constexpr void fields(auto field) { field("count", &InterfacesUsed::count); }
   bool operator==(const InterfacesUsed&) const = default;
 };
 
@@ -163,9 +152,7 @@ struct InterfacesUsed {
 struct RanksExpected {
   std::int64_t count = 0, started = 0;
   static constexpr std::string_view kind = "ranks-expected";
-  static constexpr auto fields() {
-    return std::tuple{Field{"count", &RanksExpected::count}, Field{"started", &RanksExpected::started}};
-  }
+  static constexpr void fields(auto field) { field("count", &RanksExpected::count), field("started", &RanksExpected::started); }
   bool operator==(const RanksExpected&) const = default;
 };
 
@@ -174,9 +161,7 @@ struct Warning {
   WarningKind about = WarningKind::rank_ignored;
   std::int64_t number = 0;
   static constexpr std::string_view kind = "warning";
-  static constexpr auto fields() {
-    return std::tuple{Field{"about", &Warning::about}, Field{"number", &Warning::number}};
-  }
+  static constexpr void fields(auto field) { field("about", &Warning::about), field("number", &Warning::number); }
   bool operator==(const Warning&) const = default;
 };
 
@@ -187,9 +172,9 @@ struct Fault {
   Time late{};
   bool by_signal = false;
   static constexpr std::string_view kind = "fault";
-  static constexpr auto fields() {
-    return std::tuple{Field{"fault", &Fault::fault}, Field{"before", &Fault::before}, Field{"to", &Fault::to},
-                      Field{"late_ps", &Fault::late}, Field{"by_signal", &Fault::by_signal}};
+  static constexpr void fields(auto field) {
+    field("fault", &Fault::fault), field("before", &Fault::before), field("to", &Fault::to), field("late_ps", &Fault::late),
+    field("by_signal", &Fault::by_signal);
   }
   bool operator==(const Fault&) const = default;
 };
@@ -198,14 +183,14 @@ struct Fault {
 struct BackendUsed {
   std::string backend;
   static constexpr std::string_view kind = "backend-used";
-  static constexpr auto fields() { return std::tuple{Field{"backend", &BackendUsed::backend}}; }
+  static constexpr void fields(auto field) { field("backend", &BackendUsed::backend); }
   bool operator==(const BackendUsed&) const = default;
 };
 
 // Links lose messages, and the record does not say which.
 struct LossyLinks {
   static constexpr std::string_view kind = "lossy-links";
-  static constexpr auto fields() { return std::tuple{}; }
+  static constexpr void fields(auto) {}
   bool operator==(const LossyLinks&) const = default;
 };
 
@@ -213,7 +198,7 @@ struct LossyLinks {
 struct NoAnswer {
   bool stopped = false;
   static constexpr std::string_view kind = "no-answer";
-  static constexpr auto fields() { return std::tuple{Field{"stopped", &NoAnswer::stopped}}; }
+  static constexpr void fields(auto field) { field("stopped", &NoAnswer::stopped); }
   bool operator==(const NoAnswer&) const = default;
 };
 
@@ -221,7 +206,7 @@ struct NoAnswer {
 struct ThreadHeldBack {
   std::string call;
   static constexpr std::string_view kind = "thread-held-back";
-  static constexpr auto fields() { return std::tuple{Field{"call", &ThreadHeldBack::call}}; }
+  static constexpr void fields(auto field) { field("call", &ThreadHeldBack::call); }
   bool operator==(const ThreadHeldBack&) const = default;
 };
 
@@ -229,7 +214,7 @@ struct ThreadHeldBack {
 struct HalfWritten {
   std::int64_t count = 0;
   static constexpr std::string_view kind = "half-written";
-  static constexpr auto fields() { return std::tuple{Field{"count", &HalfWritten::count}}; }
+  static constexpr void fields(auto field) { field("count", &HalfWritten::count); }
   bool operator==(const HalfWritten&) const = default;
 };
 
@@ -241,10 +226,9 @@ struct IdentityClaimed {
   Rank taken_by = no_rank;  // the rank that has already claimed it
   bool local = false;       // it is the rank's number within its node
   static constexpr std::string_view kind = "identity-claimed";
-  static constexpr auto fields() {
-    return std::tuple{Field{"rank", &IdentityClaimed::rank}, Field{"of", &IdentityClaimed::of},
-                      Field{"port", &IdentityClaimed::port}, Field{"taken_by", &IdentityClaimed::taken_by},
-                      Field{"local", &IdentityClaimed::local}};
+  static constexpr void fields(auto field) {
+    field("rank", &IdentityClaimed::rank), field("of", &IdentityClaimed::of), field("port", &IdentityClaimed::port),
+    field("taken_by", &IdentityClaimed::taken_by), field("local", &IdentityClaimed::local);
   }
   bool operator==(const IdentityClaimed&) const = default;
 };
@@ -253,7 +237,7 @@ struct IdentityClaimed {
 struct StoreOpened {
   std::string path;
   static constexpr std::string_view kind = "store-opened";
-  static constexpr auto fields() { return std::tuple{Field{"path", &StoreOpened::path}}; }
+  static constexpr void fields(auto field) { field("path", &StoreOpened::path); }
   bool operator==(const StoreOpened&) const = default;
 };
 
@@ -262,9 +246,7 @@ struct PortTaken {
   std::int64_t port = 0;
   Rank held_by = no_rank;
   static constexpr std::string_view kind = "port-taken";
-  static constexpr auto fields() {
-    return std::tuple{Field{"port", &PortTaken::port}, Field{"held_by", &PortTaken::held_by}};
-  }
+  static constexpr void fields(auto field) { field("port", &PortTaken::port), field("held_by", &PortTaken::held_by); }
   bool operator==(const PortTaken&) const = default;
 };
 
@@ -272,7 +254,7 @@ struct PortTaken {
 struct VariableMissing {
   std::string variable;
   static constexpr std::string_view kind = "variable-missing";
-  static constexpr auto fields() { return std::tuple{Field{"variable", &VariableMissing::variable}}; }
+  static constexpr void fields(auto field) { field("variable", &VariableMissing::variable); }
   bool operator==(const VariableMissing&) const = default;
 };
 
@@ -280,9 +262,8 @@ struct VariableMissing {
 struct BarrierDevice {
   int node = 0, guess = 0, own = 0;
   static constexpr std::string_view kind = "barrier-device";
-  static constexpr auto fields() {
-    return std::tuple{Field{"node", &BarrierDevice::node}, Field{"guess", &BarrierDevice::guess},
-                      Field{"own", &BarrierDevice::own}};
+  static constexpr void fields(auto field) {
+    field("node", &BarrierDevice::node), field("guess", &BarrierDevice::guess), field("own", &BarrierDevice::own);
   }
   bool operator==(const BarrierDevice&) const = default;
 };
@@ -291,14 +272,14 @@ struct BarrierDevice {
 struct FileBegun {
   std::string path;
   static constexpr std::string_view kind = "file-begun";
-  static constexpr auto fields() { return std::tuple{Field{"path", &FileBegun::path}}; }
+  static constexpr void fields(auto field) { field("path", &FileBegun::path); }
   bool operator==(const FileBegun&) const = default;
 };
 
 struct FileWritten {
   std::string path;
   static constexpr std::string_view kind = "file-written";
-  static constexpr auto fields() { return std::tuple{Field{"path", &FileWritten::path}}; }
+  static constexpr void fields(auto field) { field("path", &FileWritten::path); }
   bool operator==(const FileWritten&) const = default;
 };
 
@@ -306,9 +287,7 @@ struct FileRead {
   std::string path;
   bool whole = true;
   static constexpr std::string_view kind = "file-read";
-  static constexpr auto fields() {
-    return std::tuple{Field{"path", &FileRead::path}, Field{"whole", &FileRead::whole}};
-  }
+  static constexpr void fields(auto field) { field("path", &FileRead::path), field("whole", &FileRead::whole); }
   bool operator==(const FileRead&) const = default;
 };
 
@@ -317,9 +296,7 @@ struct ResultElsewhere {
   std::string label;
   Rank root = no_rank;
   static constexpr std::string_view kind = "result-elsewhere";
-  static constexpr auto fields() {
-    return std::tuple{Field{"label", &ResultElsewhere::label}, Field{"root", &ResultElsewhere::root}};
-  }
+  static constexpr void fields(auto field) { field("label", &ResultElsewhere::label), field("root", &ResultElsewhere::root); }
   bool operator==(const ResultElsewhere&) const = default;
 };
 
@@ -327,7 +304,7 @@ struct ResultElsewhere {
 struct CopyPassed {
   std::string label;
   static constexpr std::string_view kind = "copy-passed";
-  static constexpr auto fields() { return std::tuple{Field{"label", &CopyPassed::label}}; }
+  static constexpr void fields(auto field) { field("label", &CopyPassed::label); }
   bool operator==(const CopyPassed&) const = default;
 };
 
@@ -336,7 +313,7 @@ struct CasesSkipped {
   std::string reason;
   std::int64_t cases = 0;
   static constexpr std::string_view kind = "cases-skipped";
-  static constexpr auto fields() { return std::tuple{Field{"reason", &CasesSkipped::reason}, Field{"cases", &CasesSkipped::cases}}; }
+  static constexpr void fields(auto field) { field("reason", &CasesSkipped::reason), field("cases", &CasesSkipped::cases); }
   bool operator==(const CasesSkipped&) const = default;
 };
 
