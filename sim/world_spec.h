@@ -1,6 +1,7 @@
 // The description of a simulated world, as data: ranks and nodes, links, library, faults. Scenario files map onto it.
 #pragma once
 
+#include "core/base/enum_names.h"
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/base/types.h"
@@ -18,6 +19,27 @@ namespace pdsim::sim {
 
 enum class Sharing : std::uint8_t { none, ports, links };
 enum class Buffering : std::uint8_t { backend, zero, unbounded };  // backend: as the library does
+
+}  // namespace pdsim::sim
+
+namespace pdsim {
+
+template <>
+inline constexpr auto enum_rows<sim::Sharing> = std::to_array<EnumRow<sim::Sharing>>({
+    {sim::Sharing::none, "none"},
+    {sim::Sharing::ports, "ports"},
+    {sim::Sharing::links, "links"},
+});
+template <>
+inline constexpr auto enum_rows<sim::Buffering> = std::to_array<EnumRow<sim::Buffering>>({
+    {sim::Buffering::backend, "backend"},
+    {sim::Buffering::zero, "zero"},
+    {sim::Buffering::unbounded, "unbounded"},
+});
+
+}  // namespace pdsim
+
+namespace pdsim::sim {
 
 struct Link {
   Time latency{5'000'000};         // 5us

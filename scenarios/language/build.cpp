@@ -17,16 +17,12 @@ namespace {
 
 Operation build_operation(const Node& item);
 
-template <class Enum, std::size_t n>
-void read_word(const Node& map, std::string_view key, const std::array<std::string_view, n>& words, Enum& out) {
+template <NamedEnum Enum>
+void read_word(const Node& map, std::string_view key, Enum& out) {
   std::string text;
   read(map, key, text);
-  const auto found = std::find(words.begin(), words.end(), text);
-  if (found != words.end()) out = static_cast<Enum>(found - words.begin());
+  out = value_named<Enum>(text).value_or(out);
 }
-
-constexpr std::array<std::string_view, 3> sharings{"none", "ports", "links"};          // in the order of sim::Sharing
-constexpr std::array<std::string_view, 3> bufferings{"backend", "zero", "unbounded"};  // of sim::Buffering
 
 void build_link(const Node& map, sim::Link& link, sim::Sharing& sharing) {
   read(map, "latency", link.latency);
@@ -39,7 +35,7 @@ void build_link(const Node& map, sim::Link& link, sim::Sharing& sharing) {
   link.first_byte_free = first_byte == "free";
   read(map, "overhead", link.overhead);
   read(map, "tick", link.tick);
-  read_word(map, "sharing", sharings, sharing);
+  read_word(map, "sharing", sharing);
 }
 
 void build_topology(const Node& map, sim::WorldSpec& spec) {
@@ -101,7 +97,7 @@ void build_world(const Node& document, World& world) {
   read(map, "streams", spec.streams);
   read(section(map, "nccl"), "blocking_wait", spec.nccl.blocking_wait);
   read(section(map, "nccl"), "async_error_handling", spec.nccl.async_error_handling);
-  read_word(map, "buffering", bufferings, spec.buffering);
+  read_word(map, "buffering", spec.buffering);
   std::string payload = "real";
   read(map, "payload", payload);
   spec.payload = payload == "real";

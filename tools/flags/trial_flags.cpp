@@ -80,14 +80,6 @@ auto one_of(std::string_view what, const List& list) {
   return [what, names](const std::string& word) { return not_one_of(word, what, names); };
 }
 
-constexpr std::array<std::string_view, 3> sharings{"none", "ports", "links"};
-constexpr std::array<std::string_view, 3> bufferings{"backend", "zero", "unbounded"};
-
-template <class Enum, std::size_t N>
-Enum enum_of(const std::array<std::string_view, N>& names, const std::string& name) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   const auto add = [&app](const char* name, auto& value, const std::string& about) {
     return app.add_option(name, value, about)->capture_default_str()->group("Simulated world");
@@ -102,7 +94,7 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
   add("--nodes", sim.nodes, "over which the ranks are spread evenly")->check(CLI::Range(1, 1 << 20));
   app.add_option("--sharing", sim.sharing,
                  "what messages wait for: none, ports or links; default: ports, with --topology links")
-      ->check(one_of("sharing", sharings))
+      ->check(one_of("sharing", enum_words<sim::Sharing>))
       ->group("Simulated world");
   app.add_option("--topology", sim.topology,
                  "between nodes, or ranks: fat_tree:leaf=16,oversubscription=2,hop=1us, rail:oversubscription=2, or "
@@ -112,7 +104,7 @@ void add_simulated_flags(CLI::App& app, TrialFlags::Simulated& sim) {
       ->group("Simulated world");
   add("--buffering", sim.buffering,
       "a send ends when it was received (zero), at once (unbounded), or as the backend has it")
-      ->check(one_of("buffering", bufferings));
+      ->check(one_of("buffering", enum_words<sim::Buffering>));
   add("--backend", sim.backend, fmt::format("library semantics: {}", fmt::join(library_names, ", ")))
       ->check(one_of("backend", library_names));
   add("--engine", sim.engine, "the simulation's: auto, exchange, in-flight or closed-form")->check(engine_problem);
@@ -143,8 +135,8 @@ Result<scenarios::TrialWorld> trial_world(const TrialFlags& flags, const std::st
   problem = topology_problem(spec);
   if (!problem.empty()) return Error{Code::invalid_argument, problem, {}};
   spec.sharing = flags.sim.topology.empty() ? sim::Sharing::ports : sim::Sharing::links;
-  if (!flags.sim.sharing.empty()) spec.sharing = enum_of<sim::Sharing>(sharings, flags.sim.sharing);
-  spec.buffering = enum_of<sim::Buffering>(bufferings, flags.sim.buffering);
+  spec.sharing = value_named<sim::Sharing>(flags.sim.sharing).value_or(spec.sharing);
+  spec.buffering = value_named<sim::Buffering>(flags.sim.buffering).value_or(spec.buffering);
   spec.backend = flags.sim.backend;
   spec.seed = world.scenario.seed = flags.sim.seed;
   world.options.engine = sim::engine_named(flags.sim.engine).value();

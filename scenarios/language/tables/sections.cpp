@@ -9,6 +9,7 @@
 #include "scenarios/language/tables/model_keys.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/language/tables/sharding_keys.h"
+#include "sim/world_spec.h"
 
 #include <array>
 
@@ -17,9 +18,7 @@ namespace {
 
 using Words = std::string_view;
 
-constexpr std::array<Words, 3> sharing_words{"none", "ports", "links"};
 constexpr std::array<Words, 2> first_byte_words{"paid", "free"};
-constexpr std::array<Words, 3> buffering_words{"backend", "zero", "unbounded"};
 constexpr std::array<Words, 2> payload_words{"real", "none"};
 constexpr std::array<Words, 2> debug_words{"none", "detail"};
 constexpr std::array<Words, 3> loss_words{"mse", "cross_entropy", "sum"};
@@ -64,7 +63,7 @@ constexpr Key link_keys[] = {
      .type = Type::word,
      .help = "the resource that simultaneous messages share",
      .default_value = "ports",
-     .choices = sharing_words},
+     .choices = enum_words<sim::Sharing>},
 };
 constexpr Group link{.title = "world.link", .help = "the one kind of link of a flat world", .keys = link_keys};
 constexpr Group intra{.title = "world.intra", .help = "links within a node", .keys = link_keys};
@@ -219,7 +218,7 @@ constexpr Key world_keys[] = {
      .type = Type::word,
      .help = "whether sends wait for their receives",
      .default_value = "backend",
-     .choices = buffering_words},
+     .choices = enum_words<sim::Buffering>},
     {.name = "payload",
      .type = Type::word,
      .help = "none moves sizes only",
