@@ -24,6 +24,10 @@ TEST(Completion, GivesCommandsOptionsAndTheNamesOfTables) {
   EXPECT_EQ(completed({"di"}), "diagnose\n");
   EXPECT_EQ(completed({"scenario", "--o"}), "--on\n--out\n");
   EXPECT_EQ(completed({"scenario", "unused_params", "--on", ""}), "gloo\nmpi\nnccl\nsim\n");
+  EXPECT_EQ(completed({"run", "--on", ""}), "real\nsim\n");
+  EXPECT_EQ(completed({"launch", "--on", ""}), "gloo\nmpi\nnccl\n");
+  EXPECT_EQ(completed({"bench", "--sharing", ""}), "links\nnone\nports\n");
+  EXPECT_EQ(completed({"run", "--backend", "n"}), "nccl\n");
   EXPECT_EQ(completed({"check", "unused_p"}), "unused_params\n");
   EXPECT_EQ(completed({"explain", "unused"}), "unused-parameters\nunused_params\n");
   EXPECT_EQ(completed({"list", "--what", "co"}), "collectives\nconcepts\n");

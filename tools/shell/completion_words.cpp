@@ -3,6 +3,7 @@
 #include "core/base/types.h"
 #include "core/collectives/algorithms.h"
 #include "core/collectives/collective.h"
+#include "core/semantics/libraries.h"
 #include "scenarios/worlds/worlds.h"
 #include "sim/run.h"
 #include "tools/explain/explained_names.h"
@@ -30,9 +31,19 @@ Words collective_names() { return names_of_rows(collective_table); }
 Words algorithm_names() { return names_of_rows(algorithms()); }
 Words dtype_names() { return names_of_rows(dtypes); }
 Words engine_names() { return names_of_rows(sim::engines); }
+Words backend_names() { return {library_names.begin(), library_names.end()}; }
+Words real_library_words() { return {real_library_names.begin(), real_library_names.end()}; }
 Words shell_names() { return {"bash", "fish", "zsh"}; }
+Words script_worlds() { return {"sim", "real"}; }
+Words strategies() { return {"fifo", "random"}; }
+Words compute_modes() { return {"none", "measured"}; }
 
-// Where the values of an option or of a positional come from. An empty command: every one that has the option.
+template <NamedEnum E>
+Words words_of_enum() {
+  return {enum_words<E>.begin(), enum_words<E>.end()};
+}
+
+// Where the values of an option or of a positional come from. An empty command: every other one that has the option.
 struct ValueSource {
   std::string_view command;
   std::string_view option;  // empty: the positional
@@ -43,9 +54,13 @@ constexpr std::array sources{
     ValueSource{"buckets", "", catalog_names},  ValueSource{"explain", "", explained_names},
     ValueSource{"gallery", "", catalog_names},
     ValueSource{"completion", "", shell_names}, ValueSource{"list", "--what", listed_kinds},
+    ValueSource{"run", "--on", script_worlds},
+    ValueSource{"launch", "--on", real_library_words}, ValueSource{"run", "--compute", compute_modes},
     ValueSource{"", "--on", world_names},       ValueSource{"", "--collective", collective_names},
     ValueSource{"", "--algorithm", algorithm_names}, ValueSource{"", "--dtype", dtype_names},
-    ValueSource{"", "--engine", engine_names},
+    ValueSource{"", "--engine", engine_names},  ValueSource{"", "--backend", backend_names},
+    ValueSource{"", "--strategy", strategies},  ValueSource{"", "--sharing", words_of_enum<sim::Sharing>},
+    ValueSource{"", "--buffering", words_of_enum<sim::Buffering>},
 };
 
 Words values_of(std::string_view command, std::string_view option) {
