@@ -24,6 +24,12 @@ EnumSet<CollectiveKind> kinds_named(const std::string& op) {
   return kinds;
 }
 
+std::vector<bool> bits_of(const IntSet& set, int ranks) {
+  std::vector<bool> bits(static_cast<std::size_t>(ranks));
+  for (Rank rank = 0; rank < ranks; ++rank) bits[static_cast<std::size_t>(rank)] = set.contains(rank);
+  return bits;
+}
+
 Time scaled(Time t, double factor) {
   return {static_cast<std::int64_t>(std::llround(static_cast<double>(t.ps) * factor))};
 }
@@ -32,7 +38,8 @@ Time scaled(Time t, double factor) {
 
 Faults::Faults(const WorldSpec& spec) : world_(spec) {
   for (const FaultSpec& f : spec.faults)
-    rules_.push_back({f, &row_of(f.kind), kinds_named(f.match.op), 0,
+    rules_.push_back({f, &row_of(f.kind), kinds_named(f.match.op), bits_of(f.match.from, spec.ranks()),
+                      bits_of(f.match.to, spec.ranks()), bits_of(f.match.rank, spec.ranks()), 0,
                       std::vector<Time>(static_cast<std::size_t>(spec.ranks()), Time::max())});
 }
 
@@ -52,19 +59,20 @@ bool Faults::holds(const Rule& rule, Rank rank, Time now) const {
 }
 
 MessageVerdict Faults::on_message(Rank from, Rank to, CollectiveKind op, Time now) {
+  const auto sender = static_cast<std::size_t>(from), receiver = static_cast<std::size_t>(to);
   MessageVerdict verdict;
   for (Rule& rule : rules_) {
     const FaultSpec& f = rule.spec;
-    if (rule.row->strikes == Strikes::ranks || !holds(rule, from, now)) continue;
+    if (rule.row->strikes == Strikes::ranks) continue;
     if (rule.row->strikes == Strikes::groups) {
-      if (!separated(f.groups, from, to)) continue;
+      if (!holds(rule, from, now) || !separated(f.groups, from, to)) continue;
       verdict.fault = FaultKind::drop;
       verdict.fate = rule.row->message;
       continue;
     }
-    const bool matches = f.match.from.contains(from) && f.match.to.contains(to) &&
-                         (f.match.rank.contains(from) || f.match.rank.contains(to)) && rule.ops.has(op);
-    if (!matches || !f.match.nth.contains(++rule.matched)) continue;
+    const bool matches = rule.sent_by[sender] && rule.received_by[receiver] &&
+                         (rule.one_end[sender] || rule.one_end[receiver]) && rule.ops.has(op);
+    if (!matches || !holds(rule, from, now) || !f.match.nth.contains(++rule.matched)) continue;
     if (f.kind == FaultKind::delay) {
       verdict.delay += f.by;
     } else if (!verdict.fault) {

@@ -60,6 +60,8 @@ class Faults {
     FaultSpec spec;
     const FaultRow* row = nullptr;
     EnumSet<CollectiveKind> ops{};  // the operations whose messages it strikes
+    // Per rank, of messages: whether it strikes some that the rank sends or receives, and whether one end being this rank is enough.
+    std::vector<bool> sent_by, received_by, one_end;
     std::int64_t matched = 0;
     std::vector<Time> since;  // per rank: when the rank reached the rule's step; max: not yet
   };
