@@ -239,6 +239,28 @@ static std::string place_text(const Report& report, Rank rank) {
   return fmt::format("      {} {}:{}{}{}\n", is_at_its_end(log) ? "at" : "after", site.origin->file, site.line, named ? " in " : "", named ? function : "");
 }
 
+// Whole sentences of a message in at most five lines; a longer first sentence ends where the lines do.
+static std::string beginning_of(std::string_view message) {
+  constexpr std::size_t most_lines = 5, indent = 6;
+  const auto fits = [](std::string_view part) {
+    const std::string text = wrapped(part, indent);
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) <= most_lines;
+  };
+  if (fits(message)) return wrapped(message, indent);
+  std::string beginning;
+  for (std::size_t end = message.find(". "); end != std::string_view::npos; end = message.find(". ", end + 1)) {
+    const std::string longer = std::string(message.substr(0, end + 1)) + " ...";
+    if (!fits(longer)) break;
+    beginning = longer;
+  }
+  if (!beginning.empty()) return wrapped(beginning, indent);
+  std::size_t words = 0;
+  for (std::size_t end = message.find(' '); end != std::string_view::npos && fits(std::string(message.substr(0, end)) + " ...");
+       end = message.find(' ', end + 1))
+    words = end;
+  return wrapped(std::string(message.substr(0, words)) + " ...", indent);
+}
+
 std::string errors_section(const Report& report) {
   if (report.errors.empty()) return {};
   Grouped<std::tuple<Code, std::string, int, std::string>> groups;
@@ -257,11 +279,7 @@ std::string errors_section(const Report& report) {
                            where.empty() ? "" : " ", where, exited ? message : std::string(name_of(code))),
                text_width) +
            "\n";
-    std::string text = exited ? std::string() : wrapped(message, 6);
-    const std::size_t third = std::count(text.begin(), text.end(), '\n') > 3 ? 3 : 0;
-    for (std::size_t lines = 0, pos = 0; third != 0 && pos < text.size(); ++pos)
-      if (text[pos] == '\n' && ++lines == third) text.resize(pos + 1);
-    out += text + place_text(report, groups.groups[i].second.front());
+    out += (exited ? std::string() : beginning_of(message)) + place_text(report, groups.groups[i].second.front());
   }
   if (groups.groups.size() > shown) out += fmt::format("  ... and {} more\n", groups.groups.size() - shown);
   return out + "\n";
