@@ -53,7 +53,7 @@ class PollingEngine {
   bool stopping_ = false;
   std::optional<Status> begun_;
   std::function<void(bool)> last_;
-  // Of the engine's thread only.
+  // Used by the engine's thread only.
   PolledOperations operations_;
   std::chrono::steady_clock::time_point last_news_{};
   std::thread thread_;  // last: it uses all of the above

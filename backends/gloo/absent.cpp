@@ -1,4 +1,4 @@
-// What a build without Gloo answers.
+// Stubs for a build without Gloo.
 
 #include "backends/availability.h"
 #include "backends/gloo/gloo_backend.h"

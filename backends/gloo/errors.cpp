@@ -12,7 +12,7 @@
 namespace pdsim {
 namespace {
 
-// What Gloo writes, and what it means; the first row that matches decides.
+// A text of Gloo's and its meaning; the first row that matches decides.
 struct TextRow {
   std::string_view text;
   Code code;

@@ -67,8 +67,8 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
   // Under a rank's number lies its address.
   static bool is_address(const std::string& key) { return key.find_first_not_of("0123456789") == std::string::npos; }
 
-  // Of all ranks, before Gloo connects to the first: a rank that finds what is wrong later leaves others in a connection that
-  // nobody accepts.
+  // Reads the addresses of all ranks before Gloo connects to the first one: a rank that finds a bad address later would leave
+  // the others in a connection that nobody accepts.
   void read_all_addresses(Time timeout) {
     for (Rank r = 0; r < members_.size(); ++r) {
       const std::string key = std::to_string(r);

@@ -157,7 +157,7 @@ bool GlooCommunicator::wait_for_task(std::unique_lock<std::mutex>& lock) {
 void GlooCommunicator::run_to_end(const Task& task) {
   for (const WorkPtr& earlier : task.earlier) (void)earlier->wait();
   Status outcome = run_unless_aborted(task);
-  // What an abort breaks, abort() explains. Completing runs callbacks, which may start more, so not under the lock.
+  // If an abort broke the task, abort() reports why. Completing runs callbacks, which may start more, so not under the lock.
   const bool explained = !outcome.ok() && is_aborted();
   if (!explained) task.work->complete(peers_.name_in(std::move(outcome)));
 }

@@ -64,7 +64,7 @@ class ConnectionWatch {
   ConnectionWatch(const ConnectionWatch&) = delete;
   ConnectionWatch& operator=(const ConnectionWatch&) = delete;
 
-  // What broke a connection that `pending` waits for; then there is nothing to wait for but what came before.
+  // Returns why a connection broke that `pending` waits for; then only earlier operations are still worth waiting for.
   std::exception_ptr broken(const Pending& pending) {
     const std::lock_guard lock(mutex_);
     for (const auto& [peer, why] : broken_)

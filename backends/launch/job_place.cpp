@@ -20,7 +20,7 @@ class Variables {
       if (const char* value = lookup_(name); value != nullptr && *value != '\0') return value;
     return {};
   }
-  // Of the first that is there.
+  // Returns the value of the first variable that is set.
   Result<int> number(std::initializer_list<const char*> names, int lowest, int highest) const {
     for (const char* name : names) {
       const char* value = lookup_(name);

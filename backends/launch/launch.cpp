@@ -23,7 +23,7 @@ using namespace literals;
 class LaunchedJob {
  public:
   explicit LaunchedJob(const LaunchOptions& options) : options_(options) {}
-  // Who still runs when the start fails is ended like everybody else.
+  // Processes that still run when the start fails are ended like all others.
   ~LaunchedJob() { end_rest(); }
 
   Status start() {
@@ -119,7 +119,7 @@ class LaunchedJob {
       if (status_of(*end) != 0) failed.push_back(r);
     }
     if (ending_ || failed.empty()) return;
-    // Of those that are found at once, one that a signal has ended is the likelier cause of the others.
+    // If several are found at once, one that a signal has ended is the likelier cause of the others.
     std::stable_partition(failed.begin(), failed.end(), [this](std::size_t r) { return ended_[r]->signal != 0; });
     for (const std::size_t r : failed) tell(fmt::format("rank {} {}{}", r, how(*ended_[r]), records_.last_call(r)));
     end_the_others(failed.front(), status_of(*ended_[failed.front()]));
@@ -175,7 +175,7 @@ class LaunchedJob {
     }
   }
 
-  // What the ranks have left behind, when they and the library's own launcher are gone.
+  // Ends the processes that the ranks have left behind, after the ranks and the library's own launcher are gone.
   void end_rest() {
     ranks_end();
     slots_.reset();

@@ -12,7 +12,7 @@
 namespace pdsim {
 namespace {
 
-// What tells a process that it is a rank of a job; whole names, or beginnings that end in an underscore.
+// Variables that mark a process as a rank of a job: whole names, or prefixes that end in an underscore.
 constexpr std::array<std::string_view, 20> of_a_job{
     "RANK",         "WORLD_SIZE",    "LOCAL_RANK",       "LOCAL_WORLD_SIZE", "MASTER_ADDR",     "MASTER_PORT",
     "GROUP_RANK",   "NODE_RANK",     "GROUP_WORLD_SIZE", "ROLE_RANK",        "ROLE_WORLD_SIZE", "TORCHELASTIC_",

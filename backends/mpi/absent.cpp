@@ -1,4 +1,4 @@
-// What a build without Open MPI answers.
+// Stubs for a build without Open MPI.
 
 #include "backends/availability.h"
 #include "backends/mpi/mpi_backend.h"

@@ -156,7 +156,7 @@ void MpiEngine::abort(const Error& reason) {
   run_and_wait([&] { operations_.abort(reason); });  // behind what was begun before, which ends with this reason too
 }
 
-// What was started may have nobody who waits for it.
+// An operation that was started may have nobody who waits for it.
 void MpiEngine::watch() {
   if (!in_flight_ || !sleeps_) return;
   const std::lock_guard lock(mutex_);
@@ -164,8 +164,8 @@ void MpiEngine::watch() {
   changed_.notify_all();
 }
 
-// Of the engine's thread, with nothing in flight that nobody helps. Soon after a start it looks again by itself, which spares the
-// next starts a wake-up each.
+// Runs on the engine's thread when nothing is in flight that nobody helps. Soon after a start it looks again by itself, which
+// spares each of the next starts a wake-up.
 void MpiEngine::sleep_until_wanted() {
   constexpr std::chrono::microseconds look(500);
   constexpr int looks_without_start = 400;

@@ -95,7 +95,7 @@ class MpiEngine {
   bool up_ = false;
   std::optional<Status> initialized_;
   std::atomic<std::thread::id> driver_{};  // of all that may call MPI; a lock that nobody waits for
-  // Of the thread that drives only.
+  // Used only by the thread that holds the progress lock.
   PolledOperations operations_;
   int world_rank_ = 0;
   int world_size_ = 1;

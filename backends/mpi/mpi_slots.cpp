@@ -25,8 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Environment = std::vector<std::string>;
 
-// What one slot holder does, with the folder as $0: it opens the pipe `end`, which never blocks because it is its writer too
-// for a moment, then writes its environment into the folder, and waits until the pipe has no writer.
+// The script of a slot holder, with the folder as $0: it opens the pipe `end`, which never blocks because for a moment it is
+// also its writer, then writes its environment into the folder, and waits until the pipe has no writer.
 constexpr std::string_view slot_holder =
     R"(exec 3<>"$0/end" 4<"$0/end" 3>&- && cat /proc/self/environ >"$0/$OMPI_COMM_WORLD_RANK.part" && )"
     R"(mv "$0/$OMPI_COMM_WORLD_RANK.part" "$0/$OMPI_COMM_WORLD_RANK" && exec cat <&4 >/dev/null)";
@@ -47,7 +47,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> settings
     {"OMPI_MCA_mca_base_component_show_load_errors", "0"},
 }};
 
-// What an mpirun around this process has told it, and what must not reach ours.
+// Variables set by an mpirun around this process, which must not reach our own mpirun.
 constexpr std::array<std::string_view, 12> of_an_outer_job{"PMIX_",
                                                            "OMPI_COMM_WORLD_",
                                                            "OMPI_MCA_orte_",

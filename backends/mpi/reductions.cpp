@@ -12,7 +12,7 @@
 namespace pdsim {
 namespace {
 
-// What MPI hands to a user's operation: inout = in op inout. Every operation of the table commutes.
+// The function that MPI calls for a user-defined operation: inout = in op inout. Every operation of the table commutes.
 template <DType dtype, ReduceOp op>
 void combine(void* in, void* inout, int* count, MPI_Datatype*) {
   reduce({static_cast<std::byte*>(inout), dtype, *count}, {static_cast<const std::byte*>(in), dtype, *count}, op);

@@ -1,4 +1,4 @@
-// What a build without NCCL answers.
+// Stubs for a build without NCCL.
 
 #include "backends/nccl/nccl_backend.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = NcclFlight::Clock;
 
-// What every prepared call needs; the last of them gives it back.
+// A communicator shared by all prepared calls; the last of them releases it.
 class RawCommunicator {
  public:
   explicit RawCommunicator(std::shared_ptr<NcclJob> job) : job_(std::move(job)) {}

@@ -86,7 +86,7 @@ int usable_cores() {
   return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
 }
 
-// Of PyTorch and its launchers, NCCL, Gloo, Open MPI and CUDA.
+// Returns the environment variables of PyTorch and its launchers, NCCL, Gloo, Open MPI and CUDA.
 std::vector<std::pair<std::string, std::string>> library_variables() {
   constexpr std::array<std::string_view, 7> beginnings{"NCCL_", "GLOO_", "TORCH_", "TORCHELASTIC_", "OMPI_MCA_", "CUDA_", "UCX_"};
   constexpr std::array<std::string_view, 6> names{"RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS"};

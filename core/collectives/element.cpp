@@ -24,7 +24,7 @@ T load(const std::byte* at) {
   return value;
 }
 
-// Of the floating dtypes; what is none is computed with as f64.
+// The precision of the floating dtypes; all others are computed as f64.
 struct Precision {
   DType dtype;
   double roundoff, smallest;

@@ -87,7 +87,7 @@ using GreaterLanes = ChosenLanes<_CMP_NGE_UQ>;
 constexpr std::int64_t lanes = 16;
 constexpr std::int64_t ahead = 256;  // elements: memory answers while these are combined
 
-// What is left of whole vectors goes to `rest`.
+// Combines whole vectors and passes the remaining elements to `rest`.
 template <class Half, class Op, class Rest>
 PDSIM_TARGET_AVX2 void combine_avx2(std::uint16_t* to, const std::uint16_t* from, std::int64_t count, Rest rest) {
   std::int64_t i = 0;

@@ -20,7 +20,7 @@ Fields fields_of(const Collective& call) {
   const CollectiveRow& r = row(call.kind);
   const bool uneven = call.splits != nullptr;
   std::int64_t parts = 0;
-  // What everybody passes alike; the parts of all_to_all_v are each rank's own.
+  // Splits that must be equal on all ranks; the parts of all_to_all_v may differ on each rank.
   if (uneven && call.kind != CollectiveKind::all_to_all_v)
     for (const auto* offsets : {&call.splits->input, &call.splits->output})
       for (const std::int64_t o : *offsets) parts = parts * 31 + o;

@@ -14,7 +14,7 @@
 namespace pdsim {
 namespace {
 
-// Of a Work that is over before anybody could wait for it.
+// The event of a Work that is done before anybody can wait for it.
 class SetEvent final : public Event {
  public:
   void set() override {}
@@ -80,7 +80,7 @@ SplitSizes splits_of(const std::vector<std::int64_t>& offsets) {
   return split_sizes(std::move(sizes));
 }
 
-// What a call has to say besides its name and numbers; nothing for most.
+// The details of a call beyond its name and numbers; most calls have none.
 SharedValue<CallDetails> details_of(const Collective& call, std::vector<std::string> parameters) {
   const bool tagged = row(call.kind).point_to_point && call.user_tag != 0;
   if (!tagged && call.splits == nullptr && parameters.empty()) return {};

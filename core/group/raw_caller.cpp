@@ -16,7 +16,7 @@ std::string named(std::string_view form, std::string function) {
   return text.replace(capital != std::string::npos ? capital : text.find("call"), 4, function);
 }
 
-// What every library's own kernels take; pdsim's would be part of our core.
+// Operations and dtypes that every library's own kernels support; pdsim's kernels would be part of our core.
 constexpr EnumSet<ReduceOp> ops{ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max};
 constexpr EnumSet<DType> dtypes_reduced{DType::f32, DType::f64, DType::i8, DType::u8, DType::i32, DType::i64};
 

@@ -93,7 +93,7 @@ std::string host_here() {
   return host;
 }
 
-// What tells this rank's node from others (its host and, in the simulated world, its place there), of every rank.
+// Gathers a digest of every rank's node: its host and, in the simulated world, its place there.
 Result<std::vector<std::int64_t>> gather_nodes(RankEnvironment& env, ProcessGroup& group, const std::string& host) {
   const auto mine = static_cast<std::int64_t>(digest(fmt::format("{} {}", host, env.node)) >> 11);
   std::vector<std::int64_t> nodes(static_cast<std::size_t>(env.world_size), mine);

@@ -59,13 +59,13 @@ std::int64_t with_index(std::int64_t value, std::int64_t index, ReduceOp op, DTy
   return is_extreme(op) ? value + index % 3 : value;
 }
 
-// What `rank` has at `index` of a tensor that is only moved.
+// The value that `rank` has at `index` of a tensor that is only moved.
 std::int64_t moved(Rank rank, std::int64_t index, DType dtype) {
   const std::int64_t value = (rank * std::int64_t{31} + index) % 101;
   return dtype == DType::boolean ? value % 2 : value;
 }
 
-// What a tensor of the dtype holds of a number.
+// Rounds a number to the dtype.
 double held(double number, DType dtype) {
   std::byte rounded[8]{};
   write_element(rounded, dtype, number);
@@ -97,7 +97,7 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& counts) {
   return offsets;
 }
 
-// What an element of the output must be: a number, and how far off it may be.
+// The number that an element of the output must be, and the error that is allowed.
 struct Wanted {
   double value = 0.0;
   double tolerance = 0.0;

@@ -31,7 +31,7 @@ struct Summary {
   double median = 0.0, least = 0.0;
 };
 
-// Of one call, over the blocks; a block's time is the mean of the ranks'.
+// Summarises one call over its blocks; the time of a block is the mean over the ranks.
 Summary summary_of(std::vector<double> blocks) {
   std::sort(blocks.begin(), blocks.end());
   const std::size_t half = blocks.size() / 2;

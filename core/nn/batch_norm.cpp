@@ -25,7 +25,7 @@ struct Columns {
   }
 };
 
-// What one forward normalises with, per feature, and over how many elements.
+// The statistics with which one forward normalises, per feature, and the number of elements they are taken over.
 struct BatchStatistics {
   Values mean, inverse_deviation;
   double count = 0.0;

@@ -9,7 +9,7 @@
 namespace pdsim {
 namespace {
 
-// What is filled for one dtype on one device: the open bucket and how far its limits have moved on.
+// The bucket being filled for one dtype on one device, and how far its limits have advanced.
 struct Filling {
   DType dtype;
   int device;

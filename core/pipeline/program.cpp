@@ -153,7 +153,7 @@ class ProgramRun {
     bool sent = false, received = false;  // posted
   };
   using Pair = std::pair<Rank, Rank>;
-  // What a rank posted to one other, in order; groups of messages that were posted together.
+  // The messages that a rank posted to one other, in order, grouped as they were posted together.
   struct Stream {
     std::vector<std::vector<int>> groups;
     std::size_t head = 0;
@@ -174,7 +174,7 @@ class ProgramRun {
     for (auto& [peer, numbers] : by_peer) streams_[{static_cast<Rank>(r), peer}].groups.push_back(std::move(numbers));
   }
 
-  // Of the streams of a pair, whether both ends have come to the message.
+  // True if both ends have reached the message in the streams of their pair.
   bool at_head(int number) {
     const PipelineMessage& m = message(number);
     return in_head(streams_[{m.from, m.to}], number) && in_head(streams_[{m.to, m.from}], number);

@@ -35,13 +35,13 @@ enum HeaderWord : std::size_t {
 
 constexpr std::size_t attribute_bytes = 152;
 
-// What changes while a call runs, and its neighbours: one word.
+// One word: the fields that change while a call runs, and their neighbours.
 struct Progress {
   std::int32_t peer;
   std::uint8_t state, error, layer, dtype;
 };
 
-// What a slot holds after its counter; stored word by word, up to the end of its attributes.
+// The contents of a slot after its counter; stored word by word, up to the end of its attributes.
 struct Slot {
   std::int64_t number, parent, seq, issued, started, finished, count;
   Progress progress;

@@ -109,7 +109,7 @@ RpcFuture RpcAgent::request(Rank to, RpcMessage message, std::optional<Time> tim
 void RpcAgent::send(Rank to, const RpcMessage& message) { (void)try_send(to, message); }
 
 Status RpcAgent::try_send(Rank to, const RpcMessage& message) {
-  // Who has said goodbye still waits for ours.
+  // A peer that has said goodbye still waits for our goodbye.
   if (over_ || (closed_.contains(to) && message.kind != RpcMessageKind::bye)) return {};
   RpcMessage attached = message;
   if (message.context >= 0) autograd_.before_send(attached, to);
@@ -249,7 +249,7 @@ Result<RpcValue> RpcAgent::run_method(Rank from, const RpcMessage& message, Serv
   return serve_(*method, where, message, arguments);
 }
 
-// What an error here is to the worker that asked: an exception, of this worker.
+// Turns an error here into what the calling worker gets: an exception that names this worker.
 Error RpcAgent::raised(const Error& error) const {
   const std::string type = exception_type(error);
   if (error.code == Code::invalid_argument && type == "AttributeError")

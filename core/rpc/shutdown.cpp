@@ -84,7 +84,7 @@ Status RpcAgent::meet(std::int64_t phase, Time timeout) {
 
 Result<std::vector<RpcLeak>> RpcAgent::shutdown(Time timeout) {
   const auto part = [&]() -> Status {
-    // What this worker has asked for, and what others have asked of it, may ask for more.
+    // Calls in either direction that are still pending may lead to more calls.
     const auto is_quiet = [this] { return pending_.empty() && rrefs_->is_settled(); };
     while (!pending_.empty()) {
       const RpcFuture oldest = pending_.begin()->second.future;  // which marks itself at its limit

@@ -70,7 +70,7 @@ Result<std::unique_ptr<ShardedUnit>> ShardedUnit::make(std::string name, std::ve
   return unit;
 }
 
-// Of as many elements as the flat parameter; zeros where it has values.
+// Returns a tensor with the size of the whole flat parameter; zeros if the parameter has values.
 nn::Tensor ShardedUnit::make_flat() const {
   const nn::Tensor& first = parameters_.front();
   const nn::Shape shape{part_ * group_.size()};

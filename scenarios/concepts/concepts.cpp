@@ -36,7 +36,7 @@ bool asks(const std::string& word) {
   return is_any_of(word, {"what", "whats", "how", "why", "explain", "define", "when", "where", "which", "who"});
 }
 
-// What is left of a question without the words that make it one.
+// Returns the subject of a question, without the words that make it one.
 std::string subject_of(std::string_view question) {
   std::vector<std::string> words = words_of(question);
   std::size_t first = 0;

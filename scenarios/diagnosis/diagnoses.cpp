@@ -53,7 +53,7 @@ class References {
   std::set<std::pair<std::size_t, Rank>> ranks_;
 };
 
-// What the evidence cites, and where the ranks of the finding sit.
+// Returns the calls that the evidence cites, and those that the ranks of the finding are in.
 std::vector<CallReference> calls_of(const Report& report, const Diagnosis& d) {
   References calls;
   for (const Evidence& evidence : d.evidence)

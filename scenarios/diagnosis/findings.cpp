@@ -167,7 +167,7 @@ std::vector<Diagnosis> in_order(const Report& report, Diagnosis found) {
   for (const Earlier& row : earlier) {
     if (row.symptom != found.id) continue;
     std::optional<Diagnosis> cause = diagnosis_by(report, *diagnosis_named(row.cause));
-    // Of calls only what the programs say: a call that is not there because a wrapper waits is not a cause.
+    // A call that is missing because a wrapper waits is not a cause; only differences between the programs' own calls are.
     if (!cause || (row.cause != "result-elsewhere" && cause->cures.empty())) continue;
     join_cures(*cause, found);
     all.push_back(std::move(*cause));

@@ -44,7 +44,7 @@ std::vector<RankError> errors_of(const RunRecord& run) {
 }
 
 Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors) {
-  // What a watchdog ended before the rest stood still is a timeout: a launcher has seen the process end.
+  // If a watchdog ended a rank before the rest stood still, the outcome is a timeout: a launcher has seen the process end.
   const auto by_watchdog = [](const RankError& e) { return e.code == Code::watchdog_timeout; };
   if (run.deadlocked && std::any_of(errors.begin(), errors.end(), by_watchdog)) return Outcome::timeout;
   if (run.deadlocked) return Outcome::deadlock;

@@ -1,4 +1,4 @@
-// What the processes of a script are started with, and what they leave when they are asked where they are.
+// The processes of a script: what they are started with, and what they leave when they are asked where they are.
 #pragma once
 
 #include "core/record/site.h"

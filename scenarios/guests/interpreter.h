@@ -1,4 +1,4 @@
-// What a Python interpreter has for `pdsim run`, found without importing anything of the user's.
+// Finds out what a Python interpreter has for `pdsim run`, without importing anything of the user's.
 #pragma once
 
 #include <array>

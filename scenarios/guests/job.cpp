@@ -66,7 +66,7 @@ Status Job::begin() {
   return {};
 }
 
-// What only this rank of this job has in its environment.
+// Returns the variables that only this rank of this job has in its environment.
 std::vector<std::string> Job::variables_of(int rank) const {
   std::vector<std::string> variables;
   if (rank >= 0) variables = launched_environment({}, false, rank, options_.ranks, port_.port, "");
@@ -83,7 +83,7 @@ std::vector<std::string> Job::variables_of(int rank) const {
   return variables;
 }
 
-// What all of them have.
+// Returns the environment that all ranks share.
 std::vector<std::string> Job::common_environment() const {
   std::vector<std::string> environment = launched_environment(own_environment(), false, 0, options_.ranks, 0, "");
   const std::vector<std::string> of_a_rank = variables_of(0);
@@ -351,7 +351,7 @@ void Job::end(const std::vector<Rank>& aborted) {
     slots_[r].connection->answer(by_library ? abort : over, {});
   }
   const Time since = clock_.now();
-  // Who has started ranks that ended waits for them still, and has its own end.
+  // A script that started its ranks itself still waits for them after they ended, and then ends by itself.
   const Time free = starts_its_ranks_itself() && !signals_.arrived() ? 10_s : 500_ms;
   for (bool asked = false; !all_ended() && clock_.now() - since < free + Time{1_ms} * grace_ms;) {
     wait_a_little();

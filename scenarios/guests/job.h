@@ -37,7 +37,7 @@ struct JobOptions {
   bool silent = false;         // it is not shown at all
 };
 
-// What the first rank to reach init_process_group, or to use a store before it, says.
+// The introduction that the first rank sends when it reaches init_process_group, or uses a store before it.
 struct Introduction {
   std::string backend, version;  // no backend: it is not known yet
   int ranks = 1;
@@ -104,7 +104,7 @@ class Job {
   std::vector<std::string> variables_of(int rank) const;
   std::vector<std::string> common_environment() const;
   bool forks_ranks();
-  // Of a store whose file is there, as long as rank 0 can still say that it is not.
+  // True for a store whose file is there, as long as rank 0 can still say that it is not.
   bool waits_for_rank_0();
   // How the rank's process ended; nothing: it runs, or is to come.
   std::optional<Ended> end_of(Rank rank);

@@ -1,4 +1,4 @@
-// What a guest, the process of a rank of `pdsim run`, asks for, and the answer: the frames of its socket.
+// The requests of a guest, which is the process of a rank of `pdsim run`, and the answers: the frames of its socket.
 //
 //   frame   the length of a JSON object (4 bytes, little-endian), the length of the data behind it (8 bytes), the object, the data
 //   answer  to every request but those that only tell something (expects_answer); one at a time

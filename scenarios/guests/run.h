@@ -41,7 +41,7 @@ struct WorldOptions {
 Result<GuestRun> run_guests(const JobOptions& options, sim::WorldSpec world, const sim::RunOptions& how,
                             const WorldOptions& options_of_world);
 
-// What ranks have recorded beside their own library, as a run in `world`.
+// Returns a record that ranks made beside their own library, as a run in `world`.
 GuestRun run_of_record(RecordedRun record, sim::WorldSpec world);
 
 // The same job on the library that the script names, recorded beside it and watched (real/watched_job.h). The records stay in `folder`,

@@ -1,5 +1,5 @@
-// What a guest only reports, as calls and notes of a flight record: the functions of the program that it enters and leaves, and what
-// DistributedDataParallel does.
+// Turns what a guest only reports into calls and notes of a flight record: the functions of the program that it enters and
+// leaves, and the activity of DistributedDataParallel.
 #pragma once
 
 #include "core/record/flight_record.h"

@@ -27,7 +27,7 @@ const Site* site_of(const Report& report, const Evidence& evidence) {
   return call == nullptr || call->site.line <= 0 || !call->site.origin ? nullptr : &call->site;
 }
 
-// Of the call of that line which some rank made.
+// Returns the file of the call at that line, which some rank made.
 std::string file_of(const Report& report, const Span& span) {
   for (const RankResult& rank : report.run.ranks) {
     for (const Call& call : rank.log.calls)

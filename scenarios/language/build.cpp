@@ -144,7 +144,7 @@ void build_optimizer(const Node& document, Scenario& scenario) {
   read(options, "momentum", spec.momentum);
 }
 
-// What `train` does in a step when the file does not say.
+// The operations of a step of `train` if the file does not list any.
 std::vector<Operation> default_steps(const Mark& mark) {
   std::vector<Operation> steps;
   for (const std::string_view name : {"zero_grad", "forward", "backward", "optimizer_step"}) {

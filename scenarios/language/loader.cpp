@@ -39,7 +39,7 @@ std::string too_large() {
 
 std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
-// What concerns the file and not one variant of it.
+// Checks the parts that concern the file and not one variant of it.
 void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
   const Entry* name = language::entry_of(root, "name");
   const std::string stem = stem_of(file.file);
@@ -104,7 +104,7 @@ Scenario check_document(const LoadedFile& file, const Node& document, Problems& 
   return scenario;
 }
 
-// What is wrong only with a variant's settings may be told at a line that all variants share: then it names the variant.
+// A problem with one variant's settings may be reported at a line that all variants share: then it names the variant.
 Scenario check_variant(const LoadedFile& file, const Node& root, const Entry& variant, int last_line,
                        Problems& problems) {
   Problems own;

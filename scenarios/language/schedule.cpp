@@ -13,7 +13,7 @@ bool names(const When& when, IntSet Selector::*of) {
   return std::any_of(when.any.begin(), when.any.end(), [of](const Selector& s) { return !(s.*of).is_all(); });
 }
 
-// What decides which operations a rank runs, in any step.
+// Signs everything that decides which operations a rank runs, in any step.
 void sign(const std::vector<Operation>& program, Rank rank, int node, std::string& signature) {
   for (const Operation& op : program) {
     for (const Selector& s : op.when.any) signature += s.rank.contains(rank) && s.node.contains(node) ? '1' : '0';

@@ -83,7 +83,8 @@ Status calibrate(sim::WorldSpec& spec, const TimingRequest& request, const std::
   return {};
 }
 
-// Of the machine that all ranks are on, where they are too few for every rank to send and receive at the same time; else 0.
+// Returns the number of cores of the machine that all ranks are on, if they are too few for every rank to send and receive
+// at the same time; else 0.
 int shared_cores(const TrialWorld& world, const TimedPairs& pairs) {
   const sim::WorldSpec& asked = world.scenario.world.spec;
   if (is_simulated(world)) return asked.cores;
@@ -92,7 +93,7 @@ int shared_cores(const TrialWorld& world, const TimedPairs& pairs) {
   return cores < 2 * asked.ranks() ? cores : 0;
 }
 
-// Of the longest parts: what a reduce_scatter takes beyond an all_gather is combining, p - 1 parts of it.
+// Uses the longest parts: a reduce_scatter takes longer than an all_gather by the time to combine p - 1 parts.
 Rate combining_rate(Time reduce_scatter, Time all_gather, int rounds) {
   const std::int64_t more = (reduce_scatter - all_gather).ps / rounds;
   if (more <= all_gather.ps / rounds / 50) return {};  // as good as free

@@ -22,7 +22,7 @@ struct Answer {
   std::string text, problem;
 };
 
-// What the program prints; a problem where it does not end well.
+// Returns the program's output, or a problem if the program does not end well.
 Answer output_of(const std::vector<std::string>& command) {
   using Clock = std::chrono::steady_clock;
   int ends[2];

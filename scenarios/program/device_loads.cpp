@@ -1,4 +1,4 @@
-// What the last step of a train asked of the devices, as notes.
+// Notes the load that the last step of a train put on the devices.
 #include "scenarios/program/batch.h"
 #include "scenarios/program/operations.h"
 

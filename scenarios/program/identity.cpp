@@ -1,4 +1,4 @@
-// Who a process says it is: RANK, WORLD_SIZE and MASTER_PORT, which nobody compares with anything.
+// A process's claimed identity: RANK, WORLD_SIZE and MASTER_PORT, which nobody compares with anything.
 #include "core/semantics/library.h"
 #include "scenarios/program/operations.h"
 

@@ -20,7 +20,7 @@ std::size_t first_operation(const Scenario& scenario, int launch) {
   return at;
 }
 
-// What the file expects of this variant, here and in real worlds.
+// Returns everything that the file expects of this variant, here and in real worlds.
 std::vector<const Expect*> all_expected(const Scenario& scenario) {
   std::vector<const Expect*> all{&scenario.expect};
   for (const auto& [name, world] : scenario.real)
@@ -58,7 +58,7 @@ std::vector<double> logged(const DistributedDataParallel& ddp, const std::string
   return numbers;
 }
 
-// What a rank ended with.
+// The state with which a rank ended.
 struct Ended {
   nn::Module* module = nullptr;
   const std::vector<double>& loss;
@@ -99,7 +99,7 @@ TensorValues values_of(const Session& s) {
   return values;
 }
 
-// What rules would otherwise have to ask the scenario.
+// Notes facts that rules would otherwise have to ask the scenario for.
 void note_world(Session& s) {
   if (s.world != WorldKind::simulated) return;
   const sim::WorldSpec& spec = s.scenario.world.spec;

@@ -249,7 +249,7 @@ double read_number(const Json& json) {
   return std::bit_cast<double>(bits);
 }
 
-// Who the rank was and how it ended: everything but its calls and notes.
+// Reads the identity of the rank and how it ended: everything but its calls and notes.
 void read_rank(const Json& json, RankLog& log) {
   require_member(json, "rank");
   read_numbers(json, log_numbers, log);
@@ -271,7 +271,7 @@ RankLog read_log(const Json& json) {
 
 namespace {
 
-// What is wrong with the text, without the library's names for it.
+// Describes the error in the text, without the library's names for it.
 std::string reason(const std::exception& e) {
   if (const auto* syntax = dynamic_cast<const Json::parse_error*>(&e))
     return fmt::format("it is not JSON from byte {} on", syntax->byte);

@@ -19,7 +19,8 @@ std::map<Rank, std::vector<std::size_t>> named_by(const Report& report) {
   return named;
 }
 
-// Of what a row shows of a rank, but for times, and which findings name it. Two that share it by chance would share a row: one in 2^64.
+// A digest of everything that a row shows of a rank except times, and of the findings that name it. Two rows with the same digest
+// by chance would be shown as one: one in 2^64.
 std::uint64_t row_key(const RankLog& log, Time moment, const std::vector<std::size_t>& findings) {
   Fingerprint print;
   for (const std::size_t finding : findings) print.add(static_cast<std::uint64_t>(finding));

@@ -71,7 +71,7 @@ TimelineEvents timeline_events(const Report& report, const std::vector<Rank>& ra
   const auto distance = [&](const TimelineEvent& e) {
     return e.call->issued < around ? around - e.call->issued : e.call->issued - around;
   };
-  // What is blocked is the point; the rest by nearness, then by rank and order of issue.
+  // Blocked calls come first; the rest by nearness, then by rank and order of issue.
   const auto is_nearer = [&](const TimelineEvent& a, const TimelineEvent& b) {
     return std::tuple(!a.blocked, distance(a), a.rank, a.call->id) <
            std::tuple(!b.blocked, distance(b), b.rank, b.call->id);

@@ -67,7 +67,7 @@ class Check {
     return text;
   }
 
-  // Of which operation of the program, step or collective the error speaks.
+  // True if the error is about this operation of the program, step or collective.
   bool is_in(const RankError& e, const std::string& in) const {
     if (e.in == in) return true;
     const auto& calls = log_of(report_.run, e.rank).calls;
@@ -344,7 +344,7 @@ class Check {
     in_range("time", range, got);
   }
 
-  // Of the rank that took longest.
+  // Checks the time of the rank that took longest.
   void step_time() {
     if (!expect_.step_time) return;
     Time got{};

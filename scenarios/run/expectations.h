@@ -5,7 +5,7 @@
 
 namespace pdsim::scenarios {
 
-// What the scenario expects in this world: the variant's, or what `real` says for a real one.
+// Returns what the scenario expects in this world: the variant's expectation, or for a real world the one under `real`.
 const Expect& expectation_for(const Scenario& scenario, const RunWorld& world);
 
 // Compares the report with what the scenario expects of this world, fills `values` and `failures` and sets the verdict.

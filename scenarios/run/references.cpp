@@ -12,7 +12,7 @@
 namespace pdsim::scenarios {
 namespace {
 
-// What exchanges something with other ranks is left out; what holds operations stays, without those.
+// Leaves out operations that exchange something with other ranks; one that contains operations stays, without those.
 std::vector<Operation> of_one_process(const std::vector<Operation>& program) {
   std::vector<Operation> kept;
   for (const Operation& op : program) {

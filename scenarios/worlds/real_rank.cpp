@@ -36,7 +36,7 @@ Result<std::unique_ptr<Backend>> backend_named(std::string_view world, Runtime& 
   return Error{Code::unavailable, fmt::format("there are no rank processes for the world {}", world), {}};
 }
 
-// What outlasts a part.
+// State that outlives a part.
 struct RankLife {
   RealRuntime runtime;
   std::unique_ptr<Backend> backend;

@@ -39,7 +39,7 @@ Error death_of(Rank rank, const RankOutcome& outcome) {
   return error;
 }
 
-// What is left of a rank that did not tell: its newest calls, out of the memory it shared with the launcher.
+// Recovers the newest calls of a rank that did not report, from the memory it shared with the launcher.
 void take_ring(RankLog& log, const RingRecord& ring, Time now) {
   log.calls = ring.log.calls;
   log.notes = ring.log.notes;

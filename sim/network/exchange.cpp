@@ -288,7 +288,7 @@ void Exchange::start_eager(Id id) {
   scheduler_.at(transit->arrived, [this, id] { land(id); });
 }
 
-// What is faster than an earlier message of its connection waits for it.
+// A message that overtakes an earlier one of its connection waits for it.
 void Exchange::land(Id id) {
   matches_[id].arrived = true;
   const MatchKey key = matches_[id].key;
@@ -319,7 +319,7 @@ void Exchange::arrive(Id id) {
   forget(id);
 }
 
-// What to do with a message that is longer than its receive; true: it is not.
+// Returns true if the message fits its receive; otherwise does what the library does with a message that is too long.
 bool Exchange::fits(const Match& match) {
   if (match.bytes <= match.room) return true;
   const Rank from = match.key.sender;
@@ -382,7 +382,7 @@ void Exchange::rank_ended(Rank rank) {
   ended_[static_cast<std::size_t>(rank)] = true;
   forget_waiting([rank](const Match& m) { return (m.sent.generation != 0 ? m.key.sender : m.key.receiver) == rank; });
   if (library_.on_peer_end != OnPeerEnd::peers_fail) return;
-  // What had left the rank still arrives; then its connections close.
+  // Messages that had left the rank still arrive; then its connections close.
   const Time closes = std::max(scheduler_.now() + spec_.intra.latency, last_arrival_[static_cast<std::size_t>(rank)]);
   scheduler_.at(closes, [this, rank] { close_connections(rank); });
 }

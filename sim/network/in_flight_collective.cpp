@@ -90,7 +90,8 @@ bool InFlightCollective::start_round(Rank rank, RankState& me) {
   return !fallen_back_;
 }
 
-// What posts the round to the exchange says how. InFlightEngine move no data, and their plans are those of the table.
+// Such a round falls back to the exchange, which reports the error. The engine itself moves no data, and its plans are
+// those of the table.
 bool InFlightCollective::leaves_group(Rank rank, const RankState& me) const {
   return std::any_of(me.steps, me.steps + me.count, [this, rank](const Step& s) {
     return is_message(s) && (s.peer < 0 || s.peer >= ranks_.size() || s.peer == rank);

@@ -52,7 +52,7 @@ Time Reservations::take_among_many(Time ready, Time duration, Time now) {
   std::vector<Busy>& busy = *all_;
   auto at = std::find_if(busy.begin(), busy.end(), [now](const Busy& b) { return b.until > now; });
   at = busy.erase(busy.begin(), at);
-  // What ends before `ready` is in nobody's way.
+  // A reservation that ends before `ready` does not delay this one.
   at = std::partition_point(at, busy.end(), [ready](const Busy& b) { return b.until < ready; });
   for (; at != busy.end() && at->from < ready + duration; ++at) ready = std::max(ready, at->until);
   if (duration.ps == 0) return ready;

@@ -8,7 +8,7 @@
 
 namespace pdsim::sim {
 namespace {
-// What disturbs every message is asked by the exchange alone.
+// Only the exchange can disturb every message, so `disturb` excludes the other engines.
 bool allows(const RunOptions& options, Engine engine) {
   return !options.disturb && (options.engine == Engine::automatic || options.engine == engine);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// Of the dtypes that have the operation: those of the library's own, and those of pdsim's kernels.
+// Lists the dtypes that have the operation: those of the library's own, and those of pdsim's kernels.
 std::string who_combines(const Capabilities& world, ReduceOp op) {
   Names library, ours;
   for (const DTypeRow& row : dtypes)

@@ -50,7 +50,7 @@ struct Output {
   std::string save;  // scenario file for the calls of ranks that recorded themselves
 };
 
-// What is to be diagnosed: records of our own, and jobs of PyTorch.
+// The input to diagnose: records of our own, and jobs of PyTorch.
 struct Found {
   std::vector<fs::path> records;
   std::vector<scenarios::pytorch::DumpedJob> jobs;
@@ -58,7 +58,7 @@ struct Found {
   std::vector<std::string> logs;   // of a folder that has none of these
 };
 
-// What lies below a folder, or the file itself. Empty, and the problem told, when there is nothing.
+// Returns everything below a folder, or the file itself. Empty, and the problem printed, if there is nothing.
 Found found_at(const std::string& argument, Console& console) {
   std::error_code error;
   Found all;
@@ -161,7 +161,7 @@ void tell_left_out(const LeftOut& left_out, const std::string& path, Console& co
     console.problem(fmt::format("{}: {} more left out", path, more));
 }
 
-// Of which library a record's calls are, as PyTorch writes it before the colon.
+// Returns the library of a record's calls, as PyTorch writes it before the colon.
 std::string library_of(const scenarios::Report& report) {
   return report.world.is_simulated() ? report.scenario->world.spec.backend : report.world.name();
 }

@@ -25,7 +25,7 @@ namespace pytorch = scenarios::pytorch;
 
 constexpr std::uint64_t most_answer = std::uint64_t{256} << 20;
 
-// What is asked of a job: the server's page, and the worker's own handler. The first two are records, the last stacks.
+// A question to a job: the server's page, and the worker's own handler. The first two are records, the last stacks.
 struct Question {
   std::string_view page, handler;
 };
@@ -51,7 +51,7 @@ std::string status_problem(const HttpReply& reply) {
   return reply.status == 0 ? reply.problem : fmt::format("it answered with status {}", reply.status);
 }
 
-// Of the server: its pages, and the addresses of the workers. The problem, when it says nothing at all.
+// Asks the server for its pages and the addresses of the workers. Returns a problem if the server does not answer at all.
 std::optional<std::string> ask_server(const HttpAddress& server, const HttpLimits& limits, Workers& workers) {
   std::vector<HttpRequest> requests{{server, "/tcpstore", false}};
   for (const Question& question : questions) requests.push_back({server, std::string(question.page), false});

@@ -71,7 +71,7 @@ std::vector<std::string_view> given(const std::array<std::string_view, size>& na
   return all;
 }
 
-// What the files of the catalog say of themselves, by name.
+// Returns the descriptions in the catalog's files, by name.
 std::vector<scenarios::GalleryEntry> gallery() {
   std::vector<scenarios::GalleryEntry> entries;
   for (const std::string& path : catalog_files()) {
@@ -121,7 +121,7 @@ int tell_concept(const ExplainOptions& options, const scenarios::Concept& asked,
   return exit_held;
 }
 
-// What fits the words of a question: the best concept with its page, and pitfalls.
+// Prints what fits the words of a question: the best concept with its page, and pitfalls.
 int explain_answer(const ExplainOptions& options, const Answer& answer, Console& console) {
   std::vector<std::string_view> pitfalls, also;
   for (const scenarios::GalleryEntry* entry : answer.pitfalls) pitfalls.push_back(entry->name);
@@ -157,7 +157,7 @@ std::string unknown(std::string_view id) {
       id);
 }
 
-// What is wrong with the flags for a picture; empty when nothing is.
+// Returns the problem with the flags for a picture; empty if there is none.
 std::string problem_of(const ExplainOptions& options) {
   const auto bytes = parse_bytes(options.bytes);
   if (!bytes.ok()) return fmt::format("--bytes: {}", bytes.error().message);

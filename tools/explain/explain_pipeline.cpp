@@ -23,7 +23,7 @@ namespace {
 
 constexpr int most_stages = 1024, most_microbatches = 100'000;
 
-// What went wrong was said already.
+// Returns nothing after an error, which has been printed.
 std::optional<PipelineCosts> costs_of(const PipelineFlags& flags, Console& console) {
   std::array<Time, 4> times;
   const std::array<std::pair<std::string_view, const std::string*>, 4> given{

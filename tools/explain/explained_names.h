@@ -21,7 +21,7 @@ std::vector<std::string> catalog_names();
 
 // all_reduce/ring.
 std::string qualified(const Algorithm& row);
-// Of the name alone, or of collective/name.
+// Returns the algorithms with this name, given alone or as collective/name.
 std::vector<const Algorithm*> algorithms_named(std::string_view id);
 
 }  // namespace pdsim::tools

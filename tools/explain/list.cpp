@@ -195,7 +195,7 @@ constexpr std::array kinds{
     Kind{"worlds", world_items, capability_tables},
 };
 
-// What is wrong with the value of --what; empty when nothing is.
+// Returns the problem with the value of --what; empty if there is none.
 std::string kind_problem(const std::string& word) {
   const std::vector<std::string> names = listed_kinds();
   if (std::find(names.begin(), names.end(), word) != names.end()) return "";

@@ -140,7 +140,7 @@ Status check_answers(const Json& check, const fs::path& folder, LabResult& resul
   return {};
 }
 
-// What a case of lab.json changes in the student's scenario.
+// Applies the changes of a case of lab.json to the student's scenario.
 void apply(const Json& at, scenarios::Scenario& scenario) {
   if (at.contains("seed")) scenario.seed = at["seed"].get<std::uint64_t>();
   if (at.contains("slow")) {
@@ -168,7 +168,7 @@ std::int64_t calls_of(const RankLog& log, const std::string& name) {
   return std::max(in(Layer::program), in(Layer::collective));
 }
 
-// Of a job that dies at some moment and finds no checkpoint; empty: there is always one, once there was one.
+// Looks for a moment at which the job dies and finds no checkpoint; empty: there is always one, once there was one.
 Result<std::string> crash_problem(const LabRun& run, const std::string& strategy) {
   const Result<CrashTrials> trials = crash_everywhere(*run.scenario, strategy, run.report.run);
   if (!trials.ok()) return trials.error();
@@ -180,7 +180,7 @@ Result<std::string> crash_problem(const LabRun& run, const std::string& strategy
       to_string(trials->lost->at), trials->lost->files, trials->lost->at.ns(), timeline(run.report));
 }
 
-// What is wrong with a run of the student's scenario, which `replay` shows again; empty: nothing.
+// Returns the problem with a run of the student's scenario, which `replay` shows again; empty if there is none.
 Result<std::string> problem_of(const Json& check, const LabRun& run, const std::string& strategy, const std::string& replay) {
   const scenarios::Report& report = run.report;
   scenarios::TextOptions options;

@@ -47,7 +47,7 @@ Result<std::string> blocked(const Json& question, const std::filesystem::path& f
   return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, " "));
 }
 
-// What a rank holds after the call, where element i of rank r's input is 10 (r + 1) + i.
+// Returns what a rank holds after the call, where element i of rank r's input is 10 (r + 1) + i.
 Result<std::string> holds(const Json& question) {
   const Result<CollectiveKind> kind = kind_of(question);
   if (!kind.ok()) return kind.error();

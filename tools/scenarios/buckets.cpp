@@ -63,7 +63,7 @@ std::string as_text(const Gradients& g, const BucketLayout& layout, std::string_
   return text;
 }
 
-// What is wrong with the flags together; empty when nothing is.
+// Returns the problem with the combination of flags; empty if there is none.
 std::string sweep_problem(const BucketsOptions& options) {
   if (options.sweep.empty()) return options.svg.empty() ? "" : "--svg: it is the picture of a --sweep; give the caps";
   if (options.file.ends_with(".json")) return "--sweep: a list of shapes has no times; give a scenario";

@@ -28,7 +28,7 @@
 namespace pdsim::tools {
 namespace {
 
-// What cannot be said of a script's own library; empty: all is well.
+// Returns the flag that does not apply to a script's own library; empty if all do.
 std::string on_problem(const RunFlags& flags) {
   if (flags.on != "sim" && flags.on != "real") return fmt::format("--on {}: there are sim and real", flags.on);
   if (!is_real(flags))

@@ -50,7 +50,7 @@ class ShapesFile {
     return scenarios::language::parse(text, problems_);
   }
 
-  // Of a byte, counted from 1; behind the last one the end of the file.
+  // Returns the place of a byte, counted from 1; past the last byte, the end of the file.
   scenarios::Mark place_of(std::size_t byte) const {
     scenarios::Mark mark{1, 1, 1};
     for (std::size_t i = 0; i + 1 < byte && i < loaded_.text.size(); ++i) {

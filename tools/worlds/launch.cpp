@@ -84,12 +84,12 @@ Status keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Cons
   return {};
 }
 
-// Who waits for whom in a job that runs and gets nowhere; empty: nobody sits in a call.
+// Says which ranks wait for which in a running job that makes no progress; empty: no rank is in a call.
 std::string who_waits(const LaunchOutcome& now) {
   scenarios::Scenario nothing;
   const scenarios::Report report = scenarios::analyse(nothing, scenarios::run_of_launch(now), scenarios::RunWorld("processes"));
   if (report.blocked.empty()) return {};
-  // Of calls that are only missing so far, the ranks that wait tell it all.
+  // While calls are only missing so far, the waiting ranks are the whole story.
   if (report.diagnosis() && report.diagnosis()->id != "missing-call") return report.diagnosis()->headline;
   const scenarios::BlockedRank& first = report.blocked.front();
   std::vector<Rank> alike;

@@ -80,13 +80,14 @@ class DevicePlan {
     return base + s.offset * width_;
   }
 
-  // What a received slice takes of the staging memory: kernels like even addresses.
+  // The staging memory that a received slice takes, rounded up because kernels prefer aligned addresses.
   std::int64_t staged(const Slice& s) const {
     constexpr std::int64_t alignment = 16;
     return (bytes(s) + alignment - 1) / alignment * alignment;
   }
 
-  // Of all rounds, which are checked with it: a wrong plan is refused before it holds anything of the library's.
+  // Returns the most staging memory that a round needs, and checks all rounds: a wrong plan is rejected before it holds
+  // any of the library's resources.
   Result<std::int64_t> most_staged() const {
     std::int64_t most = 0;
     Plan plan = algorithm_.begin(args_);

@@ -27,7 +27,7 @@ void keep(std::array<char, N>& to, std::string_view text) {
   to[many] = '\0';
 }
 
-// What both processes see: how far the proof is, and then what it found.
+// Memory that both processes share: the progress of the proof, and then its result.
 struct SharedProof {
   PlanCase at;
   Rank rank = 0;

@@ -277,7 +277,7 @@ class Checker {
     begin_round(r);
   }
 
-  // What the round brought, in the order of its steps.
+  // Combines the data that the round brought, in the order of its steps.
   void combine(Rank r) {
     State& s = state(r);
     std::size_t message = 0;

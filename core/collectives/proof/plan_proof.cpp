@@ -59,7 +59,7 @@ std::string cost_problem(const Algorithm& a, const PlanCase& at, const PlanCost&
                      counted.elements_sent, name_of(a.kind), least);
 }
 
-// What is wrong with a plan is more than what is wrong with its cost, so that is told only when all cases of a size are sound.
+// A flaw in a plan matters more than a flaw in its cost, so the latter is reported only if all cases of a size are sound.
 struct CostFlaw {
   PlanCase at;
   std::string problem;

@@ -18,8 +18,8 @@ constexpr std::array<ByShape, 2> hop_inside{{
 constexpr ByShape hop_across{{{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}}};
 constexpr ByProtocol overhead{1.0, 1.0, 3.0};  // of posting to the network
 
-// What is left of a link's bandwidth: LL sends a flag with every four bytes, LL128 eight bytes of flags in 128, and a
-// tree keeps its links less busy than a ring.
+// The usable fraction of a link's bandwidth: LL sends a flag with every four bytes, LL128 eight bytes of flags in 128,
+// and a tree keeps its links less busy than a ring.
 constexpr ByShape efficiency{{{0.9 / 3.8, 0.9 * 0.915, 0.9}, {0.25, 0.92, 1.0}}};
 constexpr double ll128_tree_in_one_node = 7.0 / 9.0 / 0.915;
 

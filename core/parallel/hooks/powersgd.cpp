@@ -16,7 +16,7 @@ namespace {
 
 using nn::Tensor;
 
-// What is kept of a bucket from one iteration to the next.
+// The state of a bucket that is kept from one iteration to the next.
 struct Kept {
   Tensor error;
   std::vector<Matrix> qs;

@@ -140,7 +140,7 @@ bool is_compared(const GroupTable& table, std::size_t member, Seq seq) {
   return table.known[member] != 0 && seq >= table.oldest[member];
 }
 
-// What differs in this row; nothing when they agree.
+// Returns the field that differs in this row; nothing if all agree.
 std::optional<DivergenceKind> differing_field(const GroupTable& table, Seq seq, const Row& row) {
   const auto first = std::find_if(row.begin(), row.end(), [](const Call* c) { return c != nullptr; });
   for (const Field& field : fields)

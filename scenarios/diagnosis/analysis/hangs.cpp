@@ -229,7 +229,7 @@ class Search {
       return call != nullptr && call->state == CallState::started;
     });
   }
-  // What its ranks send is not what they make room for, or they pass different counts or dtypes.
+  // True if its ranks send more or less than their peers make room for, or pass different counts or dtypes.
   bool cannot_fit(const Hang& hang) const {
     std::vector<std::pair<Rank, const Call*>> calls;
     for (const Rank r : hang.waiting) calls.emplace_back(r, call_of(r));

@@ -124,7 +124,7 @@ class Comparison {
     return false;
   }
 
-  // Of what each side called since, the places that the other side never called.
+  // Adds the places that only one side has called since.
   void add_own_calls(RecordedDifference& d) const {
     const std::set<int> of_mine(mine_.places.begin(), mine_.places.end()), of_theirs(theirs_.places.begin(), theirs_.places.end());
     for (const LoneCall& lone : lone_)
@@ -218,7 +218,7 @@ Time issued_at(const Sequence& of, const RecordedCall& call) {
   return (*it)->issued;
 }
 
-// Of two classes of a group. In a tie the ranks of other groups that run the same program decide.
+// Returns the difference of two classes of a group. In a tie the ranks of other groups that run the same program decide.
 std::optional<RecordedDifference> difference_of(OtherGroups& others, const GroupSequences& group, SequenceClass mine,
                                                 SequenceClass theirs) {
   std::optional<RecordedDifference> found = Comparison(*mine.longest, *theirs.longest).difference();

@@ -110,7 +110,7 @@ class Chain {
     return joined == nullptr || joined->at > moment_ ? RpcWait::not_joined : RpcWait::on_its_way;
   }
 
-  // What the thread that it waits for waits in; null: the chain ends here. `rank` becomes that thread's.
+  // Returns the call that the awaited thread waits in; null: the chain ends here. `rank` becomes that thread's.
   const Call* follow(Rank& rank, const RpcHop& hop) const {
     switch (hop.wait) {
       case RpcWait::in_function:

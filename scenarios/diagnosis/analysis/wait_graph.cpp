@@ -207,7 +207,7 @@ class Waits {
     blocked.waits_for = Ranks(std::move(gone));
   }
 
-  // Of a call that every member made: those in an earlier one, or whose device did not start it.
+  // Sorts the ranks of a call that every member made: those in an earlier one, or whose device did not start it.
   void sort_open(Hub& hub, const std::vector<Rank>& open, const Call& call) const {
     bool started = false;
     std::vector<Rank> earlier, unstarted;

@@ -26,7 +26,7 @@ std::string description_of(const Fact& fact) {
   return fact.group.empty() || fact.group == "0" ? std::string(group_of_the_job) : fact.group;
 }
 
-// Of each group a name that no other group has: all tensor-parallel groups of a job are described alike.
+// Gives each group a name that no other group has: all tensor-parallel groups of a job have the same description.
 class GroupLabels {
  public:
   explicit GroupLabels(const LogFacts& facts) {

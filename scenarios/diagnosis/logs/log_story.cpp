@@ -1,4 +1,4 @@
-// What a log proves, rank by rank, what it leaves open, and what to do next.
+// Tells what a log proves, rank by rank, what it leaves open, and what to do next.
 
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
@@ -76,7 +76,7 @@ std::string stack_text(const logs::Stack& stack) {
   return text;
 }
 
-// What the log proves of them, and for the others their rank within the group.
+// Lists the ranks that the log proves, and for the others their rank within the group.
 std::string listed(std::vector<Rank> ranks, const std::vector<Rank>& in_group) {
   std::erase(ranks, no_rank);
   if (!ranks.empty() && in_group.empty()) return ranks_text(ranks);
@@ -91,7 +91,7 @@ std::string side_text(const logs::FingerprintSide& side) {
   return text;
 }
 
-// Of facts that no group's progress tells.
+// Describes facts that no group's progress shows.
 std::string says(const Fact& fact) {
   if (const auto* failed = fact.as<logs::ProcessFailed>()) return end_text(*failed);
   if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
@@ -153,7 +153,7 @@ class Proofs {
   std::vector<LogProof> proofs_;
 };
 
-// Of the culprits whose stack, exception or end the log does not have.
+// Returns the culprits whose stack, exception or end is not in the log.
 std::vector<Rank> unseen_culprits(const LogFacts& facts, const std::vector<Diagnosis>& findings) {
   std::set<Rank> seen;
   for (const Fact& fact : facts.facts)

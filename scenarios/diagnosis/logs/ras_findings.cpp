@@ -67,7 +67,7 @@ void accuse(Diagnosis& d, const RasReport& report, const RasPart& part) {
   if (report.is_whole_job && is_named(part)) d.ranks = ranks_of(part);
 }
 
-// Of two parts with different counts.
+// A finding about two parts with different counts.
 Diagnosis of_counts(const RasReport& report, const RasPart& behind, const RasPart& ahead) {
   Diagnosis d;
   d.id = "missing-call";

@@ -114,7 +114,7 @@ bool is_of_a_step(const Operation& op) {
   return std::find(names.begin(), names.end(), op.name) != names.end();
 }
 
-// What stands beside one of these behind the same condition, of the operations of a training step.
+// Adds the operations of a training step that stand beside one of these behind the same condition.
 void add_rest_of_step(const std::vector<Operation>& program, const std::vector<Place>& places,
                       std::vector<Place>& rest) {
   for (const Operation& op : program) {
@@ -185,7 +185,7 @@ void add_with_companions(const std::vector<Operation>& program, const std::vecto
   }
 }
 
-// What the others run in these places, and not what the culprits run instead.
+// A cure: run what the others run in these places, instead of what the culprits run.
 Cure as_the_others(const Report& report, const ScheduleDifference& d) {
   std::vector<Place> left_out, instead;
   for (const CallsApart& c : d.left_out) {
@@ -238,7 +238,7 @@ void set_rounds(std::vector<Operation>& program, const Place& loop, std::int64_t
   }
 }
 
-// Of two loops of which each side runs its own.
+// A cure for two loops of which each side runs its own.
 Cure equal_rounds(const Report& report, const ScheduleDifference& d) {
   const std::optional<LoopsApart> apart = loops_apart(report, d);
   if (!apart || apart->mine == apart->theirs) return {};

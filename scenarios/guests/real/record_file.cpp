@@ -175,7 +175,7 @@ Result<RecordedProcess> read_record(std::span<const std::byte> file) {
   if (const std::string problem = size_problem(*first, file.size()); !problem.empty())
     return Error{Code::input_invalid, problem, {}};
   const std::vector<std::byte> copy(file.begin(), file.end());
-  // What was given up while this copied may be half overwritten in the copy.
+  // Records given up during this copy may be half overwritten in it.
   RecordHead head = *first;
   if (const auto later = head_in(file)) head.begin = std::clamp(later->begin, head.begin, head.end);
   RecordedProcess process;

@@ -103,7 +103,7 @@ bool sits_in_a_call(const RankLog& log) {
                              call->name == "new_group" || call->name == "DistributedDataParallel");
 }
 
-// Of processes that nobody has watched.
+// A job whose processes nobody has watched.
 class UnwatchedJob {
  public:
   UnwatchedJob(const std::vector<RecordedProcess>& processes, std::int64_t now_ns)

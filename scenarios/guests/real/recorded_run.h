@@ -16,7 +16,7 @@
 
 namespace pdsim::scenarios::guests {
 
-// What the watching process knows of the processes.
+// The watching process's knowledge of the processes.
 struct WatchedEnd {
   bool quiet = false;           // no rank makes progress any more
   int ranks = 0;                // 0: the number that the records say
@@ -35,7 +35,7 @@ struct RecordedRun {
 std::vector<std::string> records_below(const std::string& folder);
 // input_invalid: none can be read, or none is of a rank.
 Result<RecordedRun> recorded_run(std::vector<RecordedProcess> processes, const WatchedEnd& end);
-// Of a job that nobody has watched. `now_ns`: since 1970.
+// Reads the records of a job that nobody has watched. `now_ns`: since 1970.
 Result<RecordedRun> recorded_run_at(const std::vector<std::string>& paths, std::int64_t now_ns);
 
 }  // namespace pdsim::scenarios::guests

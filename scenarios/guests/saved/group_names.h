@@ -16,7 +16,7 @@ class GroupNames {
   explicit GroupNames(const RunRecord& run);
   // "world", or the name of the group that this rank knows by the record's name.
   std::string of(Rank rank, std::string_view recorded) const;
-  // Of a group that was made, by its ranks.
+  // Returns the name of a group that was created, by its ranks.
   std::string made(std::string_view recorded, const std::vector<Rank>& ranks) const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 using Keys = std::map<std::tuple<std::string, std::string, std::string, bool, bool, std::size_t>, int>;
 
-// What is the same on two ranks where they make one call. A wait counts how far back its operation is.
+// Keys that are equal on two ranks where they make one call. A wait counts how far back its operation is.
 std::vector<int> keys_of(const std::vector<SavedOperation>& operations,
                          Keys& known) {
   std::vector<int> keys;

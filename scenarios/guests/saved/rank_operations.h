@@ -1,4 +1,4 @@
-// What one rank called, as operations of the scenario language, in its order.
+// Turns one rank's calls into operations of the scenario language, in its order.
 //
 //   waits   a call that ended before the rank's next one is written as one that is waited for at once; another is asynchronous, and its
 //           wait stands before the first call that came after its end. Where a rank hangs, it waits for what is open

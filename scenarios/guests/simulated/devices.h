@@ -33,7 +33,7 @@ class Devices {
     Rank rank = 0;
     int node = 0, device = 0;
   };
-  // Of a group, which ranks name the same way, in the order of their arrival.
+  // The places of each group, which its ranks name the same way, in the order of their arrival.
   std::map<std::pair<std::string, std::vector<Rank>>, std::vector<Place>> places_;
   const LibrarySemantics* library_;
   bool old_;

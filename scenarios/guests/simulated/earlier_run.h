@@ -21,8 +21,8 @@ struct EarlierRun {
   KeyValues keys;  // of the file, without its own counters
 };
 
-// What a file of FileStore shows, which the script's requests name `store` (file:/its/path). Nothing: there is no such file, or it is empty.
-// Errors: store_corrupt (it holds something else), limit_exceeded (more than 16 MiB), io_error.
+// Returns the contents of a FileStore's file, which the script's requests name `store` (file:/its/path). Nothing: there is no
+// such file, or it is empty. Errors: store_corrupt (it holds something else), limit_exceeded (more than 16 MiB), io_error.
 Result<std::optional<EarlierRun>> earlier_run_of(const std::string& store);
 
 // A rank's launch of it.

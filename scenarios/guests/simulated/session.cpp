@@ -294,7 +294,7 @@ Session::Reply Session::destroy(const Request& request) {
   return {};
 }
 
-// Of a guest that cannot share memory the data come through the socket.
+// If a guest cannot share memory, its data come through the socket.
 Session::Reply Session::map_memory(const Request& request) {
   Reply reply;
   memories_.erase(request.number);

@@ -69,7 +69,7 @@ class Session {
   Reply error_reply(Error error);
   // The same on record, as a call of the program that failed.
   Reply failed(const std::string& call, Error error);
-  // Whose semantics a group has that is of another library than the script's world; null: the world's.
+  // Returns the semantics of a group whose library is not that of the script's world; null: it is the world's.
   const LibrarySemantics* own_library_of(const std::string& backend) const;
   Result<Store*> opened(const Request& request, Time timeout);
   ProgramResult result_of(const Ended& how);

@@ -43,7 +43,7 @@ void add_stated_calls(const std::vector<Operation>& program, std::vector<std::st
   }
 }
 
-// What can be looked at when a rank ends.
+// Returns the tensors that can be checked when a rank ends.
 std::vector<std::string> tensor_names(const Scenario& s) {
   std::vector<std::string> names{"loss", "grad_norm"};
   add_stated_calls(s.program, names);

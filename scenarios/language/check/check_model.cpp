@@ -102,7 +102,7 @@ std::optional<Located<std::string>> part_of(const Operation& op) {
   return loaded != nullptr ? loaded->part : std::nullopt;
 }
 
-// Of several models an operation says which it means, and of one it does not.
+// With several models an operation must say which one it means, and with one it must not.
 void check_part(const Operation& op, const Scenario& s, Problems& problems) {
   std::vector<std::string_view> names;
   for (const ModelPart& part : s.model.parts) names.push_back(part.name);
@@ -175,7 +175,7 @@ void check_traffic(const Node& layer, const Scenario& s, Problems& problems) {
                    "give `memory_speed: 900GB/s` in world, or `compute` instead");
 }
 
-// What stands beside the kind of a layer.
+// Checks the options of a layer besides its kind.
 void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, const Scenario& s, Problems& problems) {
   for (const nn::LayerSpec& layer : specs) {
     const Node* node = layers.find(layer.name);
@@ -198,7 +198,7 @@ void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, 
   }
 }
 
-// Of which not every operation and option knows what to do with sizes alone.
+// Layers with sizes alone: not every operation and option can work with them.
 void check_meta(const Node& document, const Scenario& s, Problems& problems) {
   const auto is_meta = [](const nn::LayerSpec& layer) {
     return layer.kind == nn::LayerKind::meta && !layer.shapes.empty();

@@ -166,7 +166,7 @@ class ProgramCheck {
         "a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form");
   }
 
-  // What stands beside the messages holds for all of them.
+  // Options beside the messages hold for all of them.
   void batch(const Node& messages) {
     for (const Node& item : messages.items)
       for (const Entry& message : item.entries)
@@ -187,7 +187,7 @@ class ProgramCheck {
                     "give one count for each rank");
   }
 
-  // Of a call on the world: as many numbers of each rank as it passes.
+  // A call on the world needs, of each rank, exactly the numbers that it passes.
   void stated_input(const Key& row, const std::string& name, const Node& options, const Node& input) {
     CollectiveOptions call;
     read_bound(options, row.group->keys, &call);
@@ -235,7 +235,7 @@ class ProgramCheck {
     if (const Node* inner = options.find("do")) losses_of_step(*inner, outputs);
   }
 
-  // What forwards of the step give, no_sync or not, and what its backwards take.
+  // Collects the outputs of the step's forwards, in no_sync or not, and the inputs of its backwards.
   void losses_of_step(const Node& body, std::vector<std::string_view>& outputs) {
     for (const Node& item : body.items) {
       for (const std::string_view around : {"no_sync", "repeat"})

@@ -1,4 +1,4 @@
-// What `rpc_pipeline` means beside the rest of the file.
+// Checks the meaning of `rpc_pipeline` beside the rest of the file.
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/document/read.h"
 

@@ -1,4 +1,4 @@
-// What `mesh`, `fully_shard` and `tensor_parallel` mean beside the rest of the file.
+// Checks the meaning of `mesh`, `fully_shard` and `tensor_parallel` beside the rest of the file.
 #include "scenarios/language/build.h"
 #include "scenarios/language/check/meaning.h"
 #include "scenarios/language/document/read.h"
@@ -36,7 +36,7 @@ void check_mesh(const Scenario& s, const Entry& entry, Problems& problems) {
                    "the sizes of its dimensions, multiplied, are the number of ranks");
 }
 
-// Of a section that names the ranks which share something.
+// Checks a section that names the ranks which share something.
 void check_group(const Scenario& s, const Node& section, Problems& problems) {
   const Node* group = section.find("group");
   if (group == nullptr || group->text == world_group || s.mesh.named(group->text) != nullptr) return;
@@ -114,7 +114,7 @@ void check_split(const Scenario& s, const Node& section, std::string_view key, i
   }
 }
 
-// What a colwise layer gives is a part, which only a rowwise one takes; in between, layers that work column by column.
+// A colwise layer's output is a part, which only a rowwise layer accepts; in between, layers that work column by column.
 void check_split_path(const Scenario& s, const nn::PathSpec& path, const Entry& entry, Problems& problems) {
   const auto in = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();

@@ -21,7 +21,7 @@ bool reads_nccl_variables(std::string_view backend) {
   return library != nullptr && library->reads_nccl_variables;
 }
 
-// What one rank runs at most, loops included.
+// Returns the most operations that one rank can run, loops included.
 std::int64_t operations_of(const std::vector<Operation>& program) {
   std::int64_t total = 0;
   for (const Operation& op : program) {

@@ -1,4 +1,4 @@
-// What messages say of a key's values (shape_check.h).
+// Describes a key's possible values in messages (shape_check.h).
 #include "scenarios/language/check/limits.h"
 #include "scenarios/language/check/shape_check.h"
 #include "scenarios/language/document/scalars.h"

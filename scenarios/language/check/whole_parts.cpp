@@ -16,7 +16,7 @@
 namespace pdsim::scenarios::language {
 namespace {
 
-// What sections state that others are checked against.
+// Facts stated by sections, against which others are checked.
 struct Stated {
   std::string_view section;
   Fact fact;

@@ -211,7 +211,7 @@ class Reader : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// What yaml-cpp says, and what would be right.
+// A message of yaml-cpp's, and our advice.
 struct Advice {
   std::string_view said, what, label;
 };

@@ -1,4 +1,4 @@
-// What a program does with an asynchronous operation, and with the tensor of one: wait, synchronize, read, write.
+// Operations on an asynchronous operation and its tensor: wait, synchronize, read, write.
 #include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/rpc_session.h"

@@ -37,7 +37,7 @@ CollectiveKind kind_of(const Operation& op) {
   return *kind;
 }
 
-// What every rank passes; null for the pattern. Ranks that a file's lists leave out pass nothing.
+// Returns every rank's input; null for the pattern. Ranks that a file's lists leave out pass nothing.
 std::shared_ptr<const std::vector<std::vector<double>>> stated_input(const CallInput& input, Payload payload) {
   if (input.kind == CallInput::Kind::pattern) return nullptr;
   auto rows = std::make_shared<std::vector<std::vector<double>>>(input.rows);
@@ -77,7 +77,7 @@ Result<Payload> payload_of(const Operation& op, const ProcessGroup& group) {
   return p;
 }
 
-// Of a broadcast the same memory is input and output, and only the root's content counts.
+// A broadcast has one buffer as input and output, and only the root's content counts.
 bool is_in_place(CollectiveKind kind) { return kind == CollectiveKind::broadcast; }
 
 // The numbers of a tensor whose element i lies at `stride` times i.

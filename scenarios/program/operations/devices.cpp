@@ -45,8 +45,8 @@ int device_of_barrier(Session& s, const Operation& op, const ProcessGroup& group
   return guess;
 }
 
-// What NCCL does when a communicator is made, at a group's first collective: every member tells its host and GPU, and no
-// two may be one.
+// Does what NCCL does when it creates a communicator, at a group's first collective: every member reports its host and
+// GPU, and no two may share one.
 Status compare_devices(Session& s, const Operation& op, const ProcessGroup& group) {
   if (!group.is_member() || s.store == nullptr) return {};
   const int device = op.name == "barrier" ? device_of_barrier(s, op, group) : s.device;

@@ -25,7 +25,8 @@ bool ranks_from_launcher(const Session& s) {
   return library != nullptr && library->ranks_from_launcher;
 }
 
-// What the launcher sets, less what this process lacks. A launcher that says the ranks itself asks for none of it.
+// Looks for the launcher's variables, less the one that this process lacks. A launcher that assigns the ranks itself
+// needs none of them.
 Status find_variables(Session& s, const std::string& unset) {
   if (unset.empty() || ranks_from_launcher(s)) return {};
   Environment variables{{"RANK", std::to_string(s.env.rank)},

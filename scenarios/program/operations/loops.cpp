@@ -1,4 +1,4 @@
-// What stands around other operations of a step: train, repeat, no_sync, join.
+// Operations that contain other operations of a step: train, repeat, no_sync, join.
 #include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 

@@ -106,7 +106,7 @@ class ObjectCall {
     return check_sizes(sizes);
   }
 
-  // What arrived decides how much memory is asked for.
+  // The sizes that arrived decide how much memory is requested.
   Status check_sizes(const std::vector<std::int64_t>& sizes) const {
     for (const std::int64_t size : sizes)
       if (size < 0 || size > limits::memory_bytes / group_.size())

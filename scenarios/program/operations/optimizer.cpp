@@ -1,4 +1,4 @@
-// What a step does with gradients and parameters: optimizer_step, clip_grad_norm, requires_grad.
+// Operations of a step on gradients and parameters: optimizer_step, clip_grad_norm, requires_grad.
 #include "core/base/fingerprint.h"
 #include "core/nn/clip.h"
 #include "scenarios/language/costs.h"
@@ -41,7 +41,7 @@ void note_replica(Session& s, std::vector<notes::ReplicaState>& states) {
   states.push_back(std::move(state));
 }
 
-// Of one step, where it has its own; what it goes by is noted.
+// Applies the settings of one step, if it has its own, and notes the settings in use.
 void apply_settings(Session& s, const OptimizerStepOptions& asked, notes::OptimizerStep& step) {
   const nn::OptimizerSpec& usual = s.scenario.optimizer;
   const double lr = asked.lr.value_or(usual.lr), momentum = asked.momentum.value_or(usual.momentum);

@@ -28,7 +28,7 @@ void make_shared_model(Session& s) {
   s.module = std::make_unique<nn::Module>(spec, Random(s.scenario.seed).stream("parameters", 0));
 }
 
-// What the master reads in one step.
+// The data that the master reads in one step.
 struct PipelineBatch {
   nn::Tensor input;
   Batch rows;

@@ -19,7 +19,7 @@ std::optional<Rank> rank_of(std::optional<std::int64_t> number) {
   return static_cast<Rank>(*number);
 }
 
-// What follows the first `count` bytes, less one space.
+// Drops the first `count` bytes and one space after them.
 void drop(std::string_view& text, std::size_t count) {
   text.remove_prefix(count);
   if (!text.empty() && text.front() == ' ') text.remove_prefix(1);

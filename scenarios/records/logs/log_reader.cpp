@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t piece = std::size_t{1} << 20;
 constexpr std::size_t most_speakers = 8192;  // whose blocks are read at one time
 
-// What follows a progress bar on its line: torch's own prefix, in the middle.
+// Returns the text after a progress bar on the same line: torch's own prefix stands in the middle.
 std::string_view from_rank_prefix(std::string_view line) {
   const std::size_t at = line.find("[rank", 1);
   if (at == std::string_view::npos) return line;
@@ -115,7 +115,8 @@ class Reader {
     return line.group == "0" || line.group_desc == "default_pg";
   }
 
-  // What a line says of a rank in a group. The [Rank 3] of a call that timed out is that of the group whose calls the process logged first.
+  // Notes a rank's place in a group from a line. The [Rank 3] of a call that timed out is that of the group whose calls the
+  // process logged first.
   void note_group(Rank rank, const PrefixedLine& line) {
     if (is_default_group(line)) return;
     if (line.group.empty() && rank == no_rank) {

@@ -26,7 +26,7 @@ NcclRead timed_out(std::string_view line) {
   return found;
 }
 
-// What the line says after any of these words; -1 where it says nothing, and where it prints an unsigned -1.
+// Returns the number after the first of these words that the line has; -1 if it has none, or prints an unsigned -1.
 Seq first_of(std::string_view line, std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words)
     if (const auto number = number_after(line, word)) return *number < most_recorded_calls ? *number : -1;

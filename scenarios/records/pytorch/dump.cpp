@@ -49,7 +49,7 @@ std::string rank_problem(std::int64_t rank) {
   return number_problem("ranks", std::to_string(rank), 0, most_recorded_ranks - 1);
 }
 
-// Of "[0, 1, 2]", as the recorder writes it.
+// Parses "[0, 1, 2]", as the recorder writes it.
 void add_ranks(Members& members, const Value& value, std::vector<std::int64_t>& ranks) {
   std::string_view rest = *value.text();
   while (true) {

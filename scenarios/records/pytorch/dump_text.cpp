@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 enum class Form : std::uint8_t { pickle, json };
 
-// What is not known: None in pickles, 0 in JSON.
+// An unknown time is None in pickles and 0 in JSON.
 Json time_json(std::int64_t ns, Form form) { return ns == 0 && form == Form::pickle ? Json() : Json(ns); }
 
 Json entry_json(const Entry& e, Form form) {

@@ -36,7 +36,7 @@ std::pair<std::string, std::string> without_host(const std::string& prefix) {
   return {prefix.substr(0, host), prefix.substr(host, prefix.size() - host - 1)};
 }
 
-// Of a number that no rank has.
+// Stands for a number that no rank has.
 constexpr Rank beyond_ranks = most_recorded_ranks;
 
 // "nccl_trace_rank_3.json": prefix nccl_trace_rank_, rank 3.

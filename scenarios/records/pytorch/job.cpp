@@ -176,7 +176,8 @@ std::int64_t lost_entries(const Dump& dump) {
 
 bool is_open(const Call& call) { return call.state == CallState::issued || call.state == CallState::started; }
 
-// Of a library that numbers messages and collectives together and lists only these: how many came before the newest that is listed.
+// Some libraries number messages and collectives together and list only the collectives. Returns how many messages came before
+// the newest listed collective.
 int unlisted_messages(const Dump& dump) {
   std::map<std::string, std::int64_t> most;
   for (const Entry& entry : dump.entries)

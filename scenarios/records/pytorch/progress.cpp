@@ -26,7 +26,7 @@ bool ends_by_retiring(const std::vector<Dump>& dumps) {
 
 namespace {
 
-// Of each rank and group the newest collective that is listed; absent where messages share the numbers, or there is none.
+// The newest listed collective of a rank and group; absent if messages share the numbers, or none is listed.
 struct Listed {
   Seq newest = -1;
   bool has_messages = false;

@@ -44,7 +44,7 @@ const Call* open_call(const Report& report, Rank rank) {
   return b == nullptr ? nullptr : call_by_id(log_of(report.run, rank), b->call);
 }
 
-// What a rank does, without its number: ranks that do the same are one.
+// Describes a rank's activity without its number, so that ranks with the same activity become one line.
 std::string doing(const Report& report, const WallClock& clock, Rank rank, bool one) {
   const RankLog& log = log_of(report.run, rank);
   if (const Note* lost = first_note<notes::NoRecord>(log))

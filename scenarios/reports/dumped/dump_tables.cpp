@@ -35,7 +35,7 @@ std::string open_text(const Call* call) {
                         : fmt::format("{} {} {}", call->name, call->name == "send" ? "to" : "from", call->peer);
 }
 
-// What happens in a group, without its name and ranks: groups of one kind that agree in it are one block.
+// Describes a group's state without its name and ranks: groups of one kind with the same state are one block.
 std::string pattern_of(const GroupState& state) {
   std::string pattern;
   for (const GroupPart& part : state.parts)

@@ -23,7 +23,7 @@ void add_members(const RunRecord& run, Groups& groups) {
     }
 }
 
-// Of one rank, from its calls and its own account.
+// Adds one rank, from its calls and its own account.
 void add_rank(const RankLog& log, Groups& groups) {
   MemberProgress* mine = nullptr;
   const std::string* group = nullptr;

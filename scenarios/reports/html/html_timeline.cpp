@@ -275,7 +275,8 @@ class Picture {
     out_ += labels;
   }
 
-  // What a bar, its strands and its messages have in common: a collective on all of its ranks, any other call on its own.
+  // The key that a bar, its strands and its messages share: one for a collective on all of its ranks, one for any other
+  // call on its rank.
   static std::string key_of(Rank rank, const Call& call) {
     return call.seq >= 0 ? fmt::format("{}#{}", call.group, call.seq) : fmt::format("rank {} call {}", rank, call.id);
   }
@@ -316,7 +317,7 @@ class Picture {
                           top + y_end_ + 8.0, most_arrows, all.size());
   }
 
-  // Of the call that sent it and of the one that received it.
+  // Returns the keys of the call that sent the message and of the one that received it.
   static std::string keys_of(const MessageCalls& calls, const MessageRecord& m) {
     const Call* sent = calls.sent_by(m);
     const Call* received = m.dropped ? nullptr : calls.received_by(m);

@@ -23,7 +23,7 @@ std::string picture_of(const Report& report) {
   return events.events.empty() ? "" : timeline_svg(report, rows, events, true).svg;
 }
 
-// Of a URL that is made of names of files and variants.
+// Returns a URL made of the names of files and variants.
 std::string linked(const IndexVariant& variant) {
   const std::string name = escaped(variant.name.empty() ? "report" : variant.name);
   return variant.page.empty() ? name : fmt::format("<a href=\"{}\">{}</a>", escaped(variant.page), name);
@@ -39,7 +39,7 @@ std::string labelled(std::string_view label, std::string_view text) {
   return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, escaped(text));
 }
 
-// What the search looks through, in lower case.
+// Returns the text that the search looks through, in lower case.
 std::string searched_text(const IndexFile& file) {
   std::string text = fmt::format("{} {} {} {} {}", file.entry.name, file.entry.summary, file.entry.pitfall.symptom,
                                  file.entry.pitfall.cause, file.entry.pitfall.cure);

@@ -177,7 +177,7 @@ std::string target_text(std::vector<Rank> waits_for, bool any, const std::vector
 
 std::string waits_section(const Report& report) {
   if (report.blocked.empty()) return {};
-  // Of those who wait for one of several the list holds also the waiting one: who waits in a circle is one row.
+  // If a rank waits for one of several, the list also holds the rank itself, so a circle of waiting ranks is one row.
   using Key = std::tuple<std::string, int, bool, std::string>;
   Grouped<Key> groups;
   SharedLists lists;
@@ -306,7 +306,7 @@ std::string state_text(const RankLog& log, const RankState& now) {
 }  // namespace
 
 namespace {
-// What the first bucket that was not full lacked.
+// Names the parameters that the first unfilled bucket lacked.
 std::string gradients_text(const RankLog& log) {
   const Note* note = first_note<notes::BucketUnfilled>(log);
   if (note == nullptr) return "all complete";
@@ -315,7 +315,7 @@ std::string gradients_text(const RankLog& log) {
                      fmt::join(unfilled.missing, ", "));
 }
 
-// Of the training, in which the rank's call is; empty where it is in none, or the record does not say.
+// Returns the phase of training that the rank's call is in; empty if it is in none, or the record does not have it.
 std::string_view phase_in(const RankState& now) {
   return now.kind != RankState::Kind::in_call || now.call->site.phase == Phase::none ? std::string_view()
                                                                                       : name_of(now.call->site.phase);

@@ -61,7 +61,7 @@ const Report* explained(const std::vector<Report>& reports) {
   return first(went_wrong);
 }
 
-// What a variant that ended well was checked for.
+// Returns the values that were checked in a variant that ended well.
 std::string values_line(const Report& report) {
   std::string text;
   for (const ValueCheck& v : report.values)
@@ -77,7 +77,7 @@ std::string headline(const Report& report) {
   return wrapped(fmt::format("{}: {}", name_of(report.outcome), unexplained_sentence(report)), 0);
 }
 
-// Of an error that nothing explains: where the program raised it, as far as that is in the file whose lines are shown.
+// For an error that nothing explains: where the program raised it, if that is in the file whose lines are shown.
 std::vector<Span> place_of_the_error(const Report& report) {
   if (report.outcome != Outcome::error) return {};
   const Rank rank = first_cause(report.errors).rank;

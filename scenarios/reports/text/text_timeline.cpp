@@ -118,7 +118,7 @@ std::string row_of(const RankLog& log, const Window& window, Time moment) {
     const std::size_t from = window.at(call.issued);
     const std::size_t to = open ? row.size() : std::max(window.at(call.finished), from + 1);
     const bool in_vain = call.layer != Layer::program && (open || call.state != CallState::completed);
-    // What was left to a later wait is open beside the work; when the rank waits for it, the dots below say.
+    // A call left to a later wait is open beside the work; the dots below show when the rank waits for it.
     fill(from, in_vain ? from + 1 : to, letter);
     if (in_vain && !(open && is_running_at(log, moment))) fill(from + 1, to, '.');
   }

@@ -67,7 +67,7 @@ std::string outcome_text(const scenarios::Report& report) {
   return text;
 }
 
-// Who sits in which call, and who raised: what two runs have in common that show the same.
+// The calls that ranks end in and the errors that they raised: equal in two runs that show the same problem.
 std::set<std::pair<Rank, std::string>> where_ranks_end(const scenarios::Report& report) {
   std::set<std::pair<Rank, std::string>> ends;
   for (const scenarios::BlockedRank& blocked : report.blocked) ends.emplace(blocked.rank, blocked.in);

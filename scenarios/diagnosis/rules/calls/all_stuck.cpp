@@ -25,7 +25,7 @@ const BlockedRank* all_are_there(const Report& report) {
 
 namespace {
 
-// Of a dump: the device of every rank works on the call, or the call is old. Nobody can be named.
+// In a dump: the device of every rank works on the call, or the call is old. No rank can be named.
 std::optional<Diagnosis> stuck_in_dump(const Report& report) {
   const bool is_end = report.hang->end == HangEnd::nobody || report.hang->end == HangEnd::in_call;
   const std::vector<Rank>& sitting = report.hang->end == HangEnd::nobody ? report.hang->nearest : report.hang->ends;

@@ -72,7 +72,7 @@ bool is_eval_broadcast(const Camp& camp) {
          camp.call->site.op == "eval";
 }
 
-// What the first rank of the camp that went on called next.
+// Returns the next call of the first rank of the camp that went on.
 const Call* next_of(const Report& report, const Camp& camp) {
   for (const Rank rank : camp.ranks)
     if (const Call* next =
@@ -170,7 +170,7 @@ void explain_eval(Diagnosis& d, const Report& report, const Camp& eval, const Ca
            true);
 }
 
-// What a library that compares nothing may do as well.
+// Says what else a library that compares nothing may do.
 std::string undefined_text(const Report& report, DivergenceKind field) {
   if (field != DivergenceKind::count && field != DivergenceKind::dtype) return {};
   const LibrarySemantics* library = library_of(report);

@@ -57,7 +57,7 @@ std::string place_of(const ScheduledLoop& loop) {
                      loop.label.empty() ? "" : fmt::format(" ({})", loop.label));
 }
 
-// Of a call that some ranks make in the last rounds, in which the others make the rest of the loop.
+// Describes a call that some ranks make in the last rounds, in which the others make the rest of the loop.
 std::string last_rounds_text(const Report& report, const std::vector<CallsApart>& calls) {
   for (const CallsApart& c : calls) {
     const ScheduledSite& site = report.schedule.sites[static_cast<std::size_t>(c.site)];

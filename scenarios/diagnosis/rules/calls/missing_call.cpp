@@ -52,7 +52,7 @@ std::string whereabouts(const Report& report, Rank rank) {
   return fmt::format("sat in {}", call_text(*call));
 }
 
-// Of a group few came and the others have all ended alike, outside of any call: those few made one call more.
+// True if only a few members came and the others have all ended after the same call: those few made one call more.
 bool came_alone(const Report& report, const std::vector<Rank>& came, const Call& call) {
   const Hang& hang = *report.hang;
   if (came.size() >= hang.ends.size()) return false;
@@ -74,7 +74,7 @@ std::string in_turn(const Report& report, const std::vector<Rank>& here) {
                                     capitalised(who(rest, "waits", "wait")));
 }
 
-// What the wait graph of a dump ends in: ranks that did not come to a collective.
+// Handles a dump whose wait graph ends in ranks that did not reach a collective.
 std::optional<Diagnosis> missing_from_dump(const Report& report) {
   const Hang& hang = *report.hang;
   const Call* call = hang.end == HangEnd::absent ? common_call(report, hang.nearest) : nullptr;
@@ -127,7 +127,8 @@ std::string whereabouts(const Report& report, const std::vector<Rank>& ranks) {
   return ranks.size() > 1 && has_finished(report, ranks.front()) ? "had finished their programs" : whereabouts(report, ranks.front());
 }
 
-// Of a script, whose loops are known by the places of its calls alone: how often each rank went round, where the missing ranks have ended.
+// The loops of a script are known only by the places of its calls. Says how many rounds each rank made, if the missing ranks have
+// ended.
 std::string loop_text(const Report& report, const std::vector<Rank>& missing, Rank waiting, const Call& call) {
   const bool all_ended = std::all_of(missing.begin(), missing.end(), [&](Rank r) { return has_finished(report, r); });
   if (!all_ended || call.site.origin->frames.empty()) return {};

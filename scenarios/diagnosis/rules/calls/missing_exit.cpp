@@ -76,7 +76,7 @@ struct Inside {
   std::vector<Rank> stuck, left;
 };
 
-// Of each collective that some rank is in the call of the rank that came first; the oldest first.
+// Returns the earliest call of each collective that some rank is in; the oldest first.
 std::vector<const Call*> collectives_that_wait(const Report& report) {
   std::map<std::pair<std::string_view, Seq>, const Call*> calls;
   for (const BlockedRank& b : report.blocked) {

@@ -35,7 +35,7 @@ std::vector<Rank> members_of(const Note& note, const Report& report) {
   return members;
 }
 
-// Who suffers: the rank waits in new_group, or in a call of the group, or gave that up.
+// True if the rank is a victim: it waits in new_group, or in a call of the group, or its wait there failed.
 bool suffers(const Report& report, const Made& made) {
   const std::string& group = group_of(*made.note).group;
   const auto waits = [&](const BlockedRank& b) {
@@ -68,7 +68,7 @@ struct Disagreement {
   std::vector<Made> different;  // those whose call of the same number names other ranks
 };
 
-// Of the first number at which the ranks went apart.
+// Returns the first number at which the ranks diverged.
 std::optional<Disagreement> first_apart(const Report& report) {
   std::optional<Disagreement> first;
   for (const RankResult& result : report.run.ranks)

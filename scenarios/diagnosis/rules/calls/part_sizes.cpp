@@ -28,7 +28,7 @@ std::string sums_of(const Call& call) {
                      call.details->receives.elements);
 }
 
-// Of sums alone: those that send another number than they receive. That is allowed, and where to look first.
+// Lists the ranks that send another number than they receive, from sums alone. That is allowed, and the place to look first.
 std::string unequal_ranks(const RankCalls& calls) {
   constexpr std::size_t most = 4;
   std::vector<std::string> texts;

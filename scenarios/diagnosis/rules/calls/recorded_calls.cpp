@@ -68,7 +68,7 @@ std::string headline_of(const Report& report, const RecordedDifference& d) {
                      who(d.others, "called", "called"), placed(recorded(report, d.theirs)));
 }
 
-// What each side alone called until the ranks stopped, besides the call that met another.
+// Describes the calls that only one side made until the ranks stopped, besides the call that met another.
 std::string own_calls_text(const Report& report, const RecordedDifference& d) {
   if (!d.stays_apart) return {};
   std::string text;

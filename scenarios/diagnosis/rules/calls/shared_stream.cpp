@@ -1,5 +1,5 @@
-// What only NCCL has: messages of two ranks that wait for each other on the stream they share, and a communicator that is made in the
-// first call of its group, by all of its ranks.
+// Rules that concern NCCL alone: messages of two ranks that wait for each other on their shared stream, and a communicator that
+// is created in the first call of its group, by all of its ranks.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"

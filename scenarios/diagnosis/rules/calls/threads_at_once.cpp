@@ -1,4 +1,5 @@
-// Of scripts: two threads of a rank made calls at once, and pdsim carried the first alone. What hangs then may be pdsim's own work.
+// A rule for scripts: two threads of a rank made calls at once, and pdsim carried only the first. A hang may then be pdsim's own
+// doing.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/wording.h"

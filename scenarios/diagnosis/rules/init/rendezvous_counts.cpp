@@ -22,7 +22,8 @@ bool suffers_in(const Report& report, std::string_view operation) {
                      [&](const BlockedRank& b) { return b.site == operation || b.in == operation; });
 }
 
-// Who failed there with an error that ranks get when they were told different numbers: refused, or left alone.
+// Returns the ranks that failed there with an error that ranks get when they were given different numbers: rejected, or
+// left alone.
 std::vector<Rank> failed_in(const Report& report, std::string_view operation) {
   constexpr std::array codes{Code::invalid_argument, Code::peer_closed, Code::store_closed, Code::connection_refused};
   std::vector<Rank> failed;
@@ -31,7 +32,7 @@ std::vector<Rank> failed_in(const Report& report, std::string_view operation) {
   return failed;
 }
 
-// What each rank noted, by what it said.
+// Groups the ranks by the count that each one noted.
 template <class T>
 std::map<std::int64_t, std::vector<Rank>> said(const Report& report, Diagnosis& d, std::string_view what) {
   std::map<std::int64_t, std::vector<Rank>> by_count;
@@ -122,7 +123,7 @@ std::map<std::string, Waited> written(const Report& report) {
 // Without what stands before the last slash, so that a prefix that one side forgot is found too.
 std::string without_prefix(const std::string& key) { return key.substr(key.rfind('/') + 1); }
 
-// What the reader itself has written it does not look for.
+// The reader does not look for a key that it has written itself.
 std::string meant_key(const std::string& key, Rank reader, const std::map<std::string, Waited>& keys) {
   std::vector<std::string> names;
   for (const auto& [name, by] : keys) {

@@ -19,7 +19,7 @@ std::string closes_the_connection(std::string_view reader) {
       reader);
 }
 
-// What a changed message of a remote call does: its receiver cannot trust the connection any more.
+// Explains the effect of a changed message of a remote call: its receiver cannot trust the connection any more.
 void explain_remote_call(Diagnosis& d, const Report& report, Rank to, const RemoteCall& remote) {
   const Call& call = *remote.call;
   const std::string asks = worker_name_of(report.run, remote.caller), reader = worker_name_of(report.run, to);

@@ -45,7 +45,7 @@ std::optional<Unmatched> first_unmatched(const Report& report) {
   return first;
 }
 
-// What the peer did instead, which is a rank of the run; empty when it may still come.
+// Says what the peer, a rank of the run, did instead; empty if its message may still come.
 std::string what_the_peer_did(const Report& report, Rank peer) {
   const RankLog& log = log_of(report.run, peer);
   const Time moment = moment_of(report.run);
@@ -251,7 +251,7 @@ int weight(const Report& report, const Unmatched& u) {
   return u.other.call == nullptr && side_that_differs(report, u.rank, *u.call).rank != no_rank ? 2 : 1;
 }
 
-// Of a dump: the waits end with ranks that did not make a message call that another one needs.
+// In a dump: the waits end with ranks that did not make a message call that another one needs.
 std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
   if (std::optional<Diagnosis> left = left_messages(report)) return left;
   const Hang& hang = *report.hang;
@@ -277,7 +277,7 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
   if (report.outcome == Outcome::ok) return std::nullopt;
   const std::optional<Unmatched> u = first_unmatched(report);
   if (!u) return std::nullopt;
-  // What went apart before it explains more.
+  // An earlier divergence explains more.
   if (report.divergence && report.divergence->field != DivergenceKind::missing &&
       report.divergence->at < u->call->issued)
     return std::nullopt;

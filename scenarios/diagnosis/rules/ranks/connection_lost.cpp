@@ -18,7 +18,7 @@ const Call* broken_call(const RankLog& log) {
   return found == log.calls.rend() ? nullptr : &*found;
 }
 
-// What the rank was in that had come furthest.
+// Returns the broken call of the rank that had come furthest.
 const Call* newest_broken_call(const Report& report) {
   const Call* newest = nullptr;
   for (const RankError& e : report.errors) {

@@ -1,5 +1,5 @@
-// Of dumps: the device of a rank stands in a call that all others have left, or does not start one that all others have started. The program
-// of that rank made the same calls as the others.
+// A rule for dumps: the device of a rank is stuck in a call that all others have left, or does not start one that all others have
+// started. The program of that rank made the same calls as the others.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
@@ -28,7 +28,7 @@ std::optional<Stand> stand_of(const Report& report) {
                stand.call->group == stand.waiting->group && stand.call->seq == stand.waiting->seq};
 }
 
-// What the record says of the other members of a call's group, those that it has a record of.
+// The record of the other members of a call's group, as far as there is one.
 struct Others {
   std::vector<Rank> completed, unproven, open;  // unproven: they went on, and no line says that it completed
 };

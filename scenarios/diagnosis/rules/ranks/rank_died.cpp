@@ -108,7 +108,7 @@ std::string how_it_ended(const RankLog& log) {
   return ended + (is_first ? " before its first call" : "");
 }
 
-// What the dead rank was about, for somebody who looks at its log: the newest call that is not of the program itself.
+// Describes the dead rank's last activity, for somebody who reads its log: the newest call that is not of the program itself.
 std::string last_call(const RankLog& log) {
   const auto last =
       std::find_if(log.calls.rbegin(), log.calls.rend(), [](const Call& c) { return c.layer != Layer::program; });

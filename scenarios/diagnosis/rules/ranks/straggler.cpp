@@ -1,4 +1,4 @@
-// Of dumps: the rank that the others wait for has been late by seconds for each of the calls before, too.
+// A rule for dumps: the rank that the others wait for has been seconds late for each of the earlier calls, too.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"

@@ -87,7 +87,7 @@ std::optional<Late> delayed(const Report& report, const Call& timed_out, Time mo
   return found;
 }
 
-// What timed out, if nothing else had gone wrong before.
+// The call that timed out, if nothing else had gone wrong before.
 struct TimedOut {
   Rank caller = 0;            // the first that gave up
   std::vector<Rank> callers;  // all that gave up this call

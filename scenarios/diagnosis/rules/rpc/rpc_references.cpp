@@ -62,7 +62,7 @@ std::map<ReferenceId, Reference> references_of(const RunRecord& run) {
   return all;
 }
 
-// What one worker still held of one owner, made by one line of one rank.
+// References of one worker to one owner that are still held, made by one line of one rank.
 struct Leak {
   Rank user = 0;
   int maker = 0;

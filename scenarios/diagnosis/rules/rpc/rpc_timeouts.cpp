@@ -26,7 +26,7 @@ bool was_done_later(const Call* served, const Call& call) {
   return served != nullptr && served->state == CallState::completed && served->finished > call.finished;
 }
 
-// Of several calls that keep all threads the one that gave its thread back first; null: one of them did not.
+// Returns the first of the calls that keep all threads to give its thread back; null: one of them did not.
 const Call* first_done(const std::vector<const Call*>& busy, const Call& call) {
   const Call* first = nullptr;
   for (const Call* served : busy) {

@@ -1,4 +1,4 @@
-// What the losses of one optimizer step weigh together, over micro-batches and over ranks, where it should be an average.
+// Rules on the total weight of the losses in one optimizer step, over micro-batches and ranks, where it should be an average.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -71,7 +71,7 @@ std::vector<Window> windows_of(const RankLog& log) {
   return windows;
 }
 
-// Of the first rank that trains; null where the record does not tell.
+// Returns the setup of the first rank that trains; null if the record does not have it.
 const notes::TrainingSetup* setup_of(const Report& report) {
   for (const RankResult& result : report.run.ranks)
     if (const Note* note = first_note<notes::TrainingSetup>(result.log)) return &note->as<notes::TrainingSetup>();

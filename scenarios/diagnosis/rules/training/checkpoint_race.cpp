@@ -25,7 +25,7 @@ std::vector<Use> uses_of(const Report& report) {
   return uses;
 }
 
-// Who wrote each file, begun or finished.
+// Returns the ranks that wrote each file, begun or finished.
 std::map<std::string, std::vector<Rank>> writers_of(const Report& report) {
   std::map<std::string, std::vector<Rank>> writers;
   for (const Use& use : uses_of<notes::FileBegun>(report)) add_once(writers[use.path], use.rank);
@@ -42,7 +42,7 @@ const Use* cut_read(const std::vector<Use>& reads) {
   return first;
 }
 
-// Who was writing this file at that moment.
+// Returns the ranks that were writing this file at that moment.
 std::vector<Rank> writing_at(const Report& report, const std::string& path, Time moment) {
   std::vector<Rank> ranks;
   for (const Use& begun : uses_of<notes::FileBegun>(report)) {

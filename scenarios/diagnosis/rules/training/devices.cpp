@@ -27,7 +27,7 @@ struct Devices {
   std::vector<const Note*> loads;
 };
 
-// Of the process that has several; without any there is no such process.
+// Returns the devices of the process that has several; empty if there is no such process.
 Devices devices_of(const Report& report) {
   for (const RankResult& result : report.run.ranks)
     if (auto loads = notes_of<notes::DeviceLoad>(result.log);

@@ -58,7 +58,7 @@ struct LocalStep {
   bool in_no_sync = false;
 };
 
-// Of each rank the first, among those after which replicas differ where the record shows that.
+// Returns the first local step of each rank, among those after which replicas differ if the record shows that.
 std::vector<LocalStep> local_steps(const Report& report, const std::optional<ReplicasApart>& apart) {
   std::vector<LocalStep> found;
   const auto add = [&](const RankLog& log, const Note* step, const Note* bypass) {

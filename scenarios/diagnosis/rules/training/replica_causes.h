@@ -23,10 +23,10 @@ ReplicaCause cause_of(const Report& report, const ReplicasApart& apart);
 // Writes cause, why, fix and ranks where the record shows the cause. False: it shows none, and `d` is as it was.
 bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart);
 
-// Of many parameters the first.
+// Names the first of many parameters.
 std::string parameters_text(const std::vector<std::string>& parameters);
 
-// Of ranks by what they have, those that are not as most are; empty: no value is most ranks'.
+// Returns the ranks whose value is not the majority's; empty: no value has a majority.
 template <class Value>
 std::vector<Rank> minority_of(const std::map<Value, std::vector<Rank>>& camps) {
   const auto largest = std::max_element(camps.begin(), camps.end(),

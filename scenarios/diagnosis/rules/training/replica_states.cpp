@@ -82,7 +82,7 @@ bool is_used(const Account& account) {
   return has_moment(account, ReplicaMoment::forward) || has_moment(account, ReplicaMoment::end);
 }
 
-// Of each number of calls the first forward in no_sync and the last other one, then the end; or each step.
+// Returns, for each number of calls, the first forward in no_sync and the last other one, then the end; or each step.
 std::vector<Moment> moments_of(const Replica& replica, bool at_steps) {
   std::map<std::pair<std::int64_t, bool>, Moment> moments;
   Moment end{std::vector<std::optional<std::size_t>>(replica.size()), true};
@@ -116,7 +116,7 @@ std::map<std::int64_t, std::vector<Rank>> camps_at(const std::vector<ReplicaWind
   return camps;
 }
 
-// What the account holds after the place `after`, up to `to`.
+// Returns the account's notes after the place `after`, up to `to`.
 ReplicaWindow window_of(const Account& account, std::optional<std::size_t> after, std::size_t to) {
   ReplicaWindow window;
   window.rank = account.rank;
@@ -177,8 +177,8 @@ bool all_steps_are_local(const std::vector<ReplicaWindow>& windows) {
 // Whether states differed after a step, and the next ones that all have are the same: the program has averaged them itself.
 bool has_made_equal(const std::vector<ReplicaWindow>& windows) { return first_step_apart(windows).has_value(); }
 
-// What differs at the end is a finding where a step has made it so. What the program changes after its last step, to save or to
-// evaluate, nobody trains on.
+// A difference at the end is a finding if a step has caused it. A change after the last step, to save or to evaluate, is one
+// that nobody trains on.
 bool differs_since_a_step(const std::vector<ReplicaWindow>& windows, std::optional<std::size_t> nth) {
   if (!nth) return false;
   const std::size_t steps = windows.front().states.size();

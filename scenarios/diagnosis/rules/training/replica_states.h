@@ -16,7 +16,7 @@
 
 namespace pdsim::scenarios::diagnoses {
 
-// What one rank did since its replica was last the same as the others'.
+// The notes of one rank since its replica was last equal to the others'.
 struct ReplicaWindow {
   Rank rank = 0;
   const Note* from = nullptr;        // the state of then; null: none is on record

@@ -1,4 +1,5 @@
-// What ranks draw from the data set: all the same, the same again, what is not there, or not everything.
+// Rules on the samples that ranks draw from the data set: all the same, the same again, ones that do not exist, or not
+// all of them.
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"

@@ -1,5 +1,5 @@
-// What a wrapper, a backend or the rest of the program does not learn of: parameters unfrozen later, results in a copy or on
-// another rank, the device of a barrier.
+// Changes that a wrapper, a backend or the rest of the program does not notice: parameters unfrozen later, results in a copy
+// or on another rank, the device of a barrier.
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/operation_changes.h"

@@ -73,7 +73,7 @@ class Builder final : public nlohmann::json_sax<PlainJson> {
     open_.push_back(members_.size());
     return true;
   }
-  // What was added since it was opened are its members.
+  // The values added since it was opened are its members.
   bool close() {
     const std::size_t from = open_.back();
     open_.pop_back();

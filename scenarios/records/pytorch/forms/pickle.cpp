@@ -12,8 +12,8 @@
 namespace pdsim::scenarios::pytorch {
 namespace {
 
-// What one byte of a pickle asks for. `argument`: bytes that follow (length_1, _4 and _8: as many as the number in the
-// 1, 4 or 8 bytes that follow says).
+// The argument of a pickle opcode, as bytes that follow it (length_1, _4 and _8: the number in the next 1, 4 or 8 bytes
+// says how many).
 enum class Argument : std::uint8_t { none, one, two, four, eight, length_1, length_4, length_8 };
 enum class Does : std::uint8_t {
   protocol,
