@@ -25,7 +25,7 @@ Result<WorkPtr> LibraryCommunicator::start(const Collective& call) {
 
 Result<WorkPtr> LibraryCommunicator::begin_work() {
   const std::lock_guard lock(mutex_);
-  if (aborted_) return Error{Code::group_unusable, fmt::format("the group was given up: {}", aborted_->message), {}};
+  if (aborted_) return Error{Code::group_unusable, fmt::format("the group was aborted: {}", aborted_->message), {}};
   if (Status now = health(); !now.ok()) return now.error();
   unfinished_.push_back(make_work());
   return unfinished_.back();

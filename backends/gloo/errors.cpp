@@ -59,7 +59,7 @@ Error error_of_current_exception() {
   } catch (const std::exception& e) {
     return error_of_text(e.what());
   } catch (...) {
-    return {Code::internal, "gloo threw something that is not an exception", {}};
+    return {Code::internal, "gloo threw an object that is not an exception", {}};
   }
 }
 

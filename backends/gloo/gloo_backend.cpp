@@ -100,7 +100,7 @@ class RendezvousStore final : public ::gloo::rendezvous::Store {
     return Error{
         Code::invalid_argument,
         fmt::format("rank {} of the group is to use {} network interface{} ({}), and rank {} {} ({}): Gloo connects "
-                    "all ranks over each, so GLOO_SOCKET_IFNAME must name as many on every rank",
+                    "all ranks over each, so GLOO_SOCKET_IFNAME must name the same number on every rank",
                     key, theirs, theirs == 1 ? "" : "s", others, rank_, ours, interfaces_),
         {{"peer", key}, {"interfaces", others}, {"own_interfaces", interfaces_}}};
   }

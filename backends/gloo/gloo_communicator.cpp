@@ -15,7 +15,7 @@ namespace pdsim {
 namespace {
 
 Error unusable(const Error& reason) {
-  return {Code::group_unusable, fmt::format("the group was given up: {}", reason.message), {}};
+  return {Code::group_unusable, fmt::format("the group was aborted: {}", reason.message), {}};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ Status short_cut_self(std::vector<Message>& round, Rank self) {
     const auto match =
         std::find_if(receives.begin(), receives.end(), [&](const Message& r) { return r.tag == m->tag; });
     if (match == receives.end())
-      return Error{Code::invalid_argument, "a message to oneself has no receive in the same round", {}};
+      return Error{Code::invalid_argument, "a message to the rank itself has no receive in the same round", {}};
     if (match->bytes < m->bytes)
       return Error{Code::size_mismatch, fmt::format("{} bytes do not fit into {}", m->bytes, match->bytes), {}};
     if (m->bytes > 0) std::memmove(match->data, m->data, static_cast<std::size_t>(m->bytes));
@@ -33,7 +33,7 @@ Status short_cut_self(std::vector<Message>& round, Rank self) {
     receives.erase(match);
   }
   if (!receives.empty())
-    return Error{Code::invalid_argument, "a receive from oneself has no message in the same round", {}};
+    return Error{Code::invalid_argument, "a receive from the rank itself has no message in the same round", {}};
   round.erase(first, round.end());
   return {};
 }
@@ -67,7 +67,7 @@ Status GlooMessage::wait(milliseconds timeout) {
   int peer = no_rank;
   const bool send = message_.kind == Message::Kind::send;
   const bool completed = send ? buffer_->waitSend(timeout) : buffer_->waitRecv(&peer, timeout);
-  if (!completed) return Error{Code::cancelled, "the message was given up", {}};
+  if (!completed) return Error{Code::cancelled, "the message was cancelled", {}};
   if (!send && message_.matched != nullptr) *message_.matched = peer;
   return {};
 }

@@ -83,8 +83,8 @@ class Agent {
       std::string why = secret_problem(place_, *hello);
       if (why.empty())
         why = fmt::format(
-            "the job at rank 0 has all its {} ranks, and this process says that it is rank {} as well: each rank from "
-            "0 to {} is to be started once",
+            "the job at rank 0 has all its {} ranks, and this process also claims to be rank {}: start each rank from "
+            "0 to {} once",
             place_.size, hello->rank, place_.size - 1);
       write_frame(guest.fd.get(), FrameKind::goodbye, text_of(JobGoodbye{exit_refused, false, why}));
     });

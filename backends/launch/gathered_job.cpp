@@ -83,7 +83,7 @@ Status GatheredJob::wait_for_all(int listener, Time within) {
     if (agents_[static_cast<std::size_t>(r)] == nullptr) absent.push_back(r);
   return Error{
       Code::unavailable,
-      fmt::format("{} of {} ranks of the job came within {}; missing: {}. Did {} start them all, with the same "
+      fmt::format("{} of {} ranks of the job joined within {}; missing: {}. Did {} start them all, with the same "
                   "command, MASTER_ADDR and MASTER_PORT?",
                   place_.size - static_cast<int>(absent.size()), place_.size, to_string(within),
                   fmt::join(absent, ", "), place_.by),
@@ -103,10 +103,10 @@ std::string GatheredJob::objection(const JobHello& hello) const {
   const bool known = hello.rank >= 0 && hello.rank < place_.size;
   if (hello.size != place_.size || !known)
     return fmt::format(
-        "rank {} says that the world has {} rank{}, and rank 0 that it has {}: set the same WORLD_SIZE on all",
+        "rank {} expects a world of {} rank{}, and rank 0 expects {}: set the same WORLD_SIZE on all",
         hello.rank, hello.size, hello.size == 1 ? "" : "s", place_.size);
   if (hello.would_serve || agents_[static_cast<std::size_t>(hello.rank)] != nullptr)
-    return fmt::format("two processes say that they are rank {} of {}: each rank from 0 to {} is to be started once",
+    return fmt::format("two processes claim to be rank {} of {}: start each rank from 0 to {} once",
                        hello.rank, place_.size, place_.size - 1);
   return {};
 }
@@ -148,7 +148,7 @@ void GatheredJob::refused(const std::string& address, const std::string& why) {
   // A process that tries again does so from another port.
   const bool is_new = noticed_.size() < most && noticed_.insert(address.substr(0, address.rfind(':')) + why).second;
   if (!notice_ || !is_new) return;
-  notice_(fmt::format("refused a connection from {}, and goes on: {}{}", address, why,
+  notice_(fmt::format("refused a connection from {} and continues: {}{}", address, why,
                       noticed_.size() == most ? "; further ones are not shown" : ""));
 }
 
@@ -175,8 +175,8 @@ std::string GatheredJob::problem() const {
       return fmt::format("the process that {} started for rank {} is gone", place_.by, agent->rank);
     if (agent->spent)
       return fmt::format(
-          "MPI begins only once in a job of {}, and an earlier part did not end there; run this one in a "
-          "job of its own",
+          "MPI can start only once in a job of {}, and an earlier part did not end there; run this one in a separate "
+          "job",
           place_.by);
   }
   return {};

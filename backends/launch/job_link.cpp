@@ -83,7 +83,7 @@ Status be_welcomed(JobLink& link, Time deadline, const RealRuntime& clock) {
     poll(&waiting, 1, tcp::poll_timeout(deadline, clock.now()));
   }
   return Error{Code::io_error,
-               "something that is not rank 0 of this job answers there; does another program hold the port?",
+               "the process that answers there is not rank 0 of this job; does another program use the port?",
                {}};
 }
 
@@ -143,10 +143,10 @@ Result<JobHello> job_hello_of(std::string_view text) {
 
 std::string secret_problem(const JobPlace& place, const JobHello& hello) {
   if (place.secret.matches(hello.secret)) return {};
-  const std::string_view how = hello.secret.empty()   ? "has no secret, and rank 0 asks for one"
-                               : place.secret.empty() ? "has a secret, and rank 0 has none"
-                                                      : "has another secret than rank 0";
-  return fmt::format("rank {} {}: give all ranks the same, by PDSIM_JOIN_SECRET or --join-secret", hello.rank, how);
+  const std::string_view how = hello.secret.empty()   ? "has no secret, but rank 0 requires one"
+                               : place.secret.empty() ? "has a secret, but rank 0 has none"
+                                                      : "has a different secret than rank 0";
+  return fmt::format("rank {} {}: give all ranks the same one, with PDSIM_JOIN_SECRET or --join-secret", hello.rank, how);
 }
 
 std::string text_of(const JobGoodbye& g) { return fmt::format("{} {} {}", g.status, g.kills ? 1 : 0, g.why); }

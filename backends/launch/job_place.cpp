@@ -101,8 +101,8 @@ Status meet(const Variables& v, JobPlace& place, bool one_machine, const std::st
   place.name = name;
   if (one_machine && !name.empty()) return {};
   return Variables::wrong(
-      fmt::format("{} has started this job on several machines, or does not say where; tell the ranks where rank 0 is: "
-                  "set MASTER_ADDR to its machine and MASTER_PORT to a free port there",
+      fmt::format("{} has started this job on several machines, or does not say where; set MASTER_ADDR to the machine "
+                  "of rank 0 and MASTER_PORT to a free port there",
                   place.by));
 }
 

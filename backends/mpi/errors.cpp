@@ -17,14 +17,14 @@ struct ClassRow {
 constexpr std::array classes{
     ClassRow{MPI_ERR_TRUNCATE, Code::size_mismatch, "a message is longer than its receive"},
     ClassRow{MPI_ERR_COUNT, Code::invalid_argument, "a count is wrong"},
-    ClassRow{MPI_ERR_BUFFER, Code::invalid_argument, "a buffer is null, or is input and output at once"},
+    ClassRow{MPI_ERR_BUFFER, Code::invalid_argument, "a buffer is null, or is both input and output"},
     ClassRow{MPI_ERR_TAG, Code::invalid_argument, "a tag is out of range"},
     ClassRow{MPI_ERR_RANK, Code::invalid_argument, "a rank is out of range"},
     ClassRow{MPI_ERR_ROOT, Code::invalid_argument, "the root is out of range"},
     ClassRow{MPI_ERR_TYPE, Code::invalid_argument, "the dtype is wrong"},
     ClassRow{MPI_ERR_OP, Code::unsupported, "MPI does not have this operation for the dtype"},
     ClassRow{MPI_ERR_NO_MEM, Code::limit_exceeded, "MPI has no memory left"},
-    ClassRow{MPI_ERR_COMM, Code::group_unusable, "the communicator is not valid any more"},
+    ClassRow{MPI_ERR_COMM, Code::group_unusable, "the communicator is no longer valid"},
     ClassRow{MPI_ERR_IN_STATUS, Code::internal, "one of several operations failed"},
 };
 

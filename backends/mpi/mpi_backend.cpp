@@ -80,7 +80,7 @@ class MpiBackend final : public Backend {
             {{"rank", std::to_string(r)}}};
     if (ranks[static_cast<std::size_t>(rank)] == mine) return {};
     return Error{Code::invalid_argument,
-                 fmt::format("this process is rank {} for mpirun and wants to be rank {}", mine,
+                 fmt::format("this process is rank {} for mpirun, but is configured as rank {}", mine,
                              ranks[static_cast<std::size_t>(rank)]),
                  {}};
   }

@@ -43,7 +43,7 @@ MpiEngine::~MpiEngine() {
 Status MpiEngine::initialize() {
   int before = 0;
   MPI_Initialized(&before);
-  if (before != 0) return Error{Code::unavailable, "MPI can begin only once in a process, and has already", {}};
+  if (before != 0) return Error{Code::unavailable, "MPI can be initialised only once in a process, and already was", {}};
   prepare_environment();
   int provided = 0;
   PDSIM_TRY(mpi_status(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread"));
@@ -63,7 +63,7 @@ Status MpiEngine::initialize() {
 
 Status MpiEngine::health() const {
   if (!operations_.aborted()) return {};
-  return Error{Code::group_unusable, "this rank has given up MPI, which cannot cancel what it has begun", {}};
+  return Error{Code::group_unusable, "this rank has aborted MPI, which cannot cancel pending operations", {}};
 }
 
 // A task that came while this thread drove is run by it: the thread that pushed it could not.

@@ -21,7 +21,7 @@ Result<int> tag_of(const MpiEngine& engine, MessageOf whom, Tag tag) {
   const auto highest = static_cast<Tag>(engine.highest_tag());
   if (whom == MessageOf::plan) return static_cast<int>(tag % (highest + 1));
   if (tag <= highest) return static_cast<int>(tag);
-  return Error{Code::unsupported, fmt::format("MPI takes tags up to {} here; this is {}", highest, tag), {}};
+  return Error{Code::unsupported, fmt::format("MPI accepts tags up to {} here; this is {}", highest, tag), {}};
 }
 
 class RoundInFlight final : public PolledOperation {

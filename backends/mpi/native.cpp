@@ -47,7 +47,7 @@ class NativeOperation final : public PolledOperation {
   void fail(const Error& error) {
     finish(error);
     engine_.abort(
-        {Code::group_unusable, fmt::format("an earlier failure left a collective undone: {}", error.message), {}});
+        {Code::group_unusable, fmt::format("an earlier failure left a collective unfinished: {}", error.message), {}});
   }
   void finish(Status status) {
     if (!done_) return;

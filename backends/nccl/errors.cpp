@@ -18,7 +18,7 @@ constexpr std::array nccl_rows{
     NcclRow{ncclSystemError, Code::io_error, "the operating system failed below NCCL"},
     NcclRow{ncclInternalError, Code::internal, "NCCL itself failed"},
     NcclRow{ncclInvalidArgument, Code::invalid_argument, "an argument is wrong"},
-    NcclRow{ncclInvalidUsage, Code::invalid_argument, "the call does not fit what NCCL is doing"},
+    NcclRow{ncclInvalidUsage, Code::invalid_argument, "the call is not valid in NCCL's current state"},
     NcclRow{ncclRemoteError, Code::peer_closed, "another rank ended, or the network to it failed"},
 };
 
@@ -31,7 +31,7 @@ constexpr std::array cuda_rows{
     CudaRow{cudaErrorMemoryAllocation, Code::limit_exceeded, "the device or the host has no memory left"},
     CudaRow{cudaErrorInsufficientDriver, Code::unavailable, "there is no CUDA driver, or one that is too old"},
     CudaRow{cudaErrorNoDevice, Code::unavailable, "there is no CUDA device"},
-    CudaRow{cudaErrorInvalidDevice, Code::unavailable, "there is no CUDA device of that number"},
+    CudaRow{cudaErrorInvalidDevice, Code::unavailable, "there is no CUDA device with that number"},
     CudaRow{cudaErrorNoKernelImageForDevice, Code::unavailable,
             "pdsim's kernels were not built for this device; add it to PDSIM_CUDA_ARCHITECTURES"},
     CudaRow{cudaErrorECCUncorrectable, Code::wrong_data, "the device's memory is damaged"},

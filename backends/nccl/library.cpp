@@ -116,7 +116,7 @@ Result<NcclLibrary> load_nccl() {
   if (symbols.missing().empty()) return library;
   return Error{
       Code::unavailable,
-      fmt::format("the NCCL that was loaded is too old: it has no {}; install 2.18 or newer", symbols.missing()),
+      fmt::format("the loaded NCCL is too old: it has no {}; install 2.18 or newer", symbols.missing()),
       {}};
 }
 

@@ -28,7 +28,7 @@ void NcclJob::wait_at_end_for(std::future<void> closed) {
 Status NcclGroup::health() const {
   const std::lock_guard lock(mutex_);
   if (!failed_) return {};
-  return Error{Code::group_unusable, fmt::format("the group was given up: {}", failed_->message), {}};
+  return Error{Code::group_unusable, fmt::format("the group was aborted: {}", failed_->message), {}};
 }
 
 std::shared_ptr<NcclChannel> NcclGroup::add_channel() {

@@ -32,15 +32,15 @@ std::string nccl_problem(const NcclFacts& facts) {
   if (facts.driver_version <= 0) return fmt::format("no CUDA driver ({}); install NVIDIA's driver for the GPU", found);
   if (facts.devices <= 0 && facts.driver_version < facts.runtime_version)
     return fmt::format(
-        "the CUDA driver is for CUDA {} at most, and pdsim was built with {} ({}); install a newer driver",
+        "the CUDA driver supports CUDA {} at most, but pdsim was built with {} ({}); install a newer driver",
         cuda_version_text(facts.driver_version), cuda_version_text(facts.runtime_version), found);
   if (facts.devices <= 0)
-    return fmt::format("no CUDA device ({}{}{}); is there a GPU, and does CUDA_VISIBLE_DEVICES let it through?", found,
+    return fmt::format("no CUDA device ({}{}{}); is there a GPU, and does CUDA_VISIBLE_DEVICES include it?", found,
                        facts.device_error.empty() ? "" : ", ", facts.device_error);
   if (facts.ranks_here > facts.devices && facts.host_id_given)
     return fmt::format(
-        "{} ranks on {} device{} ({}): each needs an NCCL_HOSTID of its own, which pdsim gives where it is not set; "
-        "unset it, or start fewer ranks",
+        "{} ranks on {} device{} ({}): each needs its own NCCL_HOSTID, which pdsim sets if it is unset; unset it, or "
+        "start fewer ranks",
         facts.ranks_here, facts.devices, facts.devices == 1 ? "" : "s", found);
   return "";
 }

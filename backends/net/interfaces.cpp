@@ -47,7 +47,8 @@ bool nccl_takes_interface(std::string_view list, std::string_view name) {
 
 Error no_such_interface(std::string_view variable, std::string_view wanted) {
   return {Code::unavailable,
-          fmt::format("this machine has no network interface `{}`, which {} names; with an address it has {}", wanted,
+          fmt::format("this machine has no network interface `{}`, which {} names; its interfaces with an address are "
+                      "{}", wanted,
                       variable, fmt::join(network_interfaces(), ", ")),
           {{"interface", std::string(wanted)}}};
 }

@@ -100,8 +100,8 @@ Result<Listener> listen_on(const std::string& host, int port) {
   error.message = fmt::format("cannot serve the store on {}", error.message);
   error.facts.push_back({"port", std::to_string(port)});
   if (number == EADDRINUSE)
-    error.message += "; another job or a process left over holds the port. Choose another one, or 0 for a free one";
-  if (number == EADDRNOTAVAIL) error.message += "; rank 0 serves the store, so the address must be one of its machine";
+    error.message += "; another job or a leftover process uses the port. Choose another one, or 0 for a free one";
+  if (number == EADDRNOTAVAIL) error.message += "; rank 0 serves the store, so the address must belong to its machine";
   return error;
 }
 

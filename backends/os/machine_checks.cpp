@@ -51,7 +51,7 @@ MachineCheck interfaces_check(const Machine& machine) {
     if (is_usable(interface)) usable.push_back(fmt::format("{} {}", interface.name, interface.addresses.front()));
   MachineCheck check{"network", usable.empty() ? "loopback alone" : fmt::format("{}", fmt::join(usable, ", ")), ""};
   if (usable.size() > 1 && variable(machine, "NCCL_SOCKET_IFNAME").empty())
-    check.advice = "several networks: libraries may choose different ones; name one with NCCL_SOCKET_IFNAME and "
+    check.advice = "several networks: libraries may choose different ones; select one with NCCL_SOCKET_IFNAME and "
                    "GLOO_SOCKET_IFNAME";
   return check;
 }
@@ -78,9 +78,9 @@ MachineCheck shared_check(const Machine& machine) {
 }
 
 MachineCheck clock_check(const Machine& machine) {
-  if (!machine.clock_synchronised) return {"clock", "the kernel does not say whether it is synchronised", ""};
+  if (!machine.clock_synchronised) return {"clock", "the kernel does not report whether it is synchronised", ""};
   return {"clock", *machine.clock_synchronised ? "synchronised" : "not synchronised",
-          *machine.clock_synchronised ? "" : "times in logs and dumps of several machines will not fit together: start NTP"};
+          *machine.clock_synchronised ? "" : "times in logs and dumps of several machines will not match: start NTP"};
 }
 
 MachineCheck size_check(const Machine& machine) {

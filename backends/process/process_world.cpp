@@ -92,7 +92,7 @@ class Launch {
                    fmt::format("the job has {} ranks, and this wants {}", options_.job->size(), options_.ranks),
                    {}};
     if (launch > 1 && options_.begins_once)
-      return Error{Code::unsupported, "in a job that was started from outside, MPI cannot be launched again", {}};
+      return Error{Code::unsupported, "in a job that another launcher started, MPI cannot be launched again", {}};
     if (const std::string problem = options_.job->problem(); !problem.empty())
       return Error{Code::unsupported, problem, {}};
     Result<std::shared_ptr<TcpServer>> server = TcpServer::start(

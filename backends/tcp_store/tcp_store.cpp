@@ -85,7 +85,7 @@ Status TcpStore::greet(Descriptor& fd, Time deadline) {
     io = tcp::receive(fd.get(), in_, size, deadline, clock_);
     if (!tcp::magic.starts_with(in_.bytes().substr(0, tcp::magic.size())))
       return Error{Code::unsupported,
-                   fmt::format("something other than pdsim's store answers at {}:{}: another program holds the port",
+                   fmt::format("the process that answers at {}:{} is not pdsim's store: another program uses the port",
                                options_.host, options_.port),
                    {{"port", std::to_string(options_.port)}}};
   }
@@ -108,12 +108,12 @@ Status TcpStore::be_admitted(int fd, Time deadline) {
   const auto how = static_cast<tcp::Admission>(in_.bytes().front());
   in_.skip(1);
   if (how == tcp::Admission::welcome) return {};
-  if (how == tcp::Admission::full) return Error{Code::io_error, "it has as many clients as it takes", {}};
+  if (how == tcp::Admission::full) return Error{Code::io_error, "it has its maximum number of clients", {}};
   return Error{Code::invalid_argument,
                fmt::format("the store at {}:{} refused this rank: {}; all ranks need the same secret, or none",
                            options_.host, options_.port,
-                           options_.secret.empty() ? "it asks for a secret, and this rank has none"
-                                                   : "its secret is not this rank's, or it has none"),
+                           options_.secret.empty() ? "it requires a secret, and this rank has none"
+                                                   : "its secret differs from this rank's, or it has none"),
                {{"port", std::to_string(options_.port)}}};
 }
 
@@ -142,7 +142,7 @@ Status TcpStore::set(std::string_view key, std::string_view value) {
 Result<std::string> TcpStore::get(std::string_view key) {
   auto response = exchange({Op::get, timeout(), 0, {normal(key)}}, true);
   if (!response) return response.error();
-  return response->texts.empty() ? Result<std::string>(lost("it answered nonsense")) : response->texts[0];
+  return response->texts.empty() ? Result<std::string>(lost("it sent an invalid answer")) : response->texts[0];
 }
 
 Result<std::int64_t> TcpStore::add(std::string_view key, std::int64_t delta) {
@@ -153,7 +153,7 @@ Result<std::int64_t> TcpStore::add(std::string_view key, std::int64_t delta) {
 Result<std::string> TcpStore::compare_set(std::string_view key, std::string_view expected, std::string_view desired) {
   auto response = exchange({Op::compare_set, {}, 0, {normal(key), std::string(expected), std::string(desired)}});
   if (!response) return response.error();
-  return response->texts.empty() ? Result<std::string>(lost("it answered nonsense")) : response->texts[0];
+  return response->texts.empty() ? Result<std::string>(lost("it sent an invalid answer")) : response->texts[0];
 }
 
 Result<bool> TcpStore::check(std::span<const std::string> keys) {
@@ -186,7 +186,7 @@ Status TcpStore::close() {
 }
 
 Result<Response> TcpStore::exchange(const Request& request, bool waits) {
-  if (!fd_) return lost("this handle has no connection any more");
+  if (!fd_) return lost("this handle no longer has a connection");
   const std::string frame = tcp::encode(request);
   if (frame.size() > tcp::max_frame)
     return Error{Code::limit_exceeded,
@@ -201,13 +201,13 @@ Result<Response> TcpStore::exchange(const Request& request, bool waits) {
   Io io = tcp::send_all(fd_.get(), frame, deadline, clock_);
   if (io == Io::done) io = tcp::receive(fd_.get(), in_, tcp::length_size, deadline, clock_);
   const std::size_t size = io == Io::done ? *tcp::frame_size(in_.bytes()) : 0;
-  if (size > tcp::max_frame) return lost("it answered nonsense");
+  if (size > tcp::max_frame) return lost("it sent an invalid answer");
   if (io == Io::done) io = tcp::receive(fd_.get(), in_, tcp::length_size + size, deadline, clock_);
   if (io == Io::closed) return lost("the process that serves it ended, or closed the connection");
   if (io == Io::late) return lost("it does not answer");
   auto response = tcp::decode_response(in_.bytes().substr(tcp::length_size, size));
   in_.skip(tcp::length_size + size);
-  return response ? std::move(*response) : lost("it answered nonsense");
+  return response ? std::move(*response) : lost("it sent an invalid answer");
 }
 
 Error TcpStore::lost(std::string_view why) {

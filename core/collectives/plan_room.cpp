@@ -15,7 +15,7 @@ std::string_view name_of(BufferId buffer) {
 }
 
 std::string slice_problem(const Slice& s, std::int64_t room) {
-  if (room < 0) return fmt::format("uses its {}, of which its row asks for {} elements", name_of(s.buffer), room);
+  if (room < 0) return fmt::format("uses its {}, for which its row requests {} elements", name_of(s.buffer), room);
   const std::string elements = s.count == 1 ? "1 element" : fmt::format("{} elements", s.count);
   return fmt::format("uses {} from {} on of its {}, which has {}", elements, s.offset, name_of(s.buffer), room);
 }
@@ -59,7 +59,7 @@ Error thrown_by_plan(const PlanRoom& room) {
   } catch (const std::exception& e) {
     return broken(room, fmt::format("throws: {}", e.what()));
   } catch (...) {
-    return broken(room, "throws something that is not a std::exception");
+    return broken(room, "throws an object that is not a std::exception");
   }
 }
 

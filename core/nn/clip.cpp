@@ -34,7 +34,7 @@ Status scale_gradients(std::span<Tensor> parameters, const ClipOptions& options,
   if (options.error_if_nonfinite && !std::isfinite(norm))
     return Error{Code::autograd_misuse,
                  fmt::format("the total norm of order {} of the gradients is {}, so they cannot be clipped; without "
-                             "error_if_nonfinite they are scaled by it all the same",
+                             "error_if_nonfinite they are scaled by it anyway",
                              options.norm_type, norm),
                  {{"norm", fmt::format("{}", norm)}}};
   double factor = options.max_norm / (norm + 1e-6);

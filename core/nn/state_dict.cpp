@@ -46,7 +46,7 @@ std::string advice(const std::vector<std::string>& missing, const std::vector<st
 
 Error broken(std::string_view path, std::size_t line, std::string_view what) {
   return {Code::checkpoint_corrupt,
-          fmt::format("{}, line {}: {}; the file is not a whole checkpoint, write it again", path, line, what),
+          fmt::format("{}, line {}: {}; the file is not a complete checkpoint, write it again", path, line, what),
           {{"path", std::string(path)}, {"line", std::to_string(line)}}};
 }
 
@@ -81,7 +81,7 @@ Result<std::pair<std::string, Tensor>> tensor_of(std::string_view text, std::str
   if (words.size() < 3) return broken(path, line, "a tensor has a key, a dtype, a shape and values");
   const auto dtype = dtype_named(words[1]);
   if (!dtype || (*dtype != DType::f32 && *dtype != DType::f64 && *dtype != DType::i64))
-    return broken(path, line, "the dtype is none of f32, f64 and i64");
+    return broken(path, line, "the dtype must be f32, f64 or i64");
   Shape shape;
   std::int64_t elements = 1;
   if (words[2] != "-")
@@ -180,7 +180,7 @@ Result<StateDict> parse_checkpoint(std::string_view text, std::string_view path)
     if (!tensor.ok()) return tensor.error();
     state.push_back(std::move(tensor).value());
   }
-  return broken(path, lines.size(), "it was cut short, the line `end` is missing");
+  return broken(path, lines.size(), "it is truncated: the line `end` is missing");
 }
 
 }  // namespace pdsim::nn

@@ -130,8 +130,8 @@ Status Reducer::gradient_ready(std::size_t index) {
     if (remaining_[index] == 0) {
       const std::string& name = parameters_[index].name();
       return Error{Code::static_graph_changed,
-                   fmt::format("the gradient of {} became ready more often than the {} times of the first iteration; "
-                               "with static_graph every iteration must use the same parameters equally often",
+                   fmt::format("the gradient of {} became ready more than the {} times of the first iteration; with "
+                               "static_graph every iteration must use the same parameters the same number of times",
                                name, fired_[index]),
                    {{"parameter", name}, {"index", std::to_string(index)}}};
     }

@@ -37,17 +37,16 @@ std::optional<NoteBody> note_of_kind(std::string_view kind) {
 std::string text_of(const notes::Warning& warning) {
   switch (warning.about) {
     case notes::WarningKind::rank_ignored:
-      return "MPI ignores the rank that init is told";
+      return "MPI ignores the rank passed to init";
     case notes::WarningKind::world_size_ignored:
-      return fmt::format("MPI ignores the world size that init is told, {}", warning.number);
+      return fmt::format("MPI ignores the world size passed to init, {}", warning.number);
     case notes::WarningKind::check_reduction:
-      return "check_reduction is deprecated and does nothing; leave it out";
+      return "check_reduction is deprecated and does nothing; remove it";
     case notes::WarningKind::fewer_inputs:
       return fmt::format("join: this rank has at least {} inputs fewer than others", warning.number);
     case notes::WarningKind::unused_search_in_vain:
-      return "find_unused_parameters is on, and this forward left no parameter unused: each iteration "
-             "walks the graph and reduces a map of used parameters for nothing, unless a later one does "
-             "leave some out";
+      return "find_unused_parameters is on, but this forward used every parameter: each iteration walks the graph and "
+             "reduces a map of used parameters for nothing, unless a later forward leaves some out";
   }
   return {};
 }

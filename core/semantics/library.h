@@ -59,8 +59,7 @@ struct NcclVariables {
   std::optional<std::int64_t> async_error_handling;  // 0: off
 };
 
-// The semantics when these variables are set. They decide who watches for timeouts: wait() itself (a blocking wait, which
-// wins), the watchdog, or nobody.
+// The semantics when these variables are set: wait() itself watches for timeouts (a blocking wait, which wins), or the watchdog, or nobody.
 LibrarySemantics with_variables(LibrarySemantics library, const NcclVariables& variables);
 
 }  // namespace pdsim

@@ -6,9 +6,9 @@ namespace {
 constexpr Concept group_concepts[] = {
     {"rank",
      {"global_rank", "group_rank", "local_rank"},
-     "The number of a process in a group, from 0 to world size - 1. The global rank is the number in the group of all processes; a "
-     "process has another rank in each smaller group, and LOCAL_RANK, its number on its own machine, is what chooses its GPU. src and "
-     "dst of torch.distributed's calls are global ranks, also on a smaller group.",
+     "The number of a process in a group, from 0 to world size - 1. The global rank is the number in the group of all "
+     "processes; a process has a separate rank in each smaller group, and its GPU is chosen by LOCAL_RANK, its number "
+     "on its own machine. src and dst of torch.distributed's calls are global ranks, even on a smaller group.",
      {},
      {"root-not-in-group", "rank-claimed-twice", "device-shared"},
      {"global_rank_in_group", "local_rank_as_rank", "shared_gpu"},
@@ -23,17 +23,19 @@ constexpr Concept group_concepts[] = {
      {"rank", "rendezvous"}},
     {"process_group",
      {"group", "pg", "init_process_group", "init", "destroy_process_group", "communicator"},
-     "A set of ranks that make collectives together, with a backend (nccl, gloo, mpi) and a count of the calls made so far. "
-     "init_process_group creates the one of all ranks. The n-th call of one rank meets the n-th call of the others, whatever they "
-     "are: names and source lines play no part, so one call too many on one rank shifts all that follow.",
+     "A set of ranks that make collectives together, with a backend (nccl, gloo, mpi) and a count of the calls made so "
+     "far. init_process_group creates the group of all ranks. The n-th call of one rank meets the n-th call of the "
+     "others, whatever these calls are: names and source lines play no part, so one extra call on one rank shifts all "
+     "later ones.",
      {},
      {"collective-mismatch", "not-initialized", "initialized-twice"},
      {"swapped_collectives", "process_group_life", "init_missing"},
      {"new_group", "sequence_number", "backend"}},
     {"new_group",
      {"sub_group", "subgroup"},
-     "Creates a process group of some ranks. Every rank of the world must call it, in the same order, also the ranks that are not in "
-     "it. Calls on two groups are independent: ranks that use two groups in different orders wait for each other in a circle.",
+     "Creates a process group of some ranks. Every rank of the world must call it, in the same order, even ranks that "
+     "will not be in the group. Calls on two groups are independent: ranks that use two groups in different orders "
+     "wait for each other in a cycle.",
      run_of("groups_in_two_orders", "broken"),
      {"new-group-mismatch", "group-cycle", "outside-of-group"},
      {"group_made_by_some", "groups_in_two_orders", "outside_of_group"},
@@ -49,45 +51,47 @@ constexpr Concept group_concepts[] = {
      {"rendezvous", "timeouts"}},
     {"rendezvous",
      {"init_method", "master_addr", "env", "master_port", "init_process_group_hangs", "connect"},
-     "How the ranks of a job find each other: each learns its rank, the world size and where the store is (MASTER_ADDR and "
-     "MASTER_PORT with env://, a file with file://), writes its address into the store and reads the others'. It ends when world size "
-     "ranks have come. A file that an earlier run left behind hands out addresses where nobody is listening.",
+     "The way in which the ranks of a job find each other: each learns its rank, the world size and where the store is "
+     "(MASTER_ADDR and MASTER_PORT with env://, a file with file://), writes its address into the store and reads the "
+     "others'. It ends when world size ranks have joined. A file that an earlier run left behind hands out addresses "
+     "where nobody is listening.",
      run_of("reused_store_file", "broken"),
      {"stale-rendezvous", "world-size", "port-in-use", "variable-missing"},
      {"reused_store_file", "world_size_too_large", "port_in_use"},
      {"store", "world_size"}},
     {"backend",
      {"nccl", "gloo", "mpi", "library", "ucc", "choose_a_backend"},
-     "The library that moves a group's data. NCCL moves CUDA tensors between GPUs, queued on streams; Gloo moves CPU tensors over TCP, "
-     "in the calling program's time; Open MPI takes CPU tensors. They differ in which calls and dtypes they take, in their timeouts, "
-     "and in what mismatched calls end in: `pdsim doctor` prints the table.",
+     "The library that moves a group's data. NCCL moves CUDA tensors between GPUs, queued on streams; Gloo moves CPU "
+     "tensors over TCP, in the calling program's time; Open MPI moves CPU tensors. They differ in the calls and dtypes "
+     "that they support, in their timeouts, and in the effect of mismatched calls: `pdsim doctor` prints the table.",
      {},
      {"device-without-backend", "call-not-offered", "interface-counts"},
      {"cpu_tensor_on_nccl", "mean_on_gloo", "interface_counts"},
      {"process_group", "stream", "timeouts"}},
     {"monitored_barrier",
      {},
-     "A barrier that names the missing ranks. Every rank reports to rank 0, which waits for each in turn, up to the timeout; it raises "
-     "an error with the first rank that did not come, or with all of them if wait_all_ranks is set. Gloo only. Placed before a "
-     "suspect call it turns a hang into an error that names the culprit.",
+     "A barrier that names the missing ranks. Every rank reports to rank 0, which waits for each in turn, up to the "
+     "timeout; it raises an error that names the first missing rank, or all of them if wait_all_ranks is set. Only "
+     "Gloo has it. Placed before a suspect call it turns a hang into an error that names the culprit.",
      run_of("monitored_barrier", "named"),
      {"missing-call"},
      {"monitored_barrier"},
      {"barrier", "hang"}},
     {"launcher",
      {"torchrun", "mpirun", "srun", "mpiexec", "torch_distributed_launch", "torch_elastic", "elastic", "nproc_per_node"},
-     "What starts the processes of a job and gives each its rank: torchrun, mpirun, srun, or `pdsim launch`. torchrun sets RANK, "
-     "LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process; when one ends with an error it ends the others, and with "
-     "--max-restarts starts them all again. The error it prints first may be of a rank that only waited: look for the earliest.",
+     "The program that starts the processes of a job and gives each its rank: torchrun, mpirun, srun, or `pdsim "
+     "launch`. torchrun sets RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process; when one ends "
+     "with an error it ends the others, and with --max-restarts starts them all again. The error that it prints first "
+     "may come from a rank that only waited: look for the earliest one.",
      {},
      {"variable-missing", "world-size", "rank-claimed-twice", "port-in-use"},
      {"env_variable_missing", "local_rank_as_rank", "port_in_use"},
      {"rendezvous", "rank", "world_size"}},
     {"sequence_number",
      {"seq", "collective_seq_id"},
-     "The number of a collective within its group, counted on each rank by itself. Two calls meet when their numbers are the same, "
-     "and for no other reason. In dumps it is collective_seq_id, from 1; a rank whose last number is lower than the others' has not "
-     "made the call that they wait in.",
+     "The number of a collective within its group, counted on each rank separately. Two calls meet when their numbers "
+     "are the same, and for no other reason. In dumps it is collective_seq_id, from 1; a rank whose last number is "
+     "lower than the others' has not made the call in which they wait.",
      {},
      {"collective-mismatch", "missing-call"},
      {"swapped_collectives", "rank_zero_metric"},

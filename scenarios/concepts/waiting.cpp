@@ -6,27 +6,28 @@ namespace {
 constexpr Concept waiting_concepts[] = {
     {"deadlock",
      {"dead_lock", "cycle", "deadlocked"},
-     "Ranks wait for each other in a circle, so that none can go on: rank 0 in call A for rank 1, rank 1 in call B for rank 0. It ends "
-     "only by a timeout, whose error names the call that waited and not the rank that did something else. The culprit is where the "
-     "ranks first did different things, often long before the call that hangs.",
+     "Ranks wait for each other in a cycle, so that none can continue: rank 0 in call A for rank 1, rank 1 in call B "
+     "for rank 0. Only a timeout ends it, and its error names the call that waited, not the rank that did something "
+     "else. The cause is where the ranks first did different things, often long before the call that hangs.",
      run_of("swapped_collectives", "nccl"),
      {"collective-mismatch", "group-cycle", "send-cycle", "missing-call"},
      {"swapped_collectives", "groups_in_two_orders", "send_before_recv"},
      {"hang", "sequence_number", "flight_recorder"}},
     {"hang",
      {"stuck", "job_hangs", "hung", "freeze", "frozen", "culprit"},
-     "A job that makes no progress and raises no error. The ranks that wait are not to blame; the one that is waited for, and waits "
-     "for nobody, is: it left the loop, took another branch, died, or still computes. Compare the last call of every rank: "
-     "`pdsim diagnose` does it from logs or dumps, `pdsim run` from the script.",
+     "A job that makes no progress and raises no error. The waiting ranks are not to blame; the rank that they wait "
+     "for, and that waits for nobody, is: it left the loop, took another branch, died, or is still computing. Compare "
+     "the last call of every rank: `pdsim diagnose` does it from logs or dumps, `pdsim run` from the script.",
      run_of("rank_hangs", "broken"),
      {"missing-call", "rank-hung", "rank-died", "all-stuck"},
      {"rank_hangs", "early_stop", "rank_killed"},
      {"deadlock", "watchdog", "flight_recorder"}},
     {"crash",
      {"crashed", "crashes", "killed", "died", "out_of_memory", "oom", "segfault", "sigkill", "exit_code"},
-     "A process of the job ends before its work is done: an exception, the machine out of memory (SIGKILL, status 137 or -9), a signal. "
-     "The others notice later, and each in its own words: Gloo reports a closed connection, NCCL a remote error or a timeout, the store "
-     "a connection reset. Only the log of the rank that ended has the reason; the launcher prints its exit code.",
+     "A process of the job ends before its work is done: an exception, the machine out of memory (SIGKILL, status 137 "
+     "or -9), a signal. The others notice later, and each library in its own words: Gloo reports a closed connection, "
+     "NCCL a remote error or a timeout, the store a connection reset. Only the log of the rank that ended has the "
+     "reason; the launcher prints its exit code.",
      run_of("rank_killed", "gloo"),
      {"rank-died", "connection-lost", "store-gone"},
      {"rank_killed", "store_server_gone"},
@@ -43,9 +44,10 @@ constexpr Concept waiting_concepts[] = {
      {"watchdog", "store", "monitored_barrier"}},
     {"watchdog",
      {"nccl_watchdog", "heartbeat", "nccl_async_error_handling", "torch_nccl_async_error_handling", "nccl_blocking_wait", "torch_nccl_blocking_wait", "torch_nccl_heartbeat_timeout_sec"},
-     "A thread of PyTorch's NCCL backend that looks at the calls in flight. When one is older than its timeout it prints \"Watchdog "
-     "caught collective operation timeout\", has the flight recorder written, and ends the process, because a GPU that waits cannot "
-     "be interrupted. The rank that prints it waited; the culprit is often a rank that printed nothing.",
+     "A thread of PyTorch's NCCL backend that looks at the calls in flight. When one is older than its timeout it "
+     "prints \"Watchdog caught collective operation timeout\", writes the flight record, and ends the process, because "
+     "a waiting GPU cannot be interrupted. The rank that prints it waited; the culprit is often a rank that printed "
+     "nothing.",
      run_of("nccl_watchdog", "asynchronous"),
      {"missing-call", "timeout-too-short"},
      {"nccl_watchdog"},
@@ -53,44 +55,46 @@ constexpr Concept waiting_concepts[] = {
     {"flight_recorder",
      {"flight_record", "fr_trace", "dump", "dumps", "torch_nccl_trace_buffer_size", "torch_fr_buffer_size", "torch_nccl_dump_on_timeout"},
      "A ring of the newest calls that PyTorch keeps on each rank, with sequence number, sizes, state and Python stack. "
-     "TORCH_FR_BUFFER_SIZE (before: TORCH_NCCL_TRACE_BUFFER_SIZE) sets its length, TORCH_NCCL_DUMP_ON_TIMEOUT=1 has it written when "
-     "the watchdog strikes, one file per rank. `pdsim diagnose FOLDER` compares them.",
+     "TORCH_FR_BUFFER_SIZE (formerly TORCH_NCCL_TRACE_BUFFER_SIZE) sets its length, and with "
+     "TORCH_NCCL_DUMP_ON_TIMEOUT=1 it is written when the watchdog fires, one file per rank. `pdsim diagnose FOLDER` "
+     "compares them.",
      {},
      {"missing-record", "missing-call"},
      {},
      {"watchdog", "sequence_number"}},
     {"desync",
      {"desynchronization", "mismatch", "divergence", "out_of_sync", "order_of_collectives"},
-     "Ranks of one group that are not at the same call any more: one made a call more or fewer, or in another order. If kinds and sizes "
-     "happen to agree, nothing hangs: tensors of different calls are mixed in silence. The first call that differs is the divergence; "
-     "everything after it is a consequence.",
+     "Ranks of one group that are no longer at the same call: one made a call more or fewer, or in a different order. "
+     "If kinds and sizes happen to agree, nothing hangs: tensors of different calls are mixed silently. The first call "
+     "that differs is the divergence; everything after it is a consequence.",
      run_of("rank_zero_metric", "broken"),
      {"collective-mismatch", "parameter-mismatch"},
      {"same_calls_other_tensors", "rank_zero_metric", "swapped_collectives"},
      {"sequence_number", "deadlock", "debug_detail"}},
     {"debug_detail",
      {"torch_distributed_debug", "detail", "debug", "debugging"},
-     "TORCH_DISTRIBUTED_DEBUG=DETAIL makes the ranks compare, before each collective, what they are about to call: kind, order, dtype, "
-     "device and shape. A mismatch becomes an error that names the ranks, instead of a hang. It takes extra messages for each call: "
-     "a tool for finding, not for training. Scenarios write `world: {debug: detail}`.",
+     "TORCH_DISTRIBUTED_DEBUG=DETAIL makes the ranks compare, before each collective, the call that they are about to "
+     "make: kind, order, dtype, device and shape. A mismatch becomes an error that names the ranks, instead of a hang. "
+     "It takes extra messages for each call: use it for debugging, not for training. Scenarios write `world: {debug: "
+     "detail}`.",
      run_of("swapped_collectives", "checked"),
      {"collective-mismatch", "parameter-mismatch"},
      {"swapped_collectives", "different_counts"},
      {"desync", "monitored_barrier"}},
     {"stream",
      {"cuda_stream", "streams", "synchronize", "cuda", "asynchronous_kernel"},
-     "A queue of work on a GPU. A call with CUDA tensors is put into a queue and returns at once; what is in one stream runs in order, "
-     "streams run beside each other and wait for each other by events. So a NCCL call can return on a rank that will never finish it, "
-     "and the program stops much later, where it first needs a value.",
+     "A queue of work on a GPU. A call with CUDA tensors is put into a queue and returns at once; the work in one "
+     "stream runs in order, streams run in parallel and wait for each other through events. So an NCCL call can return "
+     "on a rank that will never finish it, and the program stops much later, where it first needs a value.",
      run_of("wait_is_not_synchronize", "broken"),
      {"read-before-synchronize", "hung-gpu", "not-started"},
      {"wait_is_not_synchronize", "when_does_it_synchronise"},
      {"work", "watchdog"}},
     {"silent_error",
      {"silent", "replica", "replicas", "silently_wrong", "diverge", "loss_differs", "wrong_result", "drift", "nan"},
-     "Training that ends well with wrong results: gradients that were not averaged, replicas that differ, every rank on the same data, "
-     "a mean of means. Nothing waits and nothing raises. Compare a checksum of the parameters over the ranks now and then: an "
-     "all_gather of one number per rank is enough.",
+     "Training that ends well with wrong results: gradients that were not averaged, replicas that differ, every rank "
+     "on the same data, a mean of means. Nothing waits and nothing raises. Compare a checksum of the parameters across "
+     "the ranks now and then: an all_gather of one number per rank is enough.",
      {},
      {"replicas-differ", "gradients-not-reduced", "sampler-missing", "batch-sizes-differ"},
      {"silent_corruption", "module_bypass", "mean_of_means"},

@@ -183,7 +183,8 @@ std::string Job::seat_problem(const Request& hello) {
   if (rank < 0 || rank >= static_cast<std::int64_t>(slots_.size()))
     return itself
                ? fmt::format(
-                     "pdsim: this process says that it is rank {} of {}; pdsim run takes ranks of one job, at most {}",
+                     "pdsim: this process claims to be rank {} of {}; pdsim run accepts the ranks of one job, at most "
+                     "{}",
                      rank, hello.size, most_launched)
                : "pdsim: this process is not a rank of the job";
   if (slot_of(static_cast<Rank>(rank)).connection)

@@ -57,7 +57,7 @@ Error invalid(std::string why) { return {Code::input_invalid, std::move(why), {}
 // A number as it is; one that does not fit, or is no whole number, makes the whole request wrong.
 template <class T>
 T whole_number(const Json& value) {
-  if (!value.is_number_integer()) throw Json::type_error::create(302, "a whole number is wanted", &value);
+  if (!value.is_number_integer()) throw Json::type_error::create(302, "expected a whole number", &value);
   const bool is_large = value.is_number_unsigned() &&
                         value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max());
   const auto number = is_large ? std::int64_t{0} : value.get<std::int64_t>();
@@ -86,7 +86,7 @@ class Members {
   Members& take_numbers(const char* name, std::vector<T>& into) {
     const auto found = object_.find(name);
     if (found == object_.end() || found->is_null()) return *this;
-    if (!found->is_array()) throw Json::type_error::create(302, "a list of numbers is wanted", &*found);
+    if (!found->is_array()) throw Json::type_error::create(302, "expected a list of numbers", &*found);
     for (const Json& number : *found) into.push_back(whole_number<T>(number));
     return *this;
   }

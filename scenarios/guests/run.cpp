@@ -23,7 +23,7 @@ std::optional<EarlierRun> take_earlier_run(const Introduction& introduction, std
   }
   if (*earlier && !introduction.is_worlds) (*earlier)->ranks = 0;
   if (*earlier)
-    remarks.push_back(fmt::format("the store file {} holds what an earlier run left, and the ranks find that in it; remove it before each run",
+    remarks.push_back(fmt::format("the store file {} contains data of an earlier run, which the ranks will find; remove it before each run",
                                   (*earlier)->path));
   return std::move(*earlier);
 }

@@ -89,8 +89,8 @@ void name_descriptions(Report& report, const std::vector<GroupDescriptions>& gro
     names += fmt::format("{}{} to {}", names.empty() ? "" : " and ", description, ranks_text(ranks));
   }
   first.why += fmt::format(
-      " The group of {} is {}: the name of a mesh's dimension leads them to different groups, which PyTorch does not notice when it "
-      "makes them.",
+      " The group of {} is {}: the name of a mesh dimension leads them to different groups, which PyTorch does not "
+      "notice when it creates them.",
       ranks_text(group.members), names);
   first.fix_lines.insert(first.fix_lines.begin(), first.fix);
   first.fix = "init_device_mesh(..., mesh_dim_names=...) with the same names in the same order on every rank";

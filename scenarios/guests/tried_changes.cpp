@@ -47,7 +47,7 @@ std::optional<Change> change_of_store(const Report& report) {
     if (const Note* opened = first_note<notes::StoreOpened>(rank.log)) {
       const std::string fresh = opened->as<notes::StoreOpened>().path + ".new";
       const nlohmann::json change{{"FileStore", {{"file_name", fresh}}}};
-      return Change{fmt::format("a store file of its own for each run: {}", fresh),
+      return Change{fmt::format("a separate store file for each run: {}", fresh),
                     "PDSIM_GUEST_CHANGE=" + change.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)};
     }
   return std::nullopt;
@@ -77,9 +77,9 @@ std::optional<Change> change_of_cause(const Report& report) {
   if (!apart) return std::nullopt;
   switch (diagnoses::cause_of(report, *apart)) {
     case diagnoses::ReplicaCause::setting:
-      return change_of_replicas("the settings of one rank's optimizer for all, before each step", "settings");
+      return change_of_replicas("one rank's optimizer settings on all ranks, before each step", "settings");
     case diagnoses::ReplicaCause::changed:
-      return change_of_replicas("the parameters of one rank for all, before each forward", "parameters");
+      return change_of_replicas("one rank's parameters on all ranks, before each forward", "parameters");
     case diagnoses::ReplicaCause::none:
     case diagnoses::ReplicaCause::skipped:
     case diagnoses::ReplicaCause::local:

@@ -44,7 +44,7 @@ void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
   const Entry* name = language::entry_of(root, "name");
   const std::string stem = stem_of(file.file);
   if (name != nullptr && name->value.is_scalar() && name->value.text != stem)
-    problems.error(name->value.mark, fmt::format("the name `{}` is not the name of the file", name->value.text),
+    problems.error(name->value.mark, fmt::format("the name `{}` differs from the name of the file", name->value.text),
                    fmt::format("write `name: {}`, or rename the file", stem));
   const Entry* summary = language::entry_of(root, "summary");
   if (summary != nullptr) {
@@ -61,7 +61,7 @@ void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
     problems.error(variants->mark, "`variants` beside `expect`",
                    "each variant has its own `expect`; keep one of the two");
   if (expect == nullptr && variants == nullptr && !root.entries.empty())
-    problems.error(root.entries.front().mark, "the file expects nothing", "add `expect: {outcome: ok}`, or `variants`");
+    problems.error(root.entries.front().mark, "the file has no expectation", "add `expect: {outcome: ok}`, or `variants`");
   if (variants != nullptr && variants->value.entries.size() > static_cast<std::size_t>(limits::variants))
     problems.error(variants->mark, fmt::format("{} variants", variants->value.entries.size()),
                    fmt::format("the limit is {}", limits::variants));
@@ -157,7 +157,7 @@ LoadedFile load_text(std::string file, std::string text) {
     loaded.text.erase(0, byte_order_mark.size());
   Problems problems;
   if (loaded.text.size() > limits::file_bytes) {
-    problems.error({}, fmt::format("the file holds {} bytes", loaded.text.size()), too_large());
+    problems.error({}, fmt::format("the file has {} bytes", loaded.text.size()), too_large());
     loaded.text.clear();
   } else {
     load_into(loaded, problems);
@@ -187,7 +187,7 @@ Result<LoadedFile> load_file(const std::string& path) {
   loaded.file = path;
   const auto size = std::filesystem::file_size(path, code);
   loaded.diagnostics.push_back(
-      {false, code ? "the file is too large" : fmt::format("the file holds {} bytes", size), {}, too_large()});
+      {false, code ? "the file is too large" : fmt::format("the file has {} bytes", size), {}, too_large()});
   loaded.errors = 1;
   return loaded;
 }

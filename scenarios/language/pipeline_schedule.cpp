@@ -13,7 +13,7 @@ namespace pdsim::scenarios {
 Result<PipelineSchedule> pipeline_schedule(const PipelineOptions& options, int ranks) {
   if (!options.order) {
     const PipelineFamily* family = pipeline_family_named(options.schedule);
-    PDSIM_CHECK(family != nullptr, "the loader takes the names of the table");
+    PDSIM_CHECK(family != nullptr, "the loader accepts the names of the table");
     return make_pipeline(*family,
                          {ranks, static_cast<int>(options.microbatches), static_cast<int>(options.stages_per_rank)});
   }
@@ -22,7 +22,7 @@ Result<PipelineSchedule> pipeline_schedule(const PipelineOptions& options, int r
   if (schedule->ranks() != ranks)
     return Error{
         Code::invalid_argument,
-        fmt::format("`order` has {} lines, and the group {} ranks: write one line for each", schedule->ranks(), ranks),
+        fmt::format("`order` has {} lines, but the group has {} ranks: write one line for each", schedule->ranks(), ranks),
         {}};
   if (const PipelineCheck check = check_pipeline(*schedule); !check.ok())
     return Error{Code::invalid_argument, to_string(check.problems.front()), {}};

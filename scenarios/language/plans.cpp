@@ -43,7 +43,7 @@ std::string plan_problem(const LoadedPlan& loaded, CollectiveKind kind, int rank
                        own.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round),
                        proof.problem);
   return proof.cases > 0 ? ""
-                         : fmt::format("{}: its `needs` leaves out every call of {} ranks", loaded.plan->file(), ranks);
+                         : fmt::format("{}: its `needs` excludes every call on {} ranks", loaded.plan->file(), ranks);
 }
 
 }  // namespace pdsim::scenarios::language

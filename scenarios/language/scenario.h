@@ -238,7 +238,8 @@ struct Expect {
   Mark mark{};
 };
 
-// The behaviour of a real world, stated per variant: `real: {gloo: {expect: .., why: ..}}`.
+// The behaviour of a real world, stated per variant:
+// `real: {gloo: {expect: .., why: ..}}`.
 struct RealWorld {
   std::optional<Expect> expect;  // instead of the variant's
   bool skip = false;

@@ -26,7 +26,7 @@ struct Answer {
 Answer output_of(const std::vector<std::string>& command) {
   using Clock = std::chrono::steady_clock;
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) < 0) return {{}, "no pipe is to be had"};
+  if (pipe2(ends, O_CLOEXEC) < 0) return {{}, "no pipe is available"};
   Descriptor reading(ends[0]), writing(ends[1]);
   sigset_t mask;
   sigemptyset(&mask);
@@ -87,7 +87,7 @@ std::shared_ptr<const PrintedPlan::Printed> PrintedPlan::printed(const PlanArgs&
     printed->syntax =
         PlanProblem{{0, 0, 1},
                     fmt::format("`{} {} {} {} {}`: {}", file_, key[0], key[1], key[2], key[3], answer.problem),
-                    "it is called with p, r, n and the root, and prints the rounds of rank r"};
+                    "it is called with p, r, n and the root, and must print the rounds of rank r"};
   if (kept_.size() >= cases_kept) kept_.clear();
   kept_[key] = printed;
   return printed;
@@ -101,9 +101,9 @@ std::optional<PlanProblem> PrintedPlan::problem(const PlanArgs& args) const {
   const auto& syntax = std::get<plan_syntax::Syntax>(print->syntax);
   if (syntax.kind != algorithm_.kind)
     return PlanProblem{syntax.header,
-                       fmt::format("this is a plan of {}, and for one rank it was one of {}", name_of(syntax.kind),
+                       fmt::format("this is a plan of {}, but for one rank it was one of {}", name_of(syntax.kind),
                                    name_of(algorithm_.kind)),
-                       "a program prints plans of one collective"};
+                       "a program must print plans of one collective"};
   const ExpandedPlan plan = expand(syntax, args, true);
   if (const PlanProblem* problem = std::get_if<PlanProblem>(&plan)) return *problem;
   return std::nullopt;

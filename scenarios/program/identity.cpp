@@ -57,7 +57,7 @@ bool tells_identity(const Scenario& scenario) { return any_tells(scenario.progra
 Result<Identity> claim_identity(Session& s, const InitOptions& init, int expected, Time timeout) {
   if (s.world == WorldKind::real)
     return Error{Code::unsupported,
-                 "init_process_group: `rank` and `port` are of simulated worlds; real ranks have their launcher's",
+                 "init_process_group: `rank` and `port` apply to simulated worlds; real ranks use their launcher's",
                  {}};
   const std::int64_t port = init.port.value_or(usual_port);
   const Rank local_rank = s.env.rank - s.env.node * s.scenario.world.spec.ranks_per_node;

@@ -155,7 +155,7 @@ Result<ProcessGroup*> Session::group_for(const Operation& op) {
   if (const auto found = groups.find(name); found != groups.end()) return found->second.get();
   if (group != nullptr)
     return Error{Code::invalid_argument,
-                 fmt::format("{}: rank {} has called no new_group that is named `{}`", op.name, env.rank, name),
+                 fmt::format("{}: rank {} has not called a new_group named `{}`", op.name, env.rank, name),
                  {{"in", op.name}, {"group", name}, {"rank", std::to_string(env.rank)}}};
   return Error{
       Code::not_initialized,

@@ -14,7 +14,7 @@ Status make_mesh(Session& s) {
   const Mesh& mesh = s.scenario.mesh;
   if (mesh.dimensions.empty()) return {};
   if (s.maker == nullptr)
-    return Error{Code::unsupported, "a mesh beside `init_process_group: {rank: ...}` is not modelled", {}};
+    return Error{Code::unsupported, "a mesh beside `init_process_group: {rank: ...}` is not supported", {}};
   for (const Mesh::Dimension& dimension : mesh.dimensions) {
     int number = 0;
     for (const std::vector<int>& line : mesh.groups(dimension.name, s.env.world_size)) {

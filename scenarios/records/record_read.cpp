@@ -41,7 +41,7 @@ E enum_of(const std::string& text) {
   if (const auto value = value_named<E>(text)) return *value;
   std::vector<std::string_view> names;
   for (const EnumRow<E>& row : enum_rows<E>) names.push_back(row.name);
-  throw Malformed(fmt::format("`{}` is none of {}", shown(text), fmt::join(names, ", ")));
+  throw Malformed(fmt::format("`{}` is not one of {}", shown(text), fmt::join(names, ", ")));
 }
 
 // A value in an error message.
@@ -274,8 +274,8 @@ namespace {
 // Describes the error in the text, without the library's names for it.
 std::string reason(const std::exception& e) {
   if (const auto* syntax = dynamic_cast<const Json::parse_error*>(&e))
-    return fmt::format("it is not JSON from byte {} on", syntax->byte);
-  if (dynamic_cast<const Json::type_error*>(&e) != nullptr) return "a value is of another type than it should be";
+    return fmt::format("invalid JSON at byte {}", syntax->byte);
+  if (dynamic_cast<const Json::type_error*>(&e) != nullptr) return "a value has the wrong type";
   if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) return "it does not fit into memory";
   const std::string_view text = e.what();
   const std::size_t name = text.find("] ");
@@ -289,7 +289,7 @@ constexpr std::array result_numbers{time_field("step_time_ps", &RankResult::step
 std::optional<std::string> other_version(const Json& json) {
   const auto version = json.find("pdsim_record");
   if (version == json.end() || *version == record_version) return std::nullopt;
-  return fmt::format("it is of version {}, and this pdsim reads version {}", value_in_words(*version), record_version);
+  return fmt::format("it has version {}, but this pdsim reads version {}", value_in_words(*version), record_version);
 }
 
 }  // namespace
@@ -386,7 +386,7 @@ class RecordLines {
       return read_run(json, saved_.run);
     }
     if (event != "call" && event != "note" && event != "end")
-      throw Malformed(fmt::format("`{}` is none of origin, run, call, note, end", shown(event)));
+      throw Malformed(fmt::format("`{}` is not one of origin, run, call, note, end", shown(event)));
     RankLog whose;
     require_member(json, "rank");
     read_numbers(json, log_numbers, whose);

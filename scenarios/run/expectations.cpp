@@ -199,7 +199,7 @@ class Check {
   }
 
   void warning(const Located<std::string>& expected) {
-    std::string got = "nobody was warned of anything";
+    std::string got = "no rank printed a warning";
     for (const RankResult& result : report_.run.ranks)
       for (const Note* note : notes_of<notes::Warning>(result.log)) {
         got = pdsim::text_of(note->as<notes::Warning>());
@@ -283,7 +283,7 @@ class Check {
       result(e.tensor, "differ");
       return fail(fmt::format("{} equals {} within {}", e.tensor, reference, e.tolerance),
                   comparable ? fmt::format("rank {} differs by up to {:.3g} of {:.3g}", r, worst, largest)
-                             : fmt::format("rank {} has another number of elements", r),
+                             : fmt::format("rank {} has a different number of elements", r),
                   e.mark);
     }
     result(e.tensor, "equal");
@@ -385,7 +385,7 @@ class Check {
                                      [](std::int64_t a, double b) { return a == static_cast<std::int64_t>(b); });
     if (!same)
       fail(fmt::format("device_rows: {}", fmt::join(*expected, ", ")),
-           got != nullptr ? fmt::format("{}", fmt::join(*got, ", ")) : "no forward was split over devices",
+           got != nullptr ? fmt::format("{}", fmt::join(*got, ", ")) : "no forward was split across devices",
            expected.mark);
   }
 

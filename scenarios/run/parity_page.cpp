@@ -50,7 +50,7 @@ std::string counts_of(const std::vector<ParityRow>& rows, std::size_t world) {
   for (const ParityRow& row : rows) ++count[static_cast<int>(row.cells[world].parity)];
   const std::string_view name = rows.front().cells[world].world;
   if (rows.front().cells[world].parity == Parity::unavailable)
-    return fmt::format("- {}: unavailable where this was made, for it needs a GPU\n", name);
+    return fmt::format("- {}: unavailable where this page was made, because it needs a GPU\n", name);
   return fmt::format("- {}: {} the same as simulated, {} something else, {} skipped\n", name, count[0], count[1],
                      count[2]);
 }
@@ -74,10 +74,9 @@ std::vector<ParityRow> parity_rows(std::span<const LoadedFile> files) {
 std::string parity_page(std::span<const LoadedFile> files) {
   const std::vector<ParityRow> rows = parity_rows(files);
   std::string text =
-      "# Verdicts in every world\n\n"
-      "Printed by `pdsim list --what parity` from the scenario files. Every file is run in every world that is there, "
-      "and must come\n"
-      "to what stands here (`ctest -L 'scenario|parity'`). \"Same\": as in the simulated world.\n\n";
+      "# Verdicts in every world\n\nPrinted by `pdsim list --what parity` from the scenario files. Every file is run "
+      "in every available world, and must have the\noutcome listed here (`ctest -L 'scenario|parity'`). \"Same\": as "
+      "in the simulated world.\n\n";
   if (rows.empty()) return text;
   text += fmt::format("{} variants.\n\n", rows.size());
   for (std::size_t world = 1; world < rows.front().cells.size(); ++world) text += counts_of(rows, world);

@@ -24,9 +24,9 @@ Report skipped(const Scenario& scenario, const WorldRow& world, std::string why)
 std::string not_checked(const Scenario& scenario, const WorldRow& world, const RunOptions& options) {
   const StatedFor stated = expectation_for(scenario, RunWorld(world.name)).stated_for;
   if (stated.seed && scenario.seed != scenario.stated_seed)
-    return fmt::format("not checked with seed {}: stated for seed {} alone", scenario.seed, scenario.stated_seed);
+    return fmt::format("not checked with seed {}: stated only for seed {}", scenario.seed, scenario.stated_seed);
   if (stated.order && world.kind == WorldKind::simulated && options.strategy != "fifo")
-    return fmt::format("not checked with strategy {}: stated for fifo alone", options.strategy);
+    return fmt::format("not checked with strategy {}: stated only for fifo", options.strategy);
   return {};
 }
 

@@ -104,7 +104,7 @@ class RealWorldRunner final : public WorldRunner {
     }
     if (world.ranks > most_ranks)
       return Error{Code::limit_exceeded,
-                   fmt::format("{} ranks are more processes than one machine should run; at most {} on {}", world.ranks,
+                   fmt::format("{} ranks are too many processes for one machine; at most {} on {}", world.ranks,
                                most_ranks, name()),
                    {}};
     const Result<ProcessWorldResult> outcome = run_process_world(world);

@@ -43,8 +43,8 @@ const WorldRow* world_named(std::string_view name, std::string& problem) {
     names.push_back(row.name);
   }
   const auto close = nearest(name, std::span<const std::string_view>(names));
-  problem = close ? fmt::format("there is no world `{}`; did you mean `{}`?", name, *close)
-                  : fmt::format("there is no world `{}`; there are {}", name, fmt::join(names, ", "));
+  problem = close ? fmt::format("unknown world `{}`; did you mean `{}`?", name, *close)
+                  : fmt::format("unknown world `{}`; expected {}", name, fmt::join(names, ", "));
   return nullptr;
 }
 

@@ -38,7 +38,7 @@ std::string first_difference(const RunRecord& one, const RunRecord& two) {
     const std::string first = text_at(one.trace, i);
     const std::string second = text_at(two.trace, i);
     if (first != second) return fmt::format("event {}: {} in run 1, {} in run 2", i, first, second);
-    return fmt::format("event {}: {} in both runs, but with other content", i, first);
+    return fmt::format("event {}: {} in both runs, but with different content", i, first);
   }
   for (std::size_t i = 0; i < std::min(one.choices.size(), two.choices.size()); ++i)
     if (one.choices[i] != two.choices[i])

@@ -128,7 +128,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
   Result<WorkPtr> start(const Collective& call) {
     if (unusable_)
       return Error{
-          Code::group_unusable, fmt::format("the group's connections are closed since: {}", unusable_->message), {}};
+          Code::group_unusable, fmt::format("the group's connections have been closed since: {}", unusable_->message), {}};
     auto operation = std::make_shared<Operation>(shared_from_this());
     operation->call = call;
     if (call.algorithm == "auto") operation->call.algorithm = library_.algorithm;

@@ -136,7 +136,7 @@ TEST(Labs, ThatAreNotThereAreWrongInput) {
   const Folder folder;
   EXPECT_EQ(run_pdsim({"lab", "11"}, folder.path()).status, 2);
   EXPECT_EQ(run_pdsim({"lab", "5", "--check"}, folder.path()).problems,
-            "pdsim: there is no pdsim-labs/05_ring_off_by_one; `pdsim lab 5` makes it\n");
+            "pdsim: there is no pdsim-labs/05_ring_off_by_one; `pdsim lab 5` creates it\n");
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ dist.init_process_group("gloo")
 dist.barrier()
 )");
   EXPECT_EQ(run.status, 0) << run.output << run.problems;
-  EXPECT_NE(run.problems.find(".99.1 has not been tried with pdsim run, as 1.13, 2.6 and 2.14 have; the run went on\n"),
+  EXPECT_NE(run.problems.find(".99.1 has not been tested with pdsim run (1.13, 2.6 and 2.14 have); the run continues\n"),
             std::string::npos)
       << run.problems;
 }
@@ -360,7 +360,7 @@ TEST_F(GuestEndings, MegabytesThatRanksPrintAreAllShown) {
 TEST_F(GuestEndings, RpcIsNamedAsWhatCannotBeCarried) {
   const Ended run = run_script(beginning + "from torch.distributed import rpc\nrpc.init_rpc(f'worker{rank}', rank=rank, world_size=2)\n");
   EXPECT_EQ(run.status, 1) << run.problems;
-  EXPECT_TRUE(shows(run, "pdsim run cannot carry torch.distributed.rpc")) << run.output;
+  EXPECT_TRUE(shows(run, "pdsim run does not support torch.distributed.rpc")) << run.output;
 }
 
 TEST_F(GuestEndings, AStrangerOnTheSocketIsIgnored) {
@@ -403,8 +403,8 @@ TEST(GuestInput, FlagsOfScriptsAreRefusedForAScenarioFile) {
   const Ended run = run_pdsim({"run", "-n", "2", "mine.yaml"}, "/");
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.problems,
-            "pdsim: -n is for scripts, and mine.yaml is a scenario file, which says it itself: `pdsim scenario mine.yaml`; "
-            "nothing was run\n");
+            "pdsim: -n is for scripts, but mine.yaml is a scenario file, which sets it itself: `pdsim scenario "
+            "mine.yaml`; nothing was run\n");
 }
 
 TEST(GuestInput, AWorldThatIsWrongIsRefusedWithItsPlace) {

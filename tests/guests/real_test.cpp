@@ -249,7 +249,7 @@ TEST(RealInput, WhatIsOfTheSimulatedWorldIsRefusedInOneLine) {
     const cli_tests::Ended run = cli_tests::run_pdsim(arguments, "/");
     EXPECT_EQ(run.status, 2) << run.problems;
     EXPECT_EQ(run.problems, "pdsim: " + flags.front() +
-                                " is of the simulated world; --on real leaves the script its own library; nothing was run\n");
+                                " applies to the simulated world; with --on real the script uses its own library; nothing was run\n");
   }
 }
 

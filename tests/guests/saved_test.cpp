@@ -152,7 +152,7 @@ TEST(SavedCalls, ARankThatDiedIsAFaultAndOneThatGoesOnAfterAnErrorIsNamed) {
       saved_scenario(run, {"world:\n  ranks: 2\n", "train.py", 0}, "mine", "{outcome: error}", no_source);
   EXPECT_NE(saved.text.find("  - crash: {}\n    match: {rank: 0}"), std::string::npos) << saved.text;
   ASSERT_EQ(saved.left_out.size(), 1U);
-  EXPECT_NE(saved.text.find("# not written: rank 1: barrier: the script goes on after its error"), std::string::npos)
+  EXPECT_NE(saved.text.find("# not written: rank 1: barrier: the script continues after its error"), std::string::npos)
       << saved.text;
   const scenarios::LoadedFile file = scenarios::load_text("mine.yaml", saved.text);
   EXPECT_EQ(file.errors, 0) << (file.diagnostics.empty() ? "" : file.diagnostics.front().what) << saved.text;

@@ -51,7 +51,7 @@ TEST_F(Schedules, TheFirstWithAFindingIsToldAndItsSeedShowsItAgain) {
   const cli_tests::Ended run = run_in(folder, {"-n", "3", "--seeds", "30"});
   EXPECT_EQ(run.status, 1) << run.output << run.problems;
   EXPECT_TRUE(shows(run.output, "rank 2 came first")) << run.output;
-  EXPECT_TRUE(shows(run.output, "before had nothing to explain")) << run.output;
+  EXPECT_TRUE(shows(run.output, "before had no finding")) << run.output;
   const std::string key = "--strategy random --seed ";
   const std::size_t at = run.output.find(key);
   ASSERT_NE(at, std::string::npos) << run.output;
@@ -80,8 +80,8 @@ TEST_F(Schedules, ACureThatIsAnArgumentIsTried) {
 
 TEST_F(Schedules, WhatMakesReplicasEqualAgainIsTried) {
   const std::map<std::string, std::string> tried{
-      {"changed_by_hand_broken", "tried: the parameters of one rank for all, before each forward: finishes in"},
-      {"own_learning_rate_broken", "tried: the settings of one rank's optimizer for all, before each step: finishes in"},
+      {"changed_by_hand_broken", "tried: one rank's parameters on all ranks, before each forward: finishes in"},
+      {"own_learning_rate_broken", "tried: one rank's optimizer settings on all ranks, before each step: finishes in"},
       {"module_on_one_rank_broken", "tried: model(x) for model.module(x): finishes in"},
       {"no_sync_on_one_rank_broken", "tried: no backward in no_sync: finishes in"}};
   for (const auto& [script, said] : tried) {
@@ -97,7 +97,7 @@ TEST_F(Schedules, AFixThatOnlyTheScriptCanMakeIsSaidToBeUntried) {
   folder.write("train.py", cli_tests::text_of(cli_tests::source_tree / "tests/guests/gallery/replicas/skipped_step_broken.py"));
   const cli_tests::Ended run = run_in(folder, {"-n", "4", "--try-cures"});
   EXPECT_EQ(run.status, 1) << run.output;
-  EXPECT_TRUE(shows(run.problems, "pdsim: no cure was tried: the fix of replicas-differ is a change of the script's own lines")) << run.problems;
+  EXPECT_TRUE(shows(run.problems, "pdsim: no fix was tried: the fix for replicas-differ is a change to the script's own lines")) << run.problems;
 }
 
 TEST_F(Schedules, ATimeoutThatIsTooShortIsCuredByALongerOne) {

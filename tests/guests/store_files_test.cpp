@@ -67,8 +67,8 @@ TEST_F(StoreFiles, OfAnEarlierRunHoldUpTheSecondOneAndAFileOfItsOwnCuresThat) {
   EXPECT_EQ(second.status, 1) << second.output << second.problems;
   EXPECT_TRUE(is_in("[stale-rendezvous]", second)) << second.output;
   EXPECT_TRUE(is_in("train.py:6", second)) << second.output;
-  EXPECT_TRUE(is_in("store holds what an earlier run left", second)) << second.problems;
-  EXPECT_TRUE(is_in("a store file of its own for each run", second)) << second.output;
+  EXPECT_TRUE(is_in("store contains data of an earlier run", second)) << second.problems;
+  EXPECT_TRUE(is_in("a separate store file for each run", second)) << second.output;
   EXPECT_TRUE(is_in("saved    mine.yaml, which shows the same without the script", second)) << second.output;
   const Ended other = run({"run", "-n", "3"});
   EXPECT_EQ(other.status, 1) << other.output << other.problems;

@@ -45,7 +45,7 @@ TEST(Unusable, APyTorchThatIsTooOldIsSaidInOneLine) {
       const Ended run = run_pdsim(arguments, folder.path());
       EXPECT_EQ(run.status, 3) << run.output;
       EXPECT_EQ(run.problems,
-                "pdsim: python3 has PyTorch " + version + ", which pdsim run cannot carry; it takes 1.13 and 2.x\n");
+                "pdsim: python3 has PyTorch " + version + ", which pdsim run does not support; use 1.13 or 2.x\n");
       EXPECT_EQ(run.output, "") << "nothing of the script has run";
     }
 }
@@ -55,7 +55,7 @@ TEST(Unusable, APyTorchThatCannotBeHookedIntoIsSaidInOneLine) {
   write_torch(folder, "2.99");
   const Ended run = run_pdsim({"run", "-n", "2", "--", "python3", "train.py"}, folder.path());
   EXPECT_EQ(run.status, 3) << run.output;
-  EXPECT_EQ(run.problems, "pdsim: python3 has PyTorch 2.99, which pdsim run cannot carry; it takes 1.13 and 2.x\n");
+  EXPECT_EQ(run.problems, "pdsim: python3 has PyTorch 2.99, which pdsim run does not support; use 1.13 or 2.x\n");
 }
 
 // A package that only says when it is imported.
@@ -77,7 +77,8 @@ TEST(Unusable, LibrariesBesideTorchDistributedAreNamedOnce) {
   const Ended run = run_pdsim({"run", "-n", "2", "--no-fork", "--", "python3", "train.py"}, folder.path());
   EXPECT_EQ(run.status, 0) << run.output << run.problems;
   for (const auto& [name, module] : libraries) {
-    const std::string line = "pdsim: " + name + " talks beside torch.distributed: its calls are not simulated, and no finding knows of them\n";
+    const std::string line = "pdsim: " + name + " communicates outside torch.distributed: its calls are not simulated "
+                                                "and not part of any finding\n";
     const std::size_t at = run.problems.find(line);
     ASSERT_NE(at, std::string::npos) << run.problems;
     EXPECT_EQ(run.problems.find(line, at + 1), std::string::npos) << run.problems;

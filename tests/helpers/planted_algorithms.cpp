@@ -91,7 +91,7 @@ const std::array algorithms_with_mistakes{
         with_scratch<M::none>("scratch_too_small", [](const PlanArgs& a) { return (a.size - 1) * a.count; }),
         "of its scratch, which has", 2, "of its scratch, which has"},
     PlantedAlgorithm{with_scratch<M::none>("scratch_negative", [](const PlanArgs&) { return std::int64_t{-4}; }),
-                     "asks for -4 elements of scratch", 2, "of which its row asks for -4"},
+                     "asks for -4 elements of scratch", 2, "for which its row requests -4"},
     PlantedAlgorithm{with_scratch<M::none>("scratch_too_large", [](const PlanArgs&) { return INT64_MAX / 64; }),
                      "elements of scratch", 2},
     PlantedAlgorithm{row_of<M::past_the_end>("past_the_end"), "from 1 on of its input, which has", 2,

@@ -83,7 +83,7 @@ std::string name_of_content() {
 }  // namespace
 
 Result<std::string> carried_folder() {
-  if (carried_files().empty()) return Error{Code::unavailable, "this pdsim carries no files", {}};
+  if (carried_files().empty()) return Error{Code::unavailable, "this pdsim has no embedded files", {}};
   const std::string name = name_of_content();
   std::vector<std::string> tried;
   for (const fs::path& place : places()) {
@@ -93,8 +93,8 @@ Result<std::string> carried_folder() {
     if (make_ours(place) && unpack(folder)) return folder.string();
   }
   return Error{Code::io_error,
-               fmt::format("the catalog cannot be unpacked: {} cannot be written by this user alone; set XDG_CACHE_HOME to a "
-                           "folder that can",
+               fmt::format("the catalog cannot be unpacked: {} is not writable by this user alone; set XDG_CACHE_HOME "
+                           "to a folder that is",
                            fmt::join(tried, ", ")),
                {}};
 }

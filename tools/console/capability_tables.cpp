@@ -73,10 +73,9 @@ std::string capability_tables() {
   }
   std::string text = aligned(kinds, first_width) + "\n" + aligned(operations, first_width);
   text +=
-      "\nlibrary: its own; a plan of pdsim's runs over its messages as well. plan, pdsim: it has none, and pdsim's "
-      "does it.\n"
-      "Buffers lie in the CPU's memory. In addition, a scenario's `backend` rejects whatever PyTorch's backend of that "
-      "name rejects.\n";
+      "\nlibrary: the library's own function; pdsim's plans can run over its messages too. plan, pdsim: the library "
+      "has none, and pdsim provides it.\nBuffers are in CPU memory. In addition, a scenario's `backend` rejects "
+      "whatever PyTorch's backend of that name rejects.\n";
   return text;
 }
 

@@ -80,8 +80,9 @@ Found found_at(const std::string& argument, Console& console) {
     if (!has_records) all.logs = log_files_below(argument);
     if (!has_records && all.logs.empty())
       console.problem(
-          fmt::format("no events.jsonl below {}, which `pdsim scenario --out {}` writes, no rank_N.ring of "
-                      "PDSIM_FLIGHT_RECORD, no record of PDSIM_RECORD, no dump of PyTorch's Flight Recorder, and no log (.log, .out, .err, .txt)",
+          fmt::format("no events.jsonl below {} (`pdsim scenario --out {}` writes it), no rank_N.ring of "
+                      "PDSIM_FLIGHT_RECORD, no record of PDSIM_RECORD, no dump of PyTorch's Flight Recorder, and no "
+                      "log (.log, .out, .err, .txt)",
                       argument, argument));
   } else if (fs::exists(status)) {
     found.emplace_back(argument);
@@ -96,7 +97,7 @@ std::optional<std::string> read(const fs::path& path, Console& console) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > most_bytes) {
     console.problem(error ? fmt::format("cannot read {}: {}", path.string(), error.message())
-                          : fmt::format("{} is larger than 1GiB, which no flight record is", path.string()));
+                          : fmt::format("{} is larger than 1GiB, so it is not a flight record", path.string()));
     return std::nullopt;
   }
   std::ifstream file(path, std::ios::binary);
@@ -260,7 +261,7 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
     worst = std::max(worst, diagnose_rank_records(ranks, name_of_ranks, writing.save, writing.jobs, console));
   }
   if (ranks.empty() && !writing.save.empty()) {
-    console.problem("--save is for what ranks recorded with PDSIM_RECORD, and there is none of it; nothing was saved");
+    console.problem("--save needs records of PDSIM_RECORD, and there are none; nothing was saved");
     worst = std::max<int>(worst, exit_wrong_input);
   }
   if (logs.empty()) return worst;
@@ -271,7 +272,7 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
 int live_job(const std::string& url, const std::string& wait, Output& writing, Console& console) {
   const auto limit = parse_time(wait);
   if (!limit.ok() || *limit <= Time{}) {
-    console.problem(limit.ok() ? "--wait: it must be longer than nothing" : "--wait: " + limit.error().message);
+    console.problem(limit.ok() ? "--wait: it must be longer than zero" : "--wait: " + limit.error().message);
     return exit_wrong_input;
   }
   if (!writing.folder.empty()) {
@@ -304,14 +305,14 @@ Action declare_diagnose(CLI::App& app) {
   app.add_option("--html", *html,
                  "page with the report and a picture of the calls: FILE.html of one job, or a folder with a page for each");
   const auto save = std::make_shared<std::string>();
-  app.add_option("--save", *save, "scenario file, such as mine.yaml, that gets what ranks recorded with PDSIM_RECORD called");
+  app.add_option("--save", *save, "scenario file, such as mine.yaml, to write the calls recorded with PDSIM_RECORD to");
   app.add_flag("--json", *json,
                "one JSON object per job, on one line: what was found, who is to blame, who waits");
   return [arguments, folder, form, html, json, live, wait, save](Console& console) -> int {
     Output writing{*folder, *form, JobOutput(*json, *html), *save};
     if (arguments->empty() == live->empty()) {
       console.problem(arguments->empty() ? "give it files or folders to read, or --live http://HOST:25999"
-                                         : "--live asks a job, and files are of another; run them one after the other");
+                                         : "--live reads from a running job, not from files; run one after the other");
       return exit_wrong_input;
     }
     if (const int status = writing.jobs.prepare(console); status != exit_held) return status;
@@ -325,7 +326,7 @@ Action declare_diagnose(CLI::App& app) {
       return exit_wrong_input;
     }
     if (writing.form != "pickle" && writing.form != "json") {
-      console.problem(fmt::format("--form {}: there are pickle and json", writing.form));
+      console.problem(fmt::format("--form {}: expected pickle or json", writing.form));
       return exit_wrong_input;
     }
     if (!writing.folder.empty())

@@ -66,8 +66,8 @@ int diagnose_log_files(const std::vector<std::string>& given, JobOutput& output,
   for (const std::string& file : given) {
     if (is_analyser_table(file)) {
       console.problem(
-          fmt::format("{}: tables of PyTorch's own analyser, which do not hold all that the ranks recorded; left out: give "
-                      "the dumps that the ranks wrote, or `--live` the address of the debug server",
+          fmt::format("{}: tables of PyTorch's own analyser, without the ranks' complete records; left out: give the "
+                      "dumps that the ranks wrote, or `--live` with the address of the debug server",
                       fs::path(file).filename().string()));
     } else {
       files.push_back(file);
@@ -78,7 +78,7 @@ int diagnose_log_files(const std::vector<std::string>& given, JobOutput& output,
   for (const std::string& what : facts.left_out.named()) console.problem(fmt::format("{}; left out", what));
   if (facts.facts.empty()) {
     console.problem(fmt::format(
-        "{}: no line of it is one that torch, NCCL, Gloo or a launcher prints of a failure; nothing can be said",
+        "{}: no line is a failure message of torch, NCCL, Gloo or a launcher; there is nothing to diagnose",
         name_of_job(files)));
     return exit_wrong_input;
   }

@@ -141,13 +141,12 @@ bool is_sentence(std::string_view id) { return id.find_first_of(" \t\n") != std:
 
 std::string unknown(std::string_view id) {
   if (scenarios::is_question(id))
-    return fmt::format("no concept fits this question; the nearest names are {} (`pdsim explain {}`). `pdsim list --what "
-                       "concepts` shows all; for an error, paste its text without a question around it",
+    return fmt::format("no concept matches this question; the nearest names are {} (`pdsim explain {}`). `pdsim list "
+                       "--what concepts` shows all; for an error, paste its text without a question around it",
                        fmt::join(scenarios::concepts_near(id, 3), ", "), scenarios::concepts_near(id, 1).front());
   if (is_sentence(id))
-    return "no entry fits this text. Try the first error by time of any rank, one line without its stack; `pdsim "
-           "diagnose LOG...` reads whole "
-           "logs, and `pdsim list --what diagnoses` shows what is known";
+    return "no entry matches this text. Try the earliest error of any rank, one line without its stack; `pdsim "
+           "diagnose LOG...` reads whole logs, and `pdsim list --what diagnoses` lists all entries";
   const std::vector<std::string> names = explained_names();
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("unknown name `{}`; did you mean `pdsim explain {}`?", id, *close);
@@ -161,7 +160,7 @@ std::string unknown(std::string_view id) {
 std::string problem_of(const ExplainOptions& options) {
   const auto bytes = parse_bytes(options.bytes);
   if (!bytes.ok()) return fmt::format("--bytes: {}", bytes.error().message);
-  if (bytes->count > Bytes{1 << 20}.count) return "--bytes: pictures are of 1MiB at most";
+  if (bytes->count > Bytes{1 << 20}.count) return "--bytes: pictures show at most 1MiB";
   if (options.root >= options.ranks)
     return fmt::format("--root: rank {} is not one of {} ranks", options.root, options.ranks);
   if (options.ranks % options.nodes != 0)
@@ -212,10 +211,11 @@ int draw_file(const ExplainOptions& options, Console& console) {
   const PlanProof proof = prove(row, proof_options);
   if (proof.ok && proof.cases == 0) {
     console.problem(
-        fmt::format("{}: its `needs` leaves out {} ranks; --ranks chooses others", options.id, options.ranks));
+        fmt::format("{}: its `needs` excludes {} ranks; choose others with --ranks", options.id, options.ranks));
     return exit_wrong_input;
   }
-  const std::string verdict = proof.ok ? fmt::format("\nproven for {} ranks; `pdsim prove {}` tries every number of them\n",
+  const std::string verdict = proof.ok ? fmt::format("\nproven for {} ranks; `pdsim prove {}` tries every number of "
+                                                     "ranks\n",
                                                      proof_options.max_size, options.id)
                                        : "\n" + loaded.plan->refusal(proof);
   const int status = draw(options, {&row}, console, &verdict, proof.ok);
@@ -228,12 +228,10 @@ int draw_file(const ExplainOptions& options, Console& console) {
 Action declare_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option("ID", options->id,
-                 "a question, as \"what is a bucket?\", or the concept alone; the text of an error, in quotes; a "
-                 "diagnosis or an error code, "
-                 "as reports print it; a scenario of the catalog; an algorithm, as ring or all_reduce/ring; a plan of "
-                 "your own, as FILE.plan; a pipeline schedule, as 1f1b, or a "
-                 ".csv file with one; algorithms, for the table of docs/algorithms.md; or pitfalls, for that of "
-                 "docs/pitfalls.md")
+                 "a question such as \"what is a bucket?\", or the concept alone; the text of an error, in quotes; a "
+                 "diagnosis or error code, as reports print it; a scenario of the catalog; an algorithm, such as ring "
+                 "or all_reduce/ring; your own plan, as FILE.plan; a pipeline schedule, such as 1f1b, or a .csv file "
+                 "with one; algorithms, for the table in docs/algorithms.md; or pitfalls, for that in docs/pitfalls.md")
       ->required();
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
       ->check(CLI::Range(1, ranks_drawn))

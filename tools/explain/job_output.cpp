@@ -49,7 +49,7 @@ int JobOutput::write_page(const scenarios::Report& report, const std::string& te
     for (int number = 2; written_.count(path) != 0; ++number)
       path = (fs::path(html_) / fmt::format("{}-{}.html", name, number)).string();
   } else if (!written_.empty()) {
-    console.problem(fmt::format("--html {} is one page, and these are several jobs; give a folder", html_));
+    console.problem(fmt::format("--html {} names one page, but there are several jobs; give a folder", html_));
     return exit_wrong_input;
   }
   written_.insert(path);

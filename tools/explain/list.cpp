@@ -242,7 +242,7 @@ Action declare_list(CLI::App& app) {
     const Kind* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == options->what; });
     if (options->markdown) {
       if (options->what != "catalog") {
-        console.problem("--markdown is of the catalog", "leave out --what");
+        console.problem("--markdown is only for the catalog", "remove --what");
         return exit_wrong_input;
       }
       std::vector<scenarios::GalleryEntry> entries;

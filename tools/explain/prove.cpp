@@ -87,7 +87,7 @@ class Prover {
     const PlanProof proof = prove(row_, options);
     if (proof.ok && proof.cases == 0) {
       console_.problem(
-          fmt::format("{}: its `needs` leaves out every case; --ranks and --count choose others", options_.plan));
+          fmt::format("{}: its `needs` excludes every case; choose others with --ranks and --count", options_.plan));
       return exit_wrong_input;
     }
     if (options_.json) {
@@ -192,7 +192,7 @@ int prove_named(const ProveOptions& options, Console& console) {
     return exit_wrong_input;
   }
   if (options.print && options.json) {
-    console.problem("--print writes a plan, which is a text; leave out --json");
+    console.problem("--print writes a plan as text; remove --json");
     return exit_wrong_input;
   }
   if (options.print) return print_rounds(options, *row, *range, console);
@@ -205,8 +205,7 @@ Action declare_prove(CLI::App& app) {
   const auto options = std::make_shared<ProveOptions>();
   app.add_option("PLAN", options->plan,
                  "a file with a plan (FILE.plan, docs/plans.md), a program that prints one (./PROGRAM), or an "
-                 "algorithm, as ring or "
-                 "all_reduce/ring")
+                 "algorithm, such as ring or all_reduce/ring")
       ->required();
   app.add_option("--ranks", options->ranks, "up to so many, or a range as 2..8; default: 32, of a program 6");
   app.add_option("--count", options->count, "elements, besides the counts around the number of ranks")

@@ -61,7 +61,7 @@ std::string nearest_text(const Answer& answer) {
 
 std::string pitfalls_text(const Answer& answer) {
   if (answer.pitfalls.empty()) return {};
-  std::string text = "pitfalls that these words fit\n";
+  std::string text = "pitfalls that match these words\n";
   for (const scenarios::GalleryEntry* entry : answer.pitfalls)
     text += scenarios::wrapped(fmt::format("pdsim explain {}: {}", entry->name, entry->pitfall.symptom), 2);
   return text;

@@ -77,13 +77,13 @@ void add_sizes(CLI::App& app, BenchFlags& flags) {
 
 std::string size_conflict(const BenchFlags& flags) {
   if (bytes_of(flags.min) > bytes_of(flags.max))
-    return fmt::format("--min {} is more than --max {}", flags.min, flags.max);
+    return fmt::format("--min {} is greater than --max {}", flags.min, flags.max);
   if (flags.step.empty()) return "";
-  if (flags.factor_option->count() > 0) return "--factor and --step are two ways to the next size; leave one of them out";
+  if (flags.factor_option->count() > 0) return "--factor and --step exclude each other; use one of them";
   const auto step = static_cast<double>(bytes_of(flags.step));
-  if (step <= 0.0) return "--step must be more than 0B";
+  if (step <= 0.0) return "--step must be greater than 0B";
   if (static_cast<double>(bytes_of(flags.max) - bytes_of(flags.min)) / step > most_sizes)
-    return fmt::format("--step {} gives more than {} sizes; take a larger one, or --factor", flags.step, most_sizes);
+    return fmt::format("--step {} gives more than {} sizes; use a larger one, or --factor", flags.step, most_sizes);
   return "";
 }
 
@@ -124,11 +124,11 @@ std::string bench_conflict(const BenchFlags& flags, const scenarios::WorldRow& w
   if (flags.root != "all" && std::stoi(flags.root) >= flags.trial.ranks)
     return fmt::format("root {} is not a rank: there are {}", flags.root, flags.trial.ranks);
   if (flags.raw && simulated)
-    return "--raw calls the library directly, and below the simulated world there is none; name one with --on";
+    return "--raw calls a library directly, and the simulated world has none; name one with --on";
   if (flags.raw && flags.nccl_tests.average)
-    return "--raw compares averages over the ranks; leave --average out";
+    return "--raw compares averages over the ranks; remove --average";
   if (flags.payload == "none" && !simulated)
-    return "--payload none moves sizes only, and that only the simulated world can";
+    return "--payload none moves only sizes, which only the simulated world can do";
   if (simulated && flags.payload != "real") return "";
   const std::string problem = memory_problem(bytes_of(flags.max), in_a_job ? 1 : flags.trial.ranks);
   return problem.empty() ? "" : problem + "; only the simulated world times sizes without data (--on sim, without --payload real)";

@@ -19,19 +19,19 @@ struct Unused {
   std::string_view instead;
 };
 constexpr std::array unused_flags{
-    Unused{"-m,--agg_iters", "-m", "1", "pdsim does not aggregate calls into one launch; leave it out"},
-    Unused{"-z,--blocking", "-z", "1", "pdsim waits for every call, as `-z 1` does; leave it out"},
-    Unused{"-p,--parallel_init", "-p", "01", "ranks are processes and join at the same time; leave it out"},
-    Unused{"-G,--cudagraph", "-G", "0", "pdsim captures no CUDA graphs; leave it out"},
+    Unused{"-m,--agg_iters", "-m", "1", "pdsim does not aggregate calls into one launch; remove it"},
+    Unused{"-z,--blocking", "-z", "1", "pdsim waits for every call, as `-z 1` does; remove it"},
+    Unused{"-p,--parallel_init", "-p", "01", "ranks are processes and join at the same time; remove it"},
+    Unused{"-G,--cudagraph", "-G", "0", "pdsim does not capture CUDA graphs; remove it"},
     Unused{"-C,--report_cputime", "-C", "0",
            "pdsim reports how long a call takes; with --json, the simulator's processor time is `cpu_s`"},
-    Unused{"-R,--local_register", "-R", "0", "pdsim registers no buffers; leave it out"},
+    Unused{"-R,--local_register", "-R", "0", "pdsim does not register buffers; remove it"},
     Unused{"-N,--run_cycles", "-N", "1", "pdsim prints each table once; run the command again"},
     Unused{"-S,--report_timestamps", "-S", "0", "rows have no time of day; pipe the output through `ts`"},
     Unused{"-M,--memory_report", "-M", "0", "with --json, `peak_rss_bytes` is the memory of this process"},
     Unused{"-J,--output_file", "-J", "", "print the rows as JSON and redirect them: `pdsim bench --json > FILE`"},
-    Unused{"-D,--device_implementation", "-D", "0", "pdsim calls the library from the host; leave it out"},
-    Unused{"-V,--device_cta_count", "-V", "", "pdsim calls the library from the host; leave it out"},
+    Unused{"-D,--device_implementation", "-D", "0", "pdsim calls the library from the host; remove it"},
+    Unused{"-V,--device_cta_count", "-V", "", "pdsim calls the library from the host; remove it"},
     Unused{"-x,--cta_policy", "-x", "0", "set NCCL_CTA_POLICY in the environment of the ranks"},
 };
 
@@ -91,7 +91,7 @@ std::string take_nccl_tests_flags(const NcclTestsFlags& flags, bool in_a_job, Tr
                       : fmt::format("{}: in a job every rank is a process of its own; start {} times as many processes",
                                     named, ranks);
   if (trial.ranks_option->count() > 0 && trial.ranks != ranks)
-    return fmt::format("{} asks for {} ranks and --ranks for {}; leave one of them out", named, ranks, trial.ranks);
+    return fmt::format("{} asks for {} ranks and --ranks for {}; remove one of them", named, ranks, trial.ranks);
   if (ranks > 1 << 20) return fmt::format("{}: {} ranks are more than {}", named, ranks, 1 << 20);
   trial.ranks = static_cast<int>(ranks);
   return "";

@@ -61,7 +61,7 @@ Result<sim::Topology> parse_topology(const std::string& text) {
   const Row* row = nullptr;
   for (const Row& r : rows)
     if (r.name == name) row = &r;
-  if (row == nullptr) return wrong(fmt::format("there is no topology `{}`; there are fat_tree, rail and torus", name));
+  if (row == nullptr) return wrong(fmt::format("unknown topology `{}`; expected fat_tree, rail or torus", name));
   sim::Topology topology;
   topology.kind = row->kind;
   bool complete = row->required.empty();
@@ -78,7 +78,7 @@ Result<sim::Topology> parse_topology(const std::string& text) {
 
 std::string topology_problem(const sim::WorldSpec& spec) {
   if (spec.topology.kind == Kind::rail && !spec.two_level)
-    return "rails connect the ranks of one place in all nodes; give --nodes";
+    return "rails connect the ranks with the same place in all nodes; give --nodes";
   const auto [x, y, z] = spec.topology.sides;
   if (spec.topology.kind != Kind::torus || std::int64_t{x} * y * z == spec.ends()) return "";
   return fmt::format("a torus of {} x {} x {} in a world of {} {}: x * y * z must be {}", x, y, z, spec.ends(),

@@ -33,8 +33,8 @@ using Names = std::vector<std::string_view>;
 std::string not_one_of(const std::string& word, std::string_view what, const Names& names) {
   if (std::find(names.begin(), names.end(), word) != names.end()) return "";
   if (const auto close = nearest(word, std::span<const std::string_view>(names)))
-    return fmt::format("there is no {} `{}`; did you mean `{}`?", what, word, *close);
-  return fmt::format("there is no {} `{}`; there are {}", what, word, fmt::join(names, ", "));
+    return fmt::format("unknown {} `{}`; did you mean `{}`?", what, word, *close);
+  return fmt::format("unknown {} `{}`; expected {}", what, word, fmt::join(names, ", "));
 }
 
 Names collective_names() {
@@ -166,7 +166,7 @@ std::vector<scenarios::TrialAlgorithm> own_plan(const TrialFlags& flags, Console
   if (!proof.ok)
     console.problem(loaded.plan->refusal(proof), {flags.algorithm, {false, proof.problem, {}, {}, "plan"}});
   if (proof.ok && proof.cases == 0)
-    console.problem(fmt::format("{}: its `needs` leaves out every call of {} ranks", flags.algorithm, flags.ranks));
+    console.problem(fmt::format("{}: its `needs` excludes every call on {} ranks", flags.algorithm, flags.ranks));
   if (!proof.ok || proof.cases == 0) return {};
   return {{row.kind, flags.algorithm, std::move(loaded.plan)}};
 }
@@ -198,7 +198,7 @@ Result<std::optional<JobPlace>> place_in_job(TrialFlags& flags) {
   if (!place.ok() || !*place) return place;
   if (flags.ranks_option != nullptr && flags.ranks_option->count() > 0 && flags.ranks != (*place)->size)
     return Error{Code::invalid_argument,
-                 fmt::format("--ranks asks for {}, and the job that {} has started has {}; leave --ranks out",
+                 fmt::format("--ranks asks for {}, but the job that {} started has {}; remove --ranks",
                              flags.ranks, (*place)->by, (*place)->size),
                  {}};
   flags.ranks = (*place)->size;

@@ -6,7 +6,7 @@
 namespace pdsim::tools {
 
 inline constexpr JsonMember bench_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"world", JsonType::text, "sim, gloo, mpi or nccl"},
     {"collective", JsonType::text, "that was timed"},
     {"algorithm", JsonType::text, "its name; `raw` for the library's own function"},
@@ -23,7 +23,7 @@ inline constexpr JsonMember bench_members[] = {
     {"simulated_us?", JsonType::number, "in the simulated world: the time"},
     {"time_us?", JsonType::number, "in a real world: the time"},
     {"algbw_GBps", JsonType::number, "bytes in that time"},
-    {"busbw_GBps", JsonType::number, "algbw times what the collective moves over the busiest link"},
+    {"busbw_GBps", JsonType::number, "algbw times the collective's factor for the busiest link"},
     {"messages?", JsonType::integer, "simulated: of the timed calls"},
     {"wall_s?", JsonType::number, "simulated: by the clock, of the timed calls"},
     {"messages_per_s?", JsonType::number, "simulated: by the clock"},
@@ -44,14 +44,14 @@ inline constexpr JsonMember bench_members[] = {
 };
 
 inline constexpr JsonMember failed_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"collective", JsonType::text, "that was tried"},
     {"algorithm", JsonType::text, "its name"},
     {"failure", JsonType::text, "why the run did not end"},
 };
 
 inline constexpr JsonMember validated_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"collective", JsonType::text, "that was tried"},
     {"algorithm", JsonType::text, "its name"},
     {"dtype", JsonType::text, "of the elements"},
@@ -59,7 +59,7 @@ inline constexpr JsonMember validated_members[] = {
     {"cases", JsonType::integer, "sizes, roots and places that were tried"},
     {"wrong", JsonType::integer, "elements that were not what they must be"},
     {"max_ulp", JsonType::integer, "largest distance from the exact result, in units of the last place"},
-    {"skipped", JsonType::integer, "cases that the world does not take"},
+    {"skipped", JsonType::integer, "cases that the world does not support"},
     {"first?", JsonType::object, "the first wrong element"},
     {"first.rank", JsonType::integer, "where"},
     {"first.count", JsonType::integer, "elements of the call"},
@@ -73,7 +73,7 @@ inline constexpr JsonMember validated_members[] = {
     {"first.got_bits?", JsonType::text, "in hexadecimal"},
 };
 inline constexpr JsonMember validation_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"summary", JsonType::boolean, "true"},
     {"world", JsonType::text, "sim, gloo, mpi or nccl"},
     {"ranks", JsonType::integer, "how many"},
@@ -86,7 +86,7 @@ inline constexpr JsonMember validation_members[] = {
 };
 
 inline constexpr JsonMember pair_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"pair", JsonType::integers, "the two ranks"},
     {"hosts?", JsonType::texts, "of the two ranks, where the job is on several; simulated: node 0 ..."},
     {"class", JsonType::text, "of the link: same node, other node, same leaf ..."},
@@ -99,7 +99,7 @@ inline constexpr JsonMember pair_members[] = {
     {"times[].one_way_us", JsonType::number, "half the time back and forth"},
 };
 inline constexpr JsonMember class_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"class", JsonType::text, "of links"},
     {"links", JsonType::integer, "in it"},
     {"latency_us", JsonType::number, "fitted to the medians"},
@@ -109,11 +109,11 @@ inline constexpr JsonMember class_members[] = {
     {"median[].one_way_us", JsonType::number, "median of the class"},
 };
 inline constexpr JsonMember fitted_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"world", JsonType::text, "the `world:` of a scenario that reproduces the measurements"},
 };
 inline constexpr JsonMember prediction_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"collective", JsonType::text, "that was timed"},
     {"algorithm", JsonType::text, "its name"},
     {"bytes", JsonType::integer, "of the whole array"},
@@ -123,20 +123,20 @@ inline constexpr JsonMember prediction_members[] = {
     {"held", JsonType::boolean, "whether it was as fast as --expect asks"},
 };
 inline constexpr JsonMember failure_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"failure", JsonType::text, "why the pairs could not be timed"},
 };
 
 inline constexpr JsonMember doctor_members[] = {
-    {"version", JsonType::integer, "of this form: 1"},
+    {"version", JsonType::integer, "version of this format: 1"},
     {"pdsim", JsonType::text, "its version"},
     {"worlds[]", JsonType::object, "the simulated one, each library, and `run` for scripts"},
     {"worlds[].name", JsonType::text, "of `--on`"},
     {"worlds[].works", JsonType::boolean, "on this machine"},
     {"worlds[].about", JsonType::text, "the library's version, or what is missing and how to get it"},
-    {"machine[]", JsonType::object, "what jobs need of it"},
+    {"machine[]", JsonType::object, "what jobs need"},
     {"machine[].subject", JsonType::text, "name resolution, interfaces, limits ..."},
-    {"machine[].found", JsonType::text, "how it is here"},
+    {"machine[].found", JsonType::text, "its state here"},
     {"machine[].advice?", JsonType::text, "what to change; absent: nothing"},
 };
 

@@ -54,14 +54,15 @@ constexpr Words english{
     "passed",
     "not yet",
     "your files, in",
-    "files that are there stay; --reset brings the starting ones back",
+    "existing files are kept; --reset restores the starting files",
     "then",
     "that was the last hint",
     "on par",
     "better than par",
     "over par",
     "replay   ",
-    "`pdsim lab N` begins one, `pdsim lab N --check` checks it, `--hint` helps, `--watch` checks whenever you save"};
+    "`pdsim lab N` starts one, `pdsim lab N --check` checks it, `--hint` shows a hint, `--watch` checks whenever you "
+    "save"};
 constexpr Words chinese{
     "完成",
     "",
@@ -91,7 +92,7 @@ class LabCommand {
     const auto found =
         std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.number == options_.number; });
     if (found == labs_.end()) {
-      console_.problem(fmt::format("there is no lab {}; there are 1 to {}", options_.number, labs_.back().number));
+      console_.problem(fmt::format("there is no lab {}; choose 1 to {}", options_.number, labs_.back().number));
       return exit_wrong_input;
     }
     lab_ = &*found;
@@ -168,7 +169,7 @@ class LabCommand {
 
   int check() {
     if (!fs::exists(folder_)) {
-      console_.problem(fmt::format("there is no {}; `pdsim lab {}` makes it", folder_.string(), lab_->number));
+      console_.problem(fmt::format("there is no {}; `pdsim lab {}` creates it", folder_.string(), lab_->number));
       return exit_wrong_input;
     }
     Result<LabResult> result = check_lab(lab_->checks, folder_);
@@ -265,9 +266,9 @@ Action declare_lab(CLI::App& app) {
   const auto options = std::make_shared<LabOptions>();
   app.add_option("N", options->number, "the lab's number; without it: the list, and what is done")
       ->check(CLI::Range(1, 99));
-  app.add_flag("--check", options->check, "checks your files, with cases that are not in the task");
+  app.add_flag("--check", options->check, "checks your files, also with cases that are not in the task");
   app.add_flag("--hint", options->hint, "the next of three hints");
-  app.add_flag("--reset", options->reset, "the starting files again, over yours");
+  app.add_flag("--reset", options->reset, "restores the starting files, over yours");
   app.add_flag("--watch", options->watch, "checks whenever a file is saved, until it passes");
   app.add_option("--in", options->in, "the folder of your labs")->capture_default_str();
   app.add_option("--lang", options->language, "en or zh; default: as LANG")->check(CLI::IsMember({"en", "zh"}));

@@ -58,7 +58,7 @@ Status check_plan_file(const Json& check, const fs::path& folder, LabResult& res
     return result.problems.push_back({loaded.problem, fmt::format("pdsim prove {}", file)}), Status();
   const Algorithm& row = loaded.plan->algorithm();
   if (name_of(row.kind) != check.value("collective", ""))
-    return result.problems.push_back({fmt::format("{} is a plan of {}; the lab asks for {}\n", file, name_of(row.kind),
+    return result.problems.push_back({fmt::format("{} is a plan for {}; the lab asks for {}\n", file, name_of(row.kind),
                                                   check.value("collective", "")),
                                       {}}),
            Status();
@@ -172,11 +172,11 @@ std::int64_t calls_of(const RankLog& log, const std::string& name) {
 Result<std::string> crash_problem(const LabRun& run, const std::string& strategy) {
   const Result<CrashTrials> trials = crash_everywhere(*run.scenario, strategy, run.report.run);
   if (!trials.ok()) return trials.error();
-  if (!trials->any) return std::string("no checkpoint is ever whole\n");
+  if (!trials->any) return std::string("no checkpoint is ever complete\n");
   if (!trials->lost) return std::string();
   return fmt::format(
-      "a crash of the whole job at {} finds no whole checkpoint: {}\nadd it to the file: `faults: [{{crash: {{}}, at: {{time: "
-      "{}ns}}}}]`\n\n{}",
+      "after a crash of the whole job at {} there is no complete checkpoint: {}\nadd it to the file: `faults: "
+      "[{{crash: {{}}, at: {{time: {}ns}}}}]`\n\n{}",
       to_string(trials->lost->at), trials->lost->files, trials->lost->at.ns(), timeline(run.report));
 }
 

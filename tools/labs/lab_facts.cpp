@@ -38,7 +38,7 @@ Result<std::string> blocked(const Json& question, const std::filesystem::path& f
   Result<scenarios::LoadedFile> loaded = scenarios::load_file((folder / question.value("file", "")).string());
   if (!loaded.ok()) return loaded.error();
   if (loaded->variants.empty())
-    return wrong_question(fmt::format("{} has errors; --reset brings it back", loaded->file));
+    return wrong_question(fmt::format("{} has errors; --reset restores it", loaded->file));
   auto file = std::make_shared<scenarios::LoadedFile>(std::move(*loaded));
   const Result<LabRun> run = run_lab(file, file->variants.front());
   if (!run.ok()) return run.error();

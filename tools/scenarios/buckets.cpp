@@ -65,7 +65,7 @@ std::string as_text(const Gradients& g, const BucketLayout& layout, std::string_
 
 // Returns the problem with the combination of flags; empty if there is none.
 std::string sweep_problem(const BucketsOptions& options) {
-  if (options.sweep.empty()) return options.svg.empty() ? "" : "--svg: it is the picture of a --sweep; give the caps";
+  if (options.sweep.empty()) return options.svg.empty() ? "" : "--svg draws a --sweep; give the caps";
   if (options.file.ends_with(".json")) return "--sweep: a list of shapes has no times; give a scenario";
   if (!options.bucket_cap.empty()) return "--bucket-cap: the caps are those of --sweep";
   return "";
@@ -143,8 +143,8 @@ int run(const BucketsOptions& options, Console& console) {
                             to_string(ddp.bucket_cap)) +
                 as_text(*gradients, initial, "first iteration, in reverse order of definition") +
                 as_text(*gradients, rebuilt,
-                        will_rebuild(ddp) ? "then, in the order in which gradients become ready"
-                                          : "then the same, as find_unused_parameters keeps the layout"));
+                        will_rebuild(ddp) ? "afterwards, in the order in which gradients become ready"
+                                          : "afterwards the same, because find_unused_parameters keeps the layout"));
   return exit_held;
 }
 
@@ -155,7 +155,7 @@ std::string cap_problem(const std::string& text) {
 
 std::string profile_problem(const std::string& text) {
   if (profile_named(text) != nullptr) return "";
-  return fmt::format("`{}` is not a profile; there are {}", text, fmt::join(profile_names, ", "));
+  return fmt::format("`{}` is not a profile; expected {}", text, fmt::join(profile_names, ", "));
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ Action declare_buckets(CLI::App& app) {
   app.add_option("--profile", options->profile, "whose DDP: pytorch-2.6, pytorch-2.14 or pytorch-1.13")
       ->check(profile_problem);
   app.add_option("--sweep", options->sweep,
-                 "run the scenario with each of these caps, as 1MiB,4MiB,25MiB, and show the time of its last step")
+                 "run the scenario with each of these caps, such as 1MiB,4MiB,25MiB, and show the time of its last step")
       ->delimiter(',')
       ->check(cap_problem);
   app.add_option("--svg", options->svg, "with --sweep: a file for the picture of step time against cap")

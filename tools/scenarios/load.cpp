@@ -57,7 +57,7 @@ std::optional<std::vector<const scenarios::Scenario*>> select_variants(const sce
   }
   if (!selected.empty()) return selected;
   console.problem(names.empty()
-                      ? fmt::format("{} has no variants, so none is called `{}`", file.file, name)
+                      ? fmt::format("{} has no variants, so none is named `{}`", file.file, name)
                       : fmt::format("{} has no variant `{}`; it has {}", file.file, name, fmt::join(names, ", ")));
   return std::nullopt;
 }

@@ -30,9 +30,9 @@ namespace {
 
 // Returns the flag that does not apply to a script's own library; empty if all do.
 std::string on_problem(const RunFlags& flags) {
-  if (flags.on != "sim" && flags.on != "real") return fmt::format("--on {}: there are sim and real", flags.on);
+  if (flags.on != "sim" && flags.on != "real") return fmt::format("--on {}: expected sim or real", flags.on);
   if (!is_real(flags))
-    return flags.records.empty() ? "" : "--records is for --on real: a simulated run leaves its record with --out";
+    return flags.records.empty() ? "" : "--records is for --on real; a simulated run writes its record with --out";
   const char* given = !flags.backend.empty() ? "--backend"
                       : !flags.world.empty() ? "--world"
                       : !flags.faults.empty() ? "--fault"
@@ -43,7 +43,8 @@ std::string on_problem(const RunFlags& flags) {
                       : flags.strategy != "fifo" ? "--strategy"
                       : flags.cuda_on_cpu.value_or(false) ? "--cuda-on-cpu"
                                                           : nullptr;
-  return given == nullptr ? "" : fmt::format("{} is of the simulated world; --on real leaves the script its own library", given);
+  return given == nullptr ? "" : fmt::format("{} applies to the simulated world; with --on real the script uses its "
+                                             "own library", given);
 }
 
 std::string compute_problem(const std::string& text) {
@@ -100,7 +101,7 @@ int run_files(const RunFlags& flags, Console& console) {
   if (other != files.end())
     problem = fmt::format("{} is a scenario file, which takes no arguments such as {}", files.front(), *other);
   else if (const char* flag = flag_of_scripts(flags))
-    problem = fmt::format("{} is for scripts, and {} is a scenario file, which says it itself: `pdsim scenario {}`", flag,
+    problem = fmt::format("{} is for scripts, but {} is a scenario file, which sets it itself: `pdsim scenario {}`", flag,
                           files.front(), files.front());
   if (!problem.empty()) {
     console.problem(problem + "; nothing was run");
@@ -123,7 +124,7 @@ int run(const RunFlags& flags, Console& console) {
   if (problem.empty()) problem = save_problem(flags.save);
   if (problem.empty()) problem = on_problem(flags);
   if (!flags.backend.empty() && library_named(flags.backend) == nullptr)
-    problem = fmt::format("--backend {}: there are {}", flags.backend, fmt::join(library_names, ", "));
+    problem = fmt::format("--backend {}: expected {}", flags.backend, fmt::join(library_names, ", "));
   if (!problem.empty()) {
     console.problem(problem + "; nothing was run");
     return exit_wrong_input;
@@ -153,28 +154,29 @@ int run(const RunFlags& flags, Console& console) {
 Action declare_run(CLI::App& app) {
   const auto flags = std::make_shared<RunFlags>();
   app.add_option("-n,--ranks", flags->ranks,
-                 "processes to start, one a rank; without it the program starts its ranks itself")
+                 "number of processes to start, one per rank; without it the program starts its ranks itself")
       ->check(CLI::Range(1, most_launched));
-  app.add_option("--on", flags->on, "sim, or real: the script keeps its own library, and is recorded and watched")
+  app.add_option("--on", flags->on, "sim, or real: the script uses its own library, and is recorded and watched")
       ->capture_default_str();
   app.add_option("--records", flags->records,
-                 "with --on real: folder where the ranks' records stay, for pdsim diagnose; one that all machines share");
+                 "with --on real: folder for the ranks' records, for pdsim diagnose; one that all machines share");
   app.add_option("--backend", flags->backend,
-                 fmt::format("whose semantics: {}; the one that the script names", fmt::join(library_names, ", ")));
+                 fmt::format("whose semantics: {}; default: the one that the script names", fmt::join(library_names, ", ")));
   app.add_option("--world", flags->world, "file with links, topology and more, as under `world` in a scenario file");
   app.add_option("--fault", flags->faults, "as in a scenario file: --fault 'hang: {}, match: {rank: 1}, at: {step: 2}'")
       ->expected(1);
   app.add_option("--seed", flags->seed, "of the world's random choices")->capture_default_str();
   CLI::Option* const pretended =
       app.add_flag_callback("--cuda-on-cpu", [flags] { flags->cuda_on_cpu = true; },
-                        "GPUs are pretended on the CPU from the start; otherwise when the script asks for one and the "
-                        "machine has none");
-  app.add_flag_callback("--no-cuda-on-cpu", [flags] { flags->cuda_on_cpu = false; }, "GPUs are never pretended")
+                        "emulate GPUs on the CPU from the start; default: when the script asks for one and the machine "
+                        "has none");
+  app.add_flag_callback("--no-cuda-on-cpu", [flags] { flags->cuda_on_cpu = false; }, "never emulate GPUs")
       ->excludes(pretended);
-  app.add_option("--strategy", flags->strategy, "who runs next: fifo, random or replay:0.1.1")
+  app.add_option("--strategy", flags->strategy, "which rank runs next: fifo, random or replay:0.1.1")
       ->check(schedule_problem)
       ->capture_default_str();
-  app.add_option("--seeds", flags->seeds, "so many schedules, this one and then random ones, until one has a finding")
+  app.add_option("--seeds", flags->seeds, "number of schedules to try, this one and then random ones, until one has a "
+                                          "finding")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   app.add_option("--compute", flags->compute,
@@ -182,17 +184,18 @@ Action declare_run(CLI::App& app) {
       ->check(compute_problem)
       ->capture_default_str();
   app.add_flag("--try-cures", flags->try_cures,
-               "run the script again with the argument that a finding proposes, and say what came of it");
-  app.add_option("--patience", flags->patience, "how long a rank may call nothing before it counts as hung")
+               "run the script again with the argument that a finding proposes, and report the result");
+  app.add_option("--patience", flags->patience, "how long a rank may make no call before it counts as hung")
       ->check(silence_problem)
       ->capture_default_str();
   app.add_option("--out", flags->out, "folder for report.html, trace.json and events.jsonl")
       ->check(folder_name_problem);
   app.add_option("--save", flags->save,
-                 "scenario file, such as mine.yaml, that gets what the ranks called: it shows the same without the script")
+                 "scenario file, such as mine.yaml, to write the ranks' calls to: it reproduces the problem without "
+                 "the script")
       ->check([](const std::string& text) { return std::string(text.empty() ? "the file has no name" : ""); });
   app.add_flag("--json", flags->json, "the report as one JSON object; what the program prints goes to standard error");
-  app.add_flag("--no-fork", flags->no_fork, "an interpreter of its own for each rank, none forked from one that has imported torch");
+  app.add_flag("--no-fork", flags->no_fork, "start a new interpreter for each rank, instead of forking one that has imported torch");
   app.add_option("PROGRAM", flags->command, "the program and, after --, its arguments; or scenario files")->required();
   return [flags](Console& console) { return run(*flags, console); };
 }

@@ -230,7 +230,7 @@ Action declare_scenario(CLI::App& app) {
   app.add_option("--variant", options->variant, "only this variant; default: all");
   app.add_option("--seed", options->seed, "instead of the file's")->check(seed_problem);
   app.add_option("--on", options->on, "the world: " + scenarios::names_of_worlds())->capture_default_str();
-  app.add_option("--strategy", options->strategy, "who runs next: fifo, random or replay:0.1.1")
+  app.add_option("--strategy", options->strategy, "which rank runs next: fifo, random or replay:0.1.1")
       ->check(strategy_problem)
       ->capture_default_str();
   app.add_option("--engine", options->engine, "the simulation's: auto, exchange, in-flight or closed-form")

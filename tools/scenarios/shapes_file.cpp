@@ -98,7 +98,7 @@ class ShapesFile {
           __builtin_mul_overflow(elements, static_cast<std::int64_t>(size_of(dtype)), &bytes) ||
           bytes > most_bytes - bytes_)
         return problems_.error(shape.mark, "a shape of too many bytes",
-                               fmt::format("all together have at most {}", most_bytes));
+                               fmt::format("together they may have at most {}", most_bytes));
     }
     bytes_ += elements * static_cast<std::int64_t>(size_of(dtype));
     g.names.push_back("[" + name + "]");

@@ -45,20 +45,20 @@ Result<std::optional<JobPlace>> job_of(const std::string& world, const JoinFlags
 }
 
 void add_join_flags(CLI::App& app, JoinFlags& flags) {
-  app.add_option("--join-within", flags.within, "in a job: how long its ranks may take to come")
+  app.add_option("--join-within", flags.within, "in a job: how long its ranks may take to join")
       ->check([](const std::string& value) {
         const Result<Time> time = parse_time(value);
         if (!time.ok()) return fmt::format("{}; write a time with its unit, such as 30s", time.error().message);
-        return std::string(*time > Time{} ? "" : "ranks need some time to come, such as 30s");
+        return std::string(*time > Time{} ? "" : "ranks need some time to join, such as 30s");
       })
       ->capture_default_str();
-  app.add_option("--join-secret", flags.secret, "in a job: where its ranks' secret is, env:NAME or file:PATH")
+  app.add_option("--join-secret", flags.secret, "in a job: the place of its ranks' secret, env:NAME or file:PATH")
       ->check([](const std::string& value) {
         const bool is_variable = value.starts_with(from_variable) && value.size() > from_variable.size();
         const bool is_file = value.starts_with(from_file) && value.size() > from_file.size();
         return std::string(is_variable || is_file ? ""
-                                                  : "write env:NAME or file:PATH, which say where the secret is; "
-                                                    "everybody on the machine can read a command line");
+                                                  : "write env:NAME or file:PATH to say where the secret is; all users "
+                                                    "of the machine can read a command line");
       });
 }
 

@@ -79,7 +79,7 @@ Status keep_records(const LaunchFlags& flags, const LaunchOutcome& outcome, Cons
   if (failed)
     console.problem(
         any ? fmt::format("`pdsim diagnose {}` explains the flight records", flags.records)
-            : "no rank has kept a flight record: pdsim's own commands on real worlds do, and programs that use "
+            : "no rank has kept a flight record; pdsim's own commands on real worlds keep one, and programs that use "
               "RecordFile");
   return {};
 }
@@ -113,7 +113,7 @@ int refuse(const LaunchFlags& flags, Console& console) {
   if (!flags.on.empty()) {
     const scenarios::WorldRow* world = scenarios::world_named(flags.on, problem);
     if (world != nullptr && world->kind == scenarios::WorldKind::simulated)
-      problem = "processes cannot be started in the simulated world; leave --on out, or name " +
+      problem = "processes cannot be started in the simulated world; remove --on, or name " +
                 scenarios::names_of_worlds(false);
   }
   if (problem.empty()) problem = program_problem(flags.command.front());
@@ -184,7 +184,7 @@ Action declare_launch(CLI::App& app) {
   app.add_option("-n,--ranks", flags->ranks, "how many")->required()->check(CLI::Range(1, most_launched));
   app.add_option("--on", flags->on,
                  scenarios::names_of_worlds(false) + ": is it there? and with mpi, as ranks of an mpirun");
-  app.add_option("--patience", flags->patience, "how long a rank may be stopped, or all be quiet")
+  app.add_option("--patience", flags->patience, "how long a rank may be stopped, or all ranks be silent")
       ->check(time_problem)
       ->capture_default_str();
   app.add_option("--grace", flags->grace, "from SIGTERM to SIGKILL, when the job ends")

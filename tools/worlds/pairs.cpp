@@ -122,10 +122,10 @@ Result<bool> compare(const TrialFlags& flags, const TrialWorld& world, const sim
 }
 
 std::string pairs_problem(const TrialFlags& flags, const PairFlags& pairs, const TrialWorld& world) {
-  if (flags.ranks < 2) return "--pairs and --expect need two ranks at least";
+  if (flags.ranks < 2) return "--pairs and --expect need at least two ranks";
   const bool simulated = world.row->kind == scenarios::WorldKind::simulated;
   if (simulated && flags.ranks > most_simulated)
-    return fmt::format("--pairs times up to {} simulated ranks; of more, the links of a part show the same", most_simulated);
+    return fmt::format("--pairs times up to {} simulated ranks; with more, time the links of a part", most_simulated);
   const bool names_what_is_none = flags.collective != "all" && (!pairs.expect || predicted_requests(flags).empty());
   if (names_what_is_none || flags.algorithm != "all" || dtype_of(flags) || op_of(flags))
     return "--pairs times messages, and --expect all_reduce, broadcast and all_to_all of f32 by the plans "
@@ -181,7 +181,7 @@ int validate_pairs(const TrialFlags& flags, const PairFlags& pairs, Trial& trial
     if (!has_bandwidth(link.fit)) {
       const std::string shortest = to_string(Bytes{timed->bytes.front()}), longest = to_string(Bytes{timed->bytes.back()});
       writer.failure(
-          fmt::format("no bandwidth can be told: messages of {} took no longer than those of {}. ", longest, shortest) +
+          fmt::format("the bandwidth cannot be determined: messages of {} took no longer than those of {}. ", longest, shortest) +
           "If other work disturbed the machine, time the links again when it is idle");
       return exit_did_not_hold;
     }

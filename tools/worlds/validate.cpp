@@ -167,7 +167,7 @@ int try_all(const ValidateOptions& options, Trial& trial, Console& console) {
   for (const auto& algorithm : trial.algorithms)
     total += validation_cases(request_of(options, algorithm), options.trial.ranks);
   if (total == 0) {
-    console.problem("nothing of what was named can be tried: no case has this collective, dtype and operation");
+    console.problem("nothing to check: no case has this collective, dtype and operation");
     return exit_wrong_input;
   }
   Progress progress(total, "cases");
@@ -214,7 +214,8 @@ Action declare_validate(CLI::App& app) {
   app.add_flag("--pairs", options->pairs.pairs, "time every pair of ranks instead, and name the slow links");
   app.add_option("--svg", options->pairs.svg, "with --pairs: a file for the heat map of the links")->check(place_problem);
   app.add_option("--expect", options->pairs.expect,
-                 "with --pairs, also compare collectives with what the links make possible: at least this part of it")
+                 "with --pairs, also compare collectives with the speed that the links allow: at least this fraction "
+                 "of it")
       ->check(number_between(0.01, 1.0), "FLOAT in [0.01 - 1]");
   return [options](Console& console) { return run(*options, console); };
 }

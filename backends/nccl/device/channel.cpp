@@ -97,7 +97,7 @@ void NcclChannel::open(const NcclSlot& slot, Clock::time_point deadline, std::fu
 
 void NcclChannel::submit(NcclFlight flight) {
   if (state_ == State::closing || state_ == State::over)
-    return flight.done(Error{Code::group_unusable, "the group's communicator is given up", {}});
+    return flight.done(Error{Code::group_unusable, "the group's communicator was aborted", {}});
   waiting_.push_back(std::move(flight));
   keep_polling();
 }

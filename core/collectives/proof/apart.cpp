@@ -95,11 +95,11 @@ Plan followed(const Algorithm& algorithm, PlanArgs args, SharedProof& shared) {
 std::string_view what_it_does(int signal) {
   constexpr std::array<std::pair<int, std::string_view>, 6> endings{
       {{SIGFPE, "divides by zero"},
-       {SIGSEGV, "leaves its memory"},
-       {SIGBUS, "leaves its memory"},
-       {SIGILL, "runs into an instruction that is not one"},
+       {SIGSEGV, "accesses memory outside its buffers"},
+       {SIGBUS, "accesses memory outside its buffers"},
+       {SIGILL, "runs into an illegal instruction"},
        {SIGABRT, "aborts"},
-       {SIGXCPU, "never comes back"}}};
+       {SIGXCPU, "never returns"}}};
   for (const auto& one : endings)
     if (one.first == signal) return one.second;
   return "ends the process";

@@ -175,7 +175,7 @@ class Checker {
     } catch (const std::exception& e) {
       return wrong(r, fmt::format("is never reached: the plan throws {}", e.what()));
     } catch (...) {
-      return wrong(r, "is never reached: the plan throws something");
+      return wrong(r, "is never reached: the plan throws an object that is not a std::exception");
     }
     return !holds_elements || s.round_index < most_rounds || !more ||
            wrong(r, "is not the last one: the plan does not seem to end");
@@ -318,7 +318,7 @@ class Checker {
         const bool sends = step.kind == Step::Kind::send;
         const State& peer = state(step.peer);
         const std::string other =
-            peer.ended ? "which has ended" : fmt::format("which waits as well, in its round {}", peer.round_index);
+            peer.ended ? "which has ended" : fmt::format("which also waits, in its round {}", peer.round_index);
         waiting_.push_back(fmt::format("rank {} waits in round {} forever: it {} rank {}, {}", r, s.round_index,
                                        sends ? "sends to" : "receives from", step.peer, other));
         if (verdict_.ok) fail(r, s.round_index, waiting_.back());
@@ -338,7 +338,7 @@ class Checker {
   void check_barrier(Rank r) {
     for (Rank other = 0; other < at_.size; ++other)
       if (!state(r).heard.holds(other))
-        return fail(r, state(r).round_index, fmt::format("rank {} leaves without having heard of rank {}", r, other));
+        return fail(r, state(r).round_index, fmt::format("rank {} leaves without having heard from rank {}", r, other));
   }
 
   void check_output(Rank r) {
@@ -355,7 +355,7 @@ class Checker {
   }
 
   std::string difference(const Element& have, const Element& want) const {
-    if (have.flaw == Element::unwritten) return "is never written, or made of what was never written";
+    if (have.flaw == Element::unwritten) return "is never written, or computed from elements that were never written";
     if (have.flaw == Element::mixed) return "holds a sum of different elements";
     if (have.flaw > 0) return fmt::format("holds the contribution of rank {} more than once", have.flaw - 1);
     if (have.index != want.index) return fmt::format("holds element {} instead of {}", have.index, want.index);
@@ -404,7 +404,7 @@ PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const Pla
   if (at.size <= 1024) return checked<16>(algorithm, at, plans);
   PlanVerdict too_large;
   too_large.ok = false;
-  too_large.problem = fmt::format("the plan checker takes up to 1024 ranks, not {}", at.size);
+  too_large.problem = fmt::format("the plan checker accepts up to 1024 ranks, not {}", at.size);
   return too_large;
 }
 

@@ -69,7 +69,7 @@ class Slices {
     const std::int64_t first = values.of(text.first), end = values.of(text.last);
     if (end < first || first < -most_elements || end > most_elements)
       throw PlanProblem{text.at, fmt::format("elements {}..{} are not a slice", first, end),
-                        "as output[0:4], the end not included"};
+                        "such as output[0:4], without the end"};
     return {first, end - first, buffer};
   }
 
@@ -89,7 +89,7 @@ class Slices {
     const std::int64_t last = values.of(text.last);
     if (first < 0 || last < first - 1 || last >= many)
       throw PlanProblem{text.at, fmt::format("chunks {}..{} of {}", first, last, many),
-                        "the first to the last one, from 0 on; chunk E goes round"};
+                        "chunks are numbered from 0; chunk E wraps around"};
     if (last < first) return {cut(first).offset, 0, buffer};
     const Slice begin = cut(first), end = cut(last);
     return {begin.offset, end.offset + end.count - begin.offset, buffer};
@@ -146,7 +146,7 @@ class RankExpander {
     throw PlanProblem{
         one.at,
         fmt::format("rank {} of {} runs more than {} statements", args_.rank, args_.size, most_statements(args_.size)),
-        "here it goes over"};
+        "the limit is exceeded here"};
   }
 
   void statement(const Statement& one, PlacedRound* round) {
@@ -178,7 +178,7 @@ class RankExpander {
     if (one.advance == Advance::by ? step == 0 : step < 2)
       throw PlanProblem{syntax_.terms[static_cast<std::size_t>(one.step)].at,
                         fmt::format("the loop never ends with {}", step),
-                        one.advance == Advance::by ? "any number but 0" : "2 and more"};
+                        one.advance == Advance::by ? "use any number except 0" : "2 and more"};
     const bool down = one.advance == Advance::over || (one.advance == Advance::by && step < 0);
     if (one.advance == Advance::times && k < 1 && k <= last)
       throw PlanProblem{syntax_.terms[static_cast<std::size_t>(one.first)].at,
@@ -203,7 +203,7 @@ class RankExpander {
   void message(const Statement& one, PlacedRound& round) {
     if (++steps_ > most_steps)
       throw PlanProblem{one.at, fmt::format("the {} ranks make more than {} steps", args_.size, most_steps),
-                        "here they go over"};
+                        "the limit is exceeded here"};
     const Slice slice = slices_.of(one.slice, values_);
     switch (one.action) {
       case Action::copy:
@@ -268,8 +268,8 @@ class PlanExpander {
     }
     for (const std::vector<Arrival>& at_rank : arrivals)
       if (alone_ && !at_rank.empty())
-        throw PlanProblem{at_rank.front().at, "a pair, of which only one side is known here",
-                          "write `send` and `receive` of each rank"};
+        throw PlanProblem{at_rank.front().at, "a pair with only one known side",
+                          "write `send` and `receive` for each rank"};
     for (std::size_t r = 0; r < rounds.size(); ++r) {
       into_.first_round_.push_back(into_.rounds_.size());
       merge(rounds[r], arrivals[r]);

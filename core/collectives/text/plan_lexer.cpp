@@ -38,13 +38,13 @@ std::string shown(char c) {
 
 std::variant<std::vector<Line>, PlanProblem> lines_of(std::string_view text) {
   if (text.size() > most_bytes)
-    return PlanProblem{{1, 1, 1}, fmt::format("the text has {} bytes", text.size()), "64 KiB is the most"};
+    return PlanProblem{{1, 1, 1}, fmt::format("the text has {} bytes", text.size()), "the limit is 64 KiB"};
   std::vector<Line> lines;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (number > most_lines) return PlanProblem{{number, 1, 1}, "too many lines", "2,000 are the most"};
+    if (number > most_lines) return PlanProblem{{number, 1, 1}, "too many lines", "the limit is 2,000"};
     line = line.substr(0, line.find('#'));
     while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
@@ -57,8 +57,8 @@ std::variant<std::vector<Line>, PlanProblem> lines_of(std::string_view text) {
       const int column = static_cast<int>(at) + 1;
       if (length == 0)
         return PlanProblem{{number, column, 1},
-                           fmt::format("{} cannot stand in a plan", shown(line[at])),
-                           line[at] == '\t' ? "indent with spaces" : "docs/plans.md has the form"};
+                           fmt::format("{} is not allowed in a plan", shown(line[at])),
+                           line[at] == '\t' ? "indent with spaces" : "see docs/plans.md for the form"};
       Token token;
       token.text = line.substr(at, length);
       token.column = column;

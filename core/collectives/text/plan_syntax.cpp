@@ -37,7 +37,7 @@ class Parser {
     if (!problem_ && at_ < lines_.size())
       problem_ = PlanProblem{{lines_[at_].number, lines_[at_].indent + 1, 1},
                              "this line is indented less than the first statement",
-                             "statements of one block begin in one column"};
+                             "align the statements of a block"};
     if (problem_) return *problem_;
     return std::move(syntax_);
   }
@@ -51,12 +51,12 @@ class Parser {
 
   void header() {
     WordReader words = reader();
-    if (!words.take("plan")) words.fail("a plan begins with `plan`", "as `plan all_reduce my_ring`");
+    if (!words.take("plan")) words.fail("a plan begins with `plan`", "such as `plan all_reduce my_ring`");
     const PlanMark at = words.here();
     const std::string kind = words.name("the collective");
     const CollectiveRow* row = collective_named(kind);
     if (!words.problem() && (row == nullptr || !row->planned || row->shape.uneven))
-      words.fail(at, fmt::format("`{}` is not a collective that plans are for", kind), "there are " + kinds());
+      words.fail(at, fmt::format("`{}` is not a collective that plans can describe", kind), "there are " + kinds());
     const int column = at.column;
     syntax_.name = words.name("of the plan");
     words.end();
@@ -79,7 +79,7 @@ class Parser {
     into = words.expression();
     names_["r"] = slot_r;
     if (twice)
-      words.fail({lines_[at_].number, lines_[at_].indent + 1, 6}, "this stands in the header a second time",
+      words.fail({lines_[at_].number, lines_[at_].indent + 1, 6}, "duplicate in the header",
                  "keep one");
     words.end();
     return keep(words);
@@ -94,14 +94,14 @@ class Parser {
   void block(Block& into, int indent, int depth, bool in_round) {
     if (depth > most_blocks) {
       problem_ =
-          PlanProblem{{lines_[at_].number, indent + 1, 1}, "too many blocks inside each other", "24 are the most"};
+          PlanProblem{{lines_[at_].number, indent + 1, 1}, "blocks are nested too deep", "the limit is 24"};
       return;
     }
     while (!problem_ && at_ < lines_.size() && lines_[at_].indent >= indent) {
       if (lines_[at_].indent > indent) {
         problem_ = PlanProblem{{lines_[at_].number, indent + 1, lines_[at_].indent - indent},
                                "this line is indented more than its block",
-                               "statements of one block begin in one column"};
+                               "align the statements of a block"};
         return;
       }
       statement(into, depth, in_round);
@@ -131,7 +131,8 @@ class Parser {
       opens = true;
     } else if (words.take("round")) {
       if (in_round)
-        words.fail({lines_[at_].number, column, 5}, "a round inside a round", "its messages are in flight together");
+        words.fail({lines_[at_].number, column, 5}, "a round inside a round", "the messages of a round are in flight "
+                                                                              "together");
       one.action = Action::round;
       opens = true;
     } else {
@@ -141,7 +142,7 @@ class Parser {
         (into.empty() || into.back().action != Action::branch || (into.back().follows && into.back().first < 0)))
       words.fail({lines_[at_].number, column, static_cast<int>(first.size())},
                  fmt::format("`{}` without an `if`", first),
-                 "it stands below the block of an `if`, in the same column");
+                 "put it below the block of an `if`, in the same column");
     if (opens) words.expect(":", "a block begins with a colon at the end of its line");
     words.end();
     one.at = words.since(column);
@@ -150,7 +151,7 @@ class Parser {
     ++at_;
     if (opens) {
       if (at_ >= lines_.size() || lines_[at_].indent <= indent) {
-        problem_ = PlanProblem{{line, column, one.at.width}, "the block is empty", "indent what belongs to it"};
+        problem_ = PlanProblem{{line, column, one.at.width}, "the block is empty", "indent the statements of the block"};
         return;
       }
       const bool round = in_round || one.action == Action::round;
@@ -162,7 +163,8 @@ class Parser {
 
   int bind(const std::string& name, WordReader& words, const PlanMark& at) {
     if (names_.count(name) > 0 && names_.at(name) < 4)
-      words.fail(at, fmt::format("`{}` already has a meaning", name), "p, r, n and root are given; take another name");
+      words.fail(at, fmt::format("`{}` already has a meaning", name), "p, r, n and root are predefined; use another "
+                                                                      "name");
     names_[name] = syntax_.variables;
     return syntax_.variables++;
   }
@@ -180,9 +182,9 @@ class Parser {
     one.action = Action::loop;
     const PlanMark at = words.here();
     const std::string name = words.name("after `for`");
-    words.expect("in", "as `for k in 1..p-1:`");
+    words.expect("in", "such as `for k in 1..p-1:`");
     one.first = words.expression();
-    words.expect("..", "as `for k in 1..p-1:`, the last one included");
+    words.expect("..", "such as `for k in 1..p-1:`, including the last");
     one.last = words.expression();
     if (words.take("by")) {
       one.advance = words.take("*") ? Advance::times : words.take("/") ? Advance::over : Advance::by;
@@ -197,7 +199,7 @@ class Parser {
     if (words.take("copy") || words.take("add")) {
       one.action = first == "copy" ? Action::copy : Action::add;
       one.slice = words.slice();
-      words.expect("->", "as `copy input -> all`");
+      words.expect("->", "such as `copy input -> all`");
       one.other = words.slice();
       return;
     }
@@ -209,11 +211,11 @@ class Parser {
       const auto close = nearest(first, std::span<const std::string_view>(known));
       words.fail(at, fmt::format("`{}` does not begin a statement", first),
                  close ? fmt::format("did you mean `{}`?", *close)
-                       : "as `chunk r-k -> r+1 +`, `for`, `if`, `round:` or `copy`");
+                       : "write `chunk r-k -> r+1 +`, `for`, `if`, `round:` or `copy`");
       return;
     }
     one.slice = words.slice();
-    words.expect(receives ? "<-" : "->", receives ? "as `receive chunk r <- r-1 +`" : "as `chunk r -> r+1`");
+    words.expect(receives ? "<-" : "->", receives ? "such as `receive chunk r <- r-1 +`" : "as `chunk r -> r+1`");
     one.peer = words.expression();
     one.other = one.slice;
     if (one.action == Action::move && words.take("into")) one.other = words.slice();

@@ -29,7 +29,7 @@ std::int64_t divided(const Term& term, std::int64_t a, std::int64_t b) {
 }
 
 std::int64_t logarithm(const Term& term, std::int64_t a) {
-  if (a < 1) throw PlanProblem{term.at, fmt::format("a logarithm of {}", a), "of 1 and more only"};
+  if (a < 1) throw PlanProblem{term.at, fmt::format("a logarithm of {}", a), "only for 1 and more"};
   const auto bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(a)));
   if (term.what == Operator::log2) return bits - 1;
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(a - 1)));

@@ -80,7 +80,7 @@ std::string WordReader::name(std::string_view what) {
 }
 
 void WordReader::end() {
-  if (!at_end()) fail(fmt::format("`{}` is not expected here", next().text), "one statement stands on a line");
+  if (!at_end()) fail(fmt::format("`{}` is not expected here", next().text), "write one statement per line");
 }
 
 int WordReader::term(Operator what, std::int64_t number, int left, int right, const PlanMark& at) {
@@ -95,7 +95,7 @@ int WordReader::term(Operator what, std::int64_t number, int left, int right, co
 }
 
 int WordReader::expression() {
-  if (++depth_ > most_depth) fail("too many parentheses inside each other", "24 are the most");
+  if (++depth_ > most_depth) fail("parentheses are nested too deep", "the limit is 24");
   const int whole = binary(0);
   --depth_;
   return whole;
@@ -125,7 +125,7 @@ int WordReader::function(const Token& word) {
                                                                             {"max", Operator::most}}};
   for (const auto& one : functions) {
     if (one.first != word.text) continue;
-    expect("(", "as log2(p) or min(a, b)");
+    expect("(", "such as log2(p) or min(a, b)");
     const int left = expression();
     const bool two = one.second == Operator::least || one.second == Operator::most;
     if (two) expect(",", "min and max take two");
@@ -134,7 +134,7 @@ int WordReader::function(const Token& word) {
     return term(one.second, 0, left, right, since(word.column));
   }
   fail({line_.number, word.column, static_cast<int>(word.text.size())}, fmt::format("unknown function `{}`", word.text),
-       "there are log2, ceil_log2, min, max");
+       "expected log2, ceil_log2, min or max");
   return -1;
 }
 
@@ -149,7 +149,7 @@ int WordReader::operand() {
   }
   if (word.text == "-" || word.text == "not") {
     ++at_;
-    if (++depth_ > most_depth) fail("too many signs in front of each other", "24 are the most");
+    if (++depth_ > most_depth) fail("too many signs in a row", "the limit is 24");
     const int inner = word.text == "not" ? binary(2) : operand();
     --depth_;
     return term(word.text == "-" ? Operator::negate : Operator::invert, 0, inner, -1, since(word.column));
@@ -175,7 +175,7 @@ int WordReader::operand() {
   for (const auto& one : names_) names.push_back(one.first);
   const auto close = nearest(word.text, std::span<const std::string>(names));
   fail(at, fmt::format("unknown name `{}`", word.text),
-       close ? fmt::format("did you mean `{}`?", *close) : "p, r, n, root, and what `for` and `let` name");
+       close ? fmt::format("did you mean `{}`?", *close) : "use p, r, n, root, or a name from `for` or `let`");
   return -1;
 }
 
@@ -195,7 +195,7 @@ void WordReader::piece(SliceText& slice) {
   } else if (slice.buffer && take("[")) {
     slice.piece = Piece::elements;
     slice.first = expression();
-    expect(":", "as output[0:4], the end not included");
+    expect(":", "such as output[0:4], without the end");
     slice.last = expression();
     expect("]", "as output[0:4]");
     return;

@@ -42,7 +42,7 @@ Status proven(const Algorithm& own, int size, int ranks_per_node) {
   options.ranks_per_node = ranks_per_node;
   const PlanProof proof = own.rounds != nullptr ? prove(own, options) : prove_apart(own, options);
   if (proof.ok && proof.cases == 0)
-    return refuse(own, fmt::format("{} {}: its `needs` leaves out every call of {} ranks", name_of(own.kind), own.name, size), {});
+    return refuse(own, fmt::format("{} {}: its `needs` excludes every call on {} ranks", name_of(own.kind), own.name, size), {});
   if (proof.ok) return {};
   const std::string place = own.rounds == nullptr ? "" : own.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round);
   return refuse(own, place.empty() ? proof.problem : fmt::format("{} ({})", proof.problem, place), proof.drawn);
@@ -72,7 +72,7 @@ Result<const Algorithm*> find_algorithm(const Collective& call, AlgorithmProofs&
   }
   if (own->kind != call.kind)
     return Error{Code::invalid_argument,
-                 fmt::format("{}: the algorithm {} that the call brings is one of {}", name_of(call.kind), own->name,
+                 fmt::format("{}: the call's algorithm {} is one of {}", name_of(call.kind), own->name,
                              name_of(own->kind)),
                  {{"algorithm", std::string(own->name)}}};
   if (!call.unproven) PDSIM_TRY(proofs.check(*own, size, ranks_per_node));

@@ -43,7 +43,7 @@ std::string_view by_nccl_model(const TuningCase& at) {
 }
 
 constexpr std::array all_tunings{
-    Tuning{"mpich", "auto:mpich", "MPICH: by size and powers of two; two levels where nodes are alike", mpich_rules},
+    Tuning{"mpich", "auto:mpich", "MPICH: by size and powers of two; two levels if all nodes have the same size", mpich_rules},
     Tuning{"openmpi", "auto:openmpi", "Open MPI's tuned component since 4.1: measured once, by ranks and size",
            openmpi_rules},
     Tuning{"nccl", "auto:nccl", "NCCL: ring or two trees, whichever its model of latency and bandwidth says is faster",

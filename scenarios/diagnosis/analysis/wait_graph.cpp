@@ -255,7 +255,7 @@ class Waits {
       return fmt::format("which called {} instead", instead->name == call.name ? call_text(*instead) : instead->name);
     std::vector<Rank> lost;
     std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(lost), [&](Rank r) { return is_set(lost_, r); });
-    if (!lost.empty()) return fmt::format("which have not called it, but for {}, of which there is no record", ranks_text(lost));
+    if (!lost.empty()) return fmt::format("which have not called it, except {}, which left no record", ranks_text(lost));
     return ranks.size() == 1 ? "which has not called it" : "which have not called it";
   }
 

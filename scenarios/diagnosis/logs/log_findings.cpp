@@ -156,7 +156,7 @@ std::optional<Diagnosis> barrier(const LogFacts& facts, const LogRecord& record)
                            text_of(d.waiting, waiting_in_group), missing,
                            timeout_ms >= 0 ? fmt::format(" within {}ms", timeout_ms) : std::string());
   d.cause = fmt::format("{} did not call monitored_barrier in time", missing);
-  d.fix = fmt::format("let {} make this call as well, or look at what held {} up", late, late);
+  d.fix = fmt::format("make this call on {} too, or find out what held {} up", late, late);
   return d;
 }
 
@@ -217,7 +217,7 @@ std::optional<Diagnosis> heartbeat(const LogFacts& facts) {
     if (rank != no_rank) d.waiting.push_back(rank);
   d.headline = fmt::format("NCCL's watchdog of {} made no progress", ranks_text(d.ranks));
   d.cause = fmt::format(
-      "the watchdog thread of {} stands still: a call into CUDA or NCCL does not return, or another thread holds Python's lock",
+      "the watchdog thread of {} is stuck: a call into CUDA or NCCL does not return, or another thread holds Python's lock",
       ranks_text(d.ranks));
   d.fix = "find out where that process is (py-spy dump --native, gdb -p) and what it waits for";
   return d;
@@ -227,11 +227,12 @@ std::optional<Diagnosis> too_long(const LogFacts& facts) {
   for (const Fact& fact : facts.facts)
     if (const auto* message = fact.as<logs::MessageTooLong>()) {
       Diagnosis d = finding("parameter-mismatch");
-      d.headline = fmt::format("a message of {} bytes met a buffer of {} bytes: ranks passed one call different sizes",
+      d.headline = fmt::format("a message of {} bytes met a buffer of {} bytes: ranks passed different sizes to one "
+                               "call",
                                message->bytes, message->room);
       d.cause =
-          "two ranks passed one call tensors of different sizes, or met in different calls; Gloo ended the process "
-          "that received";
+          "two ranks passed tensors of different sizes to one call, or met in different calls; Gloo ended the "
+          "receiving process";
       d.fix = "pass tensors of the same size and dtype on every rank; TORCH_DISTRIBUTED_DEBUG=DETAIL names both calls";
       if (fact.rank != no_rank) d.waiting.push_back(fact.rank);
       return d;
@@ -274,7 +275,7 @@ std::optional<Diagnosis> from_stacks(const LogFacts& facts, const LoggedGroups& 
                            ranks_text(d.ranks), where);
   d.cause =
       fmt::format("{} printed no timeout of {}; its stack shows it in {}", ranks_text({d.ranks.front()}), call, where);
-  d.fix = fmt::format("find out what {} waits for there, and let every rank make the same calls", ranks_text(d.ranks));
+  d.fix = fmt::format("find out what {} waits for there, and make the same calls on every rank", ranks_text(d.ranks));
   return d;
 }
 
@@ -344,7 +345,7 @@ std::optional<Diagnosis> own_exception(const LogRecord& record) {
     d.ranks.push_back(log.rank);
   }
   if (d.ranks.empty()) return std::nullopt;
-  d.fix = fmt::format("repair the error of {}; errors of other ranks may only report its consequence", ranks_text(d.ranks));
+  d.fix = fmt::format("fix the error of {}; errors of other ranks may only report its consequence", ranks_text(d.ranks));
   return d;
 }
 

@@ -97,7 +97,7 @@ std::string says(const Fact& fact) {
   if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
   if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
   if (const auto* missed = fact.as<logs::BarrierMissed>())
-    return fmt::format("reports that {} did not come to monitored_barrier", listed(missed->ranks, missed->in_group));
+    return fmt::format("reports that {} did not reach monitored_barrier", listed(missed->ranks, missed->in_group));
   if (const auto* reached = fact.as<logs::BarrierReached>())
     return fmt::format("reached monitored_barrier, and its exchange with {} failed",
                        reached->blamed != no_rank ? ranks_text({reached->blamed}) : listed({}, {reached->blamed_in_group}));
@@ -191,10 +191,10 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
   if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
         return std::any_of(group.second.ranks.begin(), group.second.ranks.end(), is_unnumbered);
       }))
-    story.open.push_back("which call it was: this version of PyTorch prints no sequence numbers");
+    story.open.push_back("which call it was: this version of PyTorch does not print sequence numbers");
   if (const std::vector<Rank> unseen = unseen_culprits(facts, findings); !unseen.empty() && is_hang(findings))
     story.open.push_back(
-        fmt::format("what {} did instead: no stack, exception or exit of it is in the log", ranks_text(unseen)));
+        fmt::format("what {} did instead: the log has no stack, exception or exit of it", ranks_text(unseen)));
   const auto is_message = [](const Fact& fact) {
     const auto* timeout = fact.as<logs::WatchdogTimeout>();
     const std::string name = timeout == nullptr ? "" : operation_of(timeout->op);
@@ -220,13 +220,13 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
   if (facts.unplaced_local_ranks)
     story.open.push_back("which global ranks the [default0]-like prefixes of the other hosts' logs are");
   if (facts.lines_beyond > 0)
-    story.open.push_back(fmt::format("{} lines name ranks beyond {}, the last that is read; they were left out",
+    story.open.push_back(fmt::format("{} lines name ranks above {}, the highest that is read; they were left out",
                                      facts.lines_beyond, most_recorded_ranks - 1));
   if (facts.cut_lines > 0)
     story.open.push_back(
         fmt::format("{} lines were longer than {} bytes and were cut", facts.cut_lines, logs::most_line));
   if (facts.more_facts > 0)
-    story.open.push_back(fmt::format("{} lines that say more of the same were counted only", facts.more_facts));
+    story.open.push_back(fmt::format("{} lines that repeat the same were only counted", facts.more_facts));
 }
 
 // The step of each finding that has one and whose culprits the log does not show already; then what shows more.

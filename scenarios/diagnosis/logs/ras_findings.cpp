@@ -61,7 +61,7 @@ std::string look_at(const RasPart& part) {
 }
 
 constexpr std::string_view ask_again =
-    "in a job that runs, counts differ for a moment: run ncclras again, and see whether they are still the same";
+    "in a running job, counts may differ for a moment: run ncclras again, and see whether they are still the same";
 
 void accuse(Diagnosis& d, const RasReport& report, const RasPart& part) {
   if (report.is_whole_job && is_named(part)) d.ranks = ranks_of(part);
@@ -82,7 +82,7 @@ Diagnosis of_counts(const RasReport& report, const RasPart& behind, const RasPar
                            rest.launched == 0 ? "launched none" : fmt::format("launched {}", rest.launched));
   d.cause = few_ahead
                 ? fmt::format("{} made a call that the others have not made, and {} in it", who_of(culprit), one ? "waits" : "wait")
-                : fmt::format("{} did not come to a call that the others wait in", who_of(culprit));
+                : fmt::format("{} did not reach a call in which the others wait", who_of(culprit));
   d.fix = "make the same calls in the same order on every rank of the communicator";
   d.fix_lines = {std::string(ask_again)};
   d.next = look_at(culprit);
@@ -119,7 +119,7 @@ std::optional<Diagnosis> of_other_calls(const std::vector<const RasReport*>& rep
   accuse(d, report, culprits);
   d.headline = fmt::format("{}{} {} launched {} where the others launched {}", who_of(culprits), of_communicator(report),
                            culprits.ranks == 1 ? "has" : "have", more, fewer);
-  d.cause = fmt::format("{} made another call than the others", who_of(culprits));
+  d.cause = fmt::format("{} made a different call than the others", who_of(culprits));
   d.fix = "make the same calls in the same order on every rank of the communicator";
   d.fix_lines = {std::string(ask_again)};
   d.next = look_at(culprits);
@@ -150,7 +150,7 @@ std::optional<Diagnosis> of_processes(const logs::LogFacts& facts, RasKind kind)
   if (who.empty()) who = fmt::format("{} process{}", part.ranks, part.ranks == 1 ? "" : "es");
   if (!named.members.empty()) who = fmt::format("{}{} ({})", who_of(named), of_communicator(*ranks), who);
   const bool one = part.ranks == 1;
-  d.headline = dead ? fmt::format("{} cannot be reached, and RAS holds {} for dead", who, one ? "it" : "them")
+  d.headline = dead ? fmt::format("{} cannot be reached, and RAS considers {} dead", who, one ? "it" : "them")
                     : fmt::format("{} {} not answer RAS", who, one ? "does" : "do");
   d.cause = dead ? fmt::format("{} ended, or lost {} machine or network", who, one ? "its" : "their")
                  : fmt::format("{} stopped, or {} machine does not respond", who, one ? "its" : "their");

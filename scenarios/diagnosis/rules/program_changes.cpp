@@ -139,7 +139,7 @@ Cure everybody(const Schedule& schedule, const std::vector<int>& sites) {
   const bool trains =
       std::any_of(places.begin(), places.end(), [](const Place& p) { return p.operation == "forward" || p.operation == "backward"; });
   return {fmt::format("every rank makes {}{}", named(schedule, sites),
-                      trains ? ", with what of the step stands behind the same condition" : ""),
+                      trains ? ", with the operations of the step behind the same condition" : ""),
           [places, trains](Scenario& changed) {
             std::vector<Place> rest;
             if (trains) add_rest_of_step(changed.program, places, rest);
@@ -198,7 +198,7 @@ Cure as_the_others(const Report& report, const ScheduleDifference& d) {
     instead.push_back(place_of(s.mark, s.operation));
   }
   if (left_out.empty() || instead.empty()) return {};
-  return {fmt::format("{} as {}: {}, with what stands beside them behind the same condition, and not {}",
+  return {fmt::format("{} as {}: {}, with the operations behind the same condition, and not {}",
                       who(d.culprits, "does", "do"), ranks_text(d.others), named(left_out), named(instead)),
           [left_out, instead](Scenario& changed) {
             std::vector<Place> made;

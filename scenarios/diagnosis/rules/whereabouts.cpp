@@ -59,8 +59,8 @@ std::string last_deed(const Report& report, Rank rank, const std::string& group)
     return fmt::format(
         "lists no open call, and by its own account its newest call of group {} is #{}, and the newest that completed #{}",
         group, progress->enqueued, progress->completed);
-  return "lists no call and no account of one in its dump: it has made none, or only such as are not recorded, as Gloo's "
-         "messages are not";
+  return "lists no call in its dump and does not count any: it has made none, or only unrecorded ones, such as Gloo's "
+         "messages";
 }
 
 std::string on_hosts(const Report& report, const std::vector<Rank>& ranks) {
@@ -88,7 +88,7 @@ std::string age_sentence(const Report& report) {
     const notes::Dumped* dump = dump_of(report, rank);
     const Call* call = call_at(report, rank);
     if (dump != nullptr && call != nullptr && call->error == Code::watchdog_timeout)
-      return fmt::format(" The call is over on rank {}, and did not complete: it ended with an error or at its timeout.", rank);
+      return fmt::format(" The call is over on rank {}, but did not complete: it ended with an error or at its timeout.", rank);
     if (dump == nullptr || call == nullptr || dump->written_ns < 0) continue;
     return fmt::format(" By the time of its file, the call of rank {} had been open for {} when the dump was written.",
                        rank, to_string(Time{1000} * dump->written_ns - call->issued));

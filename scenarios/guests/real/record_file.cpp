@@ -55,10 +55,10 @@ std::optional<RecordHead> head_in(std::span<const std::byte> file) {
 
 std::string size_problem(const RecordHead& head, std::size_t size) {
   if (head.version != known_version)
-    return fmt::format("it is of version {}, and this pdsim reads version {}", head.version, known_version);
+    return fmt::format("it has version {}, but this pdsim reads version {}", head.version, known_version);
   const bool fits = head.head >= fixed_head && head.head <= size && head.kept_size <= size - head.head &&
                     head.ring_size > 0 && head.ring_size <= size - head.head - head.kept_size;
-  if (!fits) return "it was cut short";
+  if (!fits) return "it is truncated";
   if (head.kept > head.kept_size || head.begin > head.end || head.end - head.begin > head.ring_size ||
       head.about > head.head - fixed_head)
     return "its head is damaged";
@@ -76,7 +76,7 @@ class RecordFrames {
     try {
       take(RecordJson::parse(text));
     } catch (const RecordJson::exception&) {
-      process_.left_out.add("a frame that is not whole");
+      process_.left_out.add("an incomplete frame");
     }
   }
 
@@ -118,7 +118,7 @@ class RecordFrames {
 void take_kept(std::span<const std::byte> kept, RecordFrames& frames, LeftOut& left_out) {
   for (std::size_t at = 0; at + 4 <= kept.size();) {
     const auto length = number_in<std::uint32_t>(kept, at);
-    if (length > kept.size() - at - 4) return left_out.add("the rest of what was kept: it is damaged");
+    if (length > kept.size() - at - 4) return left_out.add("the rest of the kept calls: they are damaged");
     frames.take(kept.subspan(at + 4, length));
     at += 4 + std::size_t{length};
   }
@@ -141,7 +141,7 @@ void take_ring(std::span<const std::byte> ring, const RecordHead& head, RecordFr
 
 void take_about(std::string_view text, RecordedProcess& process) {
   const RecordJson about = RecordJson::parse(text, nullptr, false);
-  if (!about.is_object()) return process.left_out.add("what the process said about itself");
+  if (!about.is_object()) return process.left_out.add("the process's description of itself");
   const auto words = [&](const char* key) {
     const auto found = about.find(key);
     return found != about.end() && found->is_string() ? printable(found->get<std::string>()) : std::string();

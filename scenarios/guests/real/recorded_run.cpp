@@ -48,7 +48,7 @@ std::map<Rank, std::size_t> newest_of_each(const std::vector<RecordedProcess>& p
   for (std::size_t p = 0; p < processes.size(); ++p) {
     const RecordedProcess& process = processes[p];
     if (process.rank < 0 || process.rank >= most_recorded_ranks) {
-      remarks.push_back(fmt::format("{}: the process never said which rank it is; left out", process.path));
+      remarks.push_back(fmt::format("{}: the process never announced its rank; left out", process.path));
       continue;
     }
     const auto [known, is_first] = chosen.emplace(static_cast<Rank>(process.rank), p);

@@ -77,7 +77,8 @@ class Writer {
   // In a scenario an error ends its rank.
   bool went_on_after_failure(const Call& call) {
     if (failed_ == nullptr || call.layer == Layer::program) return false;
-    leave_out(*failed_, "the script goes on after its error, as no scenario can; the rank's later calls are not written");
+    leave_out(*failed_, "the script continues after its error, which a scenario cannot do; the rank's later calls are "
+                        "not written");
     return true;
   }
 
@@ -109,7 +110,7 @@ class Writer {
     if (call.layer == Layer::store) return write_store_call(call);
     if (call.layer == Layer::program) return write_program_call(call);
     const CollectiveRow* row = collective_named(call.name);
-    if (row == nullptr) return leave_out(call, "the language does not have it");
+    if (row == nullptr) return leave_out(call, "the language does not support it");
     if (!call.details || call.details->dtype.empty()) {
       SavedOperation& made = add(name_of_call(*row, call), options_of(*row, call), call.site);
       if (!row->point_to_point) {
@@ -121,7 +122,7 @@ class Writer {
       failed_ = call.state == CallState::failed || call.state == CallState::timed_out ? &call : nullptr;
       return;
     }
-    leave_out(call, "the language does not have its element type");
+    leave_out(call, "the language does not support its element type");
   }
 
   static std::string name_of_call(const CollectiveRow& row, const Call& call) {
@@ -178,7 +179,7 @@ class Writer {
       return;
     }
     const bool alone = call.error != Code::unsupported && call.error != Code::invalid_argument;
-    if (!on_cpu && !alone) return leave_out(call, "it was refused, which is written as an exception of its own");
+    if (!on_cpu && !alone) return leave_out(call, "it was rejected, which is written as an exception of the program");
     add(call.name, on_cpu ? "device: cpu" : "", call.site);
     failed_ = &call;
   }
@@ -218,7 +219,7 @@ class Writer {
     else if (call.name == "store_get" || call.name == "store_add" || call.name == "store_wait")
       add(call.name, "key: " + key, call.site);
     else
-      leave_out(call, "the language does not have it");
+      leave_out(call, "the language does not support it");
   }
 
   void use_devices_until(Time moment) {

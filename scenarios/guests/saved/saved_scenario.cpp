@@ -41,7 +41,7 @@ SavedScenario saved_scenario(const RunRecord& run, const SavedWorld& world, std:
     saved.left_out.insert(saved.left_out.end(), missing.begin(), missing.end());
     if (rank.log.dropped > 0)
       saved.left_out.push_back(
-          fmt::format("rank {}: {} calls and notes that were recorded first and not kept", rank.log.rank, rank.log.dropped));
+          fmt::format("rank {}: the first {} calls and notes, which the record did not keep", rank.log.rank, rank.log.dropped));
   }
   follow_shadowed(ranks);
   const std::string script = printable(world.script);
@@ -49,7 +49,7 @@ SavedScenario saved_scenario(const RunRecord& run, const SavedWorld& world, std:
                            run.ranks.size(), script);
   for (const std::string& line : saved.left_out) saved.text += fmt::format("# not written: {}\n", line);
   constexpr std::size_t most_name = 60;
-  saved.text += fmt::format("pdsim: 1\nname: {}\nsummary: \"What the ranks of {} called.\"\nseed: {}\n\n", name,
+  saved.text += fmt::format("pdsim: 1\nname: {}\nsummary: \"The calls of the ranks of {}.\"\nseed: {}\n\n", name,
                             script.substr(0, most_name), world.seed);
   saved.text += world.world;
   const std::string faults = faults_text(ranks);
@@ -69,7 +69,7 @@ std::string saved_name_problem(const std::string& path) {
   const bool fits = !stem.empty() && is_letter(stem.front()) &&
                     std::all_of(stem.begin(), stem.end(), [&](char c) { return is_letter(c) || is_digit(c); });
   if (!fits || file.extension() != ".yaml")
-    return fmt::format("{}: a scenario's file has a name of letters, digits and underscores, such as mine.yaml", path);
+    return fmt::format("{}: a scenario's file name has only letters, digits and underscores, such as mine.yaml", path);
   return {};
 }
 

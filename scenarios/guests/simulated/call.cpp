@@ -41,7 +41,7 @@ Status set_splits(const Request& request, int size, Collective& call) {
     return invalid(request,
                    fmt::format("{} and {} parts for {} ranks", request.sends.size(), request.receives.size(), size));
   if (!can_be_counts(request.sends) || !can_be_counts(request.receives))
-    return invalid(request, "a part of it has a size that none can have");
+    return invalid(request, "a part of it has an impossible size");
   Splits splits{offsets_of(request.sends), offsets_of(request.receives)};
   call.splits = std::make_shared<const Splits>(std::move(splits));
   return {};
@@ -70,7 +70,7 @@ Result<Places> places_in(SharedMemory& memory, const Request& request, const Byt
 Result<Places> places_here(Request& request, const BytesOfCall& bytes, bool one_buffer, CallMemory& memory) {
   const auto given = static_cast<std::int64_t>(request.data.size());
   if (given != bytes.in)
-    return invalid(request, fmt::format("{} bytes of input came, and its elements make {}", given, bytes.in));
+    return invalid(request, fmt::format("{} bytes of input arrived, but its elements need {}", given, bytes.in));
   (one_buffer ? memory.output : memory.input) = std::move(request.data);
   memory.output.resize(static_cast<std::size_t>(bytes.out));
   return Places{(one_buffer ? memory.output : memory.input).data(), memory.output.data()};
@@ -85,7 +85,7 @@ Result<GuestCall> call_of(Request& request, Rank rank, int size, std::shared_ptr
   if (row == nullptr || !dtype || !op || request.count < 0) return invalid(request, "pdsim does not know this call");
   constexpr std::int64_t most_ranks = std::int64_t{1} << 20;
   if (request.count > most_call_elements || request.root < any_source || request.root > most_ranks || request.tag < 0)
-    return invalid(request, fmt::format("{} elements, root {}, tag {}: no call has these", request.count, request.root,
+    return invalid(request, fmt::format("{} elements, root {}, tag {}: not possible for any call", request.count, request.root,
                                         request.tag));
   GuestCall made;
   Collective& call = made.call;

@@ -153,7 +153,7 @@ const LibrarySemantics* Session::own_library_of(const std::string& backend) cons
 Session::Reply Session::join(Request& request) {
   if (request.size < 1 || request.size > most_expected || request.rank < 0 || request.rank >= request.size)
     return error_reply({Code::invalid_argument,
-                    fmt::format("rank {} of {}: pdsim takes groups of at most {} ranks", request.rank, request.size, most_expected),
+                    fmt::format("rank {} of {}: pdsim supports groups of at most {} ranks", request.rank, request.size, most_expected),
                     {}});
   const bool is_world = request.name == "world";
   const bool are_there = std::all_of(request.ranks.begin(), request.ranks.end(),

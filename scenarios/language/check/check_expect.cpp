@@ -67,13 +67,13 @@ void check_tensor(const Node& tensor, const Scenario& s, const std::vector<std::
   if (std::find(tensors.begin(), tensors.end(), tensor.text) != tensors.end()) return;
   const Operation* call = s.labelled(tensor.text);
   if (call != nullptr && call->if_is<CollectiveOptions>() != nullptr)
-    return problems.error(tensor.mark, fmt::format("`{}` is a call whose input is not stated", tensor.text),
+    return problems.error(tensor.mark, fmt::format("`{}` is a call without a stated input", tensor.text),
                           "add `input: ranks` to it: element i of rank r is then 10 r + i");
   std::vector<std::string> calls;
   add_stated_calls(s.program, calls);
   problems.error(tensor.mark, fmt::format("unknown tensor `{}`", tensor.text),
                  s.model.given || !calls.empty() ? suggestion(tensor.text, {tensors.begin(), tensors.end()}, "there are")
-                     : "the file has no model, and no labelled collective with an `input`");
+                     : "the file has no model and no labelled collective with an `input`");
 }
 
 void check_value(const Node& item, const Scenario& s, const std::vector<std::string>& tensors, Problems& problems) {
@@ -83,7 +83,7 @@ void check_value(const Node& item, const Scenario& s, const std::vector<std::str
                      static_cast<int>(item.find("holds") != nullptr);
   if (claims != 1)
     problems.error(item.mark,
-                   claims == 0 ? "a value of which nothing is expected" : "a value of which two things are expected",
+                   claims == 0 ? "a value without an expectation" : "a value with two expectations",
                    "give one of `across_ranks`, `near`, `holds` and `equals`");
   const Node* rank = item.find("rank");
   const auto number = rank != nullptr ? read_integer(rank->text) : std::nullopt;
@@ -94,19 +94,19 @@ void check_value(const Node& item, const Scenario& s, const std::vector<std::str
 void check_time(const Entry& entry, const std::optional<Expect::TimeRange>& range, Problems& problems) {
   const Node& map = entry.value;
   if (map.find("min") == nullptr && map.find("max") == nullptr && map.find("near") == nullptr)
-    problems.error(entry.mark, "a time of which nothing is expected", "give `min`, `max` or `near`");
+    problems.error(entry.mark, "a time without an expectation", "give `min`, `max` or `near`");
   if (map.find("within") != nullptr && map.find("near") == nullptr)
     problems.error(entry_of(map, "within")->mark, "`within` without `near`",
-                   "it says how far from `near` the time may be");
+                   "it is the tolerance around `near`");
   if (range && range->min && range->max && *range->min > *range->max)
-    problems.error(entry_of(map, "min")->value.mark, "`min` is more than `max`", "no time is in between");
+    problems.error(entry_of(map, "min")->value.mark, "`min` is greater than `max`", "no time lies in between");
 }
 
 void check_step_time(const Entry& entry, const Expect& expect, const Scenario& s, Problems& problems) {
   check_time(entry, expect.step_time, problems);
   if (problems.doubts(Fact::steps)) return;
   const std::int64_t last = last_step(s);
-  if (last < 0) problems.error(entry.mark, "`step_time` without a train", "it is the time of a step of train");
+  if (last < 0) problems.error(entry.mark, "`step_time` without a `train`", "it is the time of a step of `train`");
   if (last >= 0 && expect.timed_step && *expect.timed_step > last)
     problems.error(entry.value.find("step")->mark, fmt::format("step {} is never run", *expect.timed_step),
                    fmt::format("steps are 0..{}", last));
@@ -126,23 +126,23 @@ bool is_in_program(const std::vector<Operation>& program, const std::string& lab
 void check_operation_run(const Node& item, const Expect::OperationRun& run, const Scenario& s, Problems& problems) {
   check_rank_set(item.find("rank"), run.rank, s, problems);
   if (!problems.doubts(Fact::names) && !is_in_program(s.program, run.of))
-    problems.error(item.find("of")->mark, fmt::format("no operation of the program is called `{}`", run.of),
-                   "give the label or the name of one");
+    problems.error(item.find("of")->mark, fmt::format("the program has no operation `{}`", run.of),
+                   "give the label or the name of an operation");
   if (!run.took && !run.collectives)
-    problems.error(item.mark, "an operation of which nothing is expected", "give `took` or `collectives`");
+    problems.error(item.mark, "an operation without an expectation", "give `took` or `collectives`");
   if (const Entry* took = entry_of(item, "took")) check_time(*took, run.took, problems);
   const Node* names = item.find("collectives");
   if (names == nullptr) return;
   for (const Node& name : names->items)
     if (name.text == "none" ? names->items.size() > 1 : !is_collective(name.text))
       problems.error(name.mark, fmt::format("`{}` is not a collective", name.text),
-                     "those of `pdsim list --what collectives`, or [none]");
+                     "use the names of `pdsim list --what collectives`, or [none]");
 }
 
 void check_buckets(const Entry& entry, const Scenario& s, Problems& problems) {
   const auto has = [&entry](const char* key) { return entry.value.find(key) != nullptr; };
   if (!has("count") && !has("bytes") && !has("initial_bytes"))
-    problems.error(entry.mark, "buckets of which nothing is expected", "give `count`, `bytes` or `initial_bytes`");
+    problems.error(entry.mark, "buckets without an expectation", "give `count`, `bytes` or `initial_bytes`");
   if (!problems.doubts(Fact::model) && (!s.model.given || !s.ddp.wrap))
     problems.error(entry.mark, "`buckets` without a wrapped model",
                    s.model.given ? "`ddp: none` has no buckets" : "give the file a model");
@@ -176,7 +176,7 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
     for (const char* key : {"error", "message"})
       if (const Entry* e = entry_of(map, key))
         problems.error(e->mark, fmt::format("`{}` with `outcome: {}`", key, name_of(outcome)),
-                       "errors come with `outcome: error` or `outcome: timeout`");
+                       "errors need `outcome: error` or `outcome: timeout`");
   if (const Node* blocked = map.find("blocked")) {
     for (std::size_t i = 0; i < blocked->items.size() && i < expect.blocked.size(); ++i) {
       const Node& item = blocked->items[i];
@@ -186,7 +186,7 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
     }
     if (knows_outcome && (outcome == Outcome::ok || outcome == Outcome::error))
       problems.error(entry_of(map, "blocked")->mark, fmt::format("`blocked` with `outcome: {}`", name_of(outcome)),
-                     "ranks stay blocked with `outcome: deadlock` or `timeout`");
+                     "ranks stay blocked only with `outcome: deadlock` or `timeout`");
   }
   if (const Node* values = map.find("values")) {
     const std::vector<std::string> tensors = tensor_names(s);
@@ -201,7 +201,7 @@ void check_one(const Entry& entry, const Expect& expect, const Scenario& s, Prob
   if (const Entry* rows = entry_of(map, "device_rows");
       rows != nullptr && !problems.doubts(Fact::data_parallel) && (!s.data_parallel || s.data_parallel->devices == 0))
     problems.error(rows->mark, "`device_rows` without `data_parallel`",
-                   "only DataParallel splits batches over devices");
+                   "only DataParallel splits batches across devices");
 }
 
 class FaultCheck {
@@ -223,22 +223,22 @@ class FaultCheck {
     check_rank_set(match.find("to"), spec.match.to, s_, problems_);
     check_operation(match.find("op"), problems_);
     for (const std::int64_t nth : spec.match.nth.named())
-      if (nth < 1) problems_.error(match.find("nth")->mark, "no message is the 0th", "messages are counted from 1");
+      if (nth < 1) problems_.error(match.find("nth")->mark, "there is no 0th message", "messages are counted from 1");
     for (const char* key : {"from", "to", "op", "nth"})
       if (const Entry* e = entry_of(match, key); e != nullptr && !row.has(hits_messages))
         problems_.error(
             e->mark, fmt::format("`{}` in the match of `{}`", key, row.name),
-            row.has(hits_ranks) ? "it happens to ranks: use `rank`" : "it happens to groups of ranks: see `groups`");
+            row.has(hits_ranks) ? "it affects ranks: use `rank`" : "it affects groups of ranks: see `groups`");
     if (const Entry* e = entry_of(match, "rank"); e != nullptr && !row.has(hits_ranks))
       problems_.error(e->mark, fmt::format("`rank` in the match of `{}`", row.name),
-                      row.has(hits_messages) ? "it happens to messages: use `from`, `to`, `op` and `nth`"
-                                             : "it happens to groups of ranks: see `groups`");
+                      row.has(hits_messages) ? "it affects messages: use `from`, `to`, `op` and `nth`"
+                                             : "it affects groups of ranks: see `groups`");
   }
 
   void check_at(const Node& at) {
     check_operation(at.find("before"), problems_);
     if (const Entry* before = entry_of(at, "before"); before != nullptr && at.find("step") == nullptr)
-      problems_.error(before->mark, "`before` without `step`", "say in which step: `at: {step: 2, before: backward}`");
+      problems_.error(before->mark, "`before` without `step`", "name the step: `at: {step: 2, before: backward}`");
     if (at.find("time") != nullptr && at.find("step") != nullptr)
       problems_.error(entry_of(at, "time")->mark, "`time` beside `step`", "a fault begins at a step or at a time");
     const std::int64_t last = last_step(s_);
@@ -283,13 +283,13 @@ void check_pitfall(const Node& document, const Scenario& s, Problems& problems) 
         problems.error(item.mark, fmt::format("unknown world `{}`", item.text),
                        suggestion(item.text, {real_library_names.begin(), real_library_names.end()}, "there are"));
       if (named(item.text) > 1)
-        problems.error(item.mark, fmt::format("world `{}` stands here twice", item.text), "once is enough");
+        problems.error(item.mark, fmt::format("world `{}` is listed twice", item.text), "once is enough");
     }
   for (const Library& library : library_table) {
     const std::string_view name = library.semantics.name;
     const bool runs_without_gpu = library.real && library.semantics.tensors.has(DeviceType::cpu);
     if (runs_without_gpu && named(name) == 0 && s.pitfall.elsewhere.empty())
-      problems.error(entry->mark, fmt::format("a pitfall that {} does not show", name), "say why, with `elsewhere`");
+      problems.error(entry->mark, fmt::format("a pitfall that {} does not show", name), "give the reason in `elsewhere`");
   }
 }
 
@@ -314,7 +314,7 @@ void check_expect(const Node& document, const Scenario& s, Problems& problems) {
     if (entry != nullptr && found != s.real.end() && found->second.expect)
       check_one(*entry, *found->second.expect, s, problems);
     if (entry == nullptr && world.value.find("skip") == nullptr)
-      problems.error(world.mark, fmt::format("`{}` in real says nothing", world.key),
+      problems.error(world.mark, fmt::format("`{}` in real is empty", world.key),
                      "give `expect`, or `skip: true`, and `why`");
   }
 }

@@ -80,7 +80,7 @@ void check_layers(const Node& model, const Scenario& s, Problems& problems) {
     const nn::LayerSpec* layer = layer_named(s, entry.key);
     if (layer == nullptr || nn::keeps_any_width(layer->kind)) continue;
     if (layer->out < 1)
-      problems.error(entry.mark, fmt::format("`{}` gives no image", entry.key),
+      problems.error(entry.mark, fmt::format("`{}` does not output an image", entry.key),
                      fmt::format("a kernel of {} does not fit into {} x {} with padding {}", layer->kernel,
                                  layer->height, layer->width, layer->padding));
     for (const std::int64_t width : {layer->in, layer->out})
@@ -110,14 +110,14 @@ void check_part(const Operation& op, const Scenario& s, Problems& problems) {
   if (!given) {
     if (names.empty()) return;
     return problems.error(op.mark, fmt::format("`{}` without a part", op.name),
-                          fmt::format("of several models it says which: `part: {}`", fmt::join(names, "` or `part: ")));
+                          fmt::format("with several models, name one: `part: {}`", fmt::join(names, "` or `part: ")));
   }
   const Located<std::string>& part = *given;
   if (names.empty())
-    problems.error(part.mark, fmt::format("`part` of `{}` in a file of one model", op.name),
-                   "`parts` of the model makes several");
+    problems.error(part.mark, fmt::format("`part` of `{}` in a file with one model", op.name),
+                   "`parts` of the model defines several");
   else if (std::find(names.begin(), names.end(), *part) == names.end())
-    problems.error(part.mark, fmt::format("no part of the model is called `{}`", *part),
+    problems.error(part.mark, fmt::format("the model has no part `{}`", *part),
                    suggestion(*part, names, "parts are"));
 }
 
@@ -126,7 +126,7 @@ void check_part_users(const std::vector<Operation>& program, const Scenario& s, 
     if (const Key* row = find(operation_table(), op.name); row != nullptr && find(row->group->keys, "part") != nullptr)
       check_part(op, s, problems);
     if (op.name == "join" && !s.model.parts.empty())
-      problems.error(op.mark, "`join` beside `parts`", "it is about one model");
+      problems.error(op.mark, "`join` beside `parts`", "it works with one model only");
     check_part_users(op.body, s, problems);
   }
 }
@@ -141,7 +141,7 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
   for (const nn::LayerSpec& layer : s.model.spec.layers)
     if (parts_with(layer.name) != 1)
       return problems.error(parts->mark, fmt::format("layer `{}` is in {} parts", layer.name, parts_with(layer.name)),
-                            "every layer of the model is in one of them");
+                            "every layer of the model must be in exactly one");
   for (const Entry& part : parts->value.entries)
     for (const Node& item : part.value.items)
       if (layer_named(s, item.text) == nullptr)
@@ -151,25 +151,26 @@ void check_parts(const Node& model, const Scenario& s, Problems& problems) {
     if (std::none_of(s.model.spec.paths.begin(), s.model.spec.paths.end(),
                      [&](const nn::PathSpec& p) { return part.has(p.layers.front()); }))
       return problems.error(parts->mark, fmt::format("no path goes through part `{}`", part.name),
-                            "`paths` says in which order its layers run");
+                            "`paths` gives the order in which its layers run");
   for (const nn::PathSpec& path : s.model.spec.paths)
     if (std::any_of(path.layers.begin(), path.layers.end(),
                     [&](const std::string& layer) { return !s.model.part_of(path.name).has(layer); }))
       return problems.error(parts->mark, fmt::format("path `{}` leaves its part", path.name),
-                            "a forward is of one model; give each part paths of its own");
+                            "a forward uses one model; give each part its own paths");
   const bool compared = std::any_of(s.expect.values.begin(), s.expect.values.end(),
                                     [](const ExpectValue& v) { return v.equals.has_value(); });
   if (!s.model.per_rank.empty() || !s.model.branches.empty() || s.data_parallel || s.optimizer.copies || compared)
     problems.error(parts->mark,
                    "`parts` beside `per_rank`, `branches`, `data_parallel`, copies of an optimizer or `equals`",
-                   "these are about one model");
+                   "these work with one model only");
 }
 
 void check_traffic(const Node& layer, const Scenario& s, Problems& problems) {
   const Entry* traffic = entry_of(layer, "traffic");
   if (traffic == nullptr) return;
   if (layer.find("compute") != nullptr)
-    problems.error(traffic->mark, "`traffic` beside `compute`", "give one: the time, or what it follows from");
+    problems.error(traffic->mark, "`traffic` beside `compute`", "give either the time, or the amount that it follows "
+                                                                "from");
   if (!s.world.memory_speed && !problems.doubts(Fact::world))
     problems.error(traffic->mark, "`traffic` without the speed of a memory",
                    "give `memory_speed: 900GB/s` in world, or `compute` instead");
@@ -186,12 +187,12 @@ void check_options(const Node& layers, const std::vector<nn::LayerSpec>& specs, 
                      "layers with values are f32 or f64; `meta` ones have any of the four");
     if (const Entry* gives = entry_of(*node, "gives"); gives != nullptr && layer.kind != nn::LayerKind::meta)
       problems.error(gives->mark, fmt::format("`gives` of `{}`, which is not `meta`", layer.name),
-                     "what other layers give follows from their shapes");
+                     "the output of other layers follows from their shapes");
     check_traffic(*node, s, problems);
     const Entry* flops = entry_of(*node, "flops");
     if (flops == nullptr) continue;
     if (node->find("compute") != nullptr)
-      problems.error(flops->mark, "`flops` beside `compute`", "give one: the time, or what it follows from");
+      problems.error(flops->mark, "`flops` beside `compute`", "give either the time, or the amount that it follows from");
     if (!s.world.device_speed && !problems.doubts(Fact::world))
       problems.error(flops->mark, "`flops` without the speed of a device",
                      "give `device_speed: 19.5TFLOP/s` in world, or `compute` instead");
@@ -210,11 +211,11 @@ void check_meta(const Node& document, const Scenario& s, Problems& problems) {
   if (s.ddp.options.comm_hook.kind == CommHookSpec::Kind::powersgd && ddp != nullptr)
     problems.error(entry_of(*ddp, "comm_hook")->mark,
                    fmt::format("`powersgd` of gradients without values, those of `{}`", found->name),
-                   "what it sends depends on the values; take allreduce, fp16_compress or bf16_compress");
+                   "its messages depend on the values; use allreduce, fp16_compress or bf16_compress");
   for (const Operation& op : s.program)
     if (op.name == "checkpoint" || op.name == "load_checkpoint")
       problems.error(op.mark, fmt::format("`{}` of parameters without values, those of `{}`", op.name, found->name),
-                     "there is nothing to write; say what it costs with `compute`");
+                     "there is nothing to write; give its cost with `compute`");
 }
 
 void check_data_parallel(const Node& document, const Scenario& s, Problems& problems) {
@@ -231,7 +232,7 @@ void check_data_parallel(const Node& document, const Scenario& s, Problems& prob
     problems.error(entry.mark, "`data_parallel` without a model", "give the file a model");
   if (nn::devices_of(s.model.spec) > 1)
     problems.error(entry.mark, "`data_parallel` of a model whose layers are on several devices",
-                   "a replica is on one device: leave out `device` of the layers");
+                   "a replica is on one device: remove `device` from the layers");
 }
 
 void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
@@ -240,7 +241,7 @@ void check_embeddings(const Scenario& s, const Mark& mark, Problems& problems) {
       if (const nn::LayerSpec* layer = layer_named(s, path.layers[i]);
           layer != nullptr && layer->kind == nn::LayerKind::embedding)
         problems.error(mark, fmt::format("`{}` is not first in path `{}`", layer->name, path.name),
-                       "an embedding takes indices, and only the batch has them");
+                       "an embedding needs indices, and only the batch has them");
 }
 
 // Layers that some ranks build instead: of the same names, with an order that names each once.
@@ -268,7 +269,7 @@ void check_changes(const Node& model, const Scenario& s, Problems& problems) {
   for (const ModelChange& change : s.model.per_rank)
     for (const nn::LayerSpec& layer : change.layers)
       if (!nn::keeps_any_width(layer.kind) && (layer.out < 1 || layer.in > limits::width || layer.out > limits::width))
-        problems.error(change.mark, fmt::format("`{}` has no width that it may have", layer.name),
+        problems.error(change.mark, fmt::format("`{}` has no possible width", layer.name),
                        fmt::format("widths are 1..{}", limits::width));
 }
 
@@ -283,7 +284,7 @@ void check_wrapped_ranks(const Node& ddp, const Scenario& s, Problems& problems)
   if (some.empty() || static_cast<int>(some.size()) == s.world.spec.ranks()) return;
   problems.warning(ranks->mark,
                    fmt::format("only {} {} DDP", ranks_text(some), some.size() == 1 ? "constructs" : "construct"),
-                   "every rank must, or those that do wait for the others in its constructor");
+                   "every rank must construct it, or those that do wait for the others in its constructor");
 }
 
 }  // namespace
@@ -293,7 +294,7 @@ void check_model(const Node& document, const Scenario& s, Problems& problems) {
   if (ddp != nullptr && s.ddp.wrap) check_wrapped_ranks(*ddp, s, problems);
   if (s.ddp.options.check_reduction && ddp != nullptr)
     problems.warning(entry_of(*ddp, "check_reduction")->mark, "`check_reduction` does nothing",
-                     "it is deprecated in PyTorch; leave it out");
+                     "it is deprecated in PyTorch; remove it");
   check_data_parallel(document, s, problems);
   if (!problems.doubts(Fact::model)) check_part_users(s.program, s, problems);
   const Node* model = document.find("model");

@@ -71,8 +71,8 @@ class ProgramCheck {
   void check_label(const Node& label, const Node& item) {
     const auto [where, fresh] = labels_.emplace(label.text, label.mark);
     if (!fresh)
-      problems_.error(label.mark, fmt::format("label `{}` stands here a second time", label.text),
-                      fmt::format("it already stands at line {}, column {}", where->second.line, where->second.column));
+      problems_.error(label.mark, fmt::format("duplicate label `{}`", label.text),
+                      fmt::format("first used at line {}, column {}", where->second.line, where->second.column));
     for (const Entry& e : item.entries) {
       const Node* async = e.value.find("async");
       const Key* row = operation_named(e.key);
@@ -109,7 +109,7 @@ class ProgramCheck {
         std::find(async_.begin(), async_.end(), label->text) != async_.end())
       return;
     problems_.error(label->mark, fmt::format("no earlier operation with `async: true` has the label `{}`", label->text),
-                    async_.empty() ? "give the operation that is waited for `async: true` and a label"
+                    async_.empty() ? "give the operation to wait for `async: true` and a label"
                                    : suggestion(label->text, {async_.begin(), async_.end()}, "there are"));
   }
 
@@ -120,7 +120,7 @@ class ProgramCheck {
     for (const auto& [name, mark] : labels_) names.push_back(name);
     problems_.error(
         label->mark, fmt::format("no earlier operation has the label `{}`", label->text),
-        names.empty() ? "give the operation that is read a label" : suggestion(label->text, names, "there are"));
+        names.empty() ? "give the operation to read a label" : suggestion(label->text, names, "there are"));
   }
 
   void new_group(const Node& options) {
@@ -153,7 +153,7 @@ class ProgramCheck {
     if (order != nullptr)
       for (const std::string_view key : {"schedule", "microbatches", "stages_per_rank"})
         if (const Entry* beside = entry_of(node, key))
-          problems_.error(beside->mark, fmt::format("`{}` beside `order`", key), "the order says all of this itself");
+          problems_.error(beside->mark, fmt::format("`{}` beside `order`", key), "the order already defines all of this");
     const Result<PipelineSchedule> schedule = pipeline_schedule(options, size->second);
     if (schedule.ok()) return;
     const Facts& facts = schedule.error().facts;
@@ -163,7 +163,7 @@ class ProgramCheck {
     problems_.error(
         order->mark,
         line.empty() ? message : fmt::format("line {}, column {} of `order`: {}", line, fact(facts, "column"), message),
-        "a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form");
+        "give a line for each rank, such as 0F0,0F1,0B0,0B1; see docs/pipelines.md");
   }
 
   // Options beside the messages hold for all of them.
@@ -171,8 +171,8 @@ class ProgramCheck {
     for (const Node& item : messages.items)
       for (const Entry& message : item.entries)
         if (const Entry* option = entry_of(message.value, "group"))
-          problems_.error(option->mark, "`group` of one message of a batch",
-                          "`group` stands beside `messages`: a batch has one group");
+          problems_.error(option->mark, "`group` for one message of a batch",
+                          "put `group` beside `messages`: a batch has one group");
     list(messages);
   }
 
@@ -203,7 +203,7 @@ class ProgramCheck {
     const std::int64_t in_group = call.group_src + call.group_dst;  // a call has one of the two
     payload.root = static_cast<Rank>(call.src ? call.src->number : call.dst ? call.dst->number : in_group);
     if (payload.layout().input_elements(payload.root) > limits::stated_numbers / size / size)  // each rank knows what all pass
-      return problems_.error(input.mark, fmt::format("{} numbers of each of {} ranks are too many to state", call.count, size),
+      return problems_.error(input.mark, fmt::format("{} numbers for each of {} ranks are too many to state", call.count, size),
                              "leave out `input`, or pass fewer elements");
     if (call.input.kind != CallInput::Kind::rows || call.group != world_group) return;
     if (call.input.rows.size() != static_cast<std::size_t>(size))
@@ -214,8 +214,9 @@ class ProgramCheck {
       if (given == payload.input_count()) continue;
       return problems_.error(
           input.items[static_cast<std::size_t>(payload.rank)].mark,
-          fmt::format("{} number{} of rank {}, which passes {}", given, given == 1 ? "" : "s", payload.rank, payload.input_count()),
-          payload.input_count() == 0 ? "write [] for a rank that passes nothing" : "give one for each element of its tensor");
+          fmt::format("{} number{} for rank {}, which passes {}", given, given == 1 ? "" : "s", payload.rank, payload.input_count()),
+          payload.input_count() == 0 ? "write [] for a rank that passes nothing" : "give one number for each element "
+                                                                                   "of its tensor");
     }
   }
 
@@ -225,7 +226,7 @@ class ProgramCheck {
     if (std::find(groups_.begin(), groups_.end(), node->text) != groups_.end()) return;
     std::vector<std::string_view> names{"world"};
     names.insert(names.end(), groups_.begin(), groups_.end());
-    problems_.error(node->mark, fmt::format("no `new_group` before it makes `{}`", node->text),
+    problems_.error(node->mark, fmt::format("no earlier `new_group` creates `{}`", node->text),
                     suggestion(node->text, names, "there are"));
   }
 
@@ -251,7 +252,7 @@ class ProgramCheck {
       if (item.text == "backward" || (backward != nullptr && losses == nullptr)) {
         if (std::find(outputs.begin(), outputs.end(), "loss") == outputs.end())
           problems_.error(backward != nullptr ? entry_of(item, "backward")->mark : item.mark,
-                          "backward of `loss`, which no forward before it gives",
+                          "backward of `loss`, which no earlier forward outputs",
                           outputs.empty()
                               ? "put a forward before it"
                               : fmt::format("write `backward: {{losses: [{}]}}`", fmt::join(outputs, ", ")));
@@ -259,7 +260,7 @@ class ProgramCheck {
       if (losses == nullptr) continue;
       for (const Node& loss : losses->items)
         if (std::find(outputs.begin(), outputs.end(), loss.text) == outputs.end())
-          problems_.error(loss.mark, fmt::format("no forward before it gives `{}`", loss.text),
+          problems_.error(loss.mark, fmt::format("no earlier forward outputs `{}`", loss.text),
                           suggestion(loss.text, outputs, "there are"));
     }
   }
@@ -295,7 +296,7 @@ class ProgramCheck {
   void own_plan(const std::string& name, const Node& node, const LoadedPlan& loaded) {
     const auto kind = collective_of(name);
     const std::string problem =
-        !kind ? fmt::format("`{}` takes no plan", name)
+        !kind ? fmt::format("`{}` does not accept a plan", name)
               : plan_problem(loaded, *kind, problems_.doubts(Fact::ranks) ? 1 : s_.world.spec.ranks());
     if (!problem.empty())
       problems_.error(node.mark, problem, fmt::format("`pdsim prove {}` shows the round", node.text));
@@ -359,7 +360,7 @@ class Reach {
       problems.warning(calls.mark,
                        fmt::format("only {} {} `{}`{}{}", ranks_text(some), one ? "calls" : "call", name,
                                    group == "world" ? "" : fmt::format(" of group `{}`", group), calls.why),
-                       "every rank of the group must make the call, or those that make it wait");
+                       "every rank of the group must make the call, or the ranks that make it will wait");
     }
   }
 

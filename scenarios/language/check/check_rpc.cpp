@@ -108,7 +108,7 @@ class RpcCheck {
     if (const Node* context = entry.value.find("context"))
       known(context->text, context->mark, contexts_, "autograd_context");
     else if (contexts_around_ == 0)
-      problems_.error(entry.mark, fmt::format("`{}` outside of autograd_context", row.name),
+      problems_.error(entry.mark, fmt::format("`{}` outside autograd_context", row.name),
                       "put it into the `do` of one, or write `context: label`");
   }
 
@@ -116,7 +116,7 @@ class RpcCheck {
              std::string_view operation) {
     if (labels.contains(label) || problems_.doubts(Fact::names)) return;
     problems_.error(mark, fmt::format("no earlier `{}` has the label `{}`", operation, label),
-                    labels.empty() ? fmt::format("give the `{}` that it is about a label", operation)
+                    labels.empty() ? fmt::format("give that `{}` a label", operation)
                                    : suggestion(label, {labels.begin(), labels.end()}, "there are"));
   }
 
@@ -127,7 +127,7 @@ class RpcCheck {
     const Entry* rref = entry_of(entry.value, "rref");
     if (to != nullptr && rref != nullptr)
       problems_.error(rref->mark, "`rref` beside `to`",
-                      "keep one: a worker's function, or a method of a reference's object");
+                      "keep one of the two: a worker's function, or a method of a reference's object");
     else if (to == nullptr && rref == nullptr)
       problems_.error(entry.mark, fmt::format("`to` is missing in {}", row.name),
                       "write `to: worker1`, or `rref: label`");
@@ -138,14 +138,14 @@ class RpcCheck {
                 entry_of(entry.value, "args"), function->mark);
     if (label == nullptr && row.name != "rpc_sync")
       problems_.error(entry.mark, fmt::format("`{}` without a label", row.name),
-                      "write `label: name` beside it, for those that wait for it or use it");
+                      "write `label: name` beside it, so that other operations can wait for it or use it");
     if (label != nullptr && row.name == "rpc_async") futures_.insert(label->text);
     if (label != nullptr && row.name == "remote") references_.insert(label->text);
   }
 
   void worker(const std::string& name, const Mark& mark) {
     if (workers_.empty() || workers_.contains(name) || problems_.doubts(Fact::ranks)) return;
-    problems_.error(mark, fmt::format("no worker is called `{}`", name),
+    problems_.error(mark, fmt::format("no worker is named `{}`", name),
                     suggestion(name, {workers_.begin(), workers_.end()}, "there are"));
   }
 

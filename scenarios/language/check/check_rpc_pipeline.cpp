@@ -27,7 +27,7 @@ class RpcPipelineCheck {
     layers();
     beside();
     if (options_.num_split > s_.batch)
-      wrong(fmt::format("{} micro-batches of a batch of {} rows", options_.num_split, s_.batch),
+      wrong(fmt::format("{} micro-batches for a batch of {} rows", options_.num_split, s_.batch),
             "give a larger `batch`, or a smaller `num_split`");
   }
 
@@ -41,10 +41,10 @@ class RpcPipelineCheck {
     for (const std::string& shard : options_.shards) {
       if (std::find(known.begin(), known.end(), shard) != known.end()) continue;
       all = false;
-      wrong(fmt::format("`rpc_pipeline` names a shard `{}`, and the model has no such path", shard),
+      wrong(fmt::format("`rpc_pipeline` names a shard `{}`, but the model has no such path", shard),
             known.empty() ? "give the model `paths`, one for each shard" : suggestion(shard, known, "paths are"));
     }
-    if (options_.shards.empty()) wrong("`rpc_pipeline` without shards", "name one path of the model at least");
+    if (options_.shards.empty()) wrong("`rpc_pipeline` without shards", "name at least one path of the model");
     return all && !options_.shards.empty();
   }
 
@@ -52,19 +52,19 @@ class RpcPipelineCheck {
     const auto needed = static_cast<int>(options_.shards.size()) + 1;
     if (!problems_.doubts(Fact::ranks) && s_.world.spec.ranks() < needed)
       wrong(fmt::format("{} shards in a world of {} ranks", options_.shards.size(), s_.world.spec.ranks()),
-            fmt::format("rank 0 drives and each shard has a rank of its own: `ranks: {}`", needed));
+            fmt::format("rank 0 is the master and each shard has its own rank: `ranks: {}`", needed));
   }
 
   void workers() {
     if (options_.workers.size() != options_.shards.size())
-      return wrong(fmt::format("{} shards, and `workers` names {}", options_.shards.size(), options_.workers.size()),
-                   "name a worker for each shard, or leave `workers` out");
+      return wrong(fmt::format("{} shards, but `workers` names {}", options_.shards.size(), options_.workers.size()),
+                   "name a worker for each shard, or remove `workers`");
     if (problems_.doubts(Fact::ranks)) return;
     std::vector<std::string> known;
     for (int rank = 0; rank < s_.world.spec.ranks(); ++rank) known.push_back(fmt::format("worker{}", rank));
     for (const std::string& worker : options_.workers)
       if (std::find(known.begin(), known.end(), worker) == known.end())
-        wrong(fmt::format("`rpc_pipeline` names a worker `{}`, and no rank has that name", worker),
+        wrong(fmt::format("`rpc_pipeline` names a worker `{}`, but no rank has that name", worker),
               fmt::format("workers are worker0 .. {}", known.back()));
   }
 
@@ -81,17 +81,17 @@ class RpcPipelineCheck {
     const bool has_values = any_layer([](const auto& l) { return l.kind != nn::LayerKind::meta; });
     const bool gives = any_layer([](const auto& l) { return l.kind == nn::LayerKind::meta && l.out > 0; });
     if (options_.input > 0 && has_values)
-      wrong("`input` of a model with values", "its batches have values too; leave `input` out");
+      wrong("`input` of a model with values", "its batches have values too; remove `input`");
     if (options_.input > 0 && s_.loss != "sum")
       wrong(fmt::format("loss `{}` of outputs without values", s_.loss), "give `loss: sum`");
     if (options_.input == 0 && gives)
       wrong("layers with `gives`, and batches with values",
-            "say with `input` how many elements a row of the batch has");
+            "give the number of elements per row of the batch with `input`");
   }
 
   void beside() {
     const auto refuse = [this](bool given, std::string_view what) {
-      if (given) wrong(fmt::format("`rpc_pipeline` beside {}", what), "these are not modelled together");
+      if (given) wrong(fmt::format("`rpc_pipeline` beside {}", what), "this combination is not supported");
     };
     refuse(s_.ddp.wrap && !s_.ddp.given.empty(), "`ddp`");
     refuse(s_.fully_shard.has_value(), "`fully_shard`");
@@ -117,8 +117,8 @@ void check_gives(const Scenario& s, Problems& problems) {
       if (layer == all.end()) break;
       if (gives != nullptr && layer->kind != nn::LayerKind::meta)
         return problems.error(s.model.mark,
-                              fmt::format("`{}` takes rows without values, those that `{}` gives", name, gives->name),
-                              "behind a layer with `gives` only `meta` ones may stand");
+                              fmt::format("`{}` gets rows without values from `{}`", name, gives->name),
+                              "only `meta` layers may follow a layer with `gives`");
       if (layer->kind == nn::LayerKind::meta && layer->out > 0) gives = &*layer;
     }
   }

@@ -33,7 +33,7 @@ void check_mesh(const Scenario& s, const Entry& entry, Problems& problems) {
                           fmt::format("the limit is {}", most_dimensions));
   if (!problems.doubts(Fact::ranks) && places != s.world.spec.ranks())
     problems.error(entry.mark, fmt::format("a mesh of {} places in a world of {} ranks", places, s.world.spec.ranks()),
-                   "the sizes of its dimensions, multiplied, are the number of ranks");
+                   "the product of its dimensions must be the number of ranks");
 }
 
 // Checks a section that names the ranks which share something.
@@ -55,15 +55,15 @@ void check_layers_of(const Scenario& s, const Node& names, std::set<std::string>
       problems.error(item.mark, fmt::format("the model has no layer `{}`", item.text),
                      suggestion(item.text, layers, "layers are"));
     else if (!seen.insert(item.text).second)
-      problems.error(item.mark, fmt::format("layer `{}` stands here a second time", item.text),
-                     "a layer is in one unit, and split in one way");
+      problems.error(item.mark, fmt::format("layer `{}` is listed twice", item.text),
+                     "a layer can be in one unit only, and split in one way only");
   }
 }
 
 void refuse_beside(const Scenario& s, const Entry& entry, Problems& problems) {
   const auto refuse = [&](bool given, std::string_view what) {
     if (given)
-      problems.error(entry.mark, fmt::format("`{}` beside {}", entry.key, what), "these are not modelled together");
+      problems.error(entry.mark, fmt::format("`{}` beside {}", entry.key, what), "this combination is not supported");
   };
   refuse(!s.model.parts.empty(), "`parts` of the model");
   refuse(s.data_parallel.has_value(), "`data_parallel`");
@@ -77,14 +77,14 @@ void refuse_operations(const std::vector<Operation>& program, Problems& problems
     if (op.name == "join" || op.name == "requires_grad")
       problems.error(op.mark, fmt::format("`{}` beside `fully_shard`", op.name),
                      op.name == "join" ? "a sharded model has no join()"
-                                       : "flat parameters are trained or frozen as a whole; use `frozen` of layers");
+                                       : "flat parameters are trained or frozen as a whole; use `frozen` on layers");
     refuse_operations(op.body, problems);
   }
 }
 
 void check_fully_shard(const Node& document, const Scenario& s, const Entry& entry, Problems& problems) {
   if (const Entry* ddp = entry_of(document, "ddp"); ddp != nullptr && !ddp->value.is_scalar())
-    problems.error(entry.mark, "`fully_shard` beside `ddp`", "a model has one wrapper; leave out one of the two");
+    problems.error(entry.mark, "`fully_shard` beside `ddp`", "a model has one wrapper; remove one of the two");
   refuse_beside(s, entry, problems);
   check_group(s, entry.value, problems);
   std::set<std::string> seen;
@@ -104,13 +104,13 @@ void check_split(const Scenario& s, const Node& section, std::string_view key, i
     const nn::LayerSpec* layer = find_layer(s, item.text);
     if (layer == nullptr) continue;
     if (layer->kind != nn::LayerKind::linear) {
-      problems.error(item.mark, fmt::format("`{}` is not a linear layer", item.text), "linear layers alone are split");
+      problems.error(item.mark, fmt::format("`{}` is not a linear layer", item.text), "only linear layers can be split");
       continue;
     }
     const std::int64_t columns = key == "colwise" ? layer->out : layer->in;
     if (!problems.doubts(Fact::ranks) && columns % ranks != 0)
-      problems.error(item.mark, fmt::format("{} columns of `{}` in {} parts", columns, item.text, ranks),
-                     "the ranks of the group have equal parts of what is split");
+      problems.error(item.mark, fmt::format("{} columns of `{}` split into {} parts", columns, item.text, ranks),
+                     "the ranks of the group must have equal parts");
   }
 }
 
@@ -126,19 +126,19 @@ void check_split_path(const Scenario& s, const nn::PathSpec& path, const Entry& 
     const bool takes_a_part = in(s.tensor_parallel->rowwise, name);
     if (takes_a_part && open.empty())
       return problems.error(entry.mark,
-                            fmt::format("`{}` takes a part, and gets a whole in path `{}`", name, path.name),
+                            fmt::format("`{}` needs a part, but gets the whole in path `{}`", name, path.name),
                             "put a colwise layer before it");
     if (!takes_a_part && !open.empty() && !nn::keeps_any_width(layer->kind))
       return problems.error(
           entry.mark,
-          fmt::format("`{}` takes a whole, and gets the part that `{}` gives in path `{}`", name, open, path.name),
+          fmt::format("`{}` needs the whole, but gets a part from `{}` in path `{}`", name, open, path.name),
           "put a rowwise layer between them");
     if (takes_a_part) open.clear();
     if (in(s.tensor_parallel->colwise, name)) open = name;
   }
   if (!open.empty())
-    problems.error(entry.mark, fmt::format("path `{}` ends with the part that `{}` gives", path.name, open),
-                   "put a rowwise layer behind it");
+    problems.error(entry.mark, fmt::format("path `{}` ends with a part, from `{}`", path.name, open),
+                   "put a rowwise layer after it");
 }
 
 void check_tensor_parallel(const Scenario& s, const Entry& entry, Problems& problems) {
@@ -151,7 +151,7 @@ void check_tensor_parallel(const Scenario& s, const Entry& entry, Problems& prob
     check_split(s, entry.value, key, ranks, problems);
   }
   if (!s.model.per_rank.empty())
-    problems.error(entry.mark, "`tensor_parallel` beside `per_rank`", "every rank has its part of the same layers");
+    problems.error(entry.mark, "`tensor_parallel` beside `per_rank`", "every rank has a part of the same layers");
   std::vector<nn::PathSpec> paths = s.model.spec.paths;
   if (paths.empty()) {
     paths.push_back({"full", {}});
@@ -159,7 +159,7 @@ void check_tensor_parallel(const Scenario& s, const Entry& entry, Problems& prob
   }
   for (const nn::PathSpec& path : paths) check_split_path(s, path, entry, problems);
   if (s.ddp.wrap && s.ddp.group == s.tensor_parallel->group && s.world.spec.ranks() > 1)
-    problems.error(entry.mark, fmt::format("DDP over the ranks of `{}`, which have parts of one model", s.ddp.group),
+    problems.error(entry.mark, fmt::format("DDP over the ranks of `{}`, which hold parts of one model", s.ddp.group),
                    "give `ddp` the other dimension of the mesh, `ddp: {group: dp}`, or none");
 }
 
@@ -167,8 +167,8 @@ void check_clips(const std::vector<Operation>& program, const Scenario& s, Probl
   for (const Operation& op : program) {
     const auto* clip = op.if_is<ClipOptions>();
     if (clip != nullptr && clip->of == ClippedNorm::model && !s.fully_shard)
-      problems.error(op.mark, "`of: model` of a model that is not sharded",
-                     "only `fully_shard` gives a model a clip_grad_norm_ of its own");
+      problems.error(op.mark, "`of: model` for a model that is not sharded",
+                     "only a model with `fully_shard` has its own clip_grad_norm_");
     check_clips(op.body, s, problems);
   }
 }

@@ -93,7 +93,7 @@ void check_topology(const Node& world, const Scenario& s, Problems& problems) {
                    fmt::format("x * y * z must be {}", spec.ends()));
   if (spec.topology.kind == sim::Topology::Kind::rail && !spec.two_level)
     problems.error(entry->value.mark, "rails in a flat world",
-                   "a rail connects the ranks of one place in all nodes; give `nodes` and `ranks_per_node`");
+                   "a rail connects the ranks with the same place in all nodes; give `nodes` and `ranks_per_node`");
 }
 
 }  // namespace
@@ -120,9 +120,9 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
   for (const char* key : {"ranks_per_node", "intra", "inter"})
     if (const Entry* e = entry_of(world, key); e != nullptr && nodes == nullptr)
       problems.error(e->mark, fmt::format("`{}` without `nodes` in world", key),
-                     "a world of two levels gives `nodes` and `ranks_per_node`");
+                     "a world of two levels needs `nodes` and `ranks_per_node`");
   if (nodes != nullptr && world.find("ranks_per_node") == nullptr)
-    problems.error(nodes->mark, "`nodes` without `ranks_per_node` in world", "say how many ranks each node has");
+    problems.error(nodes->mark, "`nodes` without `ranks_per_node` in world", "give the number of ranks of each node");
   if (problems.seen() > before) problems.doubt(Fact::ranks);
   if (const Entry* e = entry_of(world, "link"); e != nullptr && nodes != nullptr)
     problems.error(e->mark, "`link` in a world with `nodes`",
@@ -135,8 +135,8 @@ void check_world(const Node& document, const Scenario& s, Problems& problems) {
     problems.error(e->mark, fmt::format("`nccl` in a world of {}", s.world.spec.backend),
                    "only NCCL reads these variables; write `backend: nccl`");
   if (s.world.spec.timeout && s.world.spec.timeout->ps == 0)
-    problems.error(entry_of(world, "timeout")->value.mark, "a timeout of nothing",
-                   "every operation would time out at once; write a longer one");
+    problems.error(entry_of(world, "timeout")->value.mark, "a timeout of zero",
+                   "every operation would time out at once; give a longer one");
 }
 
 void check_work(Mark mark, const Scenario& s, Problems& problems) {

@@ -18,7 +18,7 @@ struct Habit {
   std::string_view word, label;
 };
 constexpr std::array<Habit, 7> habits{{
-    {"if", "`when: {rank: 0}` stands beside the operation that only some ranks run"},
+    {"if", "put `when: {rank: 0}` beside an operation that only some ranks run"},
     {"for", "`repeat` is a loop, `train` a training loop"},
     {"while", "`repeat` is a loop, `train` a training loop"},
     {"save_checkpoint", "`checkpoint` writes the model to a file"},

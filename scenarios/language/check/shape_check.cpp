@@ -127,7 +127,7 @@ class ShapeCheck {
     if (!choice && group.keys.empty()) label = "it takes no options";
     if (const std::string_view word = instead_of(entry.key); !word.empty() && group.noun == "operation") label = word;
     if ((entry.key == "when" || entry.key == "label") && operation_named(group.title) != nullptr)
-      label = fmt::format("`{}` stands beside `{}`, not inside it", entry.key, group.title);
+      label = fmt::format("put `{}` beside `{}`, not inside it", entry.key, group.title);
     if (entry.key == "async" && (group.title == "send" || group.title == "recv"))
       label = fmt::format("`i{}` returns at once", group.title);
     const std::string where = group.title.empty() ? "" : fmt::format(" in {}", group.title);
@@ -162,7 +162,7 @@ class ShapeCheck {
         first = &entry;
       } else {
         problems_.error(entry.mark, fmt::format("`{}` beside `{}` in one entry", entry.key, first->key),
-                        fmt::format("an entry is one {}; begin another entry", group.noun));
+                        fmt::format("an entry is one {}; start another entry", group.noun));
       }
     }
     if (first == nullptr && !unknown_key)
@@ -288,12 +288,12 @@ class ShapeCheck {
     const Result<FlopRate> parsed = parse_flop_rate(node.text);
     quantity(node, key, parsed);
     if (parsed.ok() && parsed->per_s == 0)
-      problems_.error(node.mark, "a device that never gets done", "write a speed above zero");
+      problems_.error(node.mark, "a device that never finishes", "write a speed above zero");
   }
 
   // A quoted number is a text to every other reader of YAML, editors with the schema among them.
   void in_quotes(const Node& node, const Key& key) {
-    problems_.error(node.mark, fmt::format("{} in quotes is a text, not {}", shown(node), noun(key)),
+    problems_.error(node.mark, fmt::format("{} in quotes is text, not {}", shown(node), noun(key)),
                     "write it without the quotes");
   }
 
@@ -416,20 +416,20 @@ class ShapeCheck {
     if (row == nullptr) return;
     if (list.name == "messages") {
       if (!row->has(asynchronous) || !row->has(point_to_point))
-        problems_.error(mark, fmt::format("`{}` inside `messages`", name), "they are isends and irecvs");
+        problems_.error(mark, fmt::format("`{}` inside `messages`", name), "its messages are isends and irecvs");
       return;
     }
     if (repeats_ > 0 && name == "relaunch")
-      problems_.error(mark, "`relaunch` inside repeat", "it stands in the program itself, before or after repeat");
+      problems_.error(mark, "`relaunch` inside repeat", "put it in the program itself, before or after repeat");
     const bool inside = list.has(in_train);
     if (inside && !row->has(in_train))
       problems_.error(mark, fmt::format("`{}` inside train", name),
-                      "it stands in the program itself, before or after train");
+                      "put it in the program itself, before or after train");
     if (list.has(in_join) && !row->has(in_join | in_train))
       problems_.error(mark, fmt::format("`{}` inside join", name),
-                      "it stands in the program itself, before or after join");
+                      "put it in the program itself, before or after join");
     if (!inside && row->has(only_in_train))
-      problems_.error(mark, fmt::format("`{}` outside train", name), "it stands in the `do` of train");
+      problems_.error(mark, fmt::format("`{}` outside train", name), "put it in the `do` of train");
   }
 
   // Operations and kinds of faults: `barrier:` is an entry too.

@@ -71,7 +71,7 @@ class Reader : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ > 0)
-      stop(lines_.mark(mark, 3), "a second document begins here", "a scenario file holds one document");
+      stop(lines_.mark(mark, 3), "a second document begins here", "a scenario file has one document");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -86,7 +86,7 @@ class Reader : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     stop(lines_.mark(mark, word_width(mark)), "an alias (`*name`)",
-         "write the value out; variants with `set` cover what differs");
+         "write out the value; for differences use variants with `set`");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
@@ -136,18 +136,18 @@ class Reader : public YAML::EventHandler {
   }
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (++values_ > limits::values)
-      stop(lines_.mark(mark), fmt::format("the file holds more than {} values", limits::values),
+      stop(lines_.mark(mark), fmt::format("the file has more than {} values", limits::values),
            "this is the limit of a scenario file");
     if (anchor != 0)
       problems_.error(lines_.mark(mark, word_width(mark)), "an anchor (`&name`)",
-                      "write the value out; variants with `set` cover what differs");
+                      "write out the value; for differences use variants with `set`");
     if (!tag.empty() && tag != "?" && tag != "!")
       problems_.error(lines_.mark(mark, word_width(mark)), fmt::format("a tag (`{}`)", tag),
                       "the language has no tags; write the plain value");
   }
   void open(Node::Kind kind, const YAML::Mark& mark) {
     if (!open_.empty() && open_.back().node.is_map() && !open_.back().has_key)
-      stop(lines_.mark(mark), "a key that is a list or a mapping", "keys are plain words; is a bracket left open?");
+      stop(lines_.mark(mark), "a key that is a list or a mapping", "keys are plain words; is a bracket not closed?");
     if (open_.size() >= static_cast<std::size_t>(limits::nesting))
       stop(lines_.mark(mark), fmt::format("nested more than {} levels deep", limits::nesting),
            "this is the limit of a scenario file");
@@ -178,15 +178,15 @@ class Reader : public YAML::EventHandler {
   void key(Node node) {
     Open& map = open_.back();
     if (node.text == "<<" && !node.quoted)
-      stop(node.mark, "a merge key (`<<`)", "write the keys out; variants with `set` cover what differs");
+      stop(node.mark, "a merge key (`<<`)", "write out the keys; for differences use variants with `set`");
     map.has_key = true;
     map.key = node.text;
     map.key_mark = node.mark;
     const auto [same, fresh] = map.keys.emplace(map.key, node.mark);
     map.drop = !fresh;
     if (map.drop)
-      problems_.error(node.mark, fmt::format("key `{}` stands here a second time", map.key),
-                      fmt::format("it already stands at line {}, column {}", same->second.line, same->second.column));
+      problems_.error(node.mark, fmt::format("duplicate key `{}`", map.key),
+                      fmt::format("first used at line {}, column {}", same->second.line, same->second.column));
   }
   void value(Node node) {
     if (open_.empty()) {
@@ -216,17 +216,17 @@ struct Advice {
   std::string_view said, what, label;
 };
 constexpr std::array<Advice, 10> advices{{
-    {"unknown token", "a character that begins no value", "put the value in quotes"},
-    {"end of map flow", "a `{` is never closed", "the file ends, or another line begins, before its `}`"},
-    {"end of sequence flow", "a `[` is never closed", "the file ends, or another line begins, before its `]`"},
-    {"end of map not found", "the indentation does not fit",
-     "keys of one mapping begin in one column, with a space after the colon"},
-    {"end of sequence not found", "the indentation does not fit", "entries of one list begin in one column, with `- `"},
+    {"unknown token", "a character that cannot begin a value", "put the value in quotes"},
+    {"end of map flow", "a `{` is never closed", "the file or the line ends before its `}`"},
+    {"end of sequence flow", "a `[` is never closed", "the file or the line ends before its `]`"},
+    {"end of map not found", "the indentation does not match",
+     "align the keys of a mapping, with a space after the colon"},
+    {"end of sequence not found", "the indentation does not match", "align the entries of a list, each with `- `"},
     {"EOF in scalar", "a quote is never closed", "the file ends before the closing quote"},
     {"illegal EOF", "the file ends in the middle of a value", "is it complete?"},
     {"illegal map value", "unexpected `: `; is a colon missing at the end of the line above?", "put values with `: ` in quotes; indent with spaces"},
-    {"illegal block entry", "a `- ` where no list can begin", "begin list entries on lines of their own"},
-    {"the referenced anchor", "an alias (`*name`)", "write the value out; variants with `set` cover what differs"},
+    {"illegal block entry", "unexpected `- `; a list cannot begin here", "start each list entry on its own line"},
+    {"the referenced anchor", "an alias (`*name`)", "write out the value; for differences use variants with `set`"},
 }};
 
 bool is_word(std::string_view text) {

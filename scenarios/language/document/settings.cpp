@@ -62,7 +62,7 @@ class Walk {
 
   Place fail(const std::string& segment, std::string_view where, const std::vector<std::string_view>& there,
              const Key* now = nullptr) {
-    problems_.error(mark_of(segment), fmt::format("`{}` names nothing: no `{}` {}", setting_.key, segment, where),
+    problems_.error(mark_of(segment), fmt::format("`{}` does not exist: no `{}` {}", setting_.key, segment, where),
                     now != nullptr ? renamed(*now) : suggestion(segment, there, "there are"));
     return {};
   }
@@ -99,7 +99,7 @@ class Walk {
         break;
     }
     problems_.error(mark_of(segment),
-                    fmt::format("`{}` names nothing: no `{}` below `{}`", setting_.key, segment, place.key->name),
+                    fmt::format("`{}` does not exist: no `{}` below `{}`", setting_.key, segment, place.key->name),
                     fmt::format("set `{}` as a whole", place.key->name));
     return {};
   }
@@ -109,7 +109,7 @@ class Walk {
     if (place.node->is_scalar()) {
       problems_.error(
           mark_of(segment),
-          fmt::format("`{}` names nothing: `{}` is `{}` here", setting_.key, place.key->name, place.node->text),
+          fmt::format("`{}` does not exist: `{}` is `{}` here", setting_.key, place.key->name, place.node->text),
           fmt::format("set `{}` as a whole", place.key->name));
       return {};
     }
@@ -149,7 +149,7 @@ class Walk {
     if (found.empty() && !all_known) return {};  // the entry may be the one that the check of shapes reports
     if (found.empty()) return fail(segment, where, names, find_former(group.one_of, segment));
     problems_.error(mark_of(segment), fmt::format("`{}` names {} entries", setting_.key, found.size()),
-                    fmt::format("give the `{}` that is meant a label, and name that", segment));
+                    fmt::format("give the intended `{}` a label, and use that label", segment));
     return {};
   }
 

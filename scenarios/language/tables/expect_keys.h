@@ -17,8 +17,8 @@ inline constexpr std::array<std::string_view, 2> across_words{"equal", "differ"}
 
 inline constexpr Key blocked_keys[] = {
     {.name = "rank", .type = Type::int_set, .help = "which ranks", .default_value = "all"},
-    {.name = "in", .type = Type::name, .help = "operation or collective they sit in"},
-    {.name = "site", .type = Type::name, .help = "operation of the program that called it"},
+    {.name = "in", .type = Type::name, .help = "operation or collective in which they are blocked"},
+    {.name = "site", .type = Type::name, .help = "operation of the program that made the call"},
     {.name = "step", .type = Type::int_set, .help = "in which step"},
 };
 inline constexpr Group blocked{
@@ -35,17 +35,17 @@ inline constexpr Key value_keys[] = {
      .choices = across_words},
     {.name = "rank",
      .type = Type::integer,
-     .help = "whose value `near` and `holds` mean; default: 0, of `holds` every rank that has the tensor"},
+     .help = "the rank to which `near` and `holds` apply; default: 0, for `holds` every rank that has the tensor"},
     {.name = "holds", .type = Type::decimals, .help = "the value of each element, in order"},
     {.name = "near",
      .type = Type::decimal,
      .help = "the value of every element",
      .low = std::numeric_limits<std::int64_t>::min()},
-    {.name = "tolerance", .type = Type::decimal, .help = "how far `near`, `holds` and `equals` may be off", .default_value = "0"},
+    {.name = "tolerance", .type = Type::decimal, .help = "tolerance of `near`, `holds` and `equals`", .default_value = "0"},
     {.name = "equals",
      .type = Type::word,
-     .help = "what training alone on the joined batch gives; one_batch: with all batches between two optimizer steps "
-             "joined to one, too",
+     .help = "the result of training on one process with the joined batch; one_batch: all batches between two "
+             "optimizer steps are joined, too",
      .choices = enum_words<Reference>},
 };
 inline constexpr Group value{.title = "expect.values", .help = "values that tensors hold at the end", .keys = value_keys};
@@ -55,7 +55,7 @@ inline constexpr Key time_keys[] = {
     {.name = "near", .type = Type::duration, .help = "about"},
     {.name = "within",
      .type = Type::decimal,
-     .help = "how far from `near`, relatively",
+     .help = "relative tolerance of `near`",
      .default_value = "0.001",
      .high = 1},
 };
@@ -65,27 +65,27 @@ inline constexpr Key step_time_keys[] = {
     time_keys[1],
     time_keys[2],
     time_keys[3],
-    {.name = "step", .type = Type::integer, .help = "which step; default: the last", .high = limits::steps},
+    {.name = "step", .type = Type::integer, .help = "the step; default: the last", .high = limits::steps},
 };
 inline constexpr Group step_time{.title = "expect.step_time",
-                                 .help = "how long a step of the last train took its slowest rank",
+                                 .help = "time of a step of the last train on its slowest rank",
                                  .keys = step_time_keys};
 inline constexpr Key buckets_keys[] = {
     {.name = "count", .type = Type::integer, .help = "how many", .low = 1},
-    {.name = "bytes", .type = Type::counts, .help = "of each, in the order in which they leave"},
+    {.name = "bytes", .type = Type::counts, .help = "bytes of each bucket, in the order in which they are sent"},
     {.name = "initial_bytes",
      .type = Type::counts,
-     .help = "of each in the first iteration, before DDP rebuilt them"},
+     .help = "bytes of each bucket in the first iteration, before DDP rebuilt them"},
 };
 inline constexpr Group buckets{.title = "expect.buckets",
                                .help = "the gradient buckets that DDP has at the end, on every rank",
                                .keys = buckets_keys};
-inline constexpr Group operation_took{.title = "took", .help = "how long the program was in it", .keys = time_keys};
+inline constexpr Group operation_took{.title = "took", .help = "how long the program spent in it", .keys = time_keys};
 inline constexpr Key operation_run_keys[] = {
     {.name = "of", .type = Type::name, .help = "label or name of an operation of the program", .required = true},
-    {.name = "rank", .type = Type::int_set, .help = "on which ranks", .default_value = "all"},
-    {.name = "took", .type = Type::group, .help = "how long the program was in it", .group = &operation_took},
-    {.name = "collectives", .type = Type::names, .help = "that it called, in order; [none] for none"},
+    {.name = "rank", .type = Type::int_set, .help = "the ranks", .default_value = "all"},
+    {.name = "took", .type = Type::group, .help = "how long the program spent in it", .group = &operation_took},
+    {.name = "collectives", .type = Type::names, .help = "collectives that it called, in order; [none] for none"},
 };
 inline constexpr Group operation_run{
     .title = "expect.operations", .help = "the newest run of operations of the program", .keys = operation_run_keys};
@@ -94,8 +94,8 @@ inline constexpr Key expect_keys[] = {
     {.name = "stated_for",
      .type = Type::word,
      .help =
-         "the setting that it is stated for: the file's seed, the order fifo, or both; with another seed or strategy it is not "
-         "checked",
+         "the settings for which it holds: the file's seed, the order fifo, or both; with another seed or strategy it "
+         "is not checked",
      .choices = stated_for_words},
     {.name = "rank", .type = Type::int_set, .help = "which ranks raise"},
     {.name = "step", .type = Type::int_set, .help = "in which step"},
@@ -107,9 +107,9 @@ inline constexpr Key expect_keys[] = {
     {.name = "says", .type = Type::text, .help = "a part of the diagnosis' headline or cause"},
     {.name = "watchdog",
      .type = Type::text,
-     .help = "a part of what the simulated backend itself would report on some rank"},
-    {.name = "warning", .type = Type::text, .help = "a part of what some rank was warned of, without an error"},
-    {.name = "blocked", .type = Type::groups, .help = "together exactly the blocked ranks", .group = &blocked},
+     .help = "a part of the message that the simulated backend itself would print on some rank"},
+    {.name = "warning", .type = Type::text, .help = "a part of a warning on some rank, without an error"},
+    {.name = "blocked", .type = Type::groups, .help = "exactly the blocked ranks", .group = &blocked},
     {.name = "values", .type = Type::groups, .help = "values that tensors hold at the end", .group = &value},
     {.name = "operations",
      .type = Type::groups,
@@ -118,7 +118,7 @@ inline constexpr Key expect_keys[] = {
     {.name = "time", .type = Type::group, .help = "when the last rank ended", .group = &time_range},
     {.name = "step_time",
      .type = Type::group,
-     .help = "how long a step of the last train took its slowest rank",
+     .help = "time of a step of the last train on its slowest rank",
      .group = &step_time},
     {.name = "buckets",
      .type = Type::group,

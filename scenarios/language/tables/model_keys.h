@@ -31,25 +31,25 @@ constexpr Key side_key(std::string_view name, std::string_view about, bool requi
 }
 
 inline constexpr Key embedding_keys[] = {
-    side_key("rows", "of the table; indices are 0..rows-1"),
-    side_key("columns", "of a row"),
-    side_key("indices", "per row of the batch; their rows stand one after another", false),
+    side_key("rows", "rows of the table; indices are 0..rows-1"),
+    side_key("columns", "numbers in a row"),
+    side_key("indices", "indices per row of the batch; their rows are concatenated", false),
 };
 inline constexpr Group embedding{.title = "embedding", .help = "rows of a table", .keys = embedding_keys};
 inline constexpr Key conv2d_keys[] = {
-    side_key("channels", "of the images it takes"),
-    side_key("height", "of the images it takes", true, 1, most_pixels),
-    side_key("width", "of the images it takes", true, 1, most_pixels),
-    side_key("filters", "channels it gives"),
+    side_key("channels", "channels of the input images"),
+    side_key("height", "height of the input images", true, 1, most_pixels),
+    side_key("width", "width of the input images", true, 1, most_pixels),
+    side_key("filters", "output channels"),
     side_key("kernel", "side of a filter", true, 1, most_kernel),
-    side_key("stride", "between the places of a filter", false, 1, most_pixels),
+    side_key("stride", "distance between positions of the filter", false, 1, most_pixels),
     side_key("padding", "zeros around the image", false, 0, most_kernel),
 };
 inline constexpr Group conv2d{.title = "conv2d", .help = "a convolution of images", .keys = conv2d_keys};
 inline constexpr Key batchnorm2d_keys[] = {
-    side_key("channels", "of the images"),
-    side_key("height", "of the images", true, 1, most_pixels),
-    side_key("width", "of the images", true, 1, most_pixels),
+    side_key("channels", "channels of the images"),
+    side_key("height", "height of the images", true, 1, most_pixels),
+    side_key("width", "width of the images", true, 1, most_pixels),
 };
 inline constexpr Group batchnorm2d{
     .title = "batchnorm2d", .help = "batch normalisation of images", .keys = batchnorm2d_keys};
@@ -59,17 +59,17 @@ inline constexpr std::array layer_rows{
     Key{.name = "linear", .type = Type::widths, .help = "y = x W^T + b; [in, out]"},
     Key{.name = "batchnorm",
         .type = Type::integer,
-        .help = "batch normalisation of that many features, with running buffers",
+        .help = "batch normalisation of this many features, with running buffers",
         .low = 1,
         .high = limits::width},
     Key{.name = "relu", .type = Type::nothing, .help = "max(x, 0)"},
     Key{.name = "embedding",
         .type = Type::group,
-        .help = "rows of a table, by index; first in a path, for its input are indices",
+        .help = "rows of a table, by index; must be first in a path, because its input are indices",
         .group = &embedding},
     Key{.name = "conv2d",
         .type = Type::group,
-        .help = "a convolution of images, which lie in their rows channel by channel, line by line",
+        .help = "a convolution of images, stored in rows channel by channel, line by line",
         .group = &conv2d},
     Key{.name = "batchnorm2d",
         .type = Type::group,
@@ -77,48 +77,50 @@ inline constexpr std::array layer_rows{
         .group = &batchnorm2d},
     Key{.name = "layernorm",
         .type = Type::integer,
-        .help = "normalisation of that many columns of each row",
+        .help = "normalisation over this many columns of each row",
         .low = 1,
         .high = limits::width},
     Key{.name = "sync_batchnorm",
         .type = Type::integer,
-        .help = "batchnorm over the rows of all ranks; as in PyTorch not on gloo and mpi, whose tensors are on the CPU",
+        .help = "batchnorm over the rows of all ranks; as in PyTorch, not available on gloo and mpi, whose tensors are "
+                "on the CPU",
         .low = 1,
         .high = limits::width},
-    Key{.name = "dropout", .type = Type::decimal, .help = "zeros with this probability", .high = 1},
+    Key{.name = "dropout", .type = Type::decimal, .help = "replaces values by zero with this probability", .high = 1},
     Key{.name = "meta",
         .type = Type::shapes,
-        .help = "parameters of these shapes, without values: they take part in buckets and on the wire, and need no "
-                "memory and no arithmetic; it gives what it takes, and costs nothing but what `compute` says",
+        .help = "parameters of these shapes without values: they take part in buckets and messages, but need no memory "
+                "and no arithmetic; the output has the shape of the input, and the only cost is `compute`",
         .formerly = "sized"},
 };
 inline constexpr Key layer_keys[] = {
     {.name = "dtype",
      .type = Type::word,
-     .help = "of its parameters; what it takes is cast; default: the model's; f16 and bf16 of `meta` ones only",
+     .help = "element type of its parameters; its input is cast; default: the model's; f16 and bf16 only for `meta` "
+             "layers",
      .choices = layer_dtype_words},
     {.name = "compute",
      .type = Type::duration,
-     .help = "time of its forward; default: a toy's 20us, or what `flops` and `world.device_speed` come to"},
+     .help = "time of its forward; default: 20us, or the time that follows from `flops` and `world.device_speed`"},
     {.name = "backward",
      .type = Type::duration,
-     .help = "time of its backward, at whose end its gradients become ready; default: twice that of its forward"},
+     .help = "time of its backward, after which its gradients are ready; default: twice its forward"},
     {.name = "flops",
      .type = Type::flops,
-     .help = "of a forward of the whole batch, with `world.device_speed`; default: what the shapes of the layer and "
-             "the rows of the batch come to; 0 where it has none"},
+     .help = "arithmetic of a forward of the whole batch, with `world.device_speed`; default: computed from the shapes "
+             "of the layer and the rows of the batch; 0: none"},
     {.name = "traffic",
      .type = Type::size,
      .help = "bytes that a forward of the whole batch reads and writes, with `world.memory_speed`; their time is added to that of the "
              "arithmetic"},
     {.name = "gives",
      .type = Type::integer,
-     .help = "of a `meta` layer: elements of the rows that it gives, which have no values; default: it gives what it takes",
+     .help = "for a `meta` layer: elements per output row, which has no values; default: the same as its input",
      .low = 1,
      .high = limits::count},
     {.name = "device",
      .type = Type::integer,
-     .help = "of the rank, on which it computes; activations are copied from device to device over the world's link",
+     .help = "device of the rank on which it computes; activations are copied between devices over the world's link",
      .default_value = "0",
      .high = 63},
     {.name = "frozen", .type = Type::boolean, .help = "its parameters require no gradient", .default_value = "false"},
@@ -133,19 +135,19 @@ inline constexpr Key layer_key{.name = "layer", .type = Type::group, .help = "a 
 inline constexpr Key part_key{.name = "part", .type = Type::names, .help = "its layers"};
 inline constexpr Key path_key{.name = "path", .type = Type::names, .help = "layers, in order"};
 inline constexpr Key branch_keys[] = {
-    {.name = "path", .type = Type::name, .help = "the path that is taken", .required = true},
-    {.name = "when", .type = Type::selectors, .help = "by whom and in which steps; default: always"},
+    {.name = "path", .type = Type::name, .help = "the path to take", .required = true},
+    {.name = "when", .type = Type::selectors, .help = "on which ranks and in which steps; default: always"},
 };
 inline constexpr Group branch{.title = "model.branches", .help = "the path of each rank, by step", .keys = branch_keys};
 inline constexpr Key change_keys[] = {
-    {.name = "when", .type = Type::selectors, .help = "on which ranks", .required = true},
+    {.name = "when", .type = Type::selectors, .help = "the ranks", .required = true},
     {.name = "layers",
      .type = Type::named,
-     .help = "layers that they have instead of those of the same names",
+     .help = "layers that replace those of the same names",
      .element = &layer_key},
     {.name = "order", .type = Type::names, .help = "all layers, in the order in which they are registered"},
 };
-inline constexpr Group change{.title = "model.per_rank", .help = "differences in what some ranks build", .keys = change_keys};
+inline constexpr Group change{.title = "model.per_rank", .help = "differences in the model that some ranks build", .keys = change_keys};
 inline constexpr Key model_keys[] = {
     {.name = "layers",
      .type = Type::named,
@@ -154,11 +156,12 @@ inline constexpr Key model_keys[] = {
      .element = &layer_key},
     {.name = "paths",
      .type = Type::named,
-     .help = "ways through the layers; the first is the default",
+     .help = "sequences of layers that a forward can take; the first is the default",
      .element = &path_key},
     {.name = "parts",
      .type = Type::named,
-     .help = "models of their own, as generator and critic: each has a wrapper and an optimizer; a path stays in one",
+     .help = "separate models, such as generator and critic: each has a wrapper and an optimizer; a path stays within "
+             "one",
      .element = &part_key},
     {.name = "branches",
      .type = Type::groups,
@@ -167,25 +170,26 @@ inline constexpr Key model_keys[] = {
      .formerly = "takes"},
     {.name = "per_rank",
      .type = Type::groups,
-     .help = "differences in what some ranks build, as scripts with a branch do",
+     .help = "differences in the model that some ranks build, as a script with a branch would",
      .group = &change,
      .formerly = "differs"},
     {.name = "dtype",
      .type = Type::word,
-     .help = "of parameters, inputs and gradients",
+     .help = "element type of parameters, inputs and gradients",
      .default_value = "f32",
      .choices = model_dtype_words},
     {.name = "recompute",
      .type = Type::names,
-     .help = "layers that backward runs again, as torch.utils.checkpoint (reentrant) does"},
+     .help = "layers that backward runs again, like torch.utils.checkpoint (reentrant)"},
     {.name = "initial_values",
      .type = Type::word,
-     .help = "of parameters, before the wrapper shares those of rank 0; same: as if every rank had set one seed before it built the model",
+     .help = "values of the parameters before the wrapper shares rank 0's; same: as if every rank had set the same "
+             "seed before it built the model",
      .default_value = "per_rank",
      .choices = noise_words},
     {.name = "noise",
      .type = Type::word,
-     .help = "dropout's masks; same: as if every rank had set one seed",
+     .help = "dropout's masks; same: as if every rank had set the same seed",
      .default_value = "per_rank",
      .choices = noise_words},
 };
@@ -208,11 +212,11 @@ inline constexpr Group comm_hook{.title = "ddp.comm_hook",
 inline constexpr std::array ddp_wrapper_keys{
     Key{.name = "ranks",
         .type = Type::int_set,
-        .help = "that construct it; the others have the model as it is",
+        .help = "ranks that construct it; the others use the unwrapped model",
         .default_value = "all"},
     Key{.name = "group",
         .type = Type::name,
-        .help = "whose ranks have replicas of one model: world, or a dimension of the mesh",
+        .help = "the ranks with replicas of one model: world, or a dimension of the mesh",
         .default_value = "world"},
 };
 inline constexpr std::array ddp_hook_keys{
@@ -227,13 +231,13 @@ inline constexpr Group ddp{.title = "ddp", .help = "options of DistributedDataPa
 inline constexpr Key data_parallel_keys[] = {
     {.name = "devices",
      .type = Type::integer,
-     .help = "over which each batch is split",
+     .help = "devices across which each batch is split",
      .required = true,
      .low = 1,
      .high = 64},
     {.name = "output_device",
      .type = Type::integer,
-     .help = "where outputs come together and the loss is computed",
+     .help = "device that gathers the outputs and computes the loss",
      .default_value = "0",
      .high = 63},
 };
@@ -258,11 +262,11 @@ inline constexpr Key optimizer_keys[] = {
     {.name = "compute", .type = Type::duration, .help = "time of a step", .default_value = "10us"},
     {.name = "copies",
      .type = Type::boolean,
-     .help = "it works on copies of the parameters that it took when it was made, as with master weights",
+     .help = "it works on copies of the parameters, made when it was constructed, like master weights",
      .default_value = "false"},
     {.name = "made",
      .type = Type::word,
-     .help = "before or after DDP gave every rank the parameters of rank 0",
+     .help = "constructed before or after DDP gives every rank the parameters of rank 0",
      .default_value = "after_wrapper",
      .choices = made_words},
 };
@@ -279,18 +283,18 @@ constexpr std::int64_t most_samples = 4096;
 inline constexpr Key data_keys[] = {
     {.name = "samples",
      .type = Type::integer,
-     .help = "of the data set that the loader reads",
+     .help = "number of samples in the loader's data set",
      .required = true,
      .low = 1,
      .high = most_samples},
     {.name = "sampler",
      .type = Type::word,
-     .help = "DistributedSampler, or none: every rank reads everything in one order",
+     .help = "DistributedSampler, or none: every rank reads all samples in the same order",
      .default_value = "distributed",
      .choices = sampler_words},
     {.name = "over",
      .type = Type::integer,
-     .help = "samples of the data set that the sampler was made for; default: the loader's",
+     .help = "number of samples in the sampler's data set; default: the loader's",
      .low = 1,
      .high = most_samples},
     {.name = "shuffle", .type = Type::boolean, .help = "of the sampler", .default_value = "true"},
@@ -301,12 +305,12 @@ inline constexpr Key data_keys[] = {
      .default_value = "false"},
     {.name = "seeds",
      .type = Type::word,
-     .help = "of the sampler: one for all ranks, or each rank its own",
+     .help = "the sampler's seed: the same on all ranks, or different on each",
      .default_value = "same",
      .choices = sampler_seed_words},
 };
 inline constexpr Group data{.title = "data",
-                            .help = "the data set of the training; without it every batch is one of its own",
+                            .help = "the data set of the training; without it, every batch is generated",
                             .keys = data_keys};
 
 }  // namespace pdsim::scenarios::language

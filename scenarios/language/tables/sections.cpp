@@ -35,18 +35,18 @@ constexpr Key selector_keys[] = {
 };
 
 constexpr Key link_keys[] = {
-    {.name = "latency", .type = Type::duration, .help = "of every message", .default_value = "5us"},
-    {.name = "bandwidth", .type = Type::rate, .help = "of one direction", .default_value = "25GB/s"},
+    {.name = "latency", .type = Type::duration, .help = "latency of every message", .default_value = "5us"},
+    {.name = "bandwidth", .type = Type::rate, .help = "bandwidth in each direction", .default_value = "25GB/s"},
     {.name = "jitter",
      .type = Type::duration,
-     .help = "each message is late by a seeded part of this",
+     .help = "each message is delayed by a seeded part of this time",
      .default_value = "0us"},
     {.name = "loss",
      .type = Type::decimal,
      .help = "probability that a message is lost",
      .default_value = "0",
      .high = 1},
-    {.name = "header", .type = Type::size, .help = "added to every message", .default_value = "0B"},
+    {.name = "header", .type = Type::size, .help = "bytes added to every message", .default_value = "0B"},
     {.name = "first_byte",
      .type = Type::word,
      .help = "free: the first byte's time is in the latency, as in LogGP",
@@ -54,11 +54,11 @@ constexpr Key link_keys[] = {
      .choices = first_byte_words},
     {.name = "overhead",
      .type = Type::duration,
-     .help = "of every message at each end, whose port is busy for it",
+     .help = "time that every message keeps the port busy at each end",
      .default_value = "0us"},
     {.name = "tick",
      .type = Type::duration,
-     .help = "transfers take whole numbers of these, what is left is dropped; default: exact"},
+     .help = "transfer times are rounded down to multiples of this; default: exact"},
     {.name = "sharing",
      .type = Type::word,
      .help = "the resource that simultaneous messages share",
@@ -75,7 +75,7 @@ constexpr Key hop{.name = "hop",
                   .default_value = "0us"};
 constexpr Key oversubscription{.name = "oversubscription",
                                .type = Type::decimal,
-                               .help = "bandwidth below a leaf switch for one above it",
+                               .help = "ratio of the bandwidth below a leaf switch to that above it",
                                .default_value = "1",
                                .low = 1,
                                .high = 1000};
@@ -111,15 +111,15 @@ constexpr Group torus{.title = "torus", .help = "neighbours along three dimensio
 constexpr Key topology_rows[] = {
     {.name = "fat_tree",
      .type = Type::group,
-     .help = "leaf switches below a spine; what crosses it shares the links of both leaves",
+     .help = "leaf switches below a spine; messages across the spine share the links of both leaves",
      .group = &fat_tree},
     {.name = "rail",
      .type = Type::group,
-     .help = "a switch for each place in a node, and a spine between these; every rank has a port of its own",
+     .help = "a switch for each place in a node, and a spine between these; every rank has its own port",
      .group = &rail},
     {.name = "torus",
      .type = Type::group,
-     .help = "each is linked to its neighbours; routes are the shortest, along x, then y, then z",
+     .help = "each node is linked to its neighbours; routes are the shortest, along x, then y, then z",
      .group = &torus},
 };
 constexpr Group topology{.title = "world.topology",
@@ -131,12 +131,12 @@ constexpr Key speed_keys[] = {
     {.name = "rank", .type = Type::int_set, .help = "which ranks", .default_value = "all"},
     {.name = "work",
      .type = Type::decimal,
-     .help = "computing and combining take that many times as long",
+     .help = "computing and combining take this many times as long",
      .default_value = "1",
      .high = 1000},
-    {.name = "bandwidth", .type = Type::rate, .help = "of the rank's port at most; default: the link's"},
+    {.name = "bandwidth", .type = Type::rate, .help = "upper limit for the rank's port; default: the link's"},
 };
-constexpr Group speed{.title = "world.speeds", .help = "ranks that differ", .keys = speed_keys};
+constexpr Group speed{.title = "world.speeds", .help = "the slower or faster ranks", .keys = speed_keys};
 
 constexpr Key nccl_keys[] = {
     {.name = "blocking_wait",
@@ -145,7 +145,7 @@ constexpr Key nccl_keys[] = {
      .default_value = "false"},
     {.name = "async_error_handling",
      .type = Type::integer,
-     .help = "TORCH_NCCL_ASYNC_ERROR_HANDLING: the watchdog ends the process at the timeout; 0: nobody watches",
+     .help = "TORCH_NCCL_ASYNC_ERROR_HANDLING: the watchdog ends the process at the timeout; 0: no watchdog",
      .default_value = "3",
      .low = 0,
      .high = 3},
@@ -161,12 +161,12 @@ constexpr Key world_keys[] = {
     {.name = "link", .type = Type::group, .help = "the links of a flat world", .group = &link},
     {.name = "nodes",
      .type = Type::integer,
-     .help = "a world of two levels: how many nodes",
+     .help = "number of nodes, in a world of two levels",
      .low = 1,
      .high = limits::ranks_without_payload},
     {.name = "ranks_per_node",
      .type = Type::integer,
-     .help = "a world of two levels: ranks of each node",
+     .help = "ranks of each node, in a world of two levels",
      .low = 1,
      .high = limits::ranks_without_payload},
     {.name = "intra", .type = Type::group, .help = "links within a node", .group = &intra},
@@ -178,23 +178,23 @@ constexpr Key world_keys[] = {
      .group = &topology},
     {.name = "cores",
      .type = Type::integer,
-     .help = "of each node, or of a flat world: what its ranks share for their messages, each of which keeps one busy at either end; "
-             "default: there are always enough",
+     .help = "cores of each node, or of a flat world, which its ranks share for their messages; each message keeps one "
+             "core busy at either end; default: always enough",
      .low = 1,
      .high = 1024},
     {.name = "speeds", .type = Type::groups, .help = "ranks that are slower or faster", .group = &speed},
     {.name = "device_speed",
      .type = Type::flop_rate,
-     .help = "of each rank's device: how long layers take that say no `compute`; default: they take a toy's time"},
+     .help = "speed of each rank's device, for layers without `compute`; default: they take a toy model's time"},
     {.name = "memory_speed",
      .type = Type::rate,
-     .help = "of each rank's device: how long the `traffic` of layers takes"},
+     .help = "memory speed of each rank's device, for the `traffic` of layers"},
     {.name = "reduce_bandwidth",
      .type = Type::rate,
-     .help = "how fast a rank combines what it received; default: free"},
+     .help = "how fast a rank combines received data; default: free"},
     {.name = "backend",
      .type = Type::word,
-     .help = "whose semantics the simulated world obeys",
+     .help = "the library whose semantics the simulated world follows",
      .default_value = "gloo",
      .choices = library_names},
     {.name = "profile",
@@ -202,17 +202,17 @@ constexpr Key world_keys[] = {
      .help = "whose DistributedDataParallel",
      .default_value = "pytorch-2.6",
      .choices = profile_names},
-    {.name = "timeout", .type = Type::duration, .help = "of every operation; default: the backend's"},
+    {.name = "timeout", .type = Type::duration, .help = "timeout of every operation; default: the backend's"},
     {.name = "nccl", .type = Type::group, .help = "settings of NCCL's environment variables, with `backend: nccl`", .group = &nccl},
     {.name = "devices",
      .type = Type::integer,
-     .help = "GPUs of a node, on the first of which every process starts; default: nobody counts",
+     .help = "GPUs of a node; every process starts on the first one; default: not checked",
      .low = 1,
      .high = 64},
     {.name = "streams",
      .type = Type::boolean,
      .help =
-         "programs run ahead of their devices: kernels, and nccl's collectives, are launched and waited for on streams",
+         "programs run ahead of their devices: kernels, and nccl's collectives, run on streams",
      .default_value = "false"},
     {.name = "buffering",
      .type = Type::word,
@@ -221,12 +221,12 @@ constexpr Key world_keys[] = {
      .choices = enum_words<sim::Buffering>},
     {.name = "payload",
      .type = Type::word,
-     .help = "none moves sizes only",
+     .help = "none: only sizes are moved",
      .default_value = "real",
      .choices = payload_words},
     {.name = "debug",
      .type = Type::word,
-     .help = "detail compares what all ranks call before each collective, as TORCH_DISTRIBUTED_DEBUG",
+     .help = "detail: compares the calls of all ranks before each collective, like TORCH_DISTRIBUTED_DEBUG",
      .default_value = "none",
      .choices = debug_words},
 };
@@ -244,7 +244,7 @@ constexpr Key skew_keys[] = {
     {.name = "drift", .type = Type::drift, .help = "how much faster the clock runs", .default_value = "0ppm"},
 };
 constexpr Key partition_keys[] = {
-    {.name = "groups", .type = Type::rank_groups, .help = "ranks that still reach each other", .required = true}};
+    {.name = "groups", .type = Type::rank_groups, .help = "groups of ranks that can still reach each other", .required = true}};
 constexpr Group no_options{.title = "", .help = "takes no options"};
 constexpr Group delay{.title = "delay", .help = row_of(FaultKind::delay).explanation, .keys = delay_keys};
 constexpr Group slow{.title = "slow", .help = row_of(FaultKind::slow).explanation, .keys = slow_keys};
@@ -266,15 +266,15 @@ constexpr auto fault_rows = rows_of(fault_table, fault_row);
 
 constexpr Key match_keys[] = {
     {.name = "rank", .type = Type::int_set, .help = "which ranks", .default_value = "all"},
-    {.name = "from", .type = Type::int_set, .help = "messages of these ranks", .default_value = "all"},
+    {.name = "from", .type = Type::int_set, .help = "messages from these ranks", .default_value = "all"},
     {.name = "to", .type = Type::int_set, .help = "messages to these ranks", .default_value = "all"},
     {.name = "nth",
      .type = Type::int_set,
-     .help = "which of the messages that match, counted from 1",
+     .help = "the n-th matching message, counted from 1",
      .default_value = "all"},
-    {.name = "op", .type = Type::name, .help = "messages of this collective or operation; default: of any"},
+    {.name = "op", .type = Type::name, .help = "messages of this collective or operation; default: any"},
 };
-constexpr Group match{.title = "match", .help = "the messages or ranks that it strikes", .keys = match_keys};
+constexpr Group match{.title = "match", .help = "the messages or ranks that it affects", .keys = match_keys};
 constexpr Key at_keys[] = {
     {.name = "step", .type = Type::integer, .help = "from this step on", .high = limits::steps},
     {.name = "before", .type = Type::name, .help = "before this operation of the step; default: at its start"},
@@ -283,9 +283,9 @@ constexpr Key at_keys[] = {
 };
 constexpr Group at{.title = "at", .help = "from when", .keys = at_keys};
 constexpr Key fault_keys[] = {
-    {.name = "match", .type = Type::group, .help = "the messages or ranks that it strikes; default: all", .group = &match},
-    {.name = "at", .type = Type::group, .help = "from when; default: the beginning", .group = &at},
-    {.name = "for", .type = Type::duration, .help = "how long; default: to the end"},
+    {.name = "match", .type = Type::group, .help = "the messages or ranks that it affects; default: all", .group = &match},
+    {.name = "at", .type = Type::group, .help = "when it begins; default: at the start", .group = &at},
+    {.name = "for", .type = Type::duration, .help = "how long it lasts; default: to the end"},
 };
 constexpr Group fault{.title = "a fault",
                       .help = "faults of messages and ranks",
@@ -296,7 +296,7 @@ constexpr Group fault{.title = "a fault",
 
 constexpr Key real_keys[] = {
     {.name = "expect", .type = Type::group, .help = "the expected outcome there", .group = &expect},
-    {.name = "skip", .type = Type::boolean, .help = "not run there", .default_value = "false"},
+    {.name = "skip", .type = Type::boolean, .help = "the file is not run there", .default_value = "false"},
     {.name = "why", .type = Type::text, .help = "why it differs there", .required = true},
 };
 constexpr Group real_world{.title = "real", .help = "differences in one real world", .keys = real_keys};
@@ -327,7 +327,7 @@ constexpr Key variant_key{.name = "variant", .type = Type::group, .help = "a var
 constexpr Key pitfall_keys[] = {
     {.name = "symptom",
      .type = Type::text,
-     .help = "the visible symptom, in the words that one would search for",
+     .help = "the visible symptom, in words that a user would search for",
      .required = true},
     {.name = "cause", .type = Type::text, .help = "one sentence", .required = true},
     {.name = "cure", .type = Type::text, .help = "one sentence", .required = true},
@@ -339,7 +339,7 @@ constexpr Key pitfall_keys[] = {
      .choices = profile_names},
 };
 constexpr Group pitfall{
-    .title = "pitfall", .help = "how the problem of the file shows in a job, for the gallery of pitfalls", .keys = pitfall_keys};
+    .title = "pitfall", .help = "how the file's problem appears in a job, for the gallery of pitfalls", .keys = pitfall_keys};
 
 constexpr Key entry_keys[] = {
     {.name = "when", .type = Type::selectors, .help = "the ranks and steps that run it; default: every rank, always"},
@@ -350,8 +350,8 @@ constexpr Key document_keys[] = {
     {.name = "pdsim", .type = Type::integer, .help = "language version", .required = true, .low = 1, .high = 1},
     {.name = "name", .type = Type::name, .help = "equals the name of the file", .required = true},
     {.name = "summary", .type = Type::text, .help = "one sentence, shown by `pdsim list`", .required = true},
-    {.name = "pitfall", .type = Type::group, .help = "its line in the gallery of pitfalls", .group = &pitfall},
-    {.name = "seed", .type = Type::integer, .help = "of everything random", .default_value = "0"},
+    {.name = "pitfall", .type = Type::group, .help = "how the problem appears in a job, for the gallery of pitfalls", .group = &pitfall},
+    {.name = "seed", .type = Type::integer, .help = "of every random decision", .default_value = "0"},
     {.name = "world", .type = Type::group, .help = "where it runs", .required = true, .group = &world},
     {.name = "model", .type = Type::group, .help = "a toy model", .group = &model},
     {.name = "ddp",
@@ -361,8 +361,8 @@ constexpr Key document_keys[] = {
      .group = &ddp},
     {.name = "data_parallel",
      .type = Type::group,
-     .help = "DataParallel instead of DDP, in a world of one rank, with copies over its `link`; none: with DDP, but "
-             "devices are reported as with it",
+     .help = "DataParallel instead of DDP, in a world of one rank, with copies over its `link`; none: DDP, but devices "
+             "are reported as with DataParallel",
      .choices = none_word,
      .group = &data_parallel},
     {.name = "optimizer",
@@ -372,7 +372,7 @@ constexpr Key document_keys[] = {
      .group = &optimizer},
     {.name = "data",
      .type = Type::group,
-     .help = "the data set and how ranks draw from it; default: each rank has batches of its own",
+     .help = "the data set and how ranks draw from it; default: each rank has its own batches",
      .group = &data},
     {.name = "batch",
      .type = Type::integer,
@@ -389,7 +389,7 @@ constexpr Key document_keys[] = {
      .element = &mesh_size_key},
     {.name = "tensor_parallel",
      .type = Type::group,
-     .help = "linear layers of which every rank has a part",
+     .help = "linear layers that are split across ranks",
      .group = &tensor_parallel},
     {.name = "program", .type = Type::operations, .help = "the operations that every rank runs", .required = true},
     {.name = "faults", .type = Type::groups, .help = "faults of messages and ranks", .group = &fault},
@@ -403,7 +403,7 @@ static_assert(layer_rows.size() == static_cast<std::size_t>(nn::LayerKind::meta)
 }  // namespace
 
 const Group document_group{.title = "the file", .help = "a pdsim scenario", .keys = document_keys};
-const Group selector{.title = "when", .help = "integer sets, all of which must hold", .keys = selector_keys};
+const Group selector{.title = "when", .help = "integer sets, which must all hold", .keys = selector_keys};
 
 const Group& operation_entry() {
   static const Group entry{.title = "program",

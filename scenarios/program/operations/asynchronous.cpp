@@ -57,7 +57,7 @@ Result<Started> started_as(Session& s, const std::string& label, std::string_vie
     if (name == label && !pending->work->done()) return Started{Waited::by_stream, nullptr};
   if (s.waited.count(label) != 0) return Started{Waited::yes, nullptr};
   return Error{Code::invalid_argument,
-               fmt::format("{}: rank {} has started nothing that is labelled `{}`", what, s.env.rank, label),
+               fmt::format("{}: rank {} has not started an operation with the label `{}`", what, s.env.rank, label),
                {{"label", label}}};
 }
 
@@ -92,7 +92,7 @@ Status wait(Session& s, const Operation& op) {
   const auto found = s.pending.find(label);
   if (found == s.pending.end())
     return Error{Code::invalid_argument,
-                 fmt::format("wait: rank {} has started nothing that is labelled `{}`", s.env.rank, label),
+                 fmt::format("wait: rank {} has not started an operation with the label `{}`", s.env.rank, label),
                  {{"label", label}}};
   std::unique_ptr<Pending> pending = std::move(found->second);
   s.pending.erase(found);
@@ -135,7 +135,7 @@ constexpr std::array read_keys{
         .bind = to<&ReadOptions::label>},
     Key{.name = "non_blocking",
         .type = Type::boolean,
-        .help = "as a copy to the host that does not wait for the stream; false: as `.item()`, which does",
+        .help = "like a copy to the host that does not wait for the stream; false: like `.item()`, which does",
         .bind = to<&ReadOptions::non_blocking>},
 };
 
@@ -156,7 +156,7 @@ constexpr std::array asynchronous_rows{
                  .traits = language::in_train,
                  .run = wait},
     OperationRow{.name = "synchronize",
-                 .help = "torch.cuda.synchronize: the program waits for its own device, and exchanges nothing",
+                 .help = "torch.cuda.synchronize: the program waits for its own device, without communication",
                  .traits = language::in_train,
                  .run = synchronize},
     OperationRow{.name = "read",
@@ -167,7 +167,7 @@ constexpr std::array asynchronous_rows{
                  .traits = language::in_train,
                  .run = read},
     OperationRow{.name = "write",
-                 .help = "overwrites the tensor that an asynchronous operation sends, on its way or not",
+                 .help = "overwrites the tensor that an asynchronous operation sends, in flight or not",
                  .title_help = "overwrites the tensor of an asynchronous operation",
                  .keys = write_keys,
                  .options = options_of<WriteOptions>,

@@ -20,7 +20,7 @@ Result<bool> is_wrapper(Session& s, const Operation& op, ThroughWrapper whose, c
   return Error{
       Code::not_initialized,
       fmt::format(
-          "{}: `{}: ddp` without a wrapped model; call init_process_group before it, and leave out `ddp: none`",
+          "{}: `{}: ddp` without a wrapped model; call init_process_group before it, and remove `ddp: none`",
           op.name, key),
       {{"in", op.name}}};
 }
@@ -78,16 +78,16 @@ Status load_checkpoint(Session& s, const Operation& op) {
 constexpr std::array checkpoint_keys{
     Key{.name = "path",
         .type = Type::text,
-        .help = "the file that gets parameters and buffers",
+        .help = "the file to write parameters and buffers to",
         .required = true,
         .bind = to<&CheckpointOptions::path>},
     Key{.name = "takes",
         .type = Type::duration,
-        .help = "how long it writes; until then the file is cut short, and another writer starts it over",
+        .help = "how long the write takes; until then the file is truncated, and another writer restarts it",
         .bind = to<&CheckpointOptions::takes>},
     Key{.name = "of",
         .type = Type::word,
-        .help = "whose state_dict: the module's, or the wrapper's, whose keys begin with `module.`",
+        .help = "the state_dict to save: the module's, or the wrapper's, whose keys begin with `module.`",
         .choices = eval_targets,
         .bind = to<&CheckpointOptions::of>},
     Key{.name = "rank0_only",
@@ -100,12 +100,13 @@ constexpr std::array checkpoint_keys{
 constexpr std::array load_checkpoint_keys{
     Key{.name = "path",
         .type = Type::text,
-        .help = "the file that checkpoint wrote",
+        .help = "the file that `checkpoint` wrote",
         .required = true,
         .bind = to<&LoadCheckpointOptions::path>},
     Key{.name = "into",
         .type = Type::word,
-        .help = "whose load_state_dict: the module's, or the wrapper's, which wants keys that begin with `module.`",
+        .help = "the load_state_dict to call: the module's, or the wrapper's, which expects keys that begin with "
+                "`module.`",
         .choices = eval_targets,
         .bind = to<&LoadCheckpointOptions::into>},
     Key{.name = "strict",

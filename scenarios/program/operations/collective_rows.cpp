@@ -24,7 +24,7 @@ constexpr Key counts_key{.name = "counts",
 
 constexpr Key tag_key{.name = "tag",
                              .type = Type::integer,
-                             .help = "messages meet receives of the same tag",
+                             .help = "a message matches receives with the same tag",
                              .high = 1 << 30,
                              .bind = to<&CollectiveOptions::tag>};
 
@@ -42,13 +42,13 @@ constexpr Key algorithm_key{.name = "algorithm",
 
 constexpr Key device_key{.name = "device",
                                 .type = Type::word,
-                                .help = "where the tensor is; default: where the backend wants it",
+                                .help = "device of the tensor; default: the one that the backend needs",
                                 .choices = enum_words<DeviceType>,
                                 .bind = to<&CollectiveOptions::device>};
 
 constexpr Key stride_key{.name = "stride",
                                 .type = Type::integer,
-                                .help = "of the tensor, a view as t[::2]; 1 is contiguous",
+                                .help = "stride of the tensor, a view such as t[::2]; 1 is contiguous",
                                 .low = 1,
                                 .high = 64,
                                 .bind = to<&CollectiveOptions::stride>};
@@ -58,23 +58,24 @@ constexpr std::array<std::string_view, 2> contiguous_words{"dropped", "copied_ba
 constexpr Key contiguous_key{.name = "contiguous",
                                     .type = Type::word,
                                     .help =
-                                        "of a view: the call gets t.contiguous(), a copy; its result is dropped, or "
-                                        "t.copy_(c) follows. default: it gets the view",
+                                        "for a view: the call gets t.contiguous(), a copy; its result is dropped, or "
+                                        "copied back by t.copy_(c). default: the call gets the view",
                                     .choices = contiguous_words,
                                     .bind = to<&CollectiveOptions::contiguous>};
 
 constexpr Key tensor_key{
     .name = "tensor",
     .type = Type::name,
-    .help = "a name for its content, for reports: ranks that pass different ones to one call mix them",
+    .help = "a name for its content, for reports: ranks that pass different contents to one call mix them",
     .bind = to<&CollectiveOptions::tensor>};
 
 constexpr std::array<std::string_view, 2> input_words{"pattern", "ranks"};
 
 constexpr Key input_key{.name = "input",
                                .type = Type::rows,
-                               .help = "the numbers that each rank of the group passes. ranks: element i of rank r is 10 r + i; or a list for each "
-                                       "rank, [] for one that passes nothing. `expect.values` can then say what each rank holds after it",
+                               .help = "the numbers that each rank of the group passes. ranks: element i of rank r is "
+                                       "10 r + i; or a list for each rank, [] for a rank that passes nothing. "
+                                       "`expect.values` can then state the result on each rank",
                                .choices = input_words,
                                .bind = to<&CollectiveOptions::input>};
 
@@ -101,8 +102,8 @@ constexpr std::array barrier_keys{
     Key{.name = "device_ids",
         .type = Type::integer,
         .help =
-            "the GPU that it runs on; local_rank: this rank's place in its node. default: that of earlier calls, and "
-            "of a first one the rank modulo `world.devices`",
+            "the GPU that it runs on; local_rank: this rank's place in its node. default: that of earlier calls, or "
+            "for a first call the rank modulo `world.devices`",
         .choices = local_rank_words,
         .high = 63,
         .bind = to<&CollectiveOptions::device_ids>},
@@ -120,7 +121,8 @@ constexpr Key input_splits_key{.name = "input_split_sizes",
 constexpr Key output_splits_key{
     .name = "output_split_sizes",
     .type = Type::counts,
-    .help = "elements from each rank of the group; default: what this rank gets where all pass one input_split_sizes",
+    .help = "elements from each rank of the group; default: those that follow if all ranks pass the same "
+            "input_split_sizes",
     .high = limits::count,
     .bind = to<&CollectiveOptions::output_split_sizes>};
 
@@ -172,7 +174,7 @@ constexpr OperationRow one_collective(std::string_view name, std::string_view he
 
 constexpr std::array collective_rows{
     OperationRow{.name = "barrier",
-                 .help = "waits until every rank has come",
+                 .help = "waits until every rank has arrived",
                  .title_help = "a barrier",
                  .keys = barrier_keys,
                  .options = options_of<CollectiveOptions>,
@@ -180,15 +182,15 @@ constexpr std::array collective_rows{
                  .collectives = made_of<CollectiveKind::barrier>,
                  .run = collective},
     one_collective("all_reduce",
-                   "combines a tensor, every rank gets the result",
+                   "combines a tensor; every rank gets the result",
                    all_reduce_keys,
                    made_of<CollectiveKind::all_reduce>),
     one_collective("broadcast",
-                   "the tensor of rank `src` to every rank",
+                   "sends the tensor of rank `src` to every rank",
                    from_one_keys,
                    made_of<CollectiveKind::broadcast>),
     one_collective("reduce",
-                   "combines a tensor, rank `dst` gets the result",
+                   "combines a tensor; rank `dst` gets the result",
                    reduce_keys,
                    made_of<CollectiveKind::reduce>),
     one_collective("all_gather",
@@ -201,11 +203,11 @@ constexpr std::array collective_rows{
                    made_of<CollectiveKind::all_gather>),
     one_collective("gather", "rank `dst` gets every rank's tensor", to_one_keys, made_of<CollectiveKind::gather>),
     one_collective("scatter",
-                   "a part of the tensor of rank `src` to each rank",
+                   "sends a part of the tensor of rank `src` to each rank",
                    from_one_keys,
                    made_of<CollectiveKind::scatter>),
     one_collective("reduce_scatter",
-                   "combines tensors, each rank gets a part",
+                   "combines tensors; each rank gets a part",
                    reduce_like_keys,
                    made_of<CollectiveKind::reduce_scatter>),
     one_collective("reduce_scatter_tensor",
@@ -213,7 +215,7 @@ constexpr std::array collective_rows{
                    reduce_like_keys,
                    made_of<CollectiveKind::reduce_scatter>),
     one_collective("all_to_all",
-                   "a part of every rank's tensor to every rank",
+                   "sends a part of every rank's tensor to every rank",
                    gathering_keys,
                    made_of<CollectiveKind::all_to_all>),
     OperationRow{.name = "all_to_all_single",
@@ -238,11 +240,11 @@ constexpr std::array collective_rows{
 
 constexpr std::array uneven_rows{
     one_collective("all_gather_v",
-                   "every rank gets every rank's tensor, of which `counts` tells the sizes",
+                   "every rank gets every rank's tensor; `counts` gives the sizes",
                    uneven_keys,
                    made_of<CollectiveKind::all_gather_v>),
     one_collective("reduce_scatter_v",
-                   "combines tensors, rank r of the group gets counts[r] elements",
+                   "combines tensors; rank r of the group gets counts[r] elements",
                    uneven_reduce_keys,
                    made_of<CollectiveKind::reduce_scatter_v>),
 };

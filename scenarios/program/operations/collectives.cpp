@@ -156,7 +156,7 @@ void fill_parts(Pending& pending, const Parts& parts, const ProcessGroup& group,
   pending.output.assign(expected.size(), std::byte{0});
   pending.check = [expected, &pending]() -> Status {
     if (pending.output == expected) return {};
-    return Error{Code::wrong_data, "all_to_all_single: a part is not what its sender sent", {}};
+    return Error{Code::wrong_data, "all_to_all_single: a received part differs from the sent one", {}};
   };
 }
 
@@ -301,7 +301,7 @@ constexpr std::array monitored_barrier_keys{
 constexpr std::array batch_keys{
     Key{.name = "messages",
         .type = Type::operations,
-        .help = "sends and recvs, all of which are started before one is waited for",
+        .help = "sends and recvs, which are all started before any of them is waited for",
         .required = true},
     bound(group_key, to<&BatchOptions::group>),
 };
@@ -309,7 +309,7 @@ constexpr std::array batch_keys{
 constexpr std::array monitored_barrier_rows{
     OperationRow{.name = "monitored_barrier",
                  .help = "a barrier whose first rank names the ranks that do not arrive in time",
-                 .title_help = "a barrier that names who is missing",
+                 .title_help = "a barrier that names the missing ranks",
                  .keys = monitored_barrier_keys,
                  .options = options_of<MonitoredBarrierOptions>,
                  .traits = language::collective | language::in_train,

@@ -80,12 +80,12 @@ Status check_tensor(Session& s, const Operation& op, const ProcessGroup& group) 
   const CollectiveOptions call = options != nullptr ? *options : CollectiveOptions{};
   if (call.device && !backend->tensors.has(*call.device))
     return Error{Code::unsupported,
-                 fmt::format("{}: backend {} has no way for tensors on {}; it takes those on {}", op.name,
+                 fmt::format("{}: backend {} does not support tensors on {}; it accepts those on {}", op.name,
                              backend->name, name_of(*call.device), to_string(backend->tensors)),
                  {{"device", std::string(name_of(*call.device))}, {"backend", std::string(backend->name)}}};
   if (call.stride > 1 && !call.contiguous && backend->on_strided == OnStrided::refused)
     return Error{Code::invalid_argument,
-                 fmt::format("{}: the tensor is a view with stride {}, and {} takes contiguous ones only", op.name,
+                 fmt::format("{}: the tensor is a view with stride {}, and {} accepts only contiguous ones", op.name,
                              call.stride, backend->name),
                  {{"stride", std::to_string(call.stride)}}};
   const bool message = language::operation_named(op.name)->has(language::point_to_point);
@@ -117,7 +117,7 @@ Status raise(Session&, const Operation& op) { return Error{Code::program_raised,
 constexpr std::array set_device_keys{
     Key{.name = "index",
         .type = Type::integer,
-        .help = "of the GPU within the node; local_rank: this rank's place in it",
+        .help = "index of the GPU within the node; local_rank: this rank's place in it",
         .required = true,
         .choices = local_rank_words,
         .high = 63,
@@ -134,15 +134,15 @@ constexpr std::array raise_keys{
 
 constexpr std::array device_rows{
     OperationRow{.name = "set_device",
-                 .help = "chooses the GPU of this process; before, it is GPU 0 where `world.devices` counts them",
+                 .help = "selects the GPU of this process; GPU 0 before, if `world.devices` is given",
                  .title_help = "torch.cuda.set_device",
                  .keys = set_device_keys,
                  .options = options_of<SetDeviceOptions>,
                  .phase = Phase::initialization,
                  .run = set_device},
     OperationRow{.name = "raise",
-                 .help = "an exception of the program's own, which nobody catches",
-                 .title_help = "an exception of the program's own",
+                 .help = "an exception of the program itself, which nobody catches",
+                 .title_help = "an exception of the program itself",
                  .keys = raise_keys,
                  .options = options_of<RaiseOptions>,
                  .traits = language::in_train,

@@ -200,7 +200,7 @@ Status new_group(Session& s, const Operation& op) {
   if (s.maker == nullptr || s.group_destroyed)
     return Error{Code::not_initialized,
                  tells_identity(s.scenario)
-                     ? "new_group beside `init_process_group: {rank: ...}` is not modelled"
+                     ? "new_group beside `init_process_group: {rank: ...}` is not supported"
                      : "new_group needs the world's process group: call init_process_group before it",
                  {}};
   const auto& [name, members, given] = op.as<NewGroupOptions>();
@@ -270,23 +270,23 @@ constexpr std::array init_keys{
         .bind = to<&InitOptions::path>},
     Key{.name = "file_store",
         .type = Type::word,
-        .help = "method file: c10d's, one file that is appended to, or Gloo's own, a folder with a file per key",
+        .help = "method file: c10d's store, one file that is appended to, or Gloo's, a folder with one file per key",
         .choices = file_stores,
         .bind = to<&InitOptions::file_store>},
     Key{.name = "unset",
         .type = Type::word,
-        .help = "method env: the variable that nobody has set for this process",
+        .help = "method env: the variable that is not set for this process",
         .choices = launcher_variables,
         .bind = to<&InitOptions::unset>},
     Key{.name = "world_size",
         .type = Type::integer,
-        .help = "how many ranks it waits for; default: all that there are",
+        .help = "number of ranks it waits for; default: all of them",
         .low = 1,
         .high = limits::ranks,
         .bind = to<&InitOptions::world_size>},
     Key{.name = "interfaces",
         .type = Type::integer,
-        .help = "how many GLOO_SOCKET_IFNAME names; gloo connects all ranks over each",
+        .help = "number of interfaces in GLOO_SOCKET_IFNAME; gloo connects all ranks over each",
         .low = 1,
         .high = 16,
         .bind = to<&InitOptions::interfaces>},
@@ -296,14 +296,14 @@ constexpr std::array init_keys{
         .bind = to<&InitOptions::address>},
     Key{.name = "rank",
         .type = Type::integer,
-        .help = "which rank this process says it is, as RANK does; local_rank: its place in its node. Simulated worlds "
-                "only; default: the one that it is",
+        .help = "the rank that this process claims, like RANK; local_rank: its place in its node. Only in simulated "
+                "worlds; default: its real rank",
         .choices = local_rank_words,
         .high = limits::ranks,
         .bind = to<&InitOptions::rank>},
     Key{.name = "port",
         .type = Type::integer,
-        .help = "MASTER_PORT: processes meet those of the same port. Simulated worlds only",
+        .help = "MASTER_PORT: processes meet those with the same port. Only in simulated worlds",
         .low = 1,
         .high = 65535,
         .bind = to<&InitOptions::port>},
@@ -322,7 +322,7 @@ constexpr std::array new_group_keys{
         .bind = to<&NewGroupOptions::ranks>},
     Key{.name = "timeout",
         .type = Type::duration,
-        .help = "of its operations; default: the world's",
+        .help = "timeout of its operations; default: the world's",
         .bind = to<&NewGroupOptions::timeout>},
 };
 
@@ -334,7 +334,7 @@ constexpr std::array compute_keys{
         .bind = to<&ComputeOptions::time>},
     Key{.name = "device",
         .type = Type::word,
-        .help = "cuda: a kernel, behind which the program does not wait where the world has `streams`",
+        .help = "cuda: a kernel, for which the program does not wait if the world has `streams`",
         .choices = enum_words<DeviceType>,
         .bind = to<&ComputeOptions::device>},
 };
@@ -342,7 +342,7 @@ constexpr std::array compute_keys{
 constexpr std::array relaunch_keys{
     Key{.name = "clean",
         .type = Type::boolean,
-        .help = "remove store files, as an orderly end does",
+        .help = "remove store files, as a clean exit does",
         .bind = to<&RelaunchOptions::clean>},
 };
 
@@ -360,7 +360,7 @@ constexpr std::array init_rows{
 
 constexpr std::array new_group_rows{
     OperationRow{.name = "new_group",
-                 .help = "makes a group of some ranks; every rank of the world calls it, in one order",
+                 .help = "creates a group of some ranks; every rank of the world must call it, in the same order",
                  .title_help = "a process group of some ranks",
                  .keys = new_group_keys,
                  .options = options_of<NewGroupOptions>,
@@ -381,8 +381,8 @@ constexpr std::array compute_rows{
 
 constexpr std::array relaunch_rows{
     OperationRow{.name = "relaunch",
-                 .help = "every process ends and a new launch begins; files stay",
-                 .title_help = "every process ends; files stay",
+                 .help = "every process ends and a new launch begins; files remain",
+                 .title_help = "every process ends; files remain",
                  .keys = relaunch_keys,
                  .options = options_of<RelaunchOptions>,
                  .run = relaunch},
@@ -391,7 +391,7 @@ constexpr std::array relaunch_rows{
 constexpr std::array destroy_rows{
     OperationRow{.name = "destroy_process_group",
                  .help = "destroy_process_group",
-                 .title_help = "destroy_process_group; of world, every group",
+                 .title_help = "destroy_process_group; for world, every group",
                  .keys = destroy_keys,
                  .options = options_of<DestroyOptions>,
                  .formerly = "destroy",

@@ -119,7 +119,7 @@ class ObjectCall {
     const Bytes8 sent = object_of(from, size);
     if (std::equal(sent.begin(), sent.end(), bytes.begin() + static_cast<std::ptrdiff_t>(begin))) return {};
     return Error{Code::wrong_data,
-                 fmt::format("{}: the object of rank {} is not what it sent", op_.name, group_.global_rank(from)),
+                 fmt::format("{}: the received object of rank {} differs from the sent one", op_.name, group_.global_rank(from)),
                  {}};
   }
 
@@ -194,7 +194,7 @@ Status scatter_object_list(Session& s, const Operation& op) {
 }
 
 constexpr Key object_size_key{
-    .name = "size", .type = Type::size, .help = "of this rank's object, pickled", .bind = to<&CollectiveOptions::size>};
+    .name = "size", .type = Type::size, .help = "size of this rank's pickled object", .bind = to<&CollectiveOptions::size>};
 
 constexpr std::array object_keys{object_size_key, group_key};
 
@@ -204,7 +204,7 @@ constexpr std::array object_to_one_keys{object_size_key, dst_key, group_dst_key,
 
 constexpr std::array object_rows{
     OperationRow{.name = "broadcast_object_list",
-                 .help = "objects of rank `src` to every rank: their sizes, then their bytes",
+                 .help = "sends objects of rank `src` to every rank: their sizes, then their bytes",
                  .title_help = "an object collective",
                  .keys = object_from_one_keys,
                  .options = options_of<CollectiveOptions>,
@@ -228,7 +228,7 @@ constexpr std::array object_rows{
                  .collectives = made_of<CollectiveKind::all_gather, CollectiveKind::gather>,
                  .run = gather_object},
     OperationRow{.name = "scatter_object_list",
-                 .help = "an object of rank `src` to each rank: the largest size, the bytes, the sizes",
+                 .help = "sends an object of rank `src` to each rank: the largest size, the bytes, the sizes",
                  .title_help = "an object collective",
                  .keys = object_from_one_keys,
                  .options = options_of<CollectiveOptions>,

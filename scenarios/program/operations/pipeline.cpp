@@ -119,11 +119,11 @@ constexpr std::array pipeline_keys{
         .bind = to<&PipelineOptions::schedule>},
     Key{.name = "order",
         .type = Type::text,
-        .help = "instead of `schedule` an order of your own: a text with a line for each rank, as 0F0,0B0",
+        .help = "your own order instead of `schedule`: a text with a line for each rank, such as 0F0,0B0",
         .bind = to<&PipelineOptions::order>},
     Key{.name = "microbatches",
         .type = Type::integer,
-        .help = "of a step; those of an `order` are counted",
+        .help = "micro-batches of a step; for an `order` they are counted",
         .low = 1,
         .high = limits::steps,
         .bind = to<&PipelineOptions::microbatches>},
@@ -136,8 +136,8 @@ constexpr std::array pipeline_keys{
     Key{.name = "sends",
         .type = Type::word,
         .help =
-            "how activations and gradients are sent: posted in one order for all ranks and waited for where they are "
-            "needed; in one batch between two actions; or by plain send and recv",
+            "how activations and gradients are sent: posted in one order for all ranks and waited for when needed; in "
+            "one batch between two actions; or with plain send and recv",
         .choices = pipeline_sends_names,
         .bind = to<&PipelineOptions::sends>},
     Key{.name = "count",
@@ -153,26 +153,27 @@ constexpr std::array pipeline_keys{
         .bind = to<&PipelineOptions::dtype>},
     Key{.name = "forward",
         .type = Type::duration,
-        .help = "of one micro-batch in one stage",
+        .help = "forward time of one micro-batch in one stage",
         .bind = to<&PipelineOptions::forward>},
     Key{.name = "input_backward",
         .type = Type::duration,
-        .help = "of the part of a backward that the stage before waits for",
+        .help = "time of the part of a backward that the previous stage waits for",
         .bind = to<&PipelineOptions::input_backward>},
     Key{.name = "weight_backward",
         .type = Type::duration,
-        .help = "of the part that gives the gradients of the weights",
+        .help = "time of the part that computes the gradients of the weights",
         .bind = to<&PipelineOptions::weight_backward>},
     Key{.name = "rows",
         .type = Type::integer,
-        .help = "of the batch, which the first stage splits as torch.distributed.pipelining does: micro-batches of other shapes than the "
-                "first are an error there; default: all micro-batches have the same shape",
+        .help = "rows of the batch, which the first stage splits as torch.distributed.pipelining does: micro-batches "
+                "with a different shape than the first are an error there; default: all micro-batches have the same "
+                "shape",
         .low = 1,
         .high = limits::count,
         .bind = to<&PipelineOptions::rows>},
     Key{.name = "group",
         .type = Type::name,
-        .help = "whose ranks are the pipeline's, in order: world, or the name of a new_group",
+        .help = "the group with the pipeline's ranks, in order: world, or the name of a new_group",
         .bind = to<&PipelineOptions::group>},
 };
 

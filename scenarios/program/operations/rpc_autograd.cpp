@@ -115,13 +115,13 @@ Status distributed_step(Session& s, const Operation& op) {
 constexpr std::array autograd_context_keys{
     Key{.name = "do",
         .type = Type::operations,
-        .help = "what runs inside: its remote calls belong to the context, and link the graphs of their workers",
+        .help = "the operations inside; their remote calls belong to the context, and link the graphs of their workers",
         .required = true,
         .traits = language::as_around},
 };
 
 constexpr Key context_key{
-    .name = "context", .type = Type::name, .help = "label of the autograd_context; default: the one around"};
+    .name = "context", .type = Type::name, .help = "label of the autograd_context; default: the enclosing one"};
 
 constexpr std::array dist_backward_keys{
     Key{.name = "of",
@@ -135,7 +135,7 @@ constexpr std::array dist_backward_keys{
 constexpr std::array distributed_optimizer_keys{
     Key{.name = "of",
         .type = Type::names,
-        .help = "labels of the `remote` that made its parameters",
+        .help = "labels of the `remote` calls that created its parameters",
         .required = true,
         .bind = to<&DistributedOptimizerOptions::of>},
     Key{.name = "lr",
@@ -168,7 +168,7 @@ constexpr std::array rpc_autograd_rows{
                  .traits = language::in_train,
                  .run = dist_backward},
     OperationRow{.name = "distributed_optimizer",
-                 .help = "an optimizer of parameters at other workers; its label names it",
+                 .help = "an optimizer of parameters on other workers; its label names it",
                  .title_help = "DistributedOptimizer",
                  .keys = distributed_optimizer_keys,
                  .options = options_of<DistributedOptimizerOptions>,

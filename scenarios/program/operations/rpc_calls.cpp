@@ -32,7 +32,7 @@ Status keep_value(Session& s, std::string_view name, const std::string& label, c
   if (!label.empty()) s.rpc->values.insert_or_assign(label, *value);
   if (!returns || rpc_text(*value) == *returns) return {};
   return Error{
-      Code::wrong_data, fmt::format("{} returned {}, and the file says {}", name, rpc_text(*value), *returns), {}};
+      Code::wrong_data, fmt::format("{} returned {}, but the file expects {}", name, rpc_text(*value), *returns), {}};
 }
 
 std::optional<std::string> expected_of(const std::optional<Located<std::string>>& returns) {
@@ -107,7 +107,7 @@ Status wait_all(Session& s, const Operation& op) {
     const std::optional<Status> waited = wait_for_future(s, label);
     if (!waited)
       return Error{Code::invalid_argument,
-                   fmt::format("wait_all: rank {} has started no rpc_async that is labelled `{}`", s.env.rank, label),
+                   fmt::format("wait_all: rank {} has not started an rpc_async with the label `{}`", s.env.rank, label),
                    {{"label", label}}};
     PDSIM_TRY(*waited);
   }
@@ -171,17 +171,17 @@ constexpr std::array init_rpc_keys{
         .bind = to<&InitRpcOptions::name>},
     Key{.name = "num_worker_threads",
         .type = Type::integer,
-        .help = "how many functions it serves at once; replies need one too",
+        .help = "number of functions that it serves at once; replies need one too",
         .low = 1,
         .high = 1024,
         .bind = to<&InitRpcOptions::num_worker_threads>},
     Key{.name = "rpc_timeout",
         .type = Type::duration,
-        .help = "of calls that say none; 0s: they wait forever",
+        .help = "timeout of calls that give none; 0s: they wait forever",
         .bind = to<&InitRpcOptions::rpc_timeout>},
     Key{.name = "functions",
         .type = Type::names,
-        .help = "what it registers; default: all",
+        .help = "functions that it registers; default: all",
         .choices = language::rpc_function_names,
         .bind = to<&InitRpcOptions::functions>},
 };
@@ -191,7 +191,8 @@ constexpr Key rpc_timeout_key{
 
 constexpr Key rpc_returns_key{.name = "returns",
                                      .type = Type::text,
-                                     .help = "the value it must give, as Python prints it; another is wrong-data"};
+                                     .help = "the value that it must return, as Python prints it; any other is "
+                                             "wrong-data"};
 
 constexpr Key rpc_to_key{
     .name = "to", .type = Type::text, .help = "name of the worker whose function is called"};
@@ -199,10 +200,10 @@ constexpr Key rpc_to_key{
 constexpr Key rpc_rref_key{
     .name = "rref",
     .type = Type::name,
-    .help = "instead of `to`: label of the `remote` whose object's method is called, at its owner"};
+    .help = "instead of `to`: label of the `remote` whose object has the method, called at its owner"};
 
 constexpr Key rpc_function_key{
-    .name = "function", .type = Type::text, .help = "what is called; a method with `rref`", .required = true};
+    .name = "function", .type = Type::text, .help = "the function to call; a method with `rref`", .required = true};
 
 constexpr Key rpc_args_key{.name = "args",
                                   .type = Type::values,
@@ -234,7 +235,7 @@ constexpr std::array wait_all_keys{
 };
 
 constexpr Key rref_of_key{
-    .name = "of", .type = Type::name, .help = "label of the `remote` that made the reference", .required = true};
+    .name = "of", .type = Type::name, .help = "label of the `remote` that created the reference", .required = true};
 
 constexpr std::array to_here_keys{
     bound(rref_of_key, to<&RRefOptions::of>),
@@ -256,7 +257,7 @@ constexpr std::array rpc_shutdown_keys{
         .bind = to<&RpcShutdownOptions::graceful>},
     Key{.name = "timeout",
         .type = Type::duration,
-        .help = "of a graceful one; 0s: it waits forever",
+        .help = "timeout of a graceful shutdown; 0s: it waits forever",
         .bind = to<&RpcShutdownOptions::timeout>},
 };
 
@@ -276,7 +277,7 @@ constexpr std::array rpc_rows{
                  .traits = language::in_train,
                  .run = rpc_sync},
     OperationRow{.name = "rpc_async",
-                 .help = "the same, and returns at once; its label names the future, for `wait` and wait_all",
+                 .help = "like rpc_sync, but returns at once; its label names the future, for `wait` and wait_all",
                  .title_help = "a remote call",
                  .keys = rpc_call_keys,
                  .options = options_of<RpcCallOptions>,
@@ -311,7 +312,7 @@ constexpr std::array rpc_rows{
                  .traits = language::in_train,
                  .run = local_value},
     OperationRow{.name = "delete_rref",
-                 .help = "gives up this worker's use of an RRef",
+                 .help = "drops this worker's use of an RRef",
                  .title_help = "del rref",
                  .keys = delete_rref_keys,
                  .options = options_of<RRefOptions>,

@@ -60,6 +60,6 @@ inline constexpr Key group_key{.name = "group",
                                .bind = to<&CollectiveOptions::group>};
 
 inline constexpr Key model_part_key{
-    .name = "part", .type = Type::name, .help = "which of the model's `parts`; needed where there are some"};
+    .name = "part", .type = Type::name, .help = "which of the model's `parts`; required if there are any"};
 
 }  // namespace pdsim::scenarios::operations

@@ -28,7 +28,7 @@ Status needs_store(const Session& s, const Operation& op) {
   if (s.store != nullptr) return {};
   if (s.group_destroyed)
     return Error{Code::group_destroyed,
-                 fmt::format("{}: the store was let go when the process group was destroyed", op.name),
+                 fmt::format("{}: the store was released when the process group was destroyed", op.name),
                  {{"in", op.name}}};
   return Error{
       Code::not_initialized,
@@ -99,7 +99,7 @@ constexpr std::array store_rows{
                  .traits = language::in_train,
                  .run = store_set},
     OperationRow{.name = "store_get",
-                 .help = "reads a key of the store, and waits until somebody has set it",
+                 .help = "reads a key of the store, and waits until some rank has set it",
                  .title_help = "store.get",
                  .keys = store_get_keys,
                  .options = options_of<StoreGetOptions>,
@@ -113,7 +113,7 @@ constexpr std::array store_rows{
                  .traits = language::in_train,
                  .run = store_add},
     OperationRow{.name = "store_wait",
-                 .help = "waits until somebody has set a key of the store",
+                 .help = "waits until some rank has set a key of the store",
                  .title_help = "store.wait",
                  .keys = store_get_keys,
                  .options = options_of<StoreGetOptions>,

@@ -312,7 +312,7 @@ Status backward(Session& s, const Operation& op) {
     const auto found = s.losses.find(name);
     if (found == s.losses.end())
       return Error{Code::autograd_misuse,
-                   fmt::format("backward of `{}`, which no forward of this rank has made", name),
+                   fmt::format("backward of `{}`, which no forward of this rank has computed", name),
                    {{"output", name}}};
     const Result<nn::Tensor> root = times == parts ? found->second : nn::scale(found->second, factor);
     if (!root.ok()) return root.error();
@@ -337,12 +337,12 @@ Status backward(Session& s, const Operation& op) {
 constexpr std::array eval_keys{
     Key{.name = "through",
         .type = Type::word,
-        .help = "whose forward: the wrapper's, which broadcasts buffers, or the module's",
+        .help = "which forward: the wrapper's, which broadcasts buffers, or the module's",
         .choices = eval_targets,
         .bind = to<&EvalOptions::through>},
     Key{.name = "steps",
         .type = Type::integer,
-        .help = "how many forwards",
+        .help = "number of forwards",
         .low = 1,
         .high = limits::steps,
         .bind = to<&EvalOptions::steps>},
@@ -351,7 +351,7 @@ constexpr std::array eval_keys{
 constexpr std::array forward_keys{
     Key{.name = "input",
         .type = Type::name,
-        .help = "name of the batch; every name is a batch of its own",
+        .help = "name of the batch; every name is a separate batch",
         .bind = to<&ForwardOptions::input>},
     Key{.name = "output",
         .type = Type::name,
@@ -359,16 +359,16 @@ constexpr std::array forward_keys{
         .bind = to<&ForwardOptions::output>},
     Key{.name = "path",
         .type = Type::name,
-        .help = "path of the model; default is what `branches` says",
+        .help = "path of the model; default: the one that `branches` gives",
         .bind = to<&ForwardOptions::path>},
     Key{.name = "rows",
         .type = Type::integer,
-        .help = "of this batch, 0 too; default: `batch`",
+        .help = "rows of this batch, may be 0; default: `batch`",
         .high = 65536,
         .bind = to<&ForwardOptions::rows>},
     Key{.name = "through",
         .type = Type::word,
-        .help = "whose forward: the wrapper's, or the module's, of which DDP learns nothing",
+        .help = "which forward: the wrapper's, or the module's, which DDP does not notice",
         .choices = eval_targets,
         .bind = to<&ForwardOptions::through>},
 };

@@ -167,12 +167,12 @@ bool looks_like_ras_json(std::string_view beginning) {
 
 std::optional<std::vector<RasReport>> read_ras_json(std::string_view text, std::string& problem) {
   if (text.size() > most_ras_json) {
-    problem = fmt::format("it is larger than {}MiB, which no answer of NCCL's RAS service is", most_ras_json >> 20);
+    problem = fmt::format("it is larger than {}MiB, so it is not an answer of NCCL's RAS service", most_ras_json >> 20);
     return std::nullopt;
   }
   const RasJson root = RasJson::parse(text, nullptr, false);
   if (!root.is_object() || !ras_part(root, "communicators").is_array()) {
-    problem = "it is not whole JSON of `ncclras -f json`: an object with a list of communicators";
+    problem = "it is not the complete JSON of `ncclras -f json`: an object with a list of communicators";
     return std::nullopt;
   }
   std::set<Device> devices;

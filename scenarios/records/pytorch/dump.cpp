@@ -58,7 +58,7 @@ void add_ranks(Members& members, const Value& value, std::vector<std::int64_t>& 
     rest.remove_prefix(from);
     const std::size_t end = std::min(rest.find_first_of("[], "), rest.size());
     const auto rank = number_in(rest.substr(0, end));
-    if (!rank) return members.wrong("ranks", value, "a list of ranks, as [0, 1]");
+    if (!rank) return members.wrong("ranks", value, "a list of ranks such as [0, 1]");
     if (!is_rank(*rank)) return members.refuse(rank_problem(*rank));
     ranks.push_back(*rank);
     rest.remove_prefix(end);

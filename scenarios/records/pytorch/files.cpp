@@ -69,7 +69,7 @@ std::optional<std::string> content_of(const std::string& path, std::string& prob
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > most_pickle_bytes) {
     problem = error ? fmt::format("it cannot be read: {}", error.message())
-                    : "it is larger than 256MiB, which no dump of a flight recorder is";
+                    : "it is larger than 256MiB, so it is not a dump of a flight recorder";
     return std::nullopt;
   }
   std::string text(static_cast<std::size_t>(size), '\0');
@@ -165,7 +165,7 @@ namespace {
 Result<Dump> read_dump(const DumpFile& file) {
   if (file.rank == beyond_ranks)
     return Error{Code::input_invalid,
-                 fmt::format("the number in its name is beyond {}, the last rank that is read", most_recorded_ranks - 1),
+                 fmt::format("the number in its name is above {}, the highest rank that is read", most_recorded_ranks - 1),
                  {}};
   std::string problem;
   std::optional<std::string> text = content_of(file.path, problem);

@@ -158,7 +158,7 @@ Result<std::size_t> world_size(const std::vector<Dump>& dumps) {
   }
   if (last >= most_recorded_ranks)
     return Error{Code::input_invalid,
-                 fmt::format("rank {} is beyond {}, the last that is read", last, most_recorded_ranks - 1),
+                 fmt::format("rank {} is above {}, the highest that is read", last, most_recorded_ranks - 1),
                  {}};
   return static_cast<std::size_t>(last + 1);
 }

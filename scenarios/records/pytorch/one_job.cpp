@@ -85,14 +85,15 @@ class Strangers {
       return is_default(group) && holds(group.ranks, dump.rank);
     });
     if (!own.empty() && !names_it)
-      return fmt::format("its name says rank {}, and its default group has {}", dump.rank, text_of(own));
+      return fmt::format("its name says rank {}, but its default group has {}", dump.rank, text_of(own));
     if (most_ == nullptr || own == most_->first) return {};
     if (own.empty())
       return holds(most_->first, dump.rank)
                  ? std::string()
                  : fmt::format("rank {} is not in the default group, {}", dump.rank, text_of(most_->first));
     return is_of_another_time(own) ? std::string()
-                                   : fmt::format("it is of another job: its default group has {}, that of most files {}",
+                                   : fmt::format("it belongs to another job: its default group has {}, that of most "
+                                                 "files {}",
                                                  text_of(own), text_of(most_->first));
   }
 
@@ -147,7 +148,7 @@ void leave_out_stale(std::vector<Dump>& dumps, std::vector<LeftOutFile>& left_ou
     if (cohort.newest_ns == 0 || cohort.newest_ns >= fresh->second.first_ns) continue;
     const Ranks& stale = world;
     const std::string reason =
-        fmt::format("of an earlier run, with {} ranks, which ended {:.0f} s before this one began", stale.size(),
+        fmt::format("from an earlier run with {} ranks, which ended {:.0f} s before this one began", stale.size(),
                     static_cast<double>(fresh->second.first_ns - cohort.newest_ns) / 1e9);
     std::erase_if(dumps, [&](const Dump& dump) {
       if (largest_group(dump) != stale) return false;

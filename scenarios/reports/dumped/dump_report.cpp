@@ -60,7 +60,7 @@ std::string answers(const Report& report) {
   if (report.findings.size() > most_answers)
     out += fmt::format("and {} more findings; --json lists all\n\n", report.findings.size() - most_answers);
   if (report.unexplained_hangs > 0)
-    out += fmt::format("{} more places where ranks hang are younger, and not explained\n\n", report.unexplained_hangs);
+    out += fmt::format("{} more places where ranks hang are more recent and not explained\n\n", report.unexplained_hangs);
   return out;
 }
 
@@ -106,7 +106,7 @@ std::string nothing(const Report& report) {
   });
   if (!open) return "nothing to explain\n\n";
   return "nothing to explain\n" +
-         wrapped("the open calls may be ones that were running when the dumps were written; if the job stands still, write dumps "
+         wrapped("the open calls may have been running when the dumps were written; if the job is stuck, write dumps "
                  "again after a minute and compare",
                  2) +
          "\n";

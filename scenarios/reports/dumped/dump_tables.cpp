@@ -259,7 +259,7 @@ std::string groups_table(const Report& report, const WallClock& clock) {
     out += lines[i];
     while (next < behind.size() && behind[next].first == i + 1) out += behind[next++].second;
   }
-  if (left > 0) out += fmt::format("  {} more groups whose ranks are apart or in a call\n", left);
+  if (left > 0) out += fmt::format("  {} more groups whose ranks differ or are in a call\n", left);
   if (quiet > 0)
     out += fmt::format("  {} more group{} whose ranks agree and are in no call\n", quiet, quiet == 1 ? "" : "s");
   return out + "\n";

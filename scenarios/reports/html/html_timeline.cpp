@@ -178,8 +178,8 @@ class Picture {
       for (double y = top - 4.0, side = -3.0; y < bottom; y += 6.0, side = -side)
         zigzag += fmt::format("{:.1f},{:.1f} ", x + side, y);
       out_ += fmt::format(
-          "<polyline class=\"fold\" points=\"{}\"><title>{} in which nothing begins or ends</title></polyline>"
-          "<text class=\"axis\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+          "<polyline class=\"fold\" points=\"{}\"><title>{} without any event</title></polyline><text class=\"axis\" "
+          "x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
           zigzag, to_string(gap.to - gap.from), x, top - 10.0, to_string(gap.to - gap.from));
     }
   }

@@ -12,14 +12,14 @@ namespace {
 std::string undecided(const Report& report, const LogStory& story) {
   if (report.blocked.empty() && report.errors.empty() && story.proves.empty()) return "nothing to explain\n";
   if (report.blocked.empty())
-    return report.errors.empty() ? "undecided: the log has no error whose cause it shows\n"
-                                 : "undecided: the log shows errors that follow from another, and not that one\n";
+    return report.errors.empty() ? "undecided: the log does not show the cause of any error\n"
+                                 : "undecided: the log shows errors that follow from another one, but not that one\n";
   const BlockedRank& first = report.blocked.front();
   std::vector<Rank> same;
   for (const BlockedRank& b : report.blocked)
     if (b.in == first.in && b.seq == first.seq && b.group == first.group) same.push_back(b.rank);
   return wrapped(
-      fmt::format("undecided: {} waited in {}{} of group {}, and the log does not show which rank did not come",
+      fmt::format("undecided: {} waited in {}{} of group {}, and the log does not show which rank is missing",
                   ranks_text(same), first.in, first.seq > 0 ? fmt::format(" #{}", first.seq) : std::string(),
                   first.group),
       0);
@@ -55,7 +55,7 @@ std::string render_logs(const Report& report, const LogStory& story) {
     for (const FixLine& line : d.fix_lines) out += wrapped(line.said(), 2);
   }
   if (report.unexplained_hangs > 0)
-    out += fmt::format("\n{} more places where ranks hang are younger, and not explained\n", report.unexplained_hangs);
+    out += fmt::format("\n{} more places where ranks hang are more recent and not explained\n", report.unexplained_hangs);
   if (!story.proves.empty()) {
     out += "\nwhat the log proves\n";
     for (const LogProof& proof : story.proves)

@@ -23,13 +23,13 @@ std::string_view text_of_entry(std::string_view entry) {
 std::string_view in_words(Sureness sureness) {
   switch (sureness) {
     case Sureness::sure:
-      return "sure: the text is one of this entry's";
+      return "sure: the text is one of this entry's messages";
     case Sureness::likely:
-      return "likely: much of the text is one of this entry's";
+      return "likely: most of the text is one of this entry's messages";
     case Sureness::near:
       break;
   }
-  return "not sure: the text only resembles one of this entry's";
+  return "not sure: the text only resembles one of this entry's messages";
 }
 
 }  // namespace

@@ -80,32 +80,32 @@ TEST_F(DiagnoseLeftOut, ASecondDumpOfARankGivesWayToTheOneWithNewerCalls) {
 
 TEST_F(DiagnoseLeftOut, ASecondDumpThatIsDamagedCostsTheOtherNothing) {
   folder.write("rank_3.json", dump_of({}).substr(0, 300));
-  expect_left_out("rank_3.json", "it is not JSON from byte 301 on");
+  expect_left_out("rank_3.json", "invalid JSON at byte 301");
 }
 
 TEST_F(DiagnoseLeftOut, NumbersThatNoRankHasAreLeftOut) {
   folder.write("rank_200000", dump_of({}));
-  expect_left_out("rank_200000", "the number in its name is beyond 131071, the last rank that is read");
+  expect_left_out("rank_200000", "the number in its name is above 131071, the highest rank that is read");
   fs::remove(folder.path() / "rank_200000");
   folder.write("rank_99999999999999999999", dump_of({}));
-  expect_left_out("rank_99999999999999999999", "the number in its name is beyond 131071, the last rank that is read");
+  expect_left_out("rank_99999999999999999999", "the number in its name is above 131071, the highest rank that is read");
 }
 
 TEST_F(DiagnoseLeftOut, ARankThatItsOwnGroupDoesNotHaveIsLeftOut) {
   folder.write("rank_100000", dump_of({}));
-  expect_left_out("rank_100000", "its name says rank 100000, and its default group has ranks 0..3");
+  expect_left_out("rank_100000", "its name says rank 100000, but its default group has ranks 0..3");
 }
 
 TEST_F(DiagnoseLeftOut, AFileOfAnotherJobIsLeftOut) {
   folder.write("rank_5", dump_of({3, "[0, 1, 2, 3, 4, 5]"}));
   expect_left_out("rank_5",
-                  "it is of another job: its default group has ranks 0..5, that of most files ranks 0..3");
+                  "it belongs to another job: its default group has ranks 0..5, that of most files ranks 0..3");
 }
 
 TEST_F(DiagnoseLeftOut, AFileOfALaterJobDoesNotMakeThisOneStale) {
   folder.write("rank_5", dump_of({3, "[0, 1, 2, 3, 4, 5]", 3600}));
   expect_left_out("rank_5",
-                  "it is of another job: its default group has ranks 0..5, that of most files ranks 0..3");
+                  "it belongs to another job: its default group has ranks 0..5, that of most files ranks 0..3");
 }
 
 TEST_F(DiagnoseLeftOut, AnEarlierRunOfMoreRanksIsLeftOutWithoutFault) {
@@ -114,8 +114,8 @@ TEST_F(DiagnoseLeftOut, AnEarlierRunOfMoreRanksIsLeftOutWithoutFault) {
   const Ended run = run_pdsim({"diagnose", "."}, folder.path());
   EXPECT_EQ(run.status, 0) << run.problems;
   EXPECT_NE(run.output.find("4 ranks (6 files left out), deadlocked"), std::string::npos) << run.output;
-  EXPECT_NE(run.problems.find("./rank_4 and 5 more files (ranks 4..9): of an earlier run, with 10 ranks, which ended 3600 s "
-                              "before this one began; left out"),
+  EXPECT_NE(run.problems.find("./rank_4 and 5 more files (ranks 4..9): from an earlier run with 10 ranks, which ended "
+                              "3600 s before this one began; left out"),
             std::string::npos)
       << run.problems;
 }

@@ -93,7 +93,7 @@ TEST(DiagnoseLogs, SaysInOneLineWhenALogSaysNothing) {
   const Ended run = run_pdsim({"diagnose", "job.log"}, folder.path());
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.output, "");
-  EXPECT_NE(run.problems.find("job.log: no line of it is one that torch, NCCL, Gloo or a launcher prints"),
+  EXPECT_NE(run.problems.find("job.log: no line is a failure message of torch, NCCL, Gloo or a launcher"),
             std::string::npos)
       << run.problems;
 }

@@ -86,7 +86,7 @@ TEST(DiagnosePytorch, TellsOfAFileItCannotReadAndTakesItsRankForOneWithoutADump)
   folder.write("rank_2", dump(3).substr(0, 200));
   const Ended run = run_pdsim({"diagnose", "."}, folder.path());
   EXPECT_EQ(run.status, 2);
-  EXPECT_NE(run.problems.find("rank_2: it is not JSON from byte 201 on"), std::string::npos) << run.problems;
+  EXPECT_NE(run.problems.find("rank_2: invalid JSON at byte 201"), std::string::npos) << run.problems;
   EXPECT_EQ(std::count(run.problems.begin(), run.problems.end(), '\n'), 1) << run.problems;
   EXPECT_NE(run.output.find("deadlock[missing-record]"), std::string::npos) << run.output;
 }
@@ -156,7 +156,7 @@ TEST(DiagnosePytorch, WritesAPageOfOneJobAndAFolderOfSeveral) {
   EXPECT_TRUE(fs::exists(folder.path() / "pages" / "job_b.html"));
   const Ended refused = run_pdsim({"diagnose", ".", "--html", "page.html"}, folder.path());
   EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.problems.find("--html page.html is one page, and these are several jobs; give a folder"),
+  EXPECT_NE(refused.problems.find("--html page.html names one page, but there are several jobs; give a folder"),
             std::string::npos)
       << refused.problems;
 }
@@ -173,7 +173,7 @@ TEST(DiagnosePytorch, RefusesAFormThatIsNone) {
   const Folder folder;
   const Ended run = run_pdsim({"diagnose", ".", "--form", "yaml"}, folder.path());
   EXPECT_EQ(run.status, 2);
-  EXPECT_NE(run.problems.find("--form yaml: there are pickle and json"), std::string::npos) << run.problems;
+  EXPECT_NE(run.problems.find("--form yaml: expected pickle or json"), std::string::npos) << run.problems;
 }
 
 TEST(DiagnosePytorch, SaysWhatAFolderWithoutRecordsLacks) {

@@ -80,7 +80,7 @@ class Stranger {
 TEST(Faults, AWrongAddressIsToldOnEveryRank) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "[ $RANK = 1 ] && export MASTER_ADDR=no-such-host.invalid MASTER_PORT=4711", "300ms");
-  EXPECT_TRUE(says(run, 0, "1 of 2 ranks of the job came within 300ms; missing: 1"));
+  EXPECT_TRUE(says(run, 0, "1 of 2 ranks of the job joined within 300ms; missing: 1"));
   EXPECT_TRUE(says(run, 1, "rank 1 of 2 found no rank 0 at no-such-host.invalid:4711 within 300ms"));
   EXPECT_TRUE(ends_with(run, 0, 3));
   EXPECT_TRUE(ends_with(run, 1, 3));
@@ -91,7 +91,7 @@ TEST(Faults, AnAddressThatIsNotRankZerosIsToldOnEveryRank) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "export MASTER_ADDR=192.0.2.77 MASTER_PORT=4711", "300ms");
   EXPECT_TRUE(says(run, 0, "rank 0 of 2 cannot listen at 192.0.2.77:4711, as MASTER_ADDR and MASTER_PORT say"));
-  EXPECT_TRUE(says(run, 0, "the address must be one of its machine"));
+  EXPECT_TRUE(says(run, 0, "the address must belong to its machine"));
   EXPECT_TRUE(says(run, 1, "rank 1 of 2 found no rank 0 at 192.0.2.77:4711 within 300ms"));
   EXPECT_TRUE(ends_with(run, 0, 2));
   EXPECT_TRUE(ends_with(run, 1, 3));
@@ -104,7 +104,7 @@ TEST(Faults, APortInUseIsToldOnEveryRank) {
   EXPECT_TRUE(says(run, 0, "rank 0 of 2 cannot listen at 127.0.0.1:" + stranger.port()));
   EXPECT_TRUE(says(run, 0, "the port is in use by another program"));
   EXPECT_TRUE(says(run, 1, "rank 1 of 2 found no rank 0 at 127.0.0.1:" + stranger.port()));
-  EXPECT_TRUE(says(run, 1, "does another program hold the port?"));
+  EXPECT_TRUE(says(run, 1, "does another program use the port?"));
   EXPECT_TRUE(ends_with(run, 0, 2));
   EXPECT_TRUE(ends_with(run, 1, 3));
 }
@@ -113,17 +113,17 @@ TEST(Faults, APortInUseIsToldOnEveryRank) {
 TEST(Faults, TwoRanksWithOneNumberAreTold) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(3, "export WORLD_SIZE=2; [ $RANK = 2 ] && export RANK=1", "2s");
-  const bool in_time = run.problems.find("two processes say that they are rank 1 of 2") != std::string::npos;
+  const bool in_time = run.problems.find("two processes claim to be rank 1 of 2") != std::string::npos;
   if (in_time) {
     for (const int rank : {0, 1, 2}) {
       EXPECT_TRUE(
-          says(run, rank, "two processes say that they are rank 1 of 2: each rank from 0 to 1 is to be started once"));
+          says(run, rank, "two processes claim to be rank 1 of 2: start each rank from 0 to 1 once"));
       EXPECT_TRUE(ends_with(run, rank, 2));
     }
   } else {
     const int late = run.problems.find("[rank 1]") == std::string::npos ? 2 : 1;
     const bool during =
-        bool(says(run, late, "the job at rank 0 has all its 2 ranks, and this process says that it is rank 1"));
+        bool(says(run, late, "the job at rank 0 has all its 2 ranks, and this process also claims to be rank 1"));
     EXPECT_TRUE(during || says(run, late, "rank 1 of 2 found no rank 0 at 127.0.0.1:"));
     EXPECT_TRUE(ends_with(run, late, during ? 2 : 3));
     EXPECT_TRUE(ends_with(run, 0, 0));
@@ -135,7 +135,7 @@ TEST(Faults, TwoRanksWithOneNumberAreTold) {
 TEST(Faults, TwoRankZerosAreTold) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(3, "export WORLD_SIZE=3; [ $RANK = 2 ] && export RANK=0", "1500ms");
-  const std::string told = "two processes say that they are rank 0 of 3: each rank from 0 to 2 is to be started once";
+  const std::string told = "two processes claim to be rank 0 of 3: start each rank from 0 to 2 once";
   for (const int rank : {0, 1, 2}) {
     EXPECT_TRUE(says(run, rank, told));
     EXPECT_TRUE(ends_with(run, rank, 2));
@@ -147,7 +147,7 @@ TEST(Faults, AWorldSizeThatNeverFillsIsToldOnEveryRank) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
   const Ended run = ranks(2, "export WORLD_SIZE=4", "1500ms");
   for (const int rank : {0, 1}) {
-    EXPECT_TRUE(says(run, rank, "2 of 4 ranks of the job came within 1.5s; missing: 2, 3."));
+    EXPECT_TRUE(says(run, rank, "2 of 4 ranks of the job joined within 1.5s; missing: 2, 3."));
     EXPECT_TRUE(ends_with(run, rank, 3));
   }
 }
@@ -157,7 +157,7 @@ TEST(Faults, WorldSizesThatDifferAreToldOnEveryRank) {
   const Ended run = ranks(2, "[ $RANK = 1 ] && export WORLD_SIZE=3");
   for (const int rank : {0, 1}) {
     EXPECT_TRUE(
-        says(run, rank, "rank 1 says that the world has 3 ranks, and rank 0 that it has 2: set the same WORLD_SIZE"));
+        says(run, rank, "rank 1 expects a world of 3 ranks, and rank 0 expects 2: set the same WORLD_SIZE"));
     EXPECT_TRUE(ends_with(run, rank, 2));
   }
 }
@@ -197,7 +197,7 @@ TEST(Faults, AnInterfaceThatDoesNotExistIsToldOnEveryRank) {
   const Ended run = ranks(2, "[ $RANK = 1 ] && export GLOO_SOCKET_IFNAME=no-such0");
   for (const int rank : {0, 1}) {
     EXPECT_TRUE(says(run, rank, "rank 1 could not begin: this machine has no network interface `no-such0`"));
-    EXPECT_TRUE(says(run, rank, "which GLOO_SOCKET_IFNAME names; with an address it has lo"));
+    EXPECT_TRUE(says(run, rank, "which GLOO_SOCKET_IFNAME names; its interfaces with an address are lo"));
     EXPECT_TRUE(ends_with(run, rank, 3));
   }
 }

@@ -170,7 +170,7 @@ struct WrongScript {
 
 TEST(Join, WhatDoesNotGoTogetherIsToldOnEveryRank) {
   if (!is_there("gloo")) GTEST_SKIP() << "there is no gloo here";
-  const std::string other_ranks = "--ranks asks for 3, and the job that torchrun has started has 2; leave --ranks out";
+  const std::string other_ranks = "--ranks asks for 3, but the job that torchrun started has 2; remove --ranks";
   const std::vector<WrongScript> wrongs{
       {program_path() + validate + "gloo --ranks 3", other_ranks},
       {"unset MASTER_ADDR; " + program_path() + validate + "gloo",
@@ -214,7 +214,7 @@ TEST(Join, ARankWithAnotherSecretIsRefusedAndTheJobGoesOn) {
                                        " --join-secret file:secret.$RANK; s=$?; rm secret.$RANK; exit $s");
   EXPECT_EQ(run.status, 0) << run.problems;
   EXPECT_NE(run.output.find("[rank 1] status 2\n"), std::string::npos) << run.output;
-  EXPECT_NE(run.problems.find("[rank 1] pdsim: rank 1 has another secret than rank 0: give all ranks the same"),
+  EXPECT_NE(run.problems.find("[rank 1] pdsim: rank 1 has a different secret than rank 0: give all ranks the same"),
             std::string::npos)
       << run.problems;
   EXPECT_NE(run.problems.find("[rank 0] pdsim: rank 0 refused a connection from "), std::string::npos) << run.problems;

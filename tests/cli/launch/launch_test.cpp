@@ -191,7 +191,7 @@ TEST(Launch, WrongInputIsOneClearErrorAndNothingRuns) {
       {{"-n", "2", "--", "."}, "there is no program `.` in PATH; nothing was run"},
       {{"-n", "2", "--", "./broken"}, "cannot execute ./broken: No such file or directory"},
       {{"-n", "2", "--", "./"}, "./ is not a file; nothing was run"},
-      {{"-n", "2", "--on", "glo", "--", "true"}, "there is no world `glo`; did you mean `gloo`?; nothing was run"},
+      {{"-n", "2", "--on", "glo", "--", "true"}, "unknown world `glo`; did you mean `gloo`?; nothing was run"},
       {{"-n", "2", "--on", "sim", "--", "true"}, "processes cannot be started in the simulated world"},
       {{"-n", "2", "--patience", "10", "--", "true"}, "--patience: "},
   };

@@ -34,8 +34,8 @@ TEST(Interfaces, OneThatIsMissingIsToldWithThoseThatAreThere) {
   const Error error = no_such_interface("NCCL_SOCKET_IFNAME", "=ib9");
   EXPECT_EQ(error.code, Code::unavailable);
   EXPECT_EQ(error.message.find(
-                "this machine has no network interface `=ib9`, which NCCL_SOCKET_IFNAME names; with an address "
-                "it has "),
+                "this machine has no network interface `=ib9`, which NCCL_SOCKET_IFNAME names; its interfaces with an "
+                "address are "),
             0U);
   EXPECT_NE(error.message.find("lo"), std::string::npos);
 }

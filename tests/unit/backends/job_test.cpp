@@ -69,7 +69,7 @@ TEST(Job, NamesTheRanksThatDoNotCome) {
   const Gathered g = gather(place_of(0, 4, "few"), place_of(2, 4, "few"), 300_ms);
   ASSERT_FALSE(g.status.ok());
   EXPECT_EQ(g.status.error().code, Code::unavailable);
-  EXPECT_EQ(g.status.error().message.find("2 of 4 ranks of the job came within 300ms; missing: 1, 3."), 0U)
+  EXPECT_EQ(g.status.error().message.find("2 of 4 ranks of the job joined within 300ms; missing: 1, 3."), 0U)
       << g.status.error().message;
   EXPECT_EQ(g.other.problem, g.status.error().message);
   EXPECT_EQ(g.other.status, 3);
@@ -79,7 +79,7 @@ TEST(Job, RefusesASecondProcessOfOneRank) {
   const Gathered g = gather(place_of(0, 2, "twice"), place_of(0, 2, "twice"), 10_s);
   ASSERT_FALSE(g.status.ok());
   EXPECT_EQ(g.status.error().message,
-            "two processes say that they are rank 0 of 2: each rank from 0 to 1 is to be started once");
+            "two processes claim to be rank 0 of 2: start each rank from 0 to 1 once");
   EXPECT_EQ(g.other.problem, g.status.error().message);
   EXPECT_EQ(g.other.status, 2);
 }
@@ -88,7 +88,7 @@ TEST(Job, RefusesARankOfAnotherSize) {
   const Gathered g = gather(place_of(0, 2, "size"), place_of(1, 3, "size"), 10_s);
   ASSERT_FALSE(g.status.ok());
   EXPECT_EQ(g.status.error().message,
-            "rank 1 says that the world has 3 ranks, and rank 0 that it has 2: set the same WORLD_SIZE on all");
+            "rank 1 expects a world of 3 ranks, and rank 0 expects 2: set the same WORLD_SIZE on all");
   EXPECT_EQ(g.other.problem, g.status.error().message);
 }
 
@@ -125,11 +125,11 @@ TEST(Job, RefusesWhoHasAnotherSecretSaysSoOnBothSidesAndGoesOn) {
   heard.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
   close(ends[0]);
   waitpid(child, nullptr, 0);
-  const std::string all_the_same = ": give all ranks the same, by PDSIM_JOIN_SECRET or --join-secret\n";
-  const std::string without = "rank 1 has no secret, and rank 0 asks for one" + all_the_same;
-  const std::string another = "rank 1 has another secret than rank 0" + all_the_same;
+  const std::string all_the_same = ": give all ranks the same one, with PDSIM_JOIN_SECRET or --join-secret\n";
+  const std::string without = "rank 1 has no secret, but rank 0 requires one" + all_the_same;
+  const std::string another = "rank 1 has a different secret than rank 0" + all_the_same;
   EXPECT_EQ(heard, "2 " + without + "2 " + another + "all is well");
-  const std::string refused = "refused a connection from this machine, and goes on: ";
+  const std::string refused = "refused a connection from this machine and continues: ";
   EXPECT_EQ(notices, refused + without + refused + another);
 }
 
@@ -139,7 +139,8 @@ TEST(Job, RefusesASecretWhereRankZeroHasNone) {
   const Gathered g = gather(place_of(0, 2, "no secret"), other, 300_ms);
   EXPECT_EQ(g.status.error().code, Code::unavailable) << "it goes on, and nobody else comes";
   EXPECT_EQ(g.other.problem,
-            "rank 1 has a secret, and rank 0 has none: give all ranks the same, by PDSIM_JOIN_SECRET or --join-secret");
+            "rank 1 has a secret, but rank 0 has none: give all ranks the same one, with PDSIM_JOIN_SECRET or "
+            "--join-secret");
   EXPECT_EQ(g.other.status, 2);
 }
 

@@ -87,7 +87,8 @@ TEST(OwnAlgorithms, ThatWouldEndTheProcessEndInAVerdict) {
   };
   for (const Wrong& wrong :
        {Wrong{"divides", divides_by_zero, "round 1 of rank 0 is never reached: the plan divides by zero"},
-        Wrong{"leaves", leaves_its_memory, "round 2 of rank 0 is never reached: the plan leaves its memory"},
+        Wrong{"leaves", leaves_its_memory, "round 2 of rank 0 is never reached: the plan accesses memory outside its "
+                                           "buffers"},
         Wrong{"aborts", aborts, "round 1 of rank 0 is never reached: the plan aborts"},
         Wrong{"throws", throws_at_once, "the plan throws no such chunk"}}) {
     AlgorithmProofs proofs;

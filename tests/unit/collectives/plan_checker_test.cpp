@@ -104,9 +104,8 @@ TEST(Proof, ShowsWhoWaitsForWhom) {
   const PlanProof cycle = prove({CollectiveKind::all_reduce, "cycle", send_first_cycle});
   EXPECT_EQ(cycle.at.size, 2);
   EXPECT_EQ(cycle.drawn,
-            "by round 2 of rank 0:\n"
-            "  rank 0 waits in round 2 forever: it sends to rank 1, which waits as well, in its round 2\n"
-            "  rank 1 waits in round 2 forever: it sends to rank 0, which waits as well, in its round 2\n");
+            "by round 2 of rank 0:\n  rank 0 waits in round 2 forever: it sends to rank 1, which also waits, in its "
+            "round 2\n  rank 1 waits in round 2 forever: it sends to rank 0, which also waits, in its round 2\n");
 }
 
 TEST(Proof, ShowsTheRoundThatAddsTwice) {
@@ -144,7 +143,7 @@ Plan release_first(PlanArgs a) {
 
 TEST(PlanChecker, CatchesABarrierThatLetsGoBeforeAllAreThere) {
   const PlanVerdict v = check_plan({CollectiveKind::barrier, "release first", release_first}, 3, 0, 0);
-  EXPECT_EQ(v.problem, "barrier release first with 3 ranks: rank 1 leaves without having heard of rank 2");
+  EXPECT_EQ(v.problem, "barrier release first with 3 ranks: rank 1 leaves without having heard from rank 2");
 }
 
 TEST(PlanChecker, CatchesARoundThatReceivesIntoWhatItSends) {
@@ -159,7 +158,7 @@ TEST(PlanChecker, CatchesARoundThatReceivesIntoWhatItSends) {
 TEST(PlanChecker, TakesUpToAThousandRanks) {
   const Algorithm& ring = *find_algorithm(CollectiveKind::all_gather, "bruck").value();
   EXPECT_TRUE(check_plan(ring, 100, 1, 0).ok);
-  EXPECT_EQ(check_plan(ring, 1025, 1, 0).problem, "the plan checker takes up to 1024 ranks, not 1025");
+  EXPECT_EQ(check_plan(ring, 1025, 1, 0).problem, "the plan checker accepts up to 1024 ranks, not 1025");
 }
 
 TEST(FindAlgorithm, NamesWhatThereIs) {

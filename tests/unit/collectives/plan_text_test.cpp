@@ -163,7 +163,7 @@ TEST(PlanText, IsNotRunForRanksThatItIsNotFor) {
   AlgorithmProofs proofs;
   EXPECT_TRUE(proofs.check(text->algorithm(), 8, 1).ok());
   EXPECT_EQ(proofs.check(text->algorithm(), 6, 1).error().message,
-            "the plan checker refuses all_reduce my_doubling: its `needs` leaves out every call of 6 ranks");
+            "the plan checker refuses all_reduce my_doubling: its `needs` excludes every call on 6 ranks");
 }
 
 TEST(PlanText, WithAMistakeIsTold) {
@@ -175,8 +175,8 @@ TEST(PlanText, WithAMistakeIsTold) {
   for (const Wrong& wrong : {
            Wrong{"", 1, 1, "the plan is empty"},
            Wrong{"ring\n", 1, 1, "a plan begins with `plan`"},
-           Wrong{"plan all_reduced x\n", 1, 6, "`all_reduced` is not a collective that plans are for"},
-           Wrong{"plan all_gather_v x\n", 1, 6, "`all_gather_v` is not a collective that plans are for"},
+           Wrong{"plan all_reduced x\n", 1, 6, "`all_reduced` is not a collective that plans can describe"},
+           Wrong{"plan all_gather_v x\n", 1, 6, "`all_gather_v` is not a collective that plans can describe"},
            Wrong{"plan all_reduce\n", 1, 16, "a name is missing: of the plan"},
            Wrong{"plan all_reduce x\nchunk q -> r+1\n", 2, 7, "unknown name `q`"},
            Wrong{"plan all_reduce x\nchunk r > r+1\n", 2, 14, "`->` is missing"},
@@ -192,8 +192,8 @@ TEST(PlanText, WithAMistakeIsTold) {
            Wrong{"plan all_reduce x\nsent all -> r+1\n", 2, 1, "`sent` does not begin a statement"},
            Wrong{"plan all_reduce x\nlet p = 3\n", 2, 5, "`p` already has a meaning"},
            Wrong{"plan all_reduce x\nall -> r+99999999999999999999\n", 2, 10, "99999999999999999999 is too large"},
-           Wrong{"plan all_reduce x\n\tall -> r+1\n", 2, 1, "a tab cannot stand in a plan"},
-           Wrong{"plan all_reduce x\nchunks p\nchunks p\n", 3, 1, "this stands in the header a second time"},
+           Wrong{"plan all_reduce x\n\tall -> r+1\n", 2, 1, "a tab is not allowed in a plan"},
+           Wrong{"plan all_reduce x\nchunks p\nchunks p\n", 3, 1, "duplicate in the header"},
        }) {
     const PlanProblem problem = problem_of(wrong.text);
     EXPECT_EQ(problem.what, wrong.what) << wrong.text;

@@ -183,7 +183,7 @@ TEST(FindAlgorithm, TakesTheCallersOwnRowForItsOwnCollective) {
   EXPECT_EQ(find_algorithm(call, proofs, 4).value(), &own);
   call.kind = K::reduce;
   EXPECT_EQ(find_algorithm(call, proofs, 4).error().message,
-            "reduce: the algorithm mine that the call brings is one of all_reduce");
+            "reduce: the call's algorithm mine is one of all_reduce");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ variants:
                 "17:14 `few` is not a whole number",
                 "20:32 `barrier` has no algorithm `quick`",
                 "23:19 rank 9 in a world of 2",
-                "26:25 `program.train.stepz` names nothing: no `stepz` in `train`",
+                "26:25 `program.train.stepz` does not exist: no `stepz` in `train`",
                 "29:17 `one` is not a whole number",
                 "30:41 unknown diagnosis `moon-phase`",
             }));

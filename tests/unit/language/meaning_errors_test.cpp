@@ -14,7 +14,7 @@ TEST(MeaningError, WarnsOfACollectiveThatSomeRanksReach) {
   --> mine.yaml:13:5
    |
 13 |   - barrier: {}
-   |     ^^^^^^^ every rank of the group must make the call, or those that make it wait
+   |     ^^^^^^^ every rank of the group must make the call, or the ranks that make it will wait
 )");
 }
 
@@ -74,11 +74,11 @@ TEST(MeaningError, WantsUniqueLabels) {
     label: a
   - barrier: {}
     label: a)")),
-            R"(error[scenario]: label `a` stands here a second time
+            R"(error[scenario]: duplicate label `a`
   --> mine.yaml:16:12
    |
 16 |     label: a
-   |            ^ it already stands at line 14, column 12
+   |            ^ first used at line 14, column 12
 )");
 }
 
@@ -108,14 +108,14 @@ TEST(MeaningError, WantsAnOperationToWaitFor) {
   --> mine.yaml:13:17
    |
 13 |   - wait: {for: x}
-   |                 ^ give the operation that is waited for `async: true` and a label
+   |                 ^ give the operation to wait for `async: true` and a label
 )");
 }
 
 TEST(MeaningError, WantsLossesOfForwards) {
   EXPECT_EQ(report_of(with("  - train: {steps: 3}",
                            "  - train: {steps: 3, do: [{forward: {output: a}}, {backward: {losses: [b]}}]}")),
-            R"(error[scenario]: no forward before it gives `b`
+            R"(error[scenario]: no earlier forward outputs `b`
   --> mine.yaml:12:73
    |
 12 |   - train: {steps: 3, do: [{forward: {output: a}}, {backward: {losses: [b]}}]}
@@ -174,7 +174,7 @@ TEST(MeaningError, WantsKnownTensors) {
 TEST(MeaningError, WantsOneClaimPerValue) {
   EXPECT_EQ(report_of(valid_start + R"(expect: {outcome: ok, values: [{tensor: head.weight}]}
 )"),
-            R"(error[scenario]: a value of which nothing is expected
+            R"(error[scenario]: a value without an expectation
   --> mine.yaml:14:32
    |
 14 | expect: {outcome: ok, values: [{tensor: head.weight}]}
@@ -211,18 +211,18 @@ TEST(MeaningError, WantsErrorsWithOutcomeErrorOnly) {
   --> mine.yaml:14:23
    |
 14 | expect: {outcome: ok, error: timeout}
-   |                       ^^^^^ errors come with `outcome: error` or `outcome: timeout`
+   |                       ^^^^^ errors need `outcome: error` or `outcome: timeout`
 )");
 }
 
 TEST(MeaningError, WantsARangeOfTimeThatHoldsATime) {
   EXPECT_EQ(report_of(valid_start + R"(expect: {outcome: ok, time: {min: 3s, max: 1s}}
 )"),
-            R"(error[scenario]: `min` is more than `max`
+            R"(error[scenario]: `min` is greater than `max`
   --> mine.yaml:14:35
    |
 14 | expect: {outcome: ok, time: {min: 3s, max: 1s}}
-   |                                   ^^ no time is in between
+   |                                   ^^ no time lies in between
 )");
 }
 
@@ -248,7 +248,7 @@ TEST(MeaningError, SetWantsASection) {
     set: {wrld.ranks: 3}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `wrld.ranks` names nothing: no `wrld` of the file
+            R"(error[scenario]: `wrld.ranks` does not exist: no `wrld` of the file
   --> mine.yaml:16:11
    |
 16 |     set: {wrld.ranks: 3}
@@ -262,7 +262,7 @@ TEST(MeaningError, SetWantsAKey) {
     set: {ddp.find_unused: true}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `ddp.find_unused` names nothing: no `find_unused` in ddp
+            R"(error[scenario]: `ddp.find_unused` does not exist: no `find_unused` in ddp
   --> mine.yaml:16:15
    |
 16 |     set: {ddp.find_unused: true}
@@ -276,7 +276,7 @@ TEST(MeaningError, SetWantsAnEntryOfTheProgram) {
     set: {program.trian.steps: 4}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `program.trian.steps` names nothing: no `trian` in the program
+            R"(error[scenario]: `program.trian.steps` does not exist: no `trian` in the program
   --> mine.yaml:16:19
    |
 16 |     set: {program.trian.steps: 4}
@@ -290,7 +290,7 @@ TEST(MeaningError, SetWantsAnOption) {
     set: {program.train.stps: 4}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `program.train.stps` names nothing: no `stps` in `train`
+            R"(error[scenario]: `program.train.stps` does not exist: no `stps` in `train`
   --> mine.yaml:16:25
    |
 16 |     set: {program.train.stps: 4}
@@ -332,7 +332,7 @@ TEST(MeaningError, SetEndsAtAPlainValue) {
     set: {world.ranks.x: 1}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `world.ranks.x` names nothing: no `x` below `ranks`
+            R"(error[scenario]: `world.ranks.x` does not exist: no `x` below `ranks`
   --> mine.yaml:16:23
    |
 16 |     set: {world.ranks.x: 1}
@@ -346,7 +346,7 @@ TEST(MeaningError, SetWantsALayer) {
     set: {model.layers.had: {linear: [8, 1]}}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `model.layers.had` names nothing: no `had` in `layers`
+            R"(error[scenario]: `model.layers.had` does not exist: no `had` in `layers`
   --> mine.yaml:16:24
    |
 16 |     set: {model.layers.had: {linear: [8, 1]}}
@@ -384,7 +384,7 @@ variants:
   --> mine.yaml:17:19
    |
 17 |     set: {program.barrier.group: world}
-   |                   ^^^^^^^ give the `barrier` that is meant a label, and name that
+   |                   ^^^^^^^ give the intended `barrier` a label, and use that label
 )");
 }
 
@@ -395,7 +395,7 @@ variants:
     set: {ddp.static_graph: true}
     expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `ddp.static_graph` names nothing: `ddp` is `none` here
+            R"(error[scenario]: `ddp.static_graph` does not exist: `ddp` is `none` here
   --> mine.yaml:17:15
    |
 17 |     set: {ddp.static_graph: true}

@@ -54,7 +54,7 @@ TEST(NetworkError, WantsOneTopology) {
   --> mine.yaml:6:35
   |
 6 |   topology: {fat_tree: {leaf: 2}, torus: {x: 2}}
-  |                                   ^^^^^ an entry is one topology; begin another entry
+  |                                   ^^^^^ an entry is one topology; start another entry
 )");
 }
 
@@ -112,7 +112,7 @@ TEST(NetworkError, WantsNodesForRails) {
   --> mine.yaml:6:13
   |
 6 |   topology: {rail: {}}
-  |             ^^^^^^^^^^ a rail connects the ranks of one place in all nodes; give `nodes` and `ranks_per_node`
+  |             ^^^^^^^^^^ a rail connects the ranks with the same place in all nodes; give `nodes` and `ranks_per_node`
 )");
 }
 

@@ -24,7 +24,7 @@ TEST(PipelineError, PointsAtTheOrderThatLacksAnAction) {
   --> mine.yaml:13:23
    |
 13 |   - pipeline: {order: "0F0,0B0\n1F0"}
-   |                       ^^^^^^^^^^^^^^ a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form
+   |                       ^^^^^^^^^^^^^^ give a line for each rank, such as 0F0,0F1,0B0,0B1; see docs/pipelines.md
 )");
 }
 
@@ -34,7 +34,7 @@ TEST(PipelineError, PointsAtTheOrderThatHasAnActionTwice) {
   --> mine.yaml:13:23
    |
 13 |   - pipeline: {order: "0F0,0F0,0B0\n1F0,1B0"}
-   |                       ^^^^^^^^^^^^^^^^^^^^^^ a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form
+   |                       ^^^^^^^^^^^^^^^^^^^^^^ give a line for each rank, such as 0F0,0F1,0B0,0B1; see docs/pipelines.md
 )");
 }
 
@@ -44,17 +44,17 @@ TEST(PipelineError, TellsTheLineAndColumnInsideTheOrder) {
   --> mine.yaml:13:23
    |
 13 |   - pipeline: {order: "0F0,0B0\n1F0,1Q0"}
-   |                       ^^^^^^^^^^^^^^^^^^ a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form
+   |                       ^^^^^^^^^^^^^^^^^^ give a line for each rank, such as 0F0,0F1,0B0,0B1; see docs/pipelines.md
 )");
 }
 
 TEST(PipelineError, WantsALineForEachRank) {
   EXPECT_EQ(instead_of_barrier("  - pipeline: {order: \"0F0,0B0\"}\n"),
-            R"(error[scenario]: `order` has 1 lines, and the group 2 ranks: write one line for each
+            R"(error[scenario]: `order` has 1 lines, but the group has 2 ranks: write one line for each
   --> mine.yaml:13:23
    |
 13 |   - pipeline: {order: "0F0,0B0"}
-   |                       ^^^^^^^^^ a line for each rank, as 0F0,0F1,0B0,0B1; docs/pipelines.md has the form
+   |                       ^^^^^^^^^ give a line for each rank, such as 0F0,0F1,0B0,0B1; see docs/pipelines.md
 )");
 }
 

@@ -19,10 +19,10 @@ void expect_problem(const std::string& operation, const std::string& text) {
 }
 
 TEST(RpcErrors, AnUnknownWorkerFunctionOrMethodHasASuggestion) {
-  expect_problem("rpc_sync: {to: worker3, function: add, args: [1, 2]}", "no worker is called `worker3`");
+  expect_problem("rpc_sync: {to: worker3, function: add, args: [1, 2]}", "no worker is named `worker3`");
   expect_problem("rpc_sync: {to: worker1, function: ad, args: [1, 2]}", "did you mean `add`");
   expect_problem("rpc_sync: {to: worker1, function: call, args: [worker7, add, [1, 2]]}",
-                 "no worker is called `worker7`");
+                 "no worker is named `worker7`");
   expect_problem("rpc_sync: {to: worker1, function: call, args: [worker0, nothing, []]}",
                  "registers a function `nothing`");
 }
@@ -41,7 +41,7 @@ TEST(RpcErrors, ReferencesFuturesAndContextsAreThoseOfEarlierOperations) {
   expect_problem("rpc_sync: {to: worker1, rref: counter, function: step, args: [1]}", "`rref` beside `to`");
   expect_problem("rpc_sync: {function: add, args: [1, 2]}", "`to` is missing in rpc_sync");
   expect_problem("remote: {to: worker1, function: Counter, args: [1]}", "`remote` without a label");
-  expect_problem("dist_backward: {of: y}", "`dist_backward` outside of autograd_context");
+  expect_problem("dist_backward: {of: y}", "`dist_backward` outside autograd_context");
 }
 
 TEST(RpcErrors, ACallThatIsRightHasNone) {

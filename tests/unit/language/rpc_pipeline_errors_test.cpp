@@ -35,7 +35,7 @@ void expect_error(const std::string& report, std::string_view what, std::string_
 
 TEST(RpcPipelineError, NamesTheShardThatIsNotAPath) {
   EXPECT_EQ(instead_of("[first, second]", "[first, secund]"),
-            R"(error[scenario]: `rpc_pipeline` names a shard `secund`, and the model has no such path
+            R"(error[scenario]: `rpc_pipeline` names a shard `secund`, but the model has no such path
   --> mine.yaml:13:5
    |
 13 |   - rpc_pipeline: {shards: [first, secund]}
@@ -46,23 +46,23 @@ TEST(RpcPipelineError, NamesTheShardThatIsNotAPath) {
 
 TEST(RpcPipelineError, WantsARankForEachShardAndARowForEachMicroBatch) {
   expect_error(instead_of("ranks: 3", "ranks: 2"), "2 shards in a world of 2 ranks", "`ranks: 3`");
-  expect_error(instead_of("second]}", "second], num_split: 5}"), "5 micro-batches of a batch of 4 rows", "larger `batch`");
+  expect_error(instead_of("second]}", "second], num_split: 5}"), "5 micro-batches for a batch of 4 rows", "larger `batch`");
 }
 
 TEST(RpcPipelineError, WantsAWorkerThatExistsForEachShard) {
   EXPECT_EQ(instead_of("[first, second]", "[first, second], workers: [worker2, worker2]"), "");
-  expect_error(instead_of("second]}", "second], workers: [worker1]}"), "2 shards, and `workers` names 1",
+  expect_error(instead_of("second]}", "second], workers: [worker1]}"), "2 shards, but `workers` names 1",
                "a worker for each shard");
-  expect_error(instead_of("second]}", "second], workers: [worker1, worker3]}"), "names a worker `worker3`, and no rank has that name",
+  expect_error(instead_of("second]}", "second], workers: [worker1, worker3]}"), "names a worker `worker3`, but no rank has that name",
                "worker0 .. worker2");
 }
 
 TEST(RpcPipelineError, WantsRowsWithValuesWhereLayersHaveThem) {
-  expect_error(instead_of("second]}", "second], input: 8}"), "`input` of a model with values", "leave `input` out");
-  expect_error(instead_of("[first, second]", "[sizes]"), "layers with `gives`, and batches with values", "say with `input`");
+  expect_error(instead_of("second]}", "second], input: 8}"), "`input` of a model with values", "remove `input`");
+  expect_error(instead_of("[first, second]", "[sizes]"), "layers with `gives`, and batches with values", "give the number of elements per row");
   expect_error(instead_of("[first, second]", "[sizes], input: 8"), "loss `mse` of outputs without values", "`loss: sum`");
-  expect_error(instead_of("sizes: [big]", "sizes: [big, fc2]"), "`fc2` takes rows without values, those that `big` gives",
-               "only `meta` ones");
+  expect_error(instead_of("sizes: [big]", "sizes: [big, fc2]"), "`fc2` gets rows without values from `big`",
+               "only `meta` layers");
   expect_error(instead_of("fc2: {linear: [8, 2]}", "fc2: {linear: [8, 2], gives: 3}"), "`gives` of `fc2`, which is not `meta`",
                "follows from their shapes");
 }
@@ -74,7 +74,7 @@ TEST(RpcPipelineError, WantsTheSpeedThatTrafficNeeds) {
 
 TEST(RpcPipelineError, StandsAlone) {
   expect_error(instead_of("batch: 4\n", "batch: 4\nddp: {bucket_cap: 1MiB}\n"), "`rpc_pipeline` beside `ddp`",
-               "not modelled together");
+               "this combination is not supported");
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST(ShapeError, KnowsOneVersion) {
 
 TEST(ShapeError, WantsTheNameOfTheFile) {
   EXPECT_EQ(report_of(with("name: mine", "name: other")),
-            R"(error[scenario]: the name `other` is not the name of the file
+            R"(error[scenario]: the name `other` differs from the name of the file
   --> mine.yaml:2:7
   |
 2 | name: other
@@ -130,7 +130,7 @@ expect: {outcome: ok}
 
 TEST(ShapeError, WantsAnExpectation) {
   EXPECT_EQ(report_of(valid_start + ""),
-            R"(error[scenario]: the file expects nothing
+            R"(error[scenario]: the file has no expectation
   --> mine.yaml:1:1
   |
 1 | pdsim: 1
@@ -151,7 +151,7 @@ error[scenario]: `nodes` without `ranks_per_node` in world
   --> mine.yaml:6:3
   |
 6 |   nodes: 2
-  |   ^^^^^ say how many ranks each node has
+  |   ^^^^^ give the number of ranks of each node
 error[scenario]: `link` in a world with `nodes`
   --> mine.yaml:7:3
   |
@@ -168,7 +168,7 @@ TEST(ShapeError, WantsRanksPerNode) {
   --> mine.yaml:5:3
   |
 5 |   nodes: 2
-  |   ^^^^^ say how many ranks each node has
+  |   ^^^^^ give the number of ranks of each node
 )");
 }
 
@@ -238,7 +238,7 @@ TEST(ShapeError, ExplainsWhereWhenStands) {
   --> mine.yaml:13:15
    |
 13 |   - barrier: {when: {rank: 0}}
-   |               ^^^^ `when` stands beside `barrier`, not inside it
+   |               ^^^^ put `when` beside `barrier`, not inside it
 )");
 }
 
@@ -280,7 +280,7 @@ TEST(ShapeError, WantsOneOperationPerEntry) {
   --> mine.yaml:14:5
    |
 14 |     init_process_group: {}
-   |     ^^^^^^^^^^^^^^^^^^ an entry is one operation; begin another entry
+   |     ^^^^^^^^^^^^^^^^^^ an entry is one operation; start another entry
 )");
 }
 
@@ -346,7 +346,7 @@ TEST(ShapeError, WantsForwardInTrain) {
   --> mine.yaml:13:5
    |
 13 |   - forward
-   |     ^^^^^^^ it stands in the `do` of train
+   |     ^^^^^^^ put it in the `do` of train
 )");
 }
 
@@ -356,7 +356,7 @@ TEST(ShapeError, WantsRelaunchOutsideTrain) {
   --> mine.yaml:12:37
    |
 12 |   - train: {steps: 3, do: [forward, relaunch]}
-   |                                     ^^^^^^^^ it stands in the program itself, before or after train
+   |                                     ^^^^^^^^ put it in the program itself, before or after train
 )");
 }
 

@@ -21,7 +21,7 @@ TEST(ShardingError, PointsAtAMeshThatDoesNotFill) {
   --> mine.yaml:10:1
    |
 10 | mesh: {dp: 2, tp: 2}
-   | ^^^^ the sizes of its dimensions, multiplied, are the number of ranks
+   | ^^^^ the product of its dimensions must be the number of ranks
 )");
 }
 
@@ -32,8 +32,8 @@ TEST(ShardingError, NamesDimensionsThatThereAre) {
 }
 
 TEST(ShardingError, WantsEachLayerInOneUnitOfTheModel) {
-  expect_error("fully_shard: {units: {one: [trunk], two: [trunk]}}\n", "layer `trunk` stands here a second time",
-               "a layer is in one unit");
+  expect_error("fully_shard: {units: {one: [trunk], two: [trunk]}}\n", "layer `trunk` is listed twice",
+               "a layer can be in one unit only");
   expect_error("fully_shard: {units: {one: [trank]}}\n", "the model has no layer `trank`", "did you mean `trunk`?");
   expect_error("fully_shard: {stage: 4}\n", "4", "3");
 }
@@ -45,11 +45,11 @@ TEST(ShardingError, WantsOneWrapper) {
 
 TEST(ShardingError, WantsPartsThatAreTakenUp) {
   expect_error("ddp: none\ntensor_parallel: {colwise: [trunk]}\n",
-               "`norm` takes a whole, and gets the part that `trunk` gives in path `full`", "a rowwise layer between");
-  expect_error("ddp: none\ntensor_parallel: {rowwise: [head]}\n", "`head` takes a part, and gets a whole",
+               "`norm` needs the whole, but gets a part from `trunk` in path `full`", "a rowwise layer between");
+  expect_error("ddp: none\ntensor_parallel: {rowwise: [head]}\n", "`head` needs a part, but gets the whole",
                "a colwise layer before it");
   expect_error("ddp: none\ntensor_parallel: {colwise: [norm]}\n", "`norm` is not a linear layer",
-               "linear layers alone");
+               "only linear layers");
   expect_error("tensor_parallel: {colwise: [trunk], rowwise: [head]}\n", "DDP over the ranks of `world`",
                "the other dimension of the mesh");
 }
@@ -57,7 +57,7 @@ TEST(ShardingError, WantsPartsThatAreTakenUp) {
 TEST(ShardingError, WantsTheNormOfAModelThatIsSharded) {
   const std::string report = report_of(with(
       "train: {steps: 3}", "train: {steps: 3, do: [zero_grad, forward, backward, {clip_grad_norm: {of: model}}]}"));
-  EXPECT_NE(report.find("`of: model` of a model that is not sharded"), std::string::npos) << report;
+  EXPECT_NE(report.find("`of: model` for a model that is not sharded"), std::string::npos) << report;
 }
 
 }  // namespace

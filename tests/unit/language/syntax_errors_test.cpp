@@ -12,11 +12,11 @@ TEST(SyntaxError, TellsWhereADuplicateKeyStoodFirst) {
   EXPECT_EQ(report_of(with("  link: {latency: 5us, bandwidth: 25GB/s}",
                            R"(  ranks: 4
   link: {latency: 5us, bandwidth: 25GB/s})")),
-            R"(error[scenario]: key `ranks` stands here a second time
+            R"(error[scenario]: duplicate key `ranks`
   --> mine.yaml:6:3
   |
 6 |   ranks: 4
-  |   ^^^^^ it already stands at line 5, column 3
+  |   ^^^^^ first used at line 5, column 3
 )");
 }
 
@@ -76,7 +76,7 @@ TEST(SyntaxError, TakesQuotedYesForNoBoolean) {
   EXPECT_EQ(report_of(valid_start + R"(ddp: {find_unused_parameters: "yes"}
 expect: {outcome: ok}
 )"),
-            R"(error[scenario]: `yes` in quotes is a text, not a boolean
+            R"(error[scenario]: `yes` in quotes is text, not a boolean
   --> mine.yaml:14:31
    |
 14 | ddp: {find_unused_parameters: "yes"}
@@ -100,7 +100,7 @@ TEST(SyntaxError, RejectsAnchors) {
   --> mine.yaml:5:10
   |
 5 |   ranks: &n 2
-  |          ^^ write the value out; variants with `set` cover what differs
+  |          ^^ write out the value; for differences use variants with `set`
 )");
 }
 
@@ -110,7 +110,7 @@ TEST(SyntaxError, RejectsAliases) {
   --> mine.yaml:5:10
   |
 5 |   ranks: *n
-  |          ^ write the value out; variants with `set` cover what differs
+  |          ^ write out the value; for differences use variants with `set`
 )");
 }
 
@@ -120,7 +120,7 @@ TEST(SyntaxError, RejectsMergeKeys) {
   --> mine.yaml:5:3
   |
 5 |   <<: {ranks: 2}
-  |   ^^ write the keys out; variants with `set` cover what differs
+  |   ^^ write out the keys; for differences use variants with `set`
 )");
 }
 
@@ -143,7 +143,7 @@ foo: 1
   --> mine.yaml:15:1
    |
 15 | ---
-   | ^^^ a scenario file holds one document
+   | ^^^ a scenario file has one document
 )");
 }
 
@@ -169,7 +169,7 @@ TEST(SyntaxError, ExplainsAColonInAValue) {
 
 TEST(SyntaxError, ExplainsAPercentSign) {
   EXPECT_EQ(report_of(with("summary: one sentence", "summary: %one")),
-            R"(error[scenario]: a character that begins no value
+            R"(error[scenario]: a character that cannot begin a value
   --> mine.yaml:3:10
   |
 3 | summary: %one
@@ -183,7 +183,7 @@ TEST(SyntaxError, FindsTheOpenBracketOfATruncatedFile) {
   --> mine.yaml:14:1
    |
 14 | expect: {outcome: o
-   | ^ the file ends, or another line begins, before its `}`
+   | ^ the file or the line ends before its `}`
 )");
 }
 
@@ -236,7 +236,7 @@ TEST(SyntaxError, RejectsOpenBracketsWithoutEnd) {
   --> mine.yaml:1:5
   |
 1 | a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[...
-  |     ^ keys are plain words; is a bracket left open?
+  |     ^ keys are plain words; is a bracket not closed?
 )");
 }
 
@@ -261,7 +261,7 @@ expect: {outcome: ok}
   --> mine.yaml:14:3
    |
 14 | ? [a, b]
-   |   ^ keys are plain words; is a bracket left open?
+   |   ^ keys are plain words; is a bracket not closed?
 )");
 }
 

@@ -138,13 +138,13 @@ TEST(Faults, CountMessagesFromOne) {
 TEST(Limits, RefuseAFileThatIsTooLarge) {
   EXPECT_EQ(
       report_of(std::string(limits::file_bytes + 1, 'x')),
-      "error[scenario]: the file holds 1048577 bytes\n  --> mine.yaml\n  = the limit of a scenario file is 1MiB\n");
+      "error[scenario]: the file has 1048577 bytes\n  --> mine.yaml\n  = the limit of a scenario file is 1MiB\n");
 }
 
 TEST(Limits, RefuseMoreValuesThanAFileMayHold) {
   std::string text = valid_start + "faults: [";
   for (std::size_t i = 0; i < limits::values; ++i) text += "a,";
-  EXPECT_NE(report_of(text + "]\n").find("the file holds more than 50000 values"), std::string::npos);
+  EXPECT_NE(report_of(text + "]\n").find("the file has more than 50000 values"), std::string::npos);
 }
 
 TEST(Limits, RefuseNestingBeyondTheLimit) {
@@ -225,7 +225,7 @@ TEST(LoadFile, RefusesAHundredMegabytesAtOnce) {
   std::filesystem::remove(path);
   ASSERT_TRUE(file.ok());
   ASSERT_EQ(file->errors, 1);
-  EXPECT_EQ(file->diagnostics[0].what, "the file holds 100000000 bytes");
+  EXPECT_EQ(file->diagnostics[0].what, "the file has 100000000 bytes");
   EXPECT_EQ(file->diagnostics[0].label, "the limit of a scenario file is 1MiB");
 }
 

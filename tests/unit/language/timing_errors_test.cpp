@@ -44,7 +44,7 @@ TEST(TimingError, ArithmeticNeedsADeviceAndStandsInsteadOfATime) {
 )");
   EXPECT_TRUE(says(layer("norm: {meta: [], flops: 2GFLOP, compute: 1ms}"), "`flops` beside `compute`"));
   EXPECT_TRUE(says(layer("norm: {meta: [], flops: 2GB}"), "`2GB` is not an amount of arithmetic"));
-  EXPECT_TRUE(says(report_of(with("  ranks: 2", "  ranks: 2\n  device_speed: 0TFLOP/s")), "never gets done"));
+  EXPECT_TRUE(says(report_of(with("  ranks: 2", "  ranks: 2\n  device_speed: 0TFLOP/s")), "never finishes"));
 }
 
 TEST(TimingError, ValuesAreWhatSizedLayersDoNotHave) {
@@ -62,13 +62,13 @@ TEST(TimingError, ValuesAreWhatSizedLayersDoNotHave) {
 TEST(TimingError, StepsAndBucketsThatCannotBeThere) {
   EXPECT_EQ(expecting("expect: {outcome: ok, step_time: {near: 3ms, step: 2}, buckets: {count: 1, bytes: [4]}}"), "");
   EXPECT_TRUE(says(expecting("expect: {outcome: ok, step_time: {near: 3ms, step: 3}}"), "step 3 is never run"));
-  EXPECT_TRUE(says(expecting("expect: {outcome: ok, step_time: {step: 1}}"), "a time of which nothing is expected"));
-  EXPECT_TRUE(says(expecting("expect: {outcome: ok, step_time: {min: 3ms, max: 2ms}}"), "`min` is more than `max`"));
-  EXPECT_TRUE(says(expecting("expect: {outcome: ok, buckets: {}}"), "buckets of which nothing is expected"));
+  EXPECT_TRUE(says(expecting("expect: {outcome: ok, step_time: {step: 1}}"), "a time without an expectation"));
+  EXPECT_TRUE(says(expecting("expect: {outcome: ok, step_time: {min: 3ms, max: 2ms}}"), "`min` is greater than `max`"));
+  EXPECT_TRUE(says(expecting("expect: {outcome: ok, buckets: {}}"), "buckets without an expectation"));
   EXPECT_TRUE(says(expecting("ddp: none\nexpect: {outcome: ok, buckets: {count: 1}}"), "`ddp: none` has no buckets"));
   std::string text = with("  - train: {steps: 3}\n", "");
   text.replace(text.find("{outcome: ok}"), 13, "{outcome: ok, step_time: {max: 1s}}");
-  EXPECT_TRUE(says(report_of(text), "`step_time` without a train"));
+  EXPECT_TRUE(says(report_of(text), "`step_time` without a `train`"));
 }
 
 TEST(DataParallelError, IsOneProcessWithTheDevicesThatItHas) {

@@ -24,14 +24,14 @@ TEST(TrainingError, KeepsNoSyncInTrainAndJoinAroundIt) {
   --> mine.yaml:12:5
    |
 12 |   - no_sync: {do: [forward, backward]}
-   |     ^^^^^^^ it stands in the `do` of train
+   |     ^^^^^^^ put it in the `do` of train
 )");
   EXPECT_EQ(instead_of_train("  - join: {do: [init_process_group]}\n"),
             R"(error[scenario]: `init_process_group` inside join
   --> mine.yaml:12:17
    |
 12 |   - join: {do: [init_process_group]}
-   |                 ^^^^^^^^^^^^^^^^^^ it stands in the program itself, before or after join
+   |                 ^^^^^^^^^^^^^^^^^^ put it in the program itself, before or after join
 )");
   EXPECT_NE(instead_of_train("  - train: {steps: 1, do: [{join: {do: [barrier]}}]}\n").find("`join` inside train"),
             std::string::npos);
@@ -42,7 +42,7 @@ TEST(TrainingError, LooksForLossesThroughNoSync) {
   EXPECT_EQ(instead_of_train("  - train: {steps: 1, do: [{no_sync: {do: [forward]}}, backward]}\n"), "");
   EXPECT_EQ(instead_of_train("  - train: {steps: 1, do: [forward, {no_sync: {do: [backward]}}]}\n"), "");
   EXPECT_NE(instead_of_train("  - train: {steps: 1, do: [{no_sync: {do: [backward]}}, forward]}\n")
-                .find("backward of `loss`, which no forward before it gives"),
+                .find("backward of `loss`, which no earlier forward outputs"),
             std::string::npos);
 }
 
@@ -58,7 +58,7 @@ TEST(TrainingWarning, TellsThatCheckReductionDoesNothing) {
   --> mine.yaml:10:7
    |
 10 | ddp: {check_reduction: true}
-   |       ^^^^^^^^^^^^^^^ it is deprecated in PyTorch; leave it out
+   |       ^^^^^^^^^^^^^^^ it is deprecated in PyTorch; remove it
 )");
 }
 
@@ -72,7 +72,7 @@ TEST(TrainingError, KeepsEveryLayerInOnePartAndEveryPathInside) {
   --> mine.yaml:10:3
    |
 10 |   parts: {encoder: [trunk, norm]}
-   |   ^^^^^ every layer of the model is in one of them
+   |   ^^^^^ every layer of the model must be in exactly one
 )");
   EXPECT_NE(parts(paths + "  parts: {encoder: [trunk], decoder: [norm, head]}\n").find("path `up` leaves its part"),
             std::string::npos);
@@ -102,16 +102,16 @@ TEST(TrainingError, WantsToKnowWhichOfSeveralModelsIsMeant) {
   --> mine.yaml:13:5
    |
 13 |   - checkpoint: {path: a}
-   |     ^^^^^^^^^^ of several models it says which: `part: encoder` or `part: decoder`
+   |     ^^^^^^^^^^ with several models, name one: `part: encoder` or `part: decoder`
 )");
   EXPECT_EQ(report(two, "checkpoint: {path: a, part: decoded}"),
-            R"(error[scenario]: no part of the model is called `decoded`
+            R"(error[scenario]: the model has no part `decoded`
   --> mine.yaml:13:33
    |
 13 |   - checkpoint: {path: a, part: decoded}
    |                                 ^^^^^^^ did you mean `decoder`?
 )");
-  EXPECT_NE(report(one, "checkpoint: {path: a, part: trunk}").find("`part` of `checkpoint` in a file of one model"),
+  EXPECT_NE(report(one, "checkpoint: {path: a, part: trunk}").find("`part` of `checkpoint` in a file with one model"),
             std::string::npos);
   EXPECT_NE(report(two, "join: {do: [{train: {steps: 1}}]}").find("`join` beside `parts`"), std::string::npos);
 }
@@ -122,7 +122,7 @@ TEST(TrainingWarning, TellsWhichRanksAloneConstructTheWrapper) {
   --> mine.yaml:10:7
    |
 10 | ddp: {ranks: 1}
-   |       ^^^^^ every rank must, or those that do wait for the others in its constructor
+   |       ^^^^^ every rank must construct it, or those that do wait for the others in its constructor
 )");
   EXPECT_EQ(report_of(with("program:\n", "ddp: {ranks: 0..1}\nprogram:\n")), "");
   EXPECT_NE(report_of(with("program:\n", "ddp: {ranks: 2}\nprogram:\n")).find("error"), std::string::npos);

@@ -10,7 +10,7 @@ std::string instead_of_barrier(std::string_view program) { return report_of(with
 
 TEST(VocabularyError, WantsTheGroupMadeBefore) {
   EXPECT_EQ(instead_of_barrier("  - barrier: {group: evens}\n  - new_group: {name: evens, ranks: even}\n"),
-            R"(error[scenario]: no `new_group` before it makes `evens`
+            R"(error[scenario]: no earlier `new_group` creates `evens`
   --> mine.yaml:13:22
    |
 13 |   - barrier: {group: evens}
@@ -20,7 +20,7 @@ TEST(VocabularyError, WantsTheGroupMadeBefore) {
 
 TEST(VocabularyError, SuggestsTheNearestGroup) {
   EXPECT_EQ(instead_of_barrier("  - new_group: {name: evens, ranks: even}\n  - barrier: {group: even}\n"),
-            R"(error[scenario]: no `new_group` before it makes `even`
+            R"(error[scenario]: no earlier `new_group` creates `even`
   --> mine.yaml:14:22
    |
 14 |   - barrier: {group: even}
@@ -95,7 +95,7 @@ TEST(VocabularyError, WantsNewGroupOutsideTrain) {
   --> mine.yaml:12:29
    |
 12 |   - train: {steps: 3, do: [{new_group: {name: a, ranks: all}}]}
-   |                             ^^^^^^^^^ it stands in the program itself, before or after train
+   |                             ^^^^^^^^^ put it in the program itself, before or after train
 )");
 }
 
@@ -190,7 +190,7 @@ TEST(VocabularyError, RepeatsWhatMayStandAroundIt) {
   --> mine.yaml:13:29
    |
 13 |   - repeat: {times: 2, do: [relaunch]}
-   |                             ^^^^^^^^ it stands in the program itself, before or after repeat
+   |                             ^^^^^^^^ put it in the program itself, before or after repeat
 )");
   EXPECT_EQ(instead_of_barrier("  - repeat: {times: 2, do: [zero_grad]}\n").substr(0, 49),
             "error[scenario]: `zero_grad` outside train\n  --> ");
@@ -198,7 +198,7 @@ TEST(VocabularyError, RepeatsWhatMayStandAroundIt) {
   --> mine.yaml:13:5
    |
 13 |   - repeat: {do: [barrier]}
-   |     ^^^^^^ times: how often `do` runs; outside of train its rounds are the steps of `when`
+   |     ^^^^^^ times: how many times `do` runs; outside `train`, its rounds are the steps of `when`
 )");
 }
 
@@ -215,7 +215,7 @@ TEST(VocabularyError, WantsMessagesInABatch) {
   --> mine.yaml:13:36
    |
 13 |   - batch_isend_irecv: {messages: [barrier]}
-   |                                    ^^^^^^^ they are isends and irecvs
+   |                                    ^^^^^^^ its messages are isends and irecvs
 )");
 }
 
@@ -225,11 +225,11 @@ TEST(VocabularyError, WantsNoGroupOfOneMessage) {
         - isend: {dst: 1}
         - irecv: {src: 1, group: world}
 )"),
-            R"(error[scenario]: `group` of one message of a batch
+            R"(error[scenario]: `group` for one message of a batch
   --> mine.yaml:16:27
    |
 16 |         - irecv: {src: 1, group: world}
-   |                           ^^^^^ `group` stands beside `messages`: a batch has one group
+   |                           ^^^^^ put `group` beside `messages`: a batch has one group
 )");
 }
 
@@ -296,7 +296,7 @@ TEST(VocabularyWarning, TellsWhichMembersOfAGroupCall) {
   --> mine.yaml:17:5
    |
 17 |   - barrier: {group: both}
-   |     ^^^^^^^ every rank of the group must make the call, or those that make it wait
+   |     ^^^^^^^ every rank of the group must make the call, or the ranks that make it will wait
 )");
 }
 
@@ -306,7 +306,7 @@ TEST(VocabularyWarning, TellsWhoMakesAGroupAlone) {
   --> mine.yaml:13:5
    |
 13 |   - new_group: {name: a, ranks: [0]}
-   |     ^^^^^^^^^ every rank of the group must make the call, or those that make it wait
+   |     ^^^^^^^^^ every rank of the group must make the call, or the ranks that make it will wait
 )");
 }
 

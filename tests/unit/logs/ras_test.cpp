@@ -98,7 +98,7 @@ TEST(Ras, OfJsonThatIsHealthyOrDamagedFindsNothing) {
   const logs::LogFacts cut = logs::read_log_texts({{"ras.json", R"({"nccl_version": "2.29", "communicators": [{"hash")"}});
   EXPECT_TRUE(cut.facts.empty());
   ASSERT_EQ(cut.left_out.named().size(), 1U);
-  EXPECT_NE(cut.left_out.named().front().find("not whole JSON"), std::string::npos);
+  EXPECT_NE(cut.left_out.named().front().find("not the complete JSON"), std::string::npos);
   EXPECT_TRUE(logs::looks_like_log(R"({ "nccl_version": "2.29.1", "communicators_count": 1)"));
   EXPECT_FALSE(logs::looks_like_log(R"({ "version": "2.9", "entries": []})"));
 }
@@ -156,7 +156,7 @@ TEST(Ras, PutsAProcessThatCannotBeReachedFirst) {
   EXPECT_EQ(done.report.findings.front().id, "rank-died");
   EXPECT_EQ(done.report.findings.front().ranks, std::vector<Rank>{6});
   EXPECT_EQ(done.report.findings.front().headline,
-            "rank 6 (process 4714 on 10.0.0.8) cannot be reached, and RAS holds it for dead");
+            "rank 6 (process 4714 on 10.0.0.8) cannot be reached, and RAS considers it dead");
 }
 
 TEST(Ras, AccusesNobodyInACommunicatorOfSome) {

@@ -384,11 +384,11 @@ TEST(Nccl, SaysFirstWhatIsMissing) {
   EXPECT_EQ(reason({0, 0}), "no CUDA driver (NCCL 2.28.9 found); install NVIDIA's driver for the GPU");
   EXPECT_EQ(
       reason({0, 12020}),
-      "the CUDA driver is for CUDA 12.2 at most, and pdsim was built with 13.0 (NCCL 2.28.9 found); install a newer "
+      "the CUDA driver supports CUDA 12.2 at most, but pdsim was built with 13.0 (NCCL 2.28.9 found); install a newer "
       "driver");
   EXPECT_EQ(reason({0, 13000}),
             "no CUDA device (NCCL 2.28.9 found, no CUDA-capable device is detected); is there a GPU, and does "
-            "CUDA_VISIBLE_DEVICES let it through?");
+            "CUDA_VISIBLE_DEVICES include it?");
   EXPECT_EQ(reason({1, 13000}), "");
 }
 
@@ -402,8 +402,8 @@ TEST(Nccl, SaysThatAnInterfaceIsMissing) {
   ASSERT_FALSE(backend.ok());
   EXPECT_EQ(backend.error().code, Code::unavailable);
   EXPECT_EQ(backend.error().message.find(
-                "this machine has no network interface `no-such,=no-other0`, which NCCL_SOCKET_IFNAME "
-                "names; with an address it has "),
+                "this machine has no network interface `no-such,=no-other0`, which NCCL_SOCKET_IFNAME names; its "
+                "interfaces with an address are "),
             0U)
       << backend.error().message;
 }

@@ -41,16 +41,16 @@ TEST(NcclProbe, NamesTheFirstThingThatIsMissing) {
   facts.runtime_version = 13000;
   EXPECT_EQ(
       nccl_problem(facts),
-      "the CUDA driver is for CUDA 12.4 at most, and pdsim was built with 13.0 (NCCL 2.28.9 found); install a newer "
+      "the CUDA driver supports CUDA 12.4 at most, but pdsim was built with 13.0 (NCCL 2.28.9 found); install a newer "
       "driver");
   facts.driver_version = 13000;
   EXPECT_EQ(nccl_problem(facts),
-            "no CUDA device (NCCL 2.28.9 found); is there a GPU, and does CUDA_VISIBLE_DEVICES let it through?");
+            "no CUDA device (NCCL 2.28.9 found); is there a GPU, and does CUDA_VISIBLE_DEVICES include it?");
   facts.devices = 1;
   EXPECT_EQ(
       nccl_problem(facts),
-      "3 ranks on 1 device (NCCL 2.28.9 found): each needs an NCCL_HOSTID of its own, which pdsim gives where it is "
-      "not set; unset it, or start fewer ranks");
+      "3 ranks on 1 device (NCCL 2.28.9 found): each needs its own NCCL_HOSTID, which pdsim sets if it is unset; unset "
+      "it, or start fewer ranks");
   facts.host_id_given = false;
   EXPECT_EQ(nccl_problem(facts), "");
   EXPECT_EQ(nccl_problem(working()), "");
@@ -163,8 +163,8 @@ TEST(NcclErrors, WhatNcclSaidLastIsAddedOnOneLine) {
   NcclCalls nccl = testing::fake_gpu().nccl;
   nccl.last_error = [](ncclComm_t) { return "Duplicate GPU detected\nrank 0 and rank 1\n"; };
   EXPECT_EQ(nccl_status(nccl, ncclInvalidUsage, "ncclCommInitRankConfig", nullptr).error().message,
-            "the call does not fit what NCCL is doing (ncclCommInitRankConfig: an error of the double: Duplicate GPU "
-            "detected rank 0 and rank 1)");
+            "the call is not valid in NCCL's current state (ncclCommInitRankConfig: an error of the double: Duplicate "
+            "GPU detected rank 0 and rank 1)");
 }
 
 TEST(NcclErrors, CudaHasItsNameAndText) {

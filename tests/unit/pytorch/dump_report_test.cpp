@@ -114,7 +114,7 @@ TEST(DumpReport, BlamesNoDeviceForACallThatNobodyElseHasLeft) {
   const auto d = diagnosed(ranks);
   EXPECT_EQ(d->id(), "all-stuck");
   EXPECT_TRUE(d->report.diagnosis()->ranks.empty());
-  EXPECT_EQ(d->headline(), "ranks 0, 3 are all in all_reduce #1, and it does not complete");
+  EXPECT_EQ(d->headline(), "ranks 0, 3 are all in all_reduce #1, which does not complete");
 }
 
 TEST(DumpReport, GivesGloosRetiredCallsForDoneOrFailed) {

@@ -71,7 +71,7 @@ TEST(PytorchDump, SaysWhichMemberOfWhichEntryIsWrong) {
       {R"({"version": "2", "pg_config": []})", "`pg_config` is a list, and must be a dictionary"},
       {R"({"version": "2"})", "it is not a dump of PyTorch's Flight Recorder"},
       {R"([1])", "it is not a dump of PyTorch's Flight Recorder"},
-      {R"({"version": )", "it is not JSON from byte 13 on"},
+      {R"({"version": )", "invalid JSON at byte 13"},
       {std::string(100, '['), "nested deeper than 64 levels"},
       {"", "it is not JSON"},
   };

@@ -90,7 +90,7 @@ TEST(PytorchHangs, NameWhoDidNotComeToACallOfGloosThatFailedAtItsTimeout) {
   const auto d = diagnosed(ranks, began_ns + 601 * second);  // their timeout is 600 s
   ASSERT_EQ(d->id(), "missing-call");
   EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{2});
-  EXPECT_NE(d->report.diagnosis()->why.find("The call is over on rank 0, and did not complete"), std::string::npos)
+  EXPECT_NE(d->report.diagnosis()->why.find("The call is over on rank 0, but did not complete"), std::string::npos)
       << d->report.diagnosis()->why;
 }
 

@@ -129,13 +129,12 @@ TEST(RecordJson, RefusesAnotherVersionAndSaysWhich) {
   const Result<RankResult> result = rank_result_from_json(text);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message,
-            "a flight record cannot be read: it is of version 1, and this pdsim reads version 2");
+            "a flight record cannot be read: it has version 1, but this pdsim reads version 2");
   const Result<SavedRun> run =
       run_from_jsonl("{\"event\":\"run\",\"pdsim_record\":1}\n{\"event\":\"end\",\"rank\":0,\"end\":\"returned\"}\n");
   ASSERT_FALSE(run.ok());
   EXPECT_EQ(run.error().message,
-            "the flight record cannot be read: it is of version 1, and this pdsim reads version 2; record the run "
-            "again");
+            "the flight record cannot be read: it has version 1, but this pdsim reads version 2; record the run again");
 }
 
 TEST(RecordJson, SurvivesBytesThatAreNoText) {
@@ -181,7 +180,7 @@ TEST(RecordJson, NamesTheLineThatIsNoEvent) {
 
 TEST(RecordJson, SaysWhatIsWrongWithoutTheLibrarysNames) {
   const auto of_line = [](const std::string& line) { return run_from_jsonl(line + "\n").error().message; };
-  EXPECT_EQ(of_line("{\"a\":"), "line 1 is not an event of a flight record: it is not JSON from byte 6 on");
+  EXPECT_EQ(of_line("{\"a\":"), "line 1 is not an event of a flight record: invalid JSON at byte 6");
   EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is not an event of a flight record: `event` is missing");
   EXPECT_EQ(of_line("[]"), "line 1 is not an event of a flight record: it is not a JSON object");
 }
@@ -226,17 +225,17 @@ TEST(RecordJson, LeavesOutALineWithANumberBeyondItsRangeAndSaysWhichRangeThatIs)
       {R"({"event":"note","rank":1,"kind":5})", "`kind` is 5, and must be a text"},
       {R"({"event":"note","rank":1,"kind":"invented"})", "`invented` is not a kind of note"},
       {R"({"event":"note","rank":1,"kind":"fault","attributes":[]})", "`attributes` is a list, and must be an object"},
-      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"fault":"fire"}})", "`fire` is none of delay, drop"},
+      {R"({"event":"note","rank":1,"kind":"fault","attributes":{"fault":"fire"}})", "`fire` is not one of delay, drop"},
       {R"({"event":"note","rank":1,"kind":"fault","attributes":{"to":1e10}})", "`to` is 10000000000.0, and must"},
       {R"({"event":"note","rank":1,"kind":"fault","attributes":{"whom":1}})", "`attributes` has no `whom`"},
       {R"({"event":"note","rank":1,"kind":"group-made","attributes":{"ranks":[0,"a"]}})",
        "`ranks` is a text, and must"},
       {call_with(R"("id":0,"details":{"tag":-1})"), "`tag` is -1, and must be a whole number from 0 on"},
-      {call_with(R"("id":0,"purpose":"fun")"), "`fun` is none of none, label"},
-      {call_with(R"("id":0,"site":{"op":"x","phase":"party"})"), "`party` is none of none, initialization"},
+      {call_with(R"("id":0,"purpose":"fun")"), "`fun` is not one of none, label"},
+      {call_with(R"("id":0,"site":{"op":"x","phase":"party"})"), "`party` is not one of none, initialization"},
       {R"({"event":"run","elapsed_ps":9223372036854775807})", "`elapsed_ps` is 9223372036854775807, and must"},
       {R"({"event":"origin","seed":-1})", "`seed` is -1, and must be a whole number from 0 to 18446744073709551615"},
-      {"junk", "line 4 is not an event of a flight record: it is not JSON from byte 1 on"},
+      {"junk", "line 4 is not an event of a flight record: invalid JSON at byte 1"},
   };
   for (const auto& [line, problem] : cases) {
     const Result<SavedRun> saved = with_line(line);

@@ -109,7 +109,7 @@ fix   (variant `fixed` proves it)
 
 why
   DDP reduces a bucket when every gradient in it has arrived. On rank 1 aux.weight, aux.bias never
-  arrived, so it never called all_reduce for bucket 0 and what comes after it. backward() still
+  arrived, so it never called all_reduce for bucket 0 and the buckets after it. backward() still
   returned normally there; its gradients were NOT averaged, and an optimizer step on them lets the
   replicas drift apart. Another forward on rank 1 would have raised reduction-not-finished.
   unavoidable since 580us: rank 1 took path short in step 2

@@ -60,7 +60,7 @@ TEST(TrainingDiagnoses, NameTheGradientThatCameTwice) {
     EXPECT_EQ(twice.diagnosis()->ranks.size(), static_cast<std::size_t>(w.ranks));
     EXPECT_TRUE(twice.diagnosis()->parameters.front().starts_with(w.layer + "."))
         << twice.diagnosis()->parameters.front();
-    EXPECT_NE(twice.diagnosis()->cause.find("once for each place in forward"), std::string::npos);
+    EXPECT_NE(twice.diagnosis()->cause.find("once for each use in forward"), std::string::npos);
     EXPECT_EQ(id_of(run(w.with(recompute, "ddp: {static_graph: true}\n", ""))), "none") << seed;
     EXPECT_EQ(id_of(run(w.with("", finds, ""))), "none") << seed;
   }

@@ -166,7 +166,7 @@ TEST(BadCheckpoint, ThatIsNotThereSaysSo) {
 TEST(DdpWarnings, TellOnceThatNothingWasUnused) {
   const auto [file, report] = run(
       std::string(linear) + "ddp: {find_unused_parameters: true}\nprogram: [init_process_group, {train: {steps: 3}}]\n",
-      "{outcome: ok, warning: left no parameter unused}");
+      "{outcome: ok, warning: this forward used every parameter}");
   EXPECT_EQ(report.verdict, Verdict::pass);
   EXPECT_EQ(notes_of<notes::Warning>(log_of(report.run, 0)).size(), 1U);
   EXPECT_NE(warnings_of(report, 1).find("find_unused_parameters is on"), std::string::npos);

@@ -55,11 +55,11 @@ TEST(StatedInputs, ThatComeToSomethingElseAreNamedWithTheirRank) {
 
 TEST(StatedInputs, AreCheckedWhenTheFileIsLoaded) {
   EXPECT_EQ(comes_to("all_reduce: {count: 2, input: [[1, 2], [3], [4, 5], [6, 7]]}", "{tensor: mine, holds: [0]}"),
-            R"(error[scenario]: 1 number of rank 1, which passes 2
+            R"(error[scenario]: 1 number for rank 1, which passes 2
   --> mine.yaml:7:44
   |
 7 |   - all_reduce: {count: 2, input: [[1, 2], [3], [4, 5], [6, 7]]}
-  |                                            ^^^ give one for each element of its tensor
+  |                                            ^^^ give one number for each element of its tensor
 )");
   EXPECT_EQ(comes_to("broadcast: {src: 1, input: [[1], [3]]}", "{tensor: mine, holds: [0]}"),
             R"(error[scenario]: 2 lists in a world of 4 ranks
@@ -69,7 +69,7 @@ TEST(StatedInputs, AreCheckedWhenTheFileIsLoaded) {
   |                                ^^^^^^^^^^ give one list for each rank, [] for a rank that passes nothing
 )");
   EXPECT_EQ(comes_to("all_reduce: {count: 2}", "{tensor: mine, holds: [0, 1]}"),
-            R"(error[scenario]: `mine` is a call whose input is not stated
+            R"(error[scenario]: `mine` is a call without a stated input
   --> mine.yaml:9:41
   |
 9 | expect: {outcome: ok, values: [{tensor: mine, holds: [0, 1]}]}

@@ -40,7 +40,7 @@ TEST(SubGroup, NeedsNoCallOfRanksOutside) {
 
 TEST(SubGroup, IsUnknownToARankThatDidNotCallNewGroup) {
   EXPECT_EQ(ends("  - new_group: {name: a, ranks: [1, 3]}\n    when: {rank: [1, 3]}\n  - barrier: {group: a}\n"),
-            "error: rank 0, invalid-argument: barrier: rank 0 has called no new_group that is named `a`");
+            "error: rank 0, invalid-argument: barrier: rank 0 has not called a new_group named `a`");
 }
 
 TEST(SubGroup, KnowsItsOwnRanksAsRoots) {

@@ -83,7 +83,7 @@ TEST(FirstDifference, TellsTimeContentLengthAndChoicesApart) {
       first_difference(record({sent}), record({later})),
       "event 0: rank 0 sent 8 B to rank 1 at 1000000 ps in run 1, rank 0 sent 8 B to rank 1 at 2000000 ps in run 2");
   EXPECT_EQ(first_difference(record({sent, one}), record({sent, other})),
-            "event 1: rank 1 received 8 B from rank 0 at 3000000 ps in both runs, but with other content");
+            "event 1: rank 1 received 8 B from rank 0 at 3000000 ps in both runs, but with different content");
   EXPECT_EQ(first_difference(record({sent}), record({sent, one})),
             "event 1: nothing more in run 1, rank 1 received 8 B from rank 0 at 3000000 ps in run 2");
   EXPECT_EQ(first_difference(record({sent}, {0, 1}), record({sent}, {0, 2})), "choice 1: 1 in run 1, 2 in run 2");

@@ -31,8 +31,8 @@ def _say_without_libuv() -> None:
     if not _said:
         _said = True
         sys.stderr.write(
-            "pdsim: torchrun's store asks for libuv, without which this PyTorch was built; it gets one without libuv here, and cannot start "
-            "without pdsim\n"
+            "pdsim: torchrun's store requires libuv, but this PyTorch was built without it; pdsim gives it a store without libuv, and "
+            "without pdsim it cannot start\n"
         )
 
 

@@ -93,7 +93,7 @@ class Link:
         if not self._threads_said:
             self._threads_said = True
             sys.stderr.write(
-                "pdsim: two threads of this rank call torch.distributed at once; here one waits for the other, so a hang may be pdsim's own\n"
+                "pdsim: two threads of this rank call torch.distributed at once; here one waits for the other, so pdsim itself may cause a hang\n"
             )
         place = {name: request[name] for name in ("step", "phase", "column", "frames") if name in request}
         wanted = request.get("kind") or request.get("name") or request["op"]

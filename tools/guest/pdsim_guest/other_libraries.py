@@ -13,7 +13,7 @@ _beside = ("mpi4py.MPI", "horovod.torch", "byteps.torch", "cupyx.distributed", "
 def _refuse_rpc(module: ModuleType) -> None:
     def init_rpc(*unused: Any, **named: Any) -> None:
         raise link.refused(
-            "pdsim run cannot carry torch.distributed.rpc, whose messages do not go through a process group; --on real runs it",
+            "pdsim run does not support torch.distributed.rpc, which does not use process groups; run it with --on real",
             "unsupported",
         )
 
@@ -23,7 +23,7 @@ def _refuse_rpc(module: ModuleType) -> None:
 def _name(module: ModuleType) -> None:
     if link._slot() <= 0:
         name = module.__name__.split(".")[0]
-        sys.stderr.write(f"pdsim: {name} talks beside torch.distributed: its calls are not simulated, and no finding knows of them\n")
+        sys.stderr.write(f"pdsim: {name} communicates outside torch.distributed: its calls are not simulated and not part of any finding\n")
 
 
 def install() -> None:

@@ -10,7 +10,7 @@ class Unsupported(ImportError):
     """Ends the import of torch.distributed; pdsim says so in one line."""
 
     def __init__(self, version: str) -> None:
-        super().__init__(f"pdsim run cannot carry PyTorch {version}", name="torch")
+        super().__init__(f"pdsim run does not support PyTorch {version}", name="torch")
         self.pdsim_unsupported = version
 
 

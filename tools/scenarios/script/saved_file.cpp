@@ -100,8 +100,8 @@ Result<std::string> expectation_by_running(const scenarios::LoadedFile& file, co
   how.strategy = flags.strategy;
   const Result<scenarios::Report> report = scenarios::run_scenario(file.variants.front(), *scenarios::world_named("sim", ignored), how);
   if (!report.ok()) return report.error();
-  shows = shows_the_same(script, *report) ? fmt::format("shows the same without the script: {}", outcome_text(*report))
-               : fmt::format("does not show the same: {} with the script, {} without", outcome_text(script),
+  shows = shows_the_same(script, *report) ? fmt::format("reproduces the run without the script: {}", outcome_text(*report))
+               : fmt::format("does not reproduce the run: {} with the script, {} without", outcome_text(script),
                              outcome_text(*report));
   return expectation_of(*report);
 }

@@ -203,12 +203,11 @@ class Runs {
                                           flags.strategy, flags.seed);
     const auto id = [](const Analysed& a) { return a.report.diagnosis() ? a.report.diagnosis()->id : std::string(); };
     const bool same = found.report.outcome == again->report.outcome && id(found) == id(*again);
-    const std::string before = tried == 1 ? "" : fmt::format("; the {} before had nothing to explain", tried - 1);
+    const std::string before = tried == 1 ? "" : fmt::format("; the {} before had no finding", tried - 1);
     return finish(*again, flags,
                   fmt::format("\n{} shows this{}{}\n", which, before,
                               same ? ""
-                                   : "; run once more it ended in another way: the script does not do the same each "
-                                     "time"));
+                                   : "; when run again it ended differently: the script is not deterministic"));
   }
 
   // After so many schedules without a finding.
@@ -216,10 +215,10 @@ class Runs {
     constexpr double chance = 0.05;
     const double share = 1 - std::pow(chance, 1.0 / tried);
     return fmt::format(
-        "\n{} schedules tried, none has a finding. A problem that shows in {:.2g} % of the schedules, or in more, would\n"
-        "have been missed with a chance of 5 % at most. Schedules differ in which rank goes first, in which message a\n"
-        "receive from any rank takes, and in what --world and --fault leave to chance; the data and what the script\n"
-        "draws itself are the script's.\n",
+        "\n{} schedules tried, none has a finding. A problem that appears in at least {:.2g} % of the schedules would "
+        "have been\nmissed with a probability of at most 5 %. Schedules differ in which rank goes first, in which "
+        "message a\nreceive from any rank takes, and in the random choices of --world and --fault; the data and the "
+        "script's own\nrandom numbers do not change.\n",
         tried, 100 * share);
   }
 
@@ -228,7 +227,7 @@ class Runs {
     if (!flags_.try_cures || is_real(flags_) || result.report.findings.empty()) return;
     const std::vector<scenarios::guests::Change> changes = scenarios::guests::changes_for(result.report);
     if (changes.empty())
-      console_.say(fmt::format("pdsim: no cure was tried: the fix of {} is a change of the script's own lines\n",
+      console_.say(fmt::format("pdsim: no fix was tried: the fix for {} is a change to the script's own lines\n",
                                result.report.findings.front().id));
     for (const scenarios::guests::Change& change : changes) {
       const Result<Analysed> run = once(flags, true, {change.variable});
@@ -237,7 +236,7 @@ class Runs {
       scenarios::Cure cure{change.what, {}, scenarios::Tried{run->report.outcome, found ? found->id : "", {}}};
       cure.tried->elapsed = run->report.run.elapsed;
       if (!scenarios::cures(cure))
-        console_.say(fmt::format("pdsim: tried: {}: does not cure it: {}\n", change.what,
+        console_.say(fmt::format("pdsim: tried: {}: does not fix it: {}\n", change.what,
                                  found ? found->id : std::string(name_of(run->report.outcome))));
       result.report.findings.front().cures.push_back(std::move(cure));
     }
@@ -249,7 +248,7 @@ class Runs {
       return exit_not_available;
     }
     if (!result.run.version.empty() && !scenarios::guests::is_tried(result.run.version))
-      console_.problem(fmt::format("PyTorch {} has not been tried with pdsim run, as {} have; the run went on",
+      console_.problem(fmt::format("PyTorch {} has not been tested with pdsim run ({} have); the run continues",
                                    result.run.version, scenarios::guests::tried_versions));
     try_cures(result, flags);
     const bool saves = !flags.save.empty() && !result.report.run.ranks.empty() &&
@@ -259,7 +258,7 @@ class Runs {
   }
 
   std::string too_old(const std::string& version) const {
-    return fmt::format("{} has PyTorch {}, which pdsim run cannot carry; it takes 1.13 and 2.x", flags_.command.front(),
+    return fmt::format("{} has PyTorch {}, which pdsim run does not support; use 1.13 or 2.x", flags_.command.front(),
                        version);
   }
 
@@ -289,7 +288,8 @@ Result<scenarios::guests::Compute> compute_of(const std::string& text) {
   using scenarios::guests::Compute;
   constexpr std::string_view measured = "measured";
   const Error invalid{Code::input_invalid,
-                      "there are none, measured, measured:FACTOR (measured:0.1) and a time with its unit, such as 5ms",
+                      "expected none, measured, measured:FACTOR (such as measured:0.1) or a time with its unit, such "
+                      "as 5ms",
                       {}};
   Compute compute;
   if (text == "none") return compute;

@@ -96,8 +96,8 @@ WorldSections world_sections(const RunFlags& flags, const RunWorld& run) {
       const bool is_in_the_record = fault.kind == FaultKind::crash || fault.kind == FaultKind::hang;
       if (is_in_the_record) continue;
       if (fault.at.step)
-        sections.left_out.push_back(fmt::format("--fault '{}' begins at a step of the optimizer, and the saved "
-                                                "scenario has none", flags.faults[f]));
+        sections.left_out.push_back(fmt::format("--fault '{}' begins at a step of the optimizer, but the saved "
+                                                "scenario has no optimizer", flags.faults[f]));
       else
         faults.push_back(flags.faults[f]);
     }

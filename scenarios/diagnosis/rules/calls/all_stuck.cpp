@@ -39,10 +39,10 @@ std::optional<Diagnosis> stuck_in_dump(const Report& report) {
   d.waiting = report.hang->end == HangEnd::nobody ? ranks : report.hang->waiting;
   for (const Rank rank : ranks) add_once(d.waiting, rank);
   std::sort(d.waiting.begin(), d.waiting.end());
-  d.headline = fmt::format("{} in {}, and it does not complete", who(ranks, "is", "are all"), name_and_number(*call));
-  d.cause = fmt::format("{} was called by every rank of its group and does not complete", number_and_group(*call));
+  d.headline = fmt::format("{} in {}, which does not complete", who(ranks, "is", "are all"), name_and_number(*call));
+  d.cause = fmt::format("every rank of its group called {}, but it does not complete", number_and_group(*call));
   d.why = fmt::format(
-      "Every rank of group {} has called {}{}{}{}. So what is missing is below the program: a message, a link, a device.{}",
+      "Every rank of group {} has called {}{}{}{}. The problem is below the program: a message, a link or a device.{}",
       call->group, name_and_number(*call), at_place(*call), call->state == CallState::started ? " and started it" : "",
       report.findings.empty() ? ", and the records agree up to it" : "", age_sentence(report));
   d.fix =
@@ -67,34 +67,35 @@ std::optional<Diagnosis> all_stuck(const Report& report) {
     last = std::max(last, b.since);
     if (d.evidence.size() < 4) d.evidence.push_back({b.rank, b.call, fmt::format("is in {} #{}", b.in, b.seq)});
   }
-  d.headline = fmt::format("{} are all in {} #{}, and it does not complete", ranks_text(d.ranks), in->in, in->seq);
-  d.cause = fmt::format("messages of {} #{} between {} did not arrive", in->in, in->seq, ranks_text(d.ranks));
+  d.headline = fmt::format("{} are all in {} #{}, which does not complete", ranks_text(d.ranks), in->in, in->seq);
+  d.cause = fmt::format("messages of {} #{} between {} never arrived", in->in, in->seq, ranks_text(d.ranks));
   d.why =
-      "Every rank made this call, with the same arguments and in the same order, so the program is not at fault. What "
-      "is missing is a message: the network lost it, a firewall holds it, or a process stopped inside the call.";
-  d.fix = "repair the network between these ranks; no change of the program helps";
-  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is rebuilt"};
+      "Every rank made this call, with the same arguments and in the same order, so the program is not at fault. A "
+      "message is missing: the network lost it, a firewall blocks it, or a process stopped inside the call.";
+  d.fix = "repair the network between these ranks; no change to the program helps";
+  d.fix_lines = {"collectives do not retransmit: a lost message stays lost until the group is rebuilt"};
   if (const Call* call = call_by_id(log_of(report.run, in->rank), in->call))
-    add_span(d, report, call->site.line, call->site.column, "every rank came here", true);
+    add_span(d, report, call->site.line, call->site.column, "every rank arrived here", true);
   d.inevitable_at = last;
-  d.inevitable = fmt::format("since {}: the last rank had come", to_string(last));
+  d.inevitable = fmt::format("since {}: the last rank had arrived", to_string(last));
   return d;
 }
 
 constexpr std::string_view all_stuck_text =
-    R"(All ranks of the group are in the same call, with the same sequence number and the same arguments, and it does not end. No
-program does this: the ranks agree. Below them something is missing: a message that the network lost, a firewall between two
-interfaces (the first call over a new interface is the usual place), a device or a process that stopped inside the call.
+    R"(All ranks of the group are in the same call, with the same sequence number and the same arguments, and it does not end. This
+is not a bug in the program: all ranks agree. Something below them failed: the network lost a message, a firewall blocks two
+interfaces (often noticed in the first call over a new interface), or a device or a process stopped inside the call.
 
 How to recognise it: no rank is behind, no rank is ahead, nothing differs. Compare with message-lost, where the loss itself
-was recorded, with rank-hung, where one process is known to have stopped, and with missing-exit, where some ranks left.
+was recorded, with rank-hung, where one process is known to have stopped, and with missing-exit, where some ranks have left
+the call.
 
 Fix: check that every pair of ranks can reach each other over the interface that the backend chose (GLOO_SOCKET_IFNAME,
 NCCL_SOCKET_IFNAME), then restart all ranks.)";
 
 extern const DiagnosisRow all_stuck_row;
 const DiagnosisRow all_stuck_row{460, "all-stuck",
-                                 "every rank is in the same call, nothing differs, and it does not end", all_stuck,
+                                 "every rank is in the same call with the same arguments, and it does not end", all_stuck,
                                  all_stuck_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -50,7 +50,7 @@ Found first_without_wait(const Report& report, notes::Waited waited, std::string
 void place(Diagnosis& d, const Report& report, const Found& found, std::string label) {
   add_span(d, report, found.note->site.line, found.note->site.column, std::move(label), true);
   add_span(d, report, found.call->site.line, found.call->site.column,
-           fmt::format("starts {}, which still has the tensor", found.call->name), false);
+           fmt::format("starts {}, which still uses the tensor", found.call->name), false);
   d.inevitable_at = found.note->at;
 }
 
@@ -63,14 +63,14 @@ std::optional<Diagnosis> read_before_wait(const Report& report) {
   const std::string& label = found.note->as<notes::ResultRead>().label;
   d.headline = fmt::format("{} the result of {} `{}` before waiting for it", who(d.ranks, "reads", "read"),
                            found.call->name, label);
-  d.cause = fmt::format("no wait stands between the asynchronous {} and the read of `{}`", found.call->name, label);
+  d.cause = fmt::format("there is no wait between the asynchronous {} and the read of `{}`", found.call->name, label);
   d.why = fmt::format(
       "An asynchronous call returns a Work at once, and its tensor holds the result only after wait(). Until then it "
-      "holds what was in it before, a part of the result, or all of it: who is faster decides. {} read it {} after the "
-      "call was started.",
+      "may hold its old contents, part of the result, or all of it, depending on timing. {} read it {} after the call "
+      "was started.",
       capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}));
   d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
-  d.fix_lines = {"with NCCL wait() makes the GPU's stream wait; reading on the host needs a synchronize as well"};
+  d.fix_lines = {"with NCCL, wait() makes only the GPU's stream wait; reading on the host also needs a synchronize"};
   place(d, report, found, "reads it here");
   d.inevitable = fmt::format("since {}: the value of `{}` was used", to_string(found.note->at), label);
   return d;
@@ -83,13 +83,11 @@ std::optional<Diagnosis> read_before_synchronize(const Report& report) {
   const std::string& label = found.note->as<notes::ResultRead>().label;
   d.headline = fmt::format("{} the result of {} `{}` on the host, where only the stream waited for it",
                            who(d.ranks, "reads", "read"), found.call->name, label);
-  d.cause = fmt::format("no synchronize stands between the wait for `{}` and what the host reads", label);
+  d.cause = fmt::format("there is no synchronize between the wait for `{}` and the read on the host", label);
   d.why = fmt::format(
       "wait() of a tensor on a GPU makes the current stream wait and returns at once: kernels that are launched later "
-      "see "
-      "the result, the program does not. {} looked at it {} after the call was started, while {} still ran; a copy "
-      "with "
-      "non_blocking=True, pinned memory or a clock around the call all have this.",
+      "see the result, the program does not. {} looked at it {} after the call was started, while {} still ran; copies "
+      "with non_blocking=True, pinned memory and timers around the call all have this problem.",
       capitalised(ranks_text(d.ranks)), to_string(Time{found.note->at.ps - found.call->issued.ps}), found.call->name);
   d.fix = "put `synchronize` before it (torch.cuda.synchronize(), or the synchronize() of the stream or of an event)";
   d.fix_lines = {alternative("read without `non_blocking` (.item(), .cpu()), which waits for the stream")};
@@ -105,22 +103,21 @@ std::optional<Diagnosis> write_before_wait(const Report& report) {
   const std::string& label = found.note->as<notes::BufferWritten>().label;
   d.headline = fmt::format("{} the tensor of {} `{}` while it is on its way", who(d.ranks, "overwrites", "overwrite"),
                            found.call->name, label);
-  d.cause = fmt::format("no wait stands between the asynchronous {} and the write to `{}`", found.call->name, label);
+  d.cause = fmt::format("there is no wait between the asynchronous {} and the write to `{}`", found.call->name, label);
   d.why = fmt::format(
-      "An asynchronous call sends from the tensor itself, not from a copy. Nothing was lost and no call fails: the "
-      "others receive what stands in the memory when the backend gets to it, and {} had written something else by "
-      "then.",
+      "An asynchronous call sends from the tensor itself, not from a copy. No call fails: the others receive whatever "
+      "the memory holds when the backend reads it, and {} had overwritten it by then.",
       ranks_text(d.ranks));
   d.fix = {fmt::format("put `wait: {{for: {}}}` before it (work.wait() in PyTorch)", label), "work.wait() before it"};
-  d.fix_lines = {alternative("send a clone, and use two buffers in turn")};
+  d.fix_lines = {alternative("send a clone, or use two buffers in turn")};
   place(d, report, found, "overwrites it here");
   d.inevitable = fmt::format("since {}: the tensor of `{}` was overwritten", to_string(found.note->at), label);
   return d;
 }
 
 constexpr std::string_view read_before_wait_text =
-    R"(A call with async_op=True returns at once. Its output holds the result after wait() and not before; what is read earlier is
-old, partial or, by luck, right.
+    R"(A call with async_op=True returns at once. Its output holds the result only after wait(); a value read earlier is old, partial
+or, by luck, right.
 
 How to recognise it: results that are sometimes right, and right with a print or a sleep before; no error anywhere.
 
@@ -128,20 +125,20 @@ Fix: wait() before the first use. With NCCL, wait() orders the GPU's streams onl
 .item() on the same stream.)";
 
 constexpr std::string_view read_before_synchronize_text =
-    R"(With tensors on a GPU, wait() orders streams: what is launched afterwards sees the result, and the program goes on at once. What
-the host itself looks at, a copy made with non_blocking=True, pinned memory, or the time, is not ordered by it.
+    R"(With tensors on a GPU, wait() orders streams: kernels launched afterwards see the result, and the program continues at once.
+wait() does not order anything that the host itself reads: a copy made with non_blocking=True, pinned memory, or a clock.
 
-How to recognise it: values on the host that are old or half new, right with CUDA_LAUNCH_BLOCKING=1 or a print before; collectives
-that seem to take no time, and a loss.item() that seems to take all of it.
+How to recognise it: values on the host are old or partly new, and become right with CUDA_LAUNCH_BLOCKING=1 or a print before;
+collectives seem to take no time, and loss.item() seems to take all of it.
 
-Fix: torch.cuda.synchronize(), or the synchronize() of the stream or of an event recorded behind the call, before the host looks;
+Fix: torch.cuda.synchronize(), or the synchronize() of the stream or of an event recorded after the call, before the host reads;
 or .item() and .cpu(), which wait by themselves. A barrier is not needed: it waits for other ranks too.)";
 
 constexpr std::string_view write_before_wait_text =
     R"(isend and asynchronous collectives send from the tensor itself. A program that fills the same tensor for the next message
-before wait() changes what the receivers get; small messages, which are copied away at once, hide it.
+before wait() changes the data that the receivers get. Small messages, which are copied at once, hide the bug.
 
-How to recognise it: receivers get the next batch, or a mixture of two; it begins when messages get larger.
+How to recognise it: receivers get the next batch, or a mixture of two; the problem appears when messages get larger.
 
 Fix: wait() before the tensor is written again, a clone, or two buffers in turn.)";
 
@@ -151,7 +148,7 @@ const DiagnosisRow read_before_wait_row{230, "read-before-wait",
                                         read_before_wait_text};
 extern const DiagnosisRow read_before_synchronize_row;
 const DiagnosisRow read_before_synchronize_row{240, "read-before-synchronize",
-                                               "the host used a result for which only a stream had waited",
+                                               "the host used a result that only a stream had waited for",
                                                read_before_synchronize, read_before_synchronize_text};
 extern const DiagnosisRow write_before_wait_row;
 const DiagnosisRow write_before_wait_row{250, "write-before-wait",

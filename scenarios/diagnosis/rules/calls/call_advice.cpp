@@ -59,9 +59,8 @@ void advise_evaluation(Diagnosis& found, const std::string& who_evaluates) {
 }
 
 constexpr const char* decide_together =
-    "a rank that decides alone (no data, an early stop, an exception) tells the others first: all_reduce the decision, "
-    "then "
-    "all go on or none";
+    "if a rank decides alone (no data, an early stop, an exception), tell the others first: all_reduce the decision, "
+    "then all ranks go on or none";
 
 bool has_wrapper(const Report& report, const ScheduleDifference& d) {
   return has_note<notes::DdpOptions>(log_of(report.run, d.others.front()));
@@ -81,14 +80,15 @@ bool can_join(const Report& report, const ScheduleDifference& d) {
 
 void advise_loops(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
   const bool trains = is_training(report, d.left_out) || is_training(report, d.extra);
-  found.fix = trains ? "give every rank the same number of batches, with a sampler that pads or drops what is left over"
-                     : "let every rank go round the loop equally often, for example the smallest number of all ranks";
+  found.fix = trains ? "give every rank the same number of batches, with a sampler that pads or drops the remainder"
+                     : "run the loop the same number of times on every rank, for example the smallest number of any "
+                       "rank";
   found.fix_lines = {};
   if (trains && can_join(report, d))
     found.fix_lines.push_back(
-        alternative("put `join` around the loop, in which a rank without batches takes part in what the others send",
-                    "with model.join(): around the loop, in which a rank without batches takes part in what the "
-                    "others send"));
+        alternative("put `join` around the loop, so that a rank without batches takes part in the others' collectives",
+                    "with model.join(): around the loop, so that a rank without batches takes part in the others' "
+                    "collectives"));
   found.fix_lines.push_back(decide_together);
 }
 
@@ -104,8 +104,8 @@ void advise_left_out(Diagnosis& found, const Report& report, const ScheduleDiffe
         "leave {} out",
         ranks, operations_text(report, d.left_out), d.culprits.size() == 1 ? "its" : "their", one ? "it" : "them");
     found.fix_lines = {
-        "a rank that skips a batch (no loss, NaN, out of memory) tells the others first: all_reduce a flag before the "
-        "backward, then all skip or none"};
+        "if a rank skips a batch (no loss, NaN, out of memory), tell the others first: all_reduce a flag before the "
+        "backward, then all ranks skip it or none"};
     return;
   }
   found.fix = fmt::format(
@@ -126,9 +126,8 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
         fmt::format("let every rank run the same forwards and backwards, or run what only {} repeat{} inside no_sync",
                     ranks, d.culprits.size() == 1 ? "s" : "");
     found.fix_lines = {
-        "a rank that repeats a batch (out of memory, smaller parts) tells the others first: all_reduce a flag, then "
-        "all "
-        "repeat it or none"};
+        "if a rank repeats a batch (out of memory, smaller parts), tell the others first: all_reduce a flag, then all "
+        "ranks repeat it or none"};
   } else if (operation_of(report, d.extra.front()) == "checkpoint") {
     found.fix = {
         "ask for the state on every rank, and write it on rank 0:  checkpoint: {rank0_only: true} without `when`",
@@ -143,7 +142,7 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
     found.fix = fmt::format("take the call{} out of what only {} {}, so that every rank makes {}, or leave {} out",
                             one ? "" : "s", ranks, d.culprits.size() == 1 ? "runs" : "run", one ? "it" : "them",
                             one ? "it" : "them");
-    found.fix_lines = {"a helper that ends in a collective is called on every rank; inside of it, rank 0 alone writes"};
+    found.fix_lines = {"call a helper that ends in a collective on every rank; inside it, only rank 0 writes"};
   }
 }
 
@@ -152,13 +151,14 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
 void advise(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
   if (d.left_out.empty() && d.extra.empty()) {
     found.fix = "give these calls one order on every rank";
-    found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
+    found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
   } else if (d.extra.empty() || d.left_out.empty()) {
     if (loops_apart(report, d)) return advise_loops(found, report, d);
     d.extra.empty() ? advise_left_out(found, report, d) : advise_extra(found, report, d);
   } else {
     found.fix = "let every rank make the same calls: one list of names, sorted, for all ranks";
-    found.fix_lines = {"what a rank does not have it contributes as zeros, or the ranks exchange their lists first"};
+    found.fix_lines = {"a rank contributes zeros for names that it does not have, or the ranks exchange their lists "
+                       "first"};
   }
 }
 

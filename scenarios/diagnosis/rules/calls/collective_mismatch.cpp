@@ -110,7 +110,7 @@ std::string order_text(Order order, const Camp& culprit, const Camp& other) {
     case Order::in_step:
       return {};
     case Order::swapped:
-      return fmt::format(" {} made the same two calls in the other order.", ranks);
+      return fmt::format(" {} made the same two calls in the opposite order.", ranks);
     case Order::left_out:
       return fmt::format(" {} left out {} and went on.{}", ranks, call_text(*other.call), later);
     case Order::one_more:
@@ -197,7 +197,7 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
       "and {}.{}",
       at.seq, mine, theirs, order_text(order_of(report, culprit, other), culprit, other));
   if (report.outcome == Outcome::ok)
-    d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
+    d.why += " No call failed and no error was reported: the ranks now hold wrong data.";
   const bool by_argument = what_differs(report, culprit, other) != Differs::operation;
   if (tie && by_argument) d.why += tie_text;
   d.why += undefined_text(report, at.field);
@@ -207,14 +207,14 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
   if (const std::string mine_at = place_text(here), theirs_at = place_text(there);
       by_argument && !mine_at.empty() && !theirs_at.empty() && mine_at != theirs_at)
     d.fix = fmt::format(
-        "if the calls at {} and {} are meant to be one, give it one {} on every rank{}; if they are two calls, let every rank "
-        "make both, in one order",
+        "if the calls at {} and {} are meant to be one call, give it the same {} on every rank{}; if they are two "
+        "calls, make both on every rank, in the same order",
         mine_at, theirs_at, differs,
         at.field == DivergenceKind::count ? " (pad to the largest, or exchange the sizes first)" : "");
   if (by_argument && here.line != there.line && here.line > 0 && there.line > 0)
     d.fix = fmt::format(
-        "if the calls at lines {} and {} are meant to be one, give it one {} on every rank{}; if they are two calls, let "
-        "every rank make both, in one order",
+        "if the calls at lines {} and {} are meant to be one call, give it the same {} on every rank{}; if they are "
+        "two calls, make both on every rank, in the same order",
         std::min(here.line, there.line), std::max(here.line, there.line), differs,
         at.field == DivergenceKind::count ? " (pad to the largest, or exchange the sizes first)" : "");
   add_span(d, report, culprit.call->site.line, culprit.call->site.column, mine, true);
@@ -300,13 +300,13 @@ std::optional<Diagnosis> ended_by_length(const Report& report) {
         fmt::format("gloo ended rank {}, whose receive was too short; rank {} was in {}", dead->rank, e.rank, theirs);
     d.cause = fmt::format("rank {} passed fewer elements than rank {}, which was in {}", dead->rank, e.rank, theirs);
     d.why = fmt::format(
-        "A message arrived that was longer than the receive that waited for it. Gloo checks this on its own thread and "
-        "ends the process, {}: no exception can be caught, and the rank left no record of this call. Rank {} only "
-        "saw its connection close.",
-        "saying how many bytes came and how many it expected", e.rank);
+        "A message arrived that was longer than the receive waiting for it. Gloo checks this on its own thread and "
+        "ends the process, {}: no exception can be caught, and the rank left no record of this call. Rank {} only saw "
+        "its connection close.",
+        "printing how many bytes arrived and how many it expected", e.rank);
     d.fix = fmt::format("pass the same count and dtype in {} on every rank", call_text(*last));
-    d.fix_lines = {FixLine{"world: {debug: detail} compares them before each collective, and names the ranks",
-                           "TORCH_DISTRIBUTED_DEBUG=DETAIL compares them before each collective, and names the ranks"}};
+    d.fix_lines = {FixLine{"world: {debug: detail} compares them before each collective and names the ranks",
+                           "TORCH_DISTRIBUTED_DEBUG=DETAIL compares them before each collective and names the ranks"}};
     d.evidence.push_back(evidence_of(e.rank, *last, fmt::format("was in {} when the connection closed", theirs)));
     add_span(d, report, last->site.line, last->site.column, fmt::format("rank {} was here", e.rank), true);
     d.inevitable_at = last->issued;
@@ -341,12 +341,12 @@ std::optional<Diagnosis> parameter_mismatch(const Report& report) {
 std::optional<Diagnosis> root_mismatch(const Report& report) { return mismatch(report, Differs::root); }
 
 constexpr std::string_view collective_mismatch_text =
-    R"(The collectives of a process group have no names: the n-th call of one rank meets the n-th call of every other. When the
-n-th calls are different operations, the result depends on the library. Gloo and MPI tag messages by operation, so different
+    R"(The collectives of a process group have no names: the n-th call of one rank meets the n-th call of every other. When the n-th
+calls are different operations, the result depends on the library. Gloo and MPI tag messages by operation, so different
 operations never meet: Gloo's sides time out, MPI's hang. NCCL pairs by order and hangs, or computes garbage. Two all_reduces
-of equal size in the other order mix silently on every library.
+of equal size in opposite orders mix silently on every library.
 
-A common source is a collective that the program does not spell out. A forward through the DistributedDataParallel wrapper
+A common source is a collective that no line of the program names. A forward through the DistributedDataParallel wrapper
 broadcasts buffers, also in evaluation and under no_grad. "Only rank 0 evaluates, then everybody meets at a barrier"
 therefore calls broadcast on rank 0 against barrier on the others.
 
@@ -367,21 +367,22 @@ library and on which of the three it is:
              wait forever
   NCCL       undefined: hangs, or corrupts                  garbage                     a mixture
 
-How to recognise it: values that are wrong on every rank alike, or an error that speaks of bytes or lengths.
+How to recognise it: values are wrong in the same way on every rank, or an error mentions bytes or lengths.
 
-Fix: compute arguments from what all ranks have alike. For parts of different sizes use the uneven collectives, or exchange
-the sizes first. `world: {debug: detail}` compares what all ranks pass before each collective.)";
+Fix: compute arguments from values that are the same on all ranks. For parts of different sizes use the uneven collectives,
+or exchange the sizes first. `world: {debug: detail}` compares the arguments of all ranks before each collective.)";
 
 constexpr std::string_view root_mismatch_text =
-    R"(The ranks agree on the collective and disagree on its root: broadcast(src=rank), a root that is computed from something that
-differs, or a group's own rank passed where the world's is meant. Two ranks that both are root send to each other and nobody
-receives; two ranks that both are not wait for each other. Gloo: all time out. MPI: small messages are copied away, so every
-rank returns, and nobody received anything. NCCL: the call may end, and the next one hangs.
+    R"(The ranks agree on the collective and disagree on its root: broadcast(src=rank), a root computed from a value that differs
+between ranks, or a rank within the group passed where a rank of the world is meant. Two ranks that both believe they are
+the root send to each other and nobody receives; two ranks that both believe they are not wait for each other. With Gloo all
+ranks time out. With MPI small messages are copied into a buffer, so every rank returns although nobody received anything.
+With NCCL the call may end, and the next one hangs.
 
-How to recognise it: the same operation and number on all ranks, and the roots differ. PyTorch's own checks
+How to recognise it: all ranks are in the same operation with the same number, and the roots differ. PyTorch's own checks
 (TORCH_DISTRIBUTED_DEBUG=DETAIL) do not compare roots.
 
-Fix: one root, the same expression on every rank; roots are ranks of the world, also in sub-groups.)";
+Fix: one root, given by the same expression on every rank; roots are ranks of the world, also in subgroups.)";
 
 extern const DiagnosisRow collective_mismatch_row;
 const DiagnosisRow collective_mismatch_row{400, "collective-mismatch",

@@ -45,9 +45,9 @@ void tell_host_waits(Diagnosis& d, const Report& report, const std::vector<HostW
   }
   const std::string where = fmt::format("line{} {}", lines.size() == 1 ? "" : "s", list_text(lines));
   d.why += fmt::format(
-      " What keeps each rank from its second call is a synchronisation with the GPU between the two, at {}: the program "
-      "waits there for the collective that it has started, which waits for the other rank. A .item(), .tolist(), print or "
-      "copy to the host does the same.",
+      " A synchronisation with the GPU between the two calls, at {}, keeps each rank from its second call: the program "
+      "waits there for the collective that it has started, which waits for the other rank. A .item(), .tolist(), print "
+      "or copy to the host does the same.",
       where);
   d.fix_lines.push_back(
       alternative(fmt::format("start both collectives before the program waits for the GPU ({})", where)));
@@ -83,11 +83,11 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
   d.headline = fmt::format("{} wait for each other across groups {}", ranks, list_text(groups));
   d.cause = fmt::format("{} use groups {} in different orders: {}", ranks, list_text(groups), where);
   d.why = fmt::format(
-      "Nothing orders the calls of different groups. {}, and each of these calls needs a rank "
-      "that comes to it only after its own, if it does. With asynchronous calls, or where small messages are copied "
-      "away, the same program may pass.",
+      "Nothing orders the calls of different groups. {}, and each of these calls needs a rank that reaches it only "
+      "after its own call, if at all. With asynchronous calls, or if small messages are buffered, the same program may "
+      "pass.",
       capitalised(where));
-  d.fix = "let every rank use its groups in one order, for example in the order in which they were made";
+  d.fix = "use the groups in the same order on every rank, for example in the order in which they were created";
   if (report.world.is_dumps()) {
     d.why = fmt::format(
         "Nothing orders the calls of different groups. {}, and each of these calls needs a rank "
@@ -96,26 +96,26 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
     return d;
   }
   d.fix_lines = {
-      asynchronous ? "the calls are asynchronous already; what orders them is what the program waits for between them"
+      asynchronous ? "the calls are already asynchronous; they are ordered by the waits between them"
                    : alternative("start both calls with async: true and wait for both afterwards (not with NCCL, where "
                                  "they queue)")};
   tell_host_waits(d, report, waits_of_hosts);
-  d.inevitable = fmt::format("since {}: the circle was closed", to_string(d.inevitable_at));
+  d.inevitable = fmt::format("since {}: the cycle was closed", to_string(d.inevitable_at));
   return d;
 }
 
 constexpr std::string_view group_cycle_text =
-    R"(A rank that is in two process groups orders their calls by its program. When rank 0 calls first in group a and then in group
-b, and rank 1 first in b and then in a, each waits for a rank that is in the other call: a circle, although each group for
-itself sees the right calls in the right order. Tensor-, pipeline- and data-parallel groups overlap like this. Tools that
-look at one group at a time report one missing rank in each, and name each rank once as the victim and once as the cause.
+    R"(The program of a rank that is in two process groups orders their calls. If rank 0 calls first in group a and then in group
+b, and rank 1 first in b and then in a, each waits for a rank that is in the other call: a cycle, although each group on its
+own sees the right calls in the right order. Tensor-, pipeline- and data-parallel groups overlap like this. Tools that look
+at one group at a time report one missing rank in each, and name each rank once as the victim and once as the cause.
 
-How to recognise it: two groups are blocked, and the rank that each of them misses is blocked in the other.
+How to recognise it: two groups are blocked, and the rank that each of them waits for is blocked in the other.
 
-Fix: one order of groups for all ranks. With NCCL this holds for asynchronous calls too, also of different streams.)";
+Fix: one order of groups for all ranks. With NCCL this applies to asynchronous calls too, even on different streams.)";
 
 extern const DiagnosisRow group_cycle_row;
-const DiagnosisRow group_cycle_row{390, "group-cycle", "ranks wait for each other in a circle across process groups",
+const DiagnosisRow group_cycle_row{390, "group-cycle", "ranks wait for each other in a cycle across process groups",
                                    group_cycle, group_cycle_text};
 
 }  // namespace pdsim::scenarios::diagnoses

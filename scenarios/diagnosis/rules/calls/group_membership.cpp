@@ -48,10 +48,10 @@ std::optional<Diagnosis> root_not_in_group(const Report& report) {
   }
   if (first == nullptr) return std::nullopt;
   d.headline = fmt::format("{} of group {} names rank {}, which is not in the group", first->name, group, rank);
-  d.cause = fmt::format("rank {} is a rank of the world, and group {} does not have it", rank, group);
+  d.cause = fmt::format("rank {} is a rank of the world, but it is not in group {}", rank, group);
   d.why = fmt::format(
-      "src, dst and peer are ranks of the world also in a call on a group. {} of group {} was called with rank {}, "
-      "which no member can send to or receive from, so the call was refused before anything was sent.",
+      "src, dst and peer are ranks of the world, even in a call on a group. {} of group {} was called with rank {}, "
+      "which no member can send to or receive from, so the call was rejected before anything was sent.",
       first->name, group, rank);
   d.fix = !instead ? "name a rank of the world that is in the group"
                    : fmt::format("name rank {}, which is rank {} of the group", *instead, rank);
@@ -75,7 +75,7 @@ std::optional<Diagnosis> outside_of_group(const Report& report) {
       if (d.evidence.size() < 4) {
         d.evidence.push_back(
             evidence_of(result.log.rank, first,
-                 fmt::format("called {} of group {}, to which it does not belong",
+                 fmt::format("called {} of group {}, which it does not belong to",
                              first.as<notes::NotAMember>().operation, first.as<notes::NotAMember>().group)));
         d.evidence.push_back(evidence_of(result.log.rank, *read, "used the tensor as if it held the result"));
       }
@@ -86,14 +86,14 @@ std::optional<Diagnosis> outside_of_group(const Report& report) {
   const auto& [group, operation] = call->as<notes::NotAMember>();
   d.headline = fmt::format("{} the result of {} of group {}, to which {} not belong", who(d.ranks, "uses", "use"),
                            operation, group, d.ranks.size() == 1 ? "it does" : "they do");
-  d.cause = fmt::format("{} outside a group does nothing, so the tensors of {} are as they were", operation,
+  d.cause = fmt::format("{} outside a group does nothing, so the tensors of {} are unchanged", operation,
                         ranks_text(d.ranks));
   d.why =
-      "new_group gives every rank of the world a handle, and to those outside the group one that is none. A collective "
-      "on it returns at once without an error: PyTorch prints a warning, and the tensor keeps what was in it. What the "
-      "program does with that value is wrong on these ranks only.";
-  d.fix = fmt::format("make group {} of every rank that needs the result", group);
-  d.fix_lines = {alternative("use it inside `if rank in ranks`, and give the others their value by a broadcast")};
+      "new_group gives every rank of the world a handle; outside the group it is a dummy. A collective on the dummy "
+      "returns at once without an error: PyTorch prints a warning, and the tensor keeps its old value. Whatever the "
+      "program computes from that value is wrong, on these ranks only.";
+  d.fix = fmt::format("create group {} with every rank that needs the result", group);
+  d.fix_lines = {alternative("use the result only inside `if rank in ranks`, and broadcast it to the others")};
   add_span(d, report, use->site.line, use->site.column, fmt::format("{} use it", ranks_text(d.ranks)), true);
   add_span(d, report, call->site.line, call->site.column, "does nothing outside the group", false);
   d.inevitable_at = use->at;
@@ -103,9 +103,9 @@ std::optional<Diagnosis> outside_of_group(const Report& report) {
 }
 
 constexpr std::string_view root_not_in_group_text =
-    R"(src, dst and the peers of send and recv are ranks of the world, in calls on a subgroup too. In the group of ranks 2 and 3,
-src=0 does not mean the group's first member: it is an error on every member, or, where another rank does not make the same
-mistake, on some, and the others wait.
+    R"(src, dst and the peers of send and recv are ranks of the world, even in calls on a subgroup. In the group of ranks 2 and 3,
+src=0 does not mean the group's first member: it is an error on every member that passes it, and members that do not make
+the mistake wait for the others.
 
 How to recognise it: "Global rank 0 is not part of group", raised at once by the members of a subgroup.
 
@@ -113,7 +113,7 @@ Fix: dist.get_global_rank(group, 0), or group_src and group_dst where PyTorch ha
 
 constexpr std::string_view outside_of_group_text =
     R"(Every rank of the world calls new_group, and ranks outside the group get a handle that is not a member. Collectives on it do
-nothing and succeed: there is a warning, once, and the tensor is what it was before.
+nothing and succeed: PyTorch warns once, and the tensor stays unchanged.
 
 How to recognise it: no error and no hang; a reduced metric is right on the group's members and the local value on the others. The
 warning says "Running all_reduce on global rank 2 which does not belong to the given group".
@@ -125,7 +125,7 @@ const DiagnosisRow root_not_in_group_row{260, "root-not-in-group", "a call on a 
                                          root_not_in_group, root_not_in_group_text};
 extern const DiagnosisRow outside_of_group_row;
 const DiagnosisRow outside_of_group_row{570, "outside-of-group",
-                                        "a rank used the result of a group to which it does not belong",
+                                        "a rank used the result of a group that it does not belong to",
                                         outside_of_group, outside_of_group_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -70,7 +70,7 @@ std::string in_turn(const Report& report, const std::vector<Rank>& here) {
   std::set_difference(report.hang->waiting.begin(), report.hang->waiting.end(), here.begin(), here.end(),
                       std::back_inserter(rest));
   return rest.empty() ? std::string()
-                      : fmt::format(" {} in other calls, for these or for ranks that wait for them.",
+                      : fmt::format(" {} in other calls, for these ranks or for ranks that wait for them.",
                                     capitalised(who(rest, "waits", "wait")));
 }
 
@@ -103,9 +103,8 @@ std::optional<Diagnosis> missing_from_dump(const Report& report) {
                       age_sentence(report));
   d.fix = fmt::format("make this call on every rank of group {}, or on none", call->group);
   d.next = look_at(report, hang.ends);
-  d.fix_lines = {"in the program, look for a loop that runs more often on some ranks (uneven data), an early return, "
-                 "an exception, or an "
-                 "`if rank == ...`"};
+  d.fix_lines = {"in the program, look for a loop that runs more times on some ranks (uneven data), an early return, "
+                 "an exception, or an `if rank == ...`"};
   d.evidence.push_back(evidence_of(here.front(), *call, fmt::format("waits in {}", where)));
   if (came_alone(report, here, *call)) {
     d.ranks = here;
@@ -182,7 +181,7 @@ std::optional<Diagnosis> missing_from_record(const Report& report) {
       loop_text(report, missing, waiting.front(), *call));
   d.fix = fmt::format("make this call on every rank of group {}, or on none", at.group);
   d.fix_lines = {
-      "look for a loop that runs more often on some ranks (uneven data), an early return, or an `if rank == ...`"};
+      "look for a loop that runs more times on some ranks (uneven data), an early return, or an `if rank == ...`"};
   if (at.minority == waiting) {  // most ranks agree that there is no such call
     d.cause = fmt::format("only {} called {} #{} of group {}; {} never did", ranks_text(waiting), call_text(*call),
                           at.seq, at.group, culprits);
@@ -217,7 +216,7 @@ std::optional<Diagnosis> missing_call(const Report& report) {
 }
 
 constexpr std::string_view missing_call_text =
-    R"(Some ranks wait in a collective that another rank never calls: it returned early, ran its loop one time less because its
+    R"(Some ranks wait in a collective that another rank never calls: it returned early, ran its loop one time fewer because its
 share of the data was smaller, took the other branch of an `if rank == 0`, or waits for a message of its own.
 
 How to recognise it: the last sequence number of one rank is smaller than that of the others, and that rank is not in a
@@ -227,7 +226,7 @@ Fix: the same number of collectives on every rank: equal shares (DistributedSamp
 collective inside a branch that only some ranks take.)";
 
 extern const DiagnosisRow missing_call_row;
-const DiagnosisRow missing_call_row{470, "missing-call", "a rank never made a call that the others wait in",
+const DiagnosisRow missing_call_row{470, "missing-call", "a rank never made a call in which the others wait",
                                     missing_call, missing_call_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -57,13 +57,13 @@ std::optional<Diagnosis> left_undone(const Report& report) {
     d.cause = fmt::format("rank {} started {} and ended at {} without waiting for it", rank, what,
                           to_string(result.log.ended));
     d.why = fmt::format(
-        "An asynchronous call returns at once, and goes on while its process lives. Rank {} never waited for {}, and "
-        "ended at {}: its messages ended with it. {} had to do with that call, and could not finish.",
+        "An asynchronous call returns at once and continues only while its process lives. Rank {} never waited for {} "
+        "and ended at {}, and its messages were lost with it. {} depended on that call and could not finish.",
         rank, what, to_string(result.log.ended), capitalised(ranks_text(waiting)));
     d.fix = {"wait for every asynchronous call before the program ends:  wait: {for: label}   (work.wait())",
              "work.wait() for every asynchronous call before the program ends"};
     add_span(d, report, call->site.line, call->site.column,
-             fmt::format("rank {} started it here and waited nowhere", rank), true);
+             fmt::format("rank {} started it here and never waited for it", rank), true);
     d.inevitable_at = result.log.ended;
     d.inevitable = fmt::format("since {}: rank {} had ended", to_string(d.inevitable_at), rank);
     return d;
@@ -131,14 +131,14 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
   d.evidence.push_back(evidence_of(one, *done, fmt::format("left {} at {}", what, to_string(done->finished))));
   d.headline =
       fmt::format("{} never left {}, which {} left", ranks_text(inside->stuck), what, ranks_text(inside->left));
-  d.cause = fmt::format("all ranks of the group entered {}, and {} did not come out of it", what, ranks_text(inside->stuck));
+  d.cause = fmt::format("all ranks of the group entered {}, and {} did not leave it", what, ranks_text(inside->stuck));
   d.why = fmt::format(
-      "Every rank of the group made this call with the same arguments. For {} it is over; {} still in it: what they need from "
-      "the others did not reach them, and nobody recorded why. Later calls that need them cannot complete either.",
+      "Every rank of the group made this call with the same arguments. It is over for {}; {} still in it: data from "
+      "the others did not arrive, and no record says why. Later calls that need these ranks cannot complete either.",
       ranks_text(inside->left), who(inside->stuck, "is", "are"));
-  d.fix = fmt::format("look at the network and the processes of {}; no change of the program helps",
+  d.fix = fmt::format("look at the network and the processes of {}; no change to the program helps",
                       ranks_text(inside->stuck));
-  d.fix_lines = {"a rank that is done with a collective only knows that its own part is over"};
+  d.fix_lines = {"when a collective returns, a rank knows only that its own part is over"};
   add_span(d, report, inside->call->site.line, inside->call->site.column,
            fmt::format("all came here, and {}", who(inside->stuck, "stays", "stay")), true);
   d.inevitable =
@@ -147,18 +147,18 @@ std::optional<Diagnosis> missing_exit(const Report& report) {
 }
 
 constexpr std::string_view missing_exit_text =
-    R"(Every rank entered the call, and some never left it. A collective is over on a rank when that rank's own part is: the others
-may still need messages. So the ranks that left are not proof that all is well, and what hangs next is not where the cause
-is: look at the first call that some have left and others have not.
+    R"(Every rank entered the call, and some never left it. A collective returns on a rank when that rank's own part is done; the
+others may still need messages. So ranks that left do not prove that all is well, and the next call that hangs is not the
+cause: look at the first call that some ranks have left and others have not.
 
-Two causes are common. A process that starts an asynchronous call (isend, async_op=True) and ends without waiting for it
-takes its messages with it; its peers report a closed connection, or hang. Or a message was lost on the way to the ranks that
-are stuck: a broken link, a device that stopped.
+Two causes are common. If a process starts an asynchronous call (isend, async_op=True) and ends without waiting for it, its
+messages are lost with it; its peers report a closed connection, or hang. Or a message to the stuck ranks was lost: a broken
+link, a device that stopped.
 
-How to recognise it: sequence numbers agree and arguments agree, and for one number some ranks have an end and others not.
+How to recognise it: sequence numbers and arguments agree, and one call has ended on some ranks and not on others.
 
-Fix: wait for everything that was started before the program ends. Otherwise look at the machines of the ranks that are
-stuck, not at the program.)";
+Fix: wait for every call that was started before the program ends. Otherwise look at the machines of the stuck ranks, not at
+the program.)";
 
 extern const DiagnosisRow missing_exit_row;
 const DiagnosisRow missing_exit_row{450, "missing-exit", "all ranks entered a call, and some never left it",

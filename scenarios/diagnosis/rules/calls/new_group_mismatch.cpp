@@ -123,8 +123,8 @@ void explain_missing(Diagnosis& d, const Report& report, const Disagreement& fou
                            group_text(*found.made.note), who_is_missing);
   d.cause = fmt::format("new_group #{} was not called by {}, which {}", number, who_is_missing, place);
   d.why = fmt::format(
-      "new_group is a collective of the world: every rank must call it, and the members meet there. Rank {} waits for "
-      "{}, which {}.",
+      "new_group is a collective over the world: every rank must call it, and the members meet in it. Rank {} waits "
+      "for {}, which {}.",
       found.made.rank, who_is_missing, place);
 }
 
@@ -137,9 +137,9 @@ void explain_order(Diagnosis& d, const Report& report, const Disagreement& found
                            other.rank);
   d.cause = d.headline;
   d.why = fmt::format(
-      "Groups are told apart by how often new_group was called before, not by their names or ranks. Call #{} of rank "
-      "{} makes {}, and call #{} of rank {} makes {}: they look for each other under one key and wait for ranks that "
-      "never come.",
+      "Groups are identified by the number of earlier new_group calls, not by their names or ranks. Call #{} of rank "
+      "{} creates {}, and call #{} of rank {} creates {}: they look for each other under one key and wait for ranks "
+      "that never come.",
       number, found.made.rank, mine, number, other.rank, theirs);
   d.evidence.push_back(evidence_of(other.rank, *other.note, fmt::format("made {} as #{}", theirs, number)));
   add_span(d, report, other.note->site.line, other.note->site.column,
@@ -164,7 +164,7 @@ std::optional<Diagnosis> new_group_mismatch(const Report& report) {
   } else {
     explain_order(d, report, *found, number);
   }
-  d.fix = "let every rank of the world call new_group for every group, members or not, in one order";
+  d.fix = "call new_group for every group on every rank of the world, member or not, in the same order";
   d.cures.push_back(new_groups_on_all_ranks());
   d.inevitable_at = found->made.note->at;
   d.inevitable =
@@ -173,18 +173,19 @@ std::optional<Diagnosis> new_group_mismatch(const Report& report) {
 }
 
 constexpr std::string_view new_group_mismatch_text =
-    R"(new_group is a call of every rank of the world, also of those that will not be in the group, and all must make the same
-calls in the same order: the n-th call of one rank belongs to the n-th call of every other. A call inside `if rank in
-members`, or groups that are made in different orders, let ranks wait in new_group for each other, or join different ranks
-under one number. In older versions every rank waits at a barrier there; since 2.x only the members meet.
+    R"(Every rank of the world must call new_group, even those that will not be in the group, and all must make the same calls in
+the same order: the n-th call of one rank belongs to the n-th call of every other. With a call inside `if rank in
+members`, or groups created in different orders, ranks wait in new_group for each other, or different ranks join under one
+number. In older versions every rank waits at a barrier there; since 2.x only the members meet.
 
 How to recognise it: ranks hang in new_group, or time out in the store with a key of the group, such as rank_1.
 
-Fix: make all groups on all ranks in one loop, and keep the handle of those you are in.)";
+Fix: create all groups on all ranks in one loop, and keep the handles of those that the rank is in.)";
 
 extern const DiagnosisRow new_group_mismatch_row;
 const DiagnosisRow new_group_mismatch_row{300, "new-group-mismatch",
-                                          "a process group was not made by all its members, or in different orders",
+                                          "not all members created a process group, or they created groups in "
+                                          "different orders",
                                           new_group_mismatch, new_group_mismatch_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -121,25 +121,24 @@ std::string why_of(const Report& report, const ScheduleDifference& d) {
   std::string why = loops_text(report, d);
   why +=
       "The collectives of a group have no names: the n-th call of one rank meets the n-th call of every other. ";
-  if (!d.met) return why + "The call that some ranks do not make is waited for by those that do.";
+  if (!d.met) return why + "The ranks that make the call wait for those that do not.";
   const Call &mine = *d.met->mine, &theirs = *d.met->theirs;
-  why += fmt::format("At #{} of group {} {} of rank {} meets {} of rank {}, and what follows is shifted as well.", mine.seq,
+  why += fmt::format("At #{} of group {}, {} of rank {} meets {} of rank {}, and all later calls are shifted as well.", mine.seq,
                      d.group, recorded_place(mine), d.met->my_rank, recorded_place(theirs), d.met->their_rank);
   const bool fits = same_call(mine, theirs), carries = mine.name != "barrier";
   if (fits && report.outcome == Outcome::ok)
-    why += carries ? " Operation, size and element type agree, so nothing is refused and nothing is reported: the "
-                     "values of two "
+    why += carries ? " Operation, size and element type agree, so the library reports no error: the values of two "
                      "different calls are mixed on every rank."
-                   : " Nothing tells the two apart, so nothing is refused and nothing is reported.";
+                   : " Nothing distinguishes the two calls, so the library reports no error.";
   else if (fits)
     why += fmt::format(
-        " {} there, so that pair completes{}; the ranks stop only where something differs, or where one has no "
+        " {} there, so that pair completes{}; the ranks stop only where two calls differ, or where one rank has no "
         "call left.",
-        carries ? "Operation, size and element type agree" : "Nothing tells the two apart",
+        carries ? "Operation, size and element type agree" : "Nothing distinguishes the two calls",
         carries ? ", with values of two different calls" : "");
   else if (report.outcome == Outcome::ok)
-    why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
-  if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
+    why += " No call failed and no error was reported: the ranks now hold wrong data.";
+  if (d.tie) why += " Both sides have the same number of ranks, so the record cannot say which of them is right.";
   return why;
 }
 

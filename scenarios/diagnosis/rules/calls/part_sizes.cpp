@@ -48,8 +48,9 @@ void explain_sums(Diagnosis& d, const SplitMismatch& m, const RankCalls& calls, 
   d.cause = fmt::format("the split sizes of {} do not fit: {} elements are sent, and {} are expected", call, m.sent,
                         m.expected);
   d.why = fmt::format(
-      "Every rank called {}. What one rank sends to another must be what that one receives from it, so both sums would "
-      "be equal.{} The record has the sum of each rank and not its parts, so it cannot say which rank is wrong.",
+      "Every rank called {}. Each rank must send another exactly the number of elements that the other expects from "
+      "it, so the two sums must be equal.{} The record has the sum of each rank and not its parts, so it cannot say "
+      "which rank is wrong.",
       call, unequal_ranks(calls));
 }
 
@@ -86,7 +87,7 @@ std::optional<Diagnosis> part_mismatch(const Report& report) {
     explain_pair(d, *m, call);
   }
   if (report.outcome == Outcome::ok)
-    d.why += " Nothing failed and nothing was reported: the ranks now hold wrong data.";
+    d.why += " No call failed and no error was reported: the ranks now hold wrong data.";
   d.fix = "exchange the sizes first: one all_to_all of the input_split_sizes gives every rank its output_split_sizes";
   constexpr std::size_t most = 4;
   for (const auto& [rank, c] : calls) {

@@ -90,18 +90,18 @@ std::string why_of(const Report& report, const RecordedDifference& d) {
   if (fits && report.outcome == Outcome::ok)
     why +=
         carries
-            ? " Operation, size and element type agree, so nothing was refused and nothing was reported: the values of "
-              "different calls are mixed on every rank."
-            : " Nothing tells the two apart, so nothing was refused and nothing was reported.";
+            ? " Operation, size and element type agree, so the library reported no error: the values of different "
+              "calls are mixed on every rank."
+            : " Nothing distinguishes the two calls, so the library reported no error.";
   else if (fits)
     why += fmt::format(
-        " {} there, so that pair could complete{}; the ranks stop only where something differs, or where one has "
+        " {} there, so that pair could complete{}; the ranks stop only where two calls differ, or where one rank has "
         "no call left.",
-        carries ? "Operation, size and element type agree" : "Nothing tells the two apart",
+        carries ? "Operation, size and element type agree" : "Nothing distinguishes the two calls",
         carries ? ", with values of two different calls" : "");
   why += own_calls_text(report, d);
   if (d.first_number > 1) why += fmt::format(" The records that all ranks have begin at #{}.", d.first_number);
-  if (d.tie) why += " Both sides are equally many, so the record cannot say which of them is right.";
+  if (d.tie) why += " Both sides have the same number of ranks, so the record cannot say which of them is right.";
   return why;
 }
 
@@ -122,38 +122,37 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
   const std::string ranks = ranks_text(d.culprits);
   if (d.is_sure && !d.swapped.empty()) {
     found.fix = "give these calls one order on every rank";
-    found.fix_lines = {"no set, no order of arrival and no `if rank == ...` between them"};
+    found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
   } else if (!d.is_sure && d.stays_apart && d.left_out.empty() && meets_backward(report, d)) {
     // Fewer batches and one call more look the same here: neither is said to be it.
     found.fix =
         fmt::format("let {} run the same number of backwards as {}, or take the call that {} alone {} out of the loop",
                     ranks, ranks_text(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
     found.fix_lines = {
-        "fewer batches, a skipped batch, a `break`: a sampler that pads or drops, with model.join() around the loop, "
-        "or all_reduce the "
-        "decision, so that all go on or none",
-        "a helper that ends in a collective (save, log, evaluate): every rank calls it, and inside of it rank 0 alone "
-        "writes"};
+        "for fewer batches, a skipped batch or a `break`: use a sampler that pads or drops, put model.join() around "
+        "the loop, or all_reduce the decision, so that all ranks go on or none",
+        "call a helper that ends in a collective (save, log, evaluate) on every rank; inside it, only rank 0 writes"};
   } else if ((d.is_sure || d.stays_apart) && d.left_out.empty() && !d.extra.empty()) {
-    found.fix = fmt::format("take what only {} called out of the branch that leads there, or let every rank make it", ranks);
-    found.fix_lines = {"a helper that ends in a collective (save, log, evaluate) is called on every rank; inside of it, rank 0 "
-                       "alone writes"};
+    found.fix = fmt::format("move the call that only {} made out of its branch, or make it on every rank", ranks);
+    found.fix_lines = {"call a helper that ends in a collective (save, log, evaluate) on every rank; inside it, only "
+                       "rank 0 writes"};
   } else if (d.is_sure && is_backward(report, d.left_out)) {
     found.fix = fmt::format(
-        "let {} run the same backwards too: the same number of batches on every rank (a sampler that pads or "
-        "drops), and a loss of zero where {} own does not count",
+        "run the same backwards on {} too: the same number of batches on every rank (a sampler that pads or drops), "
+        "and a loss of zero where {} own does not count",
         ranks, d.culprits.size() == 1 ? "its" : "their");
     found.fix_lines = {
         alternative("with model.join(): around the loop, where ranks have different numbers of batches"),
-        "a rank that skips a batch or stops by its own decision tells the others first: all_reduce the decision, then "
-        "all go on or none"};
+        "if a rank skips a batch or decides to stop, tell the others first: all_reduce the decision, then all ranks go "
+        "on or none"};
   } else if (d.is_sure) {
-    found.fix = fmt::format("let {} make these calls too, with an empty tensor where there is nothing to send, or no rank", ranks);
-    found.fix_lines = {"a rank that decides alone (no data, an early stop, an exception) tells the others first: all_reduce the "
-                       "decision, then all go on or none"};
+    found.fix = fmt::format("make these calls on {} too, with an empty tensor where there is nothing to send, or on no "
+                            "rank", ranks);
+    found.fix_lines = {"if a rank decides alone (no data, an early stop, an exception), tell the others first: "
+                       "all_reduce the decision, then all ranks go on or none"};
   } else {
-    found.fix = "let every rank of the group make the same calls in the same order: start at these two places, and at the "
-                "branch that leads to them";
+    found.fix = "make the same calls in the same order on every rank of the group: start at these two places, and at "
+                "the branch that leads to them";
   }
 }
 

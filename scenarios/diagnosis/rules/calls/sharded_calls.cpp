@@ -54,9 +54,8 @@ void explain_generation(Diagnosis& d, const Report& report, const Camp& alone, c
                         number(report), who(alone.ranks, "makes more", "make more"), ranks_text(rest.ranks));
   if (others_too) {
     d.fix =
-        "let every rank make the same number of forwards: generate(..., synced_gpus=True), which goes on until all "
-        "ranks are "
-        "finished";
+        "make the same number of forwards on every rank: generate(..., synced_gpus=True), which continues until all "
+        "ranks are finished";
     d.fix_lines = {alternative("gather once before: with FSDP.summon_full_params(model): model.generate(...)")};
     d.cures.insert(d.cures.begin(), same_evaluations());
   } else {
@@ -111,7 +110,8 @@ void explain_forwards(Diagnosis& d, const Report& report, const Camp& culprit, c
     d.ranks = skips.ranks;
     d.headline = fmt::format("{} unit {} in step {}, which {} as {}", who(skips.ranks, "does not reach", "do not reach"), unit,
                              step, who(runs.ranks, "gathers", "gather"), number(report));
-    d.cause = fmt::format("a unit is gathered by the ranks whose forward reaches it, and unit {} is not reached on {} in step {}",
+    d.cause = fmt::format("only ranks whose forward reaches a unit gather it, and the forward does not reach unit {} "
+                          "on {} in step {}",
                           unit, ranks_text(skips.ranks), step);
     d.fix = fmt::format("run unit {} on every rank, on nothing where it has no rows:  y = y + 0 * {}(x[:1]).sum()", unit, unit);
     d.fix_lines = {"DeepSpeed: deepspeed.utils.set_z3_leaf_modules(model, [MoEBlock]) gathers all experts of a block at once",

@@ -68,15 +68,16 @@ std::optional<Diagnosis> pair_stream(const Report& report) {
   Diagnosis d;
   d.ranks = {heads->low, heads->high};
   const std::string low = message_text(*heads->of_low), high = message_text(*heads->of_high);
-  d.headline = fmt::format("messages of ranks {} and {} wait for each other on the one stream that the two share",
+  d.headline = fmt::format("messages of ranks {} and {} wait for each other on the stream that the two ranks share",
                            heads->low, heads->high);
-  d.cause = fmt::format("rank {} is in {}, rank {} in {}; what each of the two needs stands behind the other", heads->low, low,
+  d.cause = fmt::format("rank {} is in {}, rank {} in {}; each needs a message that is queued behind the other", heads->low, low,
                         heads->high, high);
   d.why = fmt::format(
-      "With NCCL two ranks have one communicator for their messages and one stream: isend and irecv, in both directions, run "
-      "in the order of their calls. Rank {} has {} in front, rank {} has {}; the message that each of these needs was "
-      "started as well, and waits behind the other. Gloo and MPI match messages by tag and order of posting, so the same "
-      "program passes there; small messages may pass here too, once NCCL has connected the two, because they fit its buffers.",
+      "With NCCL, two ranks have one communicator for their messages and one stream: isend and irecv, in both "
+      "directions, run in the order of their calls. Rank {} has {} in front, rank {} has {}; the message that each of "
+      "these needs has been started too, but is queued behind the other. Gloo and MPI match messages by tag and order "
+      "of posting, so the same program passes there; small messages may pass here too, once NCCL has connected the two "
+      "ranks, because they fit its buffers.",
       heads->low, low, heads->high, high);
   d.fix = "put messages that must progress together into one batch_isend_irecv";
   d.fix_lines = {alternative("call them in matching order: where one rank sends, the other receives")};
@@ -87,7 +88,7 @@ std::optional<Diagnosis> pair_stream(const Report& report) {
   add_span(d, report, heads->of_high->site.line, heads->of_high->site.column,
            fmt::format("rank {} is here, and its later messages wait", heads->high), false);
   d.inevitable_at = std::max(heads->of_low->issued, heads->of_high->issued);
-  d.inevitable = fmt::format("since {}: both ranks had a message in front that the other would meet later",
+  d.inevitable = fmt::format("since {}: each rank had a message in front that the other would match later",
                              to_string(d.inevitable_at));
   return d;
 }
@@ -138,20 +139,21 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
   Diagnosis d;
   d.ranks = found->absent;
   const std::string came = ranks_text(found->came), absent = ranks_text(found->absent);
-  d.headline = fmt::format("the first batch of group {} waits for {}, without whom NCCL makes no communicator",
+  d.headline = fmt::format("the first batch of group {} waits for {}, because NCCL creates a communicator only with "
+                           "all ranks",
                            found->call->group, absent);
   d.cause = fmt::format("batch_isend_irecv at line {} is the first call of group {}, and only {} it", found->call->site.line,
                         found->call->group, who(found->came, "makes", "make"));
   d.why = fmt::format(
-      "NCCL's communicator of a group is made in the group's first collective or batch of messages, and all of its ranks take "
-      "part in that. {} came; {} made no call of group {}. The program blocks on the host before there is any work, so "
-      "neither the timeout of the group nor the watchdog covers it, and the Flight Recorder has no entry for the call. A "
-      "single send or recv needs its two ranks alone.",
+      "NCCL creates a group's communicator in the group's first collective or batch of messages, and all ranks of the "
+      "group must take part. {} did; {} made no call on group {}. The program blocks on the host before there is any "
+      "work, so neither the group's timeout nor the watchdog covers it, and the Flight Recorder has no entry for the "
+      "call. A single send or recv needs only its two ranks.",
       capitalised(came), absent, found->call->group);
-  d.fix = fmt::format("let all ranks of group {} make a call first, such as a barrier behind init_process_group",
+  d.fix = fmt::format("let all ranks of group {} make a call first, such as a barrier after init_process_group",
                       found->call->group);
-  d.fix_lines = {alternative("pass device_id to init_process_group, which makes the communicator there"),
-                 alternative("make a group of the ranks that exchange messages")};
+  d.fix_lines = {alternative("pass device_id to init_process_group, which then creates the communicator"),
+                 alternative("create a group of only the ranks that exchange messages")};
   std::vector<Rank> members = found->came;
   for (const Rank rank : found->absent) add_once(members, rank);
   const Site& here = found->call->site;
@@ -159,7 +161,7 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
   d.evidence.push_back(evidence_of(found->rank, *found->call, "waits in the first batch of its group"));
   for (const Rank rank : found->absent)
     if (const RankLog& log = log_of(report.run, rank); !log.calls.empty() && d.evidence.size() < 4)
-      d.evidence.push_back(evidence_of(rank, log.calls.back(), "made no call of the group"));
+      d.evidence.push_back(evidence_of(rank, log.calls.back(), "made no call on the group"));
   add_span(d, report, found->call->site.line, found->call->site.column,
            fmt::format("{} here, {} not", who(found->came, "is", "are"), who(found->absent, "does", "do")), true);
   d.spans.back().label = fmt::format("the first call of the group: {}, {}", who(found->came, "makes it", "make it"),
@@ -170,31 +172,33 @@ std::optional<Diagnosis> communicator_incomplete(const Report& report) {
 }
 
 constexpr std::string_view pair_stream_text =
-    R"(With NCCL two ranks exchange single messages over one communicator of their own and on one stream. isend and irecv return at
-once, but their kernels run one after another in the order of the calls, whatever the direction and the tag. Two ranks that
-both call isend and then irecv therefore have two sends in front, and each receive stands behind a send that waits for it.
+    R"(With NCCL, two ranks exchange single messages over their own communicator and on one stream. isend and irecv return at once,
+but their kernels run one after another in the order of the calls, whatever the direction and the tag. If both ranks call
+isend and then irecv, two sends are in front, and each receive is queued behind a send that waits for the other rank's
+receive.
 
-It depends on size: a small message fits NCCL's buffers once the two are connected, the first one between two ranks and large
-ones wait for their receiver. Pipelines that interleave forward and backward messages of neighbours meet it.
+It depends on size: a small message fits NCCL's buffers once the two ranks are connected; the first one between two ranks and
+large ones wait for their receiver. Pipelines that interleave forward and backward messages of neighbours run into it.
 
-How to recognise it: both ranks have started all their messages and wait for the first; the same program passes on Gloo.
+How to recognise it: both ranks have started all their messages and wait for the first one; the same program passes on Gloo.
 
-Fix: messages that belong together go into one batch_isend_irecv, whose members progress together; or the two ranks call them
-in matching order.)";
+Fix: put messages that belong together into one batch_isend_irecv, whose members progress together; or call them in matching
+order on the two ranks.)";
 
 constexpr std::string_view communicator_incomplete_text =
-    R"(NCCL makes the communicator of a group in the first collective of the group, or in its first batch_isend_irecv, unless
-init_process_group was given a device_id. All ranks of the group take part in that. A batch among some of them as the very
-first call waits for the rest, who may never come.
+    R"(NCCL creates the communicator of a group in the group's first collective, or in its first batch_isend_irecv, unless
+init_process_group was given a device_id. All ranks of the group must take part. If the very first call is a batch among some of
+them, it waits for the others, which may never arrive.
 
-How to recognise it: the ranks hang inside the call, on the host; no timeout fires and the Flight Recorder shows nothing. Where
-the group's first rank is the one that is missing, the others end after the store's timeout: "store->get('0') got error".
+How to recognise it: the ranks hang inside the call, on the host; no timeout fires and the Flight Recorder shows nothing. If the
+missing rank is the group's first one, the others end after the store's timeout: "store->get('0') got error".
 
 Fix: a first call that all ranks make, such as a barrier; device_id in init_process_group; or a group of the ranks that exchange
 messages.)";
 
 extern const DiagnosisRow pair_stream_row;
-const DiagnosisRow pair_stream_row{365, "pair-stream", "messages of two ranks wait for each other on their one stream",
+const DiagnosisRow pair_stream_row{365, "pair-stream", "messages of two ranks wait for each other on their shared "
+                                                       "stream",
                                    pair_stream, pair_stream_text};
 extern const DiagnosisRow communicator_incomplete_row;
 const DiagnosisRow communicator_incomplete_row{366, "communicator-incomplete",

@@ -27,11 +27,12 @@ std::optional<Diagnosis> threads_at_once(const Report& report) {
   if (d.ranks.empty()) return std::nullopt;
   const std::string ranks = ranks_text(d.ranks);
   d.headline = fmt::format("two threads of {} called torch.distributed at once, and pdsim carries one at a time", ranks);
-  d.cause = fmt::format("a thread of {} waited to call {} until a call of another thread was over; this hang may not happen in the real job",
+  d.cause = fmt::format("a thread of {} could not call {} until another thread's call was over; this hang may not happen in the real job",
                         ranks, list_text(held_back));
   d.why =
-      "In the simulated world a rank makes one call at a time: the second thread waits until the first has its answer. In a real job each "
-      "thread waits for its own call alone, so the calls of the second thread can let the others go on.";
+      "In the simulated world a rank makes one call at a time: the second thread waits until the first one's call "
+      "returns. In a real job each thread waits only for its own call, so the second thread's calls can let the others "
+      "continue.";
   d.fix = "run the script with `pdsim run --on real`, where each thread calls the real library";
   return d;
 }
@@ -39,8 +40,8 @@ std::optional<Diagnosis> threads_at_once(const Report& report) {
 constexpr std::string_view threads_at_once_text =
     R"(A script may call torch.distributed from several threads, each with a process group of its own: asynchronous checkpoints
 (torch.distributed.checkpoint.async_save) do. `pdsim run` carries one call of a rank at a time in the simulated world, so a
-second thread waits for the first. When another rank's first thread waits for that second one, the simulated job hangs where
-the real one would go on.
+second thread waits for the first. If another rank's first thread waits for that second one, the simulated job hangs
+although the real one would continue.
 
 How to recognise it: the line "two threads of this rank call torch.distributed at once" on standard error, and this finding
 in place of one about the calls.

@@ -44,7 +44,7 @@ Doubles doubles_of(const Report& report, Diagnosis& d) {
     add_once(found.say, says);
     add_once(found.holders, holder);
     found.all_local = found.all_local && claimed.local;
-    d.evidence.push_back(evidence_of(result.log.rank, *note, fmt::format("says it is rank {}, as rank {} has", says, holder)));
+    d.evidence.push_back(evidence_of(result.log.rank, *note, fmt::format("claims to be rank {}, as rank {} did", says, holder)));
     if (found.first == nullptr) found.first = note;
   }
   return found;
@@ -84,16 +84,17 @@ std::optional<Diagnosis> port_in_use(const Report& report) {
                            port, ranks_text(holders));
   d.cause = fmt::format("two jobs have MASTER_PORT {} on one host", port);
   d.why =
-      "The process that says it is rank 0 serves the store at MASTER_PORT. The second one is refused by its operating "
-      "system. The other processes of its job only connect, and the process that listens answers them: they land in the store "
-      "of the first job.";
+      "The process with rank 0 serves the store at MASTER_PORT. The operating system does not let the second one "
+      "listen on the same port. The other processes of its job only connect, and the first job's rank 0 answers them: "
+      "they end up in the store of the first job.";
   if (!doubles.ranks.empty())
-    d.why += fmt::format(" There it met {}, who had come as {} before {}, and nobody waits for who comes second.",
+    d.why += fmt::format(" There it met {}, which had joined as {} before {}, and no one waits for the second process "
+                         "with a rank.",
                          ranks_text(doubles.holders), ranks_text(doubles.say), ranks_text(doubles.ranks));
-  d.fix = {"a port for each job: init_process_group: {port: ...}, that is, MASTER_PORT, or torchrun "
+  d.fix = {"use a different port for each job: init_process_group: {port: ...}, that is, MASTER_PORT, or torchrun "
            "--rdzv-endpoint=localhost:0",
-           "a port for each job: MASTER_PORT, or torchrun --rdzv-endpoint=localhost:0"};
-  d.fix_lines = {"a job that has ended may hold its port for a minute longer"};
+           "use a different port for each job: MASTER_PORT, or torchrun --rdzv-endpoint=localhost:0"};
+  d.fix_lines = {"the port of a job that has ended may stay in use for another minute"};
   place(d, report, *first, fmt::format("port {} is taken", port));
   d.inevitable = fmt::format("since {}: port {} was taken", to_string(d.inevitable_at), port);
   return d;
@@ -110,16 +111,16 @@ std::optional<Diagnosis> rank_claimed_twice(const Report& report) {
                   ranks_text(doubles.say), ranks_text(doubles.holders), doubles.holders.size() == 1 ? "is" : "are");
   d.cause = doubles.all_local ? fmt::format("{} its place in its node for its rank: LOCAL_RANK for RANK",
                                             who(d.ranks, "took", "took"))
-                              : fmt::format("{} said by two processes", who(doubles.say, "is", "are"));
+                              : fmt::format("two processes claim {}", ranks_text(doubles.say));
   d.why =
-      "Nobody counts processes: each publishes its address under the rank that it was given, and looks for the others "
-      "by theirs. Of two with one number the others meet one. The second waits for peers who do not expect it, and all "
-      "wait for the numbers that nobody has.";
+      "Nothing counts processes: each publishes its address under its own rank and looks up the others under theirs. "
+      "If two have the same rank, the others meet only one of them. The second waits for peers that do not expect it, "
+      "and all wait for the ranks that no process has.";
   d.fix = "leave `rank` out of init_process_group, that is, RANK from the launcher and not LOCAL_RANK";
   d.fix_lines = {"LOCAL_RANK is for set_device; RANK = node x processes per node + LOCAL_RANK"};
   place(d, report, *doubles.first,
-        fmt::format("says rank {}, a second time", doubles.first->as<notes::IdentityClaimed>().rank));
-  d.inevitable = fmt::format("since {}: a number was given twice", to_string(d.inevitable_at));
+        fmt::format("claims rank {} a second time", doubles.first->as<notes::IdentityClaimed>().rank));
+  d.inevitable = fmt::format("since {}: two processes had the same rank", to_string(d.inevitable_at));
   return d;
 }
 
@@ -145,11 +146,12 @@ std::optional<Diagnosis> store_not_shared(const Report& report) {
                            ranks_text(files.at(right)), right);
   d.cause = fmt::format("{} another file than {}", who(d.ranks, "has", "have"), ranks_text(files.at(right)));
   d.why =
-      "file:// meets through one file that all ranks see. A path that is relative, or on a disk of each host, names "
-      "another file on each: every rank writes its own address and waits for records that the others write elsewhere.";
+      "With file:// the ranks meet through one file that all of them see. A relative path, or one on a host's local "
+      "disk, names a different file on each host: every rank writes its own address and waits for records that the "
+      "others write elsewhere.";
   d.fix = {"one absolute path on a disk that all hosts share, for example init_process_group: {method: file, path: " + right + "}",
            "one absolute path on a disk that all hosts share: init_method=\"file:///...\""};
-  d.fix_lines = {alternative("tcp:// and env://, which need no shared disk")};
+  d.fix_lines = {alternative("use tcp:// or env://, which need no shared disk")};
   if (const Note* note = first_note<notes::StoreOpened>(log_of(report.run, d.ranks.front())))
     place(d, report, *note, "opens another file");
   d.inevitable = fmt::format("since {}: the files differ", to_string(d.inevitable_at));
@@ -157,37 +159,37 @@ std::optional<Diagnosis> store_not_shared(const Report& report) {
 }
 
 constexpr std::string_view port_in_use_text =
-    R"(Two jobs on one host have the same MASTER_PORT. The second job's rank 0 cannot listen there; its other processes connect to
-the first job's store, where they are further ranks of the same numbers. Which of two the first job meets depends on who comes
-first: it may train with a stranger.
+    R"(Two jobs on one host have the same MASTER_PORT. The second job's rank 0 cannot listen there; its other processes connect to the
+first job's store, which then has two processes for some ranks. Whichever of the two connects first joins the first job, so it
+may train with a process of the other job.
 
 How to recognise it: "The server socket has failed to bind", "Address already in use", "errno: 98" from one rank 0, while other
-processes hang in init_process_group, of both jobs.
+processes of both jobs hang in init_process_group.
 
-Fix: a port for each job: MASTER_PORT, torchrun --rdzv-endpoint=localhost:0, or a number made of the job's.)";
+Fix: a different port for each job: MASTER_PORT, torchrun --rdzv-endpoint=localhost:0, or a number derived from the job's id.)";
 
 constexpr std::string_view rank_claimed_twice_text =
-    R"(Two processes were given the same rank, mostly because LOCAL_RANK, or SLURM_LOCALID, was used for RANK, or because both nodes
-were started with node_rank 0. Each finds peers under the numbers that exist, and waits for those that do not.
+    R"(Two processes were given the same rank, usually because LOCAL_RANK or SLURM_LOCALID was used as RANK, or because both nodes
+were started with node_rank 0. Each finds peers under the ranks that exist, and waits for those that do not.
 
-How to recognise it: init_process_group hangs with two nodes and works with one; logs of two hosts say the same rank; the store
-counts as many clients as the world has, and the error speaks of a rank that nobody is.
+How to recognise it: init_process_group hangs with two nodes and works with one; logs of two hosts show the same rank; the
+store counts the right number of clients, and the error names a rank that no process has.
 
 Fix: RANK = node_rank x nproc_per_node + LOCAL_RANK, or leave it to the launcher.)";
 
 constexpr std::string_view store_not_shared_text =
-    R"(With init_method file:// the ranks opened different files: a relative path in different working directories, /tmp of each
-host, or a container's own file system. Each file is a world of its own with too few ranks.
+    R"(With init_method file:// the ranks opened different files: a relative path in different working directories, each host's
+/tmp, or a container's own file system. The ranks that share a file form a world of their own, with too few ranks.
 
-How to recognise it: init_process_group waits until its timeout on every rank, a file lies on each host, and each holds the
-records of that host's ranks only.
+How to recognise it: init_process_group waits until its timeout on every rank, there is a file on each host, and each holds
+only the records of that host's ranks.
 
-Fix: an absolute path on a shared disk, or tcp:// and env://.)";
+Fix: an absolute path on a shared disk, or tcp:// or env://.)";
 
 extern const DiagnosisRow port_in_use_row;
 const DiagnosisRow port_in_use_row{150, "port-in-use", "two jobs use one MASTER_PORT", port_in_use, port_in_use_text};
 extern const DiagnosisRow rank_claimed_twice_row;
-const DiagnosisRow rank_claimed_twice_row{170, "rank-claimed-twice", "two processes say that they are the same rank",
+const DiagnosisRow rank_claimed_twice_row{170, "rank-claimed-twice", "two processes claim the same rank",
                                           rank_claimed_twice, rank_claimed_twice_text};
 extern const DiagnosisRow store_not_shared_row;
 const DiagnosisRow store_not_shared_row{180, "store-not-shared", "ranks opened different store files", store_not_shared,

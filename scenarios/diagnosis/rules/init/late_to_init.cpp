@@ -62,15 +62,16 @@ std::optional<Diagnosis> late_to_init(const Report& report) {
                            ranks_text(given_up->ranks), waited, who(d.ranks, "was", "were"), work->name);
   d.cause = fmt::format("{} in {} when the timeout of the store expired", who(d.ranks, "was", "were"), work->name);
   d.why = fmt::format(
-      "Nobody hung: {}. In init_process_group every rank waits in the store for what the others publish, and the first "
-      "call of a "
-      "group waits there for what its rank 0 does. That wait ends with the store's timeout, whatever the group's is.",
+      "No rank hung: {}. In init_process_group every rank waits for keys that the others set in the store, and the "
+      "first call of a group waits there for its rank 0. That wait ends with the store's timeout, whatever the group's "
+      "timeout is.",
       d.cause);
   d.fix =
-      "do the long work before init_process_group on every rank, or after it, with a barrier whose timeout covers it";
+      "do the long work before init_process_group on every rank, or after it, followed by a barrier whose timeout "
+      "covers it";
   d.fix_lines = {
-      alternative("world: {timeout: ...}   (init_process_group(timeout=...), which the store takes too)",
-                  "init_process_group(..., timeout=timedelta(...)) longer than that, which the store takes too")};
+      alternative("world: {timeout: ...}   (init_process_group(timeout=...), which the store uses too)",
+                  "init_process_group(..., timeout=timedelta(...)) longer than that, which the store uses too")};
   add_span(d, report, given_up->call->site.line, given_up->call->site.column,
            ranks_text(given_up->ranks) + " waited here", true);
   add_span(d, report, work->site.line, work->site.column, fmt::format("{} here", who(d.ranks, "was", "were")), false);
@@ -103,8 +104,8 @@ std::optional<Diagnosis> absent_from_init(const Report& report) {
                            who(d.waiting, "waits", "wait"), ranks_text(d.ranks));
   d.cause = fmt::format("{} its program without calling init_process_group", who(d.ranks, "ended", "ended"));
   d.why = fmt::format(
-      "init_process_group returns when all {} ranks have met in the store. {} without coming there, and nobody tells "
-      "the others, who look for the address of rank {} until the timeout of the store.",
+      "init_process_group returns when all {} ranks have met in the store. {} without joining, and nothing tells the "
+      "others, which wait for the address of rank {} until the store's timeout.",
       report.run.ranks.size(), capitalised(who(d.ranks, "has ended", "have ended")), absent);
   d.fix = "let every rank call init_process_group, or start only the ranks that call it";
   d.fix_lines = {"look for an early return or an `if rank ...` before it"};

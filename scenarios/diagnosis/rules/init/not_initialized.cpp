@@ -25,14 +25,14 @@ std::optional<Diagnosis> not_initialized(const Report& report) {
   d.cause = fmt::format("{} {} no init_process_group before {}", ranks_text(d.ranks),
                         d.ranks.size() == 1 ? "makes" : "make", first->name);
   d.why =
-      "A collective without `group` takes the default process group, and DistributedDataParallel does so too. It "
-      "exists from init_process_group on, in each process for itself: that another rank has called it, or the process "
-      "that spawned this one, does not count.";
+      "A collective without `group` uses the default process group, and so does DistributedDataParallel. Each process "
+      "has this group only after its own call of init_process_group: a call by another rank, or by the process that "
+      "spawned this one, does not count.";
   if (!joined.empty())
     d.why +=
-        fmt::format(" {} called it, and waited there for {}.", capitalised(ranks_text(joined)), ranks_text(d.ranks));
+        fmt::format(" {} called it and waited there for {}.", capitalised(ranks_text(joined)), ranks_text(d.ranks));
   d.fix = "let every rank call init_process_group first";
-  d.fix_lines = {"with spawn or a launcher: inside the function that each process runs"};
+  d.fix_lines = {"with spawn or a launcher, call it inside the function that each process runs"};
   add_span(d, report, first->site.line, first->site.column, "needs the process group", true);
   d.inevitable_at = first->issued;
   d.inevitable = fmt::format("since {}: {} reached {} without a group", to_string(first->issued), ranks_text(d.ranks),
@@ -49,7 +49,7 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
     const Call* call = failed_operation(log, Code::already_initialized);
     if (call == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(evidence_of(log.rank, *call, "init_process_group with a process group that exists"));
+    d.evidence.push_back(evidence_of(log.rank, *call, "init_process_group when a process group exists"));
     if (second != nullptr) continue;
     second = call;
     for (const Call& c : log.calls)
@@ -58,13 +58,13 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
   if (second == nullptr || made == nullptr) return std::nullopt;
   d.headline = fmt::format("{} init_process_group a second time, and the default process group exists",
                            who(d.ranks, "calls", "call"));
-  d.cause = fmt::format("init_process_group has made it at {}", to_string(made->finished));
+  d.cause = fmt::format("init_process_group created it at {}", to_string(made->finished));
   d.why =
-      "There is one default process group in a process, and init_process_group makes it. A library that calls it too, "
-      "a notebook cell that runs again, or a test behind another one in the same process finds it there. The ranks "
-      "that went on wait for those that raised.";
+      "A process has one default process group, and init_process_group creates it. A library that calls it too, a "
+      "notebook cell that runs again, or a second test in the same process finds that the group exists. The ranks that "
+      "continued wait for those that raised.";
   d.fix = "destroy_process_group before the second init_process_group";
-  d.fix_lines = {alternative("ask first: if not dist.is_initialized()"),
+  d.fix_lines = {alternative("check first: if not dist.is_initialized()"),
                  "for a second group of the same processes: new_group"};
   add_span(d, report, second->site.line, second->site.column, "the second init_process_group", true);
   if (made->site.line != second->site.line)
@@ -76,8 +76,8 @@ std::optional<Diagnosis> initialized_twice(const Report& report) {
 }
 
 constexpr std::string_view initialized_twice_text =
-    R"(init_process_group was called while the default process group existed: by the script and by a framework that it uses, by a cell
-of a notebook that ran twice, or by two tests of one process.
+    R"(init_process_group was called while the default process group existed: by the script and by a framework that it uses, by a
+notebook cell that ran twice, or by two tests in one process.
 
 How to recognise it: "trying to initialize the default process group twice!", on the ranks that did; the others wait for them in
 their next collective.
@@ -85,13 +85,14 @@ their next collective.
 Fix: destroy_process_group() in between, or `if not dist.is_initialized()`.)";
 
 constexpr std::string_view not_initialized_text =
-    R"(A collective, DistributedDataParallel or a question like get_rank needs the default process group, and this process has
-none: init_process_group was not called, or after the call that needs it, or only in the process that spawned this one.
+    R"(A collective, DistributedDataParallel or a query such as get_rank needs the default process group, and this process has
+none: init_process_group was never called, was called after the call that needs it, or only in the process that spawned this
+one.
 
-How to recognise it: "Default process group has not been initialized" on some ranks. If others did call it, they wait inside
-init_process_group for these, or see their connection close.
+How to recognise it: "Default process group has not been initialized" on some ranks. If other ranks did call it, they wait
+inside init_process_group for these ranks, or see their connection close.
 
-Fix: call init_process_group first in every process, in the function that spawn or the launcher runs.)";
+Fix: call init_process_group first in every process, inside the function that spawn or the launcher runs.)";
 
 extern const DiagnosisRow not_initialized_row;
 const DiagnosisRow not_initialized_row{270, "not-initialized",

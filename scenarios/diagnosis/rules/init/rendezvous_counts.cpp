@@ -59,8 +59,8 @@ void explain_absent(Diagnosis& d, std::int64_t count, int started) {
                            count, started);
   d.cause = fmt::format("nobody is rank {}", started);
   d.why = fmt::format(
-      "init_process_group returns when world_size ranks have met. The number is what the caller says, and nobody "
-      "counts the processes: {} {} for the address of rank {}, which no process will publish.",
+      "init_process_group returns when world_size ranks have met. The number comes from the caller, and nothing counts "
+      "the processes: {} {} for the address of rank {}, which no process will publish.",
       ranks_text(d.ranks), d.ranks.size() == 1 ? "looks" : "look", started);
 }
 
@@ -77,17 +77,17 @@ void explain_left_out(Diagnosis& d, const Report& report, const std::vector<Rank
                                          d.ranks.size() == 1 ? "expects" : "expect", ranks_text(rest))
                            : fmt::format("{} not in a world of {}", who(beyond, "is", "are"), count);
   d.why = fmt::format(
-      "The world size is what the caller of init_process_group says, and nobody counts the processes. A world of {} "
-      "has {}.",
+      "The world size comes from the caller of init_process_group, and nothing counts the processes. A world of {} has "
+      "{}.",
       count, count == 1 ? "only rank 0" : fmt::format("only ranks 0 to {}", count - 1));
   if (!beyond.empty())
-    d.why += fmt::format(" {} {} that and {} refused.", capitalised(ranks_text(beyond)),
+    d.why += fmt::format(" {} {} that and {} rejected.", capitalised(ranks_text(beyond)),
                          beyond.size() == 1 ? "is beyond" : "are beyond", beyond.size() == 1 ? "was" : "were");
   if (!rest.empty())
-    d.why += fmt::format(" {} a group of {} with {}, and a group is made only by ranks that agree on its size.",
+    d.why += fmt::format(" {} a group of {} with {}, but ranks can form a group only if they agree on its size.",
                          capitalised(who(rest, "expects", "expect")), started, ranks_text(d.ranks));
   else if (beyond.size() < d.ranks.size())
-    d.why += fmt::format(" The others make a group without {} and go on.", ranks_text(beyond));
+    d.why += fmt::format(" The others form a group without {} and continue.", ranks_text(beyond));
 }
 
 struct Waited {
@@ -140,8 +140,8 @@ void explain_late(Diagnosis& d, const Waited& writer, const std::string& key, Ti
   d.headline += fmt::format(", which rank {} set {} too late", writer.rank,
                             to_string(Time{std::max<std::int64_t>(writer.call->issued.ps - given_up.ps, 0)}));
   d.cause = fmt::format("rank {} reached set {} at {}", writer.rank, key, to_string(writer.call->issued));
-  d.fix = "give the reader a longer timeout, or let the writer set the key before its long work";
-  d.evidence.push_back(evidence_of(writer.rank, *writer.call, "sets the key, after the other gave up"));
+  d.fix = "give the reader a longer timeout, or set the key before the writer's long work";
+  d.evidence.push_back(evidence_of(writer.rank, *writer.call, "sets the key, after the reader gave up"));
 }
 
 }  // namespace
@@ -157,14 +157,14 @@ std::optional<Diagnosis> interface_counts(const Report& report) {
   d.headline = fmt::format("{} {} interfaces to Gloo and {} {}", who(more, "gives", "give"), most,
                            who(fewer, "gives", "give"), fewest);
   d.cause =
-      fmt::format("{} connects over interface {}, where {} never comes", ranks_text(more), fewest, ranks_text(fewer));
+      fmt::format("{} connects over interface {}, which {} never uses", ranks_text(more), fewest, ranks_text(fewer));
   d.why = fmt::format(
-      "Gloo makes one context for each name in GLOO_SOCKET_IFNAME, and in each of them every rank connects to every "
-      "other. {} reached context {} and waits there for {}, which has none.",
+      "Gloo creates one context for each name in GLOO_SOCKET_IFNAME, and in each context every rank connects to every "
+      "other. {} reached context {} and waits there for {}, which does not have it.",
       capitalised(ranks_text(more)), fewest, ranks_text(fewer));
-  d.fix = "the same number of names in GLOO_SOCKET_IFNAME on every rank";
-  d.fix_lines = {"the names may differ between hosts, their number may not"};
-  place<notes::InterfacesUsed>(d, report, "another number of interfaces than the others");
+  d.fix = "give the same number of names in GLOO_SOCKET_IFNAME on every rank";
+  d.fix_lines = {"the names may differ between hosts, but not their number"};
+  place<notes::InterfacesUsed>(d, report, "a different number of interfaces than the others");
   d.inevitable = fmt::format("since {}: the numbers differ", to_string(d.inevitable_at));
   return d;
 }
@@ -203,17 +203,15 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
   d.evidence.push_back(evidence_of(reader->rank, *reader->call, fmt::format("waits for the key {}", key)));
   d.headline = fmt::format("rank {} waits for the key {} of the store", reader->rank, key);
   d.why =
-      "get and wait of a store block until somebody has set the key. A key that nobody sets is not an error: it is a "
-      "wait until the store's timeout, which is that of init_process_group for the store that it opened, and 5 minutes "
-      "by "
-      "default for another.";
+      "get and wait of a store block until some rank has set the key. If no rank sets it, they wait until the store's "
+      "timeout: that of init_process_group for the store that it opened, and 5 minutes by default for any other.";
   const bool gave_up = reader->call->error == Code::store_timeout;
   if (const auto set = keys.find(key); set != keys.end()) {
     if (!gave_up || set->second.call->issued < reader->call->finished) return std::nullopt;  // it was there
     explain_late(d, set->second, key, reader->call->finished);
   } else {
     const std::string meant = meant_key(key, reader->rank, keys);
-    d.headline += meant.empty() ? ", which nobody has set" : fmt::format(", and {} is what was set", meant);
+    d.headline += meant.empty() ? ", which no rank has set" : fmt::format(", while {} was set", meant);
     d.cause = fmt::format("no rank has set {}", key);
     d.fix = meant.empty() ? fmt::format("set {} on some rank before another waits for it", key)
                           : fmt::format("read {}, or set {}", meant, key);
@@ -223,7 +221,7 @@ std::optional<Diagnosis> store_key_missing(const Report& report) {
       add_span(d, report, other.call->site.line, other.call->site.column, fmt::format("sets {}", meant), false);
     }
   }
-  d.fix_lines = {"a PrefixStore writes its prefix and a slash before every key"};
+  d.fix_lines = {"a PrefixStore puts its prefix and a slash in front of every key"};
   add_span(d, report, reader->call->site.line, reader->call->site.column, fmt::format("waits for {}", key), true);
   d.inevitable_at = reader->call->issued;
   d.inevitable = fmt::format("since {}: {} waits for {}", to_string(d.inevitable_at), ranks_text({reader->rank}), key);
@@ -244,7 +242,7 @@ std::optional<Diagnosis> store_gone(const Report& report) {
     const Call* failed = failed_operation(log, Code::store_closed);
     if (failed == nullptr) continue;
     add_once(left, log.rank);
-    d.evidence.push_back(evidence_of(log.rank, *failed, "found the store gone"));
+    d.evidence.push_back(evidence_of(log.rank, *failed, "found that the store was gone"));
     if (call == nullptr || failed->issued < call->issued) call = failed;
   }
   if (call == nullptr) return std::nullopt;
@@ -252,11 +250,12 @@ std::optional<Diagnosis> store_gone(const Report& report) {
                            who(left, "needs", "need"), call->name);
   d.cause = fmt::format("rank 0, whose process serves the store, ended before {}", ranks_text(left));
   d.why =
-      "With tcp:// and env:// the process of rank 0 is the store's server. When it returns the sockets of all clients "
-      "close. Collectives of an existing group go on without it; a new group, the first call of an NCCL group, a "
-      "monitored barrier or a key of the program's own do not.";
-  d.fix = "a barrier of all ranks before rank 0 ends";
-  d.fix_lines = {alternative("a store that outlives ranks: torchrun's agent serves it (TORCHELASTIC_USE_AGENT_STORE)")};
+      "With tcp:// and env:// rank 0's process is the store's server. When it ends, the sockets of all clients close. "
+      "Collectives of an existing group continue without the store; a new group, the first call of an NCCL group, a "
+      "monitored barrier or the program's own keys do not.";
+  d.fix = "put a barrier of all ranks before the end of rank 0";
+  d.fix_lines = {alternative("use a store that outlives the ranks: torchrun's agent serves it "
+                             "(TORCHELASTIC_USE_AGENT_STORE)")};
   add_span(d, report, call->site.line, call->site.column, "needs the store", true);
   d.inevitable_at = server.ended;
   d.inevitable = fmt::format("since {}: rank 0 has ended", to_string(server.ended));
@@ -264,39 +263,40 @@ std::optional<Diagnosis> store_gone(const Report& report) {
 }
 
 constexpr std::string_view store_gone_text =
-    R"(Rank 0 ended first, and the store lived in its process. Others that still set or read a key, make a group, or connect for the
-first time, find its socket closed.
+    R"(Rank 0 ended first, and the store lived in its process. Other ranks that still set or read a key, create a group, or connect for
+the first time find its socket closed.
 
-How to recognise it: "Broken pipe", "Connection reset by peer" or "recvValue failed" from TCPStore at the end of a job that went
-well, on any rank but 0; a watchdog that cannot reach the store.
+How to recognise it: "Broken pipe", "Connection reset by peer" or "recvValue failed" from TCPStore at the end of a job that
+otherwise succeeded, on any rank but 0; a watchdog that cannot reach the store.
 
 Fix: a barrier before the end, so that rank 0 is not the first; or torchrun, whose agent serves the store.)";
 
 constexpr std::string_view interface_counts_text =
     R"(GLOO_SOCKET_IFNAME names several interfaces, and their number differs between ranks. Gloo connects all ranks once per
-interface, and the ranks with more of them wait for the others in a context that those do not have.
+interface, and ranks with more interfaces wait for the others in a context that the others do not have.
 
 How to recognise it: init_process_group hangs on some ranks and returns on others, which then hang in their first
-collective; hosts have different network cards, or one has the variable from an old profile.
+collective; hosts have different network cards, or one host sets the variable in an old profile.
 
 Fix: the same number of names everywhere; one is enough.)";
 
 constexpr std::string_view world_size_text =
-    R"(A rank was told another number of ranks than were started: a node of the job did not come up or one too many did, WORLD_SIZE
+    R"(A rank expects a different number of ranks than were started: a node of the job did not come up, or one too many did, WORLD_SIZE
 was set by hand, or nnodes and nproc_per_node do not fit.
 
-How to recognise it: where the number is too large, init_process_group waits on every rank until its timeout; the error names a
-rank that nobody is, or says how many of how many have joined. Where it is too small, the ranks beyond it fail at once in Gloo,
-with "rank < size. 2 vs 2", and the others train without them. Where it differs between ranks, those with the larger number wait.
+How to recognise it: if the number is too large, init_process_group waits on every rank until its timeout; the error names a
+rank that no process has, or says how many of how many have joined. If it is too small, the ranks beyond it fail at once in
+Gloo, with "rank < size. 2 vs 2", and the others train without them. If it differs between ranks, those with the larger number
+wait.
 
 Fix: start what is missing, or leave RANK and WORLD_SIZE to the launcher.)";
 
 constexpr std::string_view store_key_missing_text =
-    R"(A rank reads a key of the store that no rank sets, or sets later than the reader waits. Keys differ by a typo, a number, or
-a prefix: a PrefixStore, and every process group, writes its own before each key.
+    R"(A rank reads a key of the store that no rank sets, or that is set after the reader has given up. Keys differ by a typo, a
+number, or a prefix: a PrefixStore, and every process group, puts its own in front of each key.
 
-How to recognise it: a wait timeout from the store with the key in its text, or "Socket Timeout" in older versions, while
-the other ranks are fine.
+How to recognise it: the store reports a wait timeout with the key in its text, or "Socket Timeout" in older versions,
+while the other ranks are fine.
 
 Fix: the same key, through the same prefix; and a timeout that covers the writer's work.)";
 
@@ -304,14 +304,14 @@ extern const DiagnosisRow interface_counts_row;
 const DiagnosisRow interface_counts_row{190, "interface-counts", "ranks gave Gloo different numbers of interfaces",
                                         interface_counts, interface_counts_text};
 extern const DiagnosisRow world_size_row;
-const DiagnosisRow world_size_row{200, "world-size", "a rank expects another number of ranks than were started",
+const DiagnosisRow world_size_row{200, "world-size", "a rank expects a different number of ranks than were started",
                                   world_size, world_size_text};
 extern const DiagnosisRow store_gone_row;
 const DiagnosisRow store_gone_row{210, "store-gone", "the process that serves the store ended while others needed it",
                                   store_gone, store_gone_text};
 extern const DiagnosisRow store_key_missing_row;
 const DiagnosisRow store_key_missing_row{220, "store-key-missing",
-                                         "a rank waits for a key of the store that nobody has set", store_key_missing,
+                                         "a rank waits for a key of the store that no rank has set", store_key_missing,
                                          store_key_missing_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -39,26 +39,25 @@ bool suffers(const Report& report, Rank rank, const Note& stale) {
 
 void tell_read(Diagnosis& d, const Note& note, std::string_view path, Rank reader) {
   const std::string& key = read_of(note).key;
-  d.headline = fmt::format("{} rendezvoused with what an earlier run left in {}", ranks_text(d.ranks), path);
+  d.headline = fmt::format("{} rendezvoused with records that an earlier run left in {}", ranks_text(d.ranks), path);
   d.cause = fmt::format("rank {} read the key {}, written by launch {}, before its owner rewrote it in launch {}",
                         reader, key, read_of(note).launch, read_of(note).now);
   d.why = fmt::format(
       "The earlier run ended without its clean-up, so {} still holds its records, and old records look exactly like "
       "new ones. Rank {} read {} before the rank that owns it had rewritten it, and now waits for a process that is "
-      "gone. It did not read a damaged file and it did nothing wrong by itself: who reads first decides, so the next "
-      "start may work.",
+      "gone. The file is not damaged, and the outcome depends on timing, so the next start may work.",
       path, reader, key);
 }
 
 void tell_refusal(Diagnosis& d, const Note& note, std::string_view path, Rank writer) {
   const std::string& key = read_of(note).key;
-  d.headline = fmt::format("{} found what an earlier run left in {}", ranks_text(d.ranks), path);
+  d.headline = fmt::format("{} found files that an earlier run left in {}", ranks_text(d.ranks), path);
   d.cause =
       fmt::format("rank {} could not write the key {}, which launch {} had written", writer, key, read_of(note).launch);
   d.why = fmt::format(
-      "Gloo's FileStore keeps a file for each key in the folder {}, removes none of them, also not at a clean end, and "
-      "refuses to write one that exists. Rank {} met the file of {} and gave up at once: better than c10d's FileStore, "
-      "which would have gone on with the old value.",
+      "Gloo's FileStore keeps a file for each key in the folder {}, never removes one, not even at a clean end, and "
+      "refuses to overwrite one that exists. Rank {} found the file of {} and failed at once: better than c10d's "
+      "FileStore, which would have continued with the old value.",
       path, writer, key);
 }
 
@@ -95,7 +94,7 @@ std::optional<Diagnosis> stale_rendezvous(const Report& report) {
       "remove the file before the start, or use init_process_group: {method: tcp}, whose store dies with rank 0",
       "remove the file before the start, or use init_method=\"tcp://...\", whose store dies with rank 0")};
   add_span(d, report, first->site.line, first->site.column,
-           fmt::format("opens {}, which an earlier run has left", path), true);
+           fmt::format("opens {}, left by an earlier run", path), true);
   add_crash_spans(d, report, "the processes died here and did not clean up");
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: rank {} {} the old {}", to_string(first->at), reader,
@@ -109,17 +108,17 @@ removes the file when its last process leaves; a killed one does not. The next r
 and nothing tells an old record from a new one: a rank that reads a peer's address before that peer has rewritten it
 connects to a process that is gone.
 
-What you see depends on who is faster: connection refused at once, a timeout in init_process_group, or success. After a
-failed start the clean-up counts may happen to add up, so the third run works: the failure comes and goes.
+The outcome depends on timing: connection refused at once, a timeout in init_process_group, or success. After a failed start
+the clean-up counters may happen to add up, so the third run works: the failure comes and goes.
 
-How to recognise it: the error is in init_process_group, the path exists before the start, and a fresh path cures it.
+How to recognise it: the error is in init_process_group, the path exists before the start, and a fresh path fixes it.
 
-Fix: a path of its own for every run, or remove the file first; or the tcp:// and env:// methods, whose store lives and dies
-with the process of rank 0.)";
+Fix: use a new path for every run, or remove the file first; or use the tcp:// or env:// methods, whose store lives and dies
+with rank 0's process.)";
 
 extern const DiagnosisRow stale_rendezvous_row;
 const DiagnosisRow stale_rendezvous_row{60, "stale-rendezvous",
-                                        "a rank read what a run before this one left in the store", stale_rendezvous,
+                                        "a rank read records that an earlier run left in the store", stale_rendezvous,
                                         stale_rendezvous_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -17,7 +17,7 @@ std::optional<Diagnosis> variable_missing(const Report& report) {
     add_once(d.ranks, log.rank);
     d.evidence.push_back(evidence_of(
         log.rank, *all.back(),
-        fmt::format("init_process_group by env:// without {}", all.back()->as<notes::VariableMissing>().variable)));
+        fmt::format("init_process_group with env:// and without {}", all.back()->as<notes::VariableMissing>().variable)));
     if (first == nullptr || all.back()->at < first->at) first = all.back();
   }
   if (first == nullptr) return std::nullopt;
@@ -25,18 +25,18 @@ std::optional<Diagnosis> variable_missing(const Report& report) {
   const std::vector<Rank> others_wait = others(report, d.ranks);
   d.headline =
       fmt::format("{} init_process_group without {} in the environment", who(d.ranks, "calls", "call"), variable);
-  d.cause = fmt::format("nobody has set {} for {}", variable, ranks_text(d.ranks));
+  d.cause = fmt::format("{} is not set for {}", variable, ranks_text(d.ranks));
   d.why = fmt::format(
-      "init_process_group without arguments means env://: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the "
-      "environment, where a launcher puts them for each process. {} found no {}{}.",
+      "init_process_group without arguments means env://: it reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT from "
+      "the environment, where a launcher puts them for each process. {} found no {}{}.",
       capitalised(ranks_text(d.ranks)), variable,
-      others_wait.empty() ? ", as in a script that is started by itself"
-                          : ", as behind ssh or sudo, which do not pass it on");
+      others_wait.empty() ? ", as in a script that is started without a launcher"
+                          : ", as happens with ssh or sudo, which do not pass it on");
   if (!others_wait.empty())
-    d.why += fmt::format(" {} had it, and waited in init_process_group for {}.", capitalised(ranks_text(others_wait)),
+    d.why += fmt::format(" {} had it and waited in init_process_group for {}.", capitalised(ranks_text(others_wait)),
                          ranks_text(d.ranks));
   d.fix = "start the script with a launcher: torchrun --nproc-per-node=2 train.py, or pdsim launch -n 2 -- COMMAND";
-  d.fix_lines = {alternative("say it in the call: init_method, rank and world_size")};
+  d.fix_lines = {alternative("pass it in the call: init_method, rank and world_size")};
   add_span(d, report, first->site.line, first->site.column, fmt::format("wants {}", variable), true);
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: {} had no {}", to_string(first->at), ranks_text(d.ranks), variable);
@@ -44,9 +44,9 @@ std::optional<Diagnosis> variable_missing(const Report& report) {
 }
 
 constexpr std::string_view variable_missing_text =
-    R"(init_process_group with env://, which is also what it means without arguments, takes RANK, WORLD_SIZE, MASTER_ADDR and
-MASTER_PORT from the environment. torchrun, pdsim launch and the helpers of clusters set them for every process; a script that is
-started by itself, or through ssh or sudo, which drop them, has none.
+    R"(init_process_group with env://, the default without arguments, takes RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT from the
+environment. torchrun, pdsim launch and cluster schedulers' helpers set them for every process; a script that is started without
+a launcher, or through ssh or sudo, which drop them, has none.
 
 How to recognise it: "environment variable RANK expected, but not set", at once, on the ranks that lack it. The others wait for
 them in init_process_group.
@@ -55,7 +55,7 @@ Fix: start with a launcher; or pass init_method, rank and world_size.)";
 
 extern const DiagnosisRow variable_missing_row;
 const DiagnosisRow variable_missing_row{160, "variable-missing",
-                                        "init_process_group by env:// lacks a variable of the launcher's",
+                                        "init_process_group with env:// lacks a launcher variable",
                                         variable_missing, variable_missing_text};
 
 }  // namespace pdsim::scenarios::diagnoses

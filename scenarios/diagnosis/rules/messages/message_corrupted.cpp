@@ -14,8 +14,8 @@ namespace {
 
 std::string closes_the_connection(std::string_view reader) {
   return fmt::format(
-      "{} could not read the message and closed the connection, because nothing behind it can be trusted. Calls between the "
-      "two workers end with `eof`, and shutdown cannot be graceful any more.",
+      "{} could not read the message and closed the connection, because no later data on it can be trusted. Calls "
+      "between the two workers end with `eof`, and a graceful shutdown is no longer possible.",
       reader);
 }
 
@@ -68,15 +68,15 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
   d.evidence.push_back({wrong->rank, log.calls.empty() ? -1 : log.calls.back().id, wrong->message});
   d.headline = fmt::format("a message from rank {} to rank {} was changed on its way, and {} a wrong result", from, to,
                            who(seen, "has", "have"));
-  d.cause = fmt::format("the message from rank {} to rank {} at {} arrived with other bytes", from, to,
+  d.cause = fmt::format("the message from rank {} to rank {} at {} arrived with different bytes", from, to,
                         to_string(change->at));
   d.why = fmt::format(
-      "All ranks made the same calls. One message arrived with other bytes than were sent, and the reduction carried "
-      "them on: {} found it because the result is checked here. A training job would have gone on with it.",
+      "All ranks made the same calls. One message arrived with different bytes than were sent, and the reduction "
+      "spread them: {} noticed only because the result is checked here. A training job would have continued with them.",
       ranks_text(seen));
   d.fix = "look for faulty memory or network hardware on the nodes of these ranks";
   d.fix_lines = {alternative("compare a checksum of the parameters across ranks every few hundred steps")};
-  add_span(d, report, log.error_site.line, log.error_site.column, "the wrong result came out of this call", true);
+  add_span(d, report, log.error_site.line, log.error_site.column, "this call returned the wrong result", true);
   d.inevitable_at = change->at;
   d.inevitable = fmt::format("since {}: the message was changed", to_string(change->at));
   if (const RemoteCall remote = remote_call_between(report, from, to, change->at); remote.call != nullptr)
@@ -87,19 +87,20 @@ std::optional<Diagnosis> message_corrupted(const Report& report) {
 }
 
 constexpr std::string_view message_corrupted_text =
-    R"(A collective's result is not what its inputs say although every rank called the same. Links have checksums, but memory,
-buses and network cards on the way can still change bytes, and a reduction spreads one wrong value to every rank.
+    R"(A collective's result does not follow from its inputs although every rank made the same call. Links have checksums, but
+memory, buses and network cards on the way can still change bytes, and a reduction spreads one wrong value to every rank.
 
-Training does not notice: a loss that jumps, a NaN, or replicas that differ by a little are all that shows.
+Training does not notice: the only signs are a loss that jumps, a NaN, or replicas that differ slightly.
 
-How to recognise it: the same program with the same seed gives another result on one machine, or one machine is part of every
-failing job.
+How to recognise it: the same program with the same seed gives a different result on one machine, or one machine is part of
+every failing job.
 
-Fix: run a collective test with checked results over all pairs of nodes (pdsim validate, nccl-tests with -c 1) and take the
-faulty node out.)";
+Fix: run a collective test with checked results over all pairs of nodes (pdsim validate, nccl-tests with -c 1) and remove
+the faulty node.)";
 
 extern const DiagnosisRow message_corrupted_row;
-const DiagnosisRow message_corrupted_row{320, "message-corrupted", "a message arrived with other bytes than were sent",
+const DiagnosisRow message_corrupted_row{320, "message-corrupted", "a message arrived with different bytes than were "
+                                                                   "sent",
                                          message_corrupted, message_corrupted_text};
 
 }  // namespace pdsim::scenarios::diagnoses

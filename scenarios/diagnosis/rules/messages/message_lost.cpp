@@ -45,8 +45,8 @@ const Call* sufferer(const Report& report, Rank rank, Time since) {
 }
 
 void add_fix(Diagnosis& d) {
-  d.fix = "repair the network between these ranks; no change of the program helps";
-  d.fix_lines = {"collectives do not send again: a lost message is lost until the group is rebuilt"};
+  d.fix = "repair the network between these ranks; no change to the program helps";
+  d.fix_lines = {"collectives do not retransmit: a lost message stays lost until the group is rebuilt"};
 }
 
 // A request or a reply of a remote call.
@@ -60,13 +60,13 @@ std::optional<Diagnosis> from_remote_call(const Report& report, const Loss& loss
   d.ranks = {loss.from, to};
   d.evidence.push_back(evidence_of(loss.from, *loss.note, fmt::format("the {} to rank {} was lost", message, to)));
   d.evidence.push_back(evidence_of(caller, *call, fmt::format("{} waits for {}", asks, serves)));
-  d.headline = fmt::format("{} (rank {}) waits in {} for {}, and the {} was lost on its way", asks, caller, made, serves, message);
+  d.headline = fmt::format("{} (rank {}) waits in {} for {}, and the {} was lost on the way", asks, caller, made, serves, message);
   d.cause = fmt::format("the {} from rank {} to rank {} at {} never arrived", message, loss.from, to, to_string(loss.note->at));
   d.why = fmt::format(
-      "{} Nothing sends it again: the caller waits until its rpc_timeout, and {} in shutdown waits for every call to be over.",
+      "{} Nothing retransmits it: the caller waits until its rpc_timeout, and {} in shutdown waits for every call to finish.",
       capitalised(d.cause) + ".", request ? serves : "every worker");
   d.fix = "repair the network between these ranks; a shorter rpc_timeout reports it earlier";
-  d.fix_lines = {"a call that may be made twice can be repeated by the program after its timeout"};
+  d.fix_lines = {"the program can repeat a call after its timeout, if it is safe to make the call twice"};
   add_span(d, report, call->site.line, call->site.column, fmt::format("the call whose {} was lost", message), true);
   d.inevitable_at = loss.note->at;
   d.inevitable = fmt::format("since {}: the message was lost", to_string(loss.note->at));
@@ -92,8 +92,8 @@ std::optional<Diagnosis> from_note(const Report& report, const Loss& loss) {
       fmt::format("the message from rank {} to rank {} at {} never arrived", loss.from, to, to_string(loss.note->at));
   if (loss.count > 1) d.cause += fmt::format(", nor did {} later", loss.count - 1);
   d.why = fmt::format(
-      "Every rank made the right call. {} Nothing sends it again, so {} cannot complete, and the ranks that need its "
-      "result stay behind it.",
+      "Every rank made the right call. {} Nothing retransmits it, so {} cannot complete, and the ranks that need its "
+      "result cannot continue.",
       capitalised(d.cause) + ".", name_and_number(*call));
   add_fix(d);
   add_span(d, report, call->site.line, call->site.column, "the call whose message was lost", true);
@@ -112,14 +112,14 @@ std::optional<Diagnosis> message_lost(const Report& report) {
 
 constexpr std::string_view message_lost_text =
     R"(Every rank of the group made the call, with equal arguments, and still it never completes: one of its messages did not
-arrive. Collectives have no retransmission of their own; below TCP or InfiniBand a lost packet is sent again, but a
-broken link, a partition, a firewall between two interfaces, or a process that stopped inside the call look like this.
+arrive. Collectives do not retransmit messages. TCP and InfiniBand do retransmit lost packets, but a broken link, a
+partition, a firewall between two interfaces, or a process that stopped inside the call look like this.
 
 How to recognise it: all ranks are in the same call with the same sequence number, nothing in the program differs, and the
 loss was recorded. Without a record of the loss the report says all-stuck or missing-exit.
 
 Fix: check that every pair of ranks can reach each other over the interface the backend chose (GLOO_SOCKET_IFNAME,
-NCCL_SOCKET_IFNAME), then restart all ranks. A shorter timeout makes the failure visible earlier; it does not cure it.)";
+NCCL_SOCKET_IFNAME), then restart all ranks. A shorter timeout shows the failure earlier; it does not fix it.)";
 
 extern const DiagnosisRow message_lost_row;
 const DiagnosisRow message_lost_row{310, "message-lost",

@@ -43,16 +43,19 @@ Rank rank_in_batch(const Report& report, const std::vector<Evidence>& circle) {
 // A receive of a batch holds up what stands behind the batch, and with it another rank of the circle.
 void explain_batch(Diagnosis& d, Rank rank) {
   const std::string ranks = ranks_text(d.ranks);
-  d.headline = fmt::format("{} wait for messages in a circle, rank {} in a batch that ends with the last of its messages",
+  d.headline = fmt::format("{} wait for messages in a cycle, rank {} in a batch that ends only with the last of its "
+                           "messages",
                            ranks, rank);
-  d.cause = fmt::format("rank {} receives in a batch what comes only after messages that it sends behind the batch", rank);
+  d.cause = fmt::format("rank {} receives in a batch a message that is sent only after messages that it sends after "
+                        "the batch", rank);
   d.why = fmt::format(
-      "All messages of a batch_isend_irecv progress together, and what a rank calls behind it begins when the last of them is "
-      "done. Rank {} is in its batch, so what the next rank of the circle waits for is not sent, and what the batch waits for "
-      "never comes.",
+      "All messages of a batch_isend_irecv progress together, and a rank's next call begins when the last of them is "
+      "done. Rank {} is in its batch, so it does not send the message that the next rank of the cycle waits for, and "
+      "the message that the batch waits for never arrives.",
       rank);
-  d.fix = fmt::format("let rank {} receive that message in a later batch, behind what the others need first", rank);
-  d.fix_lines = {"a message that skips stages (a skip connection, a tied embedding) waits for other micro-batches than its neighbours"};
+  d.fix = fmt::format("let rank {} receive that message in a later batch, after the messages that the others need first", rank);
+  d.fix_lines = {"a message that skips stages (a skip connection, a tied embedding) waits for different micro-batches "
+                 "than its neighbours"};
 }
 
 // Whether one message of the circle lacks its counterpart by the numbers of messages, which opened it (unmatched-message).
@@ -92,23 +95,23 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
   if (has_one_unmatched(report, d.evidence)) return std::nullopt;
   const bool sends = call == "send";
   const std::string ranks = ranks_text(d.ranks);
-  d.headline = sends ? fmt::format("{} send to each other in a circle and nobody receives", ranks)
-                     : fmt::format("{} receive from each other in a circle and nobody sends", ranks);
+  d.headline = sends ? fmt::format("{} send to each other in a cycle and nobody receives", ranks)
+                     : fmt::format("{} receive from each other in a cycle and nobody sends", ranks);
   d.cause = sends ? fmt::format("each of {} sends first and would receive only afterwards", ranks)
                   : fmt::format("each of {} receives first and would send only afterwards", ranks);
   d.why =
       sends
           ? "A blocking send returns when its receiver has posted the matching receive (large messages on any backend, "
-            "all messages on Gloo). Here every rank of the circle is still in its send, so no receive is ever posted. "
-            "With buffered sends the same program passes, which is why it may have worked with smaller messages."
-          : "Every rank of the circle waits for a message that its peer would send only after its own receive. No "
-            "buffering helps: nothing was sent at all.";
+            "all messages on Gloo). Here every rank of the cycle is still in its send, so no receive is ever posted. "
+            "With buffered sends the same program passes, so it may have worked with smaller messages."
+          : "Every rank of the cycle waits for a message that its peer would send only after its own receive. "
+            "Buffering does not help: no message was sent at all.";
   d.fix = "order the calls: even ranks send first, odd ranks receive first";
   d.fix_lines = {
       pairs_share_a_stream(report)
           ? alternative(
-                "put both into one batch_isend_irecv; an isend and an irecv beside each other do not help here: with "
-                "NCCL all messages of two ranks run on one stream, in the order of their calls")
+                "put both into one batch_isend_irecv; a separate isend and irecv do not help here: with NCCL all "
+                "messages of two ranks run on one stream, in the order of their calls")
           : alternative("start them asynchronously and wait for both afterwards (isend and irecv)")};
   const Rank batched = sends ? no_rank : rank_in_batch(report, d.evidence);
   if (batched != no_rank) explain_batch(d, batched);
@@ -119,16 +122,16 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
 }
 
 constexpr std::string_view send_cycle_text =
-    R"(Blocking send and recv pair up one to one. When every rank of a circle sends first, each waits for a receive that its peer
-posts only after its own send. Whether it hangs depends on buffering: small messages may be copied away and pass, large ones
-wait for the receiver, so the same program works in the test and hangs with the real model. Receiving first hangs always.
+    R"(Blocking send and recv pair up one to one. When every rank of a cycle sends first, each waits for a receive that its peer
+posts only after its own send. Whether it hangs depends on buffering: small messages may be buffered and pass, large ones
+wait for the receiver, so the same program works in the test and hangs with the real model. Receiving first always hangs.
 
-How to recognise it: all ranks of the circle sit in the same call, send or recv, towards their neighbour.
+How to recognise it: all ranks of the cycle are in the same call, send or recv, with their neighbour.
 
 Fix: let even ranks send first and odd ranks receive first, or start both asynchronously and wait for both.)";
 
 extern const DiagnosisRow send_cycle_row;
-const DiagnosisRow send_cycle_row{370, "send-cycle", "ranks send to each other in a circle and nobody receives",
+const DiagnosisRow send_cycle_row{370, "send-cycle", "ranks send to each other in a cycle and nobody receives",
                                   send_cycle, send_cycle_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -84,13 +84,13 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
   } else if (u.other.other_tag != nullptr) {
     d.headline = fmt::format("{} with tag {}, and rank {} {}s with tag {}", mine, tag_of(call), call.peer, wanted,
                              tag_of(*u.other.other_tag));
-    d.why = "Messages meet receives of the same tag only, so these two never meet.";
+    d.why = "A message matches only receives with the same tag, so these two never match.";
     d.fix = "use the same tag on both sides";
   } else if (may_be_unlisted(report, u)) {
     d.headline = fmt::format("{}, in a batch, for which rank {} lists no open {}; it {}", mine, call.peer, wanted, place);
     d.why = fmt::format(
-        "The calls of a batch end together. The record of rank {} does not list all of its calls, so it may have made this "
-        "one, and another message of the batch is the one that is missing.",
+        "The calls of a batch end together. The record of rank {} does not list all of its calls, so it may have made "
+        "this one, and another message of the batch may be missing.",
         call.peer);
     d.fix = "compare the messages of this batch with those of the ranks that it names: each needs its counterpart";
   } else {
@@ -105,8 +105,8 @@ void explain(Diagnosis& d, const Report& report, const Unmatched& u, const std::
     d.fix = goes_on || !report.hang
                 ? fmt::format("let rank {} {} this message before it goes on, or leave the {} out", call.peer, wanted,
                               call.name)
-                : fmt::format("find what keeps rank {} from its {} of this message; if it is not meant to make it, leave "
-                              "the {} out",
+                : fmt::format("find out what keeps rank {} from its {} of this message; if it is not meant to make it, "
+                              "leave the {} out",
                               call.peer, wanted, call.name);
   }
   d.cause = d.headline;
@@ -139,14 +139,12 @@ std::optional<Diagnosis> left_messages(const Report& report) {
   d.waiting = hang.ends;
   d.headline = fmt::format("{} in {}{} after {} sends and receives, and {} in no recorded call", who(here, "is", "are"),
                            name_and_number(*call), at_place(*call), messages, who(hang.ends, "is", "are"));
-  d.cause = fmt::format("{} went on to {} while the others are still in their messages, or in code of their own",
+  d.cause = fmt::format("{} continued to {} while the others are still in their messages, or outside any call",
                         ranks_text(here), name_and_number(*call));
   d.why = fmt::format(
-      "Gloo's Flight Recorder does not list sends and receives; it only counts them. {} made {} and then called {}, to "
-      "which {} have not come: they "
-      "list no collective at all. As most ranks are still before it, the likeliest cause is that {} left out a send or "
-      "a receive that one of them "
-      "waits for. The dumps alone do not prove it.{}",
+      "Gloo's Flight Recorder does not list sends and receives; it only counts them. {} made {} and then called {}, "
+      "which {} have not reached: they list no collective at all. As most ranks have not reached it, the likeliest "
+      "cause is that {} left out a send or a receive that one of them waits for. The dumps alone do not prove it.{}",
       capitalised(ranks_text(here)), messages, number_and_group(*call), ranks_text(hang.ends), ranks_text(here),
       age_sentence(report));
   d.fix =
@@ -161,14 +159,15 @@ std::optional<Diagnosis> left_messages(const Report& report) {
 
 // Two calls that fit and still wait for each other.
 void explain_order(Diagnosis& d, const Hang& hang, Rank rank, const Call& call) {
-  d.headline = fmt::format("{} wait for each other: rank {} is in {}, which comes to it only after what it waits in",
+  d.headline = fmt::format("{} wait for each other: rank {} is in {}, and its peer reaches that message only after its "
+                           "current call",
                            ranks_text(hang.ends), rank, towards(call));
   d.cause = d.headline;
   d.why =
-      "Calls that were not made in one batch progress in their order, so a rank cannot serve a message before "
-      "the call in front of it is done.";
+      "Calls that were not made in one batch progress in their order, so a rank cannot handle a message before the "
+      "call in front of it is done.";
   d.fix =
-      "put the sends and receives that belong together in one batch_isend_irecv, or bring them in one order on "
+      "put the sends and receives that belong together into one batch_isend_irecv, or make them in matching order on "
       "both sides";
 }
 
@@ -301,11 +300,11 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
 constexpr std::string_view unmatched_message_text =
     R"(send and recv name one peer, and pair up one to one: the n-th send of a rank to a peer with some tag meets that peer's n-th
 receive from it with the same tag. A call without a counterpart waits until its timeout. Common reasons: a loop that runs
-once more on one side, a branch that only one side takes, a swapped tag, or a collective on one side that waits for the rank
-which waits for the message.
+once more on one side, a branch that only one side takes, a swapped tag, or or a collective on one side, in which the peer
+of the waiting rank is stuck.
 
-A send may seem to work although nobody receives: small messages are copied away by MPI and by an ideal network. When the
-two sides meet with different sizes, Gloo ends the receiver's process, MPI reports a truncated message, and NCCL waits.
+A send may seem to work although nobody receives: MPI and an ideal network buffer small messages. When the two sides pass
+different sizes, Gloo ends the receiver's process, MPI reports a truncated message, and NCCL waits.
 
 How to recognise it: one rank is in send or recv, and its peer is neither in the opposite call nor on its way to it.
 

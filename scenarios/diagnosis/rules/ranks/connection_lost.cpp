@@ -59,12 +59,11 @@ std::optional<Diagnosis> connection_lost(const Report& report) {
   d.headline = fmt::format("{} a connection in {}, and no rank had ended", who(d.ranks, "lost", "lost"), what);
   d.cause = fmt::format("no rank had ended when the connection of rank {} broke", first.rank);
   d.why = fmt::format(
-      "Every rank was in {} or still in a call before it, and all of them lived on when rank {} was told "
-      "at {} that its connection was closed. So it was not a rank that closed it but what lies between: the network, a "
-      "firewall or NAT that forgets silent "
-      "connections, or a limit of the system.",
+      "Every rank was in {} or still in an earlier call, and all of them were alive when rank {} learned at {} that "
+      "its connection was closed. So no rank closed it. The cause lies between them: the network, a firewall or NAT "
+      "that drops idle connections, or a system limit.",
       what, first.rank, to_string(first.at));
-  d.fix = "look at the network between the hosts of these ranks: link errors, idle timeouts of firewalls, interfaces";
+  d.fix = "check the network between the hosts of these ranks: link errors, idle timeouts of firewalls, interfaces";
   d.fix_lines = {"GLOO_SOCKET_IFNAME chooses the interface; `pdsim validate --pairs` times every pair of ranks",
                  "restart all ranks together from a checkpoint: the group is unusable"};
   for (const RankError& e : report.errors)
@@ -77,18 +76,17 @@ std::optional<Diagnosis> connection_lost(const Report& report) {
 }
 
 constexpr std::string_view connection_lost_text =
-    R"(A rank was told that a connection was closed, yet no rank had ended and none had called anything else. What closed it lies
-between the ranks: a cable or switch, a firewall or NAT that drops connections which were silent too long, a limit on open
-files, somebody who cut it.
+    R"(A rank saw its connection close, although no rank had ended and none had called anything else. The cause lies between the
+ranks: a cable or switch, a firewall or NAT that drops idle connections, a limit on open files, or a person who cut it.
 
 How to recognise it: "connection closed by peer" or "connection reset" on one rank or two, nothing in the logs of the others
 before it, and all ranks in the same call.
 
-Fix: look at the network between these hosts, and at the interface that the ranks use (GLOO_SOCKET_IFNAME). Nothing goes on
-by itself: start all ranks again from a checkpoint.)";
+Fix: look at the network between these hosts, and at the interface that the ranks use (GLOO_SOCKET_IFNAME). The job does not
+recover by itself: restart all ranks from a checkpoint.)";
 
 extern const DiagnosisRow connection_lost_row;
-const DiagnosisRow connection_lost_row{440, "connection-lost", "a connection broke between ranks that lived on",
+const DiagnosisRow connection_lost_row{440, "connection-lost", "a connection broke between ranks that were still alive",
                                        connection_lost, connection_lost_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -92,8 +92,8 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
                           who(hang.nearest, "has", "have"), where);
   }
   d.why = fmt::format(
-      "{} called {}{}, and it is still open there, with all later work of that stream. {} in {}{}. So the device is stuck in "
-      "that call or in work that was queued before it.{}",
+      "{} called {}{}, and it is still open there, as is all later work on that stream. {} in {}{}. So the device is "
+      "stuck in that call or in work that was queued before it.{}",
       capitalised(culprits), what, at_place(*stand->call), capitalised(who(hang.nearest, "waits", "wait")), where,
       is_done ? fmt::format("; {} completed {}", who(others.completed, "has", "have"), name_and_number(*stand->call))
               : std::string(", and NCCL runs the calls of a group in order"),
@@ -116,31 +116,31 @@ std::optional<Diagnosis> not_started(const Report& report) {
                            name_and_number(*stand->call), who(hang.nearest, "has", "have"));
   d.cause = fmt::format("{} was queued on {} and has not started there", what, culprits);
   d.why = fmt::format(
-      "The ranks of the group called {}{}. {} started it on the device; on {} it is only queued, so something that was queued "
-      "before it on that stream does not end: a kernel, a copy, or a wait for an event of another stream.{}",
+      "The ranks of the group called {}{}. {} started it on the device; on {} it is only queued, so earlier work on "
+      "that stream does not end: a kernel, a copy, or a wait for an event of another stream.{}",
       what, at_place(*stand->call), capitalised(who(hang.nearest, "has", "have")), culprits, age_sentence(report));
   d.fix =
       fmt::format("find what {} queued before this call: kernels that do not end, waits for other streams", culprits);
   d.next = look_at(report, hang.ends);
-  d.fix_lines = {"CUDA_LAUNCH_BLOCKING=1 makes the program stop in the call that does not end"};
+  d.fix_lines = {"with CUDA_LAUNCH_BLOCKING=1 the program stops in the call that does not end"};
   return d;
 }
 
 constexpr std::string_view hung_gpu_text =
     R"(The program of a rank made the same calls as the others, but one of them stays open on its device while the others have
-completed it. What follows on that stream waits, and the others wait for it in their next call. A kernel that faults or
-loops, a GPU that fell off the bus, or a link that died does that; a difference between the programs does not.
+completed it. All later work on that stream waits, and the others wait for this rank in their next call. A kernel that
+faults or loops, a GPU that fell off the bus, or a dead link can cause this; a difference between the programs cannot.
 
-How to recognise it: in the dumps the rank has enqueued as much as the others and completed less.
+How to recognise it: in the dumps the rank has enqueued the same number of calls as the others and completed fewer.
 
 Fix: look at the device first (nvidia-smi, Xid errors in the kernel's log), then at kernels of your own that run before
 this call.)";
 
 constexpr std::string_view not_started_text =
-    R"(With timing switched on (TORCH_NCCL_ENABLE_TIMING=1), the record tells calls that run on the device from those that are
-only queued. Here every rank called the same collective; most devices run it, and one has not begun: its stream still
-works on what was queued before, or waits for an event of another stream. The collective is where the job hangs and not
-why.
+    R"(With timing enabled (TORCH_NCCL_ENABLE_TIMING=1), the record distinguishes calls that run on the device from those that
+are only queued. Here every rank called the same collective; most devices run it, and one has not begun: its stream
+still runs earlier work, or waits for an event of another stream. The job hangs in the collective, but the collective is
+not the cause.
 
 How to recognise it: the call is `started` on most ranks and `scheduled` on one.
 
@@ -148,7 +148,7 @@ Fix: look at what that rank queued before this call. A kernel that does not end 
 are the usual causes.)";
 
 extern const DiagnosisRow hung_gpu_row;
-const DiagnosisRow hung_gpu_row{445, "hung-gpu", "a device stands in a call that the other ranks have completed",
+const DiagnosisRow hung_gpu_row{445, "hung-gpu", "a device is stuck in a call that the other ranks have completed",
                                 hung_gpu, hung_gpu_text};
 extern const DiagnosisRow not_started_row;
 const DiagnosisRow not_started_row{446, "not-started",

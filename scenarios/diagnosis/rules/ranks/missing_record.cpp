@@ -23,10 +23,10 @@ bool is_unreadable(const Report& report, Rank rank) {
 void explain_unreadable(Diagnosis& d, const std::string& ranks, const std::string& what) {
   d.cause = fmt::format("the record of {} cannot be read, and {} needs {}", ranks, what, ranks);
   d.why = fmt::format(
-      "{} has to make {} as well, and the file cannot be read. A process or machine that ends while it writes its record leaves a "
-      "damaged one, so it may be the cause; or the file was damaged when it was copied.",
+      "{} must make {} too, and the file cannot be read. If a process or machine ends while it writes its record, the "
+      "record is damaged, so it may be the cause; or the file was damaged when it was copied.",
       capitalised(ranks), what);
-  d.fix_lines = {"copy the file again, and if it can be read then, diagnose the records again"};
+  d.fix_lines = {"copy the file again; if it can then be read, diagnose the records again"};
 }
 
 }  // namespace
@@ -63,13 +63,13 @@ std::optional<Diagnosis> missing_record(const Report& report) {
                            damaged ? "whose record cannot be read" : "of which there is no record");
   d.cause = fmt::format("{} left no record, and {} of group {} needs {}", unknown, what, first->group, unknown);
   d.why = fmt::format(
-      "{} in {}, which needs {} as well, and {} left no record. A process that was killed, ran out of memory or lost its "
+      "{} in {}, which needs {} too, and {} left no record. A process that was killed, ran out of memory or lost its "
       "machine writes no record, so {} may be the cause; or {} elsewhere, on {}.",
       capitalised(who(waiting, "is", "are")), what, unknown, unknown, unknown,
       d.ranks.size() == 1 ? "its record lies" : "their records lie",
       d.ranks.size() == 1 ? "its own machine" : "their own machines");
   const bool one = d.ranks.size() == 1;
-  d.fix = fmt::format("read the log{} of {} first: how and when did {} end", one ? "" : "s", unknown,
+  d.fix = fmt::format("read the log{} of {} first to find out how and when {} ended", one ? "" : "s", unknown,
                       one ? "its process" : "their processes");
   d.fix_lines = {one ? "if it wrote a record, add it to the others and diagnose them again"
                      : "if they wrote records, add these to the others and diagnose them again"};
@@ -79,10 +79,10 @@ std::optional<Diagnosis> missing_record(const Report& report) {
 }
 
 constexpr std::string_view missing_record_text =
-    R"(The records that were given agree: their ranks wait together in one call. But the group has more ranks than records, and the
-call needs all. What the others did is not known. A process that hangs still leaves its record, because a thread of its own
-writes it; a process that was killed by a signal, by the kernel for want of memory, or with its machine, leaves none. So the
-rank without a record is the first to look at, but the record alone does not prove it guilty.
+    R"(The given records agree: their ranks wait together in one call. But the group has more ranks than records, and the call
+needs all of them. The other ranks' activity is not known. A process that hangs still leaves its record, because a separate
+thread writes it; a process that was killed by a signal, by the kernel for lack of memory, or with its machine, leaves none.
+So look at the rank without a record first, but the records alone do not prove it guilty.
 
 How to recognise it: one file per rank is missing, and every rank that has one waits in the same call.
 
@@ -91,7 +91,7 @@ next diagnosis.)";
 
 extern const DiagnosisRow missing_record_row;
 const DiagnosisRow missing_record_row{430, "missing-record",
-                                      "ranks wait in a call that needs a rank of which there is no record",
+                                      "ranks wait in a call that needs a rank without a record",
                                       missing_record, missing_record_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -145,14 +145,14 @@ std::optional<Diagnosis> rank_died(const Report& report) {
   d.why = fmt::format("{} {} at {}.", capitalised(ranks_text(d.ranks)), ended, to_string(own->at));
   if (!victims.empty())
     d.why += fmt::format(
-        " Nobody told the others: a rank learns of another's end only when a connection closes, or never. {} needed {} "
-        "for what came next.",
+        " Nothing told the others: a rank notices another's end only when a connection closes, or never. {} needed {} "
+        "for the next call.",
         capitalised(ranks_text(victims)), ranks_text(d.ranks));
   if (died) d.why += last_call(log);
   if (!died && !own->message.empty() && !exit_status_of(log.error)) d.why += fmt::format(" The error was: {}", own->message);
   d.fix = exit_status_of(log.error) ? fmt::format("let {} make the same calls as the others, or end all ranks together", ranks_text(d.ranks))
-          : died ? "restart all ranks together from a checkpoint (a launcher that ends all when one dies)"
-               : fmt::format("repair the error of rank {}; the others only report its consequence", own->rank);
+          : died ? "restart all ranks together from a checkpoint (with a launcher that ends all ranks when one dies)"
+               : fmt::format("fix the error of rank {}; the others only report its consequence", own->rank);
   d.evidence.push_back({own->rank, log.calls.empty() ? -1 : log.calls.back().id,
                         fmt::format("{} at {}: {}", end_word(log), to_string(own->at), cause_text(log.error))});
   for (const Note* note : notes_of<notes::Fault>(log))
@@ -167,9 +167,9 @@ std::optional<Diagnosis> rank_died(const Report& report) {
 
 constexpr std::string_view rank_died_text =
     R"(One process ended: killed, out of memory, or by an exception of its own. The collectives of the others need every rank, so
-they wait. How they learn of it is the backend's business: Gloo's sockets close and the others fail within milliseconds
-with "connection closed by peer"; NCCL's kernels spin until the watchdog ends the process, minutes later; with MPI the
-launcher ends the whole job.
+they wait. The backend decides how they notice: Gloo's sockets close and the others fail within milliseconds with
+"connection closed by peer"; NCCL's kernels spin until the watchdog ends the process, minutes later; with MPI the launcher
+ends the whole job.
 
 How to recognise it: the errors of most ranks say only that a peer is gone. The first error by time, on another rank, is
 the cause.
@@ -178,7 +178,7 @@ Fix: read the log of the rank that ended first. Start jobs through a launcher th
 from a checkpoint.)";
 
 extern const DiagnosisRow rank_died_row;
-const DiagnosisRow rank_died_row{360, "rank-died", "a rank ended with an error and the others waited for it", rank_died,
+const DiagnosisRow rank_died_row{360, "rank-died", "a rank ended with an error, and the others waited for it", rank_died,
                                  rank_died_text};
 
 }  // namespace pdsim::scenarios::diagnoses

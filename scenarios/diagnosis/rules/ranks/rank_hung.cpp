@@ -46,12 +46,12 @@ std::optional<Diagnosis> rank_hung(const Report& report) {
   d.headline = fmt::format("{} stopped{}", culprits, where);
   d.headline +=
       waiting.empty() ? ", and the job does not end" : fmt::format(", and {} for {}", who(waiting, "waits", "wait"), d.ranks.size() == 1 ? "it" : "them");
-  d.cause = fmt::format("{} stopped{} at {} and did nothing since", culprits, where, to_string(first->at));
+  d.cause = fmt::format("{} stopped{} at {} and has done nothing since", culprits, where, to_string(first->at));
   d.why = fmt::format(
-      "{}. A process that hangs closes no connection, so the others cannot tell it from a slow one: they wait until "
-      "a timeout ends the wait, if the backend has one.",
+      "{}. A process that hangs closes no connection, so the others cannot distinguish it from a slow one: they wait "
+      "until a timeout expires, if the backend has one.",
       capitalised(d.cause));
-  d.fix = "find out where that process is (py-spy dump, gdb -p) and what it waits for";
+  d.fix = "find out where that process is stuck (py-spy dump, gdb -p) and what it waits for";
   d.fix_lines = {"a monitored barrier before long steps names the missing rank early"};
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: {} stopped", to_string(first->at), culprits);
@@ -59,17 +59,17 @@ std::optional<Diagnosis> rank_hung(const Report& report) {
 }
 
 constexpr std::string_view rank_hung_text =
-    R"(A process is alive and does nothing: a lock of its own, a data loader that waits, a stuck file system, a debugger, a device
-that does not answer. Its sockets stay open, so its peers see silence, which looks like slowness.
+    R"(A process is alive and does nothing: it waits for a lock, a data loader, a stuck file system, a debugger, or a device that
+does not answer. Its sockets stay open, so to its peers it looks like a slow process.
 
-How to recognise it: all ranks but one are in the same collective, and the one is outside any collective and stays there. Its
-stack, not the stacks of the others, tells why.
+How to recognise it: all ranks but one are in the same collective, and that one stays outside any collective. Its stack, not
+the stacks of the others, shows why.
 
 What happens next depends on the backend: Gloo gives up after its timeout (30 minutes by default), NCCL's watchdog ends the
 process after 10, MPI waits forever.
 
 Fix: look at the stack of the silent process. To find it sooner, set a shorter timeout, or call monitored_barrier, which
-names the ranks that did not come.)";
+names the missing ranks.)";
 
 extern const DiagnosisRow rank_hung_row;
 const DiagnosisRow rank_hung_row{350, "rank-hung", "a rank stopped, alive and silent, and the others wait for it",

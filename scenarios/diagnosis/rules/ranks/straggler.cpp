@@ -51,7 +51,8 @@ std::optional<Diagnosis> straggler(const Report& report) {
   d.ranks = hang.ends;
   d.waiting = hang.waiting;
   d.headline =
-      fmt::format("rank {} came last to each of the {} calls before {}, {} after the others, who wait for it there",
+      fmt::format("rank {} was last to reach each of the {} calls before {}, {} after the others, which now wait for "
+                  "it there",
                   rank, lags.size(), name_and_number(*call), by);
   d.cause = fmt::format("rank {} is slower than the others", rank);
   d.why = fmt::format(
@@ -60,7 +61,7 @@ std::optional<Diagnosis> straggler(const Report& report) {
       rank, lags.size(), call->group, by, ranks_text(here), name_and_number(*call), at_place(*call),
       age_sentence(report));
   d.fix = fmt::format(
-      "find out what rank {} does between its calls that the others do not: data, logging, a slow disk or device",
+      "find out what only rank {} does between its calls: data loading, logging, a slow disk or device",
       rank);
   d.next = look_at(report, hang.ends);
   const RankLog& log = log_of(report.run, rank);
@@ -71,16 +72,15 @@ std::optional<Diagnosis> straggler(const Report& report) {
 }
 
 constexpr std::string_view straggler_text =
-    R"(One rank comes to every collective seconds after all others. The collectives complete, so nothing hangs, but every step
+    R"(One rank reaches every collective seconds after all others. The collectives complete, so nothing hangs, but every step
 takes as long as that rank: a slower device, a data loader without enough workers, a disk, logging or evaluation on one
-rank alone. When it is late by more than the timeout of the group, the job ends with a timeout.
+rank alone. If it is late by more than the group's timeout, the job ends with a timeout.
 
-How to recognise it: in the dumps the times at which the calls were made differ by about the same in each call, and
-always by the same rank.
+How to recognise it: in the dumps the same rank is late for each call, by about the same time.
 
 Fix: look at what that rank does between its calls; a profile of two ranks side by side shows it.)";
 
 extern const DiagnosisRow straggler_row;
-const DiagnosisRow straggler_row{465, "straggler", "one rank comes late to every call", straggler, straggler_text};
+const DiagnosisRow straggler_row{465, "straggler", "one rank is late for every call", straggler, straggler_text};
 
 }  // namespace pdsim::scenarios::diagnoses

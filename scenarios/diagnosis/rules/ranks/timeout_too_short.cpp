@@ -168,15 +168,15 @@ std::optional<Diagnosis> delayed_enter(const Report& report) {
   d.cause = fmt::format("rank {} was still in {} when the timeout expired", late->rank, doing);
   if (late->call != nullptr) d.cause += fmt::format("; it arrived {} later", to_string(late->call->issued - t->end));
   add_span(d, report, work.site.line, work.site.column, fmt::format("rank {} was here", late->rank), false);
-  d.why = fmt::format("Nobody hung: {}. The {} timeout is shorter than the gap between the ranks.", d.cause, waited);
-  d.fix = "let the ranks do equal work between two collectives, or a timeout longer than the slowest rank may take";
+  d.why = fmt::format("No rank hung: {}. The {} timeout is shorter than the gap between the ranks.", d.cause, waited);
+  d.fix = "give the ranks equal work between two collectives, or set a timeout longer than the slowest rank may take";
   d.fix_lines = {
       alternative("world: {timeout: ...}   (init_process_group(timeout=...))",
                   "init_process_group(..., timeout=timedelta(...)) longer than that"),
       alternative(
-          "let the others wait for long work of one rank in a group of their own, whose timeout is longer:  new_group: "
+          "let the others wait for one rank's long work in a separate group with a longer timeout:  new_group: "
           "{timeout: ...}",
-          "let the others wait for long work of one rank in a group of its own: dist.new_group(timeout=...)")};
+          "let the others wait for one rank's long work in a separate group: dist.new_group(timeout=...)")};
   return d;
 }
 
@@ -194,40 +194,40 @@ std::optional<Diagnosis> timeout_too_short(const Report& report) {
     d.cause = fmt::format("a message of rank {} to rank {} was slower than the timeout", late->rank, to);
   } else if (!report.run.deadlocked && all_had_come(report, *t) && !loses_messages(report)) {
     d.ranks = {t->caller};
-    d.headline = fmt::format("{} gave up {} after {}, while all ranks were in it and it was at work",
+    d.headline = fmt::format("{} gave up {} after {}, while all ranks were in it and it was still moving data",
                              ranks_text(t->callers), t->what, waited);
-    d.cause = fmt::format("every rank had come to {}, which needs longer than {}", t->what, waited);
+    d.cause = fmt::format("every rank had reached {}, which needs longer than {}", t->what, waited);
   } else {
     return std::nullopt;
   }
-  d.why = fmt::format("Nobody hung and nobody was late: {}. The timeout, {}, is shorter than the call takes.", d.cause,
+  d.why = fmt::format("No rank hung and no rank was late: {}. The timeout, {}, is shorter than the call takes.", d.cause,
                       waited);
   d.fix = {"world: {timeout: ...} longer than the call takes (init_process_group(timeout=...))",
            "init_process_group(..., timeout=timedelta(...)) longer than the call takes"};
-  d.fix_lines = {alternative("move less at once, or over a faster link")};
+  d.fix_lines = {alternative("move less data at once, or use a faster link")};
   return d;
 }
 
 constexpr std::string_view delayed_enter_text =
-    R"(A collective waits for the slowest rank. Its timeout does not know whether that rank hangs or works: a rank that loads data,
-saves a checkpoint, compiles a kernel, or evaluates alone for longer than the timeout makes the others give up, and a job
-that would have gone on ends. Defaults are 30 minutes (Gloo) and 10 minutes (NCCL); the store's is 5 minutes.
+    R"(A collective waits for the slowest rank. Its timeout cannot distinguish a rank that hangs from one that works: if a rank
+loads data, saves a checkpoint, compiles a kernel, or evaluates alone for longer than the timeout, the others give up, and a
+job that would have continued ends. Defaults are 30 minutes (Gloo) and 10 minutes (NCCL); the store's is 5 minutes.
 
 How to recognise it: the late rank is outside any collective when the others report the timeout, and calls the collective
 afterwards, where it finds its peers gone. A monitored barrier before the collective names it.
 
-Fix: equal work on all ranks, or less for the late one: save checkpoints asynchronously, divide the evaluation, start all
-ranks with warm caches. Otherwise a timeout that is longer than the longest work of one rank.)";
+Fix: give all ranks equal work, or the late one less: save checkpoints asynchronously, divide the evaluation, start all
+ranks with warm caches. Otherwise set a timeout longer than the longest work of one rank.)";
 
 constexpr std::string_view timeout_too_short_text =
-    R"(Every rank had come, nobody was at other work, and the call was still moving data when its timeout ended: a large message over
-a slow link, a link that slowed down, or a timeout that was set for smaller tensors or fewer ranks.
+    R"(Every rank had reached the call, and it was still moving data when its timeout expired: a large message over a slow link, a link
+that slowed down, or a timeout that was chosen for smaller tensors or fewer ranks.
 
 How to recognise it: all ranks report the timeout of the same call, and with a longer timeout it completes. A rank that came
 late is delayed-enter; a call that would never complete is all-stuck or message-lost.
 
-Fix: compute what the call must take (`pdsim bench`: bytes over bandwidth, rounds times latency) and give it a timeout well above
-that, or move less at once.)";
+Fix: compute the time that the call needs (`pdsim bench`: bytes over bandwidth, rounds times latency) and give it a timeout well
+above that, or move less data at once.)";
 
 extern const DiagnosisRow delayed_enter_row;
 const DiagnosisRow delayed_enter_row{330, "delayed-enter",
@@ -235,7 +235,7 @@ const DiagnosisRow delayed_enter_row{330, "delayed-enter",
                                      delayed_enter, delayed_enter_text};
 extern const DiagnosisRow timeout_too_short_row;
 const DiagnosisRow timeout_too_short_row{340, "timeout-too-short",
-                                         "a call timed out while every rank was in it and it was at work",
+                                         "a call timed out while every rank was in it and it was still moving data",
                                          timeout_too_short, timeout_too_short_text};
 
 }  // namespace pdsim::scenarios::diagnoses

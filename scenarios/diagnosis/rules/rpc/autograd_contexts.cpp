@@ -57,9 +57,8 @@ std::optional<Diagnosis> autograd_context_ended(const Report& report) {
                           to_string(note->at));
     d.why =
         "A context of distributed autograd holds the links between the workers' graphs and the gradients of its "
-        "backward. It ends with "
-        "its `with` block, on every worker that it has reached, and takes both with it.";
-    d.fix = "call backward and the optimizer's step inside of the `with dist_autograd.context()` block";
+        "backward. It ends with its `with` block, on every worker that it has reached, and both are deleted with it.";
+    d.fix = "call backward and the optimizer's step inside the `with dist_autograd.context()` block";
     add_span(d, report, note->site.line, note->site.column, "the context has ended here", true);
     d.inevitable_at = left->at;
     d.inevitable = fmt::format("since {}: the context had ended", to_string(left->at));
@@ -83,15 +82,14 @@ std::optional<Diagnosis> optimizers_share_parameters(const Report& report) {
         d.evidence.push_back(evidence_of(result.log.rank, *steps[i], "the first optimizer steps"));
         d.evidence.push_back(
             evidence_of(result.log.rank, *steps[j], "the second optimizer steps on the same gradients"));
-        d.headline = fmt::format("two optimizers of {} (rank {}) step {} with the gradients of one context", worker,
+        d.headline = fmt::format("two optimizers of {} (rank {}) update {} with the gradients of one context", worker,
                                  result.log.rank, parameters);
-        d.cause = fmt::format("{} {} held by two DistributedOptimizers, and both steps are done", parameters,
+        d.cause = fmt::format("{} {} held by two DistributedOptimizers, and both made a step", parameters,
                               shared == 1 ? "is" : "are");
         d.why =
-            "Gradients stay with the context, and a step takes them without using them up. Every DistributedOptimizer "
-            "that holds a "
-            "parameter moves it, so it moves twice for one backward, and nobody reports it.";
-        d.fix = "let one DistributedOptimizer hold each parameter, or step each in a context of its own";
+            "Gradients stay in the context, and a step does not clear them. Every DistributedOptimizer that holds a "
+            "parameter updates it, so it is updated twice for one backward, and no error is reported.";
+        d.fix = "let only one DistributedOptimizer hold each parameter, or make each step in a context of its own";
         add_span(d, report, steps[j]->site.line, steps[j]->site.column, "the second step", true);
         add_span(d, report, steps[i]->site.line, steps[i]->site.column, "the first step", false);
         const Mark second{steps[j]->site.line, steps[j]->site.column, 1};
@@ -110,14 +108,14 @@ constexpr std::string_view autograd_context_ended_text =
 When the block ends, every worker drops its part. backward, get_gradients and DistributedOptimizer.step with that id then
 fail with `Could not find autograd context with id`.
 
-How to recognise it: the error names an id that exists in the log before; the call stands behind the block, often after an
-indentation was lost.
+How to recognise it: the error names an id that appears earlier in the log; the call comes after the block, often because
+its indentation was lost.
 
 Fix: forward, backward and step of one iteration in one block.)";
 
 constexpr std::string_view optimizers_share_parameters_text =
-    R"(A step of DistributedOptimizer takes the gradients of a context, at the owners of the parameters, and leaves them there. Two
-optimizers over the same RRef, stepped in one context, both move it: the learning rate is the sum of both, silently.
+    R"(A step of DistributedOptimizer uses the gradients of a context, at the owners of the parameters, and leaves them there. If
+two optimizers over the same RRef make a step in one context, both update it: the learning rate is silently the sum of both.
 
 How to recognise it: training diverges or oscillates as with twice the learning rate; the parameter lists of two optimizers
 share an RRef.
@@ -130,7 +128,7 @@ const DiagnosisRow autograd_context_ended_row{308, "autograd-context-ended",
                                               autograd_context_ended, autograd_context_ended_text};
 extern const DiagnosisRow optimizers_share_parameters_row;
 const DiagnosisRow optimizers_share_parameters_row{535, "optimizers-share-parameters",
-                                                   "two DistributedOptimizers stepped one parameter in one context",
+                                                   "two DistributedOptimizers updated one parameter in one context",
                                                    optimizers_share_parameters, optimizers_share_parameters_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -69,10 +69,10 @@ std::optional<Diagnosis> rpc_function_missing(const Report& report) {
 constexpr std::string_view rpc_function_missing_text =
     R"(rpc_sync, rpc_async and remote send a function by its name. The callee must have the same function: in PyTorch it is
 imported there by module and qualified name; here it is registered (RpcFunctions, or `functions` of init_rpc in a scenario).
-A function that only the caller's script defines, one that was renamed on some workers, or a method that the object does not
-have is an AttributeError that the caller gets.
+If only the caller's script defines a function, some workers renamed it, or the object does not have the method, the caller
+gets an AttributeError.
 
-How to recognise it: AttributeError at the caller, of a function that exists there.
+How to recognise it: the caller gets an AttributeError for a function that exists there.
 
 Fix: put remote functions into a module that all workers import, and start all of them with the same version of it.)";
 

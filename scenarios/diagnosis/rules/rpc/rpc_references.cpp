@@ -122,13 +122,13 @@ std::optional<Diagnosis> rpc_references_kept(const Report& report) {
   d.evidence.push_back(evidence_of(leak->maker, *first.maker, fmt::format("{} made the first reference", maker)));
   d.evidence.push_back(evidence_of(leak->maker, *second.maker, fmt::format("{} made the second, and the first was not used again", maker)));
   d.evidence.push_back(evidence_of(leak->user, *first_note, fmt::format("{} still held the first at shutdown", user)));
-  d.headline = fmt::format("{} (rank {}) still held RRefs to {} of {} at shutdown, which {} of {} had made", user,
+  d.headline = fmt::format("{} (rank {}) still held RRefs to {} of {} at shutdown, which {} of {} had created", user,
                            leak->user, values, leak->owner, place, maker);
-  d.cause = fmt::format("each was used for the last time before the next was made, the first at {}; {} let none of them go",
+  d.cause = fmt::format("each was last used before the next was made, the first at {}; {} dropped none of them",
                         to_string(first.last_used), user);
   d.why = fmt::format(
       "The owner keeps a value for as long as any worker holds an RRef to it. {} keeps one more with every reference "
-      "that {} does not drop, so its memory grows for as long as the program runs. shutdown() deletes them without a word.",
+      "that {} does not drop, so its memory grows for as long as the program runs. shutdown() deletes them silently.",
       leak->owner, user);
   d.fix = fmt::format("let {} drop the RRef after its last use: del rref, or a list that is cleared in every iteration", user);
   d.fix_lines = {"pass the value on instead of the RRef where the callee only reads it: rref.to_here()"};
@@ -141,12 +141,12 @@ std::optional<Diagnosis> rpc_references_kept(const Report& report) {
 constexpr std::string_view rpc_references_kept_text =
     R"(An RRef is a reference that other workers count: its owner keeps the value until the last worker has dropped its handle. A
 list, a cache or a global that a loop appends to, on the caller or in a function that got the RRef as an argument, keeps every
-value of the past at the owner. The owner's memory grows, and nothing in the owner's own program refers to it.
+past value alive at the owner. The owner's memory grows, although nothing in the owner's own program refers to these values.
 
 How to recognise it: the owner runs out of memory although its own code keeps nothing. Here every reference that is still in
-use at shutdown is in the record of its user (`rpc-reference-left`) and is returned by shutdown().
-Reported where three or more references of one line are left at one worker, and each was last used before the next was made.
-References that are used to the end, parameters and modules among them, are none of these.
+use at shutdown is in the record of its user (`rpc-reference-left`) and is returned by shutdown(). Reported if three or more
+references of one line are left at one worker, and each was last used before the next was made. References that are used to
+the end, such as those to parameters and modules, are not reported.
 
 Fix: drop the RRef after its last use, on every worker that got it.)";
 

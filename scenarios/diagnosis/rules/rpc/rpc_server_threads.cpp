@@ -95,14 +95,13 @@ std::optional<Diagnosis> rpc_server_threads(const Report& report) {
     d.inevitable_at = std::max(d.inevitable_at, served->started);
   }
   const bool one = s.hop.servers == 1;
-  d.headline = fmt::format("the {} of {} (rank {}) {} inside {}, and nobody is left to go on", threads, worker,
+  d.headline = fmt::format("the {} of {} (rank {}) {} inside {}, and none is left to continue", threads, worker,
                            s.worker, one ? "waits" : "wait", one ? "a function" : "functions");
   d.cause = fmt::format("{}, and {} in {} until a call is over that needs one too", waits_text(run, s),
                         one ? "the only one is" : "all are", s.hop.busy.front()->details->rpc.function);
   d.why = fmt::format(
-      "A worker serves calls and takes replies on {}. A function that waits for another call (rpc_sync, to_here, wait) "
-      "keeps its "
-      "thread until the reply has been taken. Here {} for {}, {}.",
+      "A worker serves calls and handles replies on {}. A function that waits for another call (rpc_sync, to_here, "
+      "wait) occupies its thread until the reply has been handled. Here {} for {}, {}.",
       one ? "one thread" : fmt::format("{} threads", s.hop.servers),
       worker_name_of(run, s.from) + " waits in " + s.first->name, worker_name_of(run, s.first->peer),
       why_of(run, s.chain));
@@ -111,7 +110,8 @@ std::optional<Diagnosis> rpc_server_threads(const Report& report) {
   d.fix_lines = {
       "rpc_backend_options=rpc.TensorPipeRpcBackendOptions(num_worker_threads=...)",
       alternative(
-          "let the function return a future (@rpc.functions.async_execution), which keeps no thread while it waits")};
+          "let the function return a future (@rpc.functions.async_execution), which does not occupy a thread while it "
+          "waits")};
   add_span(d, report, s.first->site.line, s.first->site.column,
            fmt::format("{} waits here", worker_name_of(run, s.from)), true);
   if (const Note* joined = first_note<notes::RpcJoined>(log_of(run, s.worker)))
@@ -125,17 +125,17 @@ std::optional<Diagnosis> rpc_server_threads(const Report& report) {
 }
 
 constexpr std::string_view rpc_server_threads_text =
-    R"(A worker of torch.distributed.rpc runs what others call on num_worker_threads threads (16 by default), and the same threads
-take the replies of its own calls. A function that calls another worker and waits (rpc_sync, rref.to_here(), future.wait())
-keeps its thread meanwhile. When every thread of a worker waits like this for something that only another of its threads can
-do, nobody goes on: two workers that call each other back, to_here of a value whose function still queues, a chain of calls
-that returns to its first worker.
+    R"(A worker of torch.distributed.rpc runs other workers' calls on num_worker_threads threads (16 by default), and the same
+threads handle the replies to its own calls. A function that calls another worker and waits (rpc_sync, rref.to_here(),
+future.wait()) occupies its thread meanwhile. When every thread of a worker waits like this for work that only another of
+its threads can do, none can continue: two workers that call each other back, to_here of a value whose function is still
+queued, a chain of calls that returns to its first worker.
 
 How to recognise it: rpc_sync or to_here hangs until rpc_timeout, with no load on the machines, and works with more
-num_worker_threads. The record shows calls that a worker received and never started.
+num_worker_threads. The record shows calls that a worker received but never started.
 
-Fix: more num_worker_threads than calls that may wait there at once, and one for replies. Better: functions that do not
-wait, with @rpc.functions.async_execution and future.then().)";
+Fix: set num_worker_threads higher than the number of calls that may wait there at once, plus one for replies. Better:
+write functions that do not wait, with @rpc.functions.async_execution and future.then().)";
 
 extern const DiagnosisRow rpc_server_threads_row;
 const DiagnosisRow rpc_server_threads_row{

@@ -95,13 +95,14 @@ Diagnosis shards_together(const Report& report, const SharedWorker& shared, cons
   d.cause = fmt::format("one context of distributed autograd used all of them at {}; {} served no call in the whole run", worker,
                         list_text(names));
   d.why = fmt::format(
-      "References hide where an object lives, so the same program runs with the shards anywhere. Shards of one worker share its "
-      "device and its memory: {} does one after the other, no micro-batch overlaps another, and the other device is idle.",
+      "References hide where an object lives, so the same program runs with the shards anywhere. Shards on one worker "
+      "share its device and its memory: {} runs one after the other, no micro-batch overlaps another, and the other "
+      "device is idle.",
       worker);
-  d.fix = fmt::format("make each shard at a worker of its own: rpc.remote(\"{}\", ...) for the second", names.front());
-  d.cures.push_back({"each shard is made at a worker of its own",
+  d.fix = fmt::format("create each shard on a worker of its own: rpc.remote(\"{}\", ...) for the second", names.front());
+  d.cures.push_back({"each shard is created on a worker of its own",
                      [](Scenario& changed) { spread_shards(changed.program); }, std::nullopt, true});
-  add_span(d, report, second.site.line, second.site.column, fmt::format("the shards are made at {} here", worker), true);
+  add_span(d, report, second.site.line, second.site.column, fmt::format("the shards are created on {} here", worker), true);
   d.inevitable_at = second.issued;
   d.inevitable = fmt::format("since {}: the second was made", to_string(second.issued));
   return d;
@@ -119,20 +120,20 @@ std::optional<Diagnosis> rpc_shards_together(const Report& report) {
 }
 
 constexpr std::string_view rpc_shards_together_text =
-    R"(Each `rpc.remote(worker, Shard)` decides where that part of the model lives. With the same worker twice, often a copied line
-that still says workers[0], every value and gradient is right, and nothing is gained: the shards share one device, and another
-worker has nothing to do.
+    R"(Each `rpc.remote(worker, Shard)` decides where that part of the model lives. If the same worker is named twice, often by a
+copied line that still says workers[0], every value and gradient is right, but nothing is gained: the shards share one device,
+and another worker has nothing to do.
 
 How to recognise it: the step takes as long as without micro-batches, one worker's memory holds the whole model, and another
-worker's device is idle. rref.owner_name() of the shards says where they are.
-Reported where two objects of one function, made at one worker, are used in one context while a worker that has joined neither
-calls nor serves anything.
+worker's device is idle. rref.owner_name() of the shards shows where they are. Reported if two objects of one function,
+created on one worker, are used in one context while a worker that has joined neither calls nor serves anything.
 
 Fix: one worker for each shard.)";
 
 extern const DiagnosisRow rpc_shards_together_row;
 const DiagnosisRow rpc_shards_together_row{538, "rpc-shards-together",
-                                           "two shards of a model were made at one worker, and another worker is idle",
+                                           "two shards of a model were created on one worker, and another worker is "
+                                           "idle",
                                            rpc_shards_together, rpc_shards_together_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -92,12 +92,11 @@ std::optional<Diagnosis> rpc_worker_left(const Report& report) {
                     in_shutdown ? "reached shutdown" : reference_text(*victim->call), to_string(victim->call->issued));
     d.why = fmt::format(
         "A worker serves calls and keeps the values that RRefs refer to for as long as it is in RPC. rpc.shutdown() "
-        "with graceful=True "
-        "stays until every worker has called it and every call is over; {} did not, so its values are gone and its "
-        "peers get `eof`.",
+        "with graceful=True waits until every worker has called it and every call is over; {} did not wait, so its "
+        "values are gone and its peers get `eof`.",
         worker);
-    d.fix = "every worker ends with rpc.shutdown(), graceful=True, which waits for all others";
-    d.fix_lines = {"also the workers that only serve: rpc.init_rpc(...); rpc.shutdown()"};
+    d.fix = "end every worker with rpc.shutdown(), graceful=True, which waits for all others";
+    d.fix_lines = {"workers that only serve need it too: rpc.init_rpc(...); rpc.shutdown()"};
     add_span(d, report, victim->call->site.line, victim->call->site.column,
              fmt::format("{} needs {} here", other, worker), true);
     if (shutdown != nullptr)
@@ -141,9 +140,8 @@ std::optional<Diagnosis> rpc_shutdown_missing(const Report& report) {
                            worker, at->in);
   d.cause = fmt::format("{} called shutdown before {}, and {} calls it only after {}", other, at->in, worker, at->in);
   d.why =
-      "rpc.shutdown() with graceful=True returns when every worker has called it. A rank that is in it makes no other "
-      "call of its "
-      "program, so a collective that the other ranks make first never completes.";
+      "rpc.shutdown() with graceful=True returns when every worker has called it. A rank inside it does not continue "
+      "its program, so a collective that the other ranks call first never completes.";
   d.fix = fmt::format("let every rank make its other calls before shutdown, {} among them", at->in);
   add_span(d, report, waits->site.line, waits->site.column, fmt::format("{} waits here", other), true);
   if (theirs != nullptr)
@@ -154,22 +152,22 @@ std::optional<Diagnosis> rpc_shutdown_missing(const Report& report) {
 }
 
 constexpr std::string_view rpc_worker_left_text =
-    R"(A worker that leaves RPC takes what it serves with it: functions, and the values that RRefs of other workers refer to. Calls
-to it, to_here of its values and the shutdown of the others then fail with `eof`, or with `Followers [...] timed out in
-_all_gather`.
+    R"(When a worker leaves RPC, everything that it serves is gone: functions, and the values that RRefs of other workers refer to.
+Calls to it, to_here of its values and the shutdown of the others then fail with `eof`, or with `Followers [...] timed out
+in _all_gather`.
 
-Two programs do this. One calls rpc.shutdown(graceful=False) where others still work. The other forgets shutdown on the
-workers that only serve: their script ends behind init_rpc, and with it the process.
+There are two common mistakes. One is to call rpc.shutdown(graceful=False) while others still work. The other is to forget
+shutdown on workers that only serve: their script ends after init_rpc, and the process with it.
 
-How to recognise it: the error names the worker that is gone, and that worker's own log ends in order, without an error.
+How to recognise it: the error names the worker that is gone, and that worker's own log ends normally, without an error.
 
-Fix: rpc.shutdown() on every worker; graceful=True (the default) waits for all and serves meanwhile.)";
+Fix: rpc.shutdown() on every worker; graceful=True (the default) waits for all and keeps serving meanwhile.)";
 
 constexpr std::string_view rpc_shutdown_missing_text =
-    R"(rpc.shutdown() waits until every worker has called it. A rank that calls it while another still has to make a collective, or
-any call that needs this rank's program, waits forever: the other never comes to shutdown.
+    R"(rpc.shutdown() waits until every worker has called it. If a rank calls it while another still has to make a collective, or
+any call that needs this rank's program, it waits forever: the other never reaches shutdown.
 
-How to recognise it: one rank sits in shutdown, another in a barrier or all_reduce that the first has not called.
+How to recognise it: one rank is in shutdown, another in a barrier or all_reduce that the first has not called.
 
 Fix: the same order on every rank; shutdown last.)";
 

@@ -78,9 +78,9 @@ std::string cause_of(const RunRecord& run, const LimitReached& reached) {
     return fmt::format("all server threads of {} ({}) were busy, one with {} until {}", worker, last.servers, function,
                        to_string(reached.served->finished));
   if (reached.chain.hops.size() > 1)
-    return fmt::format("{} waited in {} for {}, which was at work", worker_name_of(run, reached.chain.hops.front().callee), function,
+    return fmt::format("{} waited in {} for {}, which was still running", worker_name_of(run, reached.chain.hops.front().callee), function,
                        rpc_call_text(run, last));
-  return fmt::format("{} was at work in {} when the limit expired", worker, function);
+  return fmt::format("{} was still in {} when the limit expired", worker, function);
 }
 
 }  // namespace
@@ -101,8 +101,9 @@ std::optional<Diagnosis> rpc_timeout_too_short(const Report& report) {
                            callee, to_string(limit), queued ? "a server thread was free" : "it was done", to_string(took));
   d.cause = cause_of(report.run, *found);
   d.why =
-      "The limit of a call is its `timeout`, or the rpc_timeout of init_rpc: 60 s where the program gives none. It ends the call at "
-      "the caller alone. The callee goes on, and its result is dropped, so calling again does the work twice.";
+      "The limit of a call is its `timeout`, or the rpc_timeout of init_rpc: 60 s if the program gives none. It ends "
+      "the call only at the caller. The callee continues and its result is dropped, so calling again does the work "
+      "twice.";
   d.fix = fmt::format("give the call more time: timeout={:g} or more", enough.seconds());
   d.fix_lines = {"for all calls: rpc.TensorPipeRpcBackendOptions(rpc_timeout=...); 0 means no limit"};
   if (queued) d.fix_lines.push_back(fmt::format("more server threads at {}: num_worker_threads", worker_name_of(report.run, server)));
@@ -118,17 +119,17 @@ std::optional<Diagnosis> rpc_timeout_too_short(const Report& report) {
 
 constexpr std::string_view rpc_timeout_too_short_text =
     R"(rpc_sync, rpc_async, remote and to_here end with `RPC ran for more than set timeout` when the reply is not there in time. The
-limit is the call's own `timeout`, or the rpc_timeout of init_rpc, which is 60 s. Loading a model, a long episode of a simulation
-or the first call after start reach it without any other mistake.
+limit is the call's own `timeout`, or the rpc_timeout of init_rpc, which is 60 s. Loading a model, a long simulation episode or
+the first call after the start can exceed it without any other mistake.
 
-How to recognise it: the callee's log goes on after the error, and says that the function ended well.
-Reported where the function was at work, or waited for a server thread, when the limit expired, and ended well later.
+How to recognise it: the callee's log continues after the error, and shows that the function succeeded. Reported if the
+function was running, or waited for a server thread, when the limit expired, and succeeded later.
 
 Fix: a longer timeout for this call, or calls that do less at once.)";
 
 extern const DiagnosisRow rpc_timeout_too_short_row;
 const DiagnosisRow rpc_timeout_too_short_row{345, "rpc-timeout-too-short",
-                                             "a remote call reached its limit while the callee was still at work",
+                                             "a remote call reached its limit while the callee was still running",
                                              rpc_timeout_too_short, rpc_timeout_too_short_text};
 
 }  // namespace pdsim::scenarios::diagnoses

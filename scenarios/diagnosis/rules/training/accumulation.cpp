@@ -112,12 +112,12 @@ void explain_short_window(Diagnosis& d, const Accumulation& found) {
   d.cause = fmt::format("the optimizer step {} has {}, and each was divided as if there were {}",
                         site_text(found.wrong.step->site), batches_text(found.wrong.batches), found.usual);
   d.why =
-      "Full windows are averages: each has the number of batches that it is divided by. The end of an epoch leaves a window with "
-      "fewer, its losses were divided by the same number, and its step is too small. Nothing fails; an epoch with few "
-      "batches has such a step often.";
-  d.fix = {fmt::format("divide by the batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches),
-           fmt::format("divide by the batches that the step really has: (loss / {}).backward()", found.wrong.batches)};
-  d.fix_lines = {alternative("drop what does not fill a window")};
+      "A full window is an average: its losses are divided by its number of batches. The window at the end of an epoch "
+      "has fewer batches, but its losses were divided by the same number, so its step is too small. No call fails; "
+      "with few batches per epoch such steps are frequent.";
+  d.fix = {fmt::format("divide by the number of batches that the step really has:  backward: {{divided_by: {}}}", found.wrong.batches),
+           fmt::format("divide by the number of batches that the step really has: (loss / {}).backward()", found.wrong.batches)};
+  d.fix_lines = {alternative("drop the batches that do not fill a window")};
 }
 
 void explain_all_windows(Diagnosis& d, const Accumulation& found) {
@@ -127,16 +127,16 @@ void explain_all_windows(Diagnosis& d, const Accumulation& found) {
                            who(d.ranks, "adds", "add"), batches_text(wrong.batches), wrong.weight);
   d.cause =
       undivided
-          ? fmt::format("each backward of a mean loss adds to the gradients, and nobody divides by {}", wrong.batches)
-          : fmt::format("the losses of a step weigh {:.4g} together, and an average weighs 1", wrong.weight);
+          ? fmt::format("each backward of a mean loss adds to the gradients, and nothing divides by {}", wrong.batches)
+          : fmt::format("the losses of a step have a total weight of {:.4g}, where an average has 1", wrong.weight);
   d.why =
-      "backward() adds to .grad. The mean over several batches of one size is the sum of their means divided by their "
-      "number; DDP divides by the number of ranks, and by nothing else. The optimizer steps as if the learning rate "
-      "were another, and nothing fails: ranks agree with each other, and gradient clipping hides it.";
+      "backward() adds to .grad. The mean over several batches of equal size is the sum of their means divided by "
+      "their number; DDP divides only by the number of ranks. The optimizer steps as if the learning rate were "
+      "different, and no call fails: the ranks agree with each other, and gradient clipping hides the error.";
   d.fix = {fmt::format("backward: {{divided_by: {0}}}, that is, (loss / {0}).backward()", wrong.batches),
            fmt::format("(loss / {}).backward()", wrong.batches)};
-  d.fix_lines = {"not by the number of ranks too: DDP has divided by that",
-                 alternative("scale the learning rate, where that is meant")};
+  d.fix_lines = {"not by the number of ranks too: DDP has already divided by it",
+                 alternative("scale the learning rate, if that is intended")};
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ std::optional<Diagnosis> accumulation_not_divided(const Report& report) {
     if (!found) continue;
     add_once(d.ranks, result.log.rank);
     d.evidence.push_back(evidence_of(result.log.rank, *found->wrong.step,
-                              fmt::format("steps on {} that weigh {:.4g} together", batches_text(found->wrong.batches),
+                              fmt::format("steps on {} with a total weight of {:.4g}", batches_text(found->wrong.batches),
                                           found->wrong.weight)));
     if (!first) first = found;
   }
@@ -252,10 +252,10 @@ std::optional<Diagnosis> batch_sizes_differ(const Report& report) {
   d.cause = fmt::format("each rank's loss is the mean over its own rows, {} on rank {} and {} on rank {}", small.rows,
                         few, large.rows, many);
   d.why =
-      "DDP averages over ranks, whatever stands behind each of them. With means over different numbers of rows, or of "
-      "tokens that are not padding, this is not the mean over all rows: a single row on one rank weighs as much as all "
-      "rows of another. Nothing fails, and replicas agree.";
-  d.fix = "weigh each rank's mean with its rows: loss * rows * world size / rows of all ranks, before backward";
+      "DDP averages over ranks, whatever their numbers of rows. With means over different numbers of rows, or of "
+      "tokens that are not padding, this is not the mean over all rows: a single row on one rank can weigh as much as "
+      "all rows of another. No call fails, and replicas agree.";
+  d.fix = "weight each rank's mean by its rows: loss * rows * world size / rows of all ranks, before backward";
   d.fix_lines = {"all_reduce the number of rows, or of tokens, first; padding and ignored labels do not count",
                  alternative("give every rank the same number")};
   add_span(d, report, small.forward->site.line, small.forward->site.column,
@@ -268,22 +268,22 @@ std::optional<Diagnosis> batch_sizes_differ(const Report& report) {
 }
 
 constexpr std::string_view accumulation_not_divided_text =
-    R"(Gradients of several micro-batches were added up for one optimizer step, and the losses were not divided by their number, or by
-another number. backward() adds to .grad; DDP divides by the ranks and knows nothing of micro-batches.
+    R"(Gradients of several micro-batches were added up for one optimizer step, and the losses were not divided by their number, or
+divided by a different number. backward() adds to .grad; DDP divides by the number of ranks and knows nothing of micro-batches.
 
 How to recognise it: gradient norms grow with the number of accumulation steps; training with accumulation diverges, or behaves
-as with a larger learning rate; the last step of an epoch is smaller than the others, where a window that is not full was
-divided by the number of a full one.
+as with a larger learning rate; the last step of an epoch is smaller than the others, if a partial window was divided by the
+number of batches of a full one.
 
-Fix: (loss / k).backward(), where k is the number of micro-batches of this step. With means over different numbers of tokens
+Fix: (loss / k).backward(), where k is the number of micro-batches of this step. With means over different numbers of tokens,
 divide sums by the number of all tokens of the step.)";
 
 constexpr std::string_view batch_sizes_differ_text =
-    R"(Ranks have batches with different numbers of rows, or of tokens that count, each rank's loss is the mean over its own, and DDP
-averages over ranks. A row on a rank with few rows weighs more than one on a rank with many.
+    R"(Ranks have batches with different numbers of rows, or of tokens that count; each rank's loss is the mean over its own rows,
+and DDP averages over ranks. A row on a rank with few rows weighs more than one on a rank with many.
 
-How to recognise it: no error; losses of training on several ranks and of training on one, over the same data, do not agree;
-it grows with the spread of lengths.
+How to recognise it: no error; training on several ranks and training on one, over the same data, have different losses; the
+difference grows with the spread of lengths.
 
 Fix: multiply each rank's mean by its rows times the world size, divided by the rows of all ranks; or equal batches.)";
 

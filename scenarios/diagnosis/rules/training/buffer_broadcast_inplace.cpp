@@ -93,12 +93,12 @@ std::optional<Diagnosis> buffer_broadcast_inplace(const Report& report) {
   d.why = fmt::format(
       "With broadcast_buffers on, every forward of the wrapper first copies rank 0's buffers into this rank's, in "
       "place, on rank 0 too; that raises each buffer's version. {} saved {} for backward, then {} began and its "
-      "broadcast wrote the buffer before any backward had run. Autograd compares versions, not values, and refuses. "
-      "The module alone does not do this, which is why the same code works on one device.",
+      "broadcast wrote the buffer before any backward had run. Autograd compares versions, not values, and raises an "
+      "error. The module alone does not do this, so the same code works on one device.",
       capitalised(saver), first->tensor, writer);
   d.fix = {"ddp: {broadcast_buffers: false}", "DistributedDataParallel(..., broadcast_buffers=False)"};
-  d.fix_lines = {alternative("run one forward over both inputs joined, for example  ddp(torch.cat([real, fake]))"),
-                 "the price of the setting: each rank keeps its own running statistics"};
+  d.fix_lines = {alternative("run one forward over the joined inputs, for example  ddp(torch.cat([real, fake]))"),
+                 "the cost of this setting: each rank keeps its own running statistics"};
   add_place(d, report, *first->written,
             fmt::format("its buffer broadcast wrote {} (version {})", first->tensor, first->saved_version + 1), true);
   add_place(d, report, *first->saved,
@@ -126,7 +126,8 @@ backward after each forward.)";
 
 extern const DiagnosisRow buffer_broadcast_inplace_row;
 const DiagnosisRow buffer_broadcast_inplace_row{
-    20, "buffer-broadcast-inplace", "DDP's buffer broadcast overwrote what an earlier forward saved for backward",
+    20, "buffer-broadcast-inplace", "DDP's buffer broadcast overwrote a tensor that an earlier forward had saved for "
+                                    "backward",
     buffer_broadcast_inplace, buffer_broadcast_inplace_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -52,22 +52,23 @@ std::optional<Diagnosis> checkpoint_keys(const Report& report) {
         fmt::format("its keys begin with `{}`: {} for {}", nn::wrapper_prefix, unexpected.front(), missing.front());
     d.fix = {"load_checkpoint: {into: ddp}", "load it into the wrapper: model.load_state_dict(state)"};
     d.fix_lines = {alternative("save model.module.state_dict(), which anyone can load"),
-                   alternative("take the prefix away: {k.removeprefix('module.'): v for k, v in state.items()}")};
+                   alternative("remove the prefix: {k.removeprefix('module.'): v for k, v in state.items()}")};
   } else if (prefixed(missing, unexpected)) {
     d.headline = "the checkpoint was saved from the module itself and is loaded into DDP's wrapper";
     d.cause = fmt::format("its keys lack `{}`: {} for {}", nn::wrapper_prefix, unexpected.front(), missing.front());
     d.fix = {"load_checkpoint: {into: module}", "load it into the module: model.module.load_state_dict(state)"};
     d.fix_lines = {"model.module.load_state_dict(state) on every rank"};
   } else {
-    d.headline = "the checkpoint is one of another model";
+    d.headline = "the checkpoint belongs to a different model";
     d.cause =
         fmt::format("{} keys are missing and {} are unexpected, or shapes differ", missing.size(), unexpected.size());
-    d.fix = "build the model that was saved, or load with strict: false what both have";
+    d.fix = "build the model that was saved, or load the common keys with strict: false";
   }
   d.why =
       "A state_dict names every parameter and buffer by the path of attributes that leads to it. The wrapper holds the "
-      "model as its attribute `module`, so through the wrapper every name begins with `module.`. What fits has been "
-      "copied when the error comes; with strict=False nothing would be said, and nothing loaded where no name fits.";
+      "model as its attribute `module`, so through the wrapper every name begins with `module.`. Matching entries have "
+      "been copied by the time of the error; with strict=False there would be no error, and nothing would be loaded if "
+      "no name matched.";
   add_span(d, report, first->site.line, first->site.column, "loads it here", true);
   d.inevitable_at = first->issued;
   d.inevitable = fmt::format("since {}: the file holds other keys", to_string(first->issued));
@@ -75,11 +76,12 @@ std::optional<Diagnosis> checkpoint_keys(const Report& report) {
 }
 
 constexpr std::string_view checkpoint_keys_text =
-    R"(A state_dict names each tensor by the attributes that lead to it, and DistributedDataParallel holds the model as its
-attribute `module`. Saved through the wrapper, every key begins with `module.`; saved from `model.module`, none does. Loading one
-as the other is an error on every rank, or with strict=False silently loads nothing.
+    R"(A state_dict names each tensor by the attributes that lead to it, and DistributedDataParallel holds the model as its attribute
+`module`. Saved through the wrapper, every key begins with `module.`; saved from `model.module`, none does. Loading one into the
+other is an error on every rank, or with strict=False silently loads nothing.
 
-How to recognise it: "Error(s) in loading state_dict", and the missing and the unexpected keys are the same but for `module.`.
+How to recognise it: "Error(s) in loading state_dict", and the missing and the unexpected keys are the same except for
+`module.`.
 
 Fix: save `model.module.state_dict()` on one rank, and load it into `model.module` on every rank, before or after wrapping.)";
 

@@ -89,24 +89,24 @@ std::optional<Diagnosis> checkpoint_race(const Report& report) {
     if (writers.size() > 1) {
       d.ranks = writers;
       d.headline = fmt::format("{} the same file, {}", who(writers, "writes", "write"), path);
-      d.cause = at_work.empty() ? "who writes last wins"
+      d.cause = at_work.empty() ? "the last writer wins"
                                 : fmt::format("rank {} read it while {} at it", read->rank,
                                               who(at_work, "was still", "were still"));
       d.fix = "checkpoint: on rank 0 alone, and a barrier before anybody reads it";
       d.fix_lines = {"if rank == 0: torch.save(...); then dist.barrier() on every rank",
-                     alternative("a file for each rank, where their contents differ")};
+                     alternative("a file for each rank, if their contents differ")};
     } else {
       d.ranks = {read->rank};
       d.headline = fmt::format("rank {} reads {}, which {} still writing", read->rank, path, who(at_work, "is", "are"));
-      d.cause = fmt::format("no barrier stands between the write of rank {} and the read of rank {}", at_work.front(),
+      d.cause = fmt::format("there is no barrier between the write of rank {} and the read of rank {}", at_work.front(),
                             read->rank);
       d.fix = "a barrier between writing and reading, on every rank";
-      d.fix_lines = {"write to another name and rename: a name that is there is then whole"};
+      d.fix_lines = {"write to another name and rename: a file with the final name is then complete"};
     }
     d.why =
         "torch.save truncates the file and writes it piece by piece; nothing locks it. Until it is done the file is "
-        "cut short, and a rank that is a little behind cuts it short again after another has finished. It works in "
-        "tests, where all are equally fast and files are small.";
+        "incomplete, and a rank that is slightly behind truncates it again after another has finished. In tests it "
+        "works, because all ranks are equally fast and files are small.";
     finish(d, report, path, torn ? read : nullptr);
     return d;
   }
@@ -115,7 +115,7 @@ std::optional<Diagnosis> checkpoint_race(const Report& report) {
 
 constexpr std::string_view checkpoint_race_text =
     R"(Several ranks write one checkpoint file, or one reads it while another writes. Files are written piece by piece, and opening one
-for writing cuts it to nothing: who reads meanwhile finds a part, and who writes last decides what stays.
+for writing truncates it: a rank that reads meanwhile finds part of it, and the last writer decides the final contents.
 
 How to recognise it: "PytorchStreamReader failed reading zip archive: failed finding central directory", "unexpected EOF, expected
 more bytes. The file might be corrupted", now and then, on a shared disk; a resumed job with the buffers of another rank.

@@ -31,31 +31,29 @@ std::optional<Diagnosis> shard_norm(const Report& report) {
   norms.resize(norms.size() - left_out);
   const std::string more = left_out > 0 ? fmt::format(" and {} more", left_out) : "";
   d.headline = fmt::format("{} by the norm of its own shard", who(d.ranks, "clips", "each clip"));
-  d.cause = fmt::format("the norms are {}{}, where all ranks should clip by one, that of the whole gradient",
+  d.cause = fmt::format("the norms are {}{}, where all ranks should clip by the norm of the whole gradient",
                         fmt::join(norms, ", "), more);
   d.why =
-      "torch.nn.utils.clip_grad_norm_ takes the norm of the gradients that this rank holds. Of a sharded model that is "
-      "a "
-      "part, so each rank has another norm, smaller than that of the whole, and scales its part by another factor: the "
-      "direction of the update changes, gradients are clipped too little, and the norm in the log depends on the "
-      "number "
-      "of ranks. Nothing fails.";
+      "torch.nn.utils.clip_grad_norm_ takes the norm of the gradients that this rank holds. In a sharded model these "
+      "are only a part, so each rank has a different norm, smaller than that of the whole gradient, and scales its "
+      "part by a different factor: the direction of the update changes, gradients are clipped too little, and the norm "
+      "in the log depends on the number of ranks. No call fails.";
   d.fix = {"clip by the norm of all shards:  clip_grad_norm: {of: model}", "clip by the norm of all shards"};
   d.fix_lines = {"model.clip_grad_norm_(max_norm) of FullyShardedDataParallel, on every rank",
-                 "fully_shard's parameters are DTensors, of which torch.nn.utils.clip_grad_norm_ does it too"};
+                 "fully_shard's parameters are DTensors, for which torch.nn.utils.clip_grad_norm_ does it too"};
   d.cures.push_back(norm_of_all_shards());
   add_span(d, report, first->site.line, first->site.column, "clips by the norm of a shard", true);
   d.inevitable_at = first->at;
-  d.inevitable = fmt::format("since {}: the first step with shards scaled by several factors", to_string(first->at));
+  d.inevitable = fmt::format("since {}: the first step with shards scaled by different factors", to_string(first->at));
   return d;
 }
 
 constexpr std::string_view shard_norm_text =
-    R"(Gradients of a sharded model were clipped with torch.nn.utils.clip_grad_norm_, which knows this rank's shard alone. Each rank
-clips by another norm, and the parts of one gradient are scaled by several factors.
+    R"(Gradients of a sharded model were clipped with torch.nn.utils.clip_grad_norm_, which knows only this rank's shard. Each rank
+clips by a different norm, and the parts of one gradient are scaled by different factors.
 
 How to recognise it: the gradient norm in the log is smaller than that of the same model under DDP, by about the square root of
-the number of ranks, differs between ranks, and changes with their number; the loss has spikes that clipping should prevent.
+the number of ranks; it differs between ranks and changes with their number; the loss has spikes that clipping should prevent.
 
 Fix: model.clip_grad_norm_(max_norm) of FullyShardedDataParallel, called on every rank: it sums the squares over all shards.)";
 

@@ -60,16 +60,16 @@ std::optional<Diagnosis> devices_idle(const Report& report) {
   Diagnosis d;
   d.ranks = {devices.rank};
   const std::string names = fmt::format("device{} {}", idle.size() == 1 ? "" : "s", list_text(idle));
-  d.headline = fmt::format("{} no rows: a batch of {} is split over {} devices",
+  d.headline = fmt::format("{} no rows: a batch of {} is split across {} devices",
                            names + (idle.size() == 1 ? " gets" : " get"), batch, rows.size());
   d.cause = fmt::format("the pieces have {} rows", fmt::join(rows, ", "));
   d.why = fmt::format(
       "DataParallel splits the batch as torch.chunk does: pieces of ceil({} / {}) = {} rows until none are left. The "
-      "devices behind the last piece get no replica and compute nothing. The others do as if the batch had been split "
-      "over fewer, and a piece of one row is an error for batch normalisation.",
+      "devices after the last piece get no replica and compute nothing. The others behave as if the batch had been "
+      "split across fewer devices, and a piece of one row is an error for batch normalisation.",
       batch, rows.size(), rows.front());
-  d.fix = fmt::format("a batch of at least {} rows, best a multiple of it, or fewer devices", rows.size());
-  d.fix_lines = {"the batch is that of all devices together; DistributedDataParallel's is that of each",
+  d.fix = fmt::format("use a batch of at least {} rows, ideally a multiple of it, or fewer devices", rows.size());
+  d.fix_lines = {"the batch is for all devices together; with DistributedDataParallel it is per device",
                  "drop_last=True, if it is the last batch of the epoch"};
   place(d, report, devices);
   d.inevitable = fmt::format("in the last step: {} waited", names);
@@ -98,43 +98,43 @@ std::optional<Diagnosis> device_imbalance(const Report& report) {
   d.headline = fmt::format("device {} uses {} of memory, {:.1f} times as much as the others", load.device,
                            to_string(Bytes{*fullest}), static_cast<double>(*fullest) / static_cast<double>(usual));
   d.cause =
-      fmt::format("of the step's {} no device computes for longer than {}", to_string(step), to_string(computing));
+      fmt::format("no device computes for longer than {1} of the step's {0}", to_string(step), to_string(computing));
   d.why =
       "DataParallel is one process: parameters, their gradients and the optimizer's state live on the first device, "
-      "outputs come together on the output device, and in every step parameters are copied to all devices and "
-      "gradients back. The first device runs out of memory while the others are half empty, and all wait for its "
-      "copies.";
+      "outputs are gathered on the output device, and in every step parameters are copied to all devices and gradients "
+      "back. The first device runs out of memory while the others are half empty, and all wait for its copies.";
   d.fix = "data_parallel: none, in a world with a rank for each device: DistributedDataParallel";
   d.fix_lines = {"data_parallel: {output_device: 1} moves the outputs away, not the rest",
-                 "a loss that is computed inside the module makes what is gathered small"};
+                 "compute the loss inside the module, so that little data is gathered"};
   place(d, report, devices);
   d.inevitable = fmt::format("in every step: {} of the parameters are on device {}", "the originals", load.device);
   return d;
 }
 
 constexpr std::string_view devices_idle_text =
-    R"(DataParallel has fewer rows than devices, or a number that its pieces do not divide well: torch.chunk makes pieces of
-ceil(rows / devices) rows, and the last devices get fewer or none. Of 5 rows over 4 devices the pieces are 2, 2 and 1.
+    R"(DataParallel has fewer rows than devices, or a number that does not divide evenly: torch.chunk makes pieces of ceil(rows /
+devices) rows, and the last devices get fewer or none. For 5 rows on 4 devices the pieces are 2, 2 and 1.
 
-How to recognise it: nvidia-smi shows 0 % on some GPUs although all were given; "Expected more than 1 value per channel when
-training" from batch normalisation in one replica; mostly in the last batch of an epoch.
+How to recognise it: nvidia-smi shows 0 % on some GPUs although all were passed; "Expected more than 1 value per channel
+when training" from batch normalisation in one replica; mostly in the last batch of an epoch.
 
 Fix: a batch that is a multiple of the number of devices, drop_last=True, or fewer devices.)";
 
 constexpr std::string_view device_imbalance_text =
-    R"(DataParallel keeps the originals on its first device and gathers the outputs on one. That device holds more than the others, and
-in every step everything passes through it, one device after another.
+    R"(DataParallel keeps the original parameters on its first device and gathers the outputs on one device. That device holds more
+than the others, and in every step all data pass through it, one device after another.
 
-How to recognise it: out of memory on GPU 0 while the others have space; GPU 0 at 100 % and the others below; "There is an
-imbalance between your GPUs" at construction, where their memory or cores differ.
+How to recognise it: GPU 0 runs out of memory while the others have space; GPU 0 is at 100 % and the others below; "There is
+an imbalance between your GPUs" at construction, where their memory or cores differ.
 
-Fix: DistributedDataParallel with one process for each GPU, also on one machine.)";
+Fix: DistributedDataParallel with one process per GPU, even on one machine.)";
 
 extern const DiagnosisRow devices_idle_row;
 const DiagnosisRow devices_idle_row{620, "devices-idle", "DataParallel has fewer pieces than devices", devices_idle,
                                     devices_idle_text};
 extern const DiagnosisRow device_imbalance_row;
-const DiagnosisRow device_imbalance_row{630, "device-imbalance", "DataParallel loads one device more than the others",
+const DiagnosisRow device_imbalance_row{630, "device-imbalance", "DataParallel puts more load on one device than on "
+                                                                 "the others",
                                         device_imbalance, device_imbalance_text};
 
 }  // namespace pdsim::scenarios::diagnoses

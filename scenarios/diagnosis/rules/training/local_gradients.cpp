@@ -99,31 +99,32 @@ std::optional<Diagnosis> gradients_not_reduced(const Report& report) {
   const bool in_part = has_reduced(log, *first);
   d.headline = fmt::format(
       "{} the optimizer {} on gradients {}", who(d.ranks, "steps", "step"), where,
-      in_part ? "to which the last backward added a part that was never averaged" : "that were never averaged");
+      in_part ? "to which the last backward added an unaveraged part" : "that were never averaged");
   d.cause = bypass != nullptr ? "the forward went through the module and not through DDP's wrapper"
-            : in_part         ? "the last forward of the step stood inside no_sync"
-                              : "every forward of the step stood inside no_sync";
+            : in_part         ? "the last forward of the step was inside no_sync"
+                              : "every forward of the step was inside no_sync";
   d.why =
-      "DDP arms its reducer in the forward of the wrapper, when gradients are on and no_sync is not. A backward whose "
-      "forward did not arm it accumulates into this rank's gradients and sends nothing. No call fails and no rank "
-      "waits: from here on the replicas differ, and each trains on its own part of the data.";
+      "DDP arms its reducer in the wrapper's forward, if gradients are enabled and no_sync is not active. A backward "
+      "whose forward did not arm it accumulates into this rank's gradients and sends nothing. No call fails and no "
+      "rank waits: from here on the replicas differ, and each trains on its own part of the data.";
   if (apart) d.parameters = apart->parameters;
   if (apart && !apart->parameters.empty())
     d.why += fmt::format(" After the first such step these parameters differ between ranks: {}.", parameters_text(apart->parameters));
   if (bypass != nullptr) {
     d.fix = {"forward: {through: ddp}, that is, call the wrapped model",
              "call the wrapped model: model(x), not model.module(x)"};
-    d.fix_lines = {"model.module is for saving; a method of the module, as training_step, is called from its forward"};
+    d.fix_lines = {"use model.module only for saving; call other methods of the module, such as training_step, from "
+                   "its forward"};
     const bool is_seen = bypass->as<notes::WrapperBypassed>().forward;
     add_span(d, report, bypass->site.line, bypass->site.column,
-             is_seen ? "goes around the wrapper" : "the forward of this backward went around the wrapper", true);
+             is_seen ? "bypasses the wrapper" : "the forward of this backward bypassed the wrapper", true);
   } else {
     d.fix = "leave the last forward of the step outside no_sync";
-    d.fix_lines = {"what counts is where the forward stands; a backward outside does not help"};
+    d.fix_lines = {"the position of the forward counts; a backward outside no_sync does not help"};
   }
   const Call* forward = bypass == nullptr ? forward_in_no_sync(log, *first) : nullptr;
   if (forward != nullptr && forward->site.line != first->site.line)
-    add_span(d, report, forward->site.line, forward->site.column, "this forward stands inside no_sync", true);
+    add_span(d, report, forward->site.line, forward->site.column, "this forward is inside no_sync", true);
   add_span(d, report, first->site.line, first->site.column, "uses local gradients", d.spans.empty());
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: the replicas differ", to_string(first->at));
@@ -149,13 +150,13 @@ std::optional<Diagnosis> loss_times_world(const Report& report) {
   const std::int64_t by = first->as<notes::LossScaled>().by;
   d.headline = fmt::format("{} a mean loss by the world size, so gradients are {} times what one process would have",
                            who(d.ranks, "multiplies", "multiply"), by);
-  d.cause = fmt::format("DDP already averages over ranks; the factor {} stays in the gradients", by);
+  d.cause = fmt::format("DDP already averages over ranks, so the factor {} stays in the gradients", by);
   d.why =
-      "With a loss that is a mean over the rows of the rank, DDP's average over ranks is the gradient of the mean over "
-      "all rows: nothing is left to scale. Only a loss that is a sum has to be multiplied by the world size, to undo "
-      "the average. The optimizer steps as if the learning rate were larger by the same factor.";
+      "If the loss is a mean over the rank's rows, DDP's average over ranks is already the gradient of the mean over "
+      "all rows. Only a loss that is a sum must be multiplied by the world size, to undo the average. The optimizer "
+      "steps as if the learning rate were larger by the same factor.";
   d.fix = {"backward: {times: 1}", "loss.backward(), without multiplying by the world size"};
-  d.fix_lines = {alternative("scale the learning rate instead, where a larger batch asks for it")};
+  d.fix_lines = {alternative("scale the learning rate instead, if the larger batch needs it")};
   add_span(d, report, first->site.line, first->site.column, "multiplies the loss", true);
   d.inevitable_at = first->at;
   d.inevitable = fmt::format("since {}: gradients are {} times too large", to_string(first->at), by);
@@ -170,25 +171,25 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
   for (const RankResult& result : report.run.ranks) {
     for (const Note* note : notes_of<notes::OptimizerMade>(result.log)) {
       if (note->as<notes::OptimizerMade>().wrapped || !has_note<notes::DdpOptions>(result.log)) continue;
-      d.evidence.push_back(evidence_of(result.log.rank, *note, "took copies of the parameters before DDP was there"));
+      d.evidence.push_back(evidence_of(result.log.rank, *note, "copied the parameters before DDP was constructed"));
       if (result.log.rank != 0) add_once(d.ranks, result.log.rank);  // rank 0's parameters are those that all get
       if (first == nullptr) first = note;
     }
     steps = steps || has_note<notes::OptimizerStep>(result.log);
   }
   if (first == nullptr || d.ranks.empty() || !steps) return std::nullopt;
-  d.headline = fmt::format("the optimizer of {} works on copies that it took before DDP shared rank 0's parameters",
+  d.headline = fmt::format("the optimizer of {} works on copies that it made before DDP shared rank 0's parameters",
                            ranks_text(d.ranks));
-  d.cause = "the optimizer was made before the wrapper, and keeps values and not only references";
+  d.cause = "the optimizer was created before the wrapper, and keeps values, not only references";
   d.why =
       "DDP's constructor writes rank 0's parameters into those of every rank, in place. An optimizer that only refers "
-      "to them does not notice. One that copied them (master weights, an average, a trust ratio) still has this rank's "
+      "to them is not affected. One that copied them (master weights, an average, a trust ratio) still has this rank's "
       "own initial values, and writes them back at its first step: gradients are the same on every rank, parameters "
       "are not.";
-  d.fix = {"optimizer: {made: after_wrapper}, that is, make it after DistributedDataParallel",
-           "make the optimizer after DistributedDataParallel"};
+  d.fix = {"optimizer: {made: after_wrapper}, that is, create it after DistributedDataParallel",
+           "create the optimizer after DistributedDataParallel"};
   d.fix_lines = {alternative("give every rank the same seed before the model is built")};
-  add_span(d, report, first->site.line, first->site.column, "the copies are taken here, before the wrapper", true);
+  add_span(d, report, first->site.line, first->site.column, "the copies are made here, before the wrapper", true);
   d.inevitable_at = first->at;
   d.inevitable =
       fmt::format("since {}: the copies of {} are not rank 0's parameters", to_string(first->at), ranks_text(d.ranks));
@@ -196,31 +197,31 @@ std::optional<Diagnosis> optimizer_before_wrapper(const Report& report) {
 }
 
 constexpr std::string_view gradients_not_reduced_text =
-    R"(Every rank steps on its own gradients. DDP reduces only in a backward whose forward went through the wrapper outside of
-no_sync; model.module(x), a method of the inner module, or a forward inside no_sync leave the reducer unarmed, and nothing
-says so.
+    R"(Every rank steps on its own gradients. DDP reduces only in a backward whose forward went through the wrapper outside
+no_sync; model.module(x), a method of the inner module, or a forward inside no_sync leave the reducer unarmed, without any
+message.
 
-How to recognise it: training gets faster, and worse; parameters of two ranks differ; a profile shows no all_reduce.
+How to recognise it: training becomes faster but worse; parameters of two ranks differ; a profile shows no all_reduce.
 
 Fix: call the wrapped model, and leave the last forward of an accumulation outside no_sync.)";
 
 constexpr std::string_view loss_times_world_text =
     R"(A mean loss was multiplied by the world size. DDP averages gradients over ranks, and with a mean over each rank's rows that
-average is already the gradient of one process on the joined batch. The factor stays in the gradients and acts on the
-learning rate.
+average is already the gradient of one process on the joined batch. The factor stays in the gradients and acts like a
+larger learning rate.
 
 How to recognise it: training diverges as ranks are added; gradient norms grow with the world size.
 
-Fix: no factor with a mean; the factor belongs to a loss that is a sum, or to means over different numbers of tokens.)";
+Fix: use no factor with a mean; the factor belongs to a loss that is a sum, or to means over different numbers of tokens.)";
 
 constexpr std::string_view optimizer_before_wrapper_text =
-    R"(The optimizer was made before DistributedDataParallel and copied the parameters: master weights, averages. DDP's constructor
-then wrote rank 0's values into the parameters of every rank, and the copies stayed as they were.
+    R"(The optimizer was created before DistributedDataParallel and copied the parameters: master weights, averages. DDP's constructor
+then wrote rank 0's values into the parameters of every rank, and the copies kept the old values.
 
 How to recognise it: parameters are equal after wrapping, gradients are equal in every step, and parameters differ after the first
 optimizer step. Plain SGD and Adam, which keep references, do not show it.
 
-Fix: wrap first, then make the optimizer; or give all ranks the same seed.)";
+Fix: wrap first, then create the optimizer; or give all ranks the same seed.)";
 
 extern const DiagnosisRow gradients_not_reduced_row;
 const DiagnosisRow gradients_not_reduced_row{490, "gradients-not-reduced",

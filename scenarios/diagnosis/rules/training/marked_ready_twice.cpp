@@ -49,34 +49,35 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
   d.headline = fmt::format("the gradient of {} became ready twice in one backward", list_text(d.parameters));
   d.cause = again
                 ? fmt::format(
-                      "backward runs the checkpointed layer of {} once for each place in forward, and each of "
-                      "these is a backward of its own",
+                      "backward runs the checkpointed layer of {} once for each use in forward, and each of these is a "
+                      "separate backward",
                       d.parameters.front())
                 : fmt::format("something accumulated into {} after DDP had counted its gradient", d.parameters.front());
   d.why =
       "DDP counts each parameter once per iteration: when its gradient has been accumulated, the parameter is ready, "
-      "and a bucket whose parameters are all ready is sent. A second accumulation would change a gradient that may be "
-      "on its way.";
+      "and a bucket is sent when all of its parameters are ready. A second accumulation would change a gradient that "
+      "may already be in flight.";
   const std::size_t forwards = forwards_before(log_of(report.run, d.ranks.front()), *first);
   const bool several = finds_unused && !again && forwards > 1;
   if (several)
     d.why += fmt::format(
-        " The wrapper ran forward {} times before this backward. find_unused_parameters follows the output of the last "
-        "one alone: what only an earlier one used counts as unused and is ready before backward begins, and its real "
-        "gradient comes second.",
+        " The wrapper ran forward {} times before this backward. find_unused_parameters follows only the output of the "
+        "last one: a parameter that only an earlier one used counts as unused and is ready before backward begins, and "
+        "its real gradient arrives second.",
         forwards);
   else if (finds_unused)
     d.why +=
-        " With find_unused_parameters, parameters that the graph behind the output does not show are ready before "
-        "backward begins; those that a checkpoint hides are among them, and their real gradients come second.";
+        " With find_unused_parameters, parameters that do not appear in the output's graph are ready before backward "
+        "begins; parameters hidden by a checkpoint are among them, and their real gradients arrive second.";
   d.cures.push_back({"ddp: {static_graph: true}", [](Scenario& changed) { changed.ddp.options.static_graph = true; },
                      std::nullopt, !several});
   if (several) {
-    d.fix = "one forward of the wrapper that returns what all losses need";
-    d.fix_lines = {"without find_unused_parameters, where every parameter is used in some loss on every rank"};
+    d.fix = "one forward of the wrapper that returns all tensors that the losses need";
+    d.fix_lines = {"or without find_unused_parameters, if every parameter is used in some loss on every rank"};
   } else {
     d.fix = {"ddp: {static_graph: true}", "DistributedDataParallel(..., static_graph=True)"};
-    d.fix_lines = {"DDP then counts in the first iteration how often each gradient comes, and waits for the last",
+    d.fix_lines = {"DDP then counts in the first iteration how many times each gradient arrives, and waits for the "
+                   "last one",
                    alternative("checkpoint(..., use_reentrant=False), or checkpoint no layer that forward uses twice")};
   }
   add_span(d, report, first->site.line, first->site.column, "this backward accumulates into it twice", true);
@@ -87,10 +88,11 @@ std::optional<Diagnosis> marked_ready_twice(const Report& report) {
 }
 
 constexpr std::string_view marked_ready_twice_text =
-    R"(DistributedDataParallel counts each parameter once per iteration, when its gradient has been accumulated. A second
-accumulation in the same iteration is an error, because the bucket may have been sent. It happens where a reentrant checkpoint()
-wraps a block that forward uses twice (each use is a backward of its own), where a parameter is also used outside forward, and
-with find_unused_parameters where the outputs of forward hide what was used: DDP takes hidden parameters for unused.
+    R"(DistributedDataParallel counts each parameter once per iteration, when its gradient has been accumulated. A second accumulation
+in the same iteration is an error, because the bucket may have been sent. It happens when a reentrant checkpoint() wraps a block
+that forward uses twice (each use is a separate backward), when a parameter is also used outside forward, and with
+find_unused_parameters when the outputs of forward do not show every used parameter: DDP assumes that hidden parameters are
+unused.
 
 How to recognise it: "Expected to mark a variable ready only once", with the index of a parameter, on every rank at the first
 backward.

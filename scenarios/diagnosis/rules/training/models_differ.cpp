@@ -59,7 +59,7 @@ std::optional<Apart> apart(const Report& report, Diagnosis& d) {
     if (model.parameters == found.usual.parameters) continue;
     if (d.ranks.empty()) found.other = model;
     add_once(d.ranks, model.rank);
-    d.evidence.push_back(evidence_of(model.rank, *model.note, "built another model"));
+    d.evidence.push_back(evidence_of(model.rank, *model.note, "built a different model"));
   }
   if (d.ranks.empty()) return std::nullopt;
   d.evidence.push_back(evidence_of(found.usual.rank, *found.usual.note, "built this one"));
@@ -67,9 +67,9 @@ std::optional<Apart> apart(const Report& report, Diagnosis& d) {
 }
 
 void place(Diagnosis& d, const Report& report, const Apart& found) {
-  add_model_spans(d, report, d.ranks.front(), fmt::format("{} another model here", who(d.ranks, "builds", "build")));
+  add_model_spans(d, report, d.ranks.front(), fmt::format("{} a different model here", who(d.ranks, "builds", "build")));
   d.inevitable_at = found.other.note->at;
-  d.inevitable = fmt::format("since {}: {} had another model", to_string(d.inevitable_at), ranks_text(d.ranks));
+  d.inevitable = fmt::format("since {}: {} had a different model", to_string(d.inevitable_at), ranks_text(d.ranks));
 }
 
 }  // namespace
@@ -88,7 +88,8 @@ std::optional<Diagnosis> model_differs(const Report& report) {
                         ranks_text({found->usual.rank}), found->usual.parameters.size());
   d.why =
       "DDP's constructor compares the number of parameters on every rank, and then each rank's shapes with those of "
-      "rank 0. A rank whose shapes differ raises; rank 0 has compared itself with itself, walks on, and waits for it.";
+      "rank 0. A rank whose shapes differ raises an error; rank 0 has only compared itself with itself, continues, and "
+      "waits for that rank.";
   d.fix = "build the same model on every rank, from one configuration";
   d.fix_lines = {"frozen layers count: requires_grad must be the same on every rank"};
   place(d, report, *found);
@@ -105,15 +106,16 @@ std::optional<Diagnosis> parameter_order(const Report& report) {
   std::sort(b.begin(), b.end());
   if (a != b) return std::nullopt;
   d.parameters = {theirs, usual};
-  d.headline = fmt::format("{} {} where the others register {}, so their gradients are averaged with each other",
+  d.headline = fmt::format("{} {} where the others register {}, so gradients of different parameters are averaged with "
+                           "each other",
                            who(d.ranks, "registers", "register"), theirs, usual);
-  d.cause = fmt::format("the same parameters stand in another order on {}", ranks_text(d.ranks));
+  d.cause = fmt::format("the same parameters are in a different order on {}", ranks_text(d.ranks));
   d.why =
-      "DDP knows parameters by their place in module.parameters(), never by name. Number and shapes agree, so nothing "
-      "is refused: the constructor gives each rank rank 0's values by place, and every step averages the gradient of "
+      "DDP identifies parameters by their position in module.parameters(), never by name. Number and shapes agree, so "
+      "there is no error: the constructor copies rank 0's values by position, and every step averages the gradient of "
       "one parameter with that of another.";
-  d.fix = "register layers in one order on every rank";
-  d.fix_lines = {"no set and no dict of unsorted keys between the configuration and the constructor"};
+  d.fix = "register layers in the same order on every rank";
+  d.fix_lines = {"use no set and no dict with unsorted keys between the configuration and the constructor"};
   place(d, report, *found);
   return d;
 }
@@ -127,19 +129,19 @@ std::optional<Diagnosis> nothing_to_train(const Report& report) {
     const Call* call = failed_operation(log, Code::ddp_not_needed);
     if (call == nullptr) continue;
     add_once(d.ranks, log.rank);
-    d.evidence.push_back(evidence_of(log.rank, *call, "wraps a model of which nothing requires a gradient"));
+    d.evidence.push_back(evidence_of(log.rank, *call, "wraps a model in which no parameter requires a gradient"));
     if (first == nullptr) first = call;
   }
   if (first == nullptr) return std::nullopt;
-  d.headline = fmt::format("{} a model of which no parameter requires a gradient", who(d.ranks, "wraps", "wrap"));
+  d.headline = fmt::format("{} a model in which no parameter requires a gradient", who(d.ranks, "wraps", "wrap"));
   d.cause = d.ranks.size() == report.run.ranks.size()
                 ? "the model is frozen, or has no parameters, on every rank"
                 : fmt::format("only the model of {} is frozen, or has no parameters", ranks_text(d.ranks));
   d.why =
-      "DistributedDataParallel exists to average gradients, and refuses a module that has none, before it sends "
-      "anything. Ranks whose module has some go on to the constructor's collectives and wait there.";
-  d.fix = "use the module as it is, without the wrapper, or let something of it train before it is wrapped";
-  d.fix_lines = {"a frozen teacher or encoder beside a trained model needs no wrapper of its own"};
+      "DistributedDataParallel exists to average gradients, and rejects a module that has none before it sends "
+      "anything. Ranks whose module has some continue to the constructor's collectives and wait there.";
+  d.fix = "use the module without the wrapper, or make some of its parameters trainable before it is wrapped";
+  d.fix_lines = {"a frozen teacher or encoder beside a trained model does not need a wrapper"};
   add_span(d, report, first->site.line, first->site.column, "wraps it", true);
   add_span(d, report, Section::model, "requires no gradient", false);
   d.inevitable_at = first->issued;
@@ -150,15 +152,15 @@ std::optional<Diagnosis> nothing_to_train(const Report& report) {
 constexpr std::string_view nothing_to_train_text =
     R"(DistributedDataParallel was given a module without parameters, or one in which all of them are frozen.
 
-How to recognise it: "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient", on
-the ranks whose module it is; others hang in the constructor.
+How to recognise it: "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient",
+on the ranks that have such a module; others hang in the constructor.
 
-Fix: do not wrap it; or set requires_grad before wrapping, the same on every rank.)";
+Fix: do not wrap it, or set requires_grad before wrapping, to the same values on every rank.)";
 
 constexpr std::string_view model_differs_text =
-    R"(The ranks wrapped different models: another width, another number of layers, or other layers frozen, because a
-configuration, a data set's vocabulary or an `if rank == 0` differs between them. DDP's constructor compares numbers and
-shapes with rank 0's.
+    R"(The ranks wrapped different models: a different width, number of layers, or set of frozen layers, because a configuration,
+a data set's vocabulary or an `if rank == 0` differs between them. DDP's constructor compares the number of parameters and
+their shapes with rank 0's.
 
 How to recognise it: "DDP expects same model across all ranks", or "params[0] in this process with sizes ... appears not to
 match sizes of the same param in process 0", while rank 0 hangs in the constructor or sees its connection close.
@@ -166,19 +168,20 @@ match sizes of the same param in process 0", while rank 0 hangs in the construct
 Fix: one configuration for every rank; sizes that come from data are computed on one rank and broadcast.)";
 
 constexpr std::string_view parameter_order_text =
-    R"(DDP pairs parameters across ranks by their place in module.parameters(). Layers registered in another order on one rank, with
-the same shapes, pass every check: rank 0's values go to the wrong parameters, and gradients of different parameters are averaged.
+    R"(DDP pairs parameters across ranks by their position in module.parameters(). Layers with the same shapes that one rank registers
+in a different order pass every check: rank 0's values go to the wrong parameters, and gradients of different parameters are
+averaged.
 
-How to recognise it: no error; training on several ranks is worse than on one, and state_dicts of two ranks hold the same tensors
-under exchanged names.
+How to recognise it: no error; training on several ranks is worse than on one, and state_dicts of two ranks hold the same
+tensors under swapped names.
 
-Fix: build the model in one order everywhere; sort the keys of every dict and set that layers are made from.)";
+Fix: build the model in the same order everywhere; sort the keys of every dict and set from which layers are created.)";
 
 extern const DiagnosisRow nothing_to_train_row;
-const DiagnosisRow nothing_to_train_row{100, "nothing-to-train", "DDP was given a model of which nothing trains",
+const DiagnosisRow nothing_to_train_row{100, "nothing-to-train", "DDP was given a model without trainable parameters",
                                         nothing_to_train, nothing_to_train_text};
 extern const DiagnosisRow model_differs_row;
-const DiagnosisRow model_differs_row{130, "model-differs", "ranks wrapped models with other parameters", model_differs,
+const DiagnosisRow model_differs_row{130, "model-differs", "ranks wrapped models with different parameters", model_differs,
                                      model_differs_text};
 extern const DiagnosisRow parameter_order_row;
 const DiagnosisRow parameter_order_row{480, "parameter-order",

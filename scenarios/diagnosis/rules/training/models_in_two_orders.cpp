@@ -87,15 +87,15 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
                         right.call->seq, right.call->group, other->model, other->rank, right.model, right.rank);
   d.why = fmt::format(
       "Two wrappers in one process group share its numbering: the n-th call of a rank meets the n-th call of every "
-      "other, whosever bucket it carries. {} Nothing in DDP tells one model's calls from another's.",
+      "other, whichever model's bucket it carries. {} Nothing in DDP distinguishes one model's calls from another's.",
       same_size ? "These have the same number of elements, so gradients of one model were added to those of the other, "
                   "and no "
                   "call failed."
                 : "These have different numbers of elements, and the backend fails, hangs or cuts one off.");
-  d.fix = "the same order of forwards and backwards of all models on every rank";
+  d.fix = "run the forwards and backwards of all models in the same order on every rank";
   d.fix_lines = {
-      alternative("a process group for each: DistributedDataParallel(model, process_group=dist.new_group())")};
-  if (tie) d.why += " Both camps are equally large, so the record cannot say which of them is right.";
+      alternative("use a process group for each: DistributedDataParallel(model, process_group=dist.new_group())")};
+  if (tie) d.why += " Both sides have the same number of ranks, so the record cannot say which of them is right.";
   add_span(d, report, other->call->site.line, other->call->site.column,
            fmt::format("rank {} works on {}", other->rank, other->model), true);
   add_span(d, report, right.call->site.line, right.call->site.column,
@@ -107,13 +107,13 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
 
 constexpr std::string_view models_in_two_orders_text =
     R"(Two models, each in a DistributedDataParallel wrapper, share one process group, and a rank runs their forwards or backwards in
-another order than the others: generator and critic, student and teacher, a policy and its value. Calls of a group pair by
+a different order than the others: generator and critic, student and teacher, a policy and its value. Calls of a group pair by
 number, so buckets of one model meet those of the other.
 
-How to recognise it: where buckets have one size, nothing but wrong gradients, equal or not between ranks; where they do not,
-errors about sizes, or a hang in backward, with all ranks in all_reduce.
+How to recognise it: if the buckets have equal sizes, the only sign is wrong gradients, which may be equal on all ranks; if
+not, there are errors about sizes, or a hang in backward with all ranks in all_reduce.
 
-Fix: one order on every rank, also where it depends on a condition; or a process group for each model.)";
+Fix: use one order on every rank, even if it depends on a condition; or a process group for each model.)";
 
 extern const DiagnosisRow models_in_two_orders_row;
 const DiagnosisRow models_in_two_orders_row{120, "models-in-two-orders",

@@ -35,7 +35,7 @@ std::optional<Partly> partly(const Report& report, Diagnosis& d) {
     const Note* bare = first_note<notes::NotWrapped>(result.log);
     if (bare == nullptr || stop_of(result.log, Time::max()) != nullptr) continue;
     d.ranks.push_back(result.log.rank);
-    d.evidence.push_back(evidence_of(result.log.rank, *bare, "has the model as it is"));
+    d.evidence.push_back(evidence_of(result.log.rank, *bare, "has the unwrapped model"));
     if (found.bare == nullptr) found.bare = bare;
   }
   if (found.waits == nullptr || found.bare == nullptr) return std::nullopt;
@@ -61,15 +61,15 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
   d.cause = fmt::format("{} in DDP's constructor is {} #{}, {}", wrapped, call_text(*found->waits), found->waits->seq,
                         instead);
   d.why = fmt::format(
-      "The constructor is collective: it gathers the number of parameters, then broadcasts their sizes and values from "
-      "rank 0. {} the model without it, and {}. No line of the program says all_gather, so the rank that hangs "
-      "seems to stand still in a constructor; an all_gather of the others' own would even be read as a number of "
-      "parameters.",
+      "The constructor is a collective operation: it gathers the number of parameters, then broadcasts their sizes and "
+      "values from rank 0. {} the model without it, and {}. No line of the program says all_gather, so the hanging "
+      "rank seems to be stuck in a constructor; if the others call all_gather themselves, their data would even be "
+      "taken for a number of parameters.",
       capitalised(who(d.ranks, "uses", "use")),
       met != nullptr ? "went on to a call of the program, which the constructor's met"
                      : "made no call that it could meet");
   d.fix = {"wrap the model on every rank:  ddp: {ranks: all}", "wrap the model on every rank: DistributedDataParallel(model)"};
-  d.fix_lines = {"behind `if rank == 0` stand printing and saving, not the constructor",
+  d.fix_lines = {"only printing and saving belong behind `if rank == 0`, not the constructor",
                  "a rank that must not synchronise uses model.module of the wrapped model"};
   const std::string constructs = fmt::format("only {} it", who(found->wrapped, "constructs", "construct"));
   if (const Site& site = found->waits->site; site.origin)
@@ -86,14 +86,14 @@ std::optional<Diagnosis> ddp_on_some_ranks(const Report& report) {
 }
 
 constexpr std::string_view ddp_on_some_ranks_text =
-    R"(DistributedDataParallel was constructed on some ranks only, as in `if rank == 0: model = DDP(model)`, or behind a test of
-something that differs between ranks: whether a GPU is there, whether a checkpoint was found, how many workers a node has.
+    R"(Only some ranks constructed DistributedDataParallel, as in `if rank == 0: model = DDP(model)`, or after a test that differs
+between ranks: whether a GPU is present, whether a checkpoint was found, how many workers a node has.
 
 How to recognise it: py-spy shows some ranks in DistributedDataParallel.__init__, in _verify_param_shape_across_processes or
 _sync_module_states, and others in their training loop; or "DDP expects same model across all ranks, but Rank 0 has 4 params,
-while rank 1 has inconsistent 1000 params", with a number that is not a number of parameters but what rank 1 gathered.
+while rank 1 has inconsistent 1000 params", where the number is not a number of parameters but a value that rank 1 gathered.
 
-Fix: every rank constructs it, in the same place of the program. What only one rank does uses model.module.)";
+Fix: construct it on every rank, at the same place in the program. Use model.module for work that only one rank does.)";
 
 extern const DiagnosisRow ddp_on_some_ranks_row;
 const DiagnosisRow ddp_on_some_ranks_row{110, "ddp-on-some-ranks",

@@ -43,15 +43,14 @@ void tell_skipped(Diagnosis& d, const Report& report, const ReplicasApart& apart
                                  who(rest, "makes", "make"));
   d.headline = "the replicas differ: " + d.cause;
   d.why = fmt::format(
-      "DDP averages gradients and leaves the step to each rank's own optimizer. {}, so the parameters move there on "
-      "some ranks "
-      "and not on the others.",
+      "DDP averages gradients and leaves the step to each rank's own optimizer. {}, so there the parameters change on "
+      "some ranks and not on the others.",
       capitalised(d.cause));
-  d.fix = "let every rank make the step, or none";
-  d.fix_lines = {{"a rank that skips it by its own gradients or scaler (NaN, an overflow) tells the others first: all_reduce what it "
-                  "found, then all skip or none",
-                  "a rank that skips it by its own loss or gradients tells the others first: dist.all_reduce(found, op=dist.ReduceOp.MAX), "
-                  "then all skip or none"}};
+  d.fix = "make the step on every rank, or on none";
+  d.fix_lines = {{"if a rank skips it because of its own gradients or scaler (NaN, an overflow), tell the others "
+                  "first: all_reduce the flag, then all ranks skip it or none",
+                  "if a rank skips it because of its own loss or gradients, tell the others first: "
+                  "dist.all_reduce(found, op=dist.ReduceOp.MAX), then all ranks skip it or none"}};
   d.evidence.push_back(evidence_of(skipped.makers.front(), *skipped.step, fmt::format("makes {}", place)));
   add_span(d, report, skipped.step->site.line, skipped.step->site.column,
            fmt::format("{} {}, {}", who(skipped.makers, "steps", "step"), site_text(skipped.step->site),
@@ -123,17 +122,18 @@ void tell_setting(Diagnosis& d, const Report& report, const ReplicasApart& apart
   for (const auto& [value, ranks] : setting.by_value) values.push_back(fmt::format("{} on {}", value, ranks_text(ranks)));
   d.cause = fmt::format("the optimizer's {} is {}", word, list_text(values));
   d.why = fmt::format(
-      "DDP averages gradients and leaves the step to each rank's own optimizer: with another {} the same gradient moves "
-      "the parameters elsewhere. It is {}.",
+      "DDP averages gradients and leaves the step to each rank's own optimizer: with a different {} the same gradient "
+      "changes the parameters differently. It is {}.",
       word, list_text(values));
   d.fix = {fmt::format("give the optimizer of every rank the same {}", word),
            setting.name == "lr" ? "give every rank the same learning rate: values = [lr]; dist.broadcast_object_list(values, src=0); "
                                   "for group in optimizer.param_groups: group[\"lr\"] = values[0]"
                                 : fmt::format("give the optimizer of every rank the same {}", word)};
   d.fix_lines = {setting.name == "unscale"
-                     ? "one gradient scaler whose scale all ranks share: all_reduce what it found before it updates"
-                     : "a scheduler that goes by a rank's own loss or its own number of batches decides alone: decide on one "
-                       "rank and broadcast, or all_reduce what the decision rests on"};
+                     ? "use one gradient scaler whose scale all ranks share: all_reduce its overflow flag before it "
+                       "updates"
+                     : "a scheduler that follows a rank's own loss or number of batches decides alone: decide on one "
+                       "rank and broadcast, or all_reduce the values that the decision depends on"};
   d.evidence.push_back(evidence_of(setting.rank, *setting.step, fmt::format("stepped with a {} of its own", word)));
   add_span(d, report, setting.step->site.line, setting.step->site.column,
            fmt::format("{} with a {} of its own", who(d.ranks, "steps", "step"), word), true);
@@ -153,10 +153,10 @@ const Note* local_step(const ReplicasApart& apart, Rank& rank) {
 void tell_local(Diagnosis& d, const Report& report, const Note& step, Rank rank) {
   d.cause = fmt::format("before the optimizer step {} a backward added gradients that DDP did not reduce", site_text(step.site));
   d.why =
-      "A forward of the wrapper arms DDP's reducer for one backward. A second backward of the same forward, as one for each of two losses, "
-      "accumulates into each rank's own gradients and sends nothing.";
+      "A forward of the wrapper arms DDP's reducer for one backward. A second backward of the same forward, such as "
+      "one for each of two losses, accumulates into each rank's own gradients and sends nothing.";
   d.fix = {"one backward for each forward of the wrapper", "one backward for each forward of the wrapper: (first + second).backward()"};
-  d.fix_lines = {alternative("the first backward inside of no_sync, by a forward of its own, and the last one outside")};
+  d.fix_lines = {alternative("the first backward inside no_sync, with its own forward, and the last one outside")};
   d.evidence.push_back(evidence_of(rank, step, "steps on gradients that are not the average of all"));
   const RankLog& log = log_of(report.run, rank);
   const Call* backward = nullptr;
@@ -184,15 +184,16 @@ void tell_changed(Diagnosis& d, const Report& report, const ReplicasApart& apart
   d.cause = fmt::format("{} {} {}, outside of the optimizer", who(changed, "changed", "changed"), what, since);
   d.headline = "the replicas differ: " + d.cause;
   d.why = fmt::format(
-      "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; it never compares parameters again. "
-      "They were the same on all ranks {}, and not in the next forward: the program itself wrote them in between, by hand, by loading a "
-      "checkpoint or by initialising a layer again, and the difference stays.",
+      "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; it never compares "
+      "parameters again. They were the same on all ranks {}, but not in the next forward: the program itself wrote "
+      "them in between, by hand, by loading a checkpoint or by initialising a layer again, and the difference remains.",
       since);
   d.fix = {"make the same change on every rank, or broadcast the parameters from one rank afterwards",
-           "make the same change on every rank, or send them afterwards: for p in model.parameters(): dist.broadcast(p.data, src=0)"};
-  d.fix_lines = {alternative("change them before DistributedDataParallel, whose constructor gives rank 0's values to all")};
-  d.evidence.push_back(evidence_of(changed.front(), *of->to, "begins a forward with other parameters than it had"));
-  add_span(d, report, of->to->site.line, of->to->site.column, fmt::format("{} here with other parameters", who(changed, "comes", "come")), true);
+           "make the same change on every rank, or broadcast afterwards: for p in model.parameters(): dist.broadcast(p.data, src=0)"};
+  d.fix_lines = {alternative("change them before DistributedDataParallel, whose constructor gives rank 0's values to "
+                             "all ranks")};
+  d.evidence.push_back(evidence_of(changed.front(), *of->to, "begins a forward with changed parameters"));
+  add_span(d, report, of->to->site.line, of->to->site.column, fmt::format("{} here with changed parameters", who(changed, "comes", "come")), true);
   add_span(d, report, before->site.line, before->site.column, "here they are still the same on all ranks", false);
 }
 

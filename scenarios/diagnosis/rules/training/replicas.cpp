@@ -30,11 +30,11 @@ void tell_load(Diagnosis& d, const Report& report, const std::vector<Rank>& rank
   d.ranks = ranks;
   d.cause = fmt::format("{} {}, and the other ranks did not", who(ranks, "loaded", "loaded"), path);
   d.why = fmt::format(
-      "DDP gives every rank the parameters of rank 0 once, in its constructor, and never again: afterwards it averages "
-      "gradients, so replicas stay as far apart as they are. {} loaded {} into a model that was wrapped already.",
+      "DDP gives every rank the parameters of rank 0 only once, in its constructor: afterwards it averages gradients, "
+      "so replicas that differ stay different. {} loaded {} into a model that was already wrapped.",
       capitalised(ranks_text(ranks)), path);
-  d.fix = "load the checkpoint on every rank, or load it before DistributedDataParallel, whose constructor gives rank 0's values "
-          "to all";
+  d.fix = "load the checkpoint on every rank, or load it before DistributedDataParallel, whose constructor gives rank "
+          "0's values to all ranks";
   d.fix_lines = {alternative("broadcast the parameters from the rank that loaded them")};
   d.evidence.push_back(evidence_of(ranks.front(), load, fmt::format("loaded {}", path)));
   add_span(d, report, load.site.line, load.site.column, fmt::format("only {} it", who(ranks, "loads", "load")), true);
@@ -76,14 +76,14 @@ std::optional<BeginningApart> beginning_apart(const Report& report, bool buffers
 void tell_built(Diagnosis& d, const Report& report, const BeginningApart& built) {
   d.parameters = built.tensors;
   d.ranks = built.ranks.empty() ? others(report, {}) : built.ranks;
-  d.cause = "each rank initialised its model with random numbers of its own, and init_sync: false shares no parameters";
+  d.cause = "each rank initialised its model with its own random numbers, and init_sync: false shares no parameters";
   d.why =
-      "The constructor of DDP gives every rank the parameters of rank 0, unless init_sync is false. Then the ranks train the models "
-      "that they built, and averaged gradients keep them as far apart as they were. The seeds of the ranks differ where the model is "
-      "built.";
+      "The constructor of DDP gives every rank the parameters of rank 0, unless init_sync is false. In that case the "
+      "ranks train the models that they built, and averaged gradients keep the differences. The ranks have different "
+      "seeds when the model is built.";
   d.fix = {"ddp: {init_sync: true}, the default", "DistributedDataParallel(..., init_sync=True), the default"};
   d.fix_lines = {alternative(
-      "torch.manual_seed with one seed on every rank before the model is built, and seed + rank behind it")};
+      "torch.manual_seed with the same seed on every rank before the model is built, and seed + rank after it")};
   d.cures.push_back({"ddp: {init_sync: true}",
                      [](Scenario& changed) { changed.ddp.options.init_sync = true; }, std::nullopt, true});
   d.cures.push_back({"model: {initial_values: same}",
@@ -91,7 +91,7 @@ void tell_built(Diagnosis& d, const Report& report, const BeginningApart& built)
   if (const Note* options = first_note<notes::DdpOptions>(log_of(report.run, d.ranks.front())))
     d.evidence.push_back(evidence_of(d.ranks.front(), *options, "wraps a model that differs from the other ranks'"));
   add_span(d, report, Section::ddp, "shares no parameters", true);
-  add_span(d, report, Section::model, "built from other random numbers on each rank", false);
+  add_span(d, report, Section::model, "built from different random numbers on each rank", false);
 }
 
 // Buffers with which the ranks began to train, where DDP shares none.
@@ -148,7 +148,7 @@ void cite(Diagnosis& d, const Report& report, const ReplicasApart& apart) {
                            : fmt::format(" {} {}, {}. No call failed.", apart.at_end ? "At the end, after the optimizer step" : "After the optimizer step",
                                          site_text(step->site), differ);
   if (apart.ranks.empty())
-    d.why += fmt::format(" {} have different values, and none is most ranks', so which is right cannot be told.",
+    d.why += fmt::format(" {} have different values, and none has a majority, so the record cannot say which is right.",
                          capitalised(ranks_text(apart.members())));
   if (step != nullptr) {
     d.evidence.push_back(evidence_of(apart.rank_of_step(), *step, "the first step of the optimizer after which parameters differ"));
@@ -173,8 +173,8 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
   d.parameters = apart->parameters;
   d.ranks = apart->ranks.empty() ? apart->members() : apart->ranks;
   d.cause = "no call of the record explains it";
-  d.why = "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; whatever else changes "
-          "parameters on one rank alone stays there.";
+  d.why = "DDP gives every rank the parameters of rank 0 in its constructor and averages gradients; any other change "
+          "to one rank's parameters stays on that rank.";
   d.fix = "make the same change on every rank, or broadcast them from one rank afterwards";
   const Note* load = nullptr;
   if (const std::vector<Rank> ranks = loaded_alone(report, seen->at, load); load != nullptr)
@@ -196,19 +196,19 @@ std::optional<Diagnosis> replicas_differ(const Report& report) {
 
 constexpr std::string_view replicas_differ_text =
     R"(The parameters of two ranks are not the same although DDP wraps the model and no call failed. DDP shares rank 0's parameters in
-its constructor, unless init_sync is false, and averages gradients after that; it never compares parameters again. What one rank
-alone does to its own stays: a model that it built from random numbers of its own, a checkpoint loaded behind `if rank == 0`
-after wrapping, weights that are copied or re-initialised on one rank, a step with a learning rate, a momentum or a scale of the
-gradients of its own. With broadcast_buffers=False it does not share buffers either.
+its constructor, unless init_sync is false, and averages gradients after that; it never compares parameters again. A change that
+one rank makes to its own parameters remains: a model built from its own random numbers, a checkpoint loaded behind `if rank ==
+0` after wrapping, weights copied or re-initialised on one rank, or a step with its own learning rate, momentum or gradient
+scale. With broadcast_buffers=False it does not share buffers either.
 
-How to recognise it: losses that jump after a restart, validation that differs between ranks, a checkpoint that is worse than the
-training was. Compare a sum over the parameters of each rank after the first step.
+How to recognise it: the loss jumps after a restart, validation differs between ranks, a checkpoint is worse than the training
+was. Compare a sum over each rank's parameters after the first step.
 
 Fix: load on every rank, or before the wrapper is constructed; give every optimizer the same settings, decided together; or
 broadcast the parameters after the change.)";
 
 extern const DiagnosisRow replicas_differ_row;
-const DiagnosisRow replicas_differ_row{605, "replicas-differ", "the parameters of the ranks are not the same any more",
+const DiagnosisRow replicas_differ_row{605, "replicas-differ", "the parameters of the ranks are no longer the same",
                                        replicas_differ, replicas_differ_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -58,9 +58,9 @@ std::optional<Diagnosis> sampler_missing(const Report& report) {
   d.headline = fmt::format("{} the same samples in the same order", who(d.ranks, "draws", "draw"));
   d.cause = fmt::format("no sampler divides the {} samples among the ranks", epochs.front().indices().size());
   d.why =
-      "Without a DistributedSampler the loader of every rank reads the whole data set, and with equal seeds in one "
-      "order. All ranks compute the same gradient and DDP averages equal numbers: the job costs one device per rank "
-      "and learns what one device learns.";
+      "Without a DistributedSampler every rank's loader reads the whole data set, and with equal seeds in the same "
+      "order. All ranks compute the same gradient and DDP averages equal numbers: the job uses one device per rank and "
+      "learns only what one device would.";
   d.fix = {"data: {sampler: distributed}, that is, DataLoader(..., sampler=DistributedSampler(dataset))",
            "DataLoader(..., sampler=DistributedSampler(dataset))"};
   d.fix_lines = {"and shuffle=False in the loader: the sampler shuffles"};
@@ -78,16 +78,16 @@ std::optional<Diagnosis> sampler_epoch(const Report& report) {
     for (const Epoch& before : first)
       if (before.rank == e.rank && before.indices() != e.indices()) return std::nullopt;
   Diagnosis d;
-  cite_all(d, second, "draws what it drew in epoch 0, in the same order");
+  cite_all(d, second, "draws the same samples as in epoch 0, in the same order");
   d.headline = "every epoch draws the same samples in the same order on each rank, although the sampler shuffles";
-  d.cause = "set_epoch was not called, so the sampler's permutation stays that of epoch 0";
+  d.cause = "set_epoch was not called, so the sampler keeps the permutation of epoch 0";
   d.why =
-      "DistributedSampler makes its permutation from seed + epoch, with a generator of its own, so that all ranks get "
-      "the same one. The epoch is what set_epoch last said, and 0 before that. Shuffling works, once.";
+      "DistributedSampler computes its permutation from seed + epoch, with its own generator, so that all ranks get "
+      "the same one. The epoch is the last argument of set_epoch, and 0 before that. So the sampler shuffles only once.";
   d.fix = {"data: {set_epoch: true}, that is, sampler.set_epoch(epoch) at the beginning of every epoch",
            "sampler.set_epoch(epoch) at the beginning of every epoch"};
-  d.fix_lines = {"before the loader's iterator is made; with persistent workers too"};
-  place(d, report, note, "shuffles, and is never told the epoch");
+  d.fix_lines = {"before the loader's iterator is created; with persistent workers too"};
+  place(d, report, note, "shuffles, but never learns the epoch");
   d.inevitable = fmt::format("since {}: epoch 1 is epoch 0 again", to_string(d.inevitable_at));
   return d;
 }
@@ -111,12 +111,12 @@ std::optional<Diagnosis> sampler_length(const Report& report) {
   d.cause = over < samples ? fmt::format("samples {}..{} are never drawn", over, samples - 1)
                            : fmt::format("{} drew an index from {} on", ranks_text(d.ranks), samples);
   d.why =
-      "DistributedSampler only asks its data set for a length, and gives indices below it. The loader looks them up in "
-      "whatever data set it was given: the training set for the one and a subset for the other go together until an "
-      "index is too large, and forever if none is.";
-  d.fix = "give sampler and loader the same data set";
+      "DistributedSampler only asks its data set for its length, and returns indices below it. The loader looks them "
+      "up in its own data set. If one has the training set and the other a subset, it works until an index is too "
+      "large, and silently forever if none is.";
+  d.fix = "give the sampler and the loader the same data set";
   d.fix_lines = {fmt::format("data: {{over: {}}}", samples)};
-  place(d, report, note, "the sampler's data set is another one");
+  place(d, report, note, "the sampler has a different data set");
   d.inevitable = fmt::format("since {}: the two lengths differ", to_string(d.inevitable_at));
   return d;
 }
@@ -136,13 +136,14 @@ std::optional<Diagnosis> sampler_seed(const Report& report) {
   const std::int64_t samples = epochs.front().drawn().samples;
   Diagnosis d;
   cite_all(d, epochs, "shuffles with a seed of its own");
-  d.headline = fmt::format("{} with seeds of their own, so their shares of the data set overlap",
+  d.headline = fmt::format("{} with different seeds, so their shares of the data set overlap",
                            who(d.ranks, "shuffles", "shuffle"));
   d.cause =
-      fmt::format("of {} samples an epoch draws {} and never the others, in {} draws", samples, drawn.size(), all);
+      fmt::format("an epoch draws {1} of {0} samples and never the others, in {2} draws", samples, drawn.size(), all);
   d.why =
-      "Every rank makes the whole permutation and takes each n-th of it. The shares are disjoint only if all ranks "
-      "made the same permutation. With a seed per rank some samples are drawn by several ranks, and others by none.";
+      "Every rank computes the whole permutation and takes every n-th element. The shares are disjoint only if all "
+      "ranks computed the same permutation. With a different seed per rank, some samples are drawn by several ranks, "
+      "and others by none.";
   d.fix = {"data: {seeds: same}, that is, one seed for DistributedSampler on every rank",
            "one seed for DistributedSampler on every rank"};
   d.fix_lines = {"a seed per rank is right for augmentation and dropout, which come after the sampler"};
@@ -152,8 +153,8 @@ std::optional<Diagnosis> sampler_seed(const Report& report) {
 }
 
 constexpr std::string_view sampler_missing_text =
-    R"(Every rank reads the whole data set in the same order. Nothing fails: gradients are equal on all ranks, and their average is
-what one process would have computed from the same batch.
+    R"(Every rank reads the whole data set in the same order. No call fails: gradients are equal on all ranks, and their average is
+the gradient that one process would have computed from the same batch.
 
 How to recognise it: an epoch has the same number of steps on four devices as on one; losses of all ranks are equal to the last
 digit.
@@ -161,17 +162,17 @@ digit.
 Fix: DataLoader(dataset, sampler=DistributedSampler(dataset), shuffle=False).)";
 
 constexpr std::string_view sampler_epoch_text =
-    R"(DistributedSampler shuffles from seed + epoch and learns the epoch from set_epoch alone. Without the call every epoch has the
+    R"(DistributedSampler shuffles with seed + epoch and learns the epoch only from set_epoch. Without the call every epoch has the
 order of the first one, on every rank.
 
 How to recognise it: no error; the loss has the same pattern in every epoch, and shuffle=True changes nothing between epochs.
 
-Fix: sampler.set_epoch(epoch) before the loader's iterator is made, in every epoch.)";
+Fix: sampler.set_epoch(epoch) before the loader's iterator is created, in every epoch.)";
 
 constexpr std::string_view sampler_length_text =
-    R"(The sampler was made from one data set and the loader from another. Indices go up to the length of the sampler's: with a
-shorter one the rest of the loader's data set is never seen, with a longer one some rank draws an index that is not there, and the
-others wait for it.
+    R"(The sampler was created with one data set and the loader with another. Indices go up to the length of the sampler's data set: if
+it is shorter, the rest of the loader's data set is never seen; if it is longer, some rank draws an index that does not exist,
+and the others wait for that rank.
 
 How to recognise it: "list index out of range" in one rank's loader; or fewer steps in an epoch than the data set has batches.
 
@@ -179,7 +180,7 @@ Fix: one variable for both: DataLoader(train, sampler=DistributedSampler(train))
 
 constexpr std::string_view sampler_seed_text =
     R"(The ranks' DistributedSamplers have different seeds, because the script seeds everything with seed + rank. Each rank takes
-its share of a permutation of its own: shares overlap, and part of the data set is in none.
+its share of a different permutation: shares overlap, and part of the data set is in none.
 
 How to recognise it: no error; the number of different samples of an epoch is smaller than the data set.
 

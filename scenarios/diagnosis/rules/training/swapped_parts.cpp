@@ -47,21 +47,19 @@ std::optional<Diagnosis> swapped_parts(const Report& report) {
   if (first.note == nullptr) return std::nullopt;
   const Stored& from = written.at(first.part().path);
   d.evidence.push_back(evidence_of(from.rank, *from.note, fmt::format("wrote {}", first.part().path)));
-  d.headline = fmt::format("{} the part of split layers that belongs to another place of the mesh",
+  d.headline = fmt::format("{} a part of split layers that belongs to another place in the mesh",
                            who(d.ranks, "loads", "load"));
   d.cause = fmt::format("rank {} has part {} of {}, and {} holds part {}, which rank {} wrote", first.rank,
                         first.part().part, first.part().parts, first.part().path, from.part().part, from.rank);
   d.why =
-      "Parts of one layer have one shape, so nothing fails when a rank loads another's. The sums over the group then "
-      "add "
-      "up wrong parts, and replicas in the other dimension of the mesh differ. It happens where a rank counts its "
-      "place "
-      "along another dimension than the mesh does: rank / size instead of rank % size, or the dimensions in another "
-      "order than when the files were written.";
+      "All parts of a layer have the same shape, so no call fails when a rank loads another's. The sums over the group "
+      "then add up the wrong parts, and replicas in the other dimension of the mesh differ. It happens when a rank "
+      "computes its place along a different dimension than the mesh does: rank / size instead of rank % size, or the "
+      "dimensions in a different order than when the files were written.";
   d.fix = "load the file of this rank's place:  mesh[\"tp\"].get_local_rank(), not a rank computed by hand";
   d.fix_lines = {"write part, number of parts and dimension into the file, and compare them when it is loaded"};
   add_span(d, report, first.note->site.line, first.note->site.column,
-           fmt::format("{} the part of another place here", who(d.ranks, "loads", "load")), true);
+           fmt::format("{} a part of another place here", who(d.ranks, "loads", "load")), true);
   d.inevitable_at = first.note->at;
   d.inevitable = fmt::format("since {}: rank {} has the parameters of part {}", to_string(first.note->at), first.rank,
                              from.part().part);
@@ -69,17 +67,17 @@ std::optional<Diagnosis> swapped_parts(const Report& report) {
 }
 
 constexpr std::string_view swapped_parts_text =
-    R"(A rank of a tensor-parallel group loaded the part of a layer that another place of the mesh has. All parts have one shape, so
-nothing fails, and the model is another one.
+    R"(A rank of a tensor-parallel group loaded the part of a layer that belongs to another place in the mesh. All parts have the same
+shape, so no call fails, but the model is wrong.
 
-How to recognise it: the loss jumps after a restart from a checkpoint of several files, although each file is whole; it does not
-when the mesh has one dimension, or when both dimensions have the same place on every rank that is looked at (rank 0 is right).
+How to recognise it: the loss jumps after a restart from a checkpoint of several files, although each file is complete; it does
+not jump when the mesh has one dimension, or on ranks whose place is the same in both dimensions (rank 0 is right).
 
 Fix: name files by the place along the dimension that splits the layers (mesh["tp"].get_local_rank()), and store it in the file.)";
 
 extern const DiagnosisRow swapped_parts_row;
 const DiagnosisRow swapped_parts_row{45, "swapped-parts",
-                                     "a rank loaded the part of split layers of another place of the mesh",
+                                     "a rank loaded a part of split layers that belongs to another place in the mesh",
                                      swapped_parts, swapped_parts_text};
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -62,20 +62,21 @@ void explain_unsent_gradients(Diagnosis& d, const Report& report) {
                            call_text(*camps.bucket), camps.bucket->seq, ranks_text(camps.rest), reason);
   d.cause = fmt::format("the forward of {} {} {}", ranks_text(camps.rest), site_text(unsent.step->site), reason);
   d.why = fmt::format(
-      "DDP arms its reducer in the forward of the wrapper, when gradients are on and no_sync is not. {}, so its backward sent nothing "
-      "and it is one all_reduce behind from there on, while {} what the others send. {}",
+      "DDP arms its reducer in the wrapper's forward, if gradients are enabled and no_sync is not active. {}, so its "
+      "backward sent nothing and it is one all_reduce behind from there on, while {} what the others send. {}",
       capitalised(d.cause), who(camps.waiting, "waits for", "wait for"), d.why);
   if (around) {
     d.fix = {"forward: {through: ddp}, that is, call the wrapped model on every rank",
              "call the wrapped model on every rank: model(x), not model.module(x)"};
-    d.fix_lines = {"model.module is for saving; a method of the module, as training_step, is called from its forward"};
+    d.fix_lines = {"use model.module only for saving; call other methods of the module, such as training_step, from "
+                   "its forward"};
   } else {
-    d.fix = "let every rank synchronise in the same backwards: the last forward of each step stands outside no_sync";
-    d.fix_lines = {"what counts is where the forward stands; a backward outside does not help"};
+    d.fix = "synchronise in the same backwards on every rank: the last forward of each step must be outside no_sync";
+    d.fix_lines = {"the position of the forward counts; a backward outside no_sync does not help"};
   }
   for (Span& span : d.spans) span.primary = false;
   const Note* shown = around ? unsent.bypass : unsent.step;
-  d.evidence.push_back(evidence_of(camps.rest.front(), *shown, around ? "goes around the wrapper" : "steps on gradients of this rank alone"));
+  d.evidence.push_back(evidence_of(camps.rest.front(), *shown, around ? "bypasses the wrapper" : "steps on gradients of this rank alone"));
   add_span(d, report, shown->site.line, shown->site.column,
            around ? fmt::format("{} around the wrapper", who(camps.rest, "goes", "go"))
                   : fmt::format("{} here on gradients of {} own", who(camps.rest, "steps", "step"), camps.rest.size() == 1 ? "its" : "their"),

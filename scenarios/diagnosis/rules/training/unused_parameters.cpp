@@ -161,7 +161,7 @@ void write_fix(Diagnosis& d, bool everybody, bool detects) {
       alternative("use every parameter in the loss on every rank, for example  loss + 0 * aux_output.sum()")};
   if (everybody)
     d.fix_lines.emplace_back(
-        alternative("freeze what no rank uses (requires_grad = false) before wrapping the module"));
+        alternative("freeze parameters that no rank uses (requires_grad = false) before wrapping the module"));
 }
 
 struct Face {
@@ -184,7 +184,7 @@ std::string why_of(const Skip& skip, const Face& face) {
   const std::string culprits = ranks_text(skip.ranks);
   std::string why = fmt::format(
       "DDP reduces a bucket when every gradient in it has arrived. {} never arrived, so {} never called all_reduce for "
-      "bucket {} and what comes after it. backward() still returned normally there; its gradients were NOT averaged, "
+      "bucket {} and the buckets after it. backward() still returned normally there; its gradients were NOT averaged, "
       "and an optimizer step on them lets the replicas drift apart.",
       capitalised(each(skip,
                        [](const Alike& alike) {
@@ -254,10 +254,10 @@ std::optional<Diagnosis> unused_parameters(const Report& report) {
 constexpr std::string_view unused_parameters_text =
     R"(DistributedDataParallel sums gradients in buckets. A bucket is all-reduced when every parameter in it has delivered its
 gradient, and buckets go out strictly in order. A parameter that took no part in the loss delivers none, so its bucket,
-and every bucket behind it, is not reduced on that rank. backward() does not say so: it returns, .grad holds this rank's
-own values, and optimizer.step() applies them.
+and every bucket behind it, is not reduced on that rank. backward() does not report this: it returns, .grad holds this
+rank's own values, and optimizer.step() applies them.
 
-What you see depends on the others:
+The effect depends on the other ranks:
   only some ranks skipped        the others wait in all_reduce for a bucket that never comes. Gloo reports a timeout after
                                  30 minutes, NCCL's watchdog ends the process after 10; the culprit looks healthy.
   the skipping rank goes on      its next forward raises "Expected to have finished reduction in the prior iteration";
@@ -268,9 +268,9 @@ What you see depends on the others:
 How to recognise it: the rank that hangs is not the one at fault. Look for the rank whose backward returned without
 launching its bucket; the report names it, its parameters, and the branch that left them out.
 
-Fix: find_unused_parameters=True (DDP walks the graph after each forward, marks what it does not reach as ready, and
+Fix: find_unused_parameters=True (DDP walks the graph after each forward, marks unreached parameters as ready, and
 all-reduces one more small tensor), or let every parameter take part in the loss on every rank (loss + 0 * x.sum()), or
-freeze what is never used.)";
+freeze parameters that are never used.)";
 
 extern const DiagnosisRow unused_parameters_row;
 const DiagnosisRow unused_parameters_row{10, "unused-parameters",

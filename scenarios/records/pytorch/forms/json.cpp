@@ -35,7 +35,7 @@ class Builder final : public nlohmann::json_sax<PlainJson> {
   bool start_array(std::size_t) override { return open(List{}); }
   bool end_array() override { return close(); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return refuse(fmt::format("it is not JSON from byte {} on", position));
+    return refuse(fmt::format("invalid JSON at byte {}", position));
   }
 
   Tree tree;

@@ -201,7 +201,7 @@ class Reader {
 
   Result<Tree> finish() {
     if (stack_.size() != 1 || !marks_.empty())
-      return problem(fmt::format("the pickle ends with {} values on its stack, and must with 1", stack_.size()));
+      return problem(fmt::format("the pickle ends with {} values on its stack instead of 1", stack_.size()));
     tree_.root = stack_.back();
     return std::move(tree_);
   }
@@ -383,7 +383,7 @@ Status Reader::remember(const Opcode& row, std::string_view argument) {
       row.does == Does::memoize ? memo_.size() : static_cast<std::size_t>(little_endian(argument));
   if (row.does == Does::get) {
     if (index >= memo_.size() || memo_[index] == nothing)
-      return problem(fmt::format("{} asks for memo {}, which was never put", row.name, index));
+      return problem(fmt::format("{} asks for memo {}, which was never stored", row.name, index));
     stack_.push_back(memo_[index]);
     return {};
   }

@@ -1,6 +1,6 @@
 # ranks: 2
 # finds: raised
-# says: pdsim run cannot carry out torch.cuda.CUDAGraph on the CPU
+# says: pdsim run cannot run torch.cuda.CUDAGraph on the CPU
 # says: train.py:22
 """A training step is captured as a graph, as tutorials on speed show it."""
 

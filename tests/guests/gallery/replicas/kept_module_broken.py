@@ -2,7 +2,7 @@
 # finds: [gradients-not-reduced]
 # saved: differs
 # line: net(torch.randn(6, 4)).square().mean().backward()
-# says: the forward of this backward went around the wrapper
+# says: the forward of this backward bypassed the wrapper
 """The wrapper is made and the module that it wraps is called."""
 
 import torch

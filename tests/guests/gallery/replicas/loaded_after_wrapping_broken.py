@@ -2,7 +2,7 @@
 # finds: [replicas-differ]
 # saved: differs
 # line: model(torch.randn(6, 4)).square().mean().backward()
-# says: cannot be told
+# says: the record cannot say which is right
 # says: after the model was wrapped
 """Rank 0 alone loads its checkpoint, into a model that is wrapped already."""
 

@@ -2,7 +2,7 @@
 # finds: [gradients-not-reduced]
 # saved: differs
 # line: loss = model.module(torch.randn(6, 4)).square().mean()
-# says: goes around the wrapper
+# says: bypasses the wrapper
 # says: call the wrapped model: model(x), not model.module(x)
 """Every rank calls the module inside of the wrapper, and trains alone."""
 

@@ -33,7 +33,7 @@ def checked(index: int) -> int:
     if not 0 <= index < count():
         raise RuntimeError(
             "CUDA error: invalid device ordinal\n"
-            f"(pdsim pretends {count()} GPUs on each node; `devices` of --world, or CUDA_VISIBLE_DEVICES, says how many)"
+            f"(pdsim emulates {count()} GPUs on each node; `devices` of --world, or CUDA_VISIBLE_DEVICES, says how many)"
         )
     return index
 

@@ -21,8 +21,8 @@ _functions = {
 
 def problem(what: str, kind: Any = RuntimeError) -> Exception:
     error: Exception = kind(
-        f"pdsim run cannot carry out {what} on the CPU; run this part on a machine with GPUs, or give --no-cuda-on-cpu "
-        "if the script has a path without them"
+        f"pdsim run cannot run {what} on the CPU; run this part on a machine with GPUs, or use --no-cuda-on-cpu "
+        "if the script can run without them"
     )
     error.pdsim_code = "unsupported"  # type: ignore[attr-defined]
     return error
@@ -71,7 +71,7 @@ def _runs_as_it_is(compile_: Any) -> Any:
     def compiled(model: Any = None, *args: Any, **kwargs: Any) -> Any:
         if not said and link._slot() <= 0:
             said.append(True)
-            print("pdsim: torch.compile for CUDA is left out: what it is given runs as it is", file=sys.stderr, flush=True)
+            print("pdsim: torch.compile for CUDA is skipped: the model runs uncompiled", file=sys.stderr, flush=True)
         return model if model is not None else lambda function: function
 
     return compiled

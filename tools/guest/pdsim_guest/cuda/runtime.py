@@ -8,7 +8,7 @@ from typing import Any, Dict, List
 from . import devices, streams
 
 _memory = 80 << 30  # of each; nothing of it is ever used
-_name = "GPU that pdsim pretends"
+_name = "GPU emulated by pdsim"
 
 
 def set_device(device: Any) -> None:
@@ -63,7 +63,7 @@ functions: Dict[str, Any] = {
     "mem_get_info": lambda device=None: (_memory, _memory),
     "memory_stats": lambda *unused, **named: {},
     "memory_stats_as_nested_dict": lambda *unused, **named: {},
-    "memory_summary": lambda *args, **kwargs: "the GPUs are pretended; their memory is not counted",
+    "memory_summary": lambda *args, **kwargs: "the GPUs are emulated; their memory is not counted",
     "memory_snapshot": lambda: [],
     "list_gpu_processes": lambda device=None: "no processes are running",
     "get_rng_state": _state,

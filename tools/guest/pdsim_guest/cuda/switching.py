@@ -65,8 +65,8 @@ def _say(what: str) -> None:
         from . import devices
 
         print(
-            f"pdsim: {what} asks for a GPU, and this machine has none: {devices.count()} are pretended on the CPU "
-            "(--no-cuda-on-cpu leaves the script without)",
+            f"pdsim: {what} asks for a GPU, and this machine has none: {devices.count()} are emulated on the CPU "
+            "(--no-cuda-on-cpu turns this off)",
             file=sys.stderr,
             flush=True,
         )
