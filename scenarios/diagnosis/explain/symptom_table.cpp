@@ -230,6 +230,9 @@ constexpr Symptom symptom_rows[] = {
      "It proves that a tensor which backward needs was written in place. With two forwards through DDP before one "
      "backward, its buffer "
      "broadcast is the writer (buffer-broadcast-inplace)."},
+    {"invalid-argument", false, "Grad strides do not match bucket view strides.",
+     "A warning: this gradient lies in memory in another order than in its bucket, which may cost time. The training is right; a contiguous "
+     "parameter ends the warning."},
     {"model-differs", true,
      "DDP expects same model across all ranks, but Rank * has * params, while rank * has inconsistent * params.",
      "It proves that the ranks wrapped models with different numbers of parameters."},
@@ -253,6 +256,8 @@ constexpr Symptom symptom_rows[] = {
      "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
      "been freed).",
      "It proves that a second backward went through a graph whose saved tensors were freed."},
+    {"invalid-argument", true, "ValueError: Attempting to unscale FP16 gradients.",
+     "It proves that the model's parameters are in half precision: with a GradScaler they stay in f32, and autocast chooses f16."},
     {"shape-mismatch", true, "mat1 and mat2 shapes cannot be multiplied (* and *)",
      "It proves that the input of a layer does not have the layer's width."},
     // Fully sharded training
@@ -295,6 +300,7 @@ constexpr Symptom symptom_rows[] = {
      "size mismatch for *: copying a param with shape torch.Size([*]) from checkpoint, the shape in current model is "
      "torch.Size([*]).",
      keys_differ},
+    {"checkpoint-keys", true, "FSDP assumes * is in the state_dict but the state_dict only has *", keys_differ},
     {"checkpoint-keys", true, "Missing key in checkpoint state_dict: *", keys_differ},
     {"checkpoint-race", true, "PytorchStreamReader failed reading zip archive: failed finding central directory",
      "It proves that the file was incomplete when it was read: another rank was still writing it, several wrote it at "
@@ -302,6 +308,8 @@ constexpr Symptom symptom_rows[] = {
     // init_process_group, stores and rendezvous
     {"not-initialized", true,
      "Default process group has not been initialized, please make sure to call init_process_group.",
+     "It proves that this process used the group before it called init_process_group, or never called it."},
+    {"not-initialized", true, "AssertionError: Default process group is not initialized",
      "It proves that this process used the group before it called init_process_group, or never called it."},
     {"initialized-twice", true, "trying to initialize the default process group twice!",
      "It proves that init_process_group was called while a group existed; a framework may have created one."},
@@ -405,6 +413,12 @@ constexpr Symptom symptom_rows[] = {
     {"barrier-device", true,
      "Guessing device ID based on global rank. This can cause a hang if rank to GPU mapping is heterogeneous.",
      "A warning: barrier guessed the GPU from the rank. Pass device_id to init_process_group."},
+    {"parameter-mismatch", true, "All tensor operands to scatter/gather must have the same number of elements",
+     "It proves that this rank passed tensors of different sizes in one call; all_gather takes equal ones, or a list per size."},
+    {"parameter-mismatch", true, "output tensor must have the same type as input tensor",
+     "It proves that this rank passed one call an output of another dtype than its input."},
+    {"parameter-mismatch", true, "output tensor size must be equal to world_size times input tensor size",
+     "It proves that this rank's output does not have room for one input of every rank."},
     {"unsupported", true, "Input tensor data type is not supported for NCCL process group: *",
      "It proves that NCCL does not support this element type; convert the tensor first."},
     // Launchers and MPI
@@ -421,6 +435,8 @@ constexpr Symptom symptom_rows[] = {
      "later."},
     {"rank-died", true, "CUDA out of memory. Tried to allocate * GPU * has a total capacity of * of which * is free.",
      "It proves that this rank had no device memory left and raised. The others wait for it in their next call."},
+    {"unavailable", true, "RuntimeError: Ninja is required to load C++ extensions",
+     "It proves that this rank could not compile an extension and raised. The others wait for it in their next call."},
     {"rank-died", true, "CUDA error: device-side assert triggered",
      "It proves that a kernel of this rank failed, most often for an index out of range. The others wait for it."},
     {"rank-died", true, "CUDA error: an illegal memory access was encountered",
@@ -444,6 +460,9 @@ constexpr Symptom symptom_rows[] = {
     {"rank-died", true, "mpirun noticed that process rank * with PID * on node * exited on signal * (*).",
      process_ended},
     {"rank-died", true, "Primary job terminated normally, but * process returned a non-zero exit code.", process_ended},
+    {"unsupported", false, "A process has executed an operation involving a call to the \"fork()\" system call to create a child process.",
+     "A warning: a process forked after MPI_Init, such as a DataLoader's worker. With some networks that corrupts memory; start "
+     "workers by spawn, or before MPI_Init."},
     {"world-size", true,
      "There are not enough slots available in the system to satisfy the * slots that were requested by the application",
      "It proves that mpirun was asked for more ranks than its hosts offer; nothing was started."},
@@ -461,8 +480,6 @@ constexpr Symptom symptom_rows[] = {
      "It proves which workers did not reach shutdown. Their own logs show whether they ended, crashed or still work."},
     {"autograd-context-ended", true, "Could not find autograd context with id: *",
      "It proves that this worker has no such context: its block has ended, or the id belongs to another job."},
-    {"not-initialized", true, "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.",
-     "It proves that this process made a remote call before init_rpc, or after shutdown."},
     {"invalid-argument", true, "could not find destination name *",
      "It proves that no worker of the job joined under this name; the init_rpc calls of the other workers give the names."},
 };

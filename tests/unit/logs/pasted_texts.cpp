@@ -307,6 +307,22 @@ constexpr PastedText pasted_rows[] = {
     {"torch", "rank-died",
      "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the "
      "'spawn' start method"},
+    {"torch", "invalid-argument",
+     "[W reducer.cpp:320] Warning: Grad strides do not match bucket view strides. This may indicate grad was not created according to "
+     "the gradient layout contract, or that the param's strides changed since DDP was constructed.  This is not an error, but may "
+     "impair performance."},
+    {"torch", "invalid-argument", "ValueError: Attempting to unscale FP16 gradients."},
+    {"torch", "checkpoint-keys",
+     "AssertionError: FSDP assumes layer1.weight is in the state_dict but the state_dict only has dict_keys(['module.layer1.weight'])."},
+    {"torch", "not-initialized", "AssertionError: Default process group is not initialized"},
+    {"nccl", "parameter-mismatch", "RuntimeError: All tensor operands to scatter/gather must have the same number of elements"},
+    {"nccl", "parameter-mismatch", "RuntimeError: output tensor must have the same type as input tensor"},
+    {"nccl", "parameter-mismatch", "ValueError: output tensor size must be equal to world_size times input tensor size"},
+    {"mpi", "unsupported",
+     "A process has executed an operation involving a call\nto the \"fork()\" system call to create a child process.  Open MPI is "
+     "currently\noperating in a condition that could result in memory corruption or\nother system errors; your job may hang, crash, or "
+     "produce silent\ndata corruption."},
+    {"torch", "unavailable", "RuntimeError: Ninja is required to load C++ extensions"},
     {"mpi", "rank-died", "mpirun noticed that process rank 2 with PID 0 on node gpu-07 exited on signal 9 (Killed)."},
     {"mpi", "rank-died", "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\nwith errorcode 1."},
     {"mpi", "parameter-mismatch",
