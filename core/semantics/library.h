@@ -1,4 +1,4 @@
-// The semantics of each communication library, as its users see them: timeouts, dead peers, mismatches, matching.
+// What each communication library does where its users can see it: timeouts, dead peers, mismatches, matching.
 //
 // The rows are in core/semantics/libraries. Simulated worlds obey them; everything above the seams reads a field and never asks for a library's name.
 // Sources: torch/csrc/distributed/c10d (ProcessGroupGloo.cpp, ProcessGroupNCCL.cpp, ProcessGroupMPI.cpp) and runs of the libraries.
@@ -53,13 +53,13 @@ struct LibrarySemantics {
 std::span<const LibrarySemantics> library_semantics();         // in the order of the table
 const LibrarySemantics* library_named(std::string_view name);  // null: there is none
 
-// The values of TORCH_NCCL_BLOCKING_WAIT and TORCH_NCCL_ASYNC_ERROR_HANDLING (without TORCH_ in 1.13); absent: not set.
+// What TORCH_NCCL_BLOCKING_WAIT and TORCH_NCCL_ASYNC_ERROR_HANDLING say (without TORCH_ in 1.13); absent: not set.
 struct NcclVariables {
   std::optional<bool> blocking_wait;
   std::optional<std::int64_t> async_error_handling;  // 0: off
 };
 
-// The semantics when these variables are set: wait() itself watches for timeouts (a blocking wait, which wins), or the watchdog, or nobody.
+// Who watches for timeouts when these variables are set: wait() itself (a blocking wait, which wins), the watchdog, or nobody.
 LibrarySemantics with_variables(LibrarySemantics library, const NcclVariables& variables);
 
 }  // namespace pdsim

@@ -51,7 +51,7 @@ struct Branch {
   When when;
 };
 
-// A part of the model that some ranks build differently.
+// What some ranks build instead of what the others do.
 struct ModelChange {
   When when;                          // ranks and nodes only
   std::vector<nn::LayerSpec> layers;  // replace those of the same names
@@ -103,7 +103,7 @@ struct Ddp {
   DdpOptions options{};
   std::map<std::string, Mark> given{};  // the options that the file states, by key
   bool gives(const std::string& key) const { return given.count(key) > 0; }
-  // Returns the mark of the option, or of the section if the file does not state it.
+  // Of the option, or of the section where the file does not state it.
   Mark mark_of(const std::string& key) const { return gives(key) ? given.at(key) : mark; }
 };
 
@@ -191,7 +191,7 @@ inline constexpr std::string_view device_rows_value = "device_rows";
 inline constexpr std::string_view initial_buckets_value = "logging.bucket_sizes";
 inline constexpr std::string_view rebuilt_buckets_value = "logging.rebuilt_bucket_sizes";
 
-// The other settings of a run that an expectation was stated for: with different ones it is not checked.
+// What else of a run an expectation was stated for: with another it is not checked.
 struct StatedFor {
   bool seed = false;   // the file's
   bool order = false;  // the order fifo, in which ranks run and messages meet
@@ -238,15 +238,15 @@ struct Expect {
   Mark mark{};
 };
 
-// The behaviour of a real world, stated per variant:
-// `real: {gloo: {expect: .., why: ..}}`.
+// What a real world does instead, stated per variant:  on: is not a key of the language, so `real: {gloo: {expect: ..,
+// why: ..}}`.
 struct RealWorld {
   std::optional<Expect> expect;  // instead of the variant's
   bool skip = false;
   std::string why;
 };
 
-// The file's problem as a person meets it in a job; the gallery of pitfalls is made from it.
+// What a person meets who has the problem of the file in a job; the gallery of pitfalls is made of it.
 struct Pitfall {
   bool given = false;
   std::string symptom;                // the words that one would search for
@@ -309,7 +309,7 @@ struct Scenario {
   std::vector<Fault> faults;
   std::string variant;               // empty when the file has a plain `expect`
   std::optional<VariantRole> shows;  // as the variant says
-  // Returns the role that it states; otherwise a pitfall, if its run does not end well or something is diagnosed.
+  // What it says; otherwise the pitfall where its run does not end well or something is diagnosed.
   VariantRole role() const;
   Mark variant_mark{};
   std::vector<Setting> settings;
