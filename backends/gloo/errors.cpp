@@ -24,7 +24,7 @@ constexpr std::array texts{
     TextRow{"Wait timeout for key", Code::store_timeout, "a rank did not publish its address in time"},
     TextRow{"Timed out waiting", Code::timeout, "the operation was not finished within the group's timeout"},
     TextRow{"Connect timeout", Code::timeout, "a rank did not accept the connection in time"},
-    TextRow{"Connection refused", Code::connection_refused, "nobody listens at the address that the store gave"},
+    TextRow{"Connection refused", Code::connection_refused, "nobody is listening at the address that the store gave"},
     TextRow{"Connection closed by peer", Code::peer_closed, "the connection was closed by the other rank"},
     TextRow{"reset by peer", Code::peer_closed, "the connection was closed by the other rank"},
     TextRow{"Broken pipe", Code::peer_closed, "the connection was closed by the other rank"},

@@ -39,13 +39,13 @@ struct FaultRow {
 };
 
 inline constexpr std::array fault_table{
-    FaultRow{FaultKind::delay, "delay", "the message arrives `by` later", Strikes::messages},
+    FaultRow{FaultKind::delay, "delay", "the message arrives later, by `by`", Strikes::messages},
     FaultRow{FaultKind::drop, "drop", "the message never arrives", Strikes::messages, {.lost = true}},
     FaultRow{FaultKind::duplicate, "duplicate",
-             "the message arrives twice; the second copy takes the receiver's port for nothing", Strikes::messages,
+             "the message arrives twice; the second copy occupies the receiver's port", Strikes::messages,
              {.repeated = true}},
     FaultRow{FaultKind::reorder, "reorder",
-             "the message is overtaken by the next one between the two ranks, if that has another tag", Strikes::messages,
+             "the next message between the two ranks overtakes it, if it has a different tag", Strikes::messages,
              {.overtaken = true}},
     FaultRow{FaultKind::corrupt, "corrupt", "the first byte of the message arrives with all its bits flipped",
              Strikes::messages, {.flipped = true}},

@@ -62,9 +62,9 @@ struct CommHookRow {
 };
 inline constexpr std::array comm_hook_table{
     CommHookRow{CommHookSpec::Kind::allreduce, "allreduce", "divides, then sums, as DDP itself"},
-    CommHookRow{CommHookSpec::Kind::fp16_compress, "fp16_compress", "gradients travel in f16"},
-    CommHookRow{CommHookSpec::Kind::bf16_compress, "bf16_compress", "gradients travel in bf16"},
-    CommHookRow{CommHookSpec::Kind::powersgd, "powersgd", "matrices travel as two thin factors"},
+    CommHookRow{CommHookSpec::Kind::fp16_compress, "fp16_compress", "gradients are sent in f16"},
+    CommHookRow{CommHookSpec::Kind::bf16_compress, "bf16_compress", "gradients are sent in bf16"},
+    CommHookRow{CommHookSpec::Kind::powersgd, "powersgd", "matrices are sent as two thin factors"},
 };
 
 inline constexpr std::tuple powersgd_option_table{
@@ -75,9 +75,9 @@ inline constexpr std::tuple powersgd_option_table{
               {0, 1'000'000}},
     OptionRow{"min_compression_rate",
               &CommHookSpec::min_compression_rate,
-              "gradients that would become less small than this are not compressed"},
-    OptionRow{"use_error_feedback", &CommHookSpec::use_error_feedback, "add what the compression loses in the next iteration"},
-    OptionRow{"warm_start", &CommHookSpec::warm_start, "Q begins as it was"},
+              "gradients that would shrink by less than this factor are not compressed"},
+    OptionRow{"use_error_feedback", &CommHookSpec::use_error_feedback, "add the compression error to the next iteration"},
+    OptionRow{"warm_start", &CommHookSpec::warm_start, "Q starts from its previous value"},
     OptionRow{"orthogonalization_epsilon", &CommHookSpec::orthogonalization_epsilon, "added to a column's length"},
     OptionRow{"random_seed", &CommHookSpec::random_seed, "of the first Q"},
 };
@@ -102,14 +102,14 @@ inline constexpr std::tuple ddp_option_table{
     OptionRow{"first_bucket", &DdpOptions::first_bucket, "size of the first bucket"},
     OptionRow{"find_unused_parameters",
               &DdpOptions::find_unused_parameters,
-              "look for parameters that a forward did not use"},
+              "search for parameters that a forward did not use"},
     OptionRow{"init_sync",
               &DdpOptions::init_sync,
               "the constructor compares the models and gives every rank the parameters of rank 0"},
     OptionRow{"broadcast_buffers", &DdpOptions::broadcast_buffers, "every forward broadcasts the buffers of rank 0"},
     OptionRow{"static_graph", &DdpOptions::static_graph, "the graph never changes"},
     OptionRow{"gradient_as_bucket_view", &DdpOptions::gradient_as_bucket_view, "gradients live in the buckets"},
-    OptionRow{"check_reduction", &DdpOptions::check_reduction, "deprecated in PyTorch, does nothing"},
+    OptionRow{"check_reduction", &DdpOptions::check_reduction, "deprecated in PyTorch; does nothing"},
 };
 
 }  // namespace pdsim
