@@ -29,7 +29,8 @@ std::string ending_text(const RankLog& log) {
     return signal == 0 ? "died" : fmt::format("died by signal {}", signal);
   }
   if (const auto status = exit_status_of(log.error)) return fmt::format("exited with status {}", *status);
-  return "raised " + cause_text(log.error);
+  const bool is_own = log.error.code == Code::program_raised && fact(log.error.facts, exception_fact).empty();
+  return is_own ? "raised an exception" : "raised " + cause_text(log.error);
 }
 
 std::string ending_sentence(const RankLog& log) {

@@ -26,7 +26,7 @@ std::string cause_text(const Error& error);
 // "finished", "raised", "exited", "died", "running"
 std::string_view end_word(const RankLog& log);
 
-// "died by signal 9", "raised ValueError", "raised wrong-data", "exited with status 5"
+// "died by signal 9", "raised ValueError", "raised an exception", "raised wrong-data", "exited with status 5"
 std::string ending_text(const RankLog& log);
 
 // The same with the error's text: "died: the process was ...", "raised: ValueError: ...", "exited with status 1: no data left"

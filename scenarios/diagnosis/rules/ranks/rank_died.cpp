@@ -89,6 +89,14 @@ std::string line_of_the_end(const RankLog& log) {
   return fmt::format("{}:{}", site.origin->file.substr(site.origin->file.rfind('/') + 1), site.line);
 }
 
+// "in step 2"; where the end is an operation of the scenario that raises, its line says more than its name.
+std::string place_of_end(const RankLog& log) {
+  const Site& site = log.error_site;
+  const bool is_named_so = log.end == RankEnd::raised && site.op == "raise" && site.step < 0;
+  if (!is_named_so) return site_text(site);
+  return site.line > 0 ? fmt::format("at line {}", site.line) : std::string();
+}
+
 // A process of somebody's own program, whose end says more than its error's code.
 bool ended_by_itself(const RankLog& log) {
   return exit_status_of(log.error) || !fact(log.error.facts, exception_fact).empty();
@@ -99,7 +107,7 @@ std::string how_it_ended(const RankLog& log) {
   const bool raised_inside = log.end == RankEnd::raised && !log.error_site.op.empty() && !exit_status_of(log.error);
   const bool is_looked_up = !raised_inside && (signal_of(log.error) != 0 || ended_by_itself(log));
   std::string where = is_looked_up ? where_in_program(log).text : std::string();
-  if (where.empty() && !exit_status_of(log.error)) where = site_text(log.error_site);
+  if (where.empty() && !exit_status_of(log.error)) where = place_of_end(log);
   if (const std::string line = line_of_the_end(log); ended_by_itself(log) && !line.empty())
     where += fmt::format("{}at {}", where.empty() ? "" : " ", line);
   const std::string ended = ending_text(log);
