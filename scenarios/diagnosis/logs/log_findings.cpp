@@ -349,11 +349,37 @@ std::optional<Diagnosis> own_exception(const LogRecord& record) {
   return d;
 }
 
+namespace {
+
+// How the log says that a rank ended, where it shows no exception.
+std::string end_without_exception(const RankLog& log) {
+  if (!fact(log.error.facts, out_of_memory_fact).empty()) return "ran out of GPU memory";
+  return fact(log.error.facts, exit_code_fact).empty() ? std::string() : fmt::format("ended with {}", log.error.message);
+}
+
+void name_end(Diagnosis& d, const RankLog& log, const std::string& ended) {
+  const bool is_memory = !fact(log.error.facts, out_of_memory_fact).empty();
+  const std::string ranks = ranks_text(d.ranks);
+  d.headline = d.waiting.empty() ? fmt::format("{} {}", ranks, ended) : fmt::format("{} for {}, which {}", who(d.waiting, "waited", "waited"), ranks, ended);
+  d.cause = is_memory ? fmt::format("{} {}: {}", ranks, ended, log.error.message) : fmt::format("{} {}", ranks, ended);
+  d.why = fmt::format("{}. The log shows no traceback of it.", d.cause);
+  if (is_memory)
+    d.fix = fmt::format("let {} use less memory (a smaller batch or shorter sequences, checkpointed activations), and end all ranks when one fails: "
+                        "a rank that skips a batch alone leaves the others waiting",
+                        ranks);
+}
+
+}  // namespace
+
 void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) {
   for (Diagnosis& d : findings) {
     if (d.id != "rank-died" || d.ranks.empty()) continue;
     const RankLog& log = record.run.ranks[static_cast<std::size_t>(d.ranks.front())].log;
     if (log.end != RankEnd::raised || log.error.message.empty()) continue;
+    if (const std::string ended = end_without_exception(log); !ended.empty()) {
+      name_end(d, log, ended);
+      continue;
+    }
     const std::string type = log.error.message.substr(0, log.error.message.find(": "));
     const std::string& file = log.error_site.origin->file;
     const std::string where = file.empty() ? "" : fmt::format(", at {}:{}", file, log.error_site.line);

@@ -114,6 +114,7 @@ class Recording {
       if (const auto* mismatch = fact.as<logs::FingerprintMismatch>()) add_fingerprints(fact, *mismatch);
     for (RankResult& rank : run().ranks) finish_calls(rank.log);
     for (const Fact& fact : facts_.facts) add_end(fact);
+    for (const Fact& fact : facts_.facts) add_out_of_memory(fact);
     add_missing_records();
     finish();
     return std::move(record_);
@@ -310,8 +311,31 @@ class Recording {
     if (was_ended_by_watchdog(fact.rank) && (failed.signal == aborted || failed.signal == 0)) return;
     Error error{Code::rank_crashed, fmt::format("exit code {}", failed.exit_code), {}};
     if (failed.signal != 0) error.facts.push_back({"signal", std::to_string(failed.signal)});
-    if (failed.signal == 0) error.code = Code::program_raised;
+    if (failed.signal == 0) {
+      error.code = Code::program_raised;
+      error.facts.push_back({std::string(exit_code_fact), std::to_string(failed.exit_code)});
+    }
     set_end(log, failed.signal != 0 ? RankEnd::died : RankEnd::raised, std::move(error), fact);
+  }
+
+  // No traceback says that it ended the rank, so it counts only near the calls in which others wait.
+  void add_out_of_memory(const Fact& fact) {
+    const auto* exhausted = fact.as<logs::OutOfMemory>();
+    if (exhausted == nullptr || !has(fact.rank) || was_ended_by_watchdog(fact.rank) || !is_near_a_wait(fact)) return;
+    RankLog& log = log_of_rank(fact.rank);
+    const bool says_more = log.end == RankEnd::died || (log.end == RankEnd::raised && log.error.code != Code::peer_closed &&
+                                                        pdsim::fact(log.error.facts, exit_code_fact).empty());
+    if (says_more) return;
+    set_end(log, RankEnd::raised, {Code::program_raised, exhausted->text, {{std::string(out_of_memory_fact), "GPU"}}}, fact);
+  }
+
+  bool is_near_a_wait(const Fact& fact) const {
+    constexpr std::int64_t most_apart_ns = 600'000'000'000;
+    if (!fact.at_ns) return true;
+    return std::none_of(facts_.facts.begin(), facts_.facts.end(), [&](const Fact& other) {
+      const auto* timeout = other.as<logs::WatchdogTimeout>();
+      return timeout != nullptr && other.at_ns && timeout->ran_ms > 0 && *other.at_ns - ran_ns(*timeout) - *fact.at_ns > most_apart_ns;
+    });
   }
 
   Code code_of(const std::string& text) {

@@ -6,8 +6,8 @@
 //   proven    a rank that waits in a later call has left the earlier ones; the message of a call that the rank does not itself
 //             report as completed says so
 //   names     where a rank's own line does not name its call, the call gets the name from other ranks
-//   errors    the last exception of a rank, the way its process ended. A process killed by the watchdog or the launcher is not a
-//             cause.
+//   errors    the last exception of a rank, the way its process ended, else a line about exhausted memory of a GPU. A process killed
+//             by the watchdog or the launcher is not a cause.
 //   time      since the first time in the log; logs omit the year
 #pragma once
 
@@ -21,6 +21,10 @@
 #include <vector>
 
 namespace pdsim::scenarios {
+
+// Facts of RankLog::error.
+inline constexpr std::string_view exit_code_fact = "exit_code";          // in the launcher's table; the log does not say why
+inline constexpr std::string_view out_of_memory_fact = "out_of_memory";  // of what; a line says so, and no traceback around it
 
 // The log's facts about a rank in a group.
 struct LoggedProgress {

@@ -96,6 +96,7 @@ std::string says(const Fact& fact) {
   if (const auto* failed = fact.as<logs::ProcessFailed>()) return end_text(*failed);
   if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
   if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
+  if (const auto* exhausted = fact.as<logs::OutOfMemory>()) return "reports " + exhausted->text;
   if (const auto* missed = fact.as<logs::BarrierMissed>())
     return fmt::format("reports that {} did not reach monitored_barrier", listed(missed->ranks, missed->in_group));
   if (const auto* reached = fact.as<logs::BarrierReached>())
@@ -158,7 +159,7 @@ std::vector<Rank> unseen_culprits(const LogFacts& facts, const std::vector<Diagn
   std::set<Rank> seen;
   for (const Fact& fact : facts.facts)
     if (fact.as<logs::Stack>() != nullptr || fact.as<logs::Raised>() != nullptr ||
-        fact.as<logs::ProcessFailed>() != nullptr)
+        fact.as<logs::ProcessFailed>() != nullptr || fact.as<logs::OutOfMemory>() != nullptr)
       seen.insert(fact.rank);
   std::vector<Rank> unseen;
   for (const Diagnosis& d : findings)
@@ -288,7 +289,7 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
   for (const Fact& fact : facts.facts) {
     const bool is_repeated = raised.count(fact.rank) != 0 &&
                              (fact.as<logs::PeerClosed>() != nullptr || fact.as<logs::TransferTimeout>() != nullptr ||
-                              fact.as<logs::StoreTimeout>() != nullptr);
+                              fact.as<logs::StoreTimeout>() != nullptr || fact.as<logs::OutOfMemory>() != nullptr);
     if (!is_repeated) proofs.add(fact.rank, says(fact), place_of(facts, fact));
   }
   proofs.give(story);

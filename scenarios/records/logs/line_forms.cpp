@@ -129,6 +129,11 @@ Read clients_joined(std::string_view line) {
   return WorldSize{*all, *joined, false};
 }
 
+Read out_of_memory(std::string_view line) {
+  constexpr std::size_t most_text = 240;
+  return OutOfMemory{clipped(trimmed(line.substr(line.find("CUDA out of memory"))), most_text)};
+}
+
 constexpr LineForm others[] = {
     {"Detected mismatch between collectives on ranks. Rank ", fingerprints},
     {" failed to pass monitoredBarrier", barrier_missed},
@@ -144,6 +149,7 @@ constexpr LineForm others[] = {
     {"wait timeout after ", store_wait},
     {"got error: Timeout waiting for key", store_wait},
     {"waiting for clients. ", clients_joined},
+    {"CUDA out of memory. Tried to allocate ", out_of_memory},
 };
 
 }  // namespace

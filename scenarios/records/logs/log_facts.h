@@ -122,6 +122,11 @@ struct Raised {
   std::vector<StackFrame> frames;  // innermost first
 };
 
+// A line that says that the GPU's memory is exhausted, with or without a traceback around it.
+struct OutOfMemory {
+  std::string text;  // from "CUDA out of memory" on
+};
+
 enum class StackSource : std::uint8_t { py_spy, faulthandler, flight_recorder };
 // The place of a thread.
 struct Stack {
@@ -155,7 +160,7 @@ struct RasReport {
 
 using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatch, BarrierMissed, BarrierReached,
                               PeerClosed, TransferTimeout, MessageTooLong, DesyncState, DesyncAbsent, HeartbeatLost,
-                              ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, Stack, RasReport>;
+                              ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, OutOfMemory, Stack, RasReport>;
 
 struct Fact {
   Rank rank = no_rank;        // of the job, that reported it; no_rank: the log does not say

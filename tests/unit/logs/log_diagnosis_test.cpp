@@ -176,6 +176,39 @@ TEST(LogDiagnosis, AnExceptionBeforeTheWatchdogIsTheCause) {
       << done.report.diagnosis()->headline;
 }
 
+constexpr std::string_view memory_line =
+    "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.56 GiB is free.\n";
+
+TEST(LogDiagnosis, ARankThatRanOutOfMemoryIsTheCauseWithoutATraceback) {
+  const std::string waiting = watchdog(0, 10, "ALLREDUCE", 64, 12, 9) + watchdog(2, 10, "ALLREDUCE", 64, 12, 9);
+  for (const std::string& before : {std::string("[rank1]: torch.cuda.OutOfMemoryError: "), std::string("[rank1]: WARNING: ")}) {
+    const LogDiagnosis done = diagnosed(before + std::string(memory_line) + waiting);
+    EXPECT_EQ(found(done), "rank-died: 1 (waiting 0, 2)");
+    EXPECT_EQ(done.report.diagnosis()->headline, "ranks 0, 2 waited for rank 1, which ran out of GPU memory");
+    const std::string text = render_logs(done.report, done.story);
+    EXPECT_NE(text.find("rank 1: reports CUDA out of memory. Tried to allocate 2.00 GiB."), std::string::npos) << text;
+  }
+  const LogDiagnosis behind = diagnosed("[rank1]: " + std::string(memory_line) + waiting + dump_signal(1, 9, 9));
+  EXPECT_EQ(found(behind).substr(0, 12), "rank-died: 1") << found(behind);
+}
+
+TEST(LogDiagnosis, AMemoryErrorThatTheRankSurvivedIsNotTheCause) {
+  const std::string waiting = watchdog(0, 10, "ALLREDUCE", 64, 10, 9) + watchdog(2, 10, "ALLREDUCE", 64, 10, 9);
+  const LogDiagnosis itself = diagnosed("[rank1]: " + std::string(memory_line) + waiting + watchdog(1, 10, "BROADCAST", 64, 10, 9));
+  EXPECT_EQ(found(itself).substr(0, 19), "collective-mismatch") << found(itself);
+  const LogDiagnosis long_before = diagnosed("[rank1]:[W1206 12:00:00.000000000 finder.cpp:1] " + std::string(memory_line) + waiting + dump_signal(1, 9, 9));
+  EXPECT_EQ(found(long_before), "missing-call: 1 (waiting 0, 2)");
+}
+
+TEST(LogDiagnosis, AnExitCodeAloneIsNotCalledAnException) {
+  const LogDiagnosis done = diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 12, 9) +
+                                      "Root Cause (first observed failure):\n[0]:\n  time      : 2025-12-06_18:34:16\n  host      : node7\n"
+                                      "  rank      : 1 (local_rank: 1)\n  exitcode  : 3 (pid: 77)\n"
+                                      "=====================================================\n");
+  EXPECT_EQ(found(done), "rank-died: 1 (waiting 0)");
+  EXPECT_EQ(done.report.diagnosis()->headline, "rank 0 waited for rank 1, which ended with exit code 3");
+}
+
 TEST(LogDiagnosis, TheReducersListsNameTheParameters) {
   const LogDiagnosis unused = diagnosed(
       "[rank1]: making sure all `forward` function outputs participate in calculating loss. \n[rank1]: "
