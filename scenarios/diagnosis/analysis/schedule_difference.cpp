@@ -216,7 +216,8 @@ std::optional<ScheduleDifference> of_classes(const Report& report, const Schedul
                                              const ScheduleClass& majority, const std::string& group) {
   const Schedule& schedule = report.schedule;
   const Calls mine = of_group(schedule, minority, group), theirs = of_group(schedule, majority, group);
-  if (mine == theirs || mine.empty() || theirs.empty()) return std::nullopt;
+  const bool is_outside = group == world_group && (mine.empty() || theirs.empty());
+  if (mine == theirs || is_outside) return std::nullopt;
   Compared compared = compare(schedule, mine, theirs);
   if (compared.edits.empty()) return std::nullopt;
   ScheduleDifference& d = compared.difference;
@@ -240,6 +241,19 @@ std::optional<ScheduleDifference> of_classes(const Report& report, const Schedul
   return d;
 }
 
+// Whether the rank is in the group, which the run made once, or each time of the same ranks.
+bool is_member(const RunRecord& run, Rank rank, const std::string& group) {
+  const std::vector<Rank>* members = nullptr;
+  for (const RankResult& result : run.ranks)
+    for (const Note* note : notes_of<notes::GroupMade>(result.log)) {
+      const auto& made = note->as<notes::GroupMade>();
+      if (made.group != group) continue;
+      if (members != nullptr && *members != made.ranks) return false;
+      members = &made.ranks;
+    }
+  return members != nullptr && std::find(members->begin(), members->end(), rank) != members->end();
+}
+
 Time shown_at(const ScheduleDifference& d) { return d.met ? std::min(d.met->mine->issued, d.first->issued) : d.first->issued; }
 
 }  // namespace
@@ -256,7 +270,7 @@ std::optional<ScheduleDifference> schedule_difference(const Report& report) {
     std::vector<ScheduleClass> alike;
     for (const ScheduleClass& of : classes) {
       Calls calls = of_group(report.schedule, of, group);
-      if (calls.empty() && group != world_group) continue;
+      if (calls.empty() && group != world_group && !is_member(report.run, of.ranks.front(), group)) continue;
       const auto same = std::find_if(alike.begin(), alike.end(), [&](const ScheduleClass& c) { return c.calls == calls; });
       if (same == alike.end())
         alike.push_back({of.ranks, std::move(calls), {}});

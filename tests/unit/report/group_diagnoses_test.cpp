@@ -85,7 +85,7 @@ TEST(MissingCall, KnowsTheMembersOfAGroupThatNeverCalledInIt) {
   const Told t =
       told("  - new_group: {name: odd, ranks: odd}\n  - all_reduce: {count: 4, group: odd}\n    when: {rank: 1}\n");
   EXPECT_EQ(t.id, "missing-call");
-  EXPECT_EQ(t.headline, "rank 1 waits in all_reduce #1 for rank 3, which never called it");
+  EXPECT_EQ(t.headline, "rank 3 leaves out a call that rank 1 makes: all_reduce at line 9");
 }
 
 TEST(GroupCycle, LeadsThroughTwoGroups) {

@@ -1,5 +1,6 @@
 // Ranks wait for each other in a circle that leads through several process groups: each is in a call of one group, and would
 // make the call that another waits in only afterwards.
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/analysis/wait_graph.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
@@ -54,6 +55,12 @@ void tell_host_waits(Diagnosis& d, const Report& report, const std::vector<HostW
   d.cures.push_back(left_out(fmt::format("no rank waits for its GPU between the two calls (synchronize at {})", where), places));
 }
 
+// By its program a rank never makes a call that the others of one of these groups make: that is missing-call.
+bool leaves_call_out(const Report& report, const std::vector<std::string>& groups) {
+  const std::optional<ScheduleDifference> apart = schedule_difference(report);
+  return apart && apart->moved.empty() && std::find(groups.begin(), groups.end(), apart->group) != groups.end();
+}
+
 }  // namespace
 
 std::optional<Diagnosis> group_cycle(const Report& report) {
@@ -73,7 +80,7 @@ std::optional<Diagnosis> group_cycle(const Report& report) {
     if (const Call* call = call_by_id(log_of(report.run, rank), b->call))
       add_span(d, report, call->site.line, call->site.column, fmt::format("rank {} is here", rank), d.spans.empty());
   }
-  if (groups.size() < 2) return std::nullopt;
+  if (groups.size() < 2 || leaves_call_out(report, groups)) return std::nullopt;
   const std::vector<HostWait> waits_of_hosts = host_waits(report, d.ranks);
   bool asynchronous = false;
   for (const BlockedRank& b : waits.blocked)
