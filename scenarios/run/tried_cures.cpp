@@ -108,7 +108,7 @@ class Trials {
     const Tried& tried = *fix->tried;
     if (tried.diagnosis != finding.id && !tried.diagnosis.empty() && is_found(tried.diagnosis)) return;
     const std::string to = tried.diagnosis.empty() ? std::string(name_of(tried.outcome)) : tried.diagnosis;
-    const std::string note = fmt::format("not {}: it was tried here and leads to {}", fix->what, to);
+    const std::string note = fmt::format("{}: not enough alone; tried here, it leads to {}", fix->what, to);
     if (finding.fix_lines.empty()) {
       finding.fix = note;
       return;

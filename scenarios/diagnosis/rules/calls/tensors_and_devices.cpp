@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 
 namespace pdsim::scenarios::diagnoses {
 namespace {
@@ -60,15 +62,22 @@ std::optional<Diagnosis> device_shared(const Report& report) {
   const Call* call =
       refused(report, Code::invalid_argument, "shared_with", d, "found another rank on its GPU at the first call");
   if (call == nullptr) return std::nullopt;
+  std::set<std::int64_t> nodes, devices;
   for (const Rank rank : std::vector<Rank>(d.ranks))
     for (const Note* note : notes_of<notes::DeviceUsed>(log_of(report.run, rank))) {
       const auto& used = note->as<notes::DeviceUsed>();
       d.evidence.push_back(evidence_of(rank, *note, fmt::format("uses GPU {} of node {}", used.device, used.node)));
+      nodes.insert(used.node);
+      devices.insert(used.device);
     }
   const std::string device = fact_of(report, d.ranks.front(), "device");
-  d.headline =
-      fmt::format("{} GPU {} of one node, and NCCL accepts one process per GPU", who(d.ranks, "uses", "use"), device);
-  d.cause = fmt::format("{} GPU {}", who(d.ranks, "is on", "are all on"), device);
+  const std::string shared = devices.size() > 1 ? "a GPU" : fmt::format("GPU {}", device);
+  const bool are_several = nodes.size() > 1 || devices.size() > 1;
+  d.headline = are_several
+                   ? fmt::format("{} {} of their node with another rank, and NCCL accepts one process per GPU", who(d.ranks, "shares", "share"), shared)
+                   : fmt::format("{} {} of one node, and NCCL accepts one process per GPU", who(d.ranks, "uses", "use"), shared);
+  d.cause = are_several ? fmt::format("{} {} with another rank of their node", who(d.ranks, "shares", "share"), shared)
+                             : fmt::format("{} {}", who(d.ranks, "is on", "are all on"), shared);
   d.why =
       "Every process starts on GPU 0 until it selects another. NCCL's ranks exchange their host and GPU when the "
       "communicator is created, which happens in the first collective and not in init_process_group; two ranks on one "
@@ -80,7 +89,7 @@ std::optional<Diagnosis> device_shared(const Report& report) {
   add_span(d, report, call->site.line, call->site.column, "the first call compares GPUs", true);
   add_span(d, report, Section::world, "counts the GPUs of a node", false);
   d.inevitable_at = call->issued;
-  d.inevitable = fmt::format("since {}: {} met on GPU {}", to_string(call->issued), ranks_text(d.ranks), device);
+  d.inevitable = fmt::format("since {}: {} compared their GPUs", to_string(call->issued), ranks_text(d.ranks));
   return d;
 }
 
