@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace pdsim::scenarios::diagnoses {
@@ -120,7 +121,26 @@ void clip_by_model(Operation& op) {
   op.options = options;
 }
 
+void step_as_the_others(std::vector<Operation>& program, const StepsApart& steps) {
+  std::vector<std::optional<OptimizerStepOptions>> of_the_others(steps.to.size());
+  for_each_operation(program, [&](const Operation& op) {
+    const auto* options = op.if_is<OptimizerStepOptions>();
+    for (std::size_t i = 0; options != nullptr && i < steps.to.size(); ++i)
+      if (is_at(op, steps.to[i])) of_the_others[i] = *options;
+  });
+  for_each_operation(program, [&](Operation& op) {
+    if (op.if_is<OptimizerStepOptions>() == nullptr) return;
+    for (std::size_t i = 0; i < std::min(steps.from.size(), of_the_others.size()); ++i)
+      if (is_at(op, steps.from[i]) && of_the_others[i]) op.options = *of_the_others[i];
+  });
+}
+
 }  // namespace
+
+Cure settings_of_the_others(std::string what, StepsApart steps) {
+  return {std::move(what),
+          [steps = std::move(steps)](Scenario& changed) { step_as_the_others(changed.program, steps); }, std::nullopt, true};
+}
 
 Cure same_evaluations() {
   return {"every rank makes the same number of forwards in eval",

@@ -26,6 +26,12 @@ Cure same_path_on_all_ranks();
 Cure state_on_all_ranks(int line);
 Cure norm_of_all_shards();
 
+// Gives each optimizer_step of `from` the options of the one in `to` at the same place of the list: learning rate, momentum, scale.
+struct StepsApart {
+  std::vector<Mark> from, to;
+};
+Cure settings_of_the_others(std::string what, StepsApart steps);
+
 // Makes every rank call every new_group of the program.
 Cure new_groups_on_all_ranks();
 

@@ -75,6 +75,10 @@ struct ClipOptions {
   ClippedNorm of = ClippedNorm::parameters;
   std::optional<Located<std::string>> part;
 };
+struct OptimizerStepOptions {
+  std::optional<double> lr, momentum;
+  std::int64_t unscale = 1;
+};
 struct RequiresGradOptions {
   std::vector<std::string> layers;
   bool to = true;

@@ -16,11 +16,6 @@
 namespace pdsim::scenarios::operations {
 namespace {
 
-struct OptimizerStepOptions {
-  std::optional<double> lr, momentum;
-  std::int64_t unscale = 1;
-};
-
 // The parameters of this rank after the step, for comparison with its replicas. The first one is named before.
 void note_replica(Session& s, std::vector<notes::ReplicaState>& states) {
   if (!s.moves_data() || s.ddp == nullptr || s.world_size() < 2 || !replicas_are_all(s)) return;

@@ -1,5 +1,6 @@
 #include "scenarios/diagnosis/rules/training/replica_causes.h"
 
+#include "scenarios/diagnosis/rules/operation_changes.h"
 #include "scenarios/diagnosis/rules/training/skipped_step.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -110,6 +111,43 @@ std::optional<SettingApart> setting_apart(const ReplicasApart& apart) {
   return std::nullopt;
 }
 
+// The lines at which the ranks step otherwise than `usual` does, and its own lines of the same steps.
+StepsApart steps_apart(const Report& report, const std::vector<Rank>& ranks, Rank usual) {
+  StepsApart apart;
+  const auto mark_of = [](const Note& note) { return Mark{note.site.line, note.site.column, 1}; };
+  const std::vector<const Note*> wanted = notes_of<notes::OptimizerStep>(log_of(report.run, usual));
+  for (const Rank rank : ranks) {
+    const std::vector<const Note*> made = notes_of<notes::OptimizerStep>(log_of(report.run, rank));
+    for (std::size_t i = 0; i < std::min(made.size(), wanted.size()); ++i) {
+      const auto& mine = made[i]->as<notes::OptimizerStep>();
+      const auto& others = wanted[i]->as<notes::OptimizerStep>();
+      const Mark from = mark_of(*made[i]), to = mark_of(*wanted[i]);
+      const bool is_known = std::any_of(apart.from.begin(), apart.from.end(), [&](const Mark& known) {
+        return known.line == from.line && known.column == from.column;
+      });
+      if (mine.values == others.values || is_known || (from.line == to.line && from.column == to.column)) continue;
+      apart.from.push_back(from);
+      apart.to.push_back(to);
+    }
+  }
+  return apart;
+}
+
+void propose_settings(Diagnosis& d, const Report& report, const ReplicasApart& apart, const SettingApart& setting) {
+  if (!apart.at_steps || setting.step->site.line <= 0) return;
+  std::vector<Rank> usual = apart.members();
+  std::erase_if(usual, [&](Rank rank) { return contains(setting.ranks, rank); });
+  const std::vector<Rank> own = setting.ranks.empty() ? std::vector<Rank>(usual.begin() + 1, usual.end()) : setting.ranks;
+  StepsApart steps = steps_apart(report, own, usual.front());
+  if (steps.from.empty()) return;
+  std::vector<std::string> lines;
+  for (const Mark& mark : steps.from) lines.push_back(std::to_string(mark.line));
+  const std::string whose = setting.ranks.empty() ? ranks_text({usual.front()}) : "the other ranks";
+  d.cures.push_back(settings_of_the_others(
+      fmt::format("optimizer_step at line{} {} with the settings of {}", lines.size() == 1 ? "" : "s", list_text(lines), whose),
+      std::move(steps)));
+}
+
 std::string word_for_setting(const std::string& name) {
   if (name == "lr") return "learning rate";
   return name == "unscale" ? "scale of the gradients" : name;
@@ -136,7 +174,8 @@ void tell_setting(Diagnosis& d, const Report& report, const ReplicasApart& apart
                        "rank and broadcast, or all_reduce the values that the decision depends on"};
   d.evidence.push_back(evidence_of(setting.rank, *setting.step, fmt::format("stepped with a {} of its own", word)));
   add_span(d, report, setting.step->site.line, setting.step->site.column,
-           fmt::format("{} with a {} of its own", who(d.ranks, "steps", "step"), word), true);
+           fmt::format("{} with a {} of {} own", who(d.ranks, "steps", "step"), word, d.ranks.size() == 1 ? "its" : "their"), true);
+  propose_settings(d, report, apart, setting);
 }
 
 // The first step up to the one that shows a difference whose gradients are not the average of all; null: there is none.
