@@ -186,6 +186,28 @@ Cure barrier_before(const Mark& place, const std::string& group, const std::vect
           std::nullopt, true};
 }
 
+Cure in_every_round(std::string what, const Mark& place) {
+  return {std::move(what),
+          [place](Scenario& changed) {
+            for_each_operation(changed.program, [&place](Operation& op) {
+              if (!is_at(op, place)) return;
+              for (Selector& s : op.when.any) s.step = IntSet::all();
+            });
+          },
+          std::nullopt, true};
+}
+
+Cure on_all_ranks(std::string what, const Mark& place) {
+  return {std::move(what),
+          [place](Scenario& changed) {
+            for_each_operation(changed.program, [&place](Operation& op) {
+              if (!is_at(op, place)) return;
+              for (Selector& s : op.when.any) s.rank = s.node = IntSet::all();
+            });
+          },
+          std::nullopt, true};
+}
+
 Cure new_groups_on_all_ranks() {
   return {"every rank calls new_group for every group", [](Scenario& changed) { call_on_all_ranks(changed.program); },
           std::nullopt, true};

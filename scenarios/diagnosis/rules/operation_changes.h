@@ -32,6 +32,12 @@ struct StepsApart {
 };
 Cure settings_of_the_others(std::string what, StepsApart steps);
 
+// Makes the operation at `place` run in every round of the loops around it, on the ranks that run it in some.
+Cure in_every_round(std::string what, const Mark& place);
+
+// Makes all ranks run the operation at `place`, in the rounds in which some do.
+Cure on_all_ranks(std::string what, const Mark& place);
+
 // Makes every rank call every new_group of the program.
 Cure new_groups_on_all_ranks();
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -100,6 +101,77 @@ DifferingSide side_that_differs(const Report& report, Rank rank, const Call& cal
   if (usual == 0 || (mine == usual) == (theirs == usual)) return {};
   const std::string from = before == nullptr ? std::string() : name_and_number(*before);
   return mine == usual ? DifferingSide{call.peer, theirs, usual, from} : DifferingSide{rank, mine, usual, from};
+}
+
+namespace {
+
+// What a rank of a circle of receives did since it began to receive from the peer that it waits for.
+struct Rounds {
+  Rank rank = 0, next = 0;  // next: waits for it
+  const Call* own = nullptr;
+  const Call* waiting = nullptr;
+  std::int64_t receives = 0;         // from that peer
+  std::vector<std::int64_t> sends;   // to `next`, before the first of these receives and between each two
+  Mark send{};                       // the place of the newest
+};
+
+Rounds rounds_of(const RankLog& log, Rank next, const Call& own, const Call& waiting) {
+  Rounds rounds{log.rank, next, &own, &waiting, 0, {0}, {}};
+  for (const Call& c : log.calls) {
+    if (c.layer != Layer::point_to_point || c.group != own.group) continue;
+    if (c.name == "send" && c.peer == next) {
+      ++rounds.sends.back();
+      rounds.send = {c.site.line, c.site.column, 1};
+    }
+    if (c.name != "recv" || c.peer != own.peer) continue;
+    ++rounds.receives;
+    if (c.id == own.id) break;
+    rounds.sends.push_back(0);
+  }
+  return rounds;
+}
+
+// Empty where not all of the circle are in recv, or a record does not begin at the start.
+std::vector<Rounds> rounds_of_circle(const Report& report, const Waits& waits) {
+  std::map<Rank, const Call*> open, waiting;  // by the rank that receives; by the rank that it waits for
+  for (const Rank rank : waits.cycle) {
+    const BlockedRank* b = blocked_at(waits.blocked, rank);
+    const Call* call = b == nullptr ? nullptr : call_by_id(log_of(report.run, rank), b->call);
+    if (call == nullptr || call->name != "recv" || log_of(report.run, rank).dropped > 0) return {};
+    open[rank] = call;
+    waiting[call->peer] = call;
+  }
+  std::vector<Rounds> all;
+  for (const auto& [rank, call] : open) {
+    if (waiting.count(rank) == 0) return {};
+    const Call* other = waiting[rank];
+    const auto next = std::find_if(open.begin(), open.end(), [other](const auto& one) { return one.second == other; });
+    all.push_back(rounds_of(log_of(report.run, rank), next->first, *call, *other));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<SendLeftOut> send_left_out(const Report& report, const Waits& waits) {
+  std::optional<SendLeftOut> found;
+  for (const Rounds& rounds : rounds_of_circle(report, waits)) {
+    if (rounds.sends.size() < 2) continue;
+    const auto last = rounds.sends.end() - 1;
+    const auto first = rounds.sends.size() == 2 ? rounds.sends.begin() : rounds.sends.begin() + 1;  // that of the beginning is another one
+    const std::int64_t usual = *std::min_element(first, last);
+    if (*last >= usual) continue;
+    if (found) return std::nullopt;
+    found = SendLeftOut{rounds.rank, rounds.next, rounds.own, rounds.waiting, rounds.receives, *last, usual, rounds.send};
+  }
+  return found;
+}
+
+bool receives_are_first(const Report& report, const Waits& waits) {
+  const std::vector<Rounds> all = rounds_of_circle(report, waits);
+  return !all.empty() && std::all_of(all.begin(), all.end(), [](const Rounds& rounds) {
+    return std::accumulate(rounds.sends.begin(), rounds.sends.end(), std::int64_t{0}) == rounds.receives - 1;
+  });
 }
 
 }  // namespace pdsim::scenarios::diagnoses

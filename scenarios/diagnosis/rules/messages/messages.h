@@ -3,8 +3,12 @@
 
 #include "core/semantics/library.h"
 #include "scenarios/diagnosis/report.h"
+#include "scenarios/diagnosis/rules/waits.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace pdsim::scenarios::diagnoses {
 
@@ -24,6 +28,21 @@ struct DifferingSide {
   std::string since;  // "all_reduce #1"; empty: no collective before it
 };
 DifferingSide side_that_differs(const Report& report, Rank rank, const Call& call);
+
+// In a circle of receives: the one rank that came to its receive with fewer sends to the rank that waits for it than it had made between
+// all its earlier receives from the same peer.
+struct SendLeftOut {
+  Rank rank = 0, next = 0;
+  const Call* own = nullptr;      // its receive
+  const Call* waiting = nullptr;  // that of the rank that waits for it
+  std::int64_t receives = 0;      // its own from that peer, with the open one
+  std::int64_t made = 0, usual = 0;
+  Mark send{};  // the place of its newest send to that rank
+};
+std::optional<SendLeftOut> send_left_out(const Report& report, const Waits& waits);
+
+// Whether each rank of a circle of receives has sent on as many messages as it has received, as where all receive before they send.
+bool receives_are_first(const Report& report, const Waits& waits);
 
 // The library of the world that ran, or of the one that it simulates; null where it is not in the table.
 const LibrarySemantics* library_of(const Report& report);

@@ -58,6 +58,14 @@ void explain_batch(Diagnosis& d, Rank rank) {
                  "than its neighbours"};
 }
 
+// Some have sent on less than they have received, or more: which of the messages is missing, or in another order, is not known.
+void explain_receives(Diagnosis& d, const std::string& ranks) {
+  d.headline = fmt::format("{} receive from each other in a cycle, and none of these messages has been sent", ranks);
+  d.cause = fmt::format("a send of one of {} is missing, or comes after its receive", ranks);
+  d.fix = "compare what each of these ranks sends with what the next one receives: each receive needs its send, before the sender "
+          "waits for the receiver";
+}
+
 // Whether one message of the circle lacks its counterpart by the numbers of messages, which opened it (unmatched-message).
 bool has_one_unmatched(const Report& report, const std::vector<Evidence>& circle) {
   if (!report.hang) return false;
@@ -93,6 +101,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
                true);
   }
   if (has_one_unmatched(report, d.evidence)) return std::nullopt;
+  if (!report.hang && send_left_out(report, waits)) return std::nullopt;  // unmatched-message
   const bool sends = call == "send";
   const std::string ranks = ranks_text(d.ranks);
   d.headline = sends ? fmt::format("{} send to each other in a cycle and nobody receives", ranks)
@@ -105,7 +114,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
             "all messages on Gloo). Here every rank of the cycle is still in its send, so no receive is ever posted. "
             "With buffered sends the same program passes, so it may have worked with smaller messages."
           : "Every rank of the cycle waits for a message that its peer would send only after its own receive. "
-            "Buffering does not help: no message was sent at all.";
+            "Buffering does not help: none of these messages has been sent.";
   d.fix = "order the calls: even ranks send first, odd ranks receive first";
   d.fix_lines = {
       pairs_share_a_stream(report)
@@ -113,6 +122,7 @@ std::optional<Diagnosis> send_cycle(const Report& report) {
                 "put both into one batch_isend_irecv; a separate isend and irecv do not help here: with NCCL all "
                 "messages of two ranks run on one stream, in the order of their calls")
           : alternative("start them asynchronously and wait for both afterwards (isend and irecv)")};
+  if (!sends && !receives_are_first(report, waits)) explain_receives(d, ranks);
   const Rank batched = sends ? no_rank : rank_in_batch(report, d.evidence);
   if (batched != no_rank) explain_batch(d, batched);
   if (sends) propose_receive_first(d, report);

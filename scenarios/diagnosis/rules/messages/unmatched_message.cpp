@@ -3,9 +3,12 @@
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
+#include "scenarios/diagnosis/rules/operation_changes.h"
+#include "scenarios/diagnosis/rules/waits.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/rank_end.h"
 
 #include <fmt/format.h>
 
@@ -53,7 +56,7 @@ std::string what_the_peer_did(const Report& report, Rank peer) {
     return log.end == RankEnd::returned ? "had finished its program"
            : is_consequence(log.error.code)
                ? "ended without it"
-               : fmt::format("{} {}", log.end == RankEnd::died ? "died" : "raised", name_of(log.error.code));
+               : ending_text(log);
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment);
   if (call == nullptr) return outside_of_calls(log);
@@ -271,10 +274,39 @@ std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
 
 }  // namespace
 
+namespace {
+
+void tell_left_out(Diagnosis& d, const Report& report, const SendLeftOut& left) {
+  const std::string sends = left.made == 0 ? fmt::format("without a send to rank {}", left.next)
+                                           : fmt::format("with {} of {} sends to rank {}", left.made, left.usual, left.next);
+  const std::string what = fmt::format("rank {} came to its receive #{} from rank {} {}", left.rank, left.receives, left.own->peer, sends);
+  d.ranks = {left.rank};
+  d.headline = fmt::format("{}, which waits for it", what);
+  d.cause = what;
+  d.why = fmt::format(
+      "send and recv pair up one to one, in order, per pair of ranks and tag. {}; {} it made {}. Rank {} waits for that message, and the "
+      "other ranks of the circle for what comes after it.",
+      capitalised(what), left.receives > 2 ? "between each two earlier ones" : "before its first one",
+      left.usual == 1 ? "one" : std::to_string(left.usual), left.next);
+  d.fix = fmt::format("let rank {} send to rank {} before it receives again, on every path", left.rank, left.next);
+  d.evidence.push_back(evidence_of(left.rank, *left.own, fmt::format("{}, {}", towards(*left.own), sends)));
+  add_span(d, report, left.own->site.line, left.own->site.column, fmt::format("rank {} receives again {}", left.rank, sends), false);
+  if (left.send.line <= 0) return;
+  add_span(d, report, left.send.line, left.send.column, fmt::format("its send to rank {}", left.next), false);
+  Cure cure = in_every_round(fmt::format("rank {} makes the send at line {} in every round", left.rank, left.send.line), left.send);
+  cure.is_fix = false;
+  d.cures.push_back(std::move(cure));
+}
+
+}  // namespace
+
 std::optional<Diagnosis> unmatched_message(const Report& report) {
   if (report.hang) return unmatched_in_dump(report);
   if (report.outcome == Outcome::ok) return std::nullopt;
-  const std::optional<Unmatched> u = first_unmatched(report);
+  const Waits waits = waits_of(report);
+  std::optional<Unmatched> u = first_unmatched(report);
+  const std::optional<SendLeftOut> left = send_left_out(report, waits);
+  if (u && left) u = Unmatched{left->next, left->waiting, {}};
   if (!u) return std::nullopt;
   // An earlier divergence explains more.
   if (report.divergence && report.divergence->field != DivergenceKind::missing &&
@@ -282,7 +314,7 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
     return std::nullopt;
   const bool met = u->other.call != nullptr || u->other.other_tag != nullptr;
   const std::string place = what_the_peer_did(report, u->call->peer);
-  if (!met && place.empty()) return std::nullopt;
+  if (!met && place.empty() && !left) return std::nullopt;
   Diagnosis d;
   d.ranks = {u->rank, u->call->peer};
   d.evidence.push_back(evidence_of(
@@ -290,6 +322,7 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
   add_span(d, report, u->call->site.line, u->call->site.column,
            fmt::format("rank {} waits for rank {}", u->rank, u->call->peer), true);
   explain(d, report, *u, place);
+  if (left) tell_left_out(d, report, *left);
   d.inevitable_at = u->call->issued;
   if (const Call* sits = sits_in(log_of(report.run, u->call->peer), moment_of(report.run)))
     d.inevitable_at = std::max(d.inevitable_at, sits->issued);
