@@ -92,15 +92,20 @@ struct BucketUnfilled {
 };
 
 // One step of one optimizer on the parameters of one model. `settings` are what it went by (lr, momentum, ...), and `values` theirs, as
-// many; two ranks with other settings move their parameters elsewhere.
+// many; two ranks with other settings move their parameters elsewhere. So do two whose gradients or optimizer's state are not the same.
 struct OptimizerStep {
+  static constexpr std::int64_t unknown = -1;
   bool synchronised = true;  // the gradients were
   std::string replica;       // of ReplicaMade; empty: the rank has one model
   std::vector<std::string> settings, values;
+  std::int64_t averaged = unknown;   // a digest of the gradients when the backward that averaged them returned
+  std::int64_t gradients = unknown;  // of the gradients when the step began
+  std::int64_t state = unknown;      // of the optimizer's state then: its momentum, its moments
   static constexpr std::string_view kind = "optimizer-step";
   static constexpr void fields(auto field) {
     field("synchronised", &OptimizerStep::synchronised), field("replica", &OptimizerStep::replica),
-    field("settings", &OptimizerStep::settings), field("values", &OptimizerStep::values);
+    field("settings", &OptimizerStep::settings), field("values", &OptimizerStep::values),
+    field("averaged", &OptimizerStep::averaged), field("gradients", &OptimizerStep::gradients), field("state", &OptimizerStep::state);
   }
   bool operator==(const OptimizerStep&) const = default;
 };

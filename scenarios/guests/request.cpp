@@ -145,7 +145,7 @@ Request read(const Json& object) {
       .take("moment", r.moment);
   members.take("dtype", r.dtype).take("reduce", r.reduce).take("keys", r.keys).take("values", r.values);
   members.take_numbers("ranks", r.ranks).take_numbers("sends", r.sends).take_numbers("receives", r.receives);
-  members.take_numbers("digests", r.digests).take("digest", r.digest);
+  members.take_numbers("digests", r.digests).take_numbers("began", r.began).take("digest", r.digest);
   members.take("slot", r.slot).take("pid", r.pid).take("threads", r.threads).take("thread", r.thread);
   members.take("number", r.number).take("group", r.group).take("work", r.work).take("count", r.count);
   members.take("rank", r.rank).take("size", r.size).take("tag", r.tag).take("root", r.root);

@@ -45,7 +45,8 @@ struct Request {
                     // `ranks` (none: all)
     replica_hook,   // gradients of replica `text` are averaged by the program's own hook `purpose`
     replica_state,  // parameters of replica `text` at `moment`: `digest` of all, `digests` of each; `count` collectives of its group have begun
-    step,           // of an optimizer on replica `text`, and the state after it; `all`: gradients were synchronised; by `keys` and `values`
+    step,           // of an optimizer on replica `text`, and the state after it; `all`: gradients were synchronised; by `keys` and `values`;
+                    // `began`: digests of the gradients when a backward had averaged them and when the step began, and of the optimizer's state
     step_skipped,   // a scaler made no step on replica `text`
     bypassed,       // a forward with gradients of replica `text` went around the wrapper; `all`: the site is the forward's
     unfilled,     // backward returned with `size` of `count` gradients in bucket `number`; missing: `keys`
@@ -62,7 +63,7 @@ struct Request {
   std::string moment;
   std::vector<std::string> keys, values;
   std::vector<Rank> ranks;
-  std::vector<std::int64_t> sends, receives, digests;
+  std::vector<std::int64_t> sends, receives, digests, began;
   std::int64_t slot = -1, pid = 0, number = 0, group = 0, work = 0, count = 0, rank = 0, size = 0, tag = 0;
   std::int64_t root = 0, coalesced = 0, digest = 0;
   std::int64_t threads = 1;  // of the process

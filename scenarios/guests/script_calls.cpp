@@ -62,7 +62,10 @@ void ScriptCalls::take_replica(const Request& request) {
   } else if (request.kind == Request::Kind::replica_state) {
     if (const auto moment = value_named<notes::ReplicaMoment>(request.moment)) state(*moment);
   } else if (request.kind == Request::Kind::step) {
-    recorder_.note(notes::OptimizerStep{request.all, request.text, request.keys, request.values});
+    const auto began = [&](std::size_t i) {
+      return i < request.began.size() ? request.began[i] : notes::OptimizerStep::unknown;
+    };
+    recorder_.note(notes::OptimizerStep{request.all, request.text, request.keys, request.values, began(0), began(1), began(2)});
     state(notes::ReplicaMoment::step);
   } else if (request.kind == Request::Kind::step_skipped) {
     recorder_.note(notes::StepSkipped{request.text});

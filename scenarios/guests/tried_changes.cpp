@@ -78,6 +78,10 @@ std::optional<Change> change_of_cause(const Report& report) {
   switch (diagnoses::cause_of(report, *apart)) {
     case diagnoses::ReplicaCause::setting:
       return change_of_replicas("one rank's optimizer settings on all ranks, before each step", "settings");
+    case diagnoses::ReplicaCause::gradients:
+      return change_of_replicas("one rank's gradients on all ranks, before each step", "gradients");
+    case diagnoses::ReplicaCause::state:
+      return change_of_replicas("one rank's optimizer state on all ranks, before each step", "state");
     case diagnoses::ReplicaCause::changed:
       return change_of_replicas("one rank's parameters on all ranks, before each forward", "parameters");
     case diagnoses::ReplicaCause::none:

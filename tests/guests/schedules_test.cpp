@@ -82,6 +82,8 @@ TEST_F(Schedules, WhatMakesReplicasEqualAgainIsTried) {
   const std::map<std::string, std::string> tried{
       {"changed_by_hand_broken", "tried: one rank's parameters on all ranks, before each forward: finishes in"},
       {"own_learning_rate_broken", "tried: one rank's optimizer settings on all ranks, before each step: finishes in"},
+      {"gradients_by_hand_broken", "tried: one rank's gradients on all ranks, before each step: finishes in"},
+      {"optimizer_state_on_one_rank_broken", "tried: one rank's optimizer state on all ranks, before each step: finishes in"},
       {"module_on_one_rank_broken", "tried: model(x) for model.module(x): finishes in"},
       {"no_sync_on_one_rank_broken", "tried: no backward in no_sync: finishes in"}};
   for (const auto& [script, said] : tried) {

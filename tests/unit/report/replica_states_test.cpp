@@ -36,6 +36,15 @@ class Trained {
     ++step_;
     return *this;
   }
+  // A step of which the record says what it began with.
+  Trained& step_from(std::int64_t averaged, std::int64_t gradients, std::int64_t of_optimizer, std::int64_t digest) {
+    script_.site("optimizer_step", step_, 10)
+        .wait(Time{1})
+        .note(notes::OptimizerStep{true, "1", {"lr"}, {"0.1"}, averaged, gradients, of_optimizer});
+    state(ReplicaMoment::step, digest);
+    ++step_;
+    return *this;
+  }
   RankScript end(std::int64_t digest) {
     state(ReplicaMoment::end, digest);
     return script_.returns();
@@ -149,6 +158,35 @@ TEST(ReplicaStates, EachCauseIsKnownByWhatTheRecordHolds) {
             ReplicaCause::setting);
   EXPECT_EQ(cause([](Trained t, bool odd) { return t.forward(1).reduce().step(2).forward(odd ? 3 : 2).end(0); }), ReplicaCause::changed);
   EXPECT_EQ(cause([](Trained t, bool odd) { return t.forward(1).reduce().step(odd ? 3 : 2).forward(odd ? 3 : 2).end(0); }), ReplicaCause::none);
+}
+
+TEST(ReplicaStates, WhatAStepBeganWithNamesTheCauseAndTheRanks) {
+  const auto found = [](std::int64_t averaged, std::int64_t gradients, std::int64_t state) {
+    std::vector<RankScript> ranks;
+    for (Rank rank = 0; rank < 3; ++rank) {
+      const bool odd = rank == 2;
+      Trained one(rank);
+      one.forward(1).reduce().step_from(5, 5, 6, 2).forward(2).reduce();
+      one.step_from(odd ? averaged : 7, odd ? gradients : 7, odd ? state : 8, odd ? 4 : 3).forward(odd ? 4 : 3);
+      ranks.push_back(one.end(odd ? 4 : 3));
+    }
+    const std::optional<Diagnosis> d = diagnose(report_of(ranks));
+    EXPECT_TRUE(d);
+    if (d) {
+      EXPECT_EQ(d->id, "replicas-differ");
+      EXPECT_EQ(d->ranks, std::vector<Rank>{2});
+    }
+    return d ? d->cause : "none";
+  };
+  constexpr std::int64_t unknown = notes::OptimizerStep::unknown;
+  EXPECT_EQ(found(7, 9, 8), "rank 2 changed its gradients between the backward and the optimizer step in step 1");
+  EXPECT_EQ(found(7, 7, 9), "rank 2 begins the optimizer step in step 1 with an optimizer's state (momentum, moments) of its own");
+  const std::string nothing = "no call of the record explains it";
+  EXPECT_EQ(found(9, 9, 8), nothing) << "they were not the same when backward returned";
+  EXPECT_EQ(found(7, 9, 9), "rank 2 changed its gradients between the backward and the optimizer step in step 1");
+  EXPECT_EQ(found(unknown, 9, 8), nothing);
+  EXPECT_EQ(found(7, 7, unknown), nothing);
+  EXPECT_EQ(found(7, 7, 8), nothing);
 }
 
 TEST(ReplicaStates, RanksThatRanOutOfInputsAreNotComparedWithOthersOfTheSameStep) {

@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/rules/training/replica_causes.h"
 
 #include "scenarios/diagnosis/rules/operation_changes.h"
+#include "scenarios/diagnosis/rules/training/replica_inputs.h"
 #include "scenarios/diagnosis/rules/training/skipped_step.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -243,6 +244,8 @@ ReplicaCause cause_of(const Report& report, const ReplicasApart& apart) {
   if (setting_apart(apart)) return ReplicaCause::setting;
   Rank rank = no_rank;
   if (local_step(apart, rank) != nullptr) return ReplicaCause::local;
+  if (gradients_apart(apart) || clipped_apart(report, apart)) return ReplicaCause::gradients;
+  if (state_apart(apart)) return ReplicaCause::state;
   return apart.at_steps || apart.nth || changed_alone(apart).empty() ? ReplicaCause::none : ReplicaCause::changed;
 }
 
@@ -262,6 +265,16 @@ bool tell_cause(Diagnosis& d, const Report& report, const ReplicasApart& apart) 
       tell_local(d, report, *step, rank);
       return true;
     }
+    case ReplicaCause::gradients:
+      if (const std::optional<InputApart> found = gradients_apart(apart)) {
+        tell_gradients(d, report, apart, *found);
+      } else {
+        tell_clipped(d, report, apart, *clipped_apart(report, apart));
+      }
+      return true;
+    case ReplicaCause::state:
+      tell_state(d, report, apart, *state_apart(apart));
+      return true;
     case ReplicaCause::changed:
       tell_changed(d, report, apart, changed_alone(apart));
       return true;

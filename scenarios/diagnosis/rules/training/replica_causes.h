@@ -12,11 +12,13 @@
 namespace pdsim::scenarios::diagnoses {
 
 enum class ReplicaCause : std::uint8_t {
-  none,     // the record shows it is none of these
-  skipped,  // some ranks left a step of the optimizer out
-  setting,  // the optimizers go by other settings
-  local,    // a backward that DDP did not reduce has added to the gradients
-  changed,  // parameters changed between two steps
+  none,       // the record shows it is none of these
+  skipped,    // some ranks left a step of the optimizer out
+  setting,    // the optimizers go by other settings
+  local,      // a backward that DDP did not reduce has added to the gradients
+  gradients,  // averaged gradients changed between backward and step
+  state,      // the optimizers' momentum or moments differ, though they stepped on the same gradients
+  changed,    // parameters changed between two steps
 };
 ReplicaCause cause_of(const Report& report, const ReplicasApart& apart);
 

@@ -1,5 +1,5 @@
 """The parameters of DistributedDataParallel's replicas, for comparison between ranks: a digest of their bytes where a forward uses them,
-after each step of an optimizer, and at the end.
+after each step of an optimizer, and at the end. What a step begins with is described beside it (inputs.py).
 
 A digest is CRC-32 over the bytes of each parameter. Of models above `most_bytes` each parameter gives the same part of its bytes, in
 blocks that are spread over it.
@@ -17,7 +17,7 @@ import torch
 
 from .. import exits, link, sites
 from ..memory import packed, view
-from . import trials
+from . import inputs, trials
 
 most_bytes = 256 << 20  # of a model, that one digest reads
 most_recorded = 1 << 13  # digests of single parameters, before the end, in a record beside the real library: its ring is small
@@ -41,6 +41,8 @@ class Replica:
         self.expects = False  # a forward has been made whose backward will be synchronised
         self.expects_local = False  # or one in no_sync
         self.local = False
+        self.averaged = inputs.unknown  # a digest of the gradients when the newest synchronised backward returned, since the newest forward
+        self.began: List[int] = []  # with what the newest step began
         self.forwards = 0  # since the newest step
         self.around: Optional[Dict[str, Any]] = None  # where the script took the module out of the wrapper after that
         self.ended = False
@@ -142,7 +144,7 @@ def before_forward(wrapper: Any) -> None:
     if replica is None or not link.is_open() or not torch.is_grad_enabled():
         return
     trials.before_forward(wrapper, replica.parameters)
-    replica.forwards, replica.around = replica.forwards + 1, None
+    replica.forwards, replica.around, replica.averaged = replica.forwards + 1, None, inputs.unknown
     synchronises = bool(wrapper.require_backward_grad_sync)
     replica.expects, replica.expects_local = synchronises, not synchronises
     replica.tell_state("forward" if synchronises else "local-forward", "forward")
@@ -155,6 +157,7 @@ def after_backward(wrapper: Any, site: Dict[str, Any]) -> None:
         return
     if replica.expects:
         replica.expects, replica.local = False, False
+        replica.averaged = inputs.of_gradients(replica.parameters)
         return
     replica.local = True
     if not replica.expects_local and (replica.forwards == 0 or replica.around is not None):
@@ -198,7 +201,10 @@ def watched_step(optimizer: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
     """Makes a step of the optimizer by this call. One inside of another's step, as of a sharded optimizer, is not one of the program's."""
     if _steps.depth == 0 and _replicas and link.is_open():
         for replica in _of_optimizer(optimizer):
-            trials.before_step(optimizer, replica.wrapper)
+            trials.before_step(optimizer, replica.wrapper, replica.parameters)
+            if not replica.ended:
+                held = inputs.of_gradients(replica.parameters), inputs.of_state(optimizer, replica.parameters)
+                replica.began = [replica.averaged, *held]
     _steps.depth += 1
     try:
         result = call(*args, **kwargs)
@@ -216,7 +222,7 @@ def _tell_step(optimizer: Any) -> None:
         if replica.ended:
             continue
         request = {"op": "Step", "name": "optimizer_step", "text": replica.name, "all": not replica.local}
-        request.update(keys=list(settings), values=list(settings.values()))
+        request.update(keys=list(settings), values=list(settings.values()), began=replica.began)
         link.link().tell({**request, **replica.state(), **sites.site()})
         replica.forwards, replica.around = 0, None
 

@@ -50,11 +50,19 @@ def before_forward(wrapper: Any, parameters: Any) -> None:
             torch.distributed.broadcast(parameter.data, src=wrapper.process_group.members[0], group=wrapper.process_group)
 
 
-def before_step(optimizer: Any, wrapper: Any) -> None:
-    """Gives all ranks the numbers that the first one's optimizer goes by."""
-    if not _wants("settings"):
-        return
-    sent = [[{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups]]
-    torch.distributed.broadcast_object_list(sent, src=wrapper.process_group.members[0], group=wrapper.process_group)
-    for group, settings in zip(optimizer.param_groups, sent[0]):
-        group.update(settings)
+def before_step(optimizer: Any, wrapper: Any, parameters: Any) -> None:
+    """Gives all ranks the numbers that the first one's optimizer goes by, its state, or the first one's gradients."""
+    source = {"src": wrapper.process_group.members[0], "group": wrapper.process_group}
+    if _wants("settings"):
+        sent = [[{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups]]
+        torch.distributed.broadcast_object_list(sent, **source)
+        for group, settings in zip(optimizer.param_groups, sent[0]):
+            group.update(settings)
+    if _wants("state"):
+        states = [optimizer.state_dict()["state"]]
+        torch.distributed.broadcast_object_list(states, **source)
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": states[0]})
+    if _wants("gradients"):
+        for parameter in parameters:
+            if parameter.grad is not None:
+                torch.distributed.broadcast(parameter.grad, **source)
