@@ -1,6 +1,6 @@
 #include "scenarios/guests/tried_changes.h"
 
-#include "scenarios/diagnosis/rules/training/replica_causes.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_causes.h"
 #include "scenarios/records/log_view.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Replicas are compared where the program uses them, within the ranks of a wrapper.
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/training/replica_causes.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_causes.h"
 #include "tests/unit/report/run_builder.h"
 
 #include <gtest/gtest.h>

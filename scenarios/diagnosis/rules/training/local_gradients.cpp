@@ -1,6 +1,6 @@
 // Optimizer steps on gradients that no other rank has seen, although DDP wraps the model and nothing failed.
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/training/replica_causes.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_causes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 

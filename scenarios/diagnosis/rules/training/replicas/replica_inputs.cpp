@@ -1,7 +1,7 @@
-#include "scenarios/diagnosis/rules/training/replica_inputs.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_inputs.h"
 
 #include "scenarios/diagnosis/rules/operation_changes.h"
-#include "scenarios/diagnosis/rules/training/replica_causes.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_causes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 

@@ -1,7 +1,7 @@
 // Why replicas went apart, as far as the record shows it.
 #pragma once
 
-#include "scenarios/diagnosis/rules/training/replica_states.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_states.h"
 
 #include <algorithm>
 #include <cstdint>

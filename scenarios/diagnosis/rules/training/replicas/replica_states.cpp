@@ -1,6 +1,6 @@
-#include "scenarios/diagnosis/rules/training/replica_states.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_states.h"
 
-#include "scenarios/diagnosis/rules/training/replica_causes.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_causes.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>

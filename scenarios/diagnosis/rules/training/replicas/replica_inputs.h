@@ -2,7 +2,7 @@
 // began it.
 #pragma once
 
-#include "scenarios/diagnosis/rules/training/replica_states.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_states.h"
 
 #include <optional>
 #include <string>

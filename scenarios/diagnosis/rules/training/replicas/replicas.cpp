@@ -1,6 +1,6 @@
 // Replicas that went apart although nothing failed: their states, compared where the program uses them (replica_states.h).
 #include "scenarios/diagnosis/diagnoses.h"
-#include "scenarios/diagnosis/rules/training/replica_causes.h"
+#include "scenarios/diagnosis/rules/training/replicas/replica_causes.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
 
