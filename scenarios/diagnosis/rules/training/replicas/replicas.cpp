@@ -199,7 +199,8 @@ constexpr std::string_view replicas_differ_text =
 its constructor, unless init_sync is false, and averages gradients after that; it never compares parameters again. A change that
 one rank makes to its own parameters remains: a model built from its own random numbers, a checkpoint loaded behind `if rank ==
 0` after wrapping, weights copied or re-initialised on one rank, or a step with its own learning rate, momentum or gradient
-scale. With broadcast_buffers=False it does not share buffers either.
+scale, with gradients that one rank changed after backward, or with an optimizer state that one rank loaded or reset. With
+broadcast_buffers=False DDP does not share buffers either.
 
 How to recognise it: the loss jumps after a restart, validation differs between ranks, a checkpoint is worse than the training
 was. Compare a sum over each rank's parameters after the first step.
