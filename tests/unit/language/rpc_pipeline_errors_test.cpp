@@ -69,7 +69,7 @@ TEST(RpcPipelineError, WantsRowsWithValuesWhereLayersHaveThem) {
 
 TEST(RpcPipelineError, WantsTheSpeedThatTrafficNeeds) {
   expect_error(instead_of("compute: 1ms", "traffic: 1MiB"), "`traffic` without the speed of a memory", "`memory_speed: 900GB/s`");
-  expect_error(instead_of("compute: 1ms", "compute: 1ms, traffic: 1MiB"), "`traffic` beside `compute`", "give one");
+  expect_error(instead_of("compute: 1ms", "compute: 1ms, traffic: 1MiB"), "`traffic` beside `compute`", "give either");
 }
 
 TEST(RpcPipelineError, StandsAlone) {

@@ -181,7 +181,7 @@ TEST_F(Diagnoses, ATieHasTwoCampsAndASwapIsSaid) {
   const Report report = report_of(scripts);
   ASSERT_EQ(id_of(report), "collective-mismatch");
   EXPECT_EQ(report.diagnosis()->ranks, (std::vector<Rank>{0, 1}));
-  EXPECT_NE(report.diagnosis()->why.find("in the other order"), std::string::npos);
+  EXPECT_NE(report.diagnosis()->why.find("in the opposite order"), std::string::npos);
 }
 
 std::vector<RankScript> inplace(int ranks, const std::string& tensor, const std::string& by) {
