@@ -344,9 +344,9 @@ TEST(TrialCommands, RefuseWhatIsWrongWithWhatWouldBeRight) {
   const std::vector<Wrong> all = {
       {{"validate", "--collective", "allreduce"}, "did you mean `all_reduce`?"},
       {{"validate", "--algorithm", "rign"}, "did you mean `ring`?"},
-      {{"validate", "--collective", "barrier", "--algorithm", "ring"}, "there is no barrier algorithm `ring`"},
+      {{"validate", "--collective", "barrier", "--algorithm", "ring"}, "unknown barrier algorithm `ring`"},
       {{"validate", "--algorithm", "native"}, "the simulated world has none"},
-      {{"validate", "--dtype", "float32"}, "there is no dtype `float32`"},
+      {{"validate", "--dtype", "float32"}, "unknown dtype `float32`"},
       {{"validate", "--ranks", "0"}, "--ranks"},
       {{"validate", "--on", "smi"}, "did you mean `sim`?"},
       {{"validate", "--max-bytes", "16x"}, "`16x` is not a size; write one such as 64KiB"},

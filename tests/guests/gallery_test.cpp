@@ -137,7 +137,7 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
     const std::string name = entry.path().filename().string();
     EXPECT_TRUE(name == "train.py" || name == "world.yaml" || name == saved_calls) << name << " is left";
   }
-  const std::string shows = wanted.saved.empty() ? "shows the same without the script" : "does not show the same";
+  const std::string shows = wanted.saved.empty() ? "reproduces the run without the script" : "does not reproduce the run";
   EXPECT_NE(run.output.find(shows), std::string::npos) << run.output;
   EXPECT_EQ(run.output.find("could not be written"), std::string::npos) << run.output;
   const cli_tests::Ended alone = cli_tests::run_pdsim({"scenario", saved_calls}, folder);

@@ -154,7 +154,7 @@ dist.all_reduce(torch.ones(4))
                            folder.path());
   EXPECT_EQ(run.status, 1) << run.output << run.problems;
   EXPECT_TRUE(is_in("deadlock[collective-mismatch]", run)) << run.output << run.problems;
-  EXPECT_TRUE(is_in("saved    mine.yaml, which shows the same without the script", run)) << run.output;
+  EXPECT_TRUE(is_in("saved    mine.yaml, which reproduces the run without the script", run)) << run.output;
   const cli_tests::Ended joined = cli_tests::run_pdsim({"diagnose", "records", "--save", "again.yaml"}, folder.path());
   EXPECT_TRUE(is_in("[collective-mismatch]", joined)) << joined.output << joined.problems;
   EXPECT_TRUE(is_in("train.py:", joined)) << joined.output;

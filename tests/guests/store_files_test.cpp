@@ -69,7 +69,7 @@ TEST_F(StoreFiles, OfAnEarlierRunHoldUpTheSecondOneAndAFileOfItsOwnCuresThat) {
   EXPECT_TRUE(is_in("train.py:6", second)) << second.output;
   EXPECT_TRUE(is_in("store contains data of an earlier run", second)) << second.problems;
   EXPECT_TRUE(is_in("a separate store file for each run", second)) << second.output;
-  EXPECT_TRUE(is_in("saved    mine.yaml, which shows the same without the script", second)) << second.output;
+  EXPECT_TRUE(is_in("saved    mine.yaml, which reproduces the run without the script", second)) << second.output;
   const Ended other = run({"run", "-n", "3"});
   EXPECT_EQ(other.status, 1) << other.output << other.problems;
   EXPECT_TRUE(is_in("[stale-rendezvous]", other)) << other.output;
