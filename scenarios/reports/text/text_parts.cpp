@@ -239,26 +239,21 @@ static std::string place_text(const Report& report, Rank rank) {
   return fmt::format("      {} {}:{}{}{}\n", is_at_its_end(log) ? "at" : "after", site.origin->file, site.line, named ? " in " : "", named ? function : "");
 }
 
-// Whole sentences of a message in at most five lines; a longer first sentence ends where the lines do.
-static std::string beginning_of(std::string_view message) {
+// Whole sentences of a message in at most five lines; a longer first sentence ends after a word.
+static std::string beginning_of(const std::string& message) {
   constexpr std::size_t most_lines = 5, indent = 6;
-  const auto fits = [](std::string_view part) {
+  const auto fits = [](const std::string& part) {
     const std::string text = wrapped(part, indent);
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) <= most_lines;
   };
   if (fits(message)) return wrapped(message, indent);
-  std::string beginning;
-  for (std::size_t end = message.find(". "); end != std::string_view::npos; end = message.find(". ", end + 1)) {
-    const std::string longer = std::string(message.substr(0, end + 1)) + " ...";
-    if (!fits(longer)) break;
-    beginning = longer;
+  std::size_t word = 0, sentence = 0;
+  for (std::size_t end = message.find_first_of(" \n"); end != std::string::npos && fits(message.substr(0, end) + " ...");
+       end = message.find_first_of(" \n", end + 1)) {
+    word = end;
+    if (end > 0 && message[end - 1] == '.') sentence = end;
   }
-  if (!beginning.empty()) return wrapped(beginning, indent);
-  std::size_t words = 0;
-  for (std::size_t end = message.find(' '); end != std::string_view::npos && fits(std::string(message.substr(0, end)) + " ...");
-       end = message.find(' ', end + 1))
-    words = end;
-  return wrapped(std::string(message.substr(0, words)) + " ...", indent);
+  return wrapped(message.substr(0, sentence > 0 ? sentence : word) + " ...", indent);
 }
 
 std::string errors_section(const Report& report) {

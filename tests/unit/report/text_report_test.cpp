@@ -155,6 +155,29 @@ TEST(TextReport, GivesTheWholeReasonWhyAVariantIsSkipped) {
   }
 }
 
+// The part of a report on one rank that raised this message.
+std::string error_told(const std::string& message) {
+  RankScript script(0);
+  script.collective("all_reduce", "bucket 1", true).raises(Code::timeout, message);
+  Scenario scenario = scenario_of(1);
+  const std::string text = render_text({analyse(scenario, run_of({script}))}, {});
+  const std::size_t begin = text.find("errors, by time");
+  return begin == std::string::npos ? text : text.substr(begin, text.find("\n\n", begin) - begin);
+}
+
+TEST(TextReport, CutsALongErrorAtTheEndOfASentenceAndMarksTheCut) {
+  EXPECT_NE(error_told("Short. And whole.").find("      Short. And whole."), std::string::npos);
+  std::string words, lines;
+  for (int i = 0; i < 200; ++i) words += "word ", lines += "line\n";
+  const std::string sentences = error_told("The first one.\nThe second one. " + words);
+  EXPECT_NE(sentences.find("The first one. The second one. ..."), std::string::npos) << sentences;
+  for (const std::string& one : {words, lines}) {
+    const std::string told = error_told(one);
+    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 6) << told;  // the heading, the rank and five lines
+    EXPECT_TRUE(told.ends_with(one.substr(0, 4) + " ...")) << told;
+  }
+}
+
 TEST(TextReport, ColourChangesNothingButEscapes) {
   const Two two;
   std::string coloured = render_text(two.reports, {false, true, "", "", "fifo"});
