@@ -36,6 +36,7 @@ def _import_dynamo() -> None:
 
 def _import_torch() -> bool:
     """What a rank of it imports later is there already. False: it cannot be imported, of which the script sees what it would see."""
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # a process that has asked CUDA itself has children without it
     try:
         import torch.distributed
         import torch.nn.parallel

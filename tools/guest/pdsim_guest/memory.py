@@ -5,6 +5,8 @@ from typing import Dict, List, Sequence
 
 import torch
 
+from .cuda import switching
+
 # PyTorch's element types by the names that pdsim writes; what is not here no simulated library takes.
 dtype_names: Dict[torch.dtype, str] = {
     torch.float16: "f16",
@@ -34,9 +36,15 @@ def view(tensor: torch.Tensor) -> memoryview:
     return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
 
 
+def is_on_gpu(tensor: torch.Tensor) -> bool:
+    """Whether its memory is a GPU's: that of a tensor on an emulated one is the CPU's."""
+    return bool(tensor.is_cuda) and switching.mode is None
+
+
 def packed(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor itself where its elements lie one after the other, else a copy."""
-    return tensor.detach().contiguous()
+    """The tensor itself where its elements lie one after the other in the CPU's memory, else a copy there, which waits for a GPU."""
+    own = tensor.detach()
+    return own.cpu().contiguous() if is_on_gpu(own) else own.contiguous()
 
 
 class Landing:
@@ -44,7 +52,10 @@ class Landing:
 
     def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
         self.tensors: List[torch.Tensor] = [t.detach() for t in tensors]
-        self._packed = [t if t.is_contiguous() else torch.empty(t.shape, dtype=t.dtype) for t in self.tensors]
+        self._packed = [
+            t if t.is_contiguous() and not is_on_gpu(t) else torch.empty(t.shape, dtype=t.dtype, device="cpu")
+            for t in self.tensors
+        ]
 
     @property
     def nbytes(self) -> int:

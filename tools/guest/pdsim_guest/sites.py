@@ -16,6 +16,15 @@ class Place:
     def __init__(self) -> None:
         self.step = -1
         self.phases: List[str] = []
+        self.entries: List[Tuple[List[Frame], int]] = []  # where each phase was entered: frames and column
+
+    def enter(self, phase: str, start: FrameType) -> None:
+        self.phases.append(phase)
+        self.entries.append((frames(start), _column(start)))
+
+    def leave(self) -> None:
+        self.phases.pop()
+        self.entries.pop()
 
     def in_phase(self, name: str) -> bool:
         return bool(self.phases) and self.phases[-1] == name
@@ -91,10 +100,15 @@ def column_in(code: CodeType, instruction: int, of_line: Optional[int]) -> int:
 
 
 def site() -> Dict[str, Any]:
-    """The part of a request that says where it was made."""
+    """The part of a request that says where it was made. On threads that have no line of the user's, such as those on which autograd
+    works for GPUs, it is where the phase was entered."""
+    start = sys._getframe(1)
+    found, column = frames(start), _column(start)
+    if not found and place.entries:
+        found, column = place.entries[-1]
     return {
-        "frames": frames(sys._getframe(1)),
-        "column": _column(sys._getframe(1)),
+        "frames": found,
+        "column": column,
         "step": place.step,
         "phase": place.phases[-1] if place.phases else "none",
     }

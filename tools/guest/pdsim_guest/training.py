@@ -34,7 +34,7 @@ def in_phase(name: str, phase: str, function: Callable[..., Any], *args: Any, **
         return function(*args, **kwargs)
     if phase != "backward":
         settle()
-    sites.place.phases.append(phase)
+    sites.place.enter(phase, sys._getframe(1))
     link.link().tell({"op": "Enter", "name": name, **sites.site()})
     try:
         result = function(*args, **kwargs)
@@ -42,7 +42,7 @@ def in_phase(name: str, phase: str, function: Callable[..., Any], *args: Any, **
         link.link().tell({"op": "Leave", "error": errors.code_of(error), "text": str(error)})
         raise
     finally:
-        sites.place.phases.pop()
+        sites.place.leave()
     link.link().tell({"op": "Leave"})
     return result
 

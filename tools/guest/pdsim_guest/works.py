@@ -12,7 +12,7 @@ from torch.autograd import Variable
 from torch.futures import Future
 
 from . import ddp, link, sites
-from .memory import Landing
+from .memory import Landing, is_on_gpu
 from .shared import Segment
 
 _pending: Dict[int, "GuestWork"] = {}
@@ -22,7 +22,8 @@ class GuestFuture(Future):  # type: ignore[type-arg]
     """Waiting for it waits for its Work, so that pdsim knows that the rank is blocked."""
 
     def __init__(self, work: "GuestWork") -> None:
-        super().__init__()
+        devices = sorted({t.device.index for t in work.result() if is_on_gpu(t)})
+        super().__init__(devices=[torch.device("cuda", index) for index in devices])
         self._work = work
 
     def wait(self) -> Any:

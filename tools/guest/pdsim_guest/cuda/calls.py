@@ -1,22 +1,38 @@
-"""What a collective says about the devices of its tensors: pdsim finds the wrong ones."""
+"""What a collective says about the devices of its tensors, emulated or not: pdsim finds the wrong ones."""
 
 from typing import Any, Dict
+
+import torch
 
 from . import devices, switching
 
 _cpu = -1
 
 
+def _of(tensor: torch.Tensor) -> devices.Index:
+    if switching.mode is not None:
+        return devices.of(tensor)
+    return tensor.device.index if tensor.is_cuda else None
+
+
+def _chosen() -> int:
+    return devices.chosen.index if switching.mode is not None else int(torch.cuda.current_device())
+
+
+def _count() -> int:
+    return devices.count() if switching.mode is not None else int(torch.cuda.device_count())
+
+
 def placement(group: Any, tensors: Any, options: Any, from_c: bool) -> Dict[str, Any]:
-    """Nothing where no GPU is pretended: then tensors on the CPU are meant."""
-    if switching.mode is None:
+    """Nothing where there are no GPUs, not even emulated ones: then tensors on the CPU are meant."""
+    if not switching.has_gpus():
         return {}
-    if from_c:
+    if from_c and switching.mode is not None:  # C++ made the tensors, and they carry no mark
         index = _of_wrapper(group)
         group._gpus.update([] if index is None else [index])
         return {"device": _cpu if index is None else index}
-    where = [devices.of(t) for t in tensors]
-    if switching.mode.lenient:
+    where = [_of(t) for t in tensors]
+    if switching.mode is not None and switching.mode.lenient:
         where = [devices.chosen.index if index is None else index for index in where]
     if not where:
         return _of_barrier(group, options)
@@ -44,13 +60,13 @@ def _of_barrier(group: Any, options: Any) -> Dict[str, Any]:
     given = list(getattr(options, "device_ids", None) or [])
     if given or group._gpus:
         return {"device": given[0] if given else min(group._gpus)}
-    return {"device": group._rank % max(devices.count(), 1), "guess": devices.chosen.index}
+    return {"device": group._rank % max(_count(), 1), "guess": _chosen()}
 
 
 def objects_on_gpus(c10d: Any) -> None:
     """NCCL's groups send objects as tensors on the GPU."""
 
     def on_gpus(group: Any) -> bool:
-        return switching.mode is not None and (group or c10d._get_default_group()).name() == "nccl"
+        return switching.has_gpus() and (group or c10d._get_default_group()).name() == "nccl"
 
     c10d._check_for_nccl_backend = on_gpus

@@ -1,4 +1,4 @@
-"""When the GPUs are pretended: at the first time that the script asks for one, on a machine without any.
+"""When the GPUs are pretended: at the first time that the script asks for one, on a machine that has fewer than it needs.
 
   PDSIM_CUDA   on: from the start; auto: when the script asks; off: never
 """
@@ -31,16 +31,35 @@ def ask(what: str) -> None:
     """The script wants a GPU of this machine."""
     import torch
 
-    if mode is None and os.environ.get("PDSIM_CUDA", "off") == "auto" and not _are_real(torch):
+    if mode is None and os.environ.get("PDSIM_CUDA", "off") == "auto" and _real_count(torch) < _wanted_count():
+        there = _real_count(torch)
         _begin(torch)
-        _say(what)
+        _say(what, there)
 
 
-def _are_real(torch: Any) -> bool:
-    for owner, name, former in _undo:
-        if owner is torch.cuda and name == "is_available":
-            return bool(former())
-    return bool(torch.cuda.is_available())
+def has_gpus() -> bool:
+    """Emulated ones, or the machine's."""
+    import torch
+
+    return mode is not None or _real_count(torch) > 0
+
+
+def _wanted_count() -> int:
+    """One for each rank of the node, unless --world says how many a node has."""
+    given = int(os.environ.get("PDSIM_CUDA_DEVICES", "0"))
+    return given if given > 0 else int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+
+
+_counted: List[int] = []
+
+
+def _real_count(torch: Any) -> int:
+    if not _counted:
+        formers = {name: former for owner, name, former in _undo if owner is torch.cuda}
+        available = formers.get("is_available", torch.cuda.is_available)
+        count = formers.get("device_count", torch.cuda.device_count)
+        _counted.append(int(count()) if available() else 0)
+    return _counted[0]
 
 
 def _begin(torch: Any) -> None:
@@ -59,13 +78,14 @@ def _begin(torch: Any) -> None:
     _enter_in_threads()
 
 
-def _say(what: str) -> None:
+def _say(what: str, there: int) -> None:
     first = link._slot() == 0 or (link._slot() < 0 and link._own_number() <= 0)
     if first and "PDSIM_CUDA_SAID" not in os.environ:
         from . import devices
 
+        found = "none" if there == 0 else f"{there} for {_wanted_count()} ranks"
         print(
-            f"pdsim: {what} asks for a GPU, and this machine has none: {devices.count()} are emulated on the CPU "
+            f"pdsim: {what} asks for a GPU, and this machine has {found}: {devices.count()} are emulated on the CPU "
             "(--no-cuda-on-cpu turns this off)",
             file=sys.stderr,
             flush=True,

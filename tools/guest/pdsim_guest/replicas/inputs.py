@@ -7,7 +7,7 @@ from typing import Any, Iterator, List, Tuple
 
 import torch
 
-from ..memory import packed, view
+from . import digests
 
 most_bytes = 16 << 20  # that one digest reads of large tensors
 unknown = -1
@@ -21,18 +21,14 @@ def _is_readable(tensor: torch.Tensor) -> bool:
 def _digest(parts: List[Tuple[int, Any]]) -> int:
     """Of numbers and tensors; an index says whose each is."""
     size = sum(p.numel() * p.element_size() for _, p in parts if isinstance(p, torch.Tensor))
-    apart = _block * max(1, -(-size // most_bytes))
+    every = max(1, -(-size // most_bytes))
     value = 0
     for index, part in parts:
         value = zlib.crc32(index.to_bytes(4, "little"), value)
         if not isinstance(part, torch.Tensor):
             value = zlib.crc32(repr(part).encode(), value)
         elif _is_readable(part):
-            held = packed(part)
-            memory = view(held)
-            for at in range(0, memory.nbytes, apart):
-                value = zlib.crc32(memory[at : at + _block], value)
-            value = zlib.crc32(memory[-_block:], value)
+            value = digests.of_tensor(part, _block, every, value)
     return value
 
 

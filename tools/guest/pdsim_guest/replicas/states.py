@@ -16,8 +16,8 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 import torch
 
 from .. import exits, link, sites
-from ..memory import packed, view
-from . import inputs, trials
+from ..memory import is_on_gpu, packed, view
+from . import digests, inputs, trials
 
 most_bytes = 256 << 20  # of a model, that one digest reads
 most_recorded = 1 << 13  # digests of single parameters, before the end, in a record beside the real library: its ring is small
@@ -65,13 +65,10 @@ class Replica:
         return made
 
     def _digest_of(self, index: int) -> int:
-        memory = self._bytes_of(index)
-        if self._every == 1 or memory.nbytes <= _block:
-            return zlib.crc32(memory)
-        value = 0
-        for at in range(0, memory.nbytes, _block * self._every):
-            value = zlib.crc32(memory[at : at + _block], value)
-        return zlib.crc32(memory[-_block:], value)
+        parameter = self.parameters[index]
+        if is_on_gpu(parameter):
+            return digests.of_tensor(parameter, _block, self._every)
+        return digests.of_memory(self._bytes_of(index), _block, self._every)
 
     def state(self, is_last: bool = False) -> Dict[str, Any]:
         """The part of a request that describes the parameters as they are."""
@@ -107,10 +104,9 @@ _held: "weakref.WeakKeyDictionary[Any, Tuple[int, List[Replica]]]" = weakref.Wea
 
 
 def _is_readable(parameter: torch.Tensor) -> bool:
-    """A GPU's memory would have to be waited for and copied."""
-    pretended = sys.modules.get("pdsim_guest.cuda.switching")
-    on_cpu = not parameter.is_cuda or (pretended is not None and pretended.mode is not None)
-    return on_cpu and parameter.layout == torch.strided and not parameter.is_meta
+    """A GPU has to be waited for, which a job beside its own library does only when it was told to."""
+    waits = not link.is_recorded() or os.environ.get("PDSIM_REPLICAS") == "all"
+    return (waits or not is_on_gpu(parameter)) and parameter.layout == torch.strided and not parameter.is_meta
 
 
 def made(wrapper: Any) -> None:

@@ -63,7 +63,7 @@ class GuestProcessGroup2(GuestProcessGroup):
     @property
     def _device_types(self) -> List[torch.device]:
         """Objects travel as tensors there."""
-        is_on_gpus = switching.mode is not None and self._backend_name == "nccl"
+        is_on_gpus = switching.has_gpus() and self._backend_name == "nccl"
         return [torch.device("cuda" if is_on_gpus else "cpu")]
 
     def _get_backend(self, device: Any = None) -> "GuestProcessGroup2":
