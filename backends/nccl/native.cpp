@@ -150,6 +150,12 @@ ncclResult_t scatter(const Native& n, const NcclContext& l) {
   });
 }
 
+// NCCL has none. PyTorch sums one element, whose value nobody reads.
+ncclResult_t barrier(const Native& n, const NcclContext& l) {
+  std::byte* one = l.device + n.out;
+  return l.loaded.nccl.all_reduce(one, one, 1, ncclFloat, ncclSum, l.communicator, l.stream);
+}
+
 struct NativeRow {
   CollectiveKind kind;
   ncclResult_t (*run)(const Native&, const NcclContext&);
@@ -164,6 +170,7 @@ constexpr std::array natives{
     NativeRow{CollectiveKind::all_to_all, all_to_all, "ncclAlltoAll"},
     NativeRow{CollectiveKind::gather, gather, "ncclGather"},
     NativeRow{CollectiveKind::scatter, scatter, "ncclScatter"},
+    NativeRow{CollectiveKind::barrier, barrier, "ncclAllReduce"},
 };
 
 const NativeRow* native_row(CollectiveKind kind) {
@@ -182,6 +189,10 @@ Status combine_gathered(const Native& n, const NcclContext& context) {
 
 void place(Native& n, NcclFlight& flight) {
   const Collective& call = n.call;
+  if (call.kind == CollectiveKind::barrier) {
+    n.out = flight.reserve(sizeof(float));
+    return;
+  }
   const auto width = static_cast<std::int64_t>(size_of(call.dtype));
   const std::int64_t in = input_elements(call, n.rank, n.size) * width;
   const std::int64_t out = output_elements(call, n.rank, n.size) * width;

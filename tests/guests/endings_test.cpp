@@ -213,7 +213,7 @@ dist.barrier()
 }
 
 TEST_F(GuestEndings, AnExceptionOfASignalsFunctionLeavesTheAnswerToItsCall) {
-  const Ended run = run_script(beginning + R"(import signal
+  const std::string signalled = R"(import signal
 
 
 def late(number, frame):
@@ -225,7 +225,7 @@ plain = os.readv
 
 def read_late(*args):
     os.readv = plain
-    os.kill(os.getpid(), signal.SIGUSR1)
+    signal.pthread_kill(receiver, signal.SIGUSR1)
     return plain(*args)
 
 
@@ -239,10 +239,19 @@ except TimeoutError as error:
 sums = torch.ones(2)
 dist.all_reduce(sums)
 print("then", sums.tolist())
-)");
-  EXPECT_EQ(run.status, 0) << run.problems;
-  EXPECT_TRUE(shows(run, "[rank 0] raised step\n")) << run.output << run.problems;
-  EXPECT_TRUE(shows(run, "[rank 0] then [2.0, 2.0]\n")) << run.output << run.problems;
+)";
+  const std::string main_thread = "import threading\nreceiver = threading.main_thread().ident\n";
+  const std::string another = R"(import threading
+beside = threading.Thread(target=threading.Event().wait, daemon=True)
+beside.start()
+receiver = beside.ident
+)";
+  for (const std::string& receiver : {main_thread, another}) {  // Python runs the function on the main thread, either way
+    const Ended run = run_script(beginning + receiver + signalled);
+    EXPECT_EQ(run.status, 0) << run.problems;
+    EXPECT_TRUE(shows(run, "[rank 0] raised step\n")) << run.output << run.problems;
+    EXPECT_TRUE(shows(run, "[rank 0] then [2.0, 2.0]\n")) << run.output << run.problems;
+  }
 }
 
 TEST_F(GuestEndings, AnotherWorldSizeIsNamed) {

@@ -6,7 +6,7 @@
 //   # line: dist.barrier()                a line of the script that the report shows; may come several times
 //   # says: Tensors must be CUDA          words of the report, however it breaks its lines
 //   # when: slow                          only in the long run of tests
-//   # finds on torch 2: nothing          instead of `finds`, `line`, `says` and `saved`, where PyTorch itself does something else
+//   # finds on torch 2.14: nothing       from that version on instead of `finds`, `line`, `says` and `saved`, where PyTorch itself does something else
 //   # saved: differs                      the calls alone, which --save writes, do not show the same
 //   # on real: nothing                   with --on real it ends well; by chance: there it may
 //   # world: {nodes: 2}                   of its --world
@@ -35,7 +35,8 @@ struct Wanted {
   std::string ranks, finds;
   bool slow = false;
   std::vector<std::string> lines, words;
-  std::string world, saved, finds_on_2;
+  std::string world, saved, finds_later;
+  std::pair<int, int> later;  // the version of PyTorch since which it finds that
 };
 
 Wanted wanted_of(const fs::path& script) {
@@ -51,7 +52,11 @@ Wanted wanted_of(const fs::path& script) {
     if (const std::string shown = value(line, "# line: "); !shown.empty()) wanted.lines.push_back(shown);
     if (const std::string said = value(line, "# says: "); !said.empty()) wanted.words.push_back(said);
     if (const std::string world = value(line, "# world: "); !world.empty()) wanted.world = world;
-    if (const std::string finds = value(line, "# finds on torch 2: "); !finds.empty()) wanted.finds_on_2 = finds;
+    if (const std::string later = value(line, "# finds on torch "); !later.empty()) {
+      const std::size_t colon = later.find(": ");
+      wanted.finds_later = later.substr(colon + 2);
+      std::sscanf(later.c_str(), "%d.%d", &wanted.later.first, &wanted.later.second);
+    }
     if (const std::string saved = value(line, "# saved: "); !saved.empty()) wanted.saved = saved;
   }
   return wanted;
@@ -81,7 +86,7 @@ std::string name_of(const fs::path& script) {
   return script.parent_path().filename().string() + "_" + script.stem().string();
 }
 
-bool is_too_new(const fs::path& script) { return script.parent_path().filename() == "torch2" && torch_major() < 2; }
+bool is_too_new(const fs::path& script) { return script.parent_path().filename() == "torch2" && torch_version().first < 2; }
 
 constexpr const char* saved_calls = "saved_calls.yaml";  // by ScriptRun::saves
 
@@ -117,8 +122,8 @@ TEST_P(Gallery, FindsWhatTheScriptSays) {
   const fs::path& script = GetParam();
   if (is_too_new(script)) GTEST_SKIP() << "for PyTorch 2.x";
   Wanted wanted = wanted_of(script);
-  if (!wanted.finds_on_2.empty() && torch_major() >= 2) {
-    wanted.finds = wanted.finds_on_2;
+  if (!wanted.finds_later.empty() && torch_version() >= wanted.later) {
+    wanted.finds = wanted.finds_later;
     wanted.lines.clear();
     wanted.words.clear();
     wanted.saved.clear();

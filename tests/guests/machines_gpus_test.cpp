@@ -1,6 +1,7 @@
 // `pdsim run` of scripts on GPUs that are really there, simulated and on their own library. Skipped on a machine without one;
 // tools/gpu-check runs them. One GPU is enough: ranks share it, or are on nodes of their own.
 
+#include "scenarios/guests/machines_gpus.h"
 #include "tests/cli/support/program.h"
 #include "tests/guests/python.h"
 
@@ -12,6 +13,28 @@
 
 namespace pdsim::guest_tests {
 namespace {
+
+using Variables = std::vector<std::string>;
+
+TEST(MachinesGpus, AreHiddenWhereTheyAreTooFewForTheRanksOfANode) {
+  using scenarios::guests::gpu_variables;
+  const Variables hidden{"PDSIM_CUDA=auto", "PDSIM_CUDA_DEVICES=0", "PDSIM_GPUS_HIDDEN=1", "CUDA_VISIBLE_DEVICES="};
+  EXPECT_EQ(gpu_variables({{}, 0, 2}, 1), hidden);
+  const Variables seen{"PDSIM_CUDA=auto", "PDSIM_CUDA_DEVICES=0"};
+  EXPECT_EQ(gpu_variables({{}, 0, 2}, 2), seen);
+  EXPECT_EQ(gpu_variables({{}, 0, 2}, 0), seen) << "there is none to hide";
+  EXPECT_EQ(gpu_variables({{}, 0, 0}, 1), seen) << "the script starts its ranks itself";
+  EXPECT_EQ(gpu_variables({{}, 1, 2}, 1), (Variables{"PDSIM_CUDA=auto", "PDSIM_CUDA_DEVICES=1"})) << "--world has one for a node";
+  EXPECT_EQ(gpu_variables({false, 0, 2}, 1), (Variables{"PDSIM_CUDA=off", "PDSIM_CUDA_DEVICES=0"}));
+  EXPECT_EQ(gpu_variables({true, 0, 2}, 1), (Variables{"PDSIM_CUDA=on", "PDSIM_CUDA_DEVICES=0"}));
+}
+
+TEST(MachinesGpus, AreCountedByTheDriversFiles) {
+  const cli_tests::Folder folder;
+  EXPECT_EQ(scenarios::guests::gpus_in(folder.path()), 0);
+  for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"}) folder.write(name, "");
+  EXPECT_EQ(scenarios::guests::gpus_in(folder.path()), 2);
+}
 
 bool has_a_gpu() {
   static const bool has =

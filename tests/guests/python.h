@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 namespace pdsim::guest_tests {
 
@@ -9,8 +10,8 @@ namespace pdsim::guest_tests {
 // none has.
 const std::string& python_with_torch();
 
-// Its PyTorch's major version, 1 or 2; 0: there is none.
-int torch_major();
+// Its PyTorch's version, such as 2, 14; 0, 0: there is none.
+std::pair<int, int> torch_version();
 
 // Whether PDSIM_GUEST_PYTHON names an interpreter: then the scripts are run, too, that only newer versions can run.
 bool python_is_named();

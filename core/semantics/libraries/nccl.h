@@ -14,6 +14,12 @@ inline constexpr std::array nccl_refusals{
              .any_source = true},
 };
 
+// A barrier is an all_reduce of one element, as in ProcessGroupNCCL.cpp.
+constexpr EnumSet<CollectiveKind> with_barrier(EnumSet<CollectiveKind> kinds) {
+  kinds.add(CollectiveKind::barrier);
+  return kinds;
+}
+
 inline constexpr Library nccl{
     .semantics =
         {.name = "nccl",
@@ -40,7 +46,7 @@ inline constexpr Library nccl{
     // bool as uint8, as in PyTorch.
     .real = Capabilities{.world = "nccl",
                          .title = "NCCL",
-                         .collectives = native_in(&NativeNames::nccl),
+                         .collectives = with_barrier(native_in(&NativeNames::nccl)),
                          .arithmetic = {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::avg,
                                         ReduceOp::premul_sum},
                          .arithmetic_dtypes = EnumSet<DType>{}.but()},

@@ -4,34 +4,60 @@ middle of one their exception would leave the answer in the socket, where the ne
 import functools
 import signal
 import threading
-from typing import Any, Optional, Set
+from typing import Any, Callable, List, Tuple
 
-_handled: Set[int] = set()
+
+class _State:
+    """Python runs the functions on the main thread, whichever thread the signal has reached."""
+
+    held = 0
+    waiting: List[Tuple[Callable[..., Any], int, Any]] = []
+
+
+class _Held:
+    """Stands for a function of the script's."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, number: int, frame: Any) -> Any:
+        if not _State.held:
+            return self.function(number, frame)
+        _State.waiting.append((self.function, number, frame))
+        return None
+
+
+def _of_script(handler: Any) -> Any:
+    return handler.function if isinstance(handler, _Held) else handler
 
 
 def install() -> None:
-    set_handler = signal.signal
+    set_handler, get_handler = signal.signal, signal.getsignal
 
     @functools.wraps(set_handler)
-    def watched(number: Any, handler: Any) -> Any:
-        former = set_handler(number, handler)
-        if callable(handler):
-            _handled.add(number)
-        else:
-            _handled.discard(number)
-        return former
+    def setting(number: Any, handler: Any) -> Any:
+        return _of_script(set_handler(number, _Held(handler) if callable(handler) else handler))
 
-    signal.signal = watched
+    @functools.wraps(get_handler)
+    def getting(number: Any) -> Any:
+        return _of_script(get_handler(number))
 
-
-def hold() -> Optional[Any]:
-    """What release() takes; None: there is nothing to hold back."""
-    if not _handled or threading.current_thread() is not threading.main_thread():
-        return None
-    return signal.pthread_sigmask(signal.SIG_BLOCK, _handled)
+    signal.signal, signal.getsignal = setting, getting
 
 
-def release(held: Optional[Any]) -> None:
-    """What came meanwhile comes now."""
-    if held is not None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+def hold() -> bool:
+    """What release() takes: whether there is anything to release."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    _State.held += 1
+    return True
+
+
+def release(held: bool) -> None:
+    """What came meanwhile comes now. Where a function raises, those behind it run at the next release."""
+    if not held:
+        return
+    _State.held -= 1
+    while _State.waiting and not _State.held:
+        function, number, frame = _State.waiting.pop(0)
+        function(number, frame)

@@ -1,6 +1,7 @@
 #include "tools/scenarios/script/script_runs.h"
 
 #include "scenarios/guests/interpreter.h"
+#include "scenarios/guests/machines_gpus.h"
 #include "scenarios/guests/script_terms.h"
 #include "scenarios/guests/tried_changes.h"
 #include "scenarios/reports/artifacts.h"
@@ -140,8 +141,8 @@ class Runs {
     job_.command = flags.command;
     job_.all_to_stderr = flags.json;
     if (world.spec.two_level) job_.ranks_per_node = world.spec.ranks_per_node;
-    job_.variables = {fmt::format("PDSIM_CUDA={}", !flags.cuda_on_cpu ? "auto" : *flags.cuda_on_cpu ? "on" : "off"),
-                      fmt::format("PDSIM_CUDA_DEVICES={}", world.devices)};
+    const int of_node = world.spec.two_level ? world.spec.ranks_per_node : flags.ranks;
+    job_.variables = scenarios::guests::gpu_variables({flags.cuda_on_cpu, world.devices, of_node}, scenarios::guests::gpus_in());
     job_.patience = parse_time(flags.patience).value();
     if (!flags.no_fork) job_.fork_server = &fork_server;
     if (!flags.backend.empty()) of_world_.backend = flags.backend;

@@ -1,6 +1,6 @@
 # ranks: 2
 # finds: [buffer-broadcast-inplace]
-# finds on torch 2: nothing
+# finds on torch 2.14: nothing
 # saved: differs
 # line: DistributedDataParallel(..., broadcast_buffers=False)
 """The second forward of the critic broadcasts its buffers while the first one's graph is still needed: PyTorch 1.13 raises in backward.

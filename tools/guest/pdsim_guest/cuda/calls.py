@@ -1,5 +1,7 @@
 """What a collective says about the devices of its tensors, emulated or not: pdsim finds the wrong ones."""
 
+from __future__ import annotations
+
 from typing import Any, Dict
 
 import torch

@@ -23,7 +23,7 @@ chosen = _Chosen()
 
 def count() -> int:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
+    if visible is not None and not (visible == "" and "PDSIM_GPUS_HIDDEN" in os.environ):
         return len([v for v in visible.split(",") if v.strip() and not v.strip().startswith("-")])
     there = int(os.environ.get("PDSIM_CUDA_DEVICES", "0"))
     return there if there > 0 else int(os.environ.get("LOCAL_WORLD_SIZE", "2"))

@@ -32,7 +32,7 @@ def ask(what: str) -> None:
     import torch
 
     if mode is None and os.environ.get("PDSIM_CUDA", "off") == "auto" and _real_count(torch) < _wanted_count():
-        there = _real_count(torch)
+        there = int(os.environ.get("PDSIM_GPUS_HIDDEN", _real_count(torch)))
         _begin(torch)
         _say(what, there)
 

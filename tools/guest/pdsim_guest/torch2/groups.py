@@ -1,5 +1,6 @@
 """The names by which PyTorch 2.x calls a process group, and what it asks a group about itself."""
 
+from datetime import timedelta
 from typing import Any, List, Optional, Sequence
 
 import torch
@@ -7,6 +8,14 @@ import torch
 from ..cuda import switching
 from ..groups import GuestProcessGroup, Tensors
 from ..works import Together
+
+
+class Options:
+    """What PyTorch 2.7 to 2.13 writes into a Gloo group after they have made it."""
+
+    _timeout = timedelta(minutes=30)
+    global_ranks_in_group: Sequence[int] = ()
+    group_name = ""
 
 
 class GuestProcessGroup2(GuestProcessGroup):
@@ -17,6 +26,10 @@ class GuestProcessGroup2(GuestProcessGroup):
     supports_coalescing = False  # a batch of messages is started one by one
     supports_splitting = False
     bound_device_id: Optional[torch.device] = None
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.options = Options()
 
     all_gather_single = GuestProcessGroup._allgather_base
     reduce_scatter_single = GuestProcessGroup._reduce_scatter_base
