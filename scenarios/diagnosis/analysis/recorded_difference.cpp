@@ -17,6 +17,11 @@ using Sequence = RecordedSequence;
 
 RecordedCall reference_to(const Sequence& of, std::size_t at) { return {of.rank, of.calls[at]->id}; }
 
+bool are_one_buffer(const Call& a, const Call& b) {
+  const auto is_buffers = [](const Call& call) { return call.name == "broadcast" && call.purpose.kind == PurposeKind::buffers; };
+  return is_buffers(a) && is_buffers(b) && a.count == b.count && a.dtype == b.dtype;
+}
+
 // Which places of two sequences may be two places of one call.
 class PlaceTwins {
  public:
@@ -32,6 +37,8 @@ class PlaceTwins {
     constexpr int same_line = CallAlignment::alone + 1;  // less than two lone calls, and more than one
     if (mine_.lines[a] >= 0 && mine_.lines[a] == theirs_.lines[b]) return same_line;
     const Call &mine = *mine_.calls[a], &theirs = *theirs_.calls[b];
+    constexpr int other_forward = 3;  // one without gradients takes the broadcast of the next: that one makes none
+    if (are_one_buffer(mine, theirs)) return other_forward;
     if (mine.name != theirs.name || of_theirs_.count(x) != 0 || of_mine_.count(y) != 0) return CallAlignment::never;
     constexpr int same_arguments = 3, other_arguments = 5;
     return mine.count == theirs.count && mine.dtype == theirs.dtype ? same_arguments : other_arguments;

@@ -191,7 +191,8 @@ class Converter {
     add_sizes(call, details, entry);
     call.details = std::move(details);
     call.site = sites_.of(entry.frames);
-    if (options_.reads_frames && !is_message) call.purpose = sites_.purpose_of(entry.frames);
+    if (options_.reads_frames && !is_message)
+      call.purpose = options_.has_wrapper && is_of_autograd(entry) ? bucket_purpose() : sites_.purpose_of(entry.frames);
     add_state(call, entry, state);
     return call;
   }
@@ -302,6 +303,10 @@ const Purpose& Sites::purpose_of(const SharedValue<std::vector<Frame>>& frames) 
     known = part == nullptr ? &none_ : &part->purpose;
   }
   return *known;
+}
+
+bool is_of_autograd(const Entry& entry) {
+  return entry.frames->empty() && !entry.is_p2p && op_name_of(entry.name).name == "all_reduce";
 }
 
 std::string_view torch_dtype_name(const Call& call) {

@@ -21,6 +21,9 @@ struct OpName {
 };
 OpName op_name_of(std::string_view profiling_name);
 
+// An all_reduce without frames, as C++ makes it on the threads on which autograd works for GPUs.
+bool is_of_autograd(const Entry& entry);
+
 // PyTorch's name of a call's element type: Float.
 std::string_view torch_dtype_name(const Call& call);
 
@@ -58,6 +61,7 @@ struct CallOptions {
   bool ends_by_retiring = false;  // progress.h
   bool reads_frames =
       false;  // every entry of the job has frames, so those of one call hold for all calls that meet it
+  bool has_wrapper = false;  // of DistributedDataParallel: the calls of autograd's threads are its buckets
 };
 std::vector<Call> calls_of(const Dump& dump, const CallOptions& options,
                            const std::function<GroupView(const Entry&)>& group, Sites& sites);

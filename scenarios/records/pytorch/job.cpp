@@ -188,9 +188,21 @@ int unlisted_messages(const Dump& dump) {
   return static_cast<int>(all);
 }
 
+// Whether the recorder took frames: of all calls but those of autograd's own threads, which have none.
 bool have_frames(const std::vector<Dump>& dumps) {
-  return std::all_of(dumps.begin(), dumps.end(), [](const Dump& dump) {
-    return std::none_of(dump.entries.begin(), dump.entries.end(), [](const Entry& e) { return e.frames->empty(); });
+  const auto lacks_them = [](const Entry& e) { return e.frames->empty() && !is_of_autograd(e); };
+  const auto has_them = [](const Entry& e) { return !e.frames->empty(); };
+  return std::all_of(dumps.begin(), dumps.end(), [&](const Dump& dump) {
+    const std::vector<Entry>& all = dump.entries;
+    return all.empty() || (std::none_of(all.begin(), all.end(), lacks_them) && std::any_of(all.begin(), all.end(), has_them));
+  });
+}
+
+// Whether the first rank's calls show DistributedDataParallel; the others run the same program.
+bool have_wrapper(const std::vector<Dump>& dumps) {
+  const auto is_wrappers = [](const Frame& frame) { return frame.file.ends_with("nn/parallel/distributed.py"); };
+  return !dumps.empty() && std::any_of(dumps.front().entries.begin(), dumps.front().entries.end(), [&](const Entry& e) {
+    return std::any_of(e.frames->begin(), e.frames->end(), is_wrappers);
   });
 }
 
@@ -252,7 +264,7 @@ Result<RunRecord> run_of(std::vector<Dump> dumps, const std::vector<Rank>& unrea
   number_by_communicator(dumps);
   mark_failed(dumps);
   const Groups groups(dumps);
-  const CallOptions calls{first_time(dumps), ends_by_retiring(dumps), have_frames(dumps)};
+  const CallOptions calls{first_time(dumps), ends_by_retiring(dumps), have_frames(dumps), have_wrapper(dumps)};
   std::vector<char> has_dump(*size, 0);
   bool is_stuck = false;
   const bool runs = was_running(dumps);

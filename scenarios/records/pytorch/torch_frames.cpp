@@ -9,7 +9,7 @@ namespace {
 
 Purpose labelled(const char* text) { return label_purpose(text); }
 
-// A specific row before one that would fit as well: of one frame the first counts.
+// A specific row before one that would fit as well: of one frame the first counts. The last is that of buckets.
 const std::array<TorchPart, 24>& torch_parts() {
   static const std::array<TorchPart, 24> parts{{
       {"_sync_buffers", "nn/parallel/distributed.py", {PurposeKind::buffers}, Phase::forward},
@@ -64,6 +64,8 @@ constexpr std::array phase_frames{
 };
 
 }  // namespace
+
+const Purpose& bucket_purpose() { return torch_parts().back().purpose; }
 
 Phase phase_of(const std::vector<Frame>& frames) {
   if (const TorchPart* part = torch_part_of(frames); part != nullptr && part->phase != Phase::none) return part->phase;

@@ -17,6 +17,9 @@ struct TorchPart {
   Phase phase = Phase::none;
 };
 
+// Of a gradient bucket of DistributedDataParallel.
+const Purpose& bucket_purpose();
+
 // The row for a stack, innermost frame first; null when none matches, or the program itself made the call.
 const TorchPart* torch_part_of(const std::vector<Frame>& frames);
 

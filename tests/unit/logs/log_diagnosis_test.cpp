@@ -272,6 +272,17 @@ TEST(LogDiagnosis, SaysOfNobodyThatItCompletedACallThatNoLineProves) {
   EXPECT_EQ(proven.report.diagnosis()->headline, "rank 0 has not left all_reduce #10, which ranks 1, 2 have completed");
 }
 
+// As real NCCL left it, where rank 0 alone had called a barrier before: its number 18 was that, and the gradients came one later.
+TEST(LogDiagnosis, SaysThatACallMoreBeforeLooksLikeAHungGpu) {
+  const auto text = [](const LogDiagnosis& done) { return render_logs(done.report, done.story); };
+  const std::string more = "or rank 0 made one call more before";
+  const LogDiagnosis alike = diagnosed(watchdog(0, 19, "ALLREDUCE", 160, 19, 18) + watchdog(1, 18, "ALLREDUCE", 160, 18, 17));
+  ASSERT_EQ(found(alike), "hung-gpu: 1 (waiting 0)");
+  EXPECT_NE(text(alike).find(more), std::string::npos) << text(alike);
+  const LogDiagnosis different = diagnosed(watchdog(0, 19, "ALLREDUCE", 80, 19, 18) + watchdog(1, 18, "ALLREDUCE", 160, 18, 17));
+  EXPECT_EQ(text(different).find(more), std::string::npos) << text(different);
+}
+
 TEST(LogDiagnosis, TellsNoSizeOfTheJobThatNoLineTells) {
   const LogDiagnosis done = diagnosed(watchdog(0, 10, "ALLREDUCE", 64, 10, 9) + watchdog(2, 10, "ALLREDUCE", 64, 10, 9));
   EXPECT_EQ(render_logs(done.report, done.story).substr(0, 29), "job.log   names ranks up to 2");

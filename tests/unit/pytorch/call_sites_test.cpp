@@ -125,6 +125,43 @@ TEST(CallSites, OfASilentCauseComeBeforeTheHangThatFollowed) {
   EXPECT_NE(d->headline().find("f_x (#3)"), std::string::npos) << d->headline();
 }
 
+// As on NCCL: autograd sends DistributedDataParallel's buckets (g) from threads of its own, whose calls have no frames. b: buffers in
+// the training's forward, e: in that of an evaluation, which the training's next forward does not broadcast again. Others: as above.
+DumpScript with_wrapper(Rank rank, int ranks, const std::string& calls) {
+  const auto buffers_of = [](const char* function, int line) {
+    return std::vector<Frame>{{"_distributed_broadcast_coalesced", "/opt/lib/torch/nn/parallel/distributed.py", 2172},
+                              {"_sync_buffers", "/opt/lib/torch/nn/parallel/distributed.py", 2231},
+                              {function, "train.py", line}};
+  };
+  DumpScript script(rank, ranks);
+  for (const char letter : calls) {
+    const bool is_bucket = letter == 'g' || letter == 'G', is_buffers = letter == 'b' || letter == 'e';
+    const char* const name = is_buffers ? "nccl:broadcast" : letter == 'x' ? "nccl:all_reduce_barrier" : "nccl:all_reduce";
+    script.call(name, letter == 'G' ? EntryState::started : EntryState::completed,
+                {is_bucket ? 160 : is_buffers ? 16 : 1});
+    script.last().frames = std::vector<Frame>();
+    if (is_buffers) script.last().frames = letter == 'b' ? buffers_of("<module>", 30) : buffers_of("evaluate", 27);
+    if (letter == 'x')
+      script.last().frames = std::vector<Frame>{{"barrier", "/opt/lib/torch/distributed/distributed_c10d.py", 5030},
+                                                {"<module>", "train.py", 37}};
+  }
+  return script;
+}
+
+TEST(CallSites, OfAutogradsThreadsAreNotNeededToFindTheCallThatOneRankMade) {
+  const auto d = diagnosed({with_wrapper(0, 3, "bgbgexG"), with_wrapper(1, 3, "bgbgbG"), with_wrapper(2, 3, "bgbgbG")});
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{0});
+  EXPECT_EQ(d->headline(), "rank 0 made a call that ranks 1, 2 did not make: barrier at train.py:37 in <module> (#6)");
+  EXPECT_NE(d->report.diagnosis()->why.find("all_reduce (gradient bucket)"), std::string::npos) << d->report.diagnosis()->why;
+}
+
+TEST(CallSites, InATieAreMovedOutOfTheirBranch) {
+  const auto d = diagnosed({with_wrapper(0, 2, "bgbgexG"), with_wrapper(1, 2, "bgbgbG")});
+  ASSERT_EQ(d->id(), "collective-mismatch");
+  EXPECT_EQ(d->report.diagnosis()->fix.text, "move the call that only rank 0 made out of its branch, or make it on every rank");
+}
+
 TEST(CallSites, SayThePartOfTheTrainingAroundThem) {
   std::vector<DumpScript> ranks;
   for (Rank r = 0; r < 3; ++r) ranks.push_back(made(r, 3, r == 2 ? "ab" : "abA"));

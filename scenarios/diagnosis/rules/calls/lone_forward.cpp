@@ -6,12 +6,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pdsim::scenarios::diagnoses {
+
+bool others_run_it(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
+  if (call.site.origin->frames.empty()) return false;
+  const StackFrame& place = call.site.origin->frames.front();
+  const auto is_here = [&](const Call& other) {
+    if (other.purpose != call.purpose || other.group != call.group || other.site.origin->frames.empty()) return false;
+    const StackFrame& frame = other.site.origin->frames.front();
+    return frame.line == place.line && frame.function == place.function && frame.file == place.file;
+  };
+  return std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [&](const RankResult& rank) {
+    return !contains(ranks, rank.log.rank) && std::any_of(rank.log.calls.begin(), rank.log.calls.end(), is_here);
+  });
+}
 
 bool is_lone_forward(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
   const bool is_buffers = call.name == "broadcast" && call.purpose.kind == PurposeKind::buffers;
   return is_buffers && is_dumped(log_of(report.run, ranks.front())) &&
-         (report.divergence->minority.empty() || contains(report.divergence->minority, ranks.front()));
+         (report.divergence->minority.empty() || contains(report.divergence->minority, ranks.front())) &&
+         !others_run_it(report, ranks, call);
 }
 
 void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<Rank>& ranks, const Call& call,

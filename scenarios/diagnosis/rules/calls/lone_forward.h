@@ -8,6 +8,8 @@
 
 namespace pdsim::scenarios::diagnoses {
 
+// Whether another rank than these has run a forward at this place too, in another step: then the place is that of the training.
+bool others_run_it(const Report& report, const std::vector<Rank>& ranks, const Call& call);
 bool is_lone_forward(const Report& report, const std::vector<Rank>& ranks, const Call& call);
 // Sets headline, cause, why and cure; `other` is the call of the ranks of `rest` at that number.
 void explain_lone_forward(Diagnosis& d, const Report& report, const std::vector<Rank>& ranks, const Call& call,

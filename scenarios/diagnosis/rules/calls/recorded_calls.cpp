@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 
 #include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/rules/calls/lone_forward.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -118,6 +119,12 @@ bool meets_backward(const Report& report, const RecordedDifference& d) {
          recorded(report, d.mine).purpose.kind == PurposeKind::none;
 }
 
+void move_out_of_branch(Diagnosis& found, const std::string& ranks) {
+  found.fix = fmt::format("move the call that only {} made out of its branch, or make it on every rank", ranks);
+  found.fix_lines = {"call a helper that ends in a collective (save, log, evaluate) on every rank; inside it, only "
+                     "rank 0 writes"};
+}
+
 void write_fix(Diagnosis& found, const Report& report, const RecordedDifference& d) {
   const std::string ranks = ranks_text(d.culprits);
   if (d.is_sure && !d.swapped.empty()) {
@@ -133,9 +140,7 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
         "the loop, or all_reduce the decision, so that all ranks go on or none",
         "call a helper that ends in a collective (save, log, evaluate) on every rank; inside it, only rank 0 writes"};
   } else if ((d.is_sure || d.stays_apart) && d.left_out.empty() && !d.extra.empty()) {
-    found.fix = fmt::format("move the call that only {} made out of its branch, or make it on every rank", ranks);
-    found.fix_lines = {"call a helper that ends in a collective (save, log, evaluate) on every rank; inside it, only "
-                       "rank 0 writes"};
+    move_out_of_branch(found, ranks);
   } else if (d.is_sure && is_backward(report, d.left_out)) {
     found.fix = fmt::format(
         "run the same backwards on {} too: the same number of batches on every rank (a sampler that pads or drops), "
@@ -145,6 +150,8 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
         alternative("with model.join(): around the loop, where ranks have different numbers of batches"),
         "if a rank skips a batch or decides to stop, tell the others first: all_reduce the decision, then all ranks go "
         "on or none"};
+  } else if (d.is_sure && d.tie) {
+    move_out_of_branch(found, ranks_text(d.others));
   } else if (d.is_sure) {
     found.fix = fmt::format("make these calls on {} too, with an empty tensor where there is nothing to send, or on no "
                             "rank", ranks);
@@ -199,7 +206,10 @@ std::optional<Diagnosis> recorded_calls(const Report& report, Face face) {
   if (!report.recorded || !concerns(report, *report.recorded) || !has_face(report, *report.recorded, face)) return std::nullopt;
   const RecordedDifference& d = *report.recorded;
   const Call &mine = recorded(report, d.mine), &theirs = recorded(report, d.theirs);
-  if (!d.is_sure && (is_about_buffers(mine) || is_about_buffers(theirs))) return std::nullopt;  // lone_forward.h
+  const auto is_lone = [&](const std::vector<Rank>& ranks, const Call& call) {
+    return is_about_buffers(call) && !others_run_it(report, ranks, call);
+  };
+  if (!d.is_sure && (is_lone(d.culprits, mine) || is_lone(d.others, theirs))) return std::nullopt;  // lone_forward.h
   Diagnosis found;
   found.ranks = d.culprits;
   if (d.tie) found.ranks.insert(found.ranks.end(), d.others.begin(), d.others.end());

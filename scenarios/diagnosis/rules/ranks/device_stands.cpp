@@ -52,6 +52,16 @@ Others others_in(const Report& report, const Call& call) {
   return others;
 }
 
+// Two calls of one operation and size, and no record of what came before the first: the ranks may also have counted different calls.
+bool may_be_shifted(const Report& report, const Stand& stand) {
+  const std::vector<Call>& calls = log_of(report.run, report.hang->ends.front()).calls;
+  const bool has_earlier = std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
+    return call.layer == Layer::collective && call.group == stand.call->group && call.seq == stand.call->seq - 1;
+  });
+  return !has_earlier && stand.call->seq > 0 && stand.call->name == stand.waiting->name && stand.call->count == stand.waiting->count &&
+         stand.call->seq + 1 == stand.waiting->seq;
+}
+
 Diagnosis about(const Report& report, const Stand& stand) {
   const Hang& hang = *report.hang;
   Diagnosis d;
@@ -78,7 +88,7 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
   Diagnosis d = about(report, *stand);
   const std::string culprits = ranks_text(hang.ends), what = number_and_group(*stand->call),
                     where = number_and_group(*stand->waiting);
-  const bool is_done = !others.completed.empty() && others.unproven.empty();
+  const bool is_done = !others.completed.empty() && others.unproven.empty(), shifted = may_be_shifted(report, *stand);
   if (is_done) {
     d.headline = fmt::format("{} not left {}, which {} completed", who(hang.ends, "has", "have"),
                              name_and_number(*stand->call), who(others.completed, "has", "have"));
@@ -93,16 +103,21 @@ std::optional<Diagnosis> hung_gpu(const Report& report) {
   }
   d.why = fmt::format(
       "{} called {}{}, and it is still open there, as is all later work on that stream. {} in {}{}. So the device is "
-      "stuck in that call or in work that was queued before it.{}",
+      "stuck in that call or in work that was queued before it{}.{}",
       capitalised(culprits), what, at_place(*stand->call), capitalised(who(hang.nearest, "waits", "wait")), where,
       is_done ? fmt::format("; {} completed {}", who(others.completed, "has", "have"), name_and_number(*stand->call))
               : std::string(", and NCCL runs the calls of a group in order"),
-      age_sentence(report));
+      shifted ? ", unless the ranks count different calls" : "", age_sentence(report));
   d.fix = fmt::format(
       "look at the GPU of {}: nvidia-smi, the kernel's log for Xid errors, and what the program queued before this "
       "call",
       on_hosts(report, hang.ends));
   d.fix_lines = {"TORCH_NCCL_ENABLE_TIMING=1 shows whether the call itself has started"};
+  if (shifted)
+    d.fix_lines.push_back(fmt::format(
+        "or {} made one call more before: both calls have the same operation and size, and only dumps show the calls before them "
+        "(TORCH_FR_BUFFER_SIZE=2000)",
+        ranks_text(hang.nearest)));
   return d;
 }
 
