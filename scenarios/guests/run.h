@@ -29,7 +29,7 @@ struct GuestRun {
 
 // Versions of PyTorch that pdsim's tests have run on: "1.13". Others of 2.x may do.
 bool is_tried(std::string_view version);
-inline constexpr std::string_view tried_versions = "1.13, 2.6 and 2.14";
+inline constexpr std::string_view tried_versions = "1.13, 2.6, 2.11 and 2.14";
 
 struct WorldOptions {
   std::optional<std::string> backend;  // instead of the one that the script names

@@ -11,7 +11,7 @@ from ..works import Together
 
 
 class Options:
-    """What PyTorch 2.7 to 2.13 writes into a Gloo group after they have made it."""
+    """What versions such as PyTorch 2.11 write into a Gloo group that they have made."""
 
     _timeout = timedelta(minutes=30)
     global_ranks_in_group: Sequence[int] = ()
