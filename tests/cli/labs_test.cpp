@@ -77,6 +77,15 @@ TEST(Labs, DoNotPassAsTheyBegin) {
   }
 }
 
+TEST(Labs, ShowAWrongAnswerAsItWasTyped) {
+  const Folder folder;
+  ASSERT_EQ(run_pdsim({"lab", "7"}, folder.path()).status, 0);
+  folder.write("pdsim-labs/07_ring_or_doubling/answers.txt", "eight:  Two KiB \nsixteen: ?\n");
+  const std::string said = run_pdsim({"lab", "7", "--check"}, folder.path()).output;
+  EXPECT_NE(said.find("eight: `Two KiB` is not right"), std::string::npos) << said;
+  EXPECT_NE(said.find("sixteen: no answer yet"), std::string::npos) << said;
+}
+
 TEST(Labs, HaveTextsAndThreeHintsInBothLanguages) {
   for (const fs::path& lab : folders_in(source_tree / "scenarios/labs")) {
     const Folder folder;

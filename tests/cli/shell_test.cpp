@@ -31,6 +31,8 @@ TEST(Completion, GivesCommandsOptionsAndTheNamesOfTables) {
   EXPECT_EQ(completed({"check", "unused_p"}), "unused_params\n");
   EXPECT_EQ(completed({"explain", "unused"}), "unused-parameters\nunused_params\n");
   EXPECT_EQ(completed({"list", "--what", "co"}), "collectives\nconcepts\n");
+  EXPECT_EQ(completed({"lab", "1"}), "1\n10\n");
+  EXPECT_EQ(completed({"lab", "1", "--lang", ""}), "en\nzh\n");
   EXPECT_EQ(completed({"scenario", "--out", ""}), "");
   EXPECT_EQ(completed({"scenariox", ""}), "");
 }

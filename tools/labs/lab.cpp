@@ -247,7 +247,7 @@ class LabCommand {
 };
 
 int run_labs(const LabOptions& options, Console& console) {
-  const Result<std::string> book = data_folder("labs", (fs::path(PDSIM_SOURCE_CATALOG).parent_path() / "labs").string());
+  const Result<std::string> book = lab_book_folder();
   if (!book.ok()) {
     console.problem(book.error().message);
     return status_of(book.error());

@@ -1,6 +1,7 @@
 #include "tools/labs/lab_book.h"
 
 #include "backends/os/whole_file.h"
+#include "tools/catalog.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,19 @@ Result<Lab> lab_of(const fs::path& folder, std::string_view language) {
 }
 
 }  // namespace
+
+Result<std::string> lab_book_folder() {
+  return data_folder("labs", (fs::path(PDSIM_SOURCE_CATALOG).parent_path() / "labs").string());
+}
+
+std::vector<std::string> lab_numbers() {
+  const Result<std::string> book = lab_book_folder();
+  const Result<std::vector<Lab>> labs = book.ok() ? labs_of(*book, "en") : book.error();
+  std::vector<std::string> numbers;
+  if (labs.ok())
+    for (const Lab& lab : *labs) numbers.push_back(std::to_string(lab.number));
+  return numbers;
+}
 
 Result<std::vector<Lab>> labs_of(const fs::path& book, std::string_view language) {
   std::vector<Lab> labs;

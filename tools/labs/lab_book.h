@@ -34,6 +34,10 @@ struct LabProgress {
   std::string best;
 };
 
+// The folder that the installed or built pdsim has. Errors: not_found, io_error.
+Result<std::string> lab_book_folder();
+// Of all labs in it; none where it cannot be read.
+std::vector<std::string> lab_numbers();
 // By number. Errors: io_error or input_invalid, naming the file.
 Result<std::vector<Lab>> labs_of(const std::filesystem::path& book, std::string_view language);
 

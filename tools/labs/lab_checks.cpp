@@ -99,7 +99,7 @@ Status check_plan_file(const Json& check, const fs::path& folder, LabResult& res
   return {};
 }
 
-// "key: answer" lines; `#` begins a comment.
+// "key: answer" lines; `#` begins a comment. Answers as they were typed, without the blanks around them.
 std::map<std::string, std::string> answers_in(const fs::path& file) {
   std::map<std::string, std::string> answers;
   std::ifstream in(file);
@@ -107,7 +107,8 @@ std::map<std::string, std::string> answers_in(const fs::path& file) {
     line = line.substr(0, line.find('#'));
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
-    answers[compared(line.substr(0, colon))] = compared(line.substr(colon + 1));
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1), end = line.find_last_not_of(" \t\r");
+    answers[compared(line.substr(0, colon))] = begin == std::string::npos ? std::string() : line.substr(begin, end + 1 - begin);
   }
   return answers;
 }
@@ -123,8 +124,8 @@ Status check_answers(const Json& check, const fs::path& folder, LabResult& resul
     if (!truth.ok()) return truth.error();
     ++asked;
     const auto given = answers.find(key);
-    const bool answered = given != answers.end() && !given->second.empty() && given->second != "?";
-    if (answered && given->second == compared(*truth)) {
+    const bool answered = given != answers.end() && !compared(given->second).empty() && given->second != "?";
+    if (answered && compared(given->second) == compared(*truth)) {
       ++right;
       continue;
     }

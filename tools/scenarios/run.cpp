@@ -169,7 +169,7 @@ Action declare_run(CLI::App& app) {
   CLI::Option* const pretended =
       app.add_flag_callback("--cuda-on-cpu", [flags] { flags->cuda_on_cpu = true; },
                         "emulate GPUs on the CPU from the start; default: when the script asks for one and the machine "
-                        "has none");
+                        "has too few");
   app.add_flag_callback("--no-cuda-on-cpu", [flags] { flags->cuda_on_cpu = false; }, "never emulate GPUs")
       ->excludes(pretended);
   app.add_option("--strategy", flags->strategy, "which rank runs next: fifo, random or replay:0.1.1")

@@ -7,6 +7,7 @@
 #include "scenarios/worlds/worlds.h"
 #include "sim/run.h"
 #include "tools/explain/explained_names.h"
+#include "tools/labs/lab_book.h"
 
 #include <CLI/CLI.hpp>
 
@@ -33,6 +34,7 @@ Words dtype_names() { return names_of_rows(dtypes); }
 Words engine_names() { return names_of_rows(sim::engines); }
 Words backend_names() { return {library_names.begin(), library_names.end()}; }
 Words real_library_words() { return {real_library_names.begin(), real_library_names.end()}; }
+Words languages() { return {"en", "zh"}; }
 Words shell_names() { return {"bash", "fish", "zsh"}; }
 Words script_worlds() { return {"sim", "real"}; }
 Words strategies() { return {"fifo", "random"}; }
@@ -52,7 +54,8 @@ struct ValueSource {
 constexpr std::array sources{
     ValueSource{"scenario", "", catalog_names}, ValueSource{"check", "", catalog_names},
     ValueSource{"buckets", "", catalog_names},  ValueSource{"explain", "", explained_names},
-    ValueSource{"gallery", "", catalog_names},
+    ValueSource{"gallery", "", catalog_names}, ValueSource{"lab", "", lab_numbers},
+    ValueSource{"lab", "--lang", languages},
     ValueSource{"completion", "", shell_names}, ValueSource{"list", "--what", listed_kinds},
     ValueSource{"run", "--on", script_worlds},
     ValueSource{"launch", "--on", real_library_words}, ValueSource{"run", "--compute", compute_modes},

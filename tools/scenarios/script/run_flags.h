@@ -22,7 +22,7 @@ struct RunFlags {
   std::string strategy = "fifo";
   std::uint64_t seed = 0;
   int seeds = 1;
-  std::optional<bool> cuda_on_cpu;  // nothing: used where the script asks for a GPU and the machine has none
+  std::optional<bool> cuda_on_cpu;  // nothing: used where the script asks for a GPU and the machine has too few
   bool json = false, no_fork = false, try_cures = false;
   std::vector<std::string> command;
 };
