@@ -106,8 +106,8 @@ std::string nothing(const Report& report) {
   });
   if (!open) return "nothing to explain\n\n";
   return "nothing to explain\n" +
-         wrapped("the open calls may have been running when the dumps were written; if the job is stuck, write dumps "
-                 "again after a minute and compare",
+         wrapped("the open calls may have been running: none is known to be older than 10s; if the job is stuck, write dumps "
+                 "again after that time, or ask again with --live",
                  2) +
          "\n";
 }
