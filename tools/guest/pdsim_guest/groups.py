@@ -38,13 +38,23 @@ def _one(tensors: Tensors) -> torch.Tensor:
     return tensors[0]
 
 
-def _called_from_c() -> bool:
-    """Whether PyTorch's C++ makes this call, for DDP, and neither a function of torch.distributed's nor the script itself."""
+def _caller() -> str:
+    """The file whose function makes this call."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(sites._own):
         frame = frame.f_back
-    path = frame.f_code.co_filename
-    return not path.endswith(("distributed_c10d.py", "torch/_ops.py")) and not sites.is_users(path)
+    return frame.f_code.co_filename
+
+
+def _is_operator(path: str) -> bool:
+    """Functional collectives come through there, as those of DTensor."""
+    return path.endswith("torch/_ops.py")
+
+
+def _called_from_c() -> bool:
+    """Whether PyTorch's C++ makes this call, for DDP, and neither a function of torch.distributed's nor the script itself."""
+    path = _caller()
+    return not path.endswith("distributed_c10d.py") and not _is_operator(path) and not sites.is_users(path)
 
 
 def _purpose(group: Any, kind: str, like: Optional[torch.Tensor], count: int) -> Dict[str, Any]:
@@ -110,7 +120,7 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         from_c = _called_from_c()
         if from_c:
             request.update(_purpose(self, kind, like, count))
-        request.update(calls.placement(self, [*inputs, *outputs], options, from_c))
+        request.update(calls.placement(self, [*inputs, *outputs], options, from_c, _is_operator(_caller())))
         kept = [packed(t) for t in inputs]
         given, landing = [view(t) for t in kept], Landing(outputs)
         asked = link.link()

@@ -25,8 +25,9 @@ def _count() -> int:
     return devices.count() if switching.mode is not None else int(torch.cuda.device_count())
 
 
-def placement(group: Any, tensors: Any, options: Any, from_c: bool) -> Dict[str, Any]:
-    """Nothing where there are no GPUs, not even emulated ones: then tensors on the CPU are meant."""
+def placement(group: Any, tensors: Any, options: Any, from_c: bool, from_operator: bool) -> Dict[str, Any]:
+    """Nothing where there are no GPUs, not even emulated ones: then tensors on the CPU are meant. An operator gets tensors that PyTorch's
+    own dispatch has made, and where those are nobody knows."""
     if not switching.has_gpus():
         return {}
     if from_c and switching.mode is not None:  # C++ made the tensors, and they carry no mark
@@ -34,7 +35,7 @@ def placement(group: Any, tensors: Any, options: Any, from_c: bool) -> Dict[str,
         group._gpus.update([] if index is None else [index])
         return {"device": _cpu if index is None else index}
     where = [_of(t) for t in tensors]
-    if switching.mode is not None and switching.mode.lenient:
+    if switching.mode is not None and (switching.mode.lenient or from_operator):
         where = [devices.chosen.index if index is None else index for index in where]
     if not where:
         return _of_barrier(group, options)

@@ -27,7 +27,7 @@ def _state(device: Any = "cuda") -> Any:
     return torch.zeros(16, dtype=torch.uint8)
 
 
-def _giving(value: Any) -> Any:
+def giving(value: Any) -> Any:
     """A function of its own for each name: PyTorch 2.x refuses two names of one object when it imports its compiler, as DDP does there."""
     return lambda *args, **kwargs: value
 
@@ -46,8 +46,8 @@ initial_seed temperature power_draw""".split()
 harmless = {*_without_effect, "is_initialized", "initial_seed", "get_rng_state", "get_rng_state_all"}
 
 functions: Dict[str, Any] = {
-    **{name: _giving(None) for name in _without_effect},
-    **{name: _giving(0) for name in _figures},
+    **{name: giving(None) for name in _without_effect},
+    **{name: giving(0) for name in _figures},
     "is_available": lambda: devices.count() > 0,
     "is_initialized": lambda: True,
     "is_bf16_supported": lambda *unused: True,
@@ -85,7 +85,7 @@ class _Ranges:
     """torch.cuda.nvtx and torch.cuda.profiler, which mark time lines of tools for GPUs."""
 
     def __getattr__(self, name: str) -> Any:
-        return _giving(0)
+        return giving(0)
 
 
 def install(torch: Any) -> None:

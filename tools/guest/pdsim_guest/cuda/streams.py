@@ -25,6 +25,9 @@ class Stream:
     def query(self) -> bool:
         return True
 
+    def is_capturing(self) -> bool:
+        return False
+
     def wait_event(self, event: Any) -> None:
         pass
 

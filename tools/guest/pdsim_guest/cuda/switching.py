@@ -64,13 +64,14 @@ def _real_count(torch: Any) -> int:
 
 def _begin(torch: Any) -> None:
     global mode
-    from . import devices, files, mode as modes, patches, refused, runtime
+    from . import accelerator, files, mode as modes, patches, refused, runtime
 
     for owner, name, former in _undo:
         setattr(owner, name, former)
     _undo.clear()
     mode = modes.Devices()
     runtime.install(torch)
+    accelerator.install(torch)
     files.install(torch)
     patches.install(torch, mode)
     refused.install(torch)
@@ -148,12 +149,13 @@ def _tell_compiler(torch: Any, function: Any, name: str) -> None:
 
 
 def _wait_for_the_first_time(torch: Any) -> None:
-    from . import runtime
+    from . import accelerator, runtime
 
-    for name in runtime.functions:
-        former = getattr(torch.cuda, name, None)
-        if former is not None and name not in runtime.harmless and not isinstance(former, type):
-            _asks(torch, torch.cuda, name, f"torch.cuda.{name}", None)
+    for module, part, of in ((torch.cuda, "cuda", runtime), (getattr(torch, "accelerator", None), "accelerator", accelerator)):
+        for name in of.functions:
+            former = getattr(module, name, None)
+            if former is not None and name not in of.harmless and not isinstance(former, type):
+                _asks(torch, module, name, f"torch.{part}.{name}", None)
     for name in _makers:
         asked = _asks(torch, torch, name, f"torch.{name}(device='cuda')", lambda args, kwargs: _is_named(kwargs))
         _tell_compiler(torch, asked, name)
