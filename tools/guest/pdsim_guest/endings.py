@@ -52,8 +52,8 @@ def raised(kind: Type[BaseException], error: BaseException, trace: Optional[Trac
         return link.tell_outside(request)  # the process that starts the ranks is none
     try:
         link.link().tell(request)
-    except (OSError, KeyError):
-        pass
+    except (OSError, KeyError, RuntimeError):
+        pass  # also of a second process of the rank, which pdsim has refused
 
 
 def _watch_exceptions() -> None:

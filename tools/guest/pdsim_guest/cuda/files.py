@@ -11,8 +11,14 @@ _written: Dict[int, int] = {}  # GPUs by the address of the memory that is being
 _read: Dict[int, int] = {}  # and of the memory that was read
 
 
+def _address(storage: Any) -> int:
+    """A storage with an element type warns of itself in 2.x when it is asked."""
+    untyped = getattr(storage, "_untyped_storage", None)
+    return int((storage if untyped is None else untyped).data_ptr())
+
+
 def _tag(storage: Any) -> Optional[str]:
-    index = _written.get(storage.data_ptr())
+    index = _written.get(_address(storage))
     return None if index is None else f"cuda:{index}"
 
 
@@ -25,7 +31,7 @@ def _untag(storage: Any, location: str) -> Any:
             f"Attempting to deserialize object on CUDA device {wanted} but torch.cuda.device_count() is {devices.count()}. "
             "Please use torch.load with map_location to map your storages to an existing device."
         )
-    _read[storage.data_ptr()] = wanted
+    _read[_address(storage)] = wanted
     return storage
 
 
@@ -57,7 +63,7 @@ def install(torch: Any) -> None:
     @functools.wraps(rebuild)
     def rebuilt(storage: Any, *args: Any) -> Any:
         tensor = rebuild(storage, *args)
-        devices.put(tensor, _read.get(storage.data_ptr()))
+        devices.put(tensor, _read.get(_address(storage)))
         return tensor
 
     @functools.wraps(load)
