@@ -9,7 +9,7 @@
 
 namespace pdsim::scenarios::guests {
 
-// The machine's, by the files that NVIDIA's driver has for them: nvidia0, nvidia1, ... in `devices`.
+// The number of the machine's GPUs: NVIDIA's driver has a file for each, nvidia0, nvidia1, ... in `devices`.
 int gpus_in(const std::filesystem::path& devices = "/dev");
 
 struct GpuWish {
@@ -18,7 +18,7 @@ struct GpuWish {
   int ranks_of_node = 0;       // 0: the script starts them itself
 };
 
-// For the environment of each rank. `there`: the machine's.
+// Variables for the environment of each rank. `there`: how many GPUs the machine has.
 std::vector<std::string> gpu_variables(const GpuWish& wish, int there);
 
 }  // namespace pdsim::scenarios::guests

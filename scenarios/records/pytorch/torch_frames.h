@@ -17,7 +17,7 @@ struct TorchPart {
   Phase phase = Phase::none;
 };
 
-// Of a gradient bucket of DistributedDataParallel.
+// The purpose of DistributedDataParallel's gradient buckets.
 const Purpose& bucket_purpose();
 
 // The row for a stack, innermost frame first; null when none matches, or the program itself made the call.
