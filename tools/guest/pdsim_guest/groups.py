@@ -51,9 +51,8 @@ def _is_operator(path: str) -> bool:
     return path.endswith("torch/_ops.py")
 
 
-def _called_from_c() -> bool:
+def _is_c(path: str) -> bool:
     """Whether PyTorch's C++ makes this call, for DDP, and neither a function of torch.distributed's nor the script itself."""
-    path = _caller()
     return not path.endswith("distributed_c10d.py") and not _is_operator(path) and not sites.is_users(path)
 
 
@@ -117,10 +116,11 @@ class GuestProcessGroup(ProcessGroup):  # type: ignore[misc]
         if kind not in ("send", "recv"):
             self.collectives += 1
         request.update(sites.site())
-        from_c = _called_from_c()
+        caller = _caller()
+        from_c = _is_c(caller)
         if from_c:
             request.update(_purpose(self, kind, like, count))
-        request.update(calls.placement(self, [*inputs, *outputs], options, from_c, _is_operator(_caller())))
+        request.update(calls.placement(self, [*inputs, *outputs], options, from_c, _is_operator(caller)))
         kept = [packed(t) for t in inputs]
         given, landing = [view(t) for t in kept], Landing(outputs)
         asked = link.link()

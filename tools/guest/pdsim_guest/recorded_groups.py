@@ -79,7 +79,7 @@ class RecordedGroup(groups.GuestProcessGroup):
             if not sites.place.in_phase("backward"):
                 training.settle()
         request.update(sites.site())
-        if (sites.place.phases or ddp._watched) and groups._called_from_c():  # asking costs a microsecond
+        if (sites.place.phases or ddp._watched) and groups._is_c(groups._caller()):  # asking costs a microsecond
             request.update(groups._purpose(self, kind, like, count))
         return recorder().tell(request)
 
