@@ -269,17 +269,21 @@ int diagnose_all(const std::vector<std::string>& arguments, Output& writing, Con
   return std::max(worst, diagnose_log_files(logs, writing.jobs, console));
 }
 
-int live_job(const std::string& url, const std::string& wait, Output& writing, Console& console) {
-  const auto limit = parse_time(wait);
+int live_job(const std::string& url, const std::string& wait, const std::string& again, Output& writing, Console& console) {
+  const auto limit = parse_time(wait), pause = parse_time(again);
   if (!limit.ok() || *limit <= Time{}) {
     console.problem(limit.ok() ? "--wait: it must be longer than zero" : "--wait: " + limit.error().message);
+    return exit_wrong_input;
+  }
+  if (!pause.ok() || *pause < Time{}) {
+    console.problem(pause.ok() ? "--again: it must not be negative" : "--again: " + pause.error().message);
     return exit_wrong_input;
   }
   if (!writing.folder.empty()) {
     console.problem("--out is for files; a live job's records are only explained");
     return exit_wrong_input;
   }
-  return diagnose_live(url, *limit, writing.jobs, console);
+  return diagnose_live(url, {*limit, *pause}, writing.jobs, console);
 }
 
 }  // namespace
@@ -292,10 +296,13 @@ Action declare_diagnose(CLI::App& app) {
                  "one file per rank), or folders that hold one of these, rank_N.ring, or what ranks "
                  "recorded with PDSIM_RECORD");
   const auto live = std::make_shared<std::string>();
-  const auto wait = std::make_shared<std::string>("20s");
+  const auto wait = std::make_shared<std::string>("20s"), again = std::make_shared<std::string>("11s");
   app.add_option("--live", *live,
                  "http://HOST:25999: ask PyTorch's debug server of a job that hangs now (2.10 and newer)");
   app.add_option("--wait", *wait, "for each answer of --live")->capture_default_str();
+  app.add_option("--again", *again,
+                 "until --live asks once more, where nothing is found and a call is open; 0s: asks once")
+      ->capture_default_str();
   const auto folder = std::make_shared<std::string>(), form = std::make_shared<std::string>("pickle"),
              html = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
@@ -308,7 +315,7 @@ Action declare_diagnose(CLI::App& app) {
   app.add_option("--save", *save, "scenario file, such as mine.yaml, to write the calls recorded with PDSIM_RECORD to");
   app.add_flag("--json", *json,
                "one JSON object per job, on one line: what was found, who is to blame, who waits");
-  return [arguments, folder, form, html, json, live, wait, save](Console& console) -> int {
+  return [arguments, folder, form, html, json, live, wait, again, save](Console& console) -> int {
     Output writing{*folder, *form, JobOutput(*json, *html), *save};
     if (arguments->empty() == live->empty()) {
       console.problem(arguments->empty() ? "give it files or folders to read, or --live http://HOST:25999"
@@ -320,7 +327,7 @@ Action declare_diagnose(CLI::App& app) {
       console.problem(problem + "; nothing was read");
       return exit_wrong_input;
     }
-    if (!live->empty()) return live_job(*live, *wait, writing, console);
+    if (!live->empty()) return live_job(*live, *wait, *again, writing, console);
     if (*json && !writing.folder.empty()) {
       console.problem("--json and --out exclude each other; run them one after the other");
       return exit_wrong_input;

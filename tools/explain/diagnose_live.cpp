@@ -13,7 +13,9 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -146,46 +148,76 @@ bool tell_silent(const Workers& workers, Console& console) {
   return silent == 0;
 }
 
+// What the job answered at one moment.
+struct LiveJob {
+  std::unique_ptr<scenarios::Scenario> scenario;  // which the report refers to
+  Workers workers;
+  scenarios::logs::LogFacts facts;
+  scenarios::Report report;
+
+  bool has_records() const { return !report.run.ranks.empty(); }
+};
+
+Result<RunRecord> run_of(const Workers& workers) {
+  std::vector<pytorch::Dump> dumps;
+  for (const auto& [rank, worker] : workers)
+    if (std::optional<pytorch::Dump> dump = record_of(rank, worker)) dumps.push_back(std::move(*dump));
+  pytorch::leave_out_far_times(dumps);
+  for (pytorch::Dump& dump : dumps) dump.written_ns = now_ns();
+  return pytorch::run_of(std::move(dumps));
+}
+
+Result<LiveJob> ask(const HttpAddress& server, Time wait) {
+  const HttpLimits limits{wait, most_answer, 64};
+  LiveJob job;
+  if (const std::optional<std::string> problem = ask_server(server, limits, job.workers))
+    return Error{Code::io_error, *problem, {}};
+  ask_workers(limits, job.workers);
+  Result<RunRecord> run = run_of(job.workers);
+  if (!run.ok()) return run.error();
+  job.scenario = std::make_unique<scenarios::Scenario>();
+  job.scenario->name = fmt::format("{}:{}", server.host, server.port);
+  job.scenario->world.spec.ranks_per_node = std::max(1, static_cast<int>(run->ranks.size()));
+  job.facts = scenarios::logs::read_log_texts({{"stacks", stacks_text(job.workers)}});
+  job.report = scenarios::analyse(*job.scenario, std::move(*run), scenarios::RunWorld(scenarios::pytorch_world));
+  return job;
+}
+
+// Replaces the job by what it answers after `times.again`, if that can tell more.
+void ask_again(const HttpAddress& server, const LiveTimes& times, LiveJob& job, Console& console) {
+  if (times.again <= Time{} || !scenarios::may_be_in_flight(job.report)) return;
+  console.say(fmt::format("pdsim: no open call is known to be older than 10s; asking again in {}\n", to_string(times.again)));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(times.again.ps / 1000));
+  if (Result<LiveJob> later = ask(server, times.wait); later.ok() && later->has_records())
+    job = std::move(*later);
+  else
+    console.say(fmt::format("pdsim: {}; the report is of its first answers\n",
+                            later.ok() ? "its workers do not answer any more" : later.error().message));
+}
+
 }  // namespace
 
-int diagnose_live(const std::string& url, Time wait, JobOutput& output, Console& console) {
+int diagnose_live(const std::string& url, const LiveTimes& times, JobOutput& output, Console& console) {
   const Result<HttpAddress> server = http_address(url);
   if (!server.ok()) {
     console.problem("--live: " + server.error().message);
     return exit_wrong_input;
   }
-  const HttpLimits limits{wait, most_answer, 64};
-  Workers workers;
-  if (const std::optional<std::string> problem = ask_server(*server, limits, workers)) {
-    console.problem(fmt::format("{}: {}", url, *problem));
+  Result<LiveJob> job = ask(*server, times.wait);
+  if (!job.ok()) {
+    console.problem(fmt::format("{}: {}", url, job.error().message));
     return exit_wrong_input;
   }
-  ask_workers(limits, workers);
-  const bool all_answered = tell_silent(workers, console);
-  std::vector<pytorch::Dump> dumps;
-  for (auto& [rank, worker] : workers)
-    if (std::optional<pytorch::Dump> dump = record_of(rank, worker)) dumps.push_back(std::move(*dump));
-  const std::string stacks = stacks_text(workers);
-  const scenarios::logs::LogFacts facts = scenarios::logs::read_log_texts({{"stacks", stacks}});
-  pytorch::leave_out_far_times(dumps);
-  for (pytorch::Dump& dump : dumps) dump.written_ns = now_ns();
-  Result<RunRecord> run = pytorch::run_of(std::move(dumps));
-  if (!run.ok()) {
-    console.problem(fmt::format("{}: {}", url, run.error().message));
-    return exit_wrong_input;
-  }
-  scenarios::Scenario scenario;
-  scenario.name = fmt::format("{}:{}", server->host, server->port);
-  scenario.world.spec.ranks_per_node = std::max(1, static_cast<int>(run->ranks.size()));
-  if (run->ranks.empty()) {
+  if (job->has_records()) ask_again(*server, times, *job, console);
+  const bool all_answered = tell_silent(job->workers, console);
+  if (!job->has_records()) {
     console.problem(fmt::format(
         "{}: no worker has a record of its calls; set TORCH_FR_BUFFER_SIZE=2000 before the job starts", url));
-    if (!output.json()) console.print(scenarios::render_stacks(facts));
+    if (!output.json()) console.print(scenarios::render_stacks(job->facts));
     return exit_wrong_input;
   }
-  const scenarios::Report report = scenarios::analyse(scenario, std::move(*run), scenarios::RunWorld(scenarios::pytorch_world));
-  const int shown = output.show(report, scenarios::render_dumps(report) + scenarios::render_stacks(facts), console);
-  return std::max<int>(shown, all_answered ? exit_held : exit_wrong_input);
+  const std::string text = scenarios::render_dumps(job->report) + scenarios::render_stacks(job->facts);
+  return std::max<int>(output.show(job->report, text, console), all_answered ? exit_held : exit_wrong_input);
 }
 
 }  // namespace pdsim::tools

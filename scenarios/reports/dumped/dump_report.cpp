@@ -99,12 +99,11 @@ std::string more_lines(const Report& report) {
   return out;
 }
 
+bool went_wrong(const Report& report) { return report.outcome != Outcome::ok || !report.findings.empty(); }
+
 // Nothing was found: what that rests on.
 std::string nothing(const Report& report) {
-  const bool open = std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [](const RankResult& r) {
-    return std::any_of(r.log.calls.begin(), r.log.calls.end(), [](const Call& c) { return is_open_at(c, Time::max()); });
-  });
-  if (!open) return "nothing to explain\n\n";
+  if (!may_be_in_flight(report)) return "nothing to explain\n\n";
   return "nothing to explain\n" +
          wrapped("the open calls may have been running: none is known to be older than 10s; if the job is stuck, write dumps "
                  "again after that time, or ask again with --live",
@@ -114,12 +113,17 @@ std::string nothing(const Report& report) {
 
 }  // namespace
 
+bool may_be_in_flight(const Report& report) {
+  return !went_wrong(report) && std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [](const RankResult& r) {
+    return std::any_of(r.log.calls.begin(), r.log.calls.end(), [](const Call& c) { return is_open_at(c, Time::max()); });
+  });
+}
+
 std::string render_dumps(const Report& report) {
   if (report.scenario == nullptr) return {};
   const WallClock clock(report.run);
   std::string out = header(report, clock);
-  const bool went_wrong = report.outcome != Outcome::ok || !report.findings.empty();
-  if (!went_wrong) return printable_lines(out + nothing(report) + groups_table(report, clock) + left_out_section(report));
+  if (!went_wrong(report)) return printable_lines(out + nothing(report) + groups_table(report, clock) + left_out_section(report));
   if (report.findings.empty()) out += fmt::format("{}; no known cause matches\n\n", outcome_sentence(report));
   out += answers(report) + reasons(report) + groups_table(report, clock) + dumped_waits(report) +
          dumped_states(report, clock) + places_section(report);

@@ -14,4 +14,7 @@ namespace pdsim::scenarios {
 
 std::string render_dumps(const Report& report);
 
+// Nothing was found, and a call was open, which may have been in flight: a later record can tell.
+bool may_be_in_flight(const Report& report);
+
 }  // namespace pdsim::scenarios

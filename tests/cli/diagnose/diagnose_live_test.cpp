@@ -6,26 +6,28 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pdsim::cli_tests {
 namespace {
 
-std::string live_entry(int number, const std::string& state) {
+std::string live_entry(int number, const std::string& state, std::int64_t created_ns = 1'700'000'000'000'000'000) {
   return "{\"record_id\": " + std::to_string(number) +
          ", \"process_group\": [\"0\", \"default_pg\"], \"collective_seq_id\": " + std::to_string(number + 1) +
          ", \"profiling_name\": \"gloo:all_reduce\", \"time_created_ns\": " +
-         std::to_string(1'700'000'000'000'000'000 + number) +
+         std::to_string(created_ns + number) +
          ", \"input_sizes\": [[4]], \"input_dtypes\": [\"Float\"], \"state\": \"" + state +
          "\", \"timeout_ms\": 600000}";
 }
 
-std::string live_record(int calls, bool last_is_open) {
+std::string live_record(int calls, bool last_is_open, std::int64_t created_ns = 1'700'000'000'000'000'000) {
   std::string text =
       R"({"version": "2.10", "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1, 2]"}}, "entries": [)";
   for (int i = 0; i < calls; ++i)
-    text += (i == 0 ? "" : ", ") + live_entry(i, i + 1 == calls && last_is_open ? "started" : "completed");
+    text += (i == 0 ? "" : ", ") + live_entry(i, i + 1 == calls && last_is_open ? "started" : "completed", created_ns);
   return text + "]}";
 }
 
@@ -60,6 +62,54 @@ TEST(DiagnoseLive, ExplainsAllRanksRecordsAndStacksTogether) {
   EXPECT_NE(run.output.find("rank 2: was in /job/train.py:44 in save"), std::string::npos) << run.output;
   const Ended json = run_pdsim({"diagnose", "--json", "--live", server.url()}, folder.path());
   EXPECT_EQ(nlohmann::json::parse(json.output).at("findings").at(0).at("culprits"), nlohmann::json({2}));
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Rank 2 is not in the call of the others, which may be in flight.
+void add_young_pages(DebugServer& server) {
+  const std::string open = live_record(3, true, now_ns());
+  add_pages(server, {{"", open}, {"", open}, {"", live_record(2, false, now_ns())}},
+            {{"", live_stack(in_step)}, {"", live_stack(in_step)}, {"", live_stack(in_save)}});
+}
+
+TEST(DiagnoseLive, AsksAgainWhereTheOpenCallsAreYoung) {
+  DebugServer server({});
+  add_young_pages(server);
+  add_pages(server, {{"", live_record(3, true)}, {"", live_record(3, true)}, {"", live_record(2, false)}},
+            {{"", live_stack(in_step)}, {"", live_stack(in_step)}, {"", live_stack(in_save)}});
+  const Folder folder;
+  const Ended run = run_pdsim({"diagnose", "--live", server.url(), "--again", "1ms"}, folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.problems.find("no open call is known to be older than 10s; asking again in 1ms"), std::string::npos)
+      << run.problems;
+  EXPECT_NE(run.output.find("for rank 2, which has not called it"), std::string::npos) << run.output;
+}
+
+TEST(DiagnoseLive, AsksOnceWhereToldTo) {
+  DebugServer server({});
+  add_young_pages(server);
+  const Folder folder;
+  const Ended run = run_pdsim({"diagnose", "--live", server.url(), "--again", "0s"}, folder.path());
+  EXPECT_EQ(run.problems, "");
+  EXPECT_NE(run.output.find("nothing to explain"), std::string::npos) << run.output;
+  const Ended refused = run_pdsim({"diagnose", "--live", server.url(), "--again", "soon"}, folder.path());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.problems.find("--again: "), std::string::npos) << refused.problems;
+}
+
+TEST(DiagnoseLive, ExplainsItsFirstAnswersWhereTheJobEndsMeanwhile) {
+  DebugServer server({});
+  add_young_pages(server);
+  server.add("/fr_trace_json", DebugServer::silence);
+  server.add("/stacks", DebugServer::silence);
+  const Folder folder;
+  const Ended run = run_pdsim({"diagnose", "--live", server.url(), "--again", "1ms", "--wait", "1s"}, folder.path());
+  EXPECT_EQ(run.status, 0) << run.problems;
+  EXPECT_NE(run.problems.find("the report is of its first answers"), std::string::npos) << run.problems;
+  EXPECT_NE(run.output.find("nothing to explain"), std::string::npos) << run.output;
 }
 
 TEST(DiagnoseLive, AsksAWorkerItselfWhereThePageDidNotBringItsRecord) {

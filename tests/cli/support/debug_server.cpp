@@ -39,7 +39,8 @@ void answer(int connection, const std::string& status, const std::string& body) 
 
 }  // namespace
 
-DebugServer::DebugServer(std::map<std::string, std::string> pages) : pages_(std::move(pages)) {
+DebugServer::DebugServer(std::map<std::string, std::string> pages) {
+  for (const auto& [path, body] : pages) add(path, body);
   listener_ = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -59,7 +60,7 @@ DebugServer::~DebugServer() {
   close(listener_);
 }
 
-void DebugServer::add(const std::string& path, const std::string& body) { pages_[path] = body; }
+void DebugServer::add(const std::string& path, const std::string& body) { pages_[path].push_back(body); }
 
 void DebugServer::serve() {
   constexpr int look_up_ms = 20;
@@ -69,12 +70,15 @@ void DebugServer::serve() {
     const int connection = accept(listener_, nullptr, nullptr);
     if (connection < 0) continue;
     const auto page = pages_.find(path_asked(connection));
-    if (page != pages_.end() && page->second == silence) {
+    if (page == pages_.end()) {
+      answer(connection, "404 Not Found", "Handler not found");
+    } else if (page->second.front() == silence) {
       held_.push_back(connection);
       continue;
+    } else {
+      answer(connection, "200 OK", page->second.front());
+      if (page->second.size() > 1) page->second.pop_front();
     }
-    answer(connection, page == pages_.end() ? "404 Not Found" : "200 OK",
-           page == pages_.end() ? "Handler not found" : page->second);
     close(connection);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <string>
 #include <thread>
@@ -17,13 +18,14 @@ class DebugServer {
   DebugServer(const DebugServer&) = delete;
   DebugServer& operator=(const DebugServer&) = delete;
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  void add(const std::string& path, const std::string& body);  // before anybody asks
+  // Before anybody asks. Of several bodies for a path each answers once, in order, and the last all later questions.
+  void add(const std::string& path, const std::string& body);
 
   inline static const std::string silence = "silence";
 
  private:
   void serve();
-  std::map<std::string, std::string> pages_;
+  std::map<std::string, std::deque<std::string>> pages_;
   int listener_ = -1;
   int port_ = 0;
   std::vector<int> held_;
