@@ -121,25 +121,23 @@ void clip_by_model(Operation& op) {
   op.options = options;
 }
 
-void step_as_the_others(std::vector<Operation>& program, const StepsApart& steps) {
-  std::vector<std::optional<OptimizerStepOptions>> of_the_others(steps.to.size());
+void take_options(std::vector<Operation>& program, const OptionsApart& apart) {
+  std::vector<std::optional<Operation>> others(apart.to.size());
   for_each_operation(program, [&](const Operation& op) {
-    const auto* options = op.if_is<OptimizerStepOptions>();
-    for (std::size_t i = 0; options != nullptr && i < steps.to.size(); ++i)
-      if (is_at(op, steps.to[i])) of_the_others[i] = *options;
+    for (std::size_t i = 0; i < apart.to.size(); ++i)
+      if (is_at(op, apart.to[i])) others[i] = op;
   });
   for_each_operation(program, [&](Operation& op) {
-    if (op.if_is<OptimizerStepOptions>() == nullptr) return;
-    for (std::size_t i = 0; i < std::min(steps.from.size(), of_the_others.size()); ++i)
-      if (is_at(op, steps.from[i]) && of_the_others[i]) op.options = *of_the_others[i];
+    for (std::size_t i = 0; i < std::min(apart.from.size(), others.size()); ++i)
+      if (is_at(op, apart.from[i]) && others[i] && others[i]->name == op.name) op.options = others[i]->options;
   });
 }
 
 }  // namespace
 
-Cure settings_of_the_others(std::string what, StepsApart steps) {
+Cure options_of_the_others(std::string what, OptionsApart apart) {
   return {std::move(what),
-          [steps = std::move(steps)](Scenario& changed) { step_as_the_others(changed.program, steps); }, std::nullopt, true};
+          [apart = std::move(apart)](Scenario& changed) { take_options(changed.program, apart); }, std::nullopt, true};
 }
 
 Cure same_evaluations() {

@@ -26,11 +26,12 @@ Cure same_path_on_all_ranks();
 Cure state_on_all_ranks(int line);
 Cure norm_of_all_shards();
 
-// Gives each optimizer_step of `from` the options of the one in `to` at the same place of the list: learning rate, momentum, scale.
-struct StepsApart {
+// Gives each operation of `from` the options of the one in `to` at the same place of the list, if that is of its kind: an optimizer_step
+// its learning rate, momentum and scale, a clip_grad_norm its norm.
+struct OptionsApart {
   std::vector<Mark> from, to;
 };
-Cure settings_of_the_others(std::string what, StepsApart steps);
+Cure options_of_the_others(std::string what, OptionsApart apart);
 
 // Makes the operation at `place` run in every round of the loops around it, on the ranks that run it in some.
 Cure in_every_round(std::string what, const Mark& place);

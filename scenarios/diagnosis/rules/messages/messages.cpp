@@ -151,6 +151,10 @@ std::vector<Rounds> rounds_of_circle(const Report& report, const Waits& waits) {
   return all;
 }
 
+bool is_same_place(const Site& a, const Site& b) {
+  return a.line == b.line && a.column == b.column && a.origin->file == b.origin->file;
+}
+
 }  // namespace
 
 std::optional<SendLeftOut> send_left_out(const Report& report, const Waits& waits) {
@@ -169,8 +173,9 @@ std::optional<SendLeftOut> send_left_out(const Report& report, const Waits& wait
 
 bool receives_are_first(const Report& report, const Waits& waits) {
   const std::vector<Rounds> all = rounds_of_circle(report, waits);
-  return !all.empty() && std::all_of(all.begin(), all.end(), [](const Rounds& rounds) {
-    return std::accumulate(rounds.sends.begin(), rounds.sends.end(), std::int64_t{0}) == rounds.receives - 1;
+  return !all.empty() && all.front().own->site.line > 0 && std::all_of(all.begin(), all.end(), [&all](const Rounds& rounds) {
+    return is_same_place(rounds.own->site, all.front().own->site) &&
+           std::accumulate(rounds.sends.begin(), rounds.sends.end(), std::int64_t{0}) == rounds.receives - 1;
   });
 }
 

@@ -41,7 +41,8 @@ struct SendLeftOut {
 };
 std::optional<SendLeftOut> send_left_out(const Report& report, const Waits& waits);
 
-// Whether each rank of a circle of receives has sent on as many messages as it has received, as where all receive before they send.
+// Whether all ranks of a circle of receives are at one place of the program, and each has sent on as many messages as it has received: all
+// receive before they send. At different places one of them may lack its send.
 bool receives_are_first(const Report& report, const Waits& waits);
 
 // The library of the world that ran, or of the one that it simulates; null where it is not in the table.

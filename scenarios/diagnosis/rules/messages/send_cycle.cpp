@@ -58,12 +58,16 @@ void explain_batch(Diagnosis& d, Rank rank) {
                  "than its neighbours"};
 }
 
-// Some have sent on less than they have received, or more: which of the messages is missing, or in another order, is not known.
+// Which of the messages is missing, or comes in another order, is not known.
 void explain_receives(Diagnosis& d, const std::string& ranks) {
   d.headline = fmt::format("{} receive from each other in a cycle, and none of these messages has been sent", ranks);
   d.cause = fmt::format("a send of one of {} is missing, or comes after its receive", ranks);
+  d.why =
+      "Every rank of the cycle waits for a message, and none of the messages has been sent, so buffering does not help. Either each rank "
+      "would send after its own receive, or the program of one of them lacks its send.";
   d.fix = "compare what each of these ranks sends with what the next one receives: each receive needs its send, before the sender "
           "waits for the receiver";
+  d.fix_lines.clear();
 }
 
 // Whether one message of the circle lacks its counterpart by the numbers of messages, which opened it (unmatched-message).

@@ -113,8 +113,8 @@ std::optional<SettingApart> setting_apart(const ReplicasApart& apart) {
 }
 
 // The lines at which the ranks step otherwise than `usual` does, and its own lines of the same steps.
-StepsApart steps_apart(const Report& report, const std::vector<Rank>& ranks, Rank usual) {
-  StepsApart apart;
+OptionsApart steps_apart(const Report& report, const std::vector<Rank>& ranks, Rank usual) {
+  OptionsApart apart;
   const auto mark_of = [](const Note& note) { return Mark{note.site.line, note.site.column, 1}; };
   const std::vector<const Note*> wanted = notes_of<notes::OptimizerStep>(log_of(report.run, usual));
   for (const Rank rank : ranks) {
@@ -139,12 +139,12 @@ void propose_settings(Diagnosis& d, const Report& report, const ReplicasApart& a
   std::vector<Rank> usual = apart.members();
   std::erase_if(usual, [&](Rank rank) { return contains(setting.ranks, rank); });
   const std::vector<Rank> own = setting.ranks.empty() ? std::vector<Rank>(usual.begin() + 1, usual.end()) : setting.ranks;
-  StepsApart steps = steps_apart(report, own, usual.front());
+  OptionsApart steps = steps_apart(report, own, usual.front());
   if (steps.from.empty()) return;
   std::vector<std::string> lines;
   for (const Mark& mark : steps.from) lines.push_back(std::to_string(mark.line));
   const std::string whose = setting.ranks.empty() ? ranks_text({usual.front()}) : "the other ranks";
-  d.cures.push_back(settings_of_the_others(
+  d.cures.push_back(options_of_the_others(
       fmt::format("optimizer_step at line{} {} with the settings of {}", lines.size() == 1 ? "" : "s", list_text(lines), whose),
       std::move(steps)));
 }

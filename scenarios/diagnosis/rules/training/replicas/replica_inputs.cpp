@@ -104,31 +104,67 @@ void tell_state(Diagnosis& d, const Report& report, const ReplicasApart& apart, 
 std::optional<ClippedApart> clipped_apart(const Report& report, const ReplicasApart& apart) {
   const Note* step = apart.step();
   if (!apart.at_steps || step == nullptr) return std::nullopt;
-  ClippedApart found;
-  std::map<bool, std::vector<Rank>> camps;  // by whether they clip
+  std::map<std::pair<int, int>, std::vector<Rank>> camps;  // by the place where they clip; 0: they do not
+  std::map<std::pair<int, int>, const Call*> clips;
   for (const ReplicaWindow& window : apart.windows) {
     const Call* clip = clip_in_step(log_of(report.run, window.rank), step->site.step);
-    camps[clip != nullptr].push_back(window.rank);
-    if (clip != nullptr && found.clip == nullptr) found.clip = clip;
+    const auto place = clip == nullptr ? std::pair{0, 0} : std::pair{clip->site.line, clip->site.column};
+    camps[place].push_back(window.rank);
+    clips.emplace(place, clip);
   }
-  if (camps.size() < 2) return std::nullopt;
-  found.clippers = camps[true];
-  found.ranks = minority_of(camps);
+  const auto clip = std::find_if(clips.rbegin(), clips.rend(), [](const auto& c) { return c.second != nullptr; });
+  if (camps.size() < 2 || clip == clips.rend()) return std::nullopt;
+  ClippedApart found{clip->second, {}, nullptr, minority_of(camps)};
+  if (clips.begin()->second == nullptr) {
+    for (const auto& [place, ranks] : camps)
+      if (clips[place] != nullptr) found.clippers.insert(found.clippers.end(), ranks.begin(), ranks.end());
+    std::sort(found.clippers.begin(), found.clippers.end());
+    return found;
+  }
+  if (camps.size() > 2) return std::nullopt;
+  const bool last_is_usual = contains(found.ranks, camps.begin()->second.front());
+  found.clip = last_is_usual ? clips.begin()->second : clips.rbegin()->second;
+  found.usual = last_is_usual ? clips.rbegin()->second : clips.begin()->second;
+  found.clippers = last_is_usual ? camps.begin()->second : camps.rbegin()->second;
   return found;
 }
 
-void tell_clipped(Diagnosis& d, const Report& report, const ReplicasApart& apart, const ClippedApart& found) {
-  d.ranks = found.ranks.empty() ? apart.members() : found.ranks;
-  const Mark mark{found.clip->site.line, found.clip->site.column, 1};
+namespace {
+
+Mark mark_of(const Call& call) { return {call.site.line, call.site.column, 1}; }
+
+void tell_other_clip(Diagnosis& d, const Report& report, const ClippedApart& found) {
+  const Mark mine = mark_of(*found.clip), usual = mark_of(*found.usual);
+  d.cause = fmt::format("{} {} gradients at line {} before the optimizer step {}, and the other ranks at line {}", ranks_text(found.clippers),
+                        found.clippers.size() == 1 ? "clips its" : "clip their", mine.line, site_text(found.clip->site), usual.line);
+  d.evidence.push_back(evidence_of(found.clippers.front(), *found.clip, "clips the gradients of this rank"));
+  add_span(d, report, mine.line, mine.column, fmt::format("{} here", who(found.clippers, "clips", "clip")), true);
+  add_span(d, report, usual.line, usual.column, "the other ranks clip here", false);
+  d.cures.push_back(options_of_the_others(fmt::format("clip_grad_norm at line {} by the norm of line {}", mine.line, usual.line), {{mine}, {usual}}));
+}
+
+void tell_lone_clip(Diagnosis& d, const Report& report, const ClippedApart& found) {
+  const Mark mark = mark_of(*found.clip);
   const std::string place = mark.line > 0 ? fmt::format(" (line {})", mark.line) : std::string();
   const char* verb = found.clippers.size() == 1 ? "clips its" : "clip their";
   d.cause = fmt::format("only {} {} gradients before the optimizer step {}{}", ranks_text(found.clippers), verb, site_text(found.clip->site), place);
-  d.headline = "the replicas differ: " + d.cause;
-  d.why = "DDP averages gradients in backward. Clipping scales each rank's own copy of them, so it must do the same on every rank.";
-  d.fix = {"clip on every rank by the same norm, or on none", "torch.nn.utils.clip_grad_norm_ with the same arguments on every rank"};
   d.evidence.push_back(evidence_of(found.clippers.front(), *found.clip, "clips the gradients of this rank"));
   add_span(d, report, mark.line, mark.column, fmt::format("{} here", who(found.clippers, "clips", "clip")), true);
   if (mark.line > 0) d.cures.push_back(on_all_ranks(fmt::format("every rank makes clip_grad_norm at line {}", mark.line), mark));
+}
+
+}  // namespace
+
+void tell_clipped(Diagnosis& d, const Report& report, const ReplicasApart& apart, const ClippedApart& found) {
+  d.ranks = found.ranks.empty() ? apart.members() : found.ranks;
+  d.why = "DDP averages gradients in backward. Clipping scales each rank's own copy of them, so it must do the same on every rank.";
+  d.fix = {"clip on every rank by the same norm, or on none", "torch.nn.utils.clip_grad_norm_ with the same arguments on every rank"};
+  if (found.usual != nullptr) {
+    tell_other_clip(d, report, found);
+  } else {
+    tell_lone_clip(d, report, found);
+  }
+  d.headline = "the replicas differ: " + d.cause;
 }
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -24,10 +24,11 @@ void tell_gradients(Diagnosis& d, const Report& report, const ReplicasApart& apa
 std::optional<InputApart> state_apart(const ReplicasApart& apart);
 void tell_state(Diagnosis& d, const Report& report, const ReplicasApart& apart, const InputApart& found);
 
-// In a scenario: only some ranks clip their gradients in the step.
+// In a scenario: only some ranks clip their gradients in the step, or they clip at other lines.
 struct ClippedApart {
-  const Call* clip = nullptr;  // of the first of them
-  std::vector<Rank> clippers;
+  const Call* clip = nullptr;  // of the first of `clippers`
+  std::vector<Rank> clippers;  // who clip, where others do not, or at another line than most
+  const Call* usual = nullptr;  // where all clip: that of the others
   std::vector<Rank> ranks;  // that are not as most are; empty: they are half
 };
 std::optional<ClippedApart> clipped_apart(const Report& report, const ReplicasApart& apart);
