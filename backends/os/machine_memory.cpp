@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <malloc.h>
 #include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -93,6 +94,14 @@ std::string_view source_of_bound(MemoryBound bound) {
 }
 
 }  // namespace
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
+}
 
 std::optional<MemoryLeft> address_space_left(const MemorySources& sources) {
   rlimit limit{};

@@ -41,7 +41,7 @@ std::string pickled(Rank rank, int ranks) {
     entry.name = "nccl:all_reduce";
     entry.created_ns = began_at_ns + 1'000'000 * i;
     entry.input_sizes = entry.output_sizes = {{1024, i % places}};
-    entry.input_dtypes = entry.output_dtypes = {"Float"};
+    entry.input_dtypes = entry.output_dtypes = std::vector<std::string>{"Float"};
     entry.state = i + 1 < entries ? EntryState::completed : EntryState::started;
     if (entry.state == EntryState::completed) entry.completed_ns = entry.created_ns + 500'000;
     entry.frames = shared[static_cast<std::size_t>(i % places)];

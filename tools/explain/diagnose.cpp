@@ -1,5 +1,6 @@
 // pdsim diagnose: the diagnosis of saved flight records, ours or those of a PyTorch job, without running anything.
 
+#include "backends/os/machine_memory.h"
 #include "backends/os/whole_file.h"
 #include "scenarios/guests/real/recorded_run.h"
 #include "scenarios/language/loader.h"
@@ -327,6 +328,7 @@ Action declare_diagnose(CLI::App& app) {
       console.problem(problem + "; nothing was read");
       return exit_wrong_input;
     }
+    keep_freed_memory();
     if (!live->empty()) return live_job(*live, *wait, *again, writing, console);
     if (*json && !writing.folder.empty()) {
       console.problem("--json and --out exclude each other; run them one after the other");

@@ -2,23 +2,17 @@
 
 #include "scenarios/records/log_view.h"
 
+#include <algorithm>
+
 namespace pdsim::scenarios {
 namespace {
 
-bool is_message_like(const Call& call, std::string_view name, Rank peer, const std::string& group) {
-  return call.layer == Layer::point_to_point && call.name == name && call.peer == peer && call.group == group;
-}
-
 std::string_view opposite(const Call& call) { return call.name == "send" ? "recv" : "send"; }
-
-bool same_tags(const PairRules& rules, const Call& a, const Call& b) {
-  return !rules.tags || a.details->tag == b.details->tag;
-}
 
 }  // namespace
 
 bool could_meet(const Call& theirs, Rank rank, const Call& call) {
-  return is_message_like(theirs, opposite(call), rank, call.group);
+  return theirs.layer == Layer::point_to_point && theirs.name == opposite(call) && theirs.peer == rank && theirs.group == call.group;
 }
 
 bool differ_in_size(const Call& call, const Call& other) {
@@ -26,21 +20,38 @@ bool differ_in_size(const Call& call, const Call& other) {
   return call.count >= 0 && other.count >= 0 && bytes(call) != bytes(other);
 }
 
-const Call* met_by(const RunRecord& run, const PairRules& rules, Rank rank, const Call& call) {
-  const RankLog& mine = log_of(run, rank);
-  const RankLog& theirs = log_of(run, call.peer);
-  const bool from_the_start = mine.dropped == 0 && theirs.dropped == 0;
-  const auto counts = [&](const Call& c) { return from_the_start || is_open_at(c, rules.moment); };
-  int before = 0;  // messages of this rank to the same peer with the same tag
-  for (const Call& c : mine.calls) {
-    if (c.id == call.id) break;
-    if (is_message_like(c, call.name, call.peer, call.group) && same_tags(rules, c, call) && counts(c)) ++before;
+MessagePairs::Key MessagePairs::key_of(const Call& call, std::string_view name, Rank peer) const {
+  return {name, peer, call.group, rules_.tags ? call.details->tag : 0};
+}
+
+const MessagePairs::OfRank& MessagePairs::of(Rank rank) {
+  const auto [known, is_new] = ranks_.try_emplace(rank);
+  if (!is_new) return known->second;
+  for (const Call& call : log_of(run_, rank).calls) {
+    if (call.layer != Layer::point_to_point || call.issued > rules_.moment) continue;
+    Messages& messages = known->second[key_of(call, call.name, call.peer)];
+    messages.all.push_back(&call);
+    if (is_open_at(call, rules_.moment)) messages.open.push_back(&call);
   }
-  for (const Call& c : theirs.calls)
-    if (could_meet(c, rank, call) && c.issued <= rules.moment && same_tags(rules, c, call) && counts(c) &&
-        before-- == 0)
-      return &c;
-  return nullptr;
+  return known->second;
+}
+
+const Call* MessagePairs::met_by(Rank rank, const Call& call) {
+  if (call.peer < 0 || static_cast<std::size_t>(call.peer) >= run_.ranks.size()) return nullptr;
+  const OfRank& all_mine = of(rank);
+  const OfRank& all_theirs = of(call.peer);
+  const auto mine = all_mine.find(key_of(call, call.name, call.peer));
+  const auto theirs = all_theirs.find(key_of(call, opposite(call), rank));
+  if (theirs == all_theirs.end()) return nullptr;
+  const bool from_the_start = log_of(run_, rank).dropped == 0 && log_of(run_, call.peer).dropped == 0;
+  const auto that_count = [&](const Messages& m) -> const std::vector<const Call*>& { return from_the_start ? m.all : m.open; };
+  std::ptrdiff_t before = 0;  // messages of this rank to the same peer with the same tag
+  if (mine != all_mine.end()) {
+    const std::vector<const Call*>& sent = that_count(mine->second);
+    before = std::lower_bound(sent.begin(), sent.end(), call.id, [](const Call* c, std::int64_t id) { return c->id < id; }) - sent.begin();
+  }
+  const std::vector<const Call*>& others = that_count(theirs->second);
+  return static_cast<std::size_t>(before) < others.size() ? others[static_cast<std::size_t>(before)] : nullptr;
 }
 
 }  // namespace pdsim::scenarios

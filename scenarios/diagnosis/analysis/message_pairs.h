@@ -4,6 +4,12 @@
 
 #include "core/group/rank_program.h"
 
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
 namespace pdsim::scenarios {
 
 struct PairRules {
@@ -11,8 +17,29 @@ struct PairRules {
   Time moment{};     // only calls made by then count
 };
 
-// The peer's call that met this one; null when the peer made none. Cost: the calls of both ranks.
-const Call* met_by(const RunRecord& run, const PairRules& rules, Rank rank, const Call& call);
+class MessagePairs {
+ public:
+  // `run` must outlive it.
+  MessagePairs(const RunRecord& run, const PairRules& rules) : run_(run), rules_(rules) {}
+
+  // The peer's call that met this one; null when the peer made none, or is no rank of the run. Cost: once the calls of each rank that is asked for, then a search.
+  const Call* met_by(Rank rank, const Call& call);
+
+ private:
+  // Those of one rank with the same name, peer, group and tag, in their order.
+  using Key = std::tuple<std::string_view, Rank, std::string_view, std::uint64_t>;
+  struct Messages {
+    std::vector<const Call*> all, open;
+  };
+  using OfRank = std::map<Key, Messages>;
+
+  Key key_of(const Call& call, std::string_view name, Rank peer) const;
+  const OfRank& of(Rank rank);
+
+  const RunRecord& run_;
+  PairRules rules_;
+  std::map<Rank, OfRank> ranks_;
+};
 
 // Whether `theirs` is a message call of the kind that would meet `call` of this rank, tags aside.
 bool could_meet(const Call& theirs, Rank rank, const Call& call);

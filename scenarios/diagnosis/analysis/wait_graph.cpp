@@ -42,7 +42,7 @@ constexpr std::size_t most_listed_in_all = std::size_t{1} << 21, few_listed = 64
 class Waits {
  public:
   Waits(const RunRecord& run, Time moment, const std::vector<const Call*>& asked)
-      : run_(run), moment_(moment), groups_(run), attendance_(run, asked) {
+      : run_(run), moment_(moment), groups_(run), attendance_(run, asked), pairs_(run, {false, moment}) {
     for (const RankResult& result : run.ranks) {
       lost_.push_back(is_lost(result.log) ? 1 : 0);
       dumped_.push_back(is_dumped(result.log) ? 1 : 0);
@@ -277,8 +277,8 @@ class Waits {
   }
 
   // The calls of a batch progress together, others in their order.
-  void in_dumped_message(BlockedRank& blocked, const Call& call) const {
-    const PairRules rules{false, moment_};
+  void in_dumped_message(BlockedRank& blocked, const Call& call) {
+    std::map<Rank, const Call*> peers_sit_in;
     std::vector<Rank> absent, earlier;
     const Call* unmet = nullptr;
     const Call* before = nullptr;
@@ -287,8 +287,10 @@ class Waits {
           mine.id == call.id || (call.details->batch >= 0 && mine.details->batch == call.details->batch);
       if (!together || mine.layer != Layer::point_to_point || mine.peer < 0 || !is_open_at(mine, moment_)) continue;
       if (static_cast<std::size_t>(mine.peer) >= run_.ranks.size()) continue;
-      const Call* met = met_by(run_, rules, blocked.rank, mine);
-      const Call* sits = sits_in(log_of(run_, mine.peer), moment_);
+      const Call* met = pairs_.met_by(blocked.rank, mine);
+      const auto [peer, is_new] = peers_sit_in.try_emplace(mine.peer);
+      if (is_new) peer->second = sits_in(log_of(run_, mine.peer), moment_);
+      const Call* sits = peer->second;
       if (met == nullptr || (is_open_at(*met, moment_) && differ_in_size(mine, *met))) {
         absent.push_back(mine.peer);
         if (unmet == nullptr) unmet = &mine;
@@ -377,6 +379,7 @@ class Waits {
   Time moment_;
   GroupIndex groups_;
   Attendance attendance_;
+  MessagePairs pairs_;
   std::vector<char> lost_, dumped_;  // by rank
   Ranks everybody_;
   Rank rank_ = 0;  // whose wait is being filled in

@@ -93,6 +93,7 @@ class Converter {
 
   std::vector<Call> run() {
     std::vector<Call> calls;
+    calls.reserve(dump_.entries.size());
     const std::vector<Entry>& entries = dump_.entries;
     const std::vector<std::size_t> ends = batch_ends();
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -211,7 +212,7 @@ class Converter {
     const bool by_output = is_counted_by_output(call.name);
     const bool swap = (by_output ? entry.output_sizes : entry.input_sizes).empty();
     const Sizes& sizes = by_output != swap ? entry.output_sizes : entry.input_sizes;
-    const std::vector<std::string>& types = by_output != swap ? entry.output_dtypes : entry.input_dtypes;
+    const std::vector<std::string>& types = by_output != swap ? *entry.output_dtypes : *entry.input_dtypes;
     if (!has_no_count(call.name) && !sizes.empty()) {
       call.count = elements(sizes);
       details.shape = shape_text(sizes);

@@ -99,6 +99,7 @@ class DumpReader {
     read_status();
     members_.enter("the dump");
     const std::span<const NodeId> entries = members_.items(record_, "entries");
+    dump_.entries.reserve(std::min(entries.size(), most_reserved));
     for (std::size_t i = 0; i < entries.size() && members_.ok(); ++i) {
       members_.enter("entry ", std::to_string(i));
       Entry entry;
@@ -116,6 +117,7 @@ class DumpReader {
   }
 
  private:
+  static constexpr std::size_t most_reserved = 1 << 16;  // a hostile list repeats one entry
   using Stack = SharedValue<std::vector<Frame>>;
   using Number = std::uint32_t;  // of a frame, from 1
 
@@ -171,9 +173,9 @@ class DumpReader {
     read_group_name(of, entry);
     members_.get(of, "profiling_name", entry.name);
     members_.get(of, "input_sizes", entry.input_sizes);
-    members_.get(of, "input_dtypes", entry.input_dtypes);
+    entry.input_dtypes = read_types(of, "input_dtypes");
     members_.get(of, "output_sizes", entry.output_sizes);
-    members_.get(of, "output_dtypes", entry.output_dtypes);
+    entry.output_dtypes = read_types(of, "output_dtypes");
     read_state(of, entry);
     members_.get(of, "is_p2p", entry.is_p2p);
     members_.get(of, "retired", entry.retired);
@@ -203,6 +205,15 @@ class DumpReader {
   }
 
   // A stack is made once, however many entries have it.
+  TypeNames read_types(const Record& of, Key key) {
+    std::vector<std::string> names;
+    members_.get(of, key, names);
+    if (names.empty()) return {};
+    const auto [known, is_new] = types_.try_emplace(names);
+    if (is_new) known->second = TypeNames(std::move(names));
+    return known->second;
+  }
+
   Stack read_frames(const Record& of) {
     constexpr std::size_t most_frames = 256;
     std::span<const NodeId> items = members_.items(of, "frames");
@@ -253,6 +264,7 @@ class DumpReader {
   std::vector<Frame> frames_;
   std::map<std::tuple<NodeId, NodeId, std::int64_t>, Number> known_frames_;  // by the nodes of file and name
   std::map<std::vector<Number>, Stack> stacks_;
+  std::map<std::vector<std::string>, TypeNames> types_;
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ struct Frame {
 enum class EntryState : std::uint8_t { scheduled, started, completed };
 constexpr std::string_view entry_state_names[] = {"scheduled", "started", "completed"};
 
+using TypeNames = SharedValue<std::vector<std::string>>;  // Float, Long ...; most calls of a job share them
+
 struct Entry {
   std::int64_t record_id = -1;  // counts all entries of this rank, from 0; those before the first were overwritten
   std::int64_t pg_id = 0;       // of this rank alone
@@ -43,7 +45,7 @@ struct Entry {
   std::string name;  // nccl:all_reduce, nccl:send 0->1 (ranks of the group)
   std::int64_t created_ns = 0, started_ns = 0, completed_ns = 0;  // since 1970; 0: not known
   Sizes input_sizes, output_sizes;
-  std::vector<std::string> input_dtypes, output_dtypes;
+  TypeNames input_dtypes, output_dtypes;
   EntryState state = EntryState::scheduled;
   bool is_p2p = false;
   bool retired = false;

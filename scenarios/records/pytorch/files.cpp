@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
 #include <set>
 #include <sys/stat.h>
+#include <thread>
 #include <utility>
 
 namespace pdsim::scenarios::pytorch {
@@ -188,12 +191,31 @@ void add_parts(const Dump& dump, std::vector<LeftOutFile>& left_out) {
     add(fmt::format("{} more", more));
 }
 
+// In the order of the files, on the cores of this machine: a job of a thousand ranks has hundreds of megabytes.
+std::vector<Result<Dump>> read_dumps(const std::vector<DumpFile>& files) {
+  constexpr std::size_t files_a_thread = 8, most_threads = 16;
+  std::vector<Result<Dump>> dumps(files.size(), Result<Dump>(Dump{}));
+  std::atomic<std::size_t> next = 0;
+  const auto read = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++) dumps[i] = read_dump(files[i]);
+  };
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = std::min({cores, files.size() / files_a_thread, most_threads});
+  std::vector<std::future<void>> others;
+  for (std::size_t t = 1; t < threads; ++t) others.push_back(std::async(read));
+  read();
+  for (std::future<void>& other : others) other.get();
+  return dumps;
+}
+
 }  // namespace
 
 ReadJob read_job(const DumpedJob& job) {
   ReadJob read;
-  for (const DumpFile& file : job.files) {
-    Result<Dump> dump = read_dump(file);
+  std::vector<Result<Dump>> dumps = read_dumps(job.files);
+  for (std::size_t i = 0; i < dumps.size(); ++i) {
+    const DumpFile& file = job.files[i];
+    Result<Dump>& dump = dumps[i];
     if (dump.ok()) {
       read.dumps.push_back(std::move(*dump));
       continue;

@@ -122,9 +122,9 @@ class Writer {
     const auto elements = [&](bool in_parts) { return in_parts ? call.count * ranks : call.count; };
     const bool sends = kind == nullptr || !kind->point_to_point || kind->has_input;
     const bool receives = kind == nullptr || !kind->point_to_point || kind->has_output;
-    if (sends) entry.input_sizes = {{elements(kind != nullptr && kind->input_in_parts)}}, entry.input_dtypes = {type};
+    if (sends) entry.input_sizes = {{elements(kind != nullptr && kind->input_in_parts)}}, entry.input_dtypes = std::vector{type};
     if (receives)
-      entry.output_sizes = {{elements(kind != nullptr && kind->output_in_parts)}}, entry.output_dtypes = {type};
+      entry.output_sizes = {{elements(kind != nullptr && kind->output_in_parts)}}, entry.output_dtypes = std::vector{type};
   }
 
   void note_status(const Entry& entry) {

@@ -57,7 +57,7 @@ DumpScript& DumpScript::call(const std::string& name, EntryState state, std::vec
   ++seq();
   Entry& entry = add(name, state);
   entry.input_sizes = entry.output_sizes = {std::move(shape)};
-  entry.input_dtypes = entry.output_dtypes = {dtype};
+  entry.input_dtypes = entry.output_dtypes = std::vector<std::string>{dtype};
   return *this;
 }
 
@@ -66,7 +66,7 @@ DumpScript& DumpScript::message(const std::string& name, EntryState state, std::
   Entry& entry = add(name, state);
   entry.is_p2p = true;
   entry.input_sizes = entry.output_sizes = {std::move(shape)};
-  entry.input_dtypes = entry.output_dtypes = {"Float"};
+  entry.input_dtypes = entry.output_dtypes = std::vector<std::string>{"Float"};
   return *this;
 }
 
@@ -77,7 +77,7 @@ DumpScript& DumpScript::batch(const std::vector<std::string>& ops, EntryState st
     Entry& entry = add(op, EntryState::scheduled);  // they have no events of their own
     entry.is_p2p = messages;
     entry.input_sizes = entry.output_sizes = {shape};
-    entry.input_dtypes = entry.output_dtypes = {"Float"};
+    entry.input_dtypes = entry.output_dtypes = std::vector<std::string>{"Float"};
   }
   add("nccl:coalesced", state).is_p2p = messages;
   return *this;

@@ -37,7 +37,7 @@ TEST(Pickle, OfEveryProtocolHoldsWhatPythonPutIntoIt) {
     expected.name = "nccl:all_reduce";
     expected.created_ns = 1724779239936775119;
     expected.input_sizes = expected.output_sizes = {{2, 3}, {}};
-    expected.input_dtypes = expected.output_dtypes = {"Float"};
+    expected.input_dtypes = expected.output_dtypes = std::vector<std::string>{"Float"};
     expected.timeout_ms = 600000;
     expected.frames =
         std::vector<Frame>{{"all_reduce", "/x/torch/distributed/distributed_c10d.py", 2696}, {"step", "train.py", 300}};

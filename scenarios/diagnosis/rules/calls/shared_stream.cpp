@@ -1,5 +1,6 @@
 // Rules that concern NCCL alone: messages of two ranks that wait for each other on their shared stream, and a communicator that
 // is created in the first call of its group, by all of its ranks.
+#include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
@@ -112,10 +113,11 @@ bool came_to_group(const RankLog& log, const std::string& group, Time moment) {
 std::optional<Incomplete> incomplete(const Report& report) {
   const Time moment = moment_of(report.run);
   Incomplete found;
+  MessagePairs pairs(report.run, {has_tags(report), moment});
   for (const RankResult& result : report.run.ranks)
     for (const Call& call : result.log.calls)
       if (found.call == nullptr && is_open_message(report, call) && is_batched(result.log, call) &&
-          counterpart_of(report, result.log.rank, call).call != nullptr) {
+          pairs.met_by(result.log.rank, call) != nullptr) {
         found.call = &call;
         found.rank = result.log.rank;
       }

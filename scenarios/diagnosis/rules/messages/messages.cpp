@@ -43,10 +43,11 @@ RemoteCall remote_call_between(const Report& report, Rank from, Rank to, Time at
 Counterpart counterpart_of(const Report& report, Rank rank, const Call& call) {
   if (call.peer < 0 || static_cast<std::size_t>(call.peer) >= report.run.ranks.size()) return {};
   const PairRules rules{has_tags(report), moment_of(report.run)};
-  if (const Call* met = met_by(report.run, rules, rank, call)) return {met, nullptr};
+  MessagePairs pairs(report.run, rules);
+  if (const Call* met = pairs.met_by(rank, call)) return {met, nullptr};
   for (const Call& theirs : log_of(report.run, call.peer).calls)
     if (could_meet(theirs, rank, call) && theirs.issued <= rules.moment && rules.tags &&
-        tag_of(theirs) != tag_of(call) && met_by(report.run, rules, call.peer, theirs) == nullptr)
+        tag_of(theirs) != tag_of(call) && pairs.met_by(call.peer, theirs) == nullptr)
       return {nullptr, &theirs};
   return {};
 }

@@ -1,5 +1,6 @@
 // A rank waits in send or recv and its peer did not make the matching call: it is elsewhere, has ended, used another tag, or
 // meant another size.
+#include "scenarios/diagnosis/analysis/message_pairs.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
@@ -41,9 +42,10 @@ std::optional<Unmatched> first_unmatched(const Report& report) {
     for (const Call& call : result.log.calls) {
       if (call.layer != Layer::point_to_point || !is_of_run(report.run, call.peer) || call.issued > moment) continue;
       if (call.state == CallState::completed && !is_open_at(call, moment)) continue;
+      if (first && call.issued >= first->call->issued) continue;
       const Counterpart other = counterpart_of(report, result.log.rank, call);
       if (other.call != nullptr && !differs_in_size(call, *other.call)) continue;
-      if (!first || call.issued < first->call->issued) first = Unmatched{result.log.rank, &call, other};
+      first = Unmatched{result.log.rank, &call, other};
     }
   return first;
 }
@@ -231,18 +233,24 @@ Unmatched unmatched_here(const Report& report, Rank rank, const Call& call) {
   return u;
 }
 
-// The message call that a rank sits in, with those of its batch, towards the ends of the hang; `most` of all ranks.
-void add_open_messages(const Report& report, Rank rank, std::size_t most, std::vector<Unmatched>& found) {
+// The message call that a rank sits in, with those of its batch, towards the ends of the hang. Those that meet a call of their size come last,
+// and at most `most` of either kind are kept: what follows walks over all calls for each.
+struct OpenMessages {
+  static constexpr std::size_t most = 64;
+  std::vector<Unmatched> alone, met;
+};
+void add_open_messages(const Report& report, Rank rank, MessagePairs& pairs, OpenMessages& found) {
   const BlockedRank* b = blocked_at(report.blocked, rank);
   const Call* sits = b == nullptr ? nullptr : call_by_id(log_of(report.run, rank), b->call);
   if (sits == nullptr) return;
   for (const Call& call : log_of(report.run, rank).calls) {
-    if (found.size() == most) return;
     const std::int64_t batch = sits->details->batch;
     const bool together = call.id == sits->id || (batch >= 0 && call.details->batch == batch);
     const bool is_open = together && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
     if (!is_open || !contains(report.hang->ends, call.peer) || !b->awaits(call.peer)) continue;
-    found.push_back(unmatched_here(report, rank, call));
+    const Call* other = pairs.met_by(rank, call);
+    std::vector<Unmatched>& kind = other == nullptr || differs_in_size(call, *other) ? found.alone : found.met;
+    if (kind.size() < OpenMessages::most) kind.push_back(unmatched_here(report, rank, call));
   }
 }
 
@@ -259,11 +267,12 @@ std::optional<Diagnosis> unmatched_in_dump(const Report& report) {
   const Hang& hang = *report.hang;
   const bool is_end = hang.end == HangEnd::absent || hang.end == HangEnd::in_call || hang.end == HangEnd::circle;
   if (!is_end || (hang.end == HangEnd::absent && common_call(report, hang.nearest) != nullptr)) return std::nullopt;
-  constexpr std::size_t most_weighed = 64;  // each walks over all calls
-  std::vector<Unmatched> open;
-  for (const Rank rank : hang.nearest) add_open_messages(report, rank, most_weighed, open);
+  OpenMessages open;
+  MessagePairs pairs(report.run, {has_tags(report), moment_of(report.run)});
+  for (const Rank rank : hang.nearest) add_open_messages(report, rank, pairs, open);
+  open.alone.insert(open.alone.end(), open.met.begin(), open.met.end());
   std::vector<std::pair<int, Unmatched>> weighed;
-  for (const Unmatched& u : open) weighed.emplace_back(weight(report, u), u);
+  for (const Unmatched& u : open.alone) weighed.emplace_back(weight(report, u), u);
   std::stable_sort(weighed.begin(), weighed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [weight, u] : weighed) {
     if (weight == 0 && hang.end != HangEnd::circle) continue;

@@ -155,11 +155,16 @@ Node real_node(std::string_view bytes) {  // big endian
   return std::bit_cast<double>(bits);
 }
 
+constexpr NodeId nothing = ~NodeId{0};
+constexpr std::size_t bytes_a_node = 8;  // about, in PyTorch's own dumps
+
 class Reader {
  public:
   Reader(std::string text, std::size_t most_nodes) : most_nodes_(most_nodes) {
     tree_.source = std::make_unique<const std::string>(std::move(text));
     text_ = *tree_.source;
+    tree_.nodes.reserve(text_.size() / bytes_a_node);
+    tree_.items.reserve(text_.size() / bytes_a_node);
   }
 
   Result<Tree> read() {
@@ -231,7 +236,6 @@ class Reader {
   std::vector<NodeId> memo_;  // most of them in order from 0
 };
 
-constexpr NodeId nothing = ~NodeId{0};
 
 std::optional<std::size_t> Reader::above(std::size_t count) const {
   const std::size_t floor = marks_.empty() ? 0 : marks_.back();
