@@ -190,6 +190,17 @@ TEST(PytorchJob, NamesRanksThatSendToEachOtherFirst) {
   EXPECT_EQ(diagnosed(ranks)->id(), "send-cycle");
 }
 
+TEST(PytorchJob, NamesTheOneMessageOfALargeBatchThatHasNoCounterpart) {
+  constexpr std::size_t messages = 500;
+  std::vector<DumpScript> ranks{{0, 2}, {1, 2}};
+  ranks[0].batch(std::vector<std::string>(messages, "nccl:send 0->1"), open);
+  ranks[1].batch(std::vector<std::string>(messages - 1, "nccl:recv 1<-0"), open);
+  const auto d = diagnosed(ranks);
+  EXPECT_EQ(d->id(), "unmatched-message");
+  EXPECT_EQ(d->report.diagnosis()->ranks, std::vector<Rank>{1});
+  EXPECT_NE(d->headline().find("send to rank 1, which did not receive it"), std::string::npos) << d->headline();
+}
+
 TEST(PytorchJob, ComparesTheCallsOfABatchOfCollectivesTogether) {
   auto ranks = world(2, 3);
   ranks[0].batch({"nccl:all_reduce", "nccl:all_reduce"});
