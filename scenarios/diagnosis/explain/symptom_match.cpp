@@ -12,6 +12,7 @@ namespace pdsim::scenarios {
 namespace {
 
 constexpr double sure_from = 0.8, likely_from = 0.55, near_from = 0.42;
+constexpr double variant_from = 0.6;     // of a row that another one has too: they are forms of one text
 constexpr double gap_cost = 0.12;        // of a word of the text between two of the row's
 constexpr std::size_t fewest_words = 3;  // of a piece of a text
 
@@ -136,11 +137,13 @@ std::vector<SymptomMatch> match_symptoms(std::string_view text) {
   for (const std::string& word : words) text_weight += weights.of(word);
   struct Found {
     SymptomMatch match;
-    double value = 0;  // the weight of what was found, less where the row has more
+    double value = 0;   // the weight of what was found, less where the row has more
+    double of_row = 0;  // the share of the row that was found
+    std::size_t row = 0;
   };
   std::vector<Found> all;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    double row_weight = 0;
+    double& row_weight = rows[i].weight;
     for (const std::string& word : rows[i].words) row_weight += weights.of(word);
     const Alignment found = align(words, rows[i].words, weights);
     const double of_row = row_weight > 0 ? found.score / row_weight : 0;
@@ -148,11 +151,18 @@ std::vector<SymptomMatch> match_symptoms(std::string_view text) {
     double share = of_row;
     if (found.words >= std::min(fewest_words, rows[i].words.size()) && text_weight > 0)
       share = std::max(share, 0.95 * found.matched / text_weight);
-    if (share >= near_from && found.words > 1) all.push_back({{&symptom_table()[i], share, sureness_of(share)}, value});
+    if (share >= near_from && found.words > 1) all.push_back({{&symptom_table()[i], share, sureness_of(share)}, value, of_row, i});
     // A row of a single word, a name that means one thing only.
     if (rows[i].words.size() == 1 && found.words == 1)
-      all.push_back({{&symptom_table()[i], share, Sureness::sure}, value});
+      all.push_back({{&symptom_table()[i], share, Sureness::sure}, value, of_row, i});
   }
+  // Of rows that differ in a word, as "unhandled cuda error" and "unhandled system error", the one that the text has.
+  const std::vector<Found> candidates = all;
+  std::erase_if(all, [&](const Found& less) {
+    return std::any_of(candidates.begin(), candidates.end(), [&](const Found& more) {
+      return more.of_row > less.of_row && align(rows[more.row].words, rows[less.row].words, weights).matched >= variant_from * rows[less.row].weight;
+    });
+  });
   std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
     if (a.match.sureness != b.match.sureness) return a.match.sureness < b.match.sureness;
     if (a.match.symptom->cause != b.match.symptom->cause) return a.match.symptom->cause;

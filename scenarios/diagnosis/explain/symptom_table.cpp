@@ -108,6 +108,21 @@ constexpr Symptom symptom_rows[] = {
     {"rank-died", true, "NCCL error in: *, unhandled cuda error, NCCL version *",
      "It proves that a CUDA call of this rank failed inside NCCL; with NCCL_DEBUG=WARN the line above names it and the "
      "reason."},
+    {"connection-lost", false, "NCCL error in: *, unhandled system error, NCCL version *",
+     "It proves that a system call of this rank failed inside NCCL: a socket, memory, or a file in /dev/shm. The text after `Last "
+     "error`, or with NCCL_DEBUG=WARN the line above, says which."},
+    {"connection-lost", false, "NCCL error in: *, internal error - please report this issue to the NCCL developers, NCCL version *",
+     "It proves that a check inside NCCL failed on this rank, often because of what a peer or the network sent. The text after `Last "
+     "error`, or with NCCL_DEBUG=WARN the line above, says which check."},
+    {"connection-lost", false, "ncclInternalError: Internal check failed.",
+     "It proves that a check inside NCCL failed on this rank, often because of what a peer or the network sent. The text after `Last "
+     "error`, or with NCCL_DEBUG=WARN the line above, says which check."},
+    {"peer-closed", false, "NCCL error in: *, remote process exited or there was a network error, NCCL version *", somebody_left},
+    {"device-shared", false, "NCCL error in: *, invalid usage, NCCL version *",
+     "It proves that NCCL rejected a call of this rank. Most often two ranks use one GPU; the text after `Last error`, "
+     "or with NCCL_DEBUG=WARN the line above, names the reason."},
+    {"invalid-argument", false, "NCCL error in: *, invalid argument, NCCL version *",
+     "It proves that NCCL rejected an argument of this rank's call; with NCCL_DEBUG=WARN the line above names it."},
     {"rank-died", true, "NCCL WARN Cuda failure * '*'",
      "It proves that a CUDA call of this rank failed inside NCCL; the words in quotes are CUDA's."},
     {"device-shared", false, "ncclInvalidUsage: This usually reflects invalid usage of NCCL library",

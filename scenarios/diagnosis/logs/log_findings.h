@@ -31,11 +31,18 @@ struct LogProof {
   std::string says;
   std::string place;  // job.log:14
 };
+// Where ranks were when their stacks were taken.
+struct StackPlace {
+  std::vector<Rank> ranks;  // sorted
+  std::string call;         // the function of torch.distributed that they were in; empty: none
+  std::string place;        // of the program's own code: train.py:12 in step
+};
 struct LogStory {
   bool knows_size = false;  // of the job
   std::vector<LogProof> proves;
   std::size_t more_proofs = 0;  // proofs left out
   std::vector<std::string> open, next;
+  std::vector<StackPlace> stacks;  // where nothing else is found, and they are at several places, some in a call
 };
 // Where each rank was, by the stacks in the log: of several threads of a rank the last one in the program's own code, which is
 // the main one in the order of faulthandler and py-spy. Ranks at one place together.

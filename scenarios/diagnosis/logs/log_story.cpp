@@ -231,6 +231,40 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
 }
 
 // The step of each finding that has one and whose culprits the log does not show already; then what shows more.
+std::map<Rank, const Fact*> stack_by_rank(const LogFacts& facts) {
+  std::map<Rank, const Fact*> of_rank;
+  for (const Fact& fact : facts.facts) {
+    const auto* stack = fact.as<logs::Stack>();
+    if (stack == nullptr || fact.rank == no_rank) continue;
+    const Fact*& best = of_rank[fact.rank];
+    if (best == nullptr || logs::own_frame(stack->frames) != nullptr) best = &fact;
+  }
+  return of_rank;
+}
+
+// The function of torch.distributed that the program had called.
+std::string call_of(const logs::Stack& stack) {
+  const StackFrame* own = logs::own_frame(stack.frames);
+  std::string call;
+  for (const StackFrame& frame : stack.frames) {
+    if (&frame == own) break;
+    if (frame.file.ends_with("distributed_c10d.py")) call = frame.function;
+  }
+  return call;
+}
+
+void add_stacks(const LogFacts& facts, LogStory& story) {
+  std::map<std::pair<std::string, std::string>, std::vector<Rank>> places;
+  for (const auto& [rank, fact] : stack_by_rank(facts)) {
+    const auto& stack = *fact->as<logs::Stack>();
+    const StackFrame* own = logs::own_frame(stack.frames);
+    if (own != nullptr) places[{call_of(stack), logs::frame_text(*own)}].push_back(rank);
+  }
+  if (places.size() < 2 || places.rbegin()->first.first.empty()) return;
+  for (auto at = places.rbegin(); at != places.rend(); ++at) story.stacks.push_back({at->second, at->first.first, at->first.second});
+  story.next.emplace_back("take the stacks once more after a minute: ranks that have not moved wait for each other, or are stuck");
+}
+
 void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, LogStory& story) {
   const auto add = [&story](std::string step) {
     if (std::find(story.next.begin(), story.next.end(), step) == story.next.end()) story.next.push_back(std::move(step));
@@ -260,15 +294,8 @@ void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, Log
 }  // namespace
 
 std::vector<LogProof> stacks_of(const LogFacts& facts) {
-  std::map<Rank, const Fact*> of_rank;
-  for (const Fact& fact : facts.facts) {
-    const auto* stack = fact.as<logs::Stack>();
-    if (stack == nullptr || fact.rank == no_rank) continue;
-    const Fact*& best = of_rank[fact.rank];
-    if (best == nullptr || logs::own_frame(stack->frames) != nullptr) best = &fact;
-  }
   Proofs proofs;
-  for (const auto& [rank, fact] : of_rank)
+  for (const auto& [rank, fact] : stack_by_rank(facts))
     proofs.add(rank, stack_text(*fact->as<logs::Stack>()), place_of(facts, *fact));
   LogStory story;
   proofs.give(story);
@@ -294,6 +321,7 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
   }
   proofs.give(story);
   add_open(facts, groups, record, findings, story);
+  if (findings.empty()) add_stacks(facts, story);
   add_next(facts, findings, story);
   return story;
 }

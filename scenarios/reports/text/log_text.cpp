@@ -5,12 +5,29 @@
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace pdsim::scenarios {
 namespace {
 
+// The ranks in a call come first.
+std::string stacks_text(const std::vector<StackPlace>& stacks) {
+  constexpr std::size_t most_places = 4;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(stacks.size(), most_places); ++i) {
+    const StackPlace& at = stacks[i];
+    texts.push_back(fmt::format("{} {} in {} ({})", ranks_text(at.ranks), at.ranks.size() == 1 ? "was" : "were",
+                                at.call.empty() ? "no call of torch.distributed" : at.call, at.place));
+  }
+  if (stacks.size() > most_places) texts.push_back(fmt::format("others at {} more places", stacks.size() - most_places));
+  return wrapped(fmt::format("undecided: by their stacks, {}; a stack shows one moment, so whether they stay there is not known", fmt::join(texts, ", ")), 0);
+}
+
 std::string undecided(const Report& report, const LogStory& story) {
   if (report.blocked.empty() && report.errors.empty() && story.proves.empty()) return "nothing to explain\n";
+  if (report.blocked.empty() && report.errors.empty() && !story.stacks.empty()) return stacks_text(story.stacks);
   if (report.blocked.empty())
     return report.errors.empty() ? "undecided: the log does not show the cause of any error\n"
                                  : "undecided: the log shows errors that follow from another one, but not that one\n";

@@ -47,6 +47,24 @@ TEST(LogDiagnosis, RanksThatAreAllInOneCallProveNothingWhileTheirNumberIsUnknown
   EXPECT_EQ(found(silent).substr(0, 17), "missing-record: 2");
 }
 
+std::string py_spy(int pid, const std::string& frames) {
+  return "Process " + std::to_string(pid) + ": python3 train.py\nPython v3.11.2 (/usr/bin/python3.11)\n\nThread " + std::to_string(pid) +
+         " (idle): \"MainThread\"\n" + frames + "    main (train.py:90)\n\n";
+}
+
+TEST(LogDiagnosis, StacksAloneSayWhichRanksAreInACallAndWhichAreElsewhere) {
+  const std::string reducing = "    all_reduce (torch/distributed/distributed_c10d.py:2696)\n    wrapper (torch/distributed/c10d_logger.py:83)\n    step (train.py:40)\n";
+  const std::string loading = "    read (data.py:7)\n    next_batch (data.py:33)\n";
+  const LogDiagnosis apart = diagnose_logs(read_log_texts({{"rank_0.txt", py_spy(4242, reducing)}, {"rank_1.txt", py_spy(4243, loading)}}), "job");
+  EXPECT_EQ(found(apart), "none");
+  const std::string text = render_logs(apart.report, apart.story);
+  EXPECT_NE(text.find("rank 0 was in all_reduce (train.py:40 in step)"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 1 was in no call of\ntorch.distributed (data.py:7 in read)"), std::string::npos) << text;
+  EXPECT_NE(text.find("take the stacks once more"), std::string::npos) << text;
+  const LogDiagnosis together = diagnose_logs(read_log_texts({{"rank_0.txt", py_spy(4242, reducing)}, {"rank_1.txt", py_spy(4243, reducing)}}), "job");
+  EXPECT_TRUE(together.story.stacks.empty());
+}
+
 TEST(LogDiagnosis, SaysThatNoPeerOfAMessageIsInTheLog) {
   const LogDiagnosis done = diagnosed(watchdog(0, 10, "SEND", 64, 12, 9) + watchdog(1, 10, "RECV", 64, 12, 9));
   const std::string text = render_logs(done.report, done.story);

@@ -65,6 +65,16 @@ constexpr PastedText pasted_rows[] = {
      "unhandled cuda error (run with NCCL_DEBUG=INFO for details), NCCL version 2.21.5\nncclUnhandledCudaError: "
      "Call to CUDA function failed.\nLast error:\nCuda failure 2 'out of memory'"},
     {"nccl", "connection-lost",
+     "RuntimeError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1269, unhandled system error, NCCL version 2.14.3\n"
+     "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error."},
+    {"nccl", "connection-lost",
+     "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:219, internal error - please report "
+     "this issue to the NCCL developers, NCCL version 2.18.1\nncclInternalError: Internal check failed.\nLast error:\nBootstrap : mismatch"},
+    {"nccl", "peer-closed",
+     "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, remote process exited or there "
+     "was a network error, NCCL version 2.20.5\nncclRemoteError: A call failed possibly due to a network error or a remote process exiting "
+     "prematurely."},
+    {"nccl", "connection-lost",
      "misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-Fb7dLq to 9637892 bytes"},
     {"nccl", "connection-lost",
      "node12:4121:4121 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found"},
