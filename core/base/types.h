@@ -1,6 +1,8 @@
 // The vocabulary of every layer: ranks, sequence numbers, element types and reduce operations.
 #pragma once
 
+#include "core/base/enum_names.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +51,19 @@ constexpr std::array<std::string_view, 9> reduce_op_names{"sum",  "avg", "produc
                                                           "band", "bor", "bxor",    "premul_sum"};
 
 constexpr std::string_view name_of(ReduceOp op) { return reduce_op_names[static_cast<std::size_t>(op)]; }
+
+template <>
+inline constexpr auto enum_rows<DType> = [] {
+  std::array<EnumRow<DType>, dtypes.size()> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {dtypes[i].dtype, dtypes[i].name};
+  return rows;
+}();
+template <>
+inline constexpr auto enum_rows<ReduceOp> = [] {
+  std::array<EnumRow<ReduceOp>, reduce_op_names.size()> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {static_cast<ReduceOp>(i), reduce_op_names[i]};
+  return rows;
+}();
 
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<ReduceOp> reduce_op_named(std::string_view name);

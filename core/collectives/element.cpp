@@ -91,6 +91,12 @@ std::uint64_t bits_of_element(const std::byte* at, DType dtype) {
   return bits;
 }
 
+double element_of_bits(std::uint64_t bits, DType dtype) {
+  std::byte bytes[8]{};
+  for (std::size_t i = 0; i < size_of(dtype); ++i) bytes[i] = static_cast<std::byte>(bits >> (8 * i));
+  return read_element(bytes, dtype);
+}
+
 std::int64_t ulps_between(double a, double b, DType dtype) {
   std::byte bytes[2][8]{};
   write_element(bytes[0], dtype, a);

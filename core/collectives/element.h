@@ -12,6 +12,7 @@ namespace pdsim {
 void write_element(std::byte* at, DType dtype, double value);
 double read_element(const std::byte* at, DType dtype);  // i64: exact up to 2^53
 std::uint64_t bits_of_element(const std::byte* at, DType dtype);
+double element_of_bits(std::uint64_t bits, DType dtype);
 
 // Counts the representable numbers between two elements of a floating dtype; 0 when they are equal or both NaN.
 std::int64_t ulps_between(double a, double b, DType dtype);

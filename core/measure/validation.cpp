@@ -1,5 +1,6 @@
 #include "core/measure/validation.h"
 
+#include "core/collectives/element.h"
 #include "core/collectives/reduce.h"
 #include "core/group/init_process_group.h"
 #include "core/measure/trial.h"
@@ -93,50 +94,40 @@ Status try_case(ProcessGroup& group, const ValidationRequest& request, const Cas
   return {};
 }
 
-// --- the values that a rank ends with
+// --- what a rank reports
 
-std::string key_of(std::pair<DType, ReduceOp> group) {
-  return fmt::format("{} {}", name_of(group.first), name_of(group.second));
+notes::CasesChecked note_of(std::pair<DType, ReduceOp> group, const ValidationTally& tally) {
+  notes::CasesChecked note{group.first, group.second, tally.cases, tally.wrong, tally.max_ulp, tally.skipped, {}};
+  if (!tally.first) return note;
+  const WrongData& f = *tally.first;
+  note.first.push_back({f.rank, f.count, f.root, f.in_place, f.element.element, static_cast<std::int64_t>(f.element.expected_bits),
+                        static_cast<std::int64_t>(f.element.got_bits)});
+  return note;
 }
 
-// 64 bits in two halves, each of which a double holds exactly.
-void append_bits(std::vector<double>& values, std::uint64_t bits) {
-  values.push_back(static_cast<double>(bits >> 32));
-  values.push_back(static_cast<double>(bits & 0xffffffffU));
+WrongData wrong_of(const notes::CasesChecked::Wrong& first, DType dtype) {
+  WrongData wrong{first.rank, first.count, first.root, first.in_place, {}};
+  wrong.element.element = first.element;
+  wrong.element.expected_bits = static_cast<std::uint64_t>(first.expected_bits);
+  wrong.element.got_bits = static_cast<std::uint64_t>(first.got_bits);
+  wrong.element.expected = element_of_bits(wrong.element.expected_bits, dtype);
+  wrong.element.got = element_of_bits(wrong.element.got_bits, dtype);
+  return wrong;
 }
 
-std::vector<double> values_of(const ValidationTally& t) {
-  std::vector<double> values{static_cast<double>(t.cases), static_cast<double>(t.wrong), static_cast<double>(t.max_ulp),
-                             static_cast<double>(t.skipped)};
-  if (!t.first) return values;
-  const WrongData& f = *t.first;
-  values.insert(values.end(),
-                {static_cast<double>(f.rank), static_cast<double>(f.count), static_cast<double>(f.root),
-                 f.in_place ? 1.0 : 0.0, static_cast<double>(f.element.element), f.element.expected, f.element.got});
-  append_bits(values, f.element.expected_bits);
-  append_bits(values, f.element.got_bits);
-  return values;
+// Every rank skips the same cases; a rank that died before it did counts fewer.
+void add(const notes::CasesSkipped& skipped, ValidationResult& all) {
+  std::int64_t& most = all.skip_reasons[skipped.reason];
+  most = std::max(most, skipped.cases);
 }
 
-ValidationTally tally_of(const std::vector<double>& v) {
-  const auto whole = [&v](std::size_t i) { return static_cast<std::int64_t>(v[i]); };
-  const auto bits = [&v](std::size_t i) {
-    return static_cast<std::uint64_t>(v[i]) << 32 | static_cast<std::uint64_t>(v[i + 1]);
-  };
-  ValidationTally t{whole(0), whole(1), whole(2), whole(3), {}};
-  if (v.size() < 15) return t;
-  t.first = WrongData{static_cast<Rank>(whole(4)),
-                      whole(5),
-                      static_cast<Rank>(whole(6)),
-                      v[7] != 0.0,
-                      {whole(8), v[9], v[10], bits(11), bits(13)}};
-  return t;
-}
-
-TensorValues values_of(const ValidationResult& result) {
-  TensorValues values;
-  for (const auto& [group, tally] : result.groups) values[key_of(group)] = values_of(tally);
-  return values;
+void add(const notes::CasesChecked& one, ValidationResult& all) {
+  ValidationTally& sum = all.groups[{one.dtype, one.op}];
+  sum.cases = std::max(sum.cases, one.cases);
+  sum.skipped = std::max(sum.skipped, one.skipped);
+  sum.max_ulp = std::max(sum.max_ulp, one.max_ulp);
+  sum.wrong += one.wrong;
+  if (!sum.first && !one.first.empty()) sum.first = wrong_of(one.first.front(), one.dtype);
 }
 
 }  // namespace
@@ -153,34 +144,18 @@ RankProgram validation_program(const ValidationRequest& request) {
       status = try_case(*world, request, c, result);
     });
     for (const auto& [reason, cases] : result.skip_reasons) env.recorder.note(notes::CasesSkipped{reason, cases});
-    return {status, values_of(result)};
+    for (const auto& [group, tally] : result.groups) env.recorder.note(note_of(group, tally));
+    return {status, {}};
   };
 }
 
 ValidationResult validation_result(const std::vector<RankResult>& ranks) {
   ValidationResult all;
-  for (const RankResult& rank : ranks) {
-    // Every rank skips the same cases; a rank that died before it did counts fewer.
-    for (const Note& note : rank.log.notes)
-      if (note.is<notes::CasesSkipped>()) {
-        const auto& skipped = note.as<notes::CasesSkipped>();
-        std::int64_t& most = all.skip_reasons[skipped.reason];
-        most = std::max(most, skipped.cases);
-      }
-    for (const auto& [key, values] : rank.values) {
-      const std::size_t space = key.find(' ');
-      const auto dtype = dtype_named(key.substr(0, space));
-      const auto op = reduce_op_named(key.substr(space + 1));
-      if (!dtype || !op) continue;
-      const ValidationTally one = tally_of(values);
-      ValidationTally& sum = all.groups[{*dtype, *op}];
-      sum.cases = std::max(sum.cases, one.cases);
-      sum.skipped = std::max(sum.skipped, one.skipped);
-      sum.max_ulp = std::max(sum.max_ulp, one.max_ulp);
-      sum.wrong += one.wrong;
-      if (!sum.first) sum.first = one.first;
+  for (const RankResult& rank : ranks)
+    for (const Note& note : rank.log.notes) {
+      if (note.is<notes::CasesSkipped>()) add(note.as<notes::CasesSkipped>(), all);
+      if (note.is<notes::CasesChecked>()) add(note.as<notes::CasesChecked>(), all);
     }
-  }
   return all;
 }
 

@@ -51,7 +51,7 @@ struct ValidationResult {
   std::map<std::string, std::int64_t> skip_reasons;
 };
 
-// `request` must outlive the program. Its findings are in the values it returns and in its notes; validation_result() reads them.
+// `request` must outlive the program. Its findings are in its notes; validation_result() reads them.
 RankProgram validation_program(const ValidationRequest& request);
 
 // Combines all ranks.

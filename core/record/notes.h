@@ -33,7 +33,7 @@ using NoteKinds = std::variant<
     notes::RpcFunctionMissing, notes::RpcReferenceLeft, notes::AutogradContextLeft, notes::AutogradContextMissing,
     notes::DistributedStep, notes::StepSkipped, notes::ReplicaMade, notes::ReplicaHooked, notes::ReplicaState,
     notes::ThreadHeldBack, notes::FirstValues, notes::NoiseSeeded,
-    notes::CasesSkipped>;
+    notes::CasesSkipped, notes::CasesChecked>;
 
 // A note of any kind. Copying, moving and destroying one has a case for each kind: it is compiled once, in notes.cpp, rather than
 // in every file that keeps records (4 s each).

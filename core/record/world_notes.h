@@ -308,6 +308,35 @@ struct CopyPassed {
   bool operator==(const CopyPassed&) const = default;
 };
 
+// The cases of a check of a collective (core/measure) on this rank, with one element type and operation.
+struct CasesChecked {
+  // An element that was wrong, or, with element -1, an input that was written. Bits as in the tensor, the lowest first.
+  struct Wrong {
+    Rank rank = no_rank;
+    std::int64_t count = 0;  // of the call
+    Rank root = 0;
+    bool in_place = false;
+    std::int64_t element = 0, expected_bits = 0, got_bits = 0;
+    static constexpr void fields(auto field) {
+      field("rank", &Wrong::rank), field("count", &Wrong::count), field("root", &Wrong::root),
+      field("in_place", &Wrong::in_place), field("element", &Wrong::element),
+      field("expected_bits", &Wrong::expected_bits), field("got_bits", &Wrong::got_bits);
+    }
+    bool operator==(const Wrong&) const = default;
+  };
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  std::int64_t cases = 0, wrong = 0, max_ulp = 0, skipped = 0;
+  std::vector<Wrong> first;  // at most one
+  static constexpr std::string_view kind = "cases-checked";
+  static constexpr void fields(auto field) {
+    field("dtype", &CasesChecked::dtype), field("op", &CasesChecked::op), field("cases", &CasesChecked::cases),
+    field("wrong", &CasesChecked::wrong), field("max_ulp", &CasesChecked::max_ulp),
+    field("skipped", &CasesChecked::skipped), field("first", &CasesChecked::first);
+  }
+  bool operator==(const CasesChecked&) const = default;
+};
+
 // A benchmark or check left out so many cases, for this reason (core/measure).
 struct CasesSkipped {
   std::string reason;

@@ -30,6 +30,10 @@ template <NamedEnum E>
 void fill(E& value) {
   value = enum_rows<E>.back().value;
 }
+template <HasFields T>
+void fill(T& of) {
+  for_each_field<T>([&](const auto& field) { fill(of.*field.member); });
+}
 template <class T>
 void fill(std::vector<T>& list) {
   list.resize(2);
