@@ -143,20 +143,18 @@ std::string cost_text(const FixProof& proof) {
   const bool is_timed = proof.report->world.is_simulated();
   const bool same_calls = std::abs(proof.collectives) < 1e-9;
   const bool same_time = !is_timed || std::abs(proof.percent) < little;
-  if (same_calls && same_time) return is_timed ? "costs nothing per step" : "costs no collective per step";
-  const bool saves = proof.collectives <= 0 && (same_time || proof.time.ps <= 0);
-  const auto direction = [saves](bool is_more) { return saves ? "" : is_more ? " more" : " less"; };
-  std::string text = saves ? "saves " : "costs ";
+  if (same_calls && same_time) return is_timed ? "adds nothing per step" : "adds no collective per step";
+  const bool adds_calls = proof.collectives > 0, adds_time = proof.time.ps > 0;
+  std::string text;
   if (!same_calls) {
     const double count = std::abs(proof.collectives);
-    const std::string_view which = saves ? "" : proof.collectives > 0 ? "more " : "fewer ";
-    text += fmt::format("{:.3g} {}{}", count, which, count == 1.0 ? "collective" : "collectives");
+    text = fmt::format("{} {} collective{}", adds_calls ? "adds" : "saves", count == 1.0 ? "one" : fmt::format("{:.3g}", count), count == 1.0 ? "" : "s");
     if (!is_timed) return text + " per step";
     text += " and ";
   }
   if (same_time) return text + "no time per step";
-  return text + fmt::format("{}{} ({:+.1f}%) per step", to_string(Time{std::abs(proof.time.ps)}),
-                            direction(proof.time.ps > 0), proof.percent);
+  if (same_calls || adds_calls != adds_time) text += adds_time ? "adds " : "saves ";
+  return text + fmt::format("{} ({:+.1f}%) per step", to_string(Time{std::abs(proof.time.ps)}), proof.percent);
 }
 
 }  // namespace pdsim::scenarios

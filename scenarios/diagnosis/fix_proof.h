@@ -25,7 +25,7 @@ struct FixProof {
 
 std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>& reports);
 
-// "costs 1 more collective and 12.5us (+4.1%) per step"
+// "adds one collective and 12.5us (+4.1%) per step"; empty where nothing was measured.
 std::string cost_text(const FixProof& proof);
 
 }  // namespace pdsim::scenarios

@@ -87,10 +87,10 @@ constexpr std::array forms{
     Form{"why", R"(^why$)"},
     Form{"point of no return", R"(^  unavoidable since)"},
     Form{"warnings", R"(^warnings)"},
-    Form{"what the backend says", R"(^what the backend)"},
+    Form{"what the backend says", R"(^what PyTorch would)"},
     Form{"fix without a proof", R"(^fix$)"},
     Form{"proven fix", R"(^fix   \(variants? `)"},
-    Form{"cost of a fix", R"(, costs? )"},
+    Form{"cost of a fix", R"(; it (adds|saves))"},
     Form{"what PyTorch recorded", R"(^collectives by process group)"},
 };
 

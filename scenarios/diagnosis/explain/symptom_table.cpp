@@ -10,11 +10,18 @@ constexpr std::string_view somebody_left =
     "It proves that the process at the other end closed the connection or ended. That process's own log shows the "
     "reason; the first error by time is the cause.";
 constexpr std::string_view store_ended =
-    "It proves that the process that serves the store (rank 0, or the launcher) ended or closed while this rank needed "
-    "it. Its log says "
-    "why.";
+    "It proves that the process that serves the store (rank 0, or the launcher) ended or closed while this rank needed it. Its log says why.";
 constexpr std::string_view process_ended =
     "It proves which process ended, and how. Later errors of the other ranks follow from it.";
+constexpr std::string_view inner_check =
+    "It proves that a check inside NCCL failed on this rank, often because of what a peer or the network sent. The text after `Last "
+    "error`, or with NCCL_DEBUG=WARN the line above, says which check.";
+constexpr std::string_view rejected_use =
+    "It proves that NCCL rejected a call of this rank. Most often two ranks use one GPU; the text after `Last error`, or with "
+    "NCCL_DEBUG=WARN the line above, names the reason.";
+constexpr std::string_view no_answer =
+    "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them stopped. The link counters "
+    "show which.";
 constexpr std::string_view keys_differ =
     "It proves that the checkpoint was written by a model with different names or shapes; `module.` in front of every "
     "name means with or without the wrapper.";
@@ -95,39 +102,26 @@ constexpr Symptom symptom_rows[] = {
      "and too small /dev/shm are the usual reasons."},
     {"connection-lost", false,
      "NCCL WARN Call to ibv_* failed with error * transport retry counter exceeded * Got completion from peer * with "
-     "status=12",
-     "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them "
-     "stopped. The link counters show which."},
+     "status=12", no_answer},
     {"connection-lost", false,
-     "NCCL WARN NET/IB : Got completion from peer * with status=* opcode=* len=* vendor err * (Recv) localGid * remoteGids *",
-     "It proves that an InfiniBand connection got no answer: the other host, its port or a switch between them "
-     "stopped. The link counters show which."},
+     "NCCL WARN NET/IB : Got completion from peer * with status=* opcode=* len=* vendor err * (Recv) localGid * remoteGids *", no_answer},
     {"collective-mismatch", true,
      "NCCL WARN Mismatched collective detected, please check your collective calls at and around rank *.",
      "It proves that ranks called different collectives, or one with different sizes."},
     {"rank-died", true, "NCCL error in: *, unhandled cuda error, NCCL version *",
-     "It proves that a CUDA call of this rank failed inside NCCL; with NCCL_DEBUG=WARN the line above names it and the "
-     "reason."},
+     "It proves that a CUDA call of this rank failed inside NCCL; with NCCL_DEBUG=WARN the line above names it."},
     {"connection-lost", false, "NCCL error in: *, unhandled system error, NCCL version *",
      "It proves that a system call of this rank failed inside NCCL: a socket, memory, or a file in /dev/shm. The text after `Last "
      "error`, or with NCCL_DEBUG=WARN the line above, says which."},
-    {"connection-lost", false, "NCCL error in: *, internal error - please report this issue to the NCCL developers, NCCL version *",
-     "It proves that a check inside NCCL failed on this rank, often because of what a peer or the network sent. The text after `Last "
-     "error`, or with NCCL_DEBUG=WARN the line above, says which check."},
-    {"connection-lost", false, "ncclInternalError: Internal check failed.",
-     "It proves that a check inside NCCL failed on this rank, often because of what a peer or the network sent. The text after `Last "
-     "error`, or with NCCL_DEBUG=WARN the line above, says which check."},
+    {"connection-lost", false, "NCCL error in: *, internal error - please report this issue to the NCCL developers, NCCL version *", inner_check},
+    {"connection-lost", false, "ncclInternalError: Internal check failed.", inner_check},
     {"peer-closed", false, "NCCL error in: *, remote process exited or there was a network error, NCCL version *", somebody_left},
-    {"device-shared", false, "NCCL error in: *, invalid usage, NCCL version *",
-     "It proves that NCCL rejected a call of this rank. Most often two ranks use one GPU; the text after `Last error`, "
-     "or with NCCL_DEBUG=WARN the line above, names the reason."},
+    {"device-shared", false, "NCCL error in: *, invalid usage, NCCL version *", rejected_use},
     {"invalid-argument", false, "NCCL error in: *, invalid argument, NCCL version *",
      "It proves that NCCL rejected an argument of this rank's call; with NCCL_DEBUG=WARN the line above names it."},
     {"rank-died", true, "NCCL WARN Cuda failure * '*'",
      "It proves that a CUDA call of this rank failed inside NCCL; the words in quotes are CUDA's."},
-    {"device-shared", false, "ncclInvalidUsage: This usually reflects invalid usage of NCCL library",
-     "It proves that NCCL rejected a call of this rank. Most often two ranks use one GPU; the text after `Last error`, "
-     "or with NCCL_DEBUG=WARN the line above, names the reason."},
+    {"device-shared", false, "ncclInvalidUsage: This usually reflects invalid usage of NCCL library", rejected_use},
     {"limit-exceeded", true, "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-* (size *)",
      "It proves that /dev/shm is too small; in a container it has 64 MB unless the container is started with "
      "--shm-size or --ipc=host."},

@@ -444,7 +444,7 @@ std::string watchdog_section(const Report& report) {
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(groups.groups.size(), 3); ++i)
     out += wrapped(fmt::format("{}: {}", ranks_text(groups.groups[i].second), groups.groups[i].first), 2);
-  return out.empty() ? out : "what the backend itself would say\n" + out + "\n";
+  return out.empty() ? out : "what PyTorch would print\n" + out + "\n";
 }
 
 std::string replay_line(const Report& report, const std::string& strategy) {

@@ -144,9 +144,9 @@ std::string fix_section(const Report& report, const std::vector<Report>& reports
   for (const FixProof& p : proofs) {
     if (p.report->scenario->variant.empty()) continue;
     std::string line = fmt::format("`{}`", p.report->scenario->variant);
-    if (!p.settings.empty()) line += fmt::format(" with {}", p.settings);
+    if (!p.settings.empty()) line += fmt::format(" ({})", p.settings);
     line += " " + outcome_sentence(*p.report);
-    if (const std::string cost = cost_text(p); !cost.empty()) line += ", " + cost;
+    if (const std::string cost = cost_text(p); !cost.empty()) line += "; it " + cost;
     out += wrapped(line, 2);
   }
   return out + "\n";

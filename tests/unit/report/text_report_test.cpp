@@ -72,7 +72,7 @@ TEST(TextReport, FitsThePageAndSaysEverything) {
        {"PASS  broken", "deadlocked in step 2, as expected", "[unused-parameters]", "PASS  fixed",
         "deadlock[unused-parameters]: rank 0 waits for a gradient bucket that rank 1 will never send",
         "--> scenarios/example.yaml:21:8", "cycle: 0 -> 1 -> 0", "who waits for whom", "state of the ranks", "timeline",
-        "why\n", "(variant `fixed` proves it)", "costs 1 more collective", "pdsim explain unused-parameters",
+        "why\n", "(variant `fixed` proves it)", "it adds one collective", "pdsim explain unused-parameters",
         "replay   pdsim scenario scenarios/example.yaml --variant broken --seed 7", "2 of 2 variants as expected"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
@@ -81,7 +81,7 @@ TEST(TextReport, TellsNoTimeOfAFixOnARealWorldWhereOneRunIsNoMeasurement) {
   Two two;
   for (Report& r : two.reports) r.world = RunWorld("gloo");
   const std::string text = render_text(two.reports, {false, false, "", source(), "fifo"});
-  EXPECT_NE(text.find("costs 1 more collective per step"), std::string::npos) << text;
+  EXPECT_NE(text.find("adds one collective per step"), std::string::npos) << text;
 }
 
 // The whole page, so that a change of wording is seen as one.
@@ -104,8 +104,8 @@ deadlock[unused-parameters]: rank 0 waits for a gradient bucket that rank 1 will
 fix   (variant `fixed` proves it)
   ddp: {find_unused_parameters: true}
   or use every parameter in the loss on every rank, for example loss + 0 * aux_output.sum()
-  `fixed` with ddp.find_unused_parameters: true finished in 870us, costs 1 more collective and 10us
-  more (+3.6%) per step
+  `fixed` (ddp.find_unused_parameters: true) finished in 870us; it adds one collective and 10us
+  (+3.6%) per step
 
 why
   DDP reduces a bucket when every gradient in it has arrived. On rank 1 aux.weight, aux.bias never
