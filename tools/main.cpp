@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "tools/carried/carried_files.h"
 #include "tools/command.h"
+#include "tools/shell/likely_command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -90,6 +91,8 @@ void handle_signals() {
 }
 
 std::string unknown_command(const std::string& word) {
+  if (const std::string likely = likely_command(word); !likely.empty())
+    return fmt::format("unknown command `{}`; did you mean `{}`?", word, likely);
   std::vector<std::string_view> names;
   for (const Command& command : commands)
     if (!command.hidden) names.push_back(command.name);

@@ -2,9 +2,11 @@
 
 #include "tests/cli/support/program.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -73,6 +75,22 @@ TEST(Arguments, AMistypedCommandIsToldWhatThereIs) {
   const Folder folder;
   const Ended run = run_pdsim({"lst"}, folder.path());
   EXPECT_NE(run.problems.find("unknown command `lst`; did you mean `list`?"), std::string::npos) << run.problems;
+}
+
+TEST(Arguments, AFileAScenarioOrATestOfNcclInPlaceOfACommandGetsTheCommandForIt) {
+  struct Meant {
+    std::string word, command;
+  };
+  const Folder folder;
+  std::ofstream(folder.path() / "nccl_trace_rank_0") << "x";
+  for (const Meant& m : {Meant{"./build/alltoall_perf", "pdsim bench --collective all_to_all"}, Meant{"train.py", "pdsim run -n 2 -- python3 train.py"},
+                         Meant{"mine.yaml", "pdsim scenario mine.yaml"}, Meant{"unused_params", "pdsim scenario unused_params"},
+                         Meant{"job.log", "pdsim diagnose job.log"}, Meant{"nccl_trace_rank_0", "pdsim diagnose nccl_trace_rank_0"},
+                         Meant{"Connection closed by peer", "pdsim explain \"Connection closed by peer\""}}) {
+    const Ended run = run_pdsim({m.word}, folder.path());
+    EXPECT_EQ(run.status, 2);
+    EXPECT_NE(run.problems.find(fmt::format("unknown command `{}`; did you mean `{}`?", m.word, m.command)), std::string::npos) << run.problems;
+  }
 }
 
 TEST(Arguments, AMistypedListIsToldWhatIsMeantOrWhatThereIs) {
