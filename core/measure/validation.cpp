@@ -5,8 +5,6 @@
 #include "core/group/init_process_group.h"
 #include "core/measure/trial.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 

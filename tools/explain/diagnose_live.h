@@ -3,10 +3,8 @@
 //
 //   asked    the server's pages, which ask every worker; the workers themselves where a page lacks their data
 //   bounded  each request by `wait` and by a size; workers that do not answer are named, and the others are explained
-//   twice    where nothing is found and a call is open, the call may be in flight: asks once more after `again`, when one that
-//            hangs is old enough to tell
-//   twice    where nothing is found and a call is open, it may be one in flight: asks once more after `again`, by which time a
-//            call that hangs is old enough to be told. Zero: asks once
+//   twice    when nothing is found and a call is open, the call may be in flight, so it asks once more after `again`: a call that
+//            hangs is then old enough to be recognised
 #pragma once
 
 #include "core/base/quantity.h"
@@ -19,7 +17,7 @@ namespace pdsim::tools {
 
 struct LiveTimes {
   Time wait;   // for each answer
-  Time again;  // before it asks once more
+  Time again;  // before it asks once more; zero: it asks once
 };
 
 // `url`: http://HOST:25999. Exit status: 0 every rank answered, 2 some or all did not.

@@ -22,7 +22,8 @@ class MessagePairs {
   // `run` must outlive it.
   MessagePairs(const RunRecord& run, const PairRules& rules) : run_(run), rules_(rules) {}
 
-  // The peer's call that met this one; null when the peer made none, or is no rank of the run. Cost: once the calls of each rank that is asked for, then a search.
+  // Returns the peer's call that met this one; null when the peer made none or is not a rank of the run. Cost: the first query about a
+  // rank reads all its calls; every other query is a binary search.
   const Call* met_by(Rank rank, const Call& call);
 
  private:
