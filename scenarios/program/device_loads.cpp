@@ -1,6 +1,7 @@
 // Notes the load that the last step of a train put on the devices.
+#include "scenarios/program/device_loads.h"
+
 #include "scenarios/program/batch.h"
-#include "scenarios/program/operations.h"
 
 #include <fmt/format.h>
 

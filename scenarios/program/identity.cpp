@@ -1,6 +1,7 @@
 // A process's claimed identity: RANK, WORLD_SIZE and MASTER_PORT, which nobody compares with anything.
+#include "scenarios/program/identity.h"
+
 #include "core/semantics/library.h"
-#include "scenarios/program/operations.h"
 
 #include <fmt/format.h>
 

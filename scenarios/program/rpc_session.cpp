@@ -3,7 +3,7 @@
 
 #include "core/nn/functional.h"
 #include "scenarios/language/tables/rpc_functions.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/lifetime.h"
 
 #include <fmt/format.h>
 

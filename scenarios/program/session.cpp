@@ -1,6 +1,7 @@
 #include "scenarios/program/session.h"
 
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/asynchronous.h"
+#include "scenarios/program/operations/table.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 // The groups of a mesh, and models that are sharded or split over them.
+#include "scenarios/program/sharded.h"
+
 #include "core/parallel/rank_exchange.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/optimizer.h"
 
 #include <fmt/format.h>
 

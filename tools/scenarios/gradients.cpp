@@ -3,7 +3,7 @@
 #include "core/nn/autograd.h"
 #include "core/nn/functional.h"
 #include "scenarios/language/check/limits.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/lifetime.h"
 #include "tools/scenarios/load.h"
 #include "tools/scenarios/shapes_file.h"
 

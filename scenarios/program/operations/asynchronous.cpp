@@ -1,5 +1,6 @@
 // Operations on an asynchronous operation and its tensor: wait, synchronize, read, write.
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/asynchronous.h"
+
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/rpc_session.h"
 

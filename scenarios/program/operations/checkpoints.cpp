@@ -1,8 +1,10 @@
 // checkpoint, load_checkpoint.
 #include "core/nn/state_dict.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/lifetime.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
+#include "scenarios/program/operations/training.h"
+#include "scenarios/program/sharded.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

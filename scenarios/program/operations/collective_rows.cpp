@@ -1,5 +1,5 @@
 // The operations that are one collective each, or a message: they differ in their keys alone, and `collective` runs them all.
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/collectives.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
 

@@ -1,9 +1,12 @@
 // Collectives, send and recv.
+#include "scenarios/program/operations/collectives.h"
+
 #include "core/collectives/element.h"
 #include "core/measure/trial.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/plans/own_plan.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/asynchronous.h"
+#include "scenarios/program/operations/devices.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
 

@@ -1,7 +1,8 @@
 // set_device, and what backends say about the device of a tensor; raise.
+#include "scenarios/program/operations/devices.h"
+
 #include "core/semantics/library.h"
 #include "scenarios/language/tables/operations_table.h"
-#include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
 

@@ -1,9 +1,14 @@
 // init, new_group, compute, relaunch, destroy.
+#include "scenarios/program/operations/lifetime.h"
+
 #include "core/semantics/profile.h"
 #include "core/store/rendezvous_url.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/identity.h"
 #include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/optimizer.h"
 #include "scenarios/program/operations/shared_keys.h"
+#include "scenarios/program/operations/training.h"
+#include "scenarios/program/sharded.h"
 
 #include <fmt/format.h>
 

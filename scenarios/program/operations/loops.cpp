@@ -1,5 +1,7 @@
 // Operations that contain other operations of a step: train, repeat, no_sync, join.
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/loops.h"
+
+#include "scenarios/program/device_loads.h"
 #include "scenarios/program/operations/operation_row.h"
 
 #include <algorithm>

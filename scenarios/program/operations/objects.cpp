@@ -4,7 +4,8 @@
 //   payload: none   nothing arrives, so every rank takes its own size for everybody's
 //   source          torch/distributed/distributed_c10d.py
 #include "scenarios/language/check/limits.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/collectives.h"
+#include "scenarios/program/operations/devices.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
 

@@ -1,11 +1,14 @@
 // Operations of a step on gradients and parameters: optimizer_step, clip_grad_norm, requires_grad.
+#include "scenarios/program/operations/optimizer.h"
+
 #include "core/base/fingerprint.h"
 #include "core/nn/clip.h"
 #include "scenarios/language/costs.h"
 #include "scenarios/program/alone.h"
-#include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
+#include "scenarios/program/operations/training.h"
+#include "scenarios/program/sharded.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "core/pipeline/run_pipeline.h"
 #include "core/pipeline/timing.h"
 #include "scenarios/language/pipeline_schedule.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/lifetime.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/operations/shared_keys.h"
 

@@ -1,6 +1,5 @@
 // autograd_context, dist_backward, distributed_optimizer, distributed_step.
 #include "core/nn/functional.h"
-#include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/rpc_session.h"
 

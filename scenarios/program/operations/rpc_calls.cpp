@@ -1,7 +1,6 @@
 // init_rpc, rpc_sync, rpc_async, wait_all, remote, to_here, local_value, delete_rref, shutdown.
-#include "scenarios/program/operations.h"
-#include "scenarios/program/operations/operation_row.h"
 #include "scenarios/language/tables/rpc_functions.h"
+#include "scenarios/program/operations/operation_row.h"
 #include "scenarios/program/rpc_session.h"
 
 #include <fmt/format.h>

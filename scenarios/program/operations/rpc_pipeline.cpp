@@ -3,8 +3,8 @@
 #include "core/rpc/pipeline/shard.h"
 #include "scenarios/language/costs.h"
 #include "scenarios/program/batch.h"
-#include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/optimizer.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,4 @@
 // store_set, store_get, store_add, store_wait: the store that init opened.
-#include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 
 #include <fmt/format.h>

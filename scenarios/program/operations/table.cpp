@@ -1,6 +1,7 @@
 // The table of operations, of the rows that the files here have; its order is that of docs/keys.md.
+#include "scenarios/program/operations/table.h"
+
 #include "scenarios/language/tables/operations_table.h"
-#include "scenarios/program/operations.h"
 #include "scenarios/program/operations/operation_row.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // The model, and what a step does with it before the optimizer: eval, zero_grad, forward, backward.
+#include "scenarios/program/operations/training.h"
+
 #include "core/base/fingerprint.h"
 #include "core/nn/autograd.h"
 #include "core/nn/functional.h"
@@ -6,9 +8,11 @@
 #include "scenarios/language/costs.h"
 #include "scenarios/program/alone.h"
 #include "scenarios/program/batch.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/loops.h"
 #include "scenarios/program/operations/operation_row.h"
+#include "scenarios/program/operations/optimizer.h"
 #include "scenarios/program/operations/shared_keys.h"
+#include "scenarios/program/sharded.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include "scenarios/language/tables/key.h"
 #include "scenarios/language/tables/operations_table.h"
 #include "scenarios/language/tables/sections.h"
-#include "scenarios/program/operations.h"
+#include "scenarios/program/operations/table.h"
 #include "tests/unit/language/report_of.h"
 
 #include <gtest/gtest.h>

@@ -27,10 +27,6 @@ struct Unmatched {
   std::string since{};  // the counterpart is missing between this collective and the next
 };
 
-std::int64_t bytes_of(const Call& call) { return call.count * static_cast<std::int64_t>(size_of(call.dtype)); }
-
-bool differs_in_size(const Call& call, const Call& other) { return bytes_of(call) != bytes_of(other); }
-
 // False for what a foreign record names besides its ranks, and for any source.
 bool is_of_run(const RunRecord& run, Rank rank) { return rank >= 0 && static_cast<std::size_t>(rank) < run.ranks.size(); }
 
@@ -44,7 +40,7 @@ std::optional<Unmatched> first_unmatched(const Report& report) {
       if (call.state == CallState::completed && !is_open_at(call, moment)) continue;
       if (first && call.issued >= first->call->issued) continue;
       const Counterpart other = counterpart_of(report, result.log.rank, call);
-      if (other.call != nullptr && !differs_in_size(call, *other.call)) continue;
+      if (other.call != nullptr && !differ_in_size(call, *other.call)) continue;
       first = Unmatched{result.log.rank, &call, other};
     }
   return first;
@@ -249,7 +245,7 @@ void add_open_messages(const Report& report, Rank rank, MessagePairs& pairs, Ope
     const bool is_open = together && call.layer == Layer::point_to_point && is_open_at(call, moment_of(report.run));
     if (!is_open || !contains(report.hang->ends, call.peer) || !b->awaits(call.peer)) continue;
     const Call* other = pairs.met_by(rank, call);
-    std::vector<Unmatched>& kind = other == nullptr || differs_in_size(call, *other) ? found.alone : found.met;
+    std::vector<Unmatched>& kind = other == nullptr || differ_in_size(call, *other) ? found.alone : found.met;
     if (kind.size() < OpenMessages::most) kind.push_back(unmatched_here(report, rank, call));
   }
 }
@@ -257,7 +253,7 @@ void add_open_messages(const Report& report, Rank rank, MessagePairs& pairs, Ope
 // A call without its counterpart explains more than two that came in the wrong order, most where the numbers say which
 // side differs.
 int weight(const Report& report, const Unmatched& u) {
-  if (u.other.call != nullptr && !differs_in_size(*u.call, *u.other.call)) return 0;
+  if (u.other.call != nullptr && !differ_in_size(*u.call, *u.other.call)) return 0;
   return u.other.call == nullptr && side_that_differs(report, u.rank, *u.call).rank != no_rank ? 2 : 1;
 }
 
@@ -342,7 +338,7 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
 constexpr std::string_view unmatched_message_text =
     R"(send and recv name one peer, and pair up one to one: the n-th send of a rank to a peer with some tag meets that peer's n-th
 receive from it with the same tag. A call without a counterpart waits until its timeout. Common reasons: a loop that runs
-once more on one side, a branch that only one side takes, a swapped tag, or or a collective on one side, in which the peer
+once more on one side, a branch that only one side takes, a swapped tag, or a collective on one side, in which the peer
 of the waiting rank is stuck.
 
 A send may seem to work although nobody receives: MPI and an ideal network buffer small messages. When the two sides pass
