@@ -1,5 +1,7 @@
 #include "scenarios/records/log_view.h"
 
+#include "scenarios/records/own_frame.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,9 +148,7 @@ std::string call_text(const Call& call) {
 }
 
 std::string place_text(const Site& site) {
-  if (!site.origin || site.origin->frames.empty()) return {};
-  const StackFrame& frame = site.origin->frames.front();
-  return fmt::format("{}:{} in {}", frame.file, frame.line, frame.function);
+  return site.origin ? stack_place(site.origin->frames) : std::string();
 }
 
 std::string site_text(const Site& site) {

@@ -69,7 +69,7 @@ bool is_dumped(const RankLog& log);
 std::string call_text(const Call& call);
 // "in step 2", "in init", "in eval (step 3)"; empty when nothing is known.
 std::string site_text(const Site& site);
-// "train.py:12 in step", where the program's source is known; else empty.
+// "train.py:12 in step" (own_frame.h), where the program's source is known; else empty.
 std::string place_text(const Site& site);
 
 template <class T>

@@ -29,6 +29,8 @@ LogDiagnosis diagnose_logs(const logs::LogFacts& facts, const std::string& name)
   }
   if (done.report.findings.empty())
     if (std::optional<Diagnosis> found = own_exception(record)) done.report.findings.push_back(std::move(*found));
+  if (done.report.findings.empty())
+    if (std::optional<Diagnosis> found = unknown_process(facts)) done.report.findings.push_back(std::move(*found));
   name_exceptions(record, done.report.findings);
   done.story = story_of(facts, groups, record, done.report.findings);
   return done;

@@ -1,5 +1,7 @@
 #include "scenarios/diagnosis/analysis/recorded_sequences.h"
 
+#include "scenarios/records/own_frame.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -30,7 +32,7 @@ class Places {
     if (call.site.origin->frames.empty()) return -1;
     const auto [known, is_new] = line_by_origin_.try_emplace({&*call.site.origin, call.name}, 0);
     if (is_new) {
-      const StackFrame& frame = call.site.origin->frames.front();
+      const StackFrame& frame = *place_frame(call.site.origin->frames);
       known->second = lines_.try_emplace({call.name, frame.file, frame.function, frame.line}, static_cast<int>(lines_.size())).first->second;
     }
     return known->second;

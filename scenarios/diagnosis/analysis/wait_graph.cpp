@@ -280,6 +280,7 @@ class Waits {
   void in_dumped_message(BlockedRank& blocked, const Call& call) {
     std::map<Rank, const Call*> peers_sit_in;
     std::vector<Rank> absent, earlier;
+    bool several = false;  // messages without a counterpart, of both kinds
     const Call* unmet = nullptr;
     const Call* before = nullptr;
     for (const Call& mine : log_of(run_, blocked.rank).calls) {
@@ -294,6 +295,7 @@ class Waits {
       if (met == nullptr || (is_open_at(*met, moment_) && differ_in_size(mine, *met))) {
         absent.push_back(mine.peer);
         if (unmet == nullptr) unmet = &mine;
+        several = several || mine.name != unmet->name;
       } else if (sits != nullptr && sits->id < met->id &&
                  (met->details->batch < 0 || sits->details->batch != met->details->batch)) {
         earlier.push_back(mine.peer);
@@ -303,7 +305,8 @@ class Waits {
     std::vector<Rank>& ranks = absent.empty() ? earlier : absent;
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    blocked.why = unmet != nullptr    ? why_unmet(call, *unmet)
+    blocked.why = several             ? "which did not make the other side of its messages"
+                  : unmet != nullptr  ? why_unmet(call, *unmet)
                   : before != nullptr ? fmt::format("which is still in an earlier {}", before->name)
                                       : "both sides have come";
     blocked.waits_for = Ranks(std::move(ranks));

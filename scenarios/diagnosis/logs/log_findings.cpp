@@ -5,6 +5,7 @@
 #include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/diagnosis/logs/ras_findings.h"
 #include "scenarios/diagnosis/rules/wording.h"
+#include "scenarios/records/own_frame.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,8 +55,13 @@ std::optional<Diagnosis> unused(const LogFacts& facts) {
   Diagnosis d = finding("unused-parameters");
   std::vector<Rank> in_group;
   bool only_indices = true, found = false;
+  std::set<std::pair<Rank, Rank>> named;  // whose parameters another line lists by name
   for (const Fact& fact : facts.facts)
-    if (const auto* missing = fact.as<logs::GradientsMissing>()) {
+    if (const auto* missing = fact.as<logs::GradientsMissing>(); missing != nullptr && !missing->names.empty())
+      named.emplace(missing->rank, missing->in_group);
+  for (const Fact& fact : facts.facts)
+    if (const auto* missing = fact.as<logs::GradientsMissing>();
+        missing != nullptr && (!missing->names.empty() || named.count({missing->rank, missing->in_group}) == 0)) {
       found = true;
       if (missing->rank != no_rank) add_once(d.ranks, missing->rank);
       if (missing->rank == no_rank) add_once(in_group, missing->in_group);
@@ -206,10 +212,21 @@ std::optional<Diagnosis> desync(const LogFacts& facts, const LogRecord& record) 
 std::optional<Diagnosis> heartbeat(const LogFacts& facts) {
   Diagnosis d = finding("rank-hung");
   std::set<Rank> timed_out;
+  std::optional<std::int64_t> hung_ns;  // since the first call that timed out
   for (const Fact& fact : facts.facts)
-    if (fact.as<logs::WatchdogTimeout>() != nullptr) timed_out.insert(fact.rank);
+    if (const auto* timeout = fact.as<logs::WatchdogTimeout>()) {
+      timed_out.insert(fact.rank);
+      if (!fact.at_ns || timeout->ran_ms < 0) continue;
+      const std::int64_t begun = *fact.at_ns - std::min<std::int64_t>(timeout->ran_ms, 1'000'000'000) * 1'000'000;
+      hung_ns = std::min(hung_ns.value_or(begun), begun);
+    }
+  // A watchdog that stops later than others begin to wait may wait for the same hang: to abort, or to write its dump.
+  const auto is_later = [&](const Fact& fact, const logs::HeartbeatLost& lost) {
+    return hung_ns && fact.at_ns && lost.seconds >= 0 && *fact.at_ns - std::min<std::int64_t>(lost.seconds, 1'000'000) * 1'000'000'000 > *hung_ns;
+  };
   for (const Fact& fact : facts.facts)
-    if (fact.as<logs::HeartbeatLost>() != nullptr && fact.rank != no_rank && timed_out.count(fact.rank) == 0)
+    if (const auto* lost = fact.as<logs::HeartbeatLost>();
+        lost != nullptr && fact.rank != no_rank && timed_out.count(fact.rank) == 0 && !is_later(fact, *lost))
       add_once(d.ranks, fact.rank);
   if (d.ranks.empty()) return std::nullopt;
   std::sort(d.ranks.begin(), d.ranks.end());
@@ -262,9 +279,9 @@ std::optional<Diagnosis> from_stacks(const LogFacts& facts, const LoggedGroups& 
     const auto* stack = fact.as<logs::Stack>();
     if (stack == nullptr || fact.rank == no_rank || ranks.count(fact.rank) != 0 || contains(d.ranks, fact.rank))
       continue;
-    const StackFrame* own = logs::own_frame(stack->frames);
+    const StackFrame* own = own_frame(stack->frames);
     if (own == nullptr || ended_by_itself(record, fact.rank)) continue;
-    if (where.empty()) where = logs::frame_text(*own);
+    if (where.empty()) where = frame_text(*own);
     d.ranks.push_back(fact.rank);
   }
   if (d.ranks.empty() || d.ranks.size() + d.waiting.size() < record.run.ranks.size()) return std::nullopt;
@@ -325,9 +342,34 @@ std::vector<Diagnosis> findings_of_facts(const LogFacts& facts, const LoggedGrou
   if (findings.empty() && !met) add(exceptions(facts));
   for (Diagnosis& d : ras_findings(facts))
     if (findings.empty() || findings.front().id != d.id) findings.push_back(std::move(d));
+  if (findings.empty() && std::any_of(facts.facts.begin(), facts.facts.end(), [](const Fact& fact) {
+        const auto* failed = fact.as<logs::ProcessFailed>();
+        return failed != nullptr && failed->rank == no_rank && failed->out_of_memory;
+      }))
+    add(unknown_process(facts));
   if (findings.empty()) add(heartbeat(facts));
   if (findings.empty()) add(from_stacks(facts, groups, record));
   return findings;
+}
+
+std::optional<Diagnosis> unknown_process(const LogFacts& facts) {
+  constexpr int aborted = 6, asked_to_end = 15;
+  const bool has_timeouts = std::any_of(facts.facts.begin(), facts.facts.end(),
+                                        [](const Fact& fact) { return fact.as<logs::WatchdogTimeout>() != nullptr; });
+  for (const Fact& fact : facts.facts) {
+    const auto* failed = fact.as<logs::ProcessFailed>();
+    if (failed == nullptr || failed->rank != no_rank || failed->signal == asked_to_end) continue;
+    if (has_timeouts && (failed->signal == aborted || failed->signal == 0)) continue;  // the watchdog's own end
+    Diagnosis d = finding("rank-died");
+    d.cause = end_text(*failed);
+    d.headline = d.cause;
+    d.fix = failed->out_of_memory ? "give the job more memory on each node, or let it use less: fewer workers of the DataLoader, smaller batches, a data set "
+                                    "that is not read as a whole by every rank"
+            : failed->signal != 0 ? "find out what ended it: its own log, the kernel's log of its machine (dmesg -T), the batch system"
+                                  : "fix the error of that process: its own log has the exception";
+    return d;
+  }
+  return std::nullopt;
 }
 
 std::optional<Diagnosis> own_exception(const LogRecord& record) {
@@ -353,7 +395,9 @@ namespace {
 
 // How the log says that a rank ended, where it shows no exception.
 std::string end_without_exception(const RankLog& log) {
-  if (!fact(log.error.facts, out_of_memory_fact).empty()) return "ran out of GPU memory";
+  const std::string memory = std::string(fact(log.error.facts, out_of_memory_fact));
+  if (!memory.empty()) return memory == "GPU" ? "ran out of GPU memory" : "was killed because the memory of its machine ran out";
+  if (log.end == RankEnd::died) return {};
   return fact(log.error.facts, exit_code_fact).empty() ? std::string() : fmt::format("ended with {}", log.error.message);
 }
 
@@ -361,12 +405,12 @@ void name_end(Diagnosis& d, const RankLog& log, const std::string& ended) {
   const bool is_memory = !fact(log.error.facts, out_of_memory_fact).empty();
   const std::string ranks = ranks_text(d.ranks);
   d.headline = d.waiting.empty() ? fmt::format("{} {}", ranks, ended) : fmt::format("{} for {}, which {}", who(d.waiting, "waited", "waited"), ranks, ended);
-  d.cause = is_memory ? fmt::format("{} {}: {}", ranks, ended, log.error.message) : fmt::format("{} {}", ranks, ended);
+  d.cause = is_memory && log.end == RankEnd::raised ? fmt::format("{} {}: {}", ranks, ended, log.error.message) : fmt::format("{} {}", ranks, ended);
   d.why = fmt::format("{}. The log shows no traceback of it.", d.cause);
   if (is_memory)
-    d.fix = fmt::format("let {} use less memory (a smaller batch or shorter sequences, checkpointed activations), and end all ranks when one fails: "
-                        "a rank that skips a batch alone leaves the others waiting",
-                        ranks);
+    d.fix = fmt::format("let {} use less memory ({}), and end all ranks when one fails: a rank that skips a batch alone leaves the others waiting", ranks,
+                        log.end == RankEnd::raised ? "a smaller batch or shorter sequences, checkpointed activations"
+                                                   : "fewer workers of the DataLoader, a data set that is not read as a whole");
 }
 
 }  // namespace
@@ -375,11 +419,12 @@ void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) 
   for (Diagnosis& d : findings) {
     if (d.id != "rank-died" || d.ranks.empty()) continue;
     const RankLog& log = record.run.ranks[static_cast<std::size_t>(d.ranks.front())].log;
-    if (log.end != RankEnd::raised || log.error.message.empty()) continue;
+    if ((log.end != RankEnd::raised && log.end != RankEnd::died) || log.error.message.empty()) continue;
     if (const std::string ended = end_without_exception(log); !ended.empty()) {
       name_end(d, log, ended);
       continue;
     }
+    if (log.end == RankEnd::died) continue;
     const std::string type = log.error.message.substr(0, log.error.message.find(": "));
     const std::string& file = log.error_site.origin->file;
     const std::string where = file.empty() ? "" : fmt::format(", at {}:{}", file, log.error_site.line);
@@ -390,7 +435,19 @@ void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings) 
   }
 }
 
+namespace {
+
+// Where few ranks print, a log is likely a part of the job's, and silence proves nothing.
+bool rests_on_silence(const Diagnosis& finding, const LogRecord& record) {
+  const std::size_t silent = finding.ranks.size(), waiting = finding.waiting.size();
+  if (finding.id != "missing-record") return false;
+  return record.world_size ? silent > waiting : silent > 1 && silent * 3 > waiting;
+}
+
+}  // namespace
+
 bool needs_all_ranks(const Diagnosis& finding, const LogRecord& record) {
+  if (rests_on_silence(finding, record)) return true;
   constexpr std::array<std::string_view, 5> of_all{"all-stuck", "missing-exit", "timeout-too-short", "delayed-enter",
                                                    "connection-lost"};
   if (std::find(of_all.begin(), of_all.end(), finding.id) == of_all.end()) return false;

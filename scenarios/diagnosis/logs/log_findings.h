@@ -22,8 +22,13 @@ std::optional<Diagnosis> own_exception(const LogRecord& record);
 // Names the exception of each rank that raised one, and its place: the record has only the code of the error.
 void name_exceptions(const LogRecord& record, std::vector<Diagnosis>& findings);
 
-// Whether a finding of the rules depends on a list of ranks that the log cannot prove complete: for the job, or for a subgroup
-// whose size no log states.
+// If nothing else is found: a process that ended, of which the log does not say which rank it was.
+std::optional<Diagnosis> unknown_process(const logs::LogFacts& facts);
+// "Slurm's task 3: killed because memory ran out on node7"
+std::string end_text(const logs::ProcessFailed& failed);
+
+// Whether a finding of the rules depends on a list of ranks that the log cannot prove complete: for the job, for a subgroup whose
+// size no log states, or of ranks that are silent in a log in which few others print.
 bool needs_all_ranks(const Diagnosis& finding, const LogRecord& record);
 
 struct LogProof {

@@ -3,6 +3,7 @@
 #include "core/collectives/collective_shape.h"
 #include "core/record/record_check.h"
 #include "scenarios/diagnosis/explain/symptom_match.h"
+#include "scenarios/records/own_frame.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,13 @@ using logs::LogFacts;
 
 constexpr std::string_view unnamed_call = "collective";
 
+// A watchdog's line names no group. Its rank within the group is another one than in the job: a group of some ranks.
+bool is_of_unnamed_group(const Fact& fact) {
+  return fact.group.empty() && fact.group_desc.empty() && fact.group_rank != no_rank && fact.group_rank != fact.rank;
+}
+
 std::string description_of(const Fact& fact) {
+  if (is_of_unnamed_group(fact)) return std::string(unnamed_group);
   if (!fact.group_desc.empty() && fact.group_desc != "undefined") return fact.group_desc;
   return fact.group.empty() || fact.group == "0" ? std::string(group_of_the_job) : fact.group;
 }
@@ -200,8 +207,10 @@ class Recording {
       if (seq <= progress.enqueued) numbers.insert(seq);
     for (const auto& [seq, waited] : progress.timeouts) numbers.insert(seq);
     if (progress.enqueued >= 0) numbers.insert(progress.enqueued);
+    Time last;  // when the newest of the lower numbers was issued, as far as the log says
     for (const Seq seq : numbers) {
       Call call;
+      call.issued = last;
       call.layer = Layer::collective;
       call.group = label;
       call.seq = seq;
@@ -222,6 +231,7 @@ class Recording {
           call.seq = -1;
         }
       }
+      last = std::max(last, call.issued);
       if (!is_open) {
         call.finished = call.issued;
         if (seq > progress.completed) call.message = "the log does not say that it completed";
@@ -229,7 +239,7 @@ class Recording {
       log.calls.push_back(std::move(call));
     }
     log.dropped = std::max<std::int64_t>(1, log.dropped + std::max<std::int64_t>(progress.enqueued, 0));
-    stuck_ = stuck_ || !progress.timeouts.empty();
+    stuck_ = stuck_ || !progress.timeouts.empty() || progress.timed_out;
   }
 
   // Two ranks met in different calls. Where their own numbers differ, no number is common to both: that is told of the facts.
@@ -290,11 +300,13 @@ class Recording {
     if (!has(fact.rank)) return;
     RankLog& log = log_of_rank(fact.rank);
     if (const auto* failed = fact.as<logs::ProcessFailed>()) return add_failed(log, fact, *failed);
-    if (was_ended_by_watchdog(fact.rank) || log.end != RankEnd::running) return;
+    const bool has_only_exit_code = log.end == RankEnd::raised && !pdsim::fact(log.error.facts, exit_code_fact).empty() &&
+                                    fact.as<logs::Raised>() != nullptr;
+    if (was_ended_by_watchdog(fact.rank) || (log.end != RankEnd::running && !has_only_exit_code)) return;
     if (const auto* raised = fact.as<logs::Raised>()) {
       const std::string text = raised->type + (raised->message.empty() ? "" : ": " + raised->message);
       set_end(log, RankEnd::raised, {code_of(text), text, {}}, fact);
-      if (const StackFrame* frame = logs::own_frame(raised->frames)) {
+      if (const StackFrame* frame = own_frame(raised->frames)) {
         log.error_site.line = frame->line;
         log.error_site.origin = CallOrigin{frame->file, "", raised->frames};
       }
@@ -311,6 +323,7 @@ class Recording {
     if (was_ended_by_watchdog(fact.rank) && (failed.signal == aborted || failed.signal == 0)) return;
     Error error{Code::rank_crashed, fmt::format("exit code {}", failed.exit_code), {}};
     if (failed.signal != 0) error.facts.push_back({"signal", std::to_string(failed.signal)});
+    if (failed.out_of_memory) error.facts.push_back({std::string(out_of_memory_fact), "machine"});
     if (failed.signal == 0) {
       error.code = Code::program_raised;
       error.facts.push_back({std::string(exit_code_fact), std::to_string(failed.exit_code)});
@@ -348,6 +361,13 @@ class Recording {
     return code_named(entry).value_or(Code::program_raised);
   }
 
+  bool has_timed_out(Rank rank) const {
+    return std::any_of(groups_.begin(), groups_.end(), [rank](const auto& group) {
+      const auto found = group.second.ranks.find(rank);
+      return found != group.second.ranks.end() && found->second.timed_out;
+    });
+  }
+
   void add_missing_records() {
     const auto is_of_shared_name = [this](Rank rank) {
       return std::any_of(groups_.begin(), groups_.end(), [rank](const auto& group) {
@@ -357,7 +377,7 @@ class Recording {
     for (RankResult& rank : run().ranks)
       if (rank.log.calls.empty() && !is_of_shared_name(rank.log.rank)) {
         rank.log.dropped = 1;  // a log keeps no calls
-        if (rank.log.end == RankEnd::running) rank.log.notes.push_back({-1, {}, {}, notes::NoRecord{}});
+        if (rank.log.end == RankEnd::running && !has_timed_out(rank.log.rank)) rank.log.notes.push_back({-1, {}, {}, notes::NoRecord{}});
       }
   }
 
@@ -394,6 +414,24 @@ std::map<std::pair<Rank, Seq>, const Fact*> groups_of_works(const LogFacts& fact
   return groups;
 }
 
+// The first call that it has not completed; -1: none.
+Seq open_call(const LoggedProgress& progress) {
+  if (!progress.timeouts.empty()) return progress.timeouts.begin()->first;
+  return progress.enqueued > progress.completed ? progress.completed + 1 : -1;
+}
+
+// Another rank says that a call of this rank timed out, and the rank's own lines are not in the log: it waits, as far as the log shows, where the
+// first of the others waits.
+void add_signalled(LoggedGroup& group, Rank rank) {
+  Seq first = -1;
+  for (const auto& [other, progress] : group.ranks)
+    if (const Seq open = open_call(progress); open >= 0 && (first < 0 || open < first)) first = open;
+  LoggedProgress& own = group.ranks[rank];
+  own.timed_out = true;
+  if (first >= 0) own.completed = first - 1;
+  own.enqueued = first;
+}
+
 }  // namespace
 
 std::string operation_of(std::string_view logged) {
@@ -407,10 +445,12 @@ std::string operation_of(std::string_view logged) {
 
 LoggedGroups groups_of(const LogFacts& facts) {
   LoggedGroups groups;
+  std::vector<std::pair<LoggedGroup*, Rank>> signalled;  // ranks whose timeout another one reports
   const GroupLabels labels(facts);
   const auto works = groups_of_works(facts);
   const auto group_of = [&](const Fact& fact) -> LoggedGroup& {
     LoggedGroup& group = groups[labels.of(fact)];
+    if (is_of_unnamed_group(fact)) group.is_one = false;
     const auto known = fact.group.empty() ? facts.groups.end() : facts.groups.find(fact.group);
     if (known != facts.groups.end()) {
       group.is_one = known->second.is_one_group();
@@ -433,9 +473,17 @@ LoggedGroups groups_of(const LogFacts& facts) {
       progress.enqueued = std::max({progress.enqueued, told->enqueued, told->failed});
       progress.completed = std::max(progress.completed, told->completed);
       progress.says_completed = progress.says_completed || told->says_completed;
+      progress.timed_out = progress.timed_out || (told->is_after_timeout && told->timed_out_rank == no_rank && told->enqueued > told->completed);
       progress.fact = &fact;
+      if (told->timed_out_rank != no_rank) signalled.emplace_back(&group_of(fact), told->timed_out_rank);
     }
   }
+  const auto is_told = [&groups](Rank rank) {
+    return std::any_of(groups.begin(), groups.end(), [rank](const auto& group) { return group.second.ranks.count(rank) != 0; });
+  };
+  const bool has_one_group = groups.size() == 1 && groups.begin()->first == group_of_the_job;
+  for (const auto& [group, rank] : signalled)
+    if (has_one_group && !is_told(rank)) add_signalled(*group, rank);
   for (auto& [label, group] : groups) {
     std::set<Rank> members(group.members.begin(), group.members.end());
     for (const auto& [rank, progress] : group.ranks) members.insert(rank);

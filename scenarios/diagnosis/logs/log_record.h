@@ -30,15 +30,17 @@ inline constexpr std::string_view out_of_memory_fact = "out_of_memory";  // of w
 struct LoggedProgress {
   Seq enqueued = -1, completed = -1;
   bool says_completed = false;
+  bool timed_out = false;  // it, or another rank, says so
   struct Waited {
     logs::WatchdogTimeout timeout;
     const logs::Fact* fact = nullptr;
   };
   std::map<Seq, Waited> timeouts;
-  const logs::Fact* fact = nullptr;  // the newest line about it
+  const logs::Fact* fact = nullptr;  // the newest line about it; null: only another rank's line says that it timed out
 };
 
 inline constexpr std::string_view group_of_the_job = "default_pg";
+inline constexpr std::string_view unnamed_group = "a group that the log does not name";
 
 struct LoggedGroup {
   std::map<Rank, LoggedProgress> ranks;

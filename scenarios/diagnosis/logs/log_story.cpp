@@ -5,6 +5,7 @@
 #include "core/record/record_check.h"
 #include "scenarios/diagnosis/logs/log_findings.h"
 #include "scenarios/diagnosis/logs/ras_findings.h"
+#include "scenarios/records/own_frame.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,27 +52,24 @@ std::string waited_text(const std::string& group, const LoggedProgress& progress
   return text;
 }
 
-std::string end_text(const logs::ProcessFailed& failed) {
-  std::string text = failed.signal != 0 ? fmt::format("ended by signal {}", failed.signal)
-                                        : fmt::format("ended with exit code {}", failed.exit_code);
-  if (!failed.host.empty()) text += fmt::format(" on {}", failed.host);
-  if (failed.first) text += "; the launcher saw it fail first";
-  return text;
+std::string process_text(const logs::ProcessFailed& failed) {
+  if (failed.task >= 0) return fmt::format("Slurm's task {}", failed.task);
+  return failed.pid >= 0 ? fmt::format("process {}", failed.pid) : "a process of the job";
 }
 
 std::string raised_text(const logs::Raised& raised) {
   constexpr std::size_t most = 160;
   std::string text = raised.message.size() > most ? raised.message.substr(0, most) + "..." : raised.message;
   text = fmt::format("raised {}{}{}", raised.type, text.empty() ? "" : ": ", text);
-  if (const StackFrame* frame = logs::own_frame(raised.frames))
-    text += fmt::format(", at {}", logs::frame_text(*frame));
+  if (const StackFrame* frame = own_frame(raised.frames))
+    text += fmt::format(", at {}", frame_text(*frame));
   return text;
 }
 
 std::string stack_text(const logs::Stack& stack) {
-  const StackFrame* own = logs::own_frame(stack.frames);
+  const StackFrame* own = own_frame(stack.frames);
   const StackFrame& innermost = stack.frames.front();
-  std::string text = fmt::format("was in {}", logs::frame_text(own != nullptr ? *own : innermost));
+  std::string text = fmt::format("was in {}", frame_text(own != nullptr ? *own : innermost));
   if (own != nullptr && own != &innermost) text += fmt::format(", inside {}", innermost.function);
   return text;
 }
@@ -94,6 +92,9 @@ std::string side_text(const logs::FingerprintSide& side) {
 // Describes facts that no group's progress shows.
 std::string says(const Fact& fact) {
   if (const auto* failed = fact.as<logs::ProcessFailed>()) return end_text(*failed);
+  if (const auto* cancelled = fact.as<logs::JobCancelled>()) return fmt::format("the job was ended by {}", cancelled->by);
+  if (const auto* progress = fact.as<logs::GroupProgress>(); progress != nullptr && progress->timed_out_rank != no_rank)
+    return fmt::format("was told that a collective of {} had timed out", ranks_text({progress->timed_out_rank}));
   if (const auto* raised = fact.as<logs::Raised>()) return raised_text(*raised);
   if (const auto* stack = fact.as<logs::Stack>()) return stack_text(*stack);
   if (const auto* exhausted = fact.as<logs::OutOfMemory>()) return "reports " + exhausted->text;
@@ -214,10 +215,17 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
                     "shows no other group",
                     ranks_text(facts.assumed_ranks)));
   for (const auto& [label, group] : groups)
-    if (!group.is_one)
+    if (label == unnamed_group)
+      story.open.push_back(fmt::format("in which group {} waited: the line does not name it, and counts the ranks of that group", ranks_text(group.members)));
+    else if (!group.is_one)
       story.open.push_back(
           fmt::format("which of {} share a group: several groups have the name {}, a number that each process counts",
                       ranks_text(group.members), label));
+  if (std::any_of(facts.facts.begin(), facts.facts.end(), [](const Fact& fact) {
+        const auto* failed = fact.as<logs::ProcessFailed>();
+        return failed != nullptr && failed->rank == no_rank;
+      }))
+    story.open.push_back("which rank the process that ended was: give the logs of the ranks as well, or the launcher's table of failures");
   if (facts.unplaced_local_ranks)
     story.open.push_back("which global ranks the [default0]-like prefixes of the other hosts' logs are");
   if (facts.lines_beyond > 0)
@@ -237,14 +245,14 @@ std::map<Rank, const Fact*> stack_by_rank(const LogFacts& facts) {
     const auto* stack = fact.as<logs::Stack>();
     if (stack == nullptr || fact.rank == no_rank) continue;
     const Fact*& best = of_rank[fact.rank];
-    if (best == nullptr || logs::own_frame(stack->frames) != nullptr) best = &fact;
+    if (best == nullptr || own_frame(stack->frames) != nullptr) best = &fact;
   }
   return of_rank;
 }
 
 // The function of torch.distributed that the program had called.
 std::string call_of(const logs::Stack& stack) {
-  const StackFrame* own = logs::own_frame(stack.frames);
+  const StackFrame* own = own_frame(stack.frames);
   std::string call;
   for (const StackFrame& frame : stack.frames) {
     if (&frame == own) break;
@@ -257,8 +265,8 @@ void add_stacks(const LogFacts& facts, LogStory& story) {
   std::map<std::pair<std::string, std::string>, std::vector<Rank>> places;
   for (const auto& [rank, fact] : stack_by_rank(facts)) {
     const auto& stack = *fact->as<logs::Stack>();
-    const StackFrame* own = logs::own_frame(stack.frames);
-    if (own != nullptr) places[{call_of(stack), logs::frame_text(*own)}].push_back(rank);
+    const StackFrame* own = own_frame(stack.frames);
+    if (own != nullptr) places[{call_of(stack), frame_text(*own)}].push_back(rank);
   }
   if (places.size() < 2 || places.rbegin()->first.first.empty()) return;
   for (auto at = places.rbegin(); at != places.rend(); ++at) story.stacks.push_back({at->second, at->first.first, at->first.second});
@@ -293,6 +301,16 @@ void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, Log
 
 }  // namespace
 
+std::string end_text(const logs::ProcessFailed& failed) {
+  std::string text = failed.out_of_memory ? "killed because memory ran out"
+                     : failed.signal != 0 ? fmt::format("ended by signal {}", failed.signal)
+                                          : fmt::format("ended with exit code {}", failed.exit_code);
+  if (failed.rank == no_rank) text = fmt::format("{}: {}", process_text(failed), text);
+  if (!failed.host.empty()) text += fmt::format(" on {}", failed.host);
+  if (failed.first) text += "; the launcher saw it fail first";
+  return text;
+}
+
 std::vector<LogProof> stacks_of(const LogFacts& facts) {
   Proofs proofs;
   for (const auto& [rank, fact] : stack_by_rank(facts))
@@ -309,7 +327,7 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
   Proofs proofs;
   for (const auto& [label, group] : groups)
     for (const auto& [rank, progress] : group.ranks)
-      proofs.add(rank, waited_text(label, progress), place_of(facts, *progress.fact));
+      if (progress.fact != nullptr) proofs.add(rank, waited_text(label, progress), place_of(facts, *progress.fact));
   std::set<Rank> raised;  // whose exception says the rest
   for (const Fact& fact : facts.facts)
     if (fact.as<logs::Raised>() != nullptr && fact.rank != no_rank) raised.insert(fact.rank);

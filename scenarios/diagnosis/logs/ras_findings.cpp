@@ -74,14 +74,16 @@ Diagnosis of_counts(const RasReport& report, const RasPart& behind, const RasPar
   const bool few_ahead = ahead.ranks < behind.ranks;
   const RasPart &culprit = few_ahead ? ahead : behind, &rest = few_ahead ? behind : ahead;
   const std::string in = of_communicator(report);
-  accuse(d, report, culprit);
-  if (report.is_whole_job && is_named(rest)) d.waiting = few_ahead ? std::vector<Rank>{} : ranks_of(rest);
+  if (!few_ahead) accuse(d, report, culprit);
+  if (report.is_whole_job && is_named(ahead)) d.waiting = ranks_of(ahead);
   const bool one = culprit.ranks == 1;
   d.headline = fmt::format("{}{} {} {}, and {} {} {}", who_of(culprit), in, one ? "has" : "have",
                            launched_text(culprit, report.operation), who_of(rest), rest.ranks == 1 ? "has" : "have",
                            rest.launched == 0 ? "launched none" : fmt::format("launched {}", rest.launched));
   d.cause = few_ahead
-                ? fmt::format("{} made a call that the others have not made, and {} in it", who_of(culprit), one ? "waits" : "wait")
+                ? fmt::format("{} {} in a call that the others have not made: the others have not come to it, or it is not meant for them; the counts "
+                              "do not tell which",
+                              who_of(culprit), one ? "waits" : "wait")
                 : fmt::format("{} did not reach a call in which the others wait", who_of(culprit));
   d.fix = "make the same calls in the same order on every rank of the communicator";
   d.fix_lines = {std::string(ask_again)};

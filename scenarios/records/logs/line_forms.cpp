@@ -157,7 +157,7 @@ constexpr LineForm others[] = {
 std::span<const LineForm> other_forms() { return others; }
 
 std::optional<FactBody> fact_of_line(std::string_view line) {
-  for (const std::span<const LineForm> forms : {nccl_forms(), other_forms()})
+  for (const std::span<const LineForm> forms : {nccl_forms(), other_forms(), launcher_forms()})
     for (const LineForm& form : forms)
       if (line.find(form.mark) != std::string_view::npos)
         if (std::optional<FactBody> fact = form.read(line)) return fact;

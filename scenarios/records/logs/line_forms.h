@@ -18,9 +18,10 @@ struct LineForm {
 };
 
 std::span<const LineForm> nccl_forms();   // ProcessGroupNCCL and NCCL
-std::span<const LineForm> other_forms();  // Gloo, the wrapper of DETAIL, the Reducer, stores
+std::span<const LineForm> other_forms();     // Gloo, the wrapper of DETAIL, the Reducer, stores
+std::span<const LineForm> launcher_forms();  // launchers, batch systems, the kernel
 
-// The first row of either table that reads the line.
+// The first row of these tables that reads the line.
 std::optional<FactBody> fact_of_line(std::string_view line);
 
 }  // namespace pdsim::scenarios::logs

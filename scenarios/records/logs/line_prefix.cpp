@@ -177,6 +177,14 @@ bool peel_component(PrefixedLine& line) {
   return true;
 }
 
+// what():  [PG 3 Rank 5] ..., which std::terminate prints of an exception
+bool peel_what(PrefixedLine& line) {
+  const std::string_view text = trimmed(line.text);
+  if (!text.starts_with("what():")) return false;
+  line.text = trimmed(text.substr(7));
+  return true;
+}
+
 // The number of `3: ` or `[3] `, and its length; 0: the line has no such label.
 std::size_t label_length(std::string_view text, std::optional<Rank>& rank) {
   std::size_t at = 0;
@@ -218,7 +226,7 @@ bool PrefixReader::peel_label(PrefixedLine& line) const {
 bool PrefixReader::peel(PrefixedLine& line) const {
   constexpr bool (*rows[])(PrefixedLine&) = {
       peel_rank,        peel_mpirun, peel_group, peel_local_rank, peel_bracketed_header,
-      peel_bare_header, peel_date,   peel_actor, peel_component};
+      peel_bare_header, peel_date,   peel_actor, peel_component, peel_what};
   for (const auto row : rows)
     if (row(line)) return true;
   return false;

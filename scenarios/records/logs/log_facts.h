@@ -25,6 +25,8 @@ struct GroupProgress {
   Seq failed = -1;  // the work that the line is about
   Seq enqueued = -1, completed = -1;
   bool says_completed = false;  // with -1: none was
+  bool is_after_timeout = false;    // a collective of the job timed out, here or on the next rank
+  Rank timed_out_rank = no_rank;    // another rank, whose timeout it was
 };
 
 // TORCH_DISTRIBUTED_DEBUG=DETAIL: these two met.
@@ -84,13 +86,19 @@ struct HeartbeatLost {
   std::int64_t seconds = -1;
 };
 
-// A row of the launcher's table of failed processes.
+// A process ended, as a launcher, a batch system or the kernel says it.
 struct ProcessFailed {
   Rank rank = no_rank, local_rank = no_rank;
-  std::int64_t exit_code = 0, pid = -1;
+  std::int64_t exit_code = 0, pid = -1, task = -1;  // task: Slurm's number
   int signal = 0;
   std::string host;
-  bool first = false;  // the launcher saw this one fail first
+  bool first = false;          // the launcher saw this one fail first
+  bool out_of_memory = false;  // of its machine or its cgroup
+};
+
+// Somebody ended the whole job: the user, or the batch system.
+struct JobCancelled {
+  std::string by;  // "Slurm, at its time limit"
 };
 
 // The Reducer's list of parameters without a gradient.
@@ -160,7 +168,7 @@ struct RasReport {
 
 using FactBody = std::variant<WatchdogTimeout, GroupProgress, FingerprintMismatch, BarrierMissed, BarrierReached,
                               PeerClosed, TransferTimeout, MessageTooLong, DesyncState, DesyncAbsent, HeartbeatLost,
-                              ProcessFailed, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, OutOfMemory, Stack, RasReport>;
+                              ProcessFailed, JobCancelled, GradientsMissing, MarkedTwice, StoreTimeout, WorldSize, Raised, OutOfMemory, Stack, RasReport>;
 
 struct Fact {
   Rank rank = no_rank;        // of the job, that reported it; no_rank: the log does not say
@@ -177,10 +185,5 @@ struct Fact {
     return std::get_if<T>(&body);
   }
 };
-
-// The first frame of the program's own code, not of the library or Python; null when there is none.
-const StackFrame* own_frame(const std::vector<StackFrame>& frames);
-// "train.py:12 in step"
-std::string frame_text(const StackFrame& frame);
 
 }  // namespace pdsim::scenarios::logs

@@ -2,6 +2,7 @@
 
 #include "core/record/record_check.h"
 #include "scenarios/records/logs/block_reader.h"
+#include "scenarios/records/logs/failed_processes.h"
 #include "scenarios/records/logs/line_forms.h"
 #include "scenarios/records/logs/line_prefix.h"
 #include "scenarios/records/logs/line_text.h"
@@ -160,9 +161,11 @@ class Reader {
   }
 
   void add(Rank rank, const PrefixedLine& parts, FactBody body, std::optional<std::int64_t> at_ns, std::int64_t line) {
-    if (const auto* failed = std::get_if<ProcessFailed>(&body); failed != nullptr && failed->rank != no_rank) {
+    if (auto* failed = std::get_if<ProcessFailed>(&body)) {
+      if (failed->rank == no_rank && failed->local_rank != no_rank)
+        failed->rank = prefixes_.global_rank(failed->local_rank).value_or(no_rank);
       rank = failed->rank;
-      see(rank, std::nullopt);
+      if (rank != no_rank) see(rank, std::nullopt);
     }
     auto& alike = alike_[std::tuple(rank, parts.group_rank, body.index(), std::string(parts.group))];
     if (out_.facts.size() >= most_facts || ++alike > most_alike) {
@@ -341,6 +344,7 @@ LogFacts read_logs(const std::vector<std::string>& paths) {
     reader.end_file();
   }
   place_group_ranks(out);
+  place_failed_processes(out);
   return out;
 }
 
@@ -361,13 +365,27 @@ LogFacts read_log_texts(const std::vector<std::pair<std::string, std::string_vie
     reader.end_file();
   }
   place_group_ranks(out);
+  place_failed_processes(out);
   return out;
 }
+
+namespace {
+
+// {'loss': 0.9} of a trainer, or {"loss": 0.9} with more lines of another kind behind it; each line of a flight record is an object with an event.
+bool begins_with_values(std::string_view text) {
+  if (text.starts_with("{'")) return true;
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos || text.substr(0, end).find("\"event\"") != std::string_view::npos) return false;
+  const std::string_view next = trimmed(text.substr(end));
+  return trimmed(text.substr(0, end)).ends_with('}') && !next.empty() && next.front() != '{';
+}
+
+}  // namespace
 
 bool looks_like_log(std::string_view beginning) {
   const std::string_view text = trimmed(beginning);
   if (looks_like_ras_json(beginning)) return true;
-  if (text.empty() || text.front() == '{' || text.front() == '\x80') return false;
+  if (text.empty() || text.front() == '\x80' || (text.front() == '{' && !begins_with_values(text))) return false;
   const auto is_text = [](unsigned char c) {
     return c >= 0x20 || c == '\n' || c == '\r' || c == '\t' || c == 0x1b || c == 0;
   };

@@ -42,6 +42,14 @@ NcclRead progress(std::string_view line) {
   found.enqueued = first_of(line, {"ast enqueued NCCL work: ", "ast enqueued work: "});
   found.completed = first_of(line, {"ast completed NCCL work: ", "ast completed work: "});
   found.says_completed = line.find("ast completed ") != std::string_view::npos;
+  constexpr std::string_view signal = "due to a collective timeout from ";
+  if (const std::size_t at = line.find(signal); at != std::string_view::npos) {
+    found.is_after_timeout = true;
+    const auto other = number_after(line.substr(at + signal.size()), "rank ");
+    const std::string_view source = line.substr(at + signal.size(), 24);
+    if (other && *other >= 0 && *other < most_recorded_ranks && source.find("this local rank") == std::string_view::npos)
+      found.timed_out_rank = static_cast<Rank>(*other);
+  }
   if (found.enqueued < 0 && found.completed < 0 && found.failed < 0) return std::nullopt;
   return found;
 }
@@ -91,6 +99,13 @@ NcclRead heartbeat(std::string_view line) {
   return HeartbeatLost{number_after(line, "got stuck for ").value_or(number_after(line, "blocked for ").value_or(-1))};
 }
 
+// Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered
+NcclRead failed_on_device(std::string_view line) {
+  const std::size_t at = line.find("CUDA error: ");
+  if (at == std::string_view::npos) return std::nullopt;
+  return Raised{"CUDA error", clipped(trimmed(line.substr(at + 12))), {}};
+}
+
 // NCCL INFO comm 0x55df01b24dd0 rank 24 nranks 32 cudaDev 0 ...
 NcclRead communicator(std::string_view line) {
   const auto ranks = number_after(line, " nranks ");
@@ -111,6 +126,7 @@ constexpr LineForm rows[] = {
     {"] finished ", snapshot_finished},
     {" started ranks:", snapshot_number},
     {" finished ranks:", snapshot_number},
+    {"watchdog thread terminated with exception: CUDA error", failed_on_device},
     {"watchdog got stuck for ", heartbeat},
     {"Heartbeat monitor timed out", heartbeat},
     {" nranks ", communicator},

@@ -96,10 +96,13 @@ class Converter {
     calls.reserve(dump_.entries.size());
     const std::vector<Entry>& entries = dump_.entries;
     const std::vector<std::size_t> ends = batch_ends();
+    const bool only_active = lists_only_active();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::size_t end = ends[i];
       if (i == 0 && is_cut(end)) {
         i = end;
+      } else if (end == i && only_active && is_of_done_batch(i)) {
+        continue;
       } else if (end > i) {
         add_batch(calls, i, end);
         i = end;
@@ -139,6 +142,29 @@ class Converter {
   bool is_cut(std::size_t end) const {
     const Entry& last = dump_.entries[end];
     return dump_.entries.front().record_id > 0 && ends_batch(last) && is_done(last);
+  }
+
+  // A dump of what is active leaves out what is done, so that numbers are missing in between.
+  bool lists_only_active() const {
+    const std::vector<Entry>& entries = dump_.entries;
+    if (entries.empty() || std::any_of(entries.begin(), entries.end(), [this](const Entry& e) { return is_done(e); })) return false;
+    return entries.back().record_id - entries.front().record_id >= static_cast<std::int64_t>(entries.size()) || entries.front().record_id > 0;
+  }
+
+  // The calls of a batch have no state of their own, so that such a dump lists them for ever; when the batch is done, its end is left out.
+  bool is_of_done_batch(std::size_t i) const {
+    const std::vector<Entry>& entries = dump_.entries;
+    const Entry& entry = entries[i];
+    if (entry.state != EntryState::scheduled || entry.started_ns != 0 || entry.retired || ends_batch(entry)) return false;
+    const auto is_beside = [&](std::size_t other) {
+      const Entry& o = entries[other];
+      const bool same = entry.is_p2p ? o.p2p_seq == entry.p2p_seq && entry.p2p_seq >= 0 : o.collective_seq == entry.collective_seq && entry.collective_seq >= 0;
+      return same && std::abs(o.record_id - entry.record_id) == 1 && o.is_p2p == entry.is_p2p && o.group == entry.group;
+    };
+    if ((i > 0 && is_beside(i - 1)) || (i + 1 < entries.size() && is_beside(i + 1))) return true;
+    const std::vector<Frame>& frames = *entry.frames;
+    if (!entry.is_p2p) return false;
+    return std::any_of(frames.begin(), frames.end(), [](const Frame& frame) { return frame.name == "batch_isend_irecv"; });
   }
 
   bool is_done(const Entry& entry) const {
@@ -266,7 +292,7 @@ class Converter {
 
 // The frames from the innermost outside of PyTorch on.
 Site site_of(const std::vector<Frame>& frames) {
-  constexpr std::size_t most_frames = 16;
+  constexpr std::size_t most_frames = 24;  // frameworks put a dozen of their own around a call
   Site site;
   CallOrigin origin;
   const auto first = std::find_if_not(frames.begin(), frames.end(), is_torch_frame);

@@ -120,7 +120,7 @@ struct Waited {
 };
 
 Waited waited_in(const Report& report, const Diagnosis& d) {
-  std::map<std::tuple<std::string, Seq, std::string>, Waited> calls;
+  std::map<std::tuple<std::string, Seq, std::string, Rank>, Waited> calls;
   WaitsForOne waits(d.ranks);
   for (const Rank rank : d.waiting) {
     const BlockedRank* b = blocked_at(report.blocked, rank);
@@ -129,7 +129,8 @@ Waited waited_in(const Report& report, const Diagnosis& d) {
     bool is_cited = false;
     const Call* call = cited_call(report, d, rank, is_cited);
     if (!direct || call == nullptr) continue;
-    Waited& in = calls[{call->group, call->seq, call->name}];
+    const Rank peer = call->layer == Layer::point_to_point ? call->peer : no_rank;
+    Waited& in = calls[{call->group, call->seq, call->name, peer}];
     if (in.call == nullptr || call->issued < in.call->issued) in.call = call;
     in.ranks.push_back(rank);
     in.is_cited = in.is_cited || is_cited;

@@ -4,6 +4,7 @@
 
 #include "scenarios/records/logs/line_forms.h"
 #include "scenarios/records/logs/line_prefix.h"
+#include "scenarios/records/own_frame.h"
 #include "tests/unit/logs/log_samples.h"
 
 #include <gtest/gtest.h>

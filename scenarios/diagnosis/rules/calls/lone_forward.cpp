@@ -3,6 +3,7 @@
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/own_frame.h"
 
 #include <fmt/format.h>
 
@@ -12,11 +13,10 @@ namespace pdsim::scenarios::diagnoses {
 
 bool others_run_it(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
   if (call.site.origin->frames.empty()) return false;
-  const StackFrame& place = call.site.origin->frames.front();
+  const StackFrame& place = *place_frame(call.site.origin->frames);
   const auto is_here = [&](const Call& other) {
     if (other.purpose != call.purpose || other.group != call.group || other.site.origin->frames.empty()) return false;
-    const StackFrame& frame = other.site.origin->frames.front();
-    return frame.line == place.line && frame.function == place.function && frame.file == place.file;
+    return *place_frame(other.site.origin->frames) == place;
   };
   return std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [&](const RankResult& rank) {
     return !contains(ranks, rank.log.rank) && std::any_of(rank.log.calls.begin(), rank.log.calls.end(), is_here);

@@ -129,12 +129,12 @@ std::string why_of(const Report& report, const ScheduleDifference& d) {
   if (fits && report.outcome == Outcome::ok)
     why += carries ? " Operation, size and element type agree, so the library reports no error: the values of two "
                      "different calls are mixed on every rank."
-                   : " Nothing distinguishes the two calls, so the library reports no error.";
+                   : " The library cannot tell the two calls apart, so it reports no error.";
   else if (fits)
     why += fmt::format(
         " {} there, so that pair completes{}; the ranks stop only where two calls differ, or where one rank has no "
         "call left.",
-        carries ? "Operation, size and element type agree" : "Nothing distinguishes the two calls",
+        carries ? "Operation, size and element type agree" : "The library cannot tell the two calls apart",
         carries ? ", with values of two different calls" : "");
   else if (report.outcome == Outcome::ok)
     why += " No call failed and no error was reported: the ranks now hold wrong data.";

@@ -93,12 +93,12 @@ std::string why_of(const Report& report, const RecordedDifference& d) {
         carries
             ? " Operation, size and element type agree, so the library reported no error: the values of different "
               "calls are mixed on every rank."
-            : " Nothing distinguishes the two calls, so the library reported no error.";
+            : " The library cannot tell the two calls apart, so it reported no error.";
   else if (fits)
     why += fmt::format(
         " {} there, so that pair could complete{}; the ranks stop only where two calls differ, or where one rank has "
         "no call left.",
-        carries ? "Operation, size and element type agree" : "Nothing distinguishes the two calls",
+        carries ? "Operation, size and element type agree" : "The library cannot tell the two calls apart",
         carries ? ", with values of two different calls" : "");
   why += own_calls_text(report, d);
   if (d.first_number > 1) why += fmt::format(" The records that all ranks have begin at #{}.", d.first_number);

@@ -57,6 +57,7 @@ std::string what_the_peer_did(const Report& report, Rank peer) {
                : ending_text(log);
   if (!report.run.deadlocked) return {};
   const Call* call = sits_in(log, moment);
+  if (call == nullptr && report.hang && log.calls.empty()) return "lists no open call in its dump";
   if (call == nullptr) return outside_of_calls(log);
   if (call->layer == Layer::program)
     return !has_note<notes::Fault>(log) ? std::string() : fmt::format("hung in {}", call->name);
