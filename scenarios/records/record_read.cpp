@@ -339,6 +339,21 @@ void check_origin(const Json& json) {
                                 std::numeric_limits<std::uint64_t>::max()));
 }
 
+// A parser takes memory for each level, of which an event has a few.
+bool is_nested_too_deep(std::string_view text) {
+  constexpr int most_levels = 64;
+  int levels = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size() && levels <= most_levels; ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '[' || c == '{')) ++levels;
+    if (!quoted && (c == ']' || c == '}')) --levels;
+  }
+  return levels > most_levels;
+}
+
 // The lines of a rank in one of its launches.
 struct RankLines {
   RankLog log;
@@ -358,6 +373,10 @@ class RecordLines {
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
       ++number;
       if (line.empty()) continue;
+      if (is_nested_too_deep(line)) {
+        saved_.left_out.add(fmt::format("line {} is not an event of a flight record: it is nested too deep", number));
+        continue;
+      }
       try {
         read_line(Json::parse(line), number);
       } catch (const std::exception& e) {

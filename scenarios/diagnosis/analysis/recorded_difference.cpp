@@ -84,6 +84,7 @@ class Comparison {
     RecordedDifference d;
     d.mine = reference_to(mine_, met);
     d.theirs = reference_to(theirs_, met);
+    if (reorders(d)) return d;
     if (lone_.size() <= most_searched_edits) find_swaps(d);
     bool ends_apart[2] = {false, false};
     for (const LoneCall& lone : lone_) {
@@ -104,7 +105,12 @@ class Comparison {
     if (!any && !open_end) return std::nullopt;
     d.is_sure = any && one_sided && moved_alone && !open_end;
     d.stays_apart = !any && end_of_pairs_ <= met && stops_apart(met);
-    if (d.stays_apart) add_own_calls(d);
+    if (d.stays_apart) {
+      add_own_calls(d);
+      d.one_more = one_round_more(met);
+    } else {
+      see_skipped(d, met);
+    }
     return d;
   }
 
@@ -131,11 +137,85 @@ class Comparison {
     return false;
   }
 
+  // Where one side begins a round of a loop, and the other has called its place once less and makes another call.
+  std::optional<OneRoundMore> one_round_more(std::size_t met) const {
+    const auto count = [met](const Sequence& of, int place) {
+      return std::count(of.places.begin(), of.places.begin() + static_cast<std::ptrdiff_t>(std::min(met + 1, of.places.size())), place);
+    };
+    for (const bool is_mine : {false, true}) {
+      const Sequence &more = is_mine ? mine_ : theirs_, &fewer = is_mine ? theirs_ : mine_;
+      const auto made = count(more, more.places[met]), others = count(fewer, more.places[met]);
+      if (others >= 1 && made == others + 1) return OneRoundMore{reference_to(more, met), is_mine, made};
+    }
+    return std::nullopt;
+  }
+
+  // What seems to be one call more is its next round, where the calls that followed it in the round before are missing.
+  void see_skipped(RecordedDifference& d, std::size_t met) const {
+    if (!d.is_sure || !d.left_out.empty() || d.extra.size() != 1 || d.extra.front().numbers.size() != 1) return;
+    const auto place_at = [](const Sequence& of, std::size_t at) { return of.places.begin() + static_cast<std::ptrdiff_t>(at); };
+    const int place = mine_.places[met];
+    std::vector<std::size_t> before;  // where both called it
+    for (std::size_t i = met; i-- > 0 && before.size() < 2;)
+      if (mine_.places[i] == place) before.push_back(i);
+    if (before.size() < 2 || place != d.extra.front().place) return;
+    const std::vector<int> round(place_at(mine_, before[1] + 1), place_at(mine_, before[0])), now(place_at(mine_, before[0] + 1), place_at(mine_, met));
+    if (now.size() >= round.size() || !std::equal(now.begin(), now.end(), round.begin())) return;
+    const std::size_t missing = std::min(round.size() - now.size(), theirs_.places.size() - met);
+    if (!std::equal(place_at(theirs_, met), place_at(theirs_, met + missing), round.begin() + static_cast<std::ptrdiff_t>(now.size()))) return;
+    d.extra.clear();
+    d.skipped = true;
+    for (std::size_t i = met; i < met + missing; ++i) add(d.left_out, {i, i, theirs_.places[i], theirs_.lines[i], false, false});
+  }
+
   // Adds the places that only one side has called since.
   void add_own_calls(RecordedDifference& d) const {
     const std::set<int> of_mine(mine_.places.begin(), mine_.places.end()), of_theirs(theirs_.places.begin(), theirs_.places.end());
     for (const LoneCall& lone : lone_)
       if ((lone.is_mine ? of_theirs : of_mine).count(lone.place) == 0) add(lone.is_mine ? d.extra : d.left_out, lone);
+  }
+
+  // Cuts both into blocks that have the same calls; those in another order, the same one each time, are the difference. False where that is not
+  // all of it, or not often: branches that every rank takes at times look like it by chance.
+  bool reorders(RecordedDifference& d) const {
+    constexpr std::size_t enough = 3;
+    if (mine_.places.size() != theirs_.places.size()) return false;
+    std::vector<SwappedCalls> swapped;
+    std::size_t alike = 0, first = 0, first_size = 0;
+    const auto same = [](const Sequence& of, std::size_t a, std::size_t b, std::size_t size) {
+      const auto at = [&of](std::size_t i) { return of.places.begin() + static_cast<std::ptrdiff_t>(i); };
+      return std::equal(at(a), at(a + size), at(b));
+    };
+    for (std::size_t i = 0; i < mine_.places.size();) {
+      const std::size_t size = block_at(i);
+      if (size == 0) return false;
+      if (size > 1 && first_size == 0) {
+        first = i;
+        first_size = size;
+      }
+      if (size > 1 && (size != first_size || !same(mine_, first, i, size) || !same(theirs_, first, i, size))) return false;
+      if (size > 1) swapped.push_back({reference_to(mine_, i), reference_to(theirs_, i)});
+      if (size == 1) ++alike;
+      i += size;
+    }
+    if (swapped.size() < enough) return false;
+    d.alike_after = alike + swapped.size() - 1;
+    d.swapped = std::move(swapped);
+    d.is_sure = true;
+    return true;
+  }
+
+  // The size of the smallest block from there on with the same calls on both sides; 0: none is small enough.
+  std::size_t block_at(std::size_t begin) const {
+    constexpr std::size_t most_block = 8;
+    std::map<int, int> balance;  // by place: how many more on this side
+    const std::size_t end = std::min(mine_.places.size(), begin + most_block);
+    for (std::size_t i = begin; i < end; ++i) {
+      for (const auto& [place, change] : {std::pair(mine_.places[i], 1), std::pair(theirs_.places[i], -1)})
+        if ((balance[place] += change) == 0) balance.erase(place);
+      if (balance.empty()) return i + 1 - begin;
+    }
+    return 0;
   }
 
   // Two neighbours in the other order: one pair stands between the same call of either side.
@@ -176,7 +256,7 @@ bool leaves_a_loop(const PlaceCalls& apart, const Sequence& with) {
 
 void add_rounds(RecordedDifference& d, const std::vector<SequenceClass>& classes, const Sequence& mine, const Sequence& theirs) {
   const std::vector<PlaceCalls>& apart = d.left_out.empty() ? d.extra : d.left_out;
-  if (!d.is_sure || apart.empty() || !leaves_a_loop(apart.front(), d.left_out.empty() ? mine : theirs)) return;
+  if (!d.is_sure || d.skipped || apart.empty() || !leaves_a_loop(apart.front(), d.left_out.empty() ? mine : theirs)) return;
   std::map<std::int64_t, std::vector<Rank>> rounds;
   for (const SequenceClass& one : classes) {
     const auto made = std::count(one.longest->places.begin(), one.longest->places.end(), apart.front().place);

@@ -9,8 +9,10 @@
 //   reference  the largest set of ranks whose sequences agree; in a tie the side whose sequence ranks of other groups share, as
 //              they run the same program on other data; where these tie too, neither side is to blame
 //   ends       a record ends where its rank waits, so calls that only one side has at the end are ignored
+//   reordered  where both sides made the same calls, and near each other, their order is the difference, in however many rounds
 //   apart      where the ranks stop before their calls agree again, the first calls that met are a difference only if a later
 //              pair does not match, or one side has no call left: otherwise they may be one call of two places
+//   skipped    a call that comes again before the calls that followed it in the round before is not one call more: those are left out
 //   sure       only swaps of neighbours, or calls that one side alone makes and after which both continue the same way: that is
 //              the whole difference, even where nothing failed. Otherwise only the first calls that met are known to differ
 #pragma once
@@ -47,18 +49,28 @@ struct PlaceRounds {
   std::vector<std::pair<std::int64_t, std::vector<Rank>>> ranks_by_rounds;
 };
 
+// Where the calls went apart, one side called its place once more than the other had: it may be in a round more of a loop, or the other side
+// has made a call of its own instead.
+struct OneRoundMore {
+  RecordedCall call;  // that began the round
+  bool is_mine = false;
+  std::int64_t rounds = 0;  // of the side that made more
+};
+
 struct RecordedDifference {
   std::string group;
   Seq first_number = 0;  // the first number that was compared
   std::vector<Rank> culprits, others;
   bool tie = false;
   bool is_sure = false;
+  bool skipped = false;         // `left_out` is the rest of a round, which the culprits began anew
   bool stays_apart = false;     // after the first difference no two calls are of one place, and that stopped the ranks
   std::size_t alike_after = 0;  // pairs of one place after the last difference
   RecordedCall mine, theirs;    // the first two calls of one number that come from different places
   std::vector<PlaceCalls> extra, left_out;
   std::vector<SwappedCalls> swapped;
   std::optional<PlaceRounds> rounds;
+  std::optional<OneRoundMore> one_more;  // where it stays apart
 
   Rank my_rank() const { return mine.rank; }
   Rank their_rank() const { return theirs.rank; }

@@ -273,6 +273,18 @@ void add_stacks(const LogFacts& facts, LogStory& story) {
   story.next.emplace_back("take the stacks once more after a minute: ranks that have not moved wait for each other, or are stuck");
 }
 
+// Whether Gloo reports, and no watchdog of NCCL does.
+bool is_of_gloo(const LogFacts& facts) {
+  bool any = false;
+  for (const Fact& fact : facts.facts) {
+    if (fact.as<logs::WatchdogTimeout>() != nullptr || fact.as<logs::GroupProgress>() != nullptr || fact.as<logs::HeartbeatLost>() != nullptr) return false;
+    const auto* raised = fact.as<logs::Raised>();
+    any = any || fact.as<logs::TransferTimeout>() != nullptr || fact.as<logs::MessageTooLong>() != nullptr || fact.as<logs::BarrierReached>() != nullptr ||
+          (raised != nullptr && raised->message.find("gloo") != std::string::npos);
+  }
+  return any;
+}
+
 void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, LogStory& story) {
   const auto add = [&story](std::string step) {
     if (std::find(story.next.begin(), story.next.end(), step) == story.next.end()) story.next.push_back(std::move(step));
@@ -290,7 +302,9 @@ void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, Log
         add(fmt::format("while it hangs: `py-spy dump --pid PID` for rank {}", rank));
   }
   if (is_hang(findings))
-    add("run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give the dumps to pdsim diagnose");
+    add(is_of_gloo(facts) ? "run again with TORCH_FR_BUFFER_SIZE=2000, let each rank write _dump_fr_trace() while it hangs (docs/pytorch.md), and give the dumps to "
+                            "pdsim diagnose"
+                          : "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give the dumps to pdsim diagnose");
   for (const Fact& fact : facts.facts)
     if (const auto* failed = fact.as<logs::ProcessFailed>(); failed != nullptr && failed->signal == 9) {
       add(fmt::format("look for the kernel's out-of-memory killer{}: dmesg -T, journalctl -k",

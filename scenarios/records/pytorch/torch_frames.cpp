@@ -68,7 +68,13 @@ constexpr std::array phase_frames{
 const Purpose& bucket_purpose() { return torch_parts().back().purpose; }
 
 Phase phase_of(const std::vector<Frame>& frames) {
-  if (const TorchPart* part = torch_part_of(frames); part != nullptr && part->phase != Phase::none) return part->phase;
+  if (const TorchPart* part = torch_part_of(frames); part != nullptr && part->phase != Phase::none) {
+    // Parameters are gathered again for the backward.
+    const bool in_backward = part->phase == Phase::forward && std::any_of(frames.begin(), frames.end(), [](const Frame& frame) {
+                               return is_torch_frame(frame) && (frame.name == "_engine_run_backward" || frame.name.find("pre_backward") != std::string::npos);
+                             });
+    return in_backward ? Phase::backward : part->phase;
+  }
   for (const Frame& frame : frames) {
     if (!is_torch_frame(frame)) continue;
     const auto* const row = std::find_if(phase_frames.begin(), phase_frames.end(), [&](const PhaseFrame& p) {

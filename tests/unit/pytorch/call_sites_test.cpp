@@ -14,13 +14,13 @@ namespace {
 
 using Culprits = std::vector<Rank>;
 
-// A letter is a call of one place: a and A are line 10 of train.py. Capitals are open.
+// A letter is a call of one place: a and A are line 10 of train.py. Capitals are open. An u is a broadcast, the others are all_reduce.
 DumpScript made(Rank rank, int ranks, const std::string& calls) {
   DumpScript script(rank, ranks);
   for (const char letter : calls) {
     const bool is_open = letter >= 'A' && letter <= 'Z';
     const int place = is_open ? letter - 'A' : letter - 'a';
-    script.call("nccl:all_reduce", is_open ? EntryState::scheduled : EntryState::completed, {4});
+    script.call(place == 'u' - 'a' ? "nccl:broadcast" : "nccl:all_reduce", is_open ? EntryState::scheduled : EntryState::completed, {4});
     script.last().frames = std::vector<Frame>{{"all_reduce", "/opt/lib/torch/distributed/distributed_c10d.py", 2696},
                                               {std::string("f_") + static_cast<char>('a' + place), "train.py", 10 + place}};
   }
@@ -62,6 +62,25 @@ TEST(CallSites, OfASwapNameBothCalls) {
   EXPECT_EQ(d->headline(),
             "rank 1 made these two in the other order: all_reduce at train.py:12 in f_c first, where ranks 0, 2 called "
             "all_reduce at train.py:11 in f_b first");
+}
+
+TEST(CallSites, OfASwapInEveryRoundAreNoCallMore) {
+  for (const auto& [usual, other] : {std::pair("abxabxabxabx", "baxbaxbaxbax"), std::pair("abcabcabcabc", "cabcabcabcab")}) {
+    const auto d = job({usual, usual, other, usual});
+    ASSERT_EQ(d->id(), "collective-mismatch") << other;
+    EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{2});
+    EXPECT_NE(d->headline().find("rank 2 made these two in the other order"), std::string::npos) << d->headline();
+    EXPECT_NE(d->headline().find("and so 3 times more"), std::string::npos) << d->headline();
+  }
+}
+
+// u is what each round begins with, as the broadcast of buffers, and g and h follow it.
+TEST(CallSites, OfARoundThatARankCutShortAreThoseThatItLeftOut) {
+  const auto d = job({"ughughughuGH", "ughughughuUGH", "ughughughuGH"});
+  ASSERT_NE(d->id(), "");
+  EXPECT_EQ(d->report.diagnosis()->ranks, Culprits{1});
+  EXPECT_NE(d->headline().find("rank 1 left out 2 calls that ranks 0, 2 made: all_reduce at train.py:16 in f_g (#11)"), std::string::npos) << d->headline();
+  EXPECT_EQ(d->report.diagnosis()->why.find("left the loop"), std::string::npos) << d->report.diagnosis()->why;
 }
 
 TEST(CallSites, OfASwapAreThoseOfTheFunctionsThatMakeTheCalls) {

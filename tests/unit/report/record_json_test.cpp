@@ -182,6 +182,7 @@ TEST(RecordJson, SaysWhatIsWrongWithoutTheLibrarysNames) {
   const auto of_line = [](const std::string& line) { return run_from_jsonl(line + "\n").error().message; };
   EXPECT_EQ(of_line("{\"a\":"), "line 1 is not an event of a flight record: invalid JSON at byte 6");
   EXPECT_EQ(of_line("{\"a\":1}"), "line 1 is not an event of a flight record: `event` is missing");
+  EXPECT_EQ(of_line(std::string(100000, '[')), "line 1 is not an event of a flight record: it is nested too deep");
   EXPECT_EQ(of_line("[]"), "line 1 is not an event of a flight record: it is not a JSON object");
 }
 

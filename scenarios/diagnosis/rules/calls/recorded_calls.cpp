@@ -55,9 +55,10 @@ std::string headline_of(const Report& report, const RecordedDifference& d) {
   const std::string mine = ranks_text(d.culprits), theirs = ranks_text(d.others);
   if (d.is_sure && !d.swapped.empty()) {
     const SwappedCalls& swap = d.swapped.front();
-    return fmt::format("{} these two in the other order: {} first, where {} {} first", who(d.culprits, "made", "made"),
-                       placed(recorded(report, swap.mine)), who(d.others, "called", "called"),
-                       placed(recorded(report, swap.theirs)));
+    const std::size_t more = d.swapped.size() - 1;
+    return fmt::format("{} these two in the other order: {} first, where {} {} first{}", who(d.culprits, "made", "made"),
+                       placed(recorded(report, swap.mine)), who(d.others, "called", "called"), placed(recorded(report, swap.theirs)),
+                       more == 0 ? "" : fmt::format(", and so {} time{} more", more, more == 1 ? "" : "s"));
   }
   if (d.is_sure && d.left_out.empty())
     return fmt::format("{} {} that {} did not make: {}", who(d.culprits, "made", "made"), count_text(d.extra), theirs,
@@ -77,6 +78,35 @@ std::string own_calls_text(const Report& report, const RecordedDifference& d) {
     if (calls->size() > 1 || (!calls->empty() && calls->front().numbers.size() > 1))
       text += fmt::format(" Until the ranks stopped, only {} had called {}.", ranks_text(*ranks), places_of(report, *calls));
   return text;
+}
+
+// Gradients of a backward, which nobody calls with a tensor of their own.
+bool is_backward(const Report& report, const std::vector<PlaceCalls>& calls) {
+  return std::any_of(calls.begin(), calls.end(), [&](const PlaceCalls& c) {
+    return recorded(report, c.first).purpose.kind == PurposeKind::bucket;
+  });
+}
+
+// Whether the others were in a backward, and the culprits in a call of the program's own.
+bool meets_backward(const Report& report, const RecordedDifference& d) {
+  return recorded(report, d.theirs).purpose.kind == PurposeKind::bucket &&
+         recorded(report, d.mine).purpose.kind == PurposeKind::none;
+}
+
+// Whether they may have left a loop, or run one round more of it: one call of their own looks the same.
+bool may_be_rounds(const Report& report, const RecordedDifference& d) {
+  if (d.is_sure || !d.stays_apart) return false;
+  return (d.one_more && (d.one_more->is_mine || d.left_out.empty())) || (d.left_out.empty() && meets_backward(report, d));
+}
+
+std::string one_more_text(const Report& report, const RecordedDifference& d) {
+  const OneRoundMore& more = *d.one_more;
+  const auto times = [](std::int64_t n) { return fmt::format("{} time{}", n, n == 1 ? "" : "s"); };
+  const std::string who_made = ranks_text(more.is_mine ? d.culprits : d.others), who_less = ranks_text(more.is_mine ? d.others : d.culprits);
+  return fmt::format(" With that one {} called {} {}, and {} {}{}: {} may be in a round more of that loop (other numbers of batches, a `break`), or {} "
+                     "made a call that is not in the loop of the others.",
+                     who_made, placed(recorded(report, more.call)), times(more.rounds), who_less, times(more.rounds - 1),
+                     d.first_number > 1 ? fmt::format(" since #{}", d.first_number) : "", who_made, ranks_text(d.culprits));
 }
 
 std::string why_of(const Report& report, const RecordedDifference& d) {
@@ -101,22 +131,10 @@ std::string why_of(const Report& report, const RecordedDifference& d) {
         carries ? "Operation, size and element type agree" : "The library cannot tell the two calls apart",
         carries ? ", with values of two different calls" : "");
   why += own_calls_text(report, d);
+  if (d.one_more && may_be_rounds(report, d)) why += one_more_text(report, d);
   if (d.first_number > 1) why += fmt::format(" The records that all ranks have begin at #{}.", d.first_number);
   if (d.tie) why += " Both sides have the same number of ranks, so the record cannot say which of them is right.";
   return why;
-}
-
-// Gradients of a backward, which nobody calls with a tensor of their own.
-bool is_backward(const Report& report, const std::vector<PlaceCalls>& calls) {
-  return std::any_of(calls.begin(), calls.end(), [&](const PlaceCalls& c) {
-    return recorded(report, c.first).purpose.kind == PurposeKind::bucket;
-  });
-}
-
-// Whether the others were in a backward, and the culprits in a call of the program's own.
-bool meets_backward(const Report& report, const RecordedDifference& d) {
-  return recorded(report, d.theirs).purpose.kind == PurposeKind::bucket &&
-         recorded(report, d.mine).purpose.kind == PurposeKind::none;
 }
 
 void move_out_of_branch(Diagnosis& found, const std::string& ranks) {
@@ -130,11 +148,10 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
   if (d.is_sure && !d.swapped.empty()) {
     found.fix = "give these calls one order on every rank";
     found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
-  } else if (!d.is_sure && d.stays_apart && d.left_out.empty() && meets_backward(report, d)) {
+  } else if (may_be_rounds(report, d)) {
     // Fewer batches and one call more look the same here: neither is said to be it.
-    found.fix =
-        fmt::format("let {} run the same number of backwards as {}, or take the call that {} alone {} out of the loop",
-                    ranks, ranks_text(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
+    found.fix = fmt::format("let {} run the same number of {} as {}, or take the call that {} alone {} out of the loop", ranks,
+                            meets_backward(report, d) ? "backwards" : "rounds", ranks_text(d.others), ranks, d.culprits.size() == 1 ? "makes" : "make");
     found.fix_lines = {
         "for fewer batches, a skipped batch or a `break`: use a sampler that pads or drops, put model.join() around "
         "the loop, or all_reduce the decision, so that all ranks go on or none",
