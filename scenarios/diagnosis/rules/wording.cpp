@@ -49,6 +49,12 @@ std::string name_and_number(const Call& call) {
   return call.seq >= 0 ? fmt::format("{} #{}", call_text(call), call.seq) : call_text(call);
 }
 
+std::string silence_text(const Report& report, const Call& call, const Call& other) {
+  if (report.outcome != Outcome::ok) return {};
+  if (is_open_at(call, Time::max()) || is_open_at(other, Time::max())) return " These calls were not over when the record was written.";
+  return " No call failed and no error was reported: the ranks now hold wrong data.";
+}
+
 Evidence evidence_of(Rank rank, const Call& call, std::string what) { return {rank, call.id, std::move(what)}; }
 Evidence evidence_of(Rank rank, const Note& note, std::string what) { return {rank, note.call, std::move(what)}; }
 

@@ -23,6 +23,8 @@ std::vector<Rank> others(const Report& report, const std::vector<Rank>& ranks);
 // "all_reduce #3"; without the number where the call has none
 std::string name_and_number(const Call& call);
 
+// What became of calls that differ, where the run is not known to have hung or failed: silently wrong, or not over when it was recorded.
+std::string silence_text(const Report& report, const Call& call, const Call& other);
 Evidence evidence_of(Rank rank, const Call& call, std::string what);
 Evidence evidence_of(Rank rank, const Note& note, std::string what);
 

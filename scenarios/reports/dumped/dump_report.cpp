@@ -40,10 +40,18 @@ std::string header(const Report& report, const WallClock& clock) {
   return out + "\n";
 }
 
+// Where nothing is known to hang, the calls that a finding cites are over, and silently wrong, or still run.
+std::string_view outcome_of(const Report& report, const Diagnosis& d) {
+  if (report.outcome != Outcome::ok) return name_of(report.outcome);
+  const bool runs = std::any_of(d.evidence.begin(), d.evidence.end(), [&](const Evidence& e) {
+    const Call* call = call_by_id(log_of(report.run, e.rank), e.call);
+    return call != nullptr && is_open_at(*call, Time::max());
+  });
+  return runs ? "running" : "silent";
+}
+
 std::string headline(const Report& report, const Diagnosis& d) {
-  return wrapped(fmt::format("{}[{}]: {}", report.outcome == Outcome::ok ? "silent" : name_of(report.outcome), d.id,
-                             d.headline),
-                 0);
+  return wrapped(fmt::format("{}[{}]: {}", outcome_of(report, d), d.id, d.headline), 0);
 }
 
 std::string answers(const Report& report) {

@@ -74,7 +74,8 @@ def _purpose(group: Any, kind: str, like: Optional[torch.Tensor], count: int) ->
     if sites.place.in_phase("construction"):
         return {"purpose": ddp.purpose_in_constructor(kind, integers)}
     if kind == "broadcast":
-        return {"purpose": "rebuild order" if integers and sites.place.in_phase("forward") else "buffers"}
+        # The order of buckets is of int32, also from a rank that has joined and is in no forward; num_batches_tracked is of int64.
+        return {"purpose": "rebuild order" if like.dtype == torch.int32 else "buffers"}
     return {}
 
 

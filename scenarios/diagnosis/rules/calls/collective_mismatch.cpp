@@ -196,8 +196,7 @@ void explain_general(Diagnosis& d, const Report& report, const Camp& culprit, co
       "{} "
       "and {}.{}",
       at.seq, mine, theirs, order_text(order_of(report, culprit, other), culprit, other));
-  if (report.outcome == Outcome::ok)
-    d.why += " No call failed and no error was reported: the ranks now hold wrong data.";
+  d.why += silence_text(report, *culprit.call, *other.call);
   const bool by_argument = what_differs(report, culprit, other) != Differs::operation;
   if (tie && by_argument) d.why += tie_text;
   d.why += undefined_text(report, at.field);

@@ -5,6 +5,7 @@
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
+#include "scenarios/records/pytorch/torch_frames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,16 +81,16 @@ std::string own_calls_text(const Report& report, const RecordedDifference& d) {
   return text;
 }
 
+bool is_bucket(const Call& call) { return call.purpose.kind == PurposeKind::bucket || call.purpose == pytorch::bucket_purpose(); }
+
 // Gradients of a backward, which nobody calls with a tensor of their own.
 bool is_backward(const Report& report, const std::vector<PlaceCalls>& calls) {
-  return std::any_of(calls.begin(), calls.end(), [&](const PlaceCalls& c) {
-    return recorded(report, c.first).purpose.kind == PurposeKind::bucket;
-  });
+  return std::any_of(calls.begin(), calls.end(), [&](const PlaceCalls& c) { return is_bucket(recorded(report, c.first)); });
 }
 
 // Whether the others were in a backward, and the culprits in a call of the program's own.
 bool meets_backward(const Report& report, const RecordedDifference& d) {
-  return recorded(report, d.theirs).purpose.kind == PurposeKind::bucket &&
+  return is_bucket(recorded(report, d.theirs)) &&
          recorded(report, d.mine).purpose.kind == PurposeKind::none;
 }
 
