@@ -334,6 +334,18 @@ std::vector<LogProof> stacks_of(const LogFacts& facts) {
   return std::move(story.proves);
 }
 
+namespace {
+
+// Whether the rank's own lines say how far it came.
+bool is_told(const LoggedGroups& groups, Rank rank) {
+  return std::any_of(groups.begin(), groups.end(), [rank](const auto& group) {
+    const auto found = group.second.ranks.find(rank);
+    return found != group.second.ranks.end() && found->second.fact != nullptr;
+  });
+}
+
+}  // namespace
+
 LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
                   const std::vector<Diagnosis>& findings) {
   LogStory story;
@@ -349,6 +361,8 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
     const bool is_repeated = raised.count(fact.rank) != 0 &&
                              (fact.as<logs::PeerClosed>() != nullptr || fact.as<logs::TransferTimeout>() != nullptr ||
                               fact.as<logs::StoreTimeout>() != nullptr || fact.as<logs::OutOfMemory>() != nullptr);
+    const auto* progress = fact.as<logs::GroupProgress>();
+    if (progress != nullptr && is_told(groups, progress->timed_out_rank)) continue;
     if (!is_repeated) proofs.add(fact.rank, says(fact), place_of(facts, fact));
   }
   proofs.give(story);
