@@ -59,6 +59,11 @@ bool is_without_ddp(const Scenario& scenario) {
                      [](const Setting& s) { return s.path == "ddp" && *s.value == "none"; });
 }
 
+// A variant that ends well may show the pitfall all the same, as one that pays for it: it says so, or its name does.
+bool shows_the_pitfall(const Scenario& scenario) {
+  return scenario.role() == VariantRole::pitfall || scenario.variant.starts_with("broken");
+}
+
 // Where and by what a program runs. A variant that changes this alone shows that the program is well elsewhere, which is a cure only of these.
 struct Circumstance {
   std::string_view path;
@@ -112,7 +117,7 @@ std::vector<FixProof> fix_proofs(const Report& broken, const std::vector<Report>
   for (const Report& report : reports) {
     if (&report == &broken || report.outcome != Outcome::ok || report.verdict != Verdict::pass || report.diagnosis())
       continue;
-    if (report.scenario == nullptr || is_without_ddp(*report.scenario)) continue;
+    if (report.scenario == nullptr || shows_the_pitfall(*report.scenario) || is_without_ddp(*report.scenario)) continue;
     if (!changes_the_cause(broken, *report.scenario)) continue;
     FixProof proof;
     proof.report = &report;

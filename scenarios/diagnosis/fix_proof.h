@@ -1,6 +1,7 @@
 // Finds the variants that prove a fix, and its cost: measured from the runs, never estimated.
 //
 //   proof     a variant of the same file that ended ok with every expectation held, still with DDP: dropping it is not a cure.
+//             A variant that shows the pitfall, by `shows` or by a name that begins with `broken`, is not a proof
 //             Another world (backend, links, debug level) is not one either, except for findings that it cures
 //   cost      collectives and time per step on rank 0, averaged over the steps that both runs finished before the broken
 //             one went wrong, without those in which DDP rebuilt its buckets; negative when the fix is cheaper.
