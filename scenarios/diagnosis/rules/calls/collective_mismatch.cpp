@@ -59,11 +59,12 @@ std::string argument_text(const Call& call, DivergenceKind field) {
   return call_text(call);
 }
 
-std::string camp_text(const Camp& camp, const Divergence& d) {
+// "rank 0 called all_reduce with 4 elements"; with `number`, as " #1", after the name of the call.
+std::string camp_text(const Camp& camp, const Divergence& d, std::string_view number = {}) {
   const bool by_argument = d.field != DivergenceKind::operation && d.field != DivergenceKind::purpose;
   const std::string what = by_argument
-                               ? fmt::format("{} with {}", call_text(*camp.call), argument_text(*camp.call, d.field))
-                               : call_text(*camp.call);
+                               ? fmt::format("{}{} with {}", call_text(*camp.call), number, argument_text(*camp.call, d.field))
+                               : fmt::format("{}{}", call_text(*camp.call), number);
   return fmt::format("{} {}", who(camp.ranks, "called", "called"), what);
 }
 
@@ -262,8 +263,9 @@ std::optional<Diagnosis> mismatch(const Report& report, Differs wanted) {
   if (by_eval)
     add_span(d, report, Section::broadcast_buffers, "every forward of the wrapper broadcasts the buffers", false);
   d.inevitable_at = since(report, camps);
-  d.inevitable = fmt::format("since {}: {} #{}, {} #{}", to_string(d.inevitable_at), camp_text(*culprit, at), at.seq,
-                             camp_text(*other, at), at.seq);
+  const std::string number = fmt::format(" #{}", at.seq);
+  d.inevitable = fmt::format("since {}: {}, {}", to_string(d.inevitable_at), camp_text(*culprit, at, number),
+                             camp_text(*other, at, number));
   return d;
 }
 
