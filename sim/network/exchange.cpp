@@ -328,7 +328,7 @@ bool Exchange::fits(const Match& match) {
   const Error error{
       aborts ? Code::process_aborted : Code::size_mismatch,
       fmt::format("rank {} received {} bytes from rank {} where it expected {}", to, match.bytes, from, match.room),
-      {{"peer", std::to_string(from)}}};
+      {{"peer", std::to_string(from)}, {"received", std::to_string(match.bytes)}, {"expected", std::to_string(match.room)}}};
   const Batch sent = match.sent;
   const bool waits = !match.eager;
   if (aborts) {

@@ -3,6 +3,7 @@
 #include "core/semantics/capabilities.h"
 #include "sim/network/pending_collective.h"
 #include "sim/world/backend.h"
+#include "sim/world/printed_error.h"
 
 #include <fmt/format.h>
 
@@ -190,7 +191,7 @@ class RankCalls : public std::enable_shared_from_this<RankCalls> {
     running_.erase(std::remove(running_.begin(), running_.end(), operation), running_.end());
     if (std::exchange(operation->holds_executor, false)) --executors_at_work_;
     if (world_.is_past_deadlock() && !status.ok() && status.error().code != Code::cancelled)
-      world_.tell_watchdog(me().rank, fmt::format("{}: {}, after {}", library_.name, status.error().message,
+      world_.tell_watchdog(me().rank, fmt::format("{}: {}, after {}", library_.name, printed_error(library_, status.error()),
                                                   to_string(world_.scheduler().now())));
     operation->work->complete(std::move(status));
     run_queued();

@@ -1,6 +1,7 @@
 #include "sim/world/world.h"
 
 #include "sim/world/memory_need.h"
+#include "sim/world/printed_error.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,10 @@ World::World(const WorldSpec& spec, const LibrarySemantics& library, const Profi
   if (options.disturb) exchange_.disturb = [this, disturb = options.disturb] { return disturb(disturbances_); };
   scheduler_.before_time_moves = [this] { return closed_form_.flush(); };
   exchange_.before_end = [this](Rank rank) { in_flight_.rank_ends(rank); };
-  exchange_.abort_rank = [this](Rank rank, const Error& error) { kill(rank, error); };
+  exchange_.abort_rank = [this](Rank rank, const Error& error) {
+    tell_watchdog(rank, fmt::format("{}: {}", library_.name, printed_error(library_, error)));
+    kill(rank, error);
+  };
   exchange_.on_fault = [this](Rank from, Rank to, const MessageVerdict& verdict) {
     slot(from).recorder->note(notes::Fault{.fault = verdict.fault.value_or(FaultKind::delay), .before = {}, .to = to});
   };

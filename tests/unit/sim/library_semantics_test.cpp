@@ -1,5 +1,6 @@
 // What each library shows of a hang, of a dead peer and of a mismatch, and when.
 #include "core/semantics/profile.h"
+#include "sim/world/printed_error.h"
 #include "tests/unit/sim/group_world.h"
 
 #include <gtest/gtest.h>
@@ -83,6 +84,12 @@ TEST(LibrarySemantics, CallsPairByKindOnGlooAndByOrderAloneOnNccl) {
   EXPECT_EQ(r.ranks[0].log.end, RankEnd::running);
 }
 
+TEST(LibrarySemantics, TheEndOfAPeerIsPrintedInGloosWordsAndOnlyForGloo) {
+  const Error error{Code::peer_closed, "Connection closed by peer: rank 1 has ended", {{"peer", "1"}}};
+  EXPECT_EQ(printed_error(*library_named("gloo"), error), "Connection closed by peer [address of rank 1]:port");
+  for (const char* other : {"mpi", "nccl", "ideal"}) EXPECT_EQ(printed_error(*library_named(other), error), error.message);
+}
+
 RunRecord longer_than_its_receive(const std::string& backend) {
   return with_group(world(2, backend), [](RankEnvironment& env, ProcessGroup& g) -> Status {
     std::vector<float> data(64, 1.0F);
@@ -96,6 +103,7 @@ TEST(LibrarySemantics, AMessageThatIsTooLongEndsTheReceiverAsItsLibraryDoes) {
   const RunRecord gloo = longer_than_its_receive("gloo");
   EXPECT_EQ(gloo.ranks[1].log.end, RankEnd::died);
   EXPECT_EQ(gloo.ranks[1].log.error.code, Code::process_aborted);
+  EXPECT_EQ(gloo.watchdog[1], "gloo: op.preamble.length <= op.nbytes. 256 vs 32");
   EXPECT_EQ(gloo.ranks[0].log.end, RankEnd::returned) << "its bytes have left: " << gloo.ranks[0].log.error.message;
   for (const char* backend : {"mpi", "ideal"}) {
     const RunRecord r = longer_than_its_receive(backend);
