@@ -58,8 +58,10 @@ std::string process_text(const logs::ProcessFailed& failed) {
 }
 
 std::string raised_text(const logs::Raised& raised) {
-  constexpr std::size_t most = 160;
-  std::string text = raised.message.size() > most ? raised.message.substr(0, most) + "..." : raised.message;
+  constexpr std::size_t most = 400;  // a message may hold a whole log; its whole words are shown
+  std::string text = raised.message;
+  if (const std::size_t end = text.size() > most ? text.rfind(' ', most) : std::string::npos; end != std::string::npos)
+    text = text.substr(0, end) + " ...";
   text = fmt::format("raised {}{}{}", raised.type, text.empty() ? "" : ": ", text);
   if (const StackFrame* frame = own_frame(raised.frames))
     text += fmt::format(", at {}", frame_text(*frame));

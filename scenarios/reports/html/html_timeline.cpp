@@ -247,8 +247,9 @@ class Picture {
       const double end = e.blocked ? scale_.x(scale_.end()) : scale_.x(e.end);
       const BlockedRank* b = blocked_entry(report_, e.rank, call.id);
       const bool failed = call.state == CallState::failed || call.state == CallState::timed_out;
-      std::string title = fmt::format("rank {}: {}, {} to {}", e.rank, title_of(call), to_string(call.issued),
-                                      e.blocked ? std::string("never") : to_string(e.end));
+      std::string title = fmt::format("rank {}: {}, ", e.rank, title_of(call));
+      title += e.blocked ? fmt::format("from {} on", to_string(call.issued))
+                         : fmt::format("{} to {}", to_string(call.issued), to_string(e.end));
       if (b != nullptr && !b->awaits_nobody())
         title += fmt::format("; waits for {} {}", (b->any ? "one of " : "") + awaited_text(*b), b->why);
       for (const std::string& part : {place_text(call.site), std::string(phase_text(call.site.phase))})
@@ -380,8 +381,9 @@ class Picture {
         for (const Rank to : *b.waits_for)
           if (to != b.rank && y_of_.count(to) != 0 && drawn++ < most_waits) wait_arrow(b.rank, to);
       const std::string what = b.seq >= 0 ? fmt::format("{} #{}", b.in, b.seq) : b.in;
-      std::string target = b.awaits_nobody() ? "nobody" : (b.any ? "one of " : "") + awaited_text(b);
-      if (target.size() > 26) target = target.substr(0, 23) + "...";
+      constexpr std::size_t list_width = 26;
+      const std::string target =
+          b.awaits_nobody() ? "nobody" : (b.any ? "one of " : "") + ranks_within(awaited_ranks(b, awaited_count(b)), list_width);
       const bool one_line = lanes_.lane < roomy.lane;
       out_ += fmt::format("<text class=\"wait\" x=\"{:.1f}\" y=\"{:.1f}\">{} \u2192 {}</text>", x,
                           y->second + (one_line ? lanes_.row / 2 - 3.0 : 14.0), escaped(what), escaped(target));

@@ -13,18 +13,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 namespace pdsim::scenarios {
 namespace {
 
 constexpr std::size_t most_rows = 8;
-
-std::string variant_name(const Report& report) {
-  if (report.scenario == nullptr) return "";
-  return report.scenario->variant.empty() ? report.scenario->name : report.scenario->variant;
-}
 
 // Keys in order of their first rank, with all their ranks.
 template <class Key>
@@ -120,49 +114,6 @@ std::string unexplained_sentence(const Report& report) {
   return fmt::format("{}{} {}", ranks_text(ranks_of_the_cause(report)), first.exit_status ? "" : ":", first.message.substr(0, first.message.find('\n')));
 }
 
-std::string verdict_line(const Report& report, std::size_t name_width) {
-  const std::string name = variant_name(report);
-  const auto line = [&](std::string_view verdict, const std::string& what, const std::string& right) {
-    const std::size_t taken = 8 + std::max(name_width, width_of(name)) + (right.empty() ? 0 : 2 + width_of(right));
-    const std::size_t room = taken + 20 < text_width ? text_width - taken : text_width;
-    std::string text = fmt::format("{}  {:<{}}  {}", verdict, name, name_width, cut(what, room));
-    if (!right.empty()) {
-      const std::size_t gap = name_width + 50;
-      text += std::string(width_of(text) + 2 < gap ? gap - width_of(text) : 2, ' ') + right;
-    }
-    return cut(text, text_width) + "\n";
-  };
-  if (report.verdict == Verdict::skip) {
-    const std::size_t indent = std::min<std::size_t>(8 + name_width, text_width / 2);
-    const std::string reason = wrapped(report.skip_reason, indent);
-    return fmt::format("SKIP  {:<{}}  {}", name, name_width, reason.empty() ? "\n" : reason.substr(indent));
-  }
-  if (report.verdict == Verdict::pass) {
-    const bool ok = report.outcome == Outcome::ok;
-    const std::string right = report.diagnosis() ? fmt::format("[{}]", report.diagnosis()->id)
-                              : ok               ? "all expectations hold"
-                                                 : "";
-    return line("PASS", outcome_sentence(report) + (ok ? "" : ", as expected"), right);
-  }
-  std::string text;
-  const Failure first = report.failures.empty() ? Failure{} : report.failures.front();
-  const std::string place = report.scenario == nullptr ? ""
-                            : first.mark.line > 0
-                                ? fmt::format("{}:{}:{}", report.scenario->file, first.mark.line, first.mark.column)
-                                : report.scenario->file;
-  text += line("FAIL", outcome_sentence(report), place);
-  const std::size_t shown = std::min<std::size_t>(report.failures.size(), 5);
-  for (std::size_t i = 0; i < shown; ++i) {
-    text += cut(fmt::format("      expected  {}", report.failures[i].expected), text_width) + "\n";
-    text += cut(fmt::format("      got       {}", report.failures[i].got), text_width) + "\n";
-  }
-  if (report.failures.size() > shown) text += fmt::format("      ... and {} more\n", report.failures.size() - shown);
-  if (report.divergence && !report.diagnosis())
-    text += fmt::format("      first divergence: sequence number {} of group {}\n", report.divergence->seq,
-                        report.divergence->group);
-  return text;
-}
-
 namespace {
 
 // `ranks` wait for all of `waits_for`, or for one of it that is not the waiting one itself.
@@ -201,22 +152,18 @@ std::string waits_section(const Report& report) {
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [what, list, any, why] = groups.groups[i].first;
     const std::string target = target_text(lists[list], any, groups.groups[i].second);
-    std::string line = fmt::format("  {:<{}} --{:-<{}}--> {}", ranks_within(groups.groups[i].second, 30), left,
-                                   what + " ", middle + 1, target);
-    const auto stem = line.find(what);
-    if (stem != std::string::npos) {
-      const std::size_t after = stem + what.size();
-      if (what.size() == middle)
-        line.erase(after, 1);
-      else
-        line[after] = '-', line.erase(after, 1);
-    }
-    if (dumped && !why.empty() && width_of(line) + 3 + width_of(why) > text_width) {
-      out += cut(line, text_width) + "\n" + fmt::format("  {:<{}}   {}\n", "", left, why);
+    std::string arrow = fmt::format("  {:<{}} --{}", ranks_within(groups.groups[i].second, 30), left, what);
+    arrow += std::string(middle - what.size(), '-') + "-->";
+    const std::size_t below = left + 5;
+    const std::string line = arrow + " " + target;
+    const std::string whole = why.empty() ? line : line + "   " + why;
+    if (width_of(whole) <= text_width) {
+      out += whole + "\n";
       continue;
     }
-    if (!why.empty()) line += "   " + why;
-    out += cut(line, text_width) + "\n";
+    out += width_of(line) <= text_width ? line + "\n"
+                                        : beside(arrow.substr(0, below), arrow.substr(below)) + wrapped(target, below);
+    out += wrapped(why, below);
   }
   out += more_rows(groups.groups.size());
   if (!report.cycle.empty()) {
@@ -270,10 +217,9 @@ std::string errors_section(const Report& report) {
     const auto& [code, in, step, message] = groups.groups[i].first;
     const std::string where = site_text({in, step});
     const bool exited = exit_status_of(log_of(report.run, groups.groups[i].second.front()).error).has_value();
-    out += cut(fmt::format("  {}  {}{}{}: {}", to_string(first[i]), ranks_text(groups.groups[i].second),
-                           where.empty() ? "" : " ", where, exited ? message : std::string(name_of(code))),
-               text_width) +
-           "\n";
+    out += beside(fmt::format("  {}  ", to_string(first[i])),
+                  fmt::format("{}{}{}: {}", ranks_text(groups.groups[i].second), where.empty() ? "" : " ", where,
+                              exited ? message : std::string(name_of(code))));
     out += (exited ? std::string() : beginning_of(message)) + place_text(report, groups.groups[i].second.front());
   }
   if (groups.groups.size() > shown) out += fmt::format("  ... and {} more\n", groups.groups.size() - shown);
@@ -316,30 +262,6 @@ std::string_view phase_in(const RankState& now) {
                                                                                       : name_of(now.call->site.phase);
 }
 
-// Last cells that are too long for the page go on in rows of their own.
-void continue_last_cells(std::vector<std::vector<std::string>>& rows) {
-  constexpr std::size_t least_room = 20;
-  const std::size_t last = rows.front().size() - 1;
-  std::size_t before = 2;
-  for (std::size_t i = 0; i < last; ++i) {
-    std::size_t widest = 0;
-    for (const auto& row : rows) widest = std::max(widest, width_of(row[i]));
-    before += widest + 2;
-  }
-  if (before + least_room > text_width) return;
-  for (std::size_t r = 1; r < rows.size(); ++r) {
-    if (before + width_of(rows[r][last]) <= text_width) continue;
-    std::istringstream lines(wrapped(rows[r][last], before));
-    std::vector<std::vector<std::string>> parts;
-    for (std::string line; std::getline(lines, line); line.clear()) {
-      parts.emplace_back(last + 1);
-      parts.back()[last] = line.substr(std::min(line.size(), before));
-    }
-    rows[r][last] = parts.front()[last];
-    rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(r) + 1, parts.begin() + 1, parts.end());
-    r += parts.size() - 1;
-  }
-}
 }  // namespace
 
 std::string state_section(const Report& report) {
@@ -392,7 +314,6 @@ std::string state_section(const Report& report) {
     const std::string from = to_string(first), to = to_string(last);
     rows.back()[phases ? 6 : 5] = from == to ? from : fmt::format("{}..{}", from, to);
   }
-  if (buckets) continue_last_cells(rows);
   return "state of the ranks\n" + table(rows) + more_rows(groups.groups.size()) + "\n";
 }
 

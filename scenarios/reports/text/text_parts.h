@@ -8,8 +8,6 @@
 
 namespace pdsim::scenarios {
 
-std::string verdict_line(const Report& report,
-                         std::size_t name_width);    // PASS  broken  deadlocked in step 2, as expected
 std::string outcome_sentence(const Report& report);  // deadlocked in step 2
 // The ranks that raised the first error that is not a consequence of another, in the same words. Needs at least one error.
 std::vector<Rank> ranks_of_the_cause(const Report& report);

@@ -9,6 +9,7 @@
 #include "scenarios/reports/text/report_tables.h"
 #include "scenarios/reports/text/text_parts.h"
 #include "scenarios/reports/text/text_timeline.h"
+#include "scenarios/reports/text/verdict_lines.h"
 #include "scenarios/text/rank_list.h"
 #include "scenarios/text/text_layout.h"
 
@@ -103,7 +104,7 @@ std::string divergence_section(const Report& report) {
     }
   }
   for (const auto& [call, ranks] : groups)
-    out += cut(fmt::format("  {}  {}", ranks_text(ranks), call), text_width) + "\n";
+    out += beside(fmt::format("  {}  ", ranks_text(ranks)), call);
   return out + "\n";
 }
 
@@ -133,12 +134,10 @@ std::string fix_section(const Report& report, const std::vector<Report>& reports
   for (const FixProof& p : proofs)
     if (!p.report->scenario->variant.empty())
       names += fmt::format("{}`{}`", names.empty() ? "" : ", ", p.report->scenario->variant);
-  std::string out = "fix";
-  if (!names.empty())
-    out += cut(fmt::format("   (variant{} {} prove{} it)", proofs.size() == 1 ? "" : "s", names,
-                           proofs.size() == 1 ? "s" : ""),
-               text_width - 3);
-  out += "\n" + wrapped(d.fix.text, 2);
+  std::string out = names.empty() ? std::string("fix\n")
+                                  : beside("fix   ", fmt::format("(variant{} {} prove{} it)", proofs.size() == 1 ? "" : "s",
+                                                                 names, proofs.size() == 1 ? "s" : ""));
+  out += wrapped(d.fix.text, 2);
   for (const FixLine& line : d.fix_lines) out += wrapped(line.said(), 2);
   out += tried_lines(d);
   for (const FixProof& p : proofs) {
@@ -254,14 +253,13 @@ std::string coloured(std::string text) {
 
 std::string render_text(const std::vector<Report>& reports, const TextOptions& options) {
   if (reports.empty() || reports.front().scenario == nullptr) return {};
-  std::size_t width = 0;
-  for (const Report& r : reports)
-    width = std::max(width, r.scenario->variant.empty() ? r.scenario->name.size() : r.scenario->variant.size());
   std::string out;
   if (!options.quiet) out += header(reports.front());
   const Report* worst = explained(reports);
-  for (const Report& r : reports) {
-    out += verdict_line(r, std::min<std::size_t>(width, 40));
+  const std::vector<std::string> verdicts = verdict_lines(reports);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Report& r = reports[i];
+    out += verdicts[i];
     if (!options.quiet && worst == nullptr)
       out += values_line(r) + devices_section(r) + operations_section(r) + warnings_section(r);
   }

@@ -141,13 +141,14 @@ void write_at(std::string& line, std::size_t column, std::string_view text) {
   line += text;
 }
 
-std::string step_labels(const Report& report, const Window& window) {
+std::string step_labels(const Report& report, const Window& window, std::size_t room) {
   std::string line;
   int last = -1;
   for (const Call& call : log_of(report.run, 0).calls) {
     if (call.site.step < 0 || call.site.step == last || call.issued < window.begin) continue;
     last = call.site.step;
-    write_at(line, window.at(call.issued), fmt::format("step {}", last));
+    const std::string label = fmt::format("step {}", last);
+    if (window.at(call.issued) + label.size() <= room) write_at(line, window.at(call.issued), label);
   }
   return line;
 }
@@ -162,10 +163,15 @@ bool is_cause(const Report& report) {
   });
 }
 
-std::string axis(const Report& report, const Window& window) {
+std::string axis(const Report& report, const Window& window, std::size_t room) {
   std::string line = report.world.is_dumps() ? WallClock(report.run).time(window.begin) : to_string(window.begin);
-  if (is_cause(report) && report.divergence->at >= window.begin)
-    write_at(line, window.at(report.divergence->at), fmt::format("^ first divergence: #{}", report.divergence->seq));
+  if (!is_cause(report) || report.divergence->at < window.begin) return line;
+  const std::size_t column = window.at(report.divergence->at);
+  const std::string label = fmt::format("first divergence: #{}", report.divergence->seq);
+  if (column + 2 + label.size() <= room)
+    write_at(line, column, "^ " + label);
+  else if (column > label.size())
+    write_at(line, column - label.size() - 1, label + " ^");
   return line;
 }
 
@@ -204,15 +210,14 @@ std::string timeline(const Report& report) {
     name_width = std::max(name_width, ranks_within(rows[i].second, 24).size());
   }
   const std::string margin(name_width + 4, ' ');
+  const std::size_t room = text_width - margin.size();
   std::string out = fmt::format("timeline   {}one column = {}\n", legend(texts), to_string(window.column));
-  if (const std::string steps = step_labels(report, window); !steps.empty())
-    out += cut(margin + steps, text_width) + "\n";
+  if (const std::string steps = step_labels(report, window, room); !steps.empty())
+    out += margin + steps + "\n";
   for (std::size_t i = 0; i < shown; ++i)
-    out +=
-        cut(fmt::format("  {:<{}}  {}", ranks_within(rows[i].second, 24), name_width, rows[i].first), text_width) +
-        "\n";
+    out += fmt::format("  {:<{}}  {}\n", ranks_within(rows[i].second, 24), name_width, rows[i].first);
   if (rows.size() > shown) out += fmt::format("  ... and {} more\n", rows.size() - shown);
-  out += cut(margin + axis(report, window), text_width) + "\n";
+  out += margin + axis(report, window, room) + "\n";
   return out;
 }
 

@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -165,6 +166,41 @@ TEST_F(CatalogReports, EveryFileFitsAPageWithAllItsVariants) {
     options.source = run.file.text;
     expect_a_page(render_text(run.reports, options), run.file.file);
   }
+}
+
+// Dots that stand for the rest of a word, a list or a cell. Those of code (`init(timeout=...)`), of a row "... and 3 more" and of a
+// long source line, which is shown around its caret, say something else.
+std::string cut_line(const std::string& text) {
+  const std::regex source(R"(^ *\d+ \| )"), cut_word(R"([\w\]}"'`,;:-]\.\.\.|\S \.\.\.( *$|   ))");
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (!std::regex_search(line, source) && (std::regex_search(line, cut_word) || line.find("\u2026") != std::string::npos))
+      return line;
+  return {};
+}
+
+TEST_F(CatalogReports, NoReportEndsAWordOrAListInDots) {
+  EXPECT_EQ(cut_line("rank 1   which called b..."), "rank 1   which called b...");
+  EXPECT_EQ(cut_line("reduce_scatter, re...  none"), "reduce_scatter, re...  none");
+  EXPECT_EQ(cut_line("  init(timeout=timedelta(...)) longer\n  ... and 3 more\n12 | steps: ...\n"), "");
+  TextOptions options;
+  for (const FileRun& run : runs()) {
+    options.source = run.file.text;
+    EXPECT_EQ(cut_line(render_text(run.reports, options)), "") << run.file.file;
+    for (const Report& report : run.reports)
+      EXPECT_EQ(cut_line(render_text({report}, options)), "") << variant_of(report);
+  }
+}
+
+TEST_F(CatalogReports, NoVariantThatShowsThePitfallProvesAFix) {
+  for (const FileRun& run : runs())
+    for (const Report& report : run.reports) {
+      if (!report.diagnosis()) continue;
+      for (const FixProof& proof : fix_proofs(report, run.reports)) {
+        EXPECT_EQ(proof.report->scenario->role(), VariantRole::cure) << variant_of(report) << " " << proof.report->scenario->variant;
+        EXPECT_FALSE(proof.report->scenario->variant.starts_with("broken")) << variant_of(report);
+      }
+    }
 }
 
 // The document of a variant, as `pdsim check --print` prints it, is a scenario of its own.

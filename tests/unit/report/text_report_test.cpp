@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 namespace pdsim::scenarios {
 namespace {
@@ -218,6 +219,44 @@ TEST(TextReport, WrapsAndCutsByCodePoints) {
   EXPECT_EQ(cut("abcdef", 5), "ab...");
   EXPECT_EQ(cut("abcde", 5), "abcde");
   EXPECT_EQ(wrapped("  two   words ", 2), "  two words\n");
+}
+
+TEST(TextReport, WrapsWordsAndCellsThatAreTooLongInPlaceOfCuttingThem) {
+  const std::string word(120, 'w');
+  EXPECT_EQ(wrapped(word, 2), "  " + std::string(98, 'w') + "\n  " + std::string(22, 'w') + "\n");
+  std::string many;
+  for (int i = 0; i < 30; ++i) many += "all_reduce, ";
+  std::istringstream lines(beside("  ranks 1, 2  ", many + "end"));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_TRUE(line.starts_with("  ranks 1, 2  all_reduce, ")) << line;
+  while (std::getline(lines, line)) EXPECT_EQ(line.find_first_not_of(' '), 14U) << line;
+  std::istringstream rows(table({{"operation", "collectives", "took"}, {"forward", many + "end", "1s"}}));
+  int ends = 0;
+  while (std::getline(rows, line)) {
+    EXPECT_LE(width_of(line), text_width);
+    EXPECT_EQ(line.find("..."), std::string::npos) << line;
+    ends += line.find("end") == std::string::npos ? 0 : 1;
+  }
+  EXPECT_EQ(ends, 1);
+}
+
+TEST(TextReport, ShowsThePartOfALongLineThatItsCaretPointsAt) {
+  const std::string source = std::string(150, 'a') + "{here}" + std::string(150, 'b') + "\n";
+  const std::string text = excerpt("f.yaml", source, {{1, 151, 6, "this", true}, {1, 1, 1, "and this", false}});
+  std::istringstream lines(text);
+  std::string line, shown;
+  int carets = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_LE(width_of(line), text_width) << line;
+    if (line.starts_with("1 |")) shown = line;
+    if (const std::size_t at = line.find("^^^^^^ this"); at != std::string::npos) {
+      EXPECT_EQ(shown.substr(at, 6), "{here}");
+      ++carets;
+    }
+    if (line.find("- and this") != std::string::npos) ++carets;
+  }
+  EXPECT_EQ(carets, 2) << text;
 }
 
 }  // namespace
