@@ -9,6 +9,7 @@
 #include "core/collectives/proof/plan_picture.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/explain/error_texts.h"
+#include "scenarios/diagnosis/explain/outside_causes.h"
 #include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/plans/own_plan.h"
 #include "scenarios/reports/gallery.h"
@@ -259,6 +260,10 @@ Action declare_explain(CLI::App& app) {
     }
     if (const scenarios::DiagnosisRow* row = scenarios::diagnosis_named(id))
       return explain_diagnosis(*options, *row, console);
+    if (const scenarios::OutsideCause* cause = scenarios::outside_cause_named(id)) {
+      tell(*options, console, "cause", cause->name, fmt::format("{}: {}\n\n{}\n", cause->name, cause->title, cause->text));
+      return exit_held;
+    }
     if (const std::optional<Code> code = code_named(id)) {
       const ErrorRow& row = error_table[static_cast<std::size_t>(*code)];
       tell(*options, console, "error", row.name,

@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "core/collectives/collective.h"
 #include "scenarios/diagnosis/diagnoses.h"
+#include "scenarios/diagnosis/explain/outside_causes.h"
 #include "tools/catalog.h"
 #include "tools/explain/explain_concept.h"
 #include "tools/explain/explain_pipeline.h"
@@ -16,6 +17,7 @@ namespace pdsim::tools {
 std::vector<std::string> explained_names() {
   std::vector<std::string> names;
   for (const scenarios::DiagnosisRow* row : scenarios::diagnosis_table()) names.emplace_back(row->id);
+  for (const scenarios::OutsideCause& row : scenarios::outside_causes()) names.emplace_back(row.name);
   for (const ErrorRow& row : error_table) names.emplace_back(row.name);
   for (const Algorithm& row : algorithms()) {
     names.push_back(qualified(row));

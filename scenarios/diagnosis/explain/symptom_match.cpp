@@ -131,7 +131,8 @@ std::vector<std::string> symptom_words(std::string_view text) {
 std::vector<SymptomMatch> match_symptoms(std::string_view text) {
   const std::vector<std::string> words = symptom_words(text);
   std::vector<SymptomWords> rows;
-  for (const Symptom& symptom : symptom_table()) rows.push_back({symptom_words(symptom.text), 0});
+  const std::vector<const Symptom*> table = symptom_table();
+  for (const Symptom* symptom : table) rows.push_back({symptom_words(symptom->text), 0});
   const WordWeights weights(rows);
   double text_weight = 0;
   for (const std::string& word : words) text_weight += weights.of(word);
@@ -151,10 +152,10 @@ std::vector<SymptomMatch> match_symptoms(std::string_view text) {
     double share = of_row;
     if (found.words >= std::min(fewest_words, rows[i].words.size()) && text_weight > 0)
       share = std::max(share, 0.95 * found.matched / text_weight);
-    if (share >= near_from && found.words > 1) all.push_back({{&symptom_table()[i], share, sureness_of(share)}, value, of_row, i});
+    if (share >= near_from && found.words > 1) all.push_back({{table[i], share, sureness_of(share)}, value, of_row, i});
     // A row of a single word, a name that means one thing only.
     if (rows[i].words.size() == 1 && found.words == 1)
-      all.push_back({{&symptom_table()[i], share, Sureness::sure}, value, of_row, i});
+      all.push_back({{table[i], share, Sureness::sure}, value, of_row, i});
   }
   // Of rows that differ in a word, as "unhandled cuda error" and "unhandled system error", the one that the text has.
   const std::vector<Found> candidates = all;

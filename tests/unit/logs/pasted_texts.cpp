@@ -74,9 +74,9 @@ constexpr PastedText pasted_rows[] = {
      "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, remote process exited or there "
      "was a network error, NCCL version 2.20.5\nncclRemoteError: A call failed possibly due to a network error or a remote process exiting "
      "prematurely."},
-    {"nccl", "connection-lost",
+    {"nccl", "shared-memory-small",
      "misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-Fb7dLq to 9637892 bytes"},
-    {"nccl", "connection-lost",
+    {"nccl", "interface-missing",
      "node12:4121:4121 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found"},
     {"nccl", "connection-refused",
      "node3:1185:1274 [1] NCCL INFO Call to connect returned Connection refused, retrying"},
@@ -104,10 +104,10 @@ constexpr PastedText pasted_rows[] = {
     {"gloo", "connection-refused",
      "RuntimeError: Gloo connectFullMesh failed with [../third_party/gloo/gloo/transport/tcp/pair.cc:144] no error: "
      "connect [127.0.1.1]:13265 SO_ERROR: Connection refused, remote=[127.0.1.1]:13265"},
-    {"gloo", "variable-missing",
+    {"gloo", "interface-missing",
      "RuntimeError: [enforce fail at ../third_party/gloo/gloo/transport/tcp/device.cc:83] ifa != nullptr. Unable to "
      "find interface for: [0.0.3.232]"},
-    {"gloo", "variable-missing",
+    {"gloo", "interface-missing",
      "RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/device.cc:48] rp != nullptr. "
      "Unable to find address for: enp5s0"},
     {"gloo", "rendezvous-timeout",
@@ -137,8 +137,8 @@ constexpr PastedText pasted_rows[] = {
     {"c10d", "root-mismatch", "ValueError: Argument ``scatter_list`` must be specified on source rank."},
     {"c10d", "root-mismatch", "ValueError: Argument ``gather_list`` must NOT be specified on non-destination ranks."},
     {"c10d", "group-destroyed", "ValueError: Invalid process group specified or has been destroyed."},
-    {"c10d", "unavailable", "RuntimeError: Distributed package doesn't have NCCL built in"},
-    {"c10d", "unavailable", "ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!"},
+    {"c10d", "not-in-build", "RuntimeError: Distributed package doesn't have NCCL built in"},
+    {"c10d", "gpu-missing", "ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!"},
     {"c10d", "device-without-backend",
      "NotImplementedError: Could not run 'c10d::allreduce_' with arguments from the 'CPU' backend. This could be "
      "because the operator doesn't exist for this backend"},
@@ -268,7 +268,7 @@ constexpr PastedText pasted_rows[] = {
     {"launcher", "variable-missing",
      "    local_rank = int(os.environ['LOCAL_RANK'])\n  File \"/usr/lib/python3.10/os.py\", line 680, in "
      "__getitem__\n    raise KeyError(key) from None\nKeyError: 'LOCAL_RANK'"},
-    {"launcher", "stale-rendezvous", "torch.distributed.elastic.rendezvous.api.RendezvousClosedError"},
+    {"launcher", "rendezvous-closed", "torch.distributed.elastic.rendezvous.api.RendezvousClosedError"},
     {"launcher", "rendezvous-timeout", "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError"},
     {"launcher", "connection-refused",
      "torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: The connection to the C10d store has "
@@ -288,7 +288,7 @@ constexpr PastedText pasted_rows[] = {
     {"torch", "rank-died",
      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.11 "
      "GiB of which 1.56 GiB is free. Process 41233 has 77.53 GiB memory in use."},
-    {"torch", "device-shared",
+    {"torch", "gpu-missing",
      "RuntimeError: CUDA error: invalid device ordinal\nCUDA kernel errors might be asynchronously reported at some "
      "other API call, so the stacktrace below might be incorrect."},
     {"torch", "rank-died", "RuntimeError: CUDA error: device-side assert triggered"},
@@ -302,26 +302,26 @@ constexpr PastedText pasted_rows[] = {
     {"nccl", "device-shared",
      "ncclInvalidUsage: This usually reflects invalid usage of NCCL library (such as too many async ops, too many "
      "collectives at once, mixing streams in a group, etc)."},
-    {"nccl", "limit-exceeded", "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-a1b2c3 (size 9637888)"},
+    {"nccl", "shared-memory-small", "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-a1b2c3 (size 9637888)"},
     {"torch", "rendezvous-timeout",
      "RuntimeError: Timed out initializing process group in store based barrier on rank: 0, for key: "
      "store_based_barrier_key:1 (world_size=2, worker_count=1, timeout=0:30:00)"},
     {"torch", "rendezvous-timeout", "_default_pg = ProcessGroupGloo(store, rank, world_size)\nRuntimeError: Wait timeout"},
     {"torch", "store-timeout", "RuntimeError: Socket Timeout"},
-    {"torch", "invalid-argument",
+    {"torch", "lazy-parameters",
      "RuntimeError: Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a dummy "
      "forward pass to correctly initialize the modules"},
     {"torch", "gradients-not-reduced", "AttributeError: 'DistributedDataParallel' object has no attribute 'encoder'"},
     {"torch", "nothing-to-train", "ValueError: optimizer got an empty parameter list"},
-    {"torch", "unavailable", "RuntimeError: CUDA error: peer access is not supported between these two devices"},
+    {"torch", "gpu-peer-access", "RuntimeError: CUDA error: peer access is not supported between these two devices"},
     {"torch", "rank-died",
      "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the "
      "'spawn' start method"},
-    {"torch", "invalid-argument",
+    {"torch", "gradient-layout",
      "[W reducer.cpp:320] Warning: Grad strides do not match bucket view strides. This may indicate grad was not created according to "
      "the gradient layout contract, or that the param's strides changed since DDP was constructed.  This is not an error, but may "
      "impair performance."},
-    {"torch", "invalid-argument", "ValueError: Attempting to unscale FP16 gradients."},
+    {"torch", "scaler-half-precision", "ValueError: Attempting to unscale FP16 gradients."},
     {"torch", "checkpoint-keys",
      "AssertionError: FSDP assumes layer1.weight is in the state_dict but the state_dict only has dict_keys(['module.layer1.weight'])."},
     {"torch", "not-initialized", "AssertionError: Default process group is not initialized"},
@@ -332,7 +332,7 @@ constexpr PastedText pasted_rows[] = {
      "A process has executed an operation involving a call\nto the \"fork()\" system call to create a child process.  Open MPI is "
      "currently\noperating in a condition that could result in memory corruption or\nother system errors; your job may hang, crash, or "
      "produce silent\ndata corruption."},
-    {"torch", "unavailable", "RuntimeError: Ninja is required to load C++ extensions"},
+    {"torch", "program-raised", "RuntimeError: Ninja is required to load C++ extensions"},
     {"mpi", "rank-died", "mpirun noticed that process rank 2 with PID 0 on node gpu-07 exited on signal 9 (Killed)."},
     {"mpi", "rank-died", "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\nwith errorcode 1."},
     {"mpi", "parameter-mismatch",

@@ -36,7 +36,8 @@ TEST(Symptoms, RealErrorTextsFindTheirEntry) {
 }
 
 TEST(Symptoms, EveryPatternFindsItsOwnEntryAndThatEntryExists) {
-  for (const Symptom& symptom : symptom_table()) {
+  for (const Symptom* row : symptom_table()) {
+    const Symptom& symptom = *row;
     const std::vector<SymptomMatch> found = match_symptoms(symptom.text);
     ASSERT_FALSE(found.empty()) << symptom.text;
     EXPECT_EQ(found.front().symptom->entry, symptom.entry) << symptom.text;
