@@ -360,7 +360,7 @@ constexpr std::string_view parameter_mismatch_text =
     R"(All ranks call the same collective, and one passes another count, dtype or reduce operation. What happens depends on the
 library and on which of the three it is:
 
-             count                                         dtype of equal size         reduce operation
+             count                                          dtype of equal size         reduce operation
   Gloo       ends the process that has the smaller buffer,  adds the bits of the one    combines each chunk with its
              without an exception; its peers see the        as if they were the other   owner's operation: all ranks
              connection close                               kind: garbage, no error     agree on a mixture
