@@ -3,6 +3,7 @@
 #include "core/base/int_set.h"
 #include "core/base/quantity.h"
 #include "core/record/record_check.h"
+#include "scenarios/diagnosis/explain/symptom_match.h"
 #include "scenarios/diagnosis/logs/log_findings.h"
 #include "scenarios/diagnosis/logs/ras_findings.h"
 #include "scenarios/records/own_frame.h"
@@ -291,6 +292,12 @@ void add_next(const LogFacts& facts, const std::vector<Diagnosis>& findings, Log
   const auto add = [&story](std::string step) {
     if (std::find(story.next.begin(), story.next.end(), step) == story.next.end()) story.next.push_back(std::move(step));
   };
+  SymptomCache symptoms;
+  for (const Fact& fact : facts.facts)
+    if (const auto* raised = fact.as<logs::Raised>(); raised != nullptr && findings.empty()) {
+      const std::optional<SymptomMatch> match = symptoms.best(fmt::format("{}: {}", raised->type, raised->message));
+      if (match && match->sureness == Sureness::sure) add(fmt::format("read `pdsim explain {}`: the text of this {} is one of its messages", match->symptom->entry, raised->type));
+    }
   const std::vector<Rank> unseen = unseen_culprits(facts, findings);
   const auto is_unseen = [&](Rank r) { return std::find(unseen.begin(), unseen.end(), r) != unseen.end(); };
   std::size_t named = 0;

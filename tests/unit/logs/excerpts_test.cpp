@@ -66,6 +66,14 @@ TEST(Excerpts, DoNotAccuseARankWhoseTimeoutAnotherOneReports) {
   EXPECT_EQ(found(diagnosed(log)), "missing-call: 2 (waiting 0, 1, 3)");
 }
 
+TEST(Excerpts, SayNothingOfACallOfARankThatOthersNameDifferently) {
+  const LogDiagnosis done = diagnosed(watchdog(2, 7219, "BROADCAST", 24084544, 7221, 7218) + watchdog(3, 7219, "BROADCAST", 64, 7221, 7218) +
+                                      watchdog(0, 7221, "ALLREDUCE", 10, 7221, 7220));
+  ASSERT_NE(done.report.diagnosis(), nullptr);
+  EXPECT_EQ(done.report.diagnosis()->headline.find("rank 0"), std::string::npos) << done.report.diagnosis()->headline;
+  EXPECT_EQ(done.report.diagnosis()->headline.find("ranks 0"), std::string::npos) << done.report.diagnosis()->headline;
+}
+
 TEST(Excerpts, KnowThatATimeoutWithAnotherRankOfItsGroupIsOfAGroupOfSome) {
   const LogDiagnosis done = diagnosed(
       "[rank97]:[E323 05:14:22.517801495 ProcessGroupNCCL.cpp:683] [Rank 6] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, "
