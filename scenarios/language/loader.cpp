@@ -67,10 +67,17 @@ void check_head(const LoadedFile& file, const Node& root, Problems& problems) {
                    fmt::format("the limit is {}", limits::variants));
 }
 
+Scenario scenario_of(const Node& document, const std::string& file) {
+  Scenario scenario = language::build_scenario(document);
+  scenario.file = file;
+  language::load_plans(scenario);
+  return scenario;
+}
+
 void check_meaning(const Node& document, const Scenario& scenario, Problems& problems) {
   const language::WholeParts whole = language::whole_parts(document, problems);
   const Node& parts = whole.document;
-  const Scenario s = whole.complete ? scenario : language::build_scenario(parts);
+  const Scenario s = whole.complete ? scenario : scenario_of(parts, scenario.file);
   if (std::int64_t{s.world.spec.nodes} * s.world.spec.ranks_per_node > limits::ranks_without_payload)
     problems.doubt(Fact::ranks);
   const int before = problems.seen();
@@ -97,9 +104,7 @@ std::vector<Setting> settings_of(const Entry& variant) {
 
 Scenario check_document(const LoadedFile& file, const Node& document, Problems& problems) {
   language::check_shape(document, problems);
-  Scenario scenario = language::build_scenario(document);
-  scenario.file = file.file;
-  language::load_plans(scenario);
+  Scenario scenario = scenario_of(document, file.file);
   check_meaning(document, scenario, problems);
   return scenario;
 }

@@ -1,5 +1,7 @@
 #include "scenarios/language/plans.h"
 
+#include "scenarios/text/shell_word.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +19,8 @@ void load_from(const std::vector<Operation>& program, Scenario& into) {
     if (call == nullptr || !std::string_view(call->algorithm).ends_with(".plan") ||
         into.plans.count(call->algorithm) > 0)
       continue;
-    const std::filesystem::path file = std::filesystem::path(into.file).parent_path() / call->algorithm;
-    into.plans[call->algorithm] = std::make_shared<const LoadedPlan>(load_plan(file.string(), PlanFiles::texts));
+    const std::string file = plan_path(into, call->algorithm);
+    into.plans[call->algorithm] = std::make_shared<const LoadedPlan>(load_plan(file, PlanFiles::texts));
   }
 }
 
@@ -29,21 +31,31 @@ void load_plans(Scenario& scenario) {
   load_from(program, scenario);
 }
 
-std::string plan_problem(const LoadedPlan& loaded, CollectiveKind kind, int ranks) {
-  if (loaded.plan == nullptr) return loaded.sentence;
+std::string plan_path(const Scenario& scenario, const std::string& algorithm) {
+  return (std::filesystem::path(scenario.file).parent_path() / algorithm).string();
+}
+
+PlanFault plan_fault(const LoadedPlan& loaded, const std::string& file, CollectiveKind kind, int ranks) {
+  const std::string prove_it = fmt::format("pdsim prove {}", shell_word(file));
+  if (loaded.plan == nullptr)
+    return {loaded.sentence, loaded.diagnostic.mark.line > 0 ? fmt::format("`{}` shows the line", prove_it)
+                                                             : "give the path of a plan, from the scenario's own folder"};
   const Algorithm& own = loaded.plan->algorithm();
-  if (own.kind != kind) return fmt::format("{} is a plan of {}", loaded.plan->file(), name_of(own.kind));
+  if (own.kind != kind)
+    return {fmt::format("{} is a plan of {}", file, name_of(own.kind)),
+            fmt::format("name a plan that begins with `plan {}`", name_of(kind))};
   ProofOptions options;
   options.min_size = options.max_size = std::min(ranks, most_ranks_proven);
   options.ranks_per_node = 1;
   options.every_root = false;
   const PlanProof proof = prove(own, options);
   if (!proof.ok)
-    return fmt::format("{}: {}",
-                       own.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round),
-                       proof.problem);
-  return proof.cases > 0 ? ""
-                         : fmt::format("{}: its `needs` excludes every call on {} ranks", loaded.plan->file(), ranks);
+    return {fmt::format("{}: {}", own.rounds->place({proof.rank, proof.at.size, proof.at.count, proof.at.root}, proof.round),
+                        proof.problem),
+            fmt::format("`{}` shows the round", loaded.plan->replay(proof))};
+  if (proof.cases > 0) return {};
+  return {fmt::format("{}: its `needs` excludes every call on {} rank{}", file, ranks, ranks == 1 ? "" : "s"),
+          "choose another number of ranks, or another plan"};
 }
 
 }  // namespace pdsim::scenarios::language

@@ -13,7 +13,13 @@ namespace pdsim::scenarios::language {
 // Reads texts only: loading a scenario runs nothing.
 void load_plans(Scenario& scenario);
 
-// The problem of a plan of the kind in a world of this many ranks, in one line; empty: none.
-std::string plan_problem(const LoadedPlan& loaded, CollectiveKind kind, int ranks);
+struct PlanFault {
+  std::string what;  // in one line, with the place in the plan; empty: none
+  std::string next;  // what to do about it
+};
+// The fault of the plan in `file`, a path as load_plans() opens it, for a call of the kind in a world of this many ranks.
+PlanFault plan_fault(const LoadedPlan& loaded, const std::string& file, CollectiveKind kind, int ranks);
+// Where `algorithm: NAME.plan` of a scenario is.
+std::string plan_path(const Scenario& scenario, const std::string& algorithm);
 
 }  // namespace pdsim::scenarios::language

@@ -1,5 +1,7 @@
 #include "scenarios/plans/own_plan.h"
 
+#include "scenarios/text/shell_word.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -70,11 +72,21 @@ LoadedPlan plan_of_text(std::string file, std::string text) {
   return OwnPlanLoader::of_text(std::move(file), std::move(text));
 }
 
+bool is_plan_program(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored) || access(path.c_str(), X_OK) != 0) return false;
+  if (!path.ends_with(".plan")) return true;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (stream == nullptr) return true;  // executable, and not to be read
+  std::string head(256, '\0');
+  head.resize(std::fread(head.data(), 1, head.size(), stream.get()));
+  return head.starts_with("#!") || head.find('\0') != std::string::npos;
+}
+
 LoadedPlan load_plan(const std::string& path, PlanFiles which) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return failed(fmt::format("cannot read {}: it is a folder", path));
-  if (which == PlanFiles::texts_and_programs && fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0)
-    return OwnPlanLoader::of_program(path);
+  if (which == PlanFiles::texts_and_programs && is_plan_program(path)) return OwnPlanLoader::of_program(path);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (stream == nullptr) return failed(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::string text(most_bytes, '\0');
@@ -100,9 +112,13 @@ std::string OwnPlan::refusal(const PlanProof& proof) const {
   out += fmt::format("\nwith {} rank{}, {} element{}", at.size, at.size == 1 ? "" : "s", at.count,
                      at.count == 1 ? "" : "s");
   if (row(algorithm().kind).rooted) out += fmt::format(", root {}", at.root);
-  out += fmt::format("{}: the smallest case that fails\nreplay   pdsim prove {} --ranks {}..{} --count {}\n",
-                     at.in_place ? ", in place" : "", this->file(), at.size, at.size, at.count);
+  out += fmt::format("{}: the smallest case that fails\nreplay   {}\n", at.in_place ? ", in place" : "", replay(proof));
   return out;
+}
+
+std::string OwnPlan::replay(const PlanProof& proof) const {
+  return fmt::format("pdsim prove {} --ranks {}..{} --count {}", shell_word(file()), proof.at.size, proof.at.size,
+                     proof.at.count);
 }
 
 }  // namespace pdsim::scenarios

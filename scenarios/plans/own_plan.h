@@ -1,6 +1,6 @@
 // A user's own plan, from a file: a text (docs/plans.md), or a program that prints it.
 //
-//   which    an executable file is a program; any other one is a text
+//   which    is_plan_program() decides
 //   proof    nothing here runs a plan; a process group proves it before its first call (algorithm_choice.h), and refusal() shows
 //            why it was refused
 #pragma once
@@ -20,6 +20,9 @@ namespace pdsim::scenarios {
 // Whether `name` is that of a file, such as `ring.plan` or `./rounds.py`, and not of an algorithm of the table.
 bool names_plan_file(std::string_view name);
 
+// Whether the file is to be run: it is executable, and if it is called NAME.plan, begins with #! or is not a text.
+bool is_plan_program(const std::string& path);
+
 class OwnPlan {
  public:
   const Algorithm& algorithm() const { return text_ ? text_->algorithm() : printed_->algorithm(); }
@@ -31,6 +34,8 @@ class OwnPlan {
   // The report of a failed proof: the sentence, the line with a caret below the failing round, its messages, and how to reproduce
   // it.
   std::string refusal(const PlanProof& proof) const;
+  // The command that shows it again.
+  std::string replay(const PlanProof& proof) const;
 
  private:
   friend struct OwnPlanLoader;

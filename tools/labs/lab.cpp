@@ -2,6 +2,7 @@
 
 #include "backends/os/whole_file.h"
 #include "scenarios/text/printable_json.h"
+#include "scenarios/text/shell_word.h"
 #include "tools/catalog.h"
 #include "tools/command.h"
 #include "tools/flags/trial_flags.h"
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pdsim::tools {
@@ -27,9 +29,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* default_folder = "pdsim-labs";
+
 struct LabOptions {
-  int number = 0;
-  std::string in = "pdsim-labs", language;
+  std::optional<int> number;
+  std::string in = default_folder, language;
   bool check = false, hint = false, reset = false, watch = false, json = false;
 };
 
@@ -88,15 +92,23 @@ class LabCommand {
         console_(console) {}
 
   int run() {
-    if (options_.number == 0) return list();
+    if (const std::string wrong = wrong_flags(); !wrong.empty()) {
+      console_.problem(wrong);
+      return exit_wrong_input;
+    }
+    if (!options_.number) return list();
     const auto found =
-        std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.number == options_.number; });
+        std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.number == *options_.number; });
     if (found == labs_.end()) {
-      console_.problem(fmt::format("there is no lab {}; choose 1 to {}", options_.number, labs_.back().number));
+      console_.problem(fmt::format("there is no lab {}; choose 1 to {}", *options_.number, labs_.back().number));
       return exit_wrong_input;
     }
     lab_ = &*found;
     folder_ = student_folder(*lab_, options_.in);
+    if ((options_.hint || options_.watch || options_.check) && !fs::exists(folder_)) {
+      console_.problem(fmt::format("there is no {}; `{}` creates it", folder_.string(), command("")));
+      return exit_wrong_input;
+    }
     if (options_.hint) return hint();
     if (options_.watch) return watch();
     if (options_.check) return check();
@@ -104,6 +116,25 @@ class LabCommand {
   }
 
  private:
+  // Flags that say nothing together, or nothing without a lab; empty: none.
+  std::string wrong_flags() const {
+    std::string first;
+    for (const auto& [given, name] : {std::pair(options_.check, "--check"), std::pair(options_.hint, "--hint"),
+                                      std::pair(options_.watch, "--watch"), std::pair(options_.reset, "--reset")}) {
+      if (!given) continue;
+      if (!options_.number) return fmt::format("{} needs a lab's number: `pdsim lab 5 {}`", name, name);
+      if (!first.empty()) return fmt::format("{} and {} exclude each other; keep one of the two", first, name);
+      first = name;
+    }
+    return "";
+  }
+
+  // The command for this lab in this folder: "pdsim lab 5 --check --in labs".
+  std::string command(const std::string& flag) const {
+    return fmt::format("pdsim lab {}{}{}", *options_.number, flag.empty() ? "" : " " + flag,
+                       options_.in == default_folder ? "" : " --in " + scenarios::shell_word(options_.in));
+  }
+
   int list() {
     Json all = Json::array();
     std::string text;
@@ -148,9 +179,9 @@ class LabCommand {
     if (options_.reset)
       if (const Status kept = keep_progress(folder_, {}); !kept.ok()) return problem(kept.error());
     if (options_.json) return answer({{"task", lab_->text.task}, {"folder", folder_.string()}, {"written", written}});
-    console_.print(fmt::format("{}. {}\n\n{}\n{} {}{}\n{}: pdsim lab {} --check\n", lab_->number, lab_->text.title,
-                               lab_->text.task, words_.placed, folder_.string(),
-                               written.empty() ? fmt::format(" ({})", words_.there) : "", words_.check, lab_->number));
+    console_.print(fmt::format("{}. {}\n\n{}\n{} {}{}\n{}: {}\n", lab_->number, lab_->text.title, lab_->text.task,
+                               words_.placed, folder_.string(), written.empty() ? fmt::format(" ({})", words_.there) : "",
+                               words_.check, command("--check")));
     return exit_held;
   }
 
@@ -168,17 +199,15 @@ class LabCommand {
   }
 
   int check() {
-    if (!fs::exists(folder_)) {
-      console_.problem(fmt::format("there is no {}; `pdsim lab {}` creates it", folder_.string(), lab_->number));
-      return exit_wrong_input;
-    }
-    Result<LabResult> result = check_lab(lab_->checks, folder_);
+    const LabWords& words = lab_words(lab_->language);
+    Result<LabResult> result =
+        check_lab(lab_->checks, {folder_, lab_->folder / "start", command("--reset"), words});
     if (!result.ok()) return problem(result.error());
     LabProgress progress = progress_of(folder_);
     const bool passed = result->problems.empty();
     ++progress.tries;
     if (passed && result->score.empty() && !progress.done) {  // of a lab in which nothing can be improved
-      result->score = fmt::format("checks: {}, par 1", progress.tries);
+      result->score = fmt::format(fmt::runtime(words.checks), progress.tries);
       result->on_par = progress.tries == 1;
     }
     progress.done = progress.done || passed;
@@ -192,7 +221,7 @@ class LabCommand {
     const bool passed = result.problems.empty();
     console_.print(fmt::format("{}. {}: {}\n", lab_->number, lab_->text.title, passed ? words_.passed : words_.failed));
     for (const LabProblem& one : result.problems) {
-      const bool is_said = one.text.find(one.replay) != std::string::npos;  // a report ends with it
+      const bool is_said = one.text.find(one.replay) != std::string::npos;  // a report ends with it; empty: none
       console_.print(
           fmt::format("\n{}{}", one.text, is_said ? "" : fmt::format("{}{}\n", words_.replay, one.replay)));
     }
@@ -265,7 +294,7 @@ int run_labs(const LabOptions& options, Console& console) {
 Action declare_lab(CLI::App& app) {
   const auto options = std::make_shared<LabOptions>();
   app.add_option("N", options->number, "the lab's number; without it: the list, and what is done")
-      ->check(CLI::Range(1, 99));
+      ->type_name("INT");
   app.add_flag("--check", options->check, "checks your files, also with cases that are not in the task");
   app.add_flag("--hint", options->hint, "the next of three hints");
   app.add_flag("--reset", options->reset, "restores the starting files, over yours");

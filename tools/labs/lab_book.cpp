@@ -53,10 +53,16 @@ Error wrong_lab(const fs::path& file, std::string_view what) {
   return {Code::input_invalid, fmt::format("{}: {}", file.string(), what), {}};
 }
 
+// A folder that cannot be there is wrong input, as that of --out is.
+Error cannot_create(const fs::path& folder, const std::error_code& why) {
+  return {Code::input_invalid, fmt::format("cannot create {}: {}", folder.string(), why.message()), {}};
+}
+
 Result<Lab> lab_of(const fs::path& folder, std::string_view language) {
   Lab lab;
   const std::string name = folder.filename().string();
   lab.folder = folder;
+  lab.language = language;
   lab.number = std::atoi(name.c_str());
   lab.name = name.substr(name.find('_') + 1);
   const auto checks = content_of(folder / "lab.json");
@@ -101,7 +107,14 @@ Result<std::vector<Lab>> labs_of(const fs::path& book, std::string_view language
   return labs;
 }
 
-fs::path student_folder(const Lab& lab, const fs::path& below) { return below / lab.folder.filename(); }
+fs::path student_folder(const Lab& lab, const fs::path& below) {
+  const fs::path name = lab.folder.filename();
+  std::error_code error;
+  if (fs::exists(below / name, error)) return below / name;
+  if (fs::exists(below, error) && fs::canonical(below, error).filename() == name) return below;
+  if (!fs::exists(below, error) && fs::current_path(error).filename() == name) return ".";
+  return below / name;
+}
 
 LabProgress progress_of(const fs::path& folder) {
   LabProgress progress;
@@ -121,7 +134,7 @@ LabProgress progress_of(const fs::path& folder) {
 Status keep_progress(const fs::path& folder, const LabProgress& progress) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return Error{Code::io_error, fmt::format("cannot make {}: {}", folder.string(), error.message()), {}};
+  if (error) return cannot_create(folder, error);
   const Json json{{"version", 1},
                   {"done", progress.done},
                   {"tries", progress.tries},
@@ -133,10 +146,14 @@ Status keep_progress(const fs::path& folder, const LabProgress& progress) {
 Result<std::vector<std::string>> place_start(const Lab& lab, const fs::path& folder, bool overwrite) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return Error{Code::io_error, fmt::format("cannot make {}: {}", folder.string(), error.message()), {}};
+  if (error) return cannot_create(folder, error);
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(lab.folder / "start", error)) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  for (const auto& entry : fs::directory_iterator(lab.folder / "start", error)) {
+    if (entry.is_directory()) continue;
+    const fs::path own = lab.folder / "start" / lab.language / entry.path().filename();
+    files.push_back(fs::exists(own, error) ? own : entry.path());
+  }
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.filename() < b.filename(); });
   std::vector<std::string> written;
   for (const fs::path& file : files) {
     const fs::path to = folder / file.filename();

@@ -1,7 +1,7 @@
 // The labs that come with pdsim, and a student's folder for one. docs/teaching.md explains how to add one.
 //
 //   lab      a folder below scenarios/labs: lab.json, a text per language (en.md, zh.md: title, task, three hints), start/ with
-//            the files
+//            the files, of which start/zh/ may hold others of the same names, with Chinese comments
 //   folder   pdsim-labs/NN_name in the current directory: the student's files, and progress.json; nothing is stored elsewhere
 #pragma once
 
@@ -25,6 +25,7 @@ struct Lab {
   std::filesystem::path folder;
   std::string checks;  // lab.json
   LabText text;        // in the requested language, or in English where it is missing
+  std::string language;
 };
 
 struct LabProgress {
@@ -41,6 +42,7 @@ std::vector<std::string> lab_numbers();
 // By number. Errors: io_error or input_invalid, naming the file.
 Result<std::vector<Lab>> labs_of(const std::filesystem::path& book, std::string_view language);
 
+// NN_name below `below`; the current folder or `below` itself, where that is the lab's own.
 std::filesystem::path student_folder(const Lab& lab, const std::filesystem::path& below);
 LabProgress progress_of(const std::filesystem::path& folder);
 Status keep_progress(const std::filesystem::path& folder, const LabProgress& progress);

@@ -2,10 +2,12 @@
 //
 //   plan      a plan's text: proven for 1 to `ranks` ranks, and within `limits` (rounds, messages, elements of the busiest rank)
 //   answers   predictions, compared with values that pdsim computes when it checks; no answer is stored anywhere
-//   scenario  a scenario file: every case (seed, strategy, slow rank, time of writing) ends well without a finding
+//   scenario  a scenario file: only the parts named in `may_change` differ from the one the lab begins with, and every case (seed,
+//             strategy, slow rank, time of writing) ends well without a finding
 #pragma once
 
 #include "core/base/result.h"
+#include "tools/labs/lab_words.h"
 
 #include <filesystem>
 #include <string>
@@ -24,8 +26,15 @@ struct LabResult {
   bool beats_par = false, on_par = false;
 };
 
-// `checks`: lab.json, `folder`: the student's. Errors: input_invalid, when lab.json itself is wrong; io_error.
-Result<LabResult> check_lab(const std::string& checks, const std::filesystem::path& folder);
+// Where a lab's files are, and how to speak of them.
+struct LabPlace {
+  std::filesystem::path folder, start;  // the student's; what it begins with
+  std::string restore;                  // the command that restores the starting files
+  const LabWords& words;
+};
+
+// `checks`: lab.json. Errors: input_invalid, when lab.json itself is wrong; io_error.
+Result<LabResult> check_lab(const std::string& checks, const LabPlace& place);
 
 // Pictures for the lab's task, by the names of their files: drawn from runs, so that none is stored.
 struct LabPicture {

@@ -63,7 +63,7 @@ std::vector<std::string> tensor_names(const Scenario& s) {
 }
 
 void check_tensor(const Node& tensor, const Scenario& s, const std::vector<std::string>& tensors, Problems& problems) {
-  if (problems.doubts(Fact::model) || problems.doubts(Fact::names)) return;
+  if (problems.doubts(Fact::model) || problems.doubts(Fact::calls)) return;
   if (std::find(tensors.begin(), tensors.end(), tensor.text) != tensors.end()) return;
   const Operation* call = s.labelled(tensor.text);
   if (call != nullptr && call->if_is<CollectiveOptions>() != nullptr)
@@ -125,7 +125,7 @@ bool is_in_program(const std::vector<Operation>& program, const std::string& lab
 
 void check_operation_run(const Node& item, const Expect::OperationRun& run, const Scenario& s, Problems& problems) {
   check_rank_set(item.find("rank"), run.rank, s, problems);
-  if (!problems.doubts(Fact::names) && !is_in_program(s.program, run.of))
+  if (!problems.doubts(Fact::calls) && !is_in_program(s.program, run.of))
     problems.error(item.find("of")->mark, fmt::format("the program has no operation `{}`", run.of),
                    "give the label or the name of an operation");
   if (!run.took && !run.collectives)

@@ -295,11 +295,11 @@ class ProgramCheck {
   // A plan that is not proven is not run, so it is an error of the file that names it.
   void own_plan(const std::string& name, const Node& node, const LoadedPlan& loaded) {
     const auto kind = collective_of(name);
-    const std::string problem =
-        !kind ? fmt::format("`{}` does not accept a plan", name)
-              : plan_problem(loaded, *kind, problems_.doubts(Fact::ranks) ? 1 : s_.world.spec.ranks());
-    if (!problem.empty())
-      problems_.error(node.mark, problem, fmt::format("`pdsim prove {}` shows the round", node.text));
+    if (!kind)
+      return problems_.error(node.mark, fmt::format("`{}` does not accept a plan", name), "leave out `algorithm`");
+    const PlanFault fault = plan_fault(loaded, plan_path(s_, node.text), *kind,
+                                       problems_.doubts(Fact::ranks) ? 1 : s_.world.spec.ranks());
+    if (!fault.what.empty()) problems_.error(node.mark, fault.what, fault.next);
   }
 
   void algorithm(const std::string& name, const Node& options) {
@@ -434,7 +434,7 @@ class Reach {
 void check_program(const Node& document, const Scenario& s, Problems& problems) {
   const Node* program = document.find("program");
   if (program == nullptr) return;
-  if (program->items.empty() && !problems.doubts(Fact::names))
+  if (program->items.empty() && !problems.doubts(Fact::calls))
     problems.error(entry_of(document, "program")->mark, "the program is empty", "begin with `- init_process_group`");
   ProgramCheck(s, problems).list(*program);
 }

@@ -21,11 +21,12 @@ struct Stated {
   std::string_view section;
   Fact fact;
 };
-constexpr std::array<Stated, 6> stated_facts{{{"world", Fact::world},
+constexpr std::array<Stated, 7> stated_facts{{{"world", Fact::world},
                                               {"world", Fact::ranks},
                                               {"model", Fact::model},
                                               {"data_parallel", Fact::data_parallel},
                                               {"program", Fact::names},
+                                              {"program", Fact::calls},
                                               {"program", Fact::steps}}};
 
 Node alone(const Node& item) {
@@ -66,7 +67,7 @@ class Sieve {
     Entry kept{entry.key, entry.mark, {}};
     kept.value.mark = entry.value.mark;
     if (entry.key == "program" && entry.value.is_list()) {
-      problems_.doubt(Fact::names);
+      problems_.doubt(Fact::calls);
       kept.value.kind = Node::Kind::list;
       operations(entry.value, *key, kept.value.items);
     } else if (entry.key == "expect" && entry.value.is_map()) {
@@ -92,6 +93,7 @@ class Sieve {
         continue;
       }
       const auto [entry, row] = chosen(item, operation_table());
+      if (row == nullptr || states_name(item, row->name)) problems_.doubt(Fact::names);
       if (row == nullptr && operation_named(item.text) == nullptr) problems_.doubt(Fact::steps);
       if (row == nullptr || row->group == nullptr) continue;
       for (const Key& option : row->group->keys) {
@@ -101,6 +103,12 @@ class Sieve {
           operations(*inner, option.has(as_around) ? key : option, out);
       }
     }
+  }
+
+  // Whether others may refer to what this operation names.
+  static bool states_name(const Node& item, std::string_view operation) {
+    const bool names = operation == "new_group" || operation == "forward";
+    return names || !item.is_map() || entry_of(item, "label") != nullptr;
   }
 
   // Each expectation stands for itself, but for those that say more of the outcome or of the diagnosis.

@@ -17,6 +17,7 @@ enum class Fact : std::uint8_t {
   model,          // whether there is one, its layers and paths
   data_parallel,  //
   names,          // labels, groups and losses of the program
+  calls,          // its operations: some may have been left out
   steps,          // the number of trained steps
   outcome,        // the expected end of the run
   diagnosis,      // the expected one
