@@ -169,13 +169,16 @@ TEST_F(CatalogReports, EveryFileFitsAPageWithAllItsVariants) {
 }
 
 // Dots that stand for the rest of a word, a list or a cell. Those of code (`init(timeout=...)`), of a row "... and 3 more" and of a
-// long source line, which is shown around its caret, say something else.
+// long source line, which is shown around its caret, say something else; so do those after a whole sentence, and the dots of a timeline.
 std::string cut_line(const std::string& text) {
-  const std::regex source(R"(^ *\d+ \| )"), cut_word(R"([\w\]}"'`,;:-]\.\.\.|\S \.\.\.( *$|   ))");
+  const std::regex source(R"(^ *\d+ \| )"), cut_word(R"([\w\]}"'`,;:-]\.\.\.(?!\.)|[^.\s] \.\.\.( *$|   ))");
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (!std::regex_search(line, source) && (std::regex_search(line, cut_word) || line.find("\u2026") != std::string::npos))
-      return line;
+  bool in_timeline = false;
+  for (std::string line; std::getline(lines, line);) {
+    in_timeline = line.starts_with("timeline ") || (in_timeline && !line.empty());
+    if (in_timeline || std::regex_search(line, source)) continue;
+    if (std::regex_search(line, cut_word) || line.find("\u2026") != std::string::npos) return line;
+  }
   return {};
 }
 
