@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
 
 #include "scenarios/diagnosis/analysis/call_alignment.h"
+#include "scenarios/diagnosis/outcome.h"
 #include "scenarios/records/log_view.h"
 
 #include <algorithm>
@@ -149,9 +150,9 @@ const Call* first_call_of(const Schedule& schedule, const RunRecord& run, const 
   return first;
 }
 
-bool same_place(const Call& a, const Call& b) {
-  return a.site.line == b.site.line && a.site.column == b.site.column && a.site.step == b.site.step;
-}
+bool same_line(const Call& a, const Call& b) { return a.site.line == b.site.line && a.site.column == b.site.column; }
+
+bool same_place(const Call& a, const Call& b) { return same_line(a, b) && a.site.step == b.site.step; }
 
 // The site in the schedule that made this call; -1: none is known.
 int site_of(const Schedule& schedule, const RankLog& log, const Call& call) {
@@ -189,9 +190,31 @@ bool makes(const Schedule& schedule, Rank rank, int site) {
   });
 }
 
+const Call* open_call(const Report& report, Rank rank) {
+  const RankLog& log = log_of(report.run, rank);
+  const Time moment = moment_of(report.run);
+  return report.run.deadlocked && is_running_at(log, moment) ? sits_in(log, moment) : nullptr;
+}
+
+bool waits_in_message(const Report& report, const std::vector<Rank>& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](Rank r) {
+    const Call* call = open_call(report, r);
+    return call != nullptr && call->layer == Layer::point_to_point;
+  });
+}
+
+bool waits_in(const Report& report, const std::vector<Rank>& ranks, const std::string& group) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](Rank r) {
+    const Call* call = open_call(report, r);
+    return call != nullptr && call->layer == Layer::collective && call->group == group;
+  });
+}
+
 // In a tie: a side that alone has calls of its own, behind a condition that names ranks, is the one that made them. A call that met
 // nothing is missing where nobody made it, and so is a batch of a loop, and what both make in other steps.
-void settle_tie(const Schedule& schedule, ScheduleDifference& d) {
+// Of two sides, one that waits in a message while the other waits in a collective has gone past that.
+void settle_tie(const Report& report, ScheduleDifference& d) {
+  const Schedule& schedule = report.schedule;
   const bool one_sided = d.moved.empty() && (d.extra.empty() != d.left_out.empty());
   if (!one_sided) return;
   const CallsApart& apart = d.extra.empty() ? d.left_out.front() : d.extra.front();
@@ -205,7 +228,13 @@ void settle_tie(const Schedule& schedule, ScheduleDifference& d) {
   });
   const bool is_of_both =
       makes(schedule, d.culprits.front(), apart.site) && makes(schedule, d.others.front(), apart.site);
-  const bool by_maker = d.met.has_value() && site.names_ranks && !(site.names_steps && is_of_both) && !trains;
+  // One backward in several steps more, of which both make some: each side may have its own number of steps between two of them.
+  const bool is_another_rhythm = d.met && same_line(*d.met->mine, *d.met->theirs) && site.of_wrapper && apart.steps.size() > 1 && all.size() == 1 &&
+                                 makes(schedule, d.culprits.front(), apart.site) && makes(schedule, d.others.front(), apart.site);
+  if (is_another_rhythm) return;
+  const bool went_past = waits_in_message(report, d.extra.empty() ? d.culprits : d.others) &&
+                         waits_in(report, d.extra.empty() ? d.others : d.culprits, d.group);
+  const bool by_maker = !went_past && d.met.has_value() && site.names_ranks && !(site.names_steps && is_of_both) && !trains;
   d.tie = false;
   if (by_maker == !d.extra.empty()) return;
   std::swap(d.culprits, d.others);
@@ -216,7 +245,11 @@ std::optional<ScheduleDifference> of_classes(const Report& report, const Schedul
                                              const ScheduleClass& majority, const std::string& group) {
   const Schedule& schedule = report.schedule;
   const Calls mine = of_group(schedule, minority, group), theirs = of_group(schedule, majority, group);
-  const bool is_outside = group == world_group && (mine.empty() || theirs.empty());
+  const std::vector<Rank>& silent = mine.empty() ? minority.ranks : majority.ranks;
+  const std::vector<Rank>& callers = mine.empty() ? majority.ranks : minority.ranks;
+  // Ranks that make no call of the world may have no part in it, as those of a server; not where the callers wait for ranks that went past.
+  const bool is_outside = group == world_group && (mine.empty() || theirs.empty()) &&
+                          !(waits_in_message(report, silent) && waits_in(report, callers, group));
   if (mine == theirs || is_outside) return std::nullopt;
   Compared compared = compare(schedule, mine, theirs);
   if (compared.edits.empty()) return std::nullopt;
@@ -233,7 +266,7 @@ std::optional<ScheduleDifference> of_classes(const Report& report, const Schedul
   }
   if (d.first == nullptr) return std::nullopt;
   d.met = first_met(report, d, Twins(schedule, mine, theirs));
-  if (d.tie) settle_tie(schedule, d);
+  if (d.tie) settle_tie(report, d);
   if (d.met && d.met->my_rank != d.culprits.front()) {
     std::swap(d.met->mine, d.met->theirs);
     std::swap(d.met->my_rank, d.met->their_rank);

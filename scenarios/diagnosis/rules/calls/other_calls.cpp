@@ -2,6 +2,7 @@
 
 #include "scenarios/diagnosis/analysis/divergence.h"
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
+#include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/calls/call_advice.h"
 #include "scenarios/diagnosis/rules/calls/loop_rounds.h"
 #include "scenarios/diagnosis/rules/program_changes.h"
@@ -117,15 +118,36 @@ std::string cause_of(const Report& report, const ScheduleDifference& d) {
                      recorded_place(*d.met->mine), d.met->my_rank, recorded_place(*d.met->theirs), d.met->their_rank);
 }
 
+// Whether one side only lacks calls, so that the two never come back into step.
+bool stays_shifted(const ScheduleDifference& d) { return d.moved.empty() && d.extra.empty() != d.left_out.empty(); }
+
+// " Rank 2 went on to recv from rank 1, which is in all_gather #1."; empty where no culprit waits for a message.
+std::string went_on_text(const Report& report, const ScheduleDifference& d) {
+  const auto open = [&](Rank rank) {
+    const RankLog& log = log_of(report.run, rank);
+    return report.run.deadlocked && is_running_at(log, moment_of(report.run)) ? sits_in(log, moment_of(report.run)) : nullptr;
+  };
+  const auto waiter = std::find_if(d.culprits.begin(), d.culprits.end(), [&](Rank r) {
+    const Call* call = open(r);
+    return call != nullptr && call->layer == Layer::point_to_point && call->peer >= 0;
+  });
+  if (waiter == d.culprits.end()) return {};
+  const Call& message = *open(*waiter);
+  const Call* other = open(message.peer);
+  return fmt::format(" Rank {} went on to {} {} rank {}{}.", *waiter, message.name, message.name == "send" ? "to" : "from", message.peer,
+                     other == nullptr ? "" : fmt::format(", which is in {}", name_and_number(*other)));
+}
+
 std::string why_of(const Report& report, const ScheduleDifference& d) {
   std::string why = loops_text(report, d);
   why +=
       "The collectives of a group have no names: the n-th call of one rank meets the n-th call of every other. ";
-  if (!d.met) return why + "The ranks that make the call wait for those that do not.";
+  if (!d.met) return why + "The ranks that make the call wait for those that do not." + went_on_text(report, d);
   const Call &mine = *d.met->mine, &theirs = *d.met->theirs;
-  why += fmt::format("At #{} of group {}, {} of rank {} meets {} of rank {}, and all later calls are shifted as well.", mine.seq,
-                     d.group, recorded_place(mine), d.met->my_rank, recorded_place(theirs), d.met->their_rank);
-  const bool fits = same_call(mine, theirs), carries = mine.name != "barrier";
+  why += fmt::format("At #{} of group {}, {} of rank {} meets {} of rank {}{}.", mine.seq,
+                     d.group, recorded_place(mine), d.met->my_rank, recorded_place(theirs), d.met->their_rank,
+                     stays_shifted(d) ? ", and all later calls are shifted as well" : "");
+  const bool fits = same_call(mine, theirs) && mine.details->receives == theirs.details->receives, carries = mine.name != "barrier";
   if (fits && report.outcome == Outcome::ok)
     why += carries ? " Operation, size and element type agree, so the library reports no error: the values of two "
                      "different calls are mixed on every rank."
@@ -199,6 +221,40 @@ bool is_one_call_of_the_wrapper(const Report& report, const ScheduleDifference& 
   return std::all_of(balance.begin(), balance.end(), [](const auto& b) { return b.second == 0; });
 }
 
+std::vector<ScheduledCall> calls_in(const Report& report, Rank rank, const std::string& group) {
+  std::vector<ScheduledCall> calls;
+  for (const ScheduleClass& of : report.schedule.classes)
+    if (contains(of.ranks, rank))
+      for (const ScheduledCall& call : of.calls)
+        if (site_at(report, call.site).group == group) calls.push_back(call);
+  return calls;
+}
+
+// Whether both sides make one sequence of calls, the wrapper's among them, only in other rounds of a loop, none of them a whole call late: as
+// where each rank synchronises at the end of its own batches.
+bool is_one_sequence(const Report& report, const ScheduleDifference& d) {
+  if (report.outcome != Outcome::ok || !d.met || d.met->mine->purpose.kind == PurposeKind::none || !same_call(*d.met->mine, *d.met->theirs))
+    return false;
+  const std::vector<ScheduledCall> mine = calls_in(report, d.culprits.front(), d.group), theirs = calls_in(report, d.others.front(), d.group);
+  if (mine.size() != theirs.size()) return false;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (mine[i].site != theirs[i].site) return false;
+    if (i > 0 && mine[i].step != theirs[i].step && (mine[i - 1].step >= theirs[i].step || theirs[i - 1].step >= mine[i].step)) return false;
+  }
+  return true;
+}
+
+// One operation with other arguments on some ranks, from a line of their own: one call, which its arguments tell apart (parameter-mismatch).
+bool is_one_call_with_other_arguments(const Report& report, const ScheduleDifference& d) {
+  if (!replaces(report, d) || !d.moved.empty() || !report.divergence) return false;
+  const ScheduledSite &mine = site_at(report, d.extra.front().site), &theirs = site_at(report, d.left_out.front().site);
+  if (mine.operation != theirs.operation || mine.of_wrapper || (!mine.tensor.empty() && !theirs.tensor.empty() && mine.tensor != theirs.tensor))
+    return false;
+  const DivergenceKind field = report.divergence->field;
+  const bool by_argument = field != DivergenceKind::missing && field != DivergenceKind::operation && field != DivergenceKind::purpose;
+  return by_argument && report.divergence->group == d.group && report.divergence->seq == d.met->mine->seq;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> other_calls(const Report& report, Face face) {
@@ -206,7 +262,7 @@ std::optional<Diagnosis> other_calls(const Report& report, Face face) {
   const bool has_met = report.divergence && report.divergence->field != DivergenceKind::missing;
   if (!d || (has_met && is_evaluation(report, *d))) return std::nullopt;
   if (report.outcome == Outcome::ok && !d->met) return std::nullopt;
-  if (is_one_call_of_the_wrapper(report, *d)) return std::nullopt;
+  if (is_one_call_of_the_wrapper(report, *d) || is_one_sequence(report, *d) || is_one_call_with_other_arguments(report, *d)) return std::nullopt;
   const bool nobody_differs = !report.divergence || report.divergence->field == DivergenceKind::missing;
   const bool only_left_out = d->extra.empty() && d->moved.empty();
   const bool is_missing = nobody_differs && report.outcome != Outcome::ok && (only_left_out || !d->met);

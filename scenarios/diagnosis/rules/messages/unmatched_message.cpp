@@ -1,6 +1,7 @@
 // A rank waits in send or recv and its peer did not make the matching call: it is elsewhere, has ended, used another tag, or
 // meant another size.
 #include "scenarios/diagnosis/analysis/message_pairs.h"
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/outcome.h"
 #include "scenarios/diagnosis/rules/messages/messages.h"
@@ -304,6 +305,82 @@ void tell_left_out(Diagnosis& d, const Report& report, const SendLeftOut& left) 
   d.cures.push_back(std::move(cure));
 }
 
+// A rank that others wait for, directly or through their messages, sits in a collective that not all programs make, or behind one: that is
+// missing-call, and the messages are what follows.
+bool waits_behind_left_out_call(const Report& report, Rank rank) {
+  const std::optional<ScheduleDifference> apart = schedule_difference(report);
+  if (!apart) return false;
+  const Seq since = apart->met ? apart->met->mine->seq : apart->first->seq;
+  for (std::size_t steps = 0; steps < report.run.ranks.size() && is_of_run(report.run, rank); ++steps) {
+    const RankLog& log = log_of(report.run, rank);
+    const Call* sits = is_running_at(log, moment_of(report.run)) ? sits_in(log, moment_of(report.run)) : nullptr;
+    if (sits == nullptr) return false;
+    if (sits->layer == Layer::collective) return sits->group == apart->group && sits->seq >= since;
+    if (sits->layer != Layer::point_to_point) return false;
+    rank = sits->peer;
+  }
+  return false;
+}
+
+// A rank that receives from any other waits for those that have sent it fewer messages than most.
+struct AnySource {
+  Rank receiver = no_rank;
+  const Call* call = nullptr;
+  std::vector<Rank> silent;  // sent fewer, and do not wait for the receiver
+  std::int64_t sent = 0, usual = 0;
+};
+std::optional<AnySource> silent_to_any(const Report& report, Rank receiver) {
+  const Time moment = moment_of(report.run);
+  AnySource found{receiver, sits_in(log_of(report.run, receiver), moment), {}};
+  if (found.call == nullptr || found.call->name != "recv" || is_of_run(report.run, found.call->peer)) return std::nullopt;
+  std::vector<std::pair<Rank, std::int64_t>> counts;
+  for (const RankResult& result : report.run.ranks) {
+    const Rank rank = result.log.rank;
+    if (result.log.dropped > 0) return std::nullopt;
+    const std::int64_t sent = std::count_if(result.log.calls.begin(), result.log.calls.end(), [&](const Call& c) {
+      return c.layer == Layer::point_to_point && c.name == "send" && c.peer == receiver && c.group == found.call->group;
+    });
+    if (rank != receiver && sent > 0) counts.emplace_back(rank, sent);
+    found.usual = std::max(found.usual, rank == receiver ? 0 : sent);
+  }
+  for (const auto& [rank, sent] : counts) {
+    if (sent == found.usual) continue;
+    const Call* sits = sits_in(log_of(report.run, rank), moment);
+    if (sits != nullptr && sits->layer == Layer::point_to_point && sits->peer == receiver) continue;
+    if (found.silent.empty()) found.sent = sent;
+    if (sent == found.sent) found.silent.push_back(rank);
+  }
+  return found.silent.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
+Diagnosis explained_by_silence(const Report& report, const Unmatched& u, const AnySource& any) {
+  const Rank silent = any.silent.front();
+  const std::string place = what_the_peer_did(report, silent);
+  const std::string ranks = ranks_text(any.silent), messages = fmt::format("{} message{}", any.sent, any.sent == 1 ? "" : "s");
+  Diagnosis d;
+  d.ranks = any.silent;
+  d.headline = fmt::format("rank {} waits in a recv from any rank, and {} sent it only {}, {} than others, and {}", any.receiver, ranks,
+                           messages, any.usual - any.sent == 1 ? "one fewer" : fmt::format("{} fewer", any.usual - any.sent), place);
+  if (any.silent.size() > 1 || place.empty()) d.headline = d.headline.substr(0, d.headline.rfind(", and "));
+  d.cause = d.headline;
+  d.why = fmt::format("A receive from any source waits until some rank sends. Of the ranks that send to rank {}, others have sent {}. Rank {} "
+                      "is in {}; it comes to its next send only after rank {} has received.",
+                      any.receiver, any.usual, u.rank, towards(*u.call), any.receiver);
+  d.fix = fmt::format("let {} send in every round, or tell rank {} with a last message that no more will come", ranks, any.receiver);
+  d.evidence.push_back(evidence_of(any.receiver, *any.call, "waits for a message from any rank"));
+  add_span(d, report, any.call->site.line, any.call->site.column, fmt::format("rank {} waits for any rank", any.receiver), true);
+  const RankLog& log = log_of(report.run, silent);
+  for (auto call = log.calls.rbegin(); call != log.calls.rend(); ++call)
+    if (call->layer == Layer::point_to_point && call->name == "send" && call->peer == any.receiver) {
+      d.evidence.push_back(evidence_of(silent, *call, fmt::format("its last send to rank {}", any.receiver)));
+      add_span(d, report, call->site.line, call->site.column, fmt::format("the last send of rank {} here was its send #{}", silent, any.sent), false);
+      break;
+    }
+  d.inevitable_at = any.call->issued;
+  d.inevitable = fmt::format("since {}: rank {} waits in recv from any rank", to_string(d.inevitable_at), any.receiver);
+  return d;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> unmatched_message(const Report& report) {
@@ -319,6 +396,9 @@ std::optional<Diagnosis> unmatched_message(const Report& report) {
       report.divergence->at < u->call->issued)
     return std::nullopt;
   const bool met = u->other.call != nullptr || u->other.other_tag != nullptr;
+  if (!met && waits_behind_left_out_call(report, u->call->peer)) return std::nullopt;
+  if (const std::optional<AnySource> any = met ? std::nullopt : silent_to_any(report, u->call->peer))
+    return explained_by_silence(report, *u, *any);
   const std::string place = what_the_peer_did(report, u->call->peer);
   if (!met && place.empty() && !left) return std::nullopt;
   Diagnosis d;
