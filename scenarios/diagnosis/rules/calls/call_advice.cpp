@@ -35,6 +35,19 @@ bool is_made_by(const Report& report, const std::vector<Rank>& ranks, int site) 
   return std::any_of(ranks.begin(), ranks.end(), [&](Rank r) { return rounds[static_cast<std::size_t>(r)] > 0; });
 }
 
+// What a rank without data passes to these calls, so that the others' results stay right; empty where it passes nothing, or they differ.
+std::string without_data(const Report& report, const ScheduleDifference& d, const std::vector<CallsApart>& calls) {
+  const std::string& operation = operation_of(report, calls.front());
+  const bool alike = std::all_of(calls.begin(), calls.end(), [&](const CallsApart& c) { return operation_of(report, c) == operation; });
+  if (!alike || operation == "barrier" || operation == "monitored_barrier" || operation.ends_with("broadcast")) return {};
+  if (operation.starts_with("all_to_all")) return ", with an empty tensor where there is nothing to send";
+  if (operation.find("object") != std::string::npos) return ", with None where there is nothing to send";
+  if (operation.find("reduce") != std::string::npos)
+    return d.first->op == ReduceOp::sum ? ", with a tensor of zeros of the same shape where there is nothing to add"
+                                        : ", with a tensor of the same shape that does not change the result where there is nothing to add";
+  return operation.find("gather") != std::string::npos ? ", with a tensor of the same shape where there is nothing to send" : "";
+}
+
 // "forward and backward"
 std::string operations_text(const Report& report, const std::vector<CallsApart>& calls) {
   std::vector<std::string> names;
@@ -109,9 +122,16 @@ void advise_left_out(Diagnosis& found, const Report& report, const ScheduleDiffe
     return;
   }
   found.fix = fmt::format(
-      "let {} make the call{} too, with an empty tensor where there is nothing to send, or let every rank leave {} out",
-      ranks, one ? "" : "s", one ? "it" : "them");
+      "let {} make the call{} too{}, or let every rank leave {} out", ranks, one ? "" : "s",
+      without_data(report, d, d.left_out), one ? "it" : "them");
   found.fix_lines = {decide_together};
+}
+
+// Both sides train, each in steps of its own.
+void advise_rhythm(Diagnosis& found, const Report& report, const std::vector<CallsApart>& calls) {
+  found.fix = fmt::format("make {} in the same steps on every rank: give all ranks the same number of accumulation steps",
+                          operations_text(report, calls));
+  found.fix_lines = {"read the setting on one rank and broadcast it, where it comes from a file or the environment of each node"};
 }
 
 void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifference& d) {
@@ -134,9 +154,7 @@ void advise_extra(Diagnosis& found, const Report& report, const ScheduleDifferen
         "ask for the state on every rank, and write it on rank 0"};
     found.fix_lines = {"the full state of a sharded model is gathered from all ranks"};
   } else if (by_others) {
-    found.fix = fmt::format(
-        "let every rank make the call{} in the same steps, with an empty tensor where there is nothing to send",
-        one ? "" : "s");
+    found.fix = fmt::format("let every rank make the call{} in the same steps{}", one ? "" : "s", without_data(report, d, d.extra));
     found.fix_lines = {decide_together};
   } else {
     found.fix = fmt::format("take the call{} out of what only {} {}, so that every rank makes {}, or leave {} out",
@@ -154,7 +172,14 @@ void advise(Diagnosis& found, const Report& report, const ScheduleDifference& d)
     found.fix_lines = {"no set, order of arrival or `if rank == ...` may decide it"};
   } else if (d.extra.empty() || d.left_out.empty()) {
     if (loops_apart(report, d)) return advise_loops(found, report, d);
+    const std::vector<CallsApart>& calls = d.extra.empty() ? d.left_out : d.extra;
+    if (d.tie && is_training(report, calls)) return advise_rhythm(found, report, calls);
     d.extra.empty() ? advise_left_out(found, report, d) : advise_extra(found, report, d);
+  } else if (d.extra.size() == 1 && d.left_out.size() == 1 &&
+             operation_of(report, d.extra.front()) != operation_of(report, d.left_out.front())) {
+    found.fix = fmt::format("let all ranks take one branch: {} or {}, the same on every rank", operation_of(report, d.left_out.front()),
+                            operation_of(report, d.extra.front()));
+    found.fix_lines = {"a rank must not choose by its own data: all_reduce the decision before the branch"};
   } else {
     found.fix = "let every rank make the same calls: one list of names, sorted, for all ranks";
     found.fix_lines = {"a rank contributes zeros for names that it does not have, or the ranks exchange their lists "
