@@ -1,4 +1,5 @@
 // Two wrapped models in one process group, on which the ranks do not work in one order: buckets of one meet buckets of the other.
+#include "scenarios/diagnosis/analysis/schedule_difference.h"
 #include "scenarios/diagnosis/diagnoses.h"
 #include "scenarios/diagnosis/rules/wording.h"
 #include "scenarios/records/log_view.h"
@@ -55,6 +56,22 @@ const Worked& usual(const Meeting& meeting) {
                            [&](const Worked& a, const Worked& b) { return votes(a) < votes(b); });
 }
 
+// By its program a rank leaves out calls that the others make, which puts the models out of step: collective-mismatch.
+bool leaves_calls_out(const Report& report, const std::string& group) {
+  const std::optional<ScheduleDifference> apart = schedule_difference(report);
+  return apart && apart->group == group && apart->moved.empty() && apart->extra.empty() != apart->left_out.empty();
+}
+
+std::string_view what_met(const Meeting& meeting, bool same_size) {
+  if (!same_size) return "These have different numbers of elements, and the backend fails, hangs or cuts one off.";
+  const bool gradients = std::all_of(meeting.begin(), meeting.end(), [](const Worked& w) {
+    return w.call->purpose.kind == PurposeKind::bucket && w.call->state == CallState::completed;
+  });
+  return gradients ? "These have the same number of elements, so gradients of one model were added to those of the other, and no call "
+                     "failed."
+                   : "These have the same number of elements, so the library cannot tell them apart.";
+}
+
 }  // namespace
 
 std::optional<Diagnosis> models_in_two_orders(const Report& report) {
@@ -63,7 +80,7 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
   for (const auto& [number, meeting] : meetings)
     if (is_mixed(meeting) && (first == nullptr || meeting.front().call->issued < first->front().call->issued))
       first = &meeting;
-  if (first == nullptr) return std::nullopt;
+  if (first == nullptr || leaves_calls_out(report, first->front().call->group)) return std::nullopt;
   const Worked& right = usual(*first);
   Diagnosis d;
   const Worked* other = nullptr;
@@ -88,10 +105,7 @@ std::optional<Diagnosis> models_in_two_orders(const Report& report) {
   d.why = fmt::format(
       "Two wrappers in one process group share its numbering: the n-th call of a rank meets the n-th call of every "
       "other, whichever model's bucket it carries. {} Nothing in DDP distinguishes one model's calls from another's.",
-      same_size ? "These have the same number of elements, so gradients of one model were added to those of the other, "
-                  "and no "
-                  "call failed."
-                : "These have different numbers of elements, and the backend fails, hangs or cuts one off.");
+      what_met(*first, same_size));
   d.fix = "run the forwards and backwards of all models in the same order on every rank";
   d.fix_lines = {
       alternative("use a process group for each: DistributedDataParallel(model, process_group=dist.new_group())")};
