@@ -56,11 +56,22 @@ std::vector<Rank> writing_at(const Report& report, const std::string& path, Time
   return ranks;
 }
 
+// Whether a write of this file had ended before.
+bool was_complete_before(const Report& report, const std::string& path, Time moment) {
+  const std::vector<Use> written = uses_of<notes::FileWritten>(report);
+  return std::any_of(written.begin(), written.end(), [&](const Use& use) { return use.path == path && use.note->at < moment; });
+}
+
 void finish(Diagnosis& d, const Report& report, const std::string& path, const Use* read) {
   const Use* write = nullptr;
+  const auto is_at_work = [&](const Use& use) {
+    return read != nullptr && use.note->at <= read->note->at && contains(writing_at(report, path, read->note->at), use.rank);
+  };
   std::vector<Use> written = uses_of<notes::FileWritten>(report);
   const std::vector<Use> begun = uses_of<notes::FileBegun>(report);
   written.insert(written.end(), begun.begin(), begun.end());
+  for (const Use& use : begun)  // the newest before the read, of the ranks that it met
+    if (use.path == path && is_at_work(use) && (write == nullptr || use.note->at > write->note->at)) write = &use;
   for (const Use& use : written) {
     if (use.path != path) continue;
     d.evidence.push_back(evidence_of(use.rank, *use.note, fmt::format("writes {}", path)));
@@ -101,7 +112,11 @@ std::optional<Diagnosis> checkpoint_race(const Report& report) {
       d.cause = fmt::format("there is no barrier between the write of rank {} and the read of rank {}", at_work.front(),
                             read->rank);
       d.fix = "a barrier between writing and reading, on every rank";
-      d.fix_lines = {"write to another name and rename: a file with the final name is then complete"};
+      if (was_complete_before(report, path, read->note->at))
+        d.fix_lines = {"the file of an earlier write was there, so neither its name nor a flag set after that write says that this one is "
+                       "done"};
+      else
+        d.fix_lines = {"write to another name and rename: a file with the final name is then complete"};
     }
     d.why =
         "torch.save truncates the file and writes it piece by piece; nothing locks it. Until it is done the file is "
