@@ -176,11 +176,13 @@ std::string undefined_text(const Report& report, DivergenceKind field) {
   if (field != DivergenceKind::count && field != DivergenceKind::dtype) return {};
   const LibrarySemantics* library = library_of(report);
   if (library == nullptr || library->on_long_message != OnLongMessage::never_completes) return {};
-  return report.outcome == Outcome::ok
-             ? " NCCL compares neither counts nor element types, so this is undefined: here it completed, and with other "
-               "sizes or another algorithm the same program may also hang."
-             : " NCCL compares neither counts nor element types, so this is undefined: here the call hangs, and with other "
-               "sizes or another algorithm it may also complete, with wrong or partial data and no error.";
+  const std::string undefined = " NCCL compares neither counts nor element types, so this is undefined: ";
+  if (report.outcome == Outcome::ok)
+    return undefined + "here it completed, and with other sizes or another algorithm the same program may also hang.";
+  if (report.outcome == Outcome::error && first_cause(report.errors).code == Code::wrong_data)
+    return undefined + "here it completed, with wrong data, and with other sizes or another algorithm the same program may also hang.";
+  return undefined + "here the call hangs, and with other sizes or another algorithm it may also complete, with wrong or partial data "
+                     "and no error.";
 }
 
 constexpr std::string_view tie_text =
