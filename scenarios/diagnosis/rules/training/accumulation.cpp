@@ -148,7 +148,8 @@ std::optional<Diagnosis> accumulation_not_divided(const Report& report) {
   for (const RankResult& result : report.run.ranks) {
     const std::optional<Accumulation> found = accumulation(result.log);
     if (!found) continue;
-    add_once(d.ranks, result.log.rank);
+    // Of ranks with other windows the evidence tells their own numbers.
+    if (!first || found->wrong.batches == first->wrong.batches) add_once(d.ranks, result.log.rank);
     d.evidence.push_back(evidence_of(result.log.rank, *found->wrong.step,
                               fmt::format("steps on {} with a total weight of {:.4g}", batches_text(found->wrong.batches),
                                           found->wrong.weight)));
