@@ -85,8 +85,14 @@ std::string named(const Schedule& schedule, const std::vector<int>& sites) {
   return fmt::format("{}{}", fmt::join(names, " and "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// A loop of which no call is everybody's is left out as a whole.
+bool has_messages(const ScheduledLoop& loop) {
+  constexpr std::array<std::string_view, 4> words{"send", "recv", "pipeline", "batch_"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return loop.body.find(word) != std::string::npos; });
+}
+
+// A loop of which no call is everybody's is left out as a whole, except where messages would go with it.
 bool is_all_apart(const Schedule& schedule, int loop, const std::vector<int>& sites) {
+  if (has_messages(schedule.loops[static_cast<std::size_t>(loop)])) return false;
   for (std::size_t i = 0; i < schedule.sites.size(); ++i) {
     const int site = static_cast<int>(i);
     if (schedule.sites[i].loop != loop) continue;
@@ -147,6 +153,14 @@ Cure everybody(const Schedule& schedule, const std::vector<int>& sites) {
             for (const Place& place : rest) for_every_rank(changed.program, place);
           },
           std::nullopt};
+}
+
+// Whether leaving these out leaves whole training loops out.
+bool drops_training(const Schedule& schedule, const std::vector<int>& sites) {
+  return std::any_of(sites.begin(), sites.end(), [&](int site) {
+    const ScheduledSite& s = schedule.sites[static_cast<std::size_t>(site)];
+    return s.operation == "backward" && s.loop >= 0 && is_all_apart(schedule, s.loop, sites);
+  });
 }
 
 Cure nobody(const Schedule& schedule, const std::vector<int>& sites) {
@@ -277,7 +291,7 @@ void add_cures(Diagnosis& diagnosis, const Report& report, const ScheduleDiffere
   } else {
     add(everybody(report.schedule, sites));
   }
-  add(nobody(report.schedule, sites));
+  if (!drops_training(report.schedule, sites)) add(nobody(report.schedule, sites));
   if (Cure cure = equal_rounds(report, d); cure.change) add(std::move(cure));
 }
 
