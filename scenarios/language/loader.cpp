@@ -12,6 +12,7 @@
 #include "scenarios/language/plans.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -109,16 +110,43 @@ Scenario check_document(const LoadedFile& file, const Node& document, Problems& 
   return scenario;
 }
 
+// The warnings of the variants, each with those that it concerns.
+class Warnings {
+ public:
+  void add(Diagnostic warning, const std::string& variant) {
+    for (auto& [known, variants] : all_)
+      if (known.mark.line == warning.mark.line && known.mark.column == warning.mark.column && known.what == warning.what)
+        return variants.push_back(variant);
+    all_.push_back({std::move(warning), {variant}});
+  }
+
+  // Those that do not concern every variant name them.
+  void tell(std::size_t variants, Problems& problems) {
+    for (auto& [warning, of] : all_) {
+      if (of.size() < variants)
+        warning.what += fmt::format(", in variant{} `{}`", of.size() == 1 ? "" : "s", fmt::join(of, "`, `"));
+      problems.add(std::move(warning));
+    }
+  }
+
+ private:
+  std::vector<std::pair<Diagnostic, std::vector<std::string>>> all_;
+};
+
 // A problem with one variant's settings may be reported at a line that all variants share: then it names the variant.
 Scenario check_variant(const LoadedFile& file, const Node& root, const Entry& variant, int last_line,
-                       Problems& problems) {
+                       Warnings& warnings, Problems& problems) {
   Problems own;
   const Node document = language::effective(root, variant, own);
   Scenario scenario = check_document(file, document, own);
   for (Diagnostic& d : own.take()) {
     const bool inside = d.mark.line >= variant.mark.line && d.mark.line <= last_line;
     if (problems.knows(d)) continue;
-    if (!inside && !d.warning) d.what += fmt::format(", in variant `{}`", variant.key);
+    if (!inside && d.warning) {
+      warnings.add(std::move(d), variant.key);
+      continue;
+    }
+    if (!inside) d.what += fmt::format(", in variant `{}`", variant.key);
     problems.add(std::move(d));
   }
   scenario.variant = variant.key;
@@ -135,17 +163,23 @@ void load_into(LoadedFile& file, Problems& problems) {
   if (!root->is_map()) return;
   check_head(file, *root, problems);
   const Node* variants = root->find("variants");
-  Scenario plain = check_document(file, language::base_of(*root), problems);
-  if (variants == nullptr || !variants->is_map()) {
+  Problems base;
+  Scenario plain = check_document(file, language::base_of(*root), base);
+  const bool has_variants = variants != nullptr && variants->is_map();
+  for (Diagnostic& d : base.take())
+    if (!has_variants || !d.warning) problems.add(std::move(d));
+  if (!has_variants) {
     file.variants.push_back(std::move(plain));
     return;
   }
+  Warnings warnings;
   if (variants->entries.size() > static_cast<std::size_t>(limits::variants)) return;
   for (std::size_t i = 0; i < variants->entries.size(); ++i) {
     const bool last = i + 1 == variants->entries.size();
     const int last_line = last ? std::numeric_limits<int>::max() : variants->entries[i + 1].mark.line;
-    file.variants.push_back(check_variant(file, *root, variants->entries[i], last_line, problems));
+    file.variants.push_back(check_variant(file, *root, variants->entries[i], last_line, warnings, problems));
   }
+  warnings.tell(variants->entries.size(), problems);
 }
 
 Error io_error(const std::string& path, const char* why) {

@@ -334,101 +334,6 @@ class ProgramCheck {
   std::map<std::string, Rank> sizes_;  // of groups
 };
 
-// Calls of each rank, per collective and group: whom a rank with fewer calls keeps waiting.
-class Reach {
- public:
-  explicit Reach(const Scenario& s) : s_(s), ranks_(static_cast<std::size_t>(s.world.spec.ranks())) {}
-
-  void warn(Problems& problems) {
-    count(s_.program, -1);
-    for (const auto& [called, calls] : calls_) {
-      const auto& [name, group] = called;
-      const IntSet members = members_of(group);
-      const auto is_member = [&members](std::size_t r) { return members.contains(static_cast<std::int64_t>(r)); };
-      std::int64_t most = 0;
-      for (std::size_t r = 0; r < ranks_; ++r)
-        if (is_member(r)) most = std::max(most, calls.counts[r]);
-      std::vector<int> some;
-      bool all = true;
-      for (std::size_t r = 0; r < ranks_; ++r) {
-        if (!is_member(r)) continue;
-        if (calls.counts[r] == most) some.push_back(static_cast<int>(r));
-        all = all && calls.counts[r] == most;
-      }
-      if (all) continue;
-      const bool one = some.size() == 1;
-      problems.warning(calls.mark,
-                       fmt::format("only {} {} `{}`{}{}", ranks_text(some), one ? "calls" : "call", name,
-                                   group == "world" ? "" : fmt::format(" of group `{}`", group), calls.why),
-                       "every rank of the group must make the call, or the ranks that make it will wait");
-    }
-  }
-
- private:
-  using Called = std::pair<std::string, std::string>;  // what, in which group
-  struct Calls {
-    std::vector<std::int64_t> counts;
-    Mark mark{};
-    std::string why;
-  };
-
-  void count(const std::vector<Operation>& program, std::int64_t steps) {
-    for (const Operation& op : program) {
-      const Key* row = operation_named(op.name);
-      if (row == nullptr) continue;
-      if (op.name == "join") continue;  // what ranks do not call there, DDP calls for them
-      if (op.has_body) {
-        const bool loops = op.name == "train" || (op.name == "repeat" && steps < 0);
-        const std::int64_t times = loops ? std::min<std::int64_t>(op.rounds(), 64) : steps;
-        if (op.when.any.empty()) count(op.body, times);
-        if (!op.when.any.empty() && s_.ddp.wrap && row->has(needs_model))
-          add(op, {"all_reduce", world_group}, " (the gradients of `train`)", -1);
-      }
-      const auto* eval = op.if_is<EvalOptions>();
-      if (eval != nullptr && eval->through == ThroughWrapper::ddp && broadcasts_buffers())
-        add(op, {"broadcast", world_group}, " (the buffers, before `eval` through the wrapper)", steps);
-      if (const auto* made = op.if_is<NewGroupOptions>()) groups_.try_emplace(made->name, made->ranks);
-      if (row->has(collective)) add(op, {op.name, op.group()}, "", steps);
-      if (s_.fully_shard && gathers_parameters(op))
-        add(op, {"all_gather", s_.fully_shard->group}, " (the shards of the parameters)", steps);
-    }
-  }
-
-  static bool gathers_parameters(const Operation& op) {
-    return op.name == "eval" || op.name == "forward" || op.name == "checkpoint" || op.name == "load_checkpoint";
-  }
-
-  bool broadcasts_buffers() const {
-    return s_.ddp.wrap && s_.ddp.options.broadcast_buffers &&
-           std::any_of(s_.model.spec.layers.begin(), s_.model.spec.layers.end(),
-                       [](const auto& l) { return nn::has_buffers(l.kind); });
-  }
-
-  IntSet members_of(const std::string& group) const {
-    const auto made = groups_.find(group);
-    return made != groups_.end() ? made->second : IntSet::all();
-  }
-
-  void add(const Operation& op, const Called& called, const std::string& why, std::int64_t steps) {
-    Calls& calls = calls_[called];
-    calls.counts.resize(ranks_);
-    if (op.when.any.empty()) return;  // adds the same everywhere
-    for (std::int64_t step = steps < 0 ? -1 : 0; step < std::max<std::int64_t>(steps, 0); ++step)
-      for (std::size_t r = 0; r < ranks_; ++r) {
-        if ((budget_ -= static_cast<std::int64_t>(op.when.any.size())) < 0) return;
-        const int rank = static_cast<int>(r);
-        if (op.when.selects(rank, s_.world.spec.node_of(rank), static_cast<int>(step))) ++calls.counts[r];
-      }
-    if (calls.mark.line == 0) calls.mark = op.mark, calls.why = why;
-  }
-
-  const Scenario& s_;
-  std::size_t ranks_;
-  std::map<Called, Calls> calls_;
-  std::map<std::string, IntSet> groups_;
-  std::int64_t budget_ = 10'000'000;
-};
-
 }  // namespace
 
 void check_program(const Node& document, const Scenario& s, Problems& problems) {
@@ -438,7 +343,5 @@ void check_program(const Node& document, const Scenario& s, Problems& problems) 
     problems.error(entry_of(document, "program")->mark, "the program is empty", "begin with `- init_process_group`");
   ProgramCheck(s, problems).list(*program);
 }
-
-void check_reach(const Node&, const Scenario& s, Problems& problems) { Reach(s).warn(problems); }
 
 }  // namespace pdsim::scenarios::language

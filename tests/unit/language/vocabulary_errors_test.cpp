@@ -301,11 +301,11 @@ TEST(VocabularyWarning, TellsWhichMembersOfAGroupCall) {
 }
 
 TEST(VocabularyWarning, TellsWhoMakesAGroupAlone) {
-  EXPECT_EQ(instead_of_barrier("  - new_group: {name: a, ranks: [0]}\n    when: {rank: 0}\n"),
-            R"(warning[scenario]: only rank 0 calls `new_group`
+  EXPECT_EQ(instead_of_barrier("  - new_group: {name: a, ranks: all}\n    when: {rank: 0}\n"),
+            R"(warning[scenario]: only rank 0 calls `new_group` of group `a`
   --> mine.yaml:13:5
    |
-13 |   - new_group: {name: a, ranks: [0]}
+13 |   - new_group: {name: a, ranks: all}
    |     ^^^^^^^^^ every rank of the group must make the call, or the ranks that make it will wait
 )");
 }
