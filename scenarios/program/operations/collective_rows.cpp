@@ -24,7 +24,7 @@ constexpr Key counts_key{.name = "counts",
 
 constexpr Key tag_key{.name = "tag",
                              .type = Type::integer,
-                             .help = "a message matches receives with the same tag",
+                             .help = "a message matches receives with the same tag; nccl ignores tags: there the order alone matches",
                              .high = 1 << 30,
                              .bind = to<&CollectiveOptions::tag>};
 

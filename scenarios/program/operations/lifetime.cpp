@@ -209,7 +209,7 @@ Status new_group(Session& s, const Operation& op) {
                      : "new_group needs the world's process group: call init_process_group before it",
                  {}};
   const auto& [name, members, given] = op.as<NewGroupOptions>();
-  const Time timeout = !given || given->ps == 0 ? s.group->timeout() : *given;
+  const Time timeout = !given || given->ps == 0 ? s.env.backend.default_timeout() : *given;
   std::vector<Rank> ranks;
   for (Rank r = 0; r < s.env.world_size; ++r)
     if (members.contains(r)) ranks.push_back(r);
@@ -327,7 +327,7 @@ constexpr std::array new_group_keys{
         .bind = to<&NewGroupOptions::ranks>},
     Key{.name = "timeout",
         .type = Type::duration,
-        .help = "timeout of its operations; default: the world's",
+        .help = "timeout of its operations; default: the library's (10min for nccl, 30min for gloo), not the world's, as in PyTorch",
         .bind = to<&NewGroupOptions::timeout>},
 };
 
