@@ -124,6 +124,8 @@ Machine this_machine() {
   utsname system{};
   if (uname(&system) == 0) machine.kernel = std::string(system.sysname) + " " + system.release;
   machine.variables = library_variables();
+  for (const auto& [name, value] : machine.variables)
+    if (name == "MASTER_ADDR") machine.master_addresses = addresses_of(value);
   return machine;
 }
 

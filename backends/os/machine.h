@@ -23,6 +23,7 @@ struct NetworkInterface {
 struct Machine {
   std::string host;                             // its name
   std::vector<std::string> host_addresses;      // what the name resolves to; empty: it does not
+  std::optional<std::vector<std::string>> master_addresses;  // what MASTER_ADDR resolves to, where it is set
   std::vector<NetworkInterface> interfaces;     // in the system's order
   std::uint64_t open_files = 0;                 // soft limits; of every kind, max() means unlimited
   std::uint64_t locked_bytes = 0;

@@ -1,5 +1,6 @@
 #include "backends/os/machine_checks.h"
 
+#include "backends/net/interfaces.h"
 #include "core/base/printable.h"
 #include "core/base/quantity.h"
 
@@ -8,7 +9,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace pdsim {
 namespace {
@@ -56,9 +59,37 @@ MachineCheck interfaces_check(const Machine& machine) {
   return check;
 }
 
+// What is wrong with the interface that a variable names; empty where the machine has it.
+std::string interface_advice(const Machine& machine) {
+  std::vector<std::string> here;
+  for (const NetworkInterface& interface : machine.interfaces) here.push_back(interface.name);
+  const auto is_here = [&](const std::string& name) { return std::find(here.begin(), here.end(), name) != here.end(); };
+  const auto missing = [&](std::string_view name, const std::string& value) {
+    return fmt::format("{}={} names no interface of this machine, which has {}: select one of these, or unset it", name, printable(value), fmt::join(here, ", "));
+  };
+  if (const std::string list = variable(machine, "NCCL_SOCKET_IFNAME");
+      !list.empty() && std::none_of(here.begin(), here.end(), [&](const std::string& name) { return nccl_takes_interface(list, name); }))
+    return missing("NCCL_SOCKET_IFNAME", list);
+  const std::string list = variable(machine, "GLOO_SOCKET_IFNAME");
+  const std::vector<std::string> names = names_in(list);
+  if (!std::all_of(names.begin(), names.end(), is_here)) return missing("GLOO_SOCKET_IFNAME", list);
+  return {};
+}
+
 MachineCheck chosen_check(const Machine& machine) {
   return {"taken by", fmt::format("NCCL {}; Gloo {}; Open MPI {}", interface_of_nccl(machine), interface_of_gloo(machine),
-                                  interfaces_of_openmpi(machine)), ""};
+                                  interfaces_of_openmpi(machine)),
+          interface_advice(machine)};
+}
+
+// Only where the variable is set: a launcher sets it for its ranks.
+std::optional<MachineCheck> master_check(const Machine& machine) {
+  const std::string master = variable(machine, "MASTER_ADDR");
+  if (master.empty() || !machine.master_addresses) return std::nullopt;
+  const auto& addresses = *machine.master_addresses;
+  return MachineCheck{"master", fmt::format("{} is {}", printable(master), addresses.empty() ? "unknown" : addresses.front()),
+                      addresses.empty() ? "MASTER_ADDR does not resolve here, so that ranks of this machine cannot find rank 0: correct it, or add the name to /etc/hosts"
+                                        : ""};
 }
 
 MachineCheck files_check(const Machine& machine) {
@@ -126,9 +157,11 @@ std::string interfaces_of_openmpi(const Machine& machine) {
 }
 
 std::vector<MachineCheck> machine_checks(const Machine& machine) {
-  return {name_check(machine),   interfaces_check(machine), chosen_check(machine), files_check(machine),
-          locked_check(machine), shared_check(machine),     clock_check(machine),  size_check(machine),
-          {"kernel", machine.kernel, ""}, variables_check(machine)};
+  std::vector<MachineCheck> checks{name_check(machine),   interfaces_check(machine), chosen_check(machine), files_check(machine),
+                                   locked_check(machine), shared_check(machine),     clock_check(machine),  size_check(machine),
+                                   {"kernel", machine.kernel, ""}, variables_check(machine)};
+  if (std::optional<MachineCheck> master = master_check(machine)) checks.insert(checks.begin() + 1, std::move(*master));
+  return checks;
 }
 
 }  // namespace pdsim

@@ -123,9 +123,15 @@ std::vector<const Concept*> concepts_by_words(std::string_view question) {
       if (!alias.empty()) text.names.push_back(alias);
     texts.push_back(std::move(text));
   }
+  // One word in common is chance, and so is a name among words that have nothing to do with it, where nobody asks.
+  const bool asks = is_question(question);
+  const auto answers = [asks](const FoundText& text) {
+    const bool fits = text.share >= share_of_an_answer;
+    return (text.is_named && (asks || fits)) || (fits && text.shared_words > 1);
+  };
   std::vector<const Concept*> found;
   for (const FoundText& text : search_words(question, texts))
-    if (text.is_named || text.share >= share_of_an_answer) found.push_back(rows[text.index]);
+    if (answers(text)) found.push_back(rows[text.index]);
   return found;
 }
 

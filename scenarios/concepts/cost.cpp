@@ -44,7 +44,7 @@ constexpr Concept cost_concepts[] = {
      {"algorithm", "busbw"}},
     {"busbw",
      {"bus_bandwidth", "algbw", "algorithm_bandwidth"},
-     "Two figures of nccl-tests. algbw is the size of the tensor divided by the time. busbw multiplies it by the least "
+     "Two figures of nccl-tests: algbw is the size of the tensor divided by the time, and busbw multiplies it by the least "
      "that each rank must send for the collective, 2(p-1)/p for all_reduce, (p-1)/p for all_gather and reduce_scatter, "
      "1 for broadcast, so that it can be compared with the speed of the links for any number of ranks.",
      {},

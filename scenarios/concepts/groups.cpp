@@ -13,6 +13,15 @@ constexpr Concept group_concepts[] = {
      {"root-not-in-group", "rank-claimed-twice", "device-shared"},
      {"global_rank_in_group", "local_rank_as_rank", "shared_gpu"},
      {"world_size", "process_group"}},
+    {"collective",
+     {"collectives", "collective_call", "collective_communication", "collective_operation"},
+     "A call that every rank of a process group makes: broadcast, all_reduce, reduce, all_gather, gather, scatter, reduce_scatter, all_to_all and "
+     "barrier. Each waits, sooner or later, for what the others bring: a rank that does not make the call leaves the others waiting, and two ranks that "
+     "make different calls at the same place hang, fail or mix their values.",
+     {},
+     {"missing-call", "collective-mismatch", "parameter-mismatch"},
+     {"what_each_rank_holds", "swapped_collectives"},
+     {"all_reduce", "process_group", "sequence_number", "work"}},
     {"world_size",
      {"world", "number_of_processes"},
      "The number of processes in the job, which must be the same on every process: init_process_group waits until that many ranks have "

@@ -163,6 +163,7 @@ std::vector<FoundText> search_words(std::string_view question, const std::vector
     for (const std::string& word : query.words) {
       if (!row.has(word)) continue;
       shared += index.weight(word);
+      ++here.shared_words;
       here.score += (row.name_parts.contains(word) ? of_name_part : of_text) * index.weight(word);
     }
     here.share = all > 0 ? shared / all : 0;

@@ -22,6 +22,7 @@ struct FoundText {
   std::size_t index = 0;  // into the searched texts
   double score = 0;
   double share = 0;       // the weighted share of the question's words that the text or its names have
+  int shared_words = 0;
   bool is_named = false;  // the question contains one of its names in full
 };
 

@@ -21,6 +21,7 @@
 #include "tools/explain/explain_pipeline.h"
 #include "tools/explain/explained_names.h"
 #include "tools/explain/question.h"
+#include "tools/shell/likely_command.h"
 #include "tools/flags/trial_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -30,6 +31,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +46,7 @@ namespace {
 constexpr int ranks_drawn = 1024;  // what the plan checker takes
 
 struct ExplainOptions {
+  std::vector<std::string> words;  // as they were typed
   std::string id;
   int ranks = 4;
   int root = 0;
@@ -148,6 +151,8 @@ std::string unknown(std::string_view id) {
   if (is_sentence(id))
     return "no entry matches this text. Try the earliest error of any rank, one line without its stack; `pdsim "
            "diagnose LOG...` reads whole logs, and `pdsim list --what diagnoses` lists all entries";
+  if (const std::string command = likely_command(std::string(id)); !command.empty() && std::filesystem::exists(id))
+    return fmt::format("`{}` is a file; use `{}`", id, command);
   const std::vector<std::string> names = explained_names();
   if (const auto close = nearest(id, std::span<const std::string>(names)))
     return fmt::format("unknown name `{}`; did you mean `pdsim explain {}`?", id, *close);
@@ -228,12 +233,13 @@ int draw_file(const ExplainOptions& options, Console& console) {
 
 Action declare_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
-  app.add_option("ID", options->id,
+  app.add_option("ID", options->words,
                  "a question such as \"what is a bucket?\", or the concept alone; the text of an error, in quotes; a "
                  "diagnosis or error code, as reports print it; a scenario of the catalog; an algorithm, such as ring "
                  "or all_reduce/ring; your own plan, as FILE.plan; a pipeline schedule, such as 1f1b, or a .csv file "
                  "with one; algorithms, for the table in docs/algorithms.md; or pitfalls, for that in docs/pitfalls.md")
-      ->required();
+      ->required()
+      ->expected(1, -1);
   app.add_option("--ranks", options->ranks, "of an algorithm's picture")
       ->check(CLI::Range(1, ranks_drawn))
       ->capture_default_str();
@@ -250,6 +256,7 @@ Action declare_explain(CLI::App& app) {
   add_pipeline_flags(app, pipeline);
   return [options, pipeline](Console& console) -> int {
     std::string& id = options->id;
+    id = fmt::format("{}", fmt::join(options->words, " "));  // a question needs no quotes
     if (scenarios::concept_asked_for(id) == nullptr)
       if (std::string name = name_asked_for(id); !name.empty()) id = std::move(name);
     if (is_pipeline(id)) {

@@ -33,6 +33,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pdsim::tools {
@@ -50,11 +51,16 @@ Items errors() {
   return items;
 }
 
-// Each with the first sentence of its text.
+// A dot within a name, as in torch.nn, ends no sentence.
+std::string first_sentence(std::string_view text) {
+  const std::string_view sentence = text.substr(0, text.find(". "));
+  return std::string(sentence.substr(0, sentence.size() - (sentence.ends_with('.') ? 1 : 0)));
+}
+
 Items concept_items() {
   Items items;
   for (const scenarios::Concept* row : scenarios::concepts())
-    items.push_back({std::string(row->name), std::string(row->text.substr(0, row->text.find_first_of(".:")))});
+    items.push_back({std::string(row->name), first_sentence(row->text)});
   return items;
 }
 

@@ -29,7 +29,7 @@ std::string name_asked_for(std::string_view question) {
 bool is_in_own_words(std::string_view text) {
   if (scenarios::is_question(text)) return true;
   const auto spaces = static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
-  return spaces > 0 && spaces < most_own_words && text.find_first_of(":[\n") == std::string_view::npos;
+  return spaces > 0 && spaces < most_own_words && text.find_first_of(":[\n()`=") == std::string_view::npos && text.find(" WARN ") == std::string_view::npos;
 }
 
 Answer answer_to(std::string_view question, const std::vector<scenarios::GalleryEntry>& gallery) {

@@ -193,7 +193,8 @@ std::string draw_plan(const Algorithm& algorithm, const PlanCase& at) {
   if (least > 0)
     text += fmt::format("; no {} can send less than {}", name_of(algorithm.kind), to_string(Bytes{least}));
   if (!algorithm.formula.empty()) text += fmt::format("\ntime      {}\n\n{}", algorithm.formula, formula_letters());
-  return text + "\n\n" + rounds_of(trace, at.size) + "\nnumbers are the bytes sent; + is added to the receiver's buffer\n";
+  text += "\n\n" + rounds_of(trace, at.size);
+  return cost.elements_sent == 0 ? text : text + "\nnumbers are the bytes sent; + is added to the receiver's buffer\n";
 }
 
 std::string draw_plan_svg(const Algorithm& algorithm, const PlanCase& at) {

@@ -48,6 +48,21 @@ TEST(MachineChecks, AdviseWhereTheHostsNameLeadsNowhereOrToLoopback) {
   EXPECT_EQ(advice_on(machine, "name"), "") << "Gloo was told";
 }
 
+TEST(MachineChecks, AdviseWhereAVariableNamesWhatTheMachineDoesNotHave) {
+  Machine machine = cluster_node();
+  machine.variables = {{"NCCL_SOCKET_IFNAME", "foo0"}};
+  EXPECT_NE(advice_on(machine, "taken by").find("NCCL_SOCKET_IFNAME=foo0 names no interface of this machine, which has lo, eth0"), std::string::npos);
+  machine.variables = {{"GLOO_SOCKET_IFNAME", "eth0,nope"}};
+  EXPECT_NE(advice_on(machine, "taken by").find("GLOO_SOCKET_IFNAME=eth0,nope"), std::string::npos);
+  machine.variables = {{"GLOO_SOCKET_IFNAME", "eth0"}, {"NCCL_SOCKET_IFNAME", "^lo,docker"}};
+  EXPECT_EQ(advice_on(machine, "taken by"), "");
+  machine.variables = {{"MASTER_ADDR", "nohost.invalid"}};
+  machine.master_addresses.emplace();
+  EXPECT_NE(advice_on(machine, "master").find("MASTER_ADDR does not resolve"), std::string::npos);
+  machine.master_addresses = {"10.0.0.9"};
+  EXPECT_EQ(advice_on(machine, "master"), "");
+}
+
 TEST(MachineChecks, AdviseOnLimitsThatLargeJobsMeet) {
   Machine machine = cluster_node();
   machine.open_files = 1024;
