@@ -83,6 +83,9 @@ TEST(Concepts, AreFoundByTheWordsThatAQuestionSharesWithThem) {
   EXPECT_EQ(best("is it a bukcet?"), "bucket");
   EXPECT_EQ(best("brodcast"), "broadcast");
   EXPECT_EQ(best("what is a xylophone?"), "");
+  EXPECT_EQ(best("hello world"), "");
+  EXPECT_EQ(best("what is a tensor?"), "");
+  EXPECT_EQ(best("what is a collective?"), "collective");
   EXPECT_EQ(best("what is the difference between these two?"), "");
   EXPECT_EQ(best(""), "");
 }
