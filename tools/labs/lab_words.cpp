@@ -3,7 +3,7 @@
 namespace pdsim::tools {
 namespace {
 
-constexpr LabWords english{
+constexpr LabWords english_words{
     "{0} is a plan for {1}; the lab asks for {2}\n",
     "its `needs` leaves out {0} ranks; the lab asks for every number up to {1}\n",
     "{0} {1} with {2} ranks, and {3} are enough\n\n",
@@ -33,7 +33,7 @@ constexpr LabWords english{
     "{0} with {1} ranks",
     "{0}: {1}, par {2}",
 };
-constexpr LabWords chinese{
+constexpr LabWords chinese_words{
     "{0} 是 {1} 的计划；本实验要求 {2}\n",
     "它的 `needs` 排除了 {0} 个 rank；本实验要求从 1 到 {1} 的每个数目\n",
     "{0} {1}，{2} 个 rank；{3} 就够了\n\n",
@@ -66,6 +66,6 @@ constexpr LabWords chinese{
 
 }  // namespace
 
-const LabWords& lab_words(std::string_view language) { return language == "zh" ? chinese : english; }
+const LabWords& lab_words(std::string_view language) { return language == "zh" ? chinese_words : english_words; }
 
 }  // namespace pdsim::tools

@@ -152,6 +152,7 @@ class FileRun {
     text.out_dir = options_.out;
     text.source = file_.text;
     text.strategy = options_.strategy;
+    if (options_.patience != ScenarioOptions().patience) text.patience = options_.patience;
     if (options_.json)
       console_.print(scenarios::render_json(reports_));
     else

@@ -6,6 +6,7 @@
 #include "scenarios/records/rank_end.h"
 #include "scenarios/reports/text/shared_lists.h"
 #include "scenarios/text/rank_list.h"
+#include "scenarios/text/shell_word.h"
 #include "scenarios/text/text_layout.h"
 
 #include <fmt/format.h>
@@ -368,16 +369,19 @@ std::string watchdog_section(const Report& report) {
   return out.empty() ? out : "what PyTorch would print\n" + out + "\n";
 }
 
-std::string replay_line(const Report& report, const std::string& strategy) {
+std::string replay_line(const Report& report, const TextOptions& options) {
   if (report.scenario == nullptr || report.scenario->file.empty()) return {};  // validate and bench have no file
   const bool is_script = !report.world.is_simulated() && report.scenario->program.empty();
   if (is_script) return {};
   const Scenario& s = *report.scenario;
-  std::string line = fmt::format("replay   pdsim scenario {}", s.file);
+  std::string line = fmt::format("replay   pdsim scenario {}", shell_word(s.file));
   if (!s.variant.empty()) line += " --variant " + s.variant;
-  if (!report.world.is_simulated()) return line + fmt::format(" --on {}\n", report.world.name());
+  if (!report.world.is_simulated()) {
+    line += fmt::format(" --on {}", report.world.name());
+    return line + (options.patience.empty() ? "\n" : fmt::format(" --patience {}\n", options.patience));
+  }
   line += fmt::format(" --seed {}", s.seed);
-  if (strategy != "fifo") line += fmt::format(" --strategy {}", strategy);
+  if (options.strategy != "fifo") line += fmt::format(" --strategy {}", options.strategy);
   return line + "\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenarios/diagnosis/report.h"
+#include "scenarios/reports/text/text_report.h"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,6 @@ std::string state_section(const Report& report);     // state of the ranks
 std::string places_section(const Report& report);    // files and lines, where the record has them
 std::string watchdog_section(const Report& report);  // the backend's own messages
 std::string warnings_section(const Report& report);  // warnings given to ranks; empty without any
-std::string replay_line(const Report& report, const std::string& strategy);
+std::string replay_line(const Report& report, const TextOptions& options);
 
 }  // namespace pdsim::scenarios

@@ -167,7 +167,7 @@ std::string more_findings(const Report& report) {
 }
 
 std::string pointers(const Report& report, const TextOptions& options) {
-  std::string out = options.replay.empty() ? replay_line(report, options.strategy)
+  std::string out = options.replay.empty() ? replay_line(report, options)
                                            : fmt::format("replay   {}\n", options.replay);
   const Scenario& s = *report.scenario;
   if (!options.out_dir.empty()) {

@@ -18,6 +18,7 @@ struct TextOptions {
   std::string out_dir;  // where artefacts of <scenario>/<variant> were written; empty: none were
   std::string source;   // the scenario file's text, for excerpts; empty: places only
   std::string strategy = "fifo";
+  std::string patience{};  // of a run in a real world, where it is not the default
   std::string replay{};  // the command that reproduces this report; empty: the scenario's
 };
 

@@ -8,6 +8,7 @@
 #include "scenarios/reports/json/json_report.h"
 #include "scenarios/reports/text/text_report.h"
 #include "scenarios/run/analyse.h"
+#include "scenarios/text/shell_word.h"
 #include "tools/catalog.h"
 #include "tools/flags/trial_flags.h"
 #include "tools/scenarios/script/saved_file.h"
@@ -51,17 +52,14 @@ std::string replay_of(const RunFlags& flags) {
   if (flags.ranks > 0) line += fmt::format(" -n {}", flags.ranks);
   if (is_real(flags)) line += " --on real";
   if (!flags.backend.empty()) line += " --backend " + flags.backend;
-  if (!flags.world.empty()) line += " --world " + flags.world;
-  for (const std::string& fault : flags.faults) line += fmt::format(" --fault '{}'", fault);
+  if (!flags.world.empty()) line += " --world " + scenarios::shell_word(flags.world);
+  for (const std::string& fault : flags.faults) line += " --fault " + scenarios::shell_word(fault);
   if (flags.compute != "none") line += " --compute " + flags.compute;
   if (flags.strategy != "fifo") line += " --strategy " + flags.strategy;
   if (flags.seed != 0) line += fmt::format(" --seed {}", flags.seed);
   if (flags.cuda_on_cpu) line += *flags.cuda_on_cpu ? " --cuda-on-cpu" : " --no-cuda-on-cpu";
   line += " --";
-  for (const std::string& word : flags.command) {
-    const bool plain = word.find_first_of(" \t\n'\"\\$`*?[]{}()<>|&;#~!") == std::string::npos && !word.empty();
-    line += plain ? " " + word : fmt::format(" \"{}\"", word);
-  }
+  for (const std::string& word : flags.command) line += " " + scenarios::shell_word(word);
   return line;
 }
 

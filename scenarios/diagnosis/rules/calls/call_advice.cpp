@@ -39,13 +39,7 @@ bool is_made_by(const Report& report, const std::vector<Rank>& ranks, int site) 
 std::string without_data(const Report& report, const ScheduleDifference& d, const std::vector<CallsApart>& calls) {
   const std::string& operation = operation_of(report, calls.front());
   const bool alike = std::all_of(calls.begin(), calls.end(), [&](const CallsApart& c) { return operation_of(report, c) == operation; });
-  if (!alike || operation == "barrier" || operation == "monitored_barrier" || operation.ends_with("broadcast")) return {};
-  if (operation.starts_with("all_to_all")) return ", with an empty tensor where there is nothing to send";
-  if (operation.find("object") != std::string::npos) return ", with None where there is nothing to send";
-  if (operation.find("reduce") != std::string::npos)
-    return d.first->op == ReduceOp::sum ? ", with a tensor of zeros of the same shape where there is nothing to add"
-                                        : ", with a tensor of the same shape that does not change the result where there is nothing to add";
-  return operation.find("gather") != std::string::npos ? ", with a tensor of the same shape where there is nothing to send" : "";
+  return alike ? diagnoses::without_data(operation, d.first->op == ReduceOp::sum) : std::string();
 }
 
 // "forward and backward"
@@ -185,6 +179,16 @@ void advise(Diagnosis& found, const Report& report, const ScheduleDifference& d)
     found.fix_lines = {"a rank contributes zeros for names that it does not have, or the ranks exchange their lists "
                        "first"};
   }
+}
+
+std::string without_data(std::string_view operation, bool is_sum) {
+  if (operation == "barrier" || operation == "monitored_barrier" || operation.ends_with("broadcast")) return {};
+  if (operation.starts_with("all_to_all")) return ", with an empty tensor where there is nothing to send";
+  if (operation.find("object") != std::string_view::npos) return ", with None where there is nothing to send";
+  if (operation.find("reduce") != std::string_view::npos)
+    return is_sum ? ", with a tensor of zeros of the same shape where there is nothing to add"
+                  : ", with a tensor of the same shape that does not change the result where there is nothing to add";
+  return operation.find("gather") != std::string_view::npos ? ", with a tensor of the same shape where there is nothing to send" : "";
 }
 
 }  // namespace pdsim::scenarios::diagnoses

@@ -3,7 +3,14 @@
 
 #include "scenarios/diagnosis/analysis/schedule_difference.h"
 
+#include <string>
+#include <string_view>
+
 namespace pdsim::scenarios::diagnoses {
+
+// ", with a tensor of zeros of the same shape where there is nothing to add": what a rank without data passes to this operation, so that the others'
+// results stay right; empty where it passes nothing.
+std::string without_data(std::string_view operation, bool is_sum);
 
 // Sets the fix and its lines: for collectives, for calls of a training loop, and for loops that some ranks leave early.
 void advise(Diagnosis& found, const Report& report, const ScheduleDifference& difference);

@@ -1,6 +1,7 @@
 #include "scenarios/diagnosis/rules/calls/recorded_calls.h"
 
 #include "scenarios/diagnosis/analysis/divergence.h"
+#include "scenarios/diagnosis/rules/calls/call_advice.h"
 #include "scenarios/diagnosis/rules/calls/lone_forward.h"
 #include "scenarios/diagnosis/rules/whereabouts.h"
 #include "scenarios/diagnosis/rules/wording.h"
@@ -171,8 +172,9 @@ void write_fix(Diagnosis& found, const Report& report, const RecordedDifference&
   } else if (d.is_sure && d.tie) {
     move_out_of_branch(found, ranks_text(d.others));
   } else if (d.is_sure) {
-    found.fix = fmt::format("make these calls on {} too, with an empty tensor where there is nothing to send, or on no "
-                            "rank", ranks);
+    const std::string& operation = recorded(report, d.left_out.empty() ? d.theirs : d.left_out.front().first).name;
+    const bool alike = std::all_of(d.left_out.begin(), d.left_out.end(), [&](const PlaceCalls& c) { return recorded(report, c.first).name == operation; });
+    found.fix = fmt::format("make these calls on {} too{}, or on no rank", ranks, alike ? without_data(operation, false) : "");
     found.fix_lines = {"if a rank decides alone (no data, an early stop, an exception), tell the others first: "
                        "all_reduce the decision, then all ranks go on or none"};
   } else {
