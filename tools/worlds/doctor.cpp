@@ -2,7 +2,7 @@
 // itself.
 
 #include "backends/availability.h"
-#include "backends/os/machine_checks.h"
+#include "backends/net/machine_checks.h"
 #include "scenarios/guests/interpreter.h"
 #include "tools/command.h"
 #include "tools/console/capability_tables.h"

@@ -3,7 +3,6 @@
 #include "core/record/record_check.h"
 #include "scenarios/records/pytorch/job.h"
 #include "scenarios/records/pytorch/one_job.h"
-#include "scenarios/records/pytorch/outdated.h"
 #include "scenarios/records/pytorch/forms/pickle.h"
 
 #include <fmt/format.h>
@@ -226,7 +225,6 @@ ReadJob read_job(const DumpedJob& job) {
   }
   leave_out_far_times(read.dumps);
   keep_one_job(read.dumps, read.left_out);
-  leave_out_outdated(read.dumps, read.left_out);
   for (const Dump& dump : read.dumps) add_parts(dump, read.left_out);
   return read;
 }

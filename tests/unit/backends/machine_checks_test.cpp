@@ -1,6 +1,6 @@
 // Whether a machine is fit, and which network each library takes.
 
-#include "backends/os/machine_checks.h"
+#include "backends/net/machine_checks.h"
 
 #include <gtest/gtest.h>
 

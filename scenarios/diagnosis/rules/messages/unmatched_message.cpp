@@ -423,9 +423,9 @@ once more on one side, a branch that only one side takes, a swapped tag, or a co
 of the waiting rank is stuck.
 
 A send may seem to work although nobody receives: MPI and an ideal network buffer small messages. When the two sides pass
-different sizes, Gloo ends the receiver's process, and MPI reports a truncated message. NCCL does not check: on an H100 with NCCL 2.28
-over sockets, messages up to 128 KiB hung where the receive was smaller, and completed with wrong data behind what was sent
-where it was larger; from 256 KiB on it was the reverse. The simulator does what the small ones did.
+different sizes, Gloo ends the receiver's process, and MPI reports a truncated message. NCCL does not check: on an H100 with
+NCCL 2.28 over sockets, messages up to 128 KiB hung where the receive was smaller, and completed with wrong data behind
+what was sent where it was larger; from 256 KiB on it was the reverse. The simulator does what the small ones did.
 
 How to recognise it: one rank is in send or recv, and its peer is neither in the opposite call nor on its way to it.
 

@@ -1,4 +1,4 @@
-#include "backends/os/machine_checks.h"
+#include "backends/net/machine_checks.h"
 
 #include "backends/net/interfaces.h"
 #include "core/base/printable.h"
