@@ -78,7 +78,7 @@ constexpr JsonMember sweep_members[] = {
 
 constexpr JsonMember explain_members[] = {
     {"version", JsonType::integer, "version of this format: 1"},
-    {"kind", JsonType::text, "diagnosis, error, concept, pitfall, algorithm, plan, pipeline, page or symptom"},
+    {"kind", JsonType::text, "diagnosis, error, concept, pitfall, algorithm, plan, pipeline, page, symptom, or cause for one outside the calls of the ranks"},
     {"name", JsonType::text, "id of the entry; for a symptom, the best match"},
     {"text", JsonType::text, "the page as `pdsim explain` prints it"},
     {"files?", JsonType::texts, "names of the catalog's files that show it"},

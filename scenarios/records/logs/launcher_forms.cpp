@@ -106,7 +106,7 @@ LauncherRead signalled(std::string_view line) {
   return JobCancelled{clipped(*name, 20) + " to its launcher"};
 }
 
-constexpr LineForm forms[] = {
+constexpr LineForm of_launchers[] = {
     {"failed (exitcode: ", torchrun},
     {"exits with return code = ", deepspeed},
     {"srun: error: ", srun},
@@ -118,6 +118,6 @@ constexpr LineForm forms[] = {
 
 }  // namespace
 
-std::span<const LineForm> launcher_forms() { return forms; }
+std::span<const LineForm> launcher_forms() { return of_launchers; }
 
 }  // namespace pdsim::scenarios::logs
