@@ -52,4 +52,10 @@ Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors) {
   return is_timeout(first_cause(errors).code) ? Outcome::timeout : Outcome::error;
 }
 
+const Call* call_held_in(const RunRecord& run, Rank rank) {
+  const RankLog& log = log_of(run, rank);
+  const Time moment = moment_of(run);
+  return run.deadlocked && is_running_at(log, moment) ? sits_in(log, moment) : nullptr;
+}
+
 }  // namespace pdsim::scenarios

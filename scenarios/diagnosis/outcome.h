@@ -30,4 +30,7 @@ Outcome outcome_of(const RunRecord& run, const std::vector<RankError>& errors);
 // The moment at which ranks count as blocked: the deadlock, else the end of the record.
 Time moment_of(const RunRecord& run);
 
+// The call that keeps a rank of a deadlocked run; null: none does, or the run is not deadlocked.
+const Call* call_held_in(const RunRecord& run, Rank rank);
+
 }  // namespace pdsim::scenarios

@@ -135,10 +135,16 @@ class Maker {
     rounds[loop] = std::max(rounds[loop], around.round + 1);
   }
 
+  static bool has_messages(const Operation& op) {
+    const language::Key* row = language::operation_named(op.name);
+    const bool has_peer = row != nullptr && (row->has(language::point_to_point) || op.name == "pipeline");
+    return has_peer || std::any_of(op.body.begin(), op.body.end(), has_messages);
+  }
+
   int loop_of(const Operation& op) {
     const auto [found, is_new] = loops_.try_emplace(&op, static_cast<int>(made_.loops.size()));
     if (!is_new) return found->second;
-    ScheduledLoop loop{op.name, op.label, {}, op.mark};
+    ScheduledLoop loop{op.name, op.label, {}, op.mark, has_messages(op)};
     for (const Operation& inner : op.body) loop.body += inner.name + " ";
     made_.loops.push_back(std::move(loop));
     return found->second;

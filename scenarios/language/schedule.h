@@ -21,6 +21,7 @@ struct ScheduledLoop {  // a train or repeat
   std::string operation, label;
   std::string body;  // the names of the operations inside
   Mark mark{};
+  bool has_messages = false;  // an operation inside, at any depth, has a peer
 };
 
 struct ScheduledSite {  // an operation of the program

@@ -21,8 +21,8 @@
 #include "tools/explain/explain_pipeline.h"
 #include "tools/explain/explained_names.h"
 #include "tools/explain/question.h"
-#include "tools/shell/likely_command.h"
 #include "tools/flags/trial_flags.h"
+#include "tools/shell/likely_command.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

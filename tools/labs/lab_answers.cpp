@@ -21,7 +21,6 @@ std::string trimmed(const std::string& text) {
 }  // namespace
 
 LabAnswers read_answers(const std::filesystem::path& file, const std::vector<std::string>& keys, const LabWords& words) {
-  const auto said = [](const char* form, const auto&... values) { return fmt::format(fmt::runtime(form), values...); };
   LabAnswers answers;
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(file, ignored);

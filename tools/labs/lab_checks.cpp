@@ -25,9 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-template <class... Values>
-std::string said(const char* form, const Values&... values) {
-  return fmt::format(fmt::runtime(form), values...);
+// The command of a question, in which {} stands for the student's folder.
+std::string shown_by(std::string command, const fs::path& folder) {
+  if (const std::size_t at = command.find("{}"); at != std::string::npos) command.replace(at, 2, scenarios::shell_word(folder.string()));
+  return command;
 }
 
 struct Measure {
@@ -159,7 +160,7 @@ Status check_answers(const Json& check, const LabPlace& place, LabResult& result
     if (answered && replay.empty() && question.contains("file"))
       replay = fmt::format("pdsim scenario {}", scenarios::shell_word((place.folder / question.value("file", "")).string()));
     if (answered && replay.empty() && question.contains("see"))
-      replay = said(question.value("see", "").c_str(), scenarios::shell_word(place.folder.string()));
+      replay = shown_by(question.value("see", ""), place.folder);
   }
   if (right < static_cast<int>(keys.size()))
     result.problems.push_back({said(words.right_of, right, keys.size(), file.string()) + wrong, replay});

@@ -1,6 +1,9 @@
 // The sentences of the labs' checks, in the languages of the labs' texts.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <string>
 #include <string_view>
 
 namespace pdsim::tools {
@@ -19,5 +22,11 @@ struct LabWords {
 };
 
 const LabWords& lab_words(std::string_view language);  // zh, or English
+
+// One of these forms with its values.
+template <class... Values>
+std::string said(const char* form, const Values&... values) {
+  return fmt::format(fmt::runtime(form), values...);
+}
 
 }  // namespace pdsim::tools

@@ -208,6 +208,7 @@ class Comparison {
   // The size of the smallest block from there on with the same calls on both sides; 0: none is small enough.
   std::size_t block_at(std::size_t begin) const {
     constexpr std::size_t most_block = 8;
+    if (mine_.places[begin] == theirs_.places[begin]) return 1;
     std::map<int, int> balance;  // by place: how many more on this side
     const std::size_t end = std::min(mine_.places.size(), begin + most_block);
     for (std::size_t i = begin; i < end; ++i) {

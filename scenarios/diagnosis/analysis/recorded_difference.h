@@ -63,7 +63,7 @@ struct RecordedDifference {
   std::vector<Rank> culprits, others;
   bool tie = false;
   bool is_sure = false;
-  bool skipped = false;         // `left_out` is the rest of a round, which the culprits began anew
+  bool skipped = false;         // the culprits began the next round early: `left_out` is the rest of the one before
   bool stays_apart = false;     // after the first difference no two calls are of one place, and that stopped the ranks
   std::size_t alike_after = 0;  // pairs of one place after the last difference
   RecordedCall mine, theirs;    // the first two calls of one number that come from different places

@@ -190,22 +190,16 @@ bool makes(const Schedule& schedule, Rank rank, int site) {
   });
 }
 
-const Call* open_call(const Report& report, Rank rank) {
-  const RankLog& log = log_of(report.run, rank);
-  const Time moment = moment_of(report.run);
-  return report.run.deadlocked && is_running_at(log, moment) ? sits_in(log, moment) : nullptr;
-}
-
 bool waits_in_message(const Report& report, const std::vector<Rank>& ranks) {
   return std::any_of(ranks.begin(), ranks.end(), [&](Rank r) {
-    const Call* call = open_call(report, r);
+    const Call* call = call_held_in(report.run, r);
     return call != nullptr && call->layer == Layer::point_to_point;
   });
 }
 
 bool waits_in(const Report& report, const std::vector<Rank>& ranks, const std::string& group) {
   return std::any_of(ranks.begin(), ranks.end(), [&](Rank r) {
-    const Call* call = open_call(report, r);
+    const Call* call = call_held_in(report.run, r);
     return call != nullptr && call->layer == Layer::collective && call->group == group;
   });
 }

@@ -258,10 +258,7 @@ class Recording {
   }
 
   bool was_ended_by_watchdog(Rank rank) const {
-    return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
-      const auto found = group.second.ranks.find(rank);
-      return found != group.second.ranks.end() && !found->second.timeouts.empty();
-    });
+    return any_progress(groups_, rank, [](const LoggedProgress& progress) { return !progress.timeouts.empty(); });
   }
 
   void set_end(RankLog& log, RankEnd end, Error error, const Fact& fact) {
@@ -337,10 +334,7 @@ class Recording {
   }
 
   bool has_timed_out(Rank rank) const {
-    return std::any_of(groups_.begin(), groups_.end(), [rank](const auto& group) {
-      const auto found = group.second.ranks.find(rank);
-      return found != group.second.ranks.end() && found->second.timed_out;
-    });
+    return any_progress(groups_, rank, [](const LoggedProgress& progress) { return progress.timed_out; });
   }
 
   void add_missing_records() {

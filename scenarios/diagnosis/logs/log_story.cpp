@@ -218,7 +218,7 @@ void add_open(const LogFacts& facts, const LoggedGroups& groups, const LogRecord
                     "shows no other group",
                     ranks_text(facts.assumed_ranks)));
   for (const auto& [label, group] : groups)
-    if (label == unnamed_group)
+    if (!group.is_named)
       story.open.push_back(fmt::format("in which group {} waited: the line does not name it, and counts the ranks of that group", ranks_text(group.members)));
     else if (!group.is_one)
       story.open.push_back(
@@ -343,18 +343,6 @@ std::vector<LogProof> stacks_of(const LogFacts& facts) {
   return std::move(story.proves);
 }
 
-namespace {
-
-// Whether the rank's own lines say how far it came.
-bool is_told(const LoggedGroups& groups, Rank rank) {
-  return std::any_of(groups.begin(), groups.end(), [rank](const auto& group) {
-    const auto found = group.second.ranks.find(rank);
-    return found != group.second.ranks.end() && found->second.fact != nullptr;
-  });
-}
-
-}  // namespace
-
 LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRecord& record,
                   const std::vector<Diagnosis>& findings) {
   LogStory story;
@@ -363,6 +351,7 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
   for (const auto& [label, group] : groups)
     for (const auto& [rank, progress] : group.ranks)
       if (progress.fact != nullptr) proofs.add(rank, waited_text(label, progress), place_of(facts, *progress.fact));
+  const auto has_lines = [](const LoggedProgress& progress) { return progress.fact != nullptr; };  // of its own, which say how far it came
   std::set<Rank> raised;  // whose exception says the rest
   for (const Fact& fact : facts.facts)
     if (fact.as<logs::Raised>() != nullptr && fact.rank != no_rank) raised.insert(fact.rank);
@@ -371,7 +360,7 @@ LogStory story_of(const LogFacts& facts, const LoggedGroups& groups, const LogRe
                              (fact.as<logs::PeerClosed>() != nullptr || fact.as<logs::TransferTimeout>() != nullptr ||
                               fact.as<logs::StoreTimeout>() != nullptr || fact.as<logs::OutOfMemory>() != nullptr);
     const auto* progress = fact.as<logs::GroupProgress>();
-    if (progress != nullptr && is_told(groups, progress->timed_out_rank)) continue;
+    if (progress != nullptr && any_progress(groups, progress->timed_out_rank, has_lines)) continue;
     if (!is_repeated) proofs.add(fact.rank, says(fact), place_of(facts, fact));
   }
   proofs.give(story);

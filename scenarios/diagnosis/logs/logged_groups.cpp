@@ -18,7 +18,7 @@ bool is_of_unnamed_group(const Fact& fact) {
 }
 
 std::string description_of(const Fact& fact) {
-  if (is_of_unnamed_group(fact)) return std::string(unnamed_group);
+  if (is_of_unnamed_group(fact)) return "a group that the log does not name";
   if (!fact.group_desc.empty() && fact.group_desc != "undefined") return fact.group_desc;
   return fact.group.empty() || fact.group == "0" ? std::string(group_of_the_job) : fact.group;
 }
@@ -81,7 +81,7 @@ LoggedGroups groups_of(const LogFacts& facts) {
   const auto works = groups_of_works(facts);
   const auto group_of = [&](const Fact& fact) -> LoggedGroup& {
     LoggedGroup& group = groups[labels.of(fact)];
-    if (is_of_unnamed_group(fact)) group.is_one = false;
+    if (is_of_unnamed_group(fact)) group.is_named = group.is_one = false;
     const auto known = fact.group.empty() ? facts.groups.end() : facts.groups.find(fact.group);
     if (known != facts.groups.end()) {
       group.is_one = known->second.is_one_group();
@@ -109,12 +109,9 @@ LoggedGroups groups_of(const LogFacts& facts) {
       if (told->timed_out_rank != no_rank) signalled.emplace_back(&group_of(fact), told->timed_out_rank);
     }
   }
-  const auto is_told = [&groups](Rank rank) {
-    return std::any_of(groups.begin(), groups.end(), [rank](const auto& group) { return group.second.ranks.count(rank) != 0; });
-  };
   const bool has_one_group = groups.size() == 1 && groups.begin()->first == group_of_the_job;
   for (const auto& [group, rank] : signalled)
-    if (has_one_group && !is_told(rank)) add_signalled(*group, rank);
+    if (has_one_group && !any_progress(groups, rank, [](const LoggedProgress&) { return true; })) add_signalled(*group, rank);
   for (auto& [label, group] : groups) {
     std::set<Rank> members(group.members.begin(), group.members.end());
     for (const auto& [rank, progress] : group.ranks) members.insert(rank);

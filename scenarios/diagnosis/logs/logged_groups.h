@@ -6,6 +6,7 @@
 
 #include "scenarios/records/logs/log_reader.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,15 +28,24 @@ struct LoggedProgress {
 };
 
 inline constexpr std::string_view group_of_the_job = "default_pg";
-inline constexpr std::string_view unnamed_group = "a group that the log does not name";
 
 struct LoggedGroup {
   std::map<Rank, LoggedProgress> ranks;
   std::vector<Rank> members;  // proven by the log, including those that print nothing about the group; ascending
+  bool is_named = true;       // false: lines that name no group, and count other ranks than the job's
   bool is_one = true;         // false: several groups of the job share the name in the lines
 };
 // By label, which is the description where it distinguishes groups, else the description and the name. The facts must outlive it.
 using LoggedGroups = std::map<std::string, LoggedGroup>;
 LoggedGroups groups_of(const logs::LogFacts& facts);
+
+// Whether `holds` for the rank's progress in any group.
+template <class Holds>
+bool any_progress(const LoggedGroups& groups, Rank rank, Holds holds) {
+  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+    const auto found = group.second.ranks.find(rank);
+    return found != group.second.ranks.end() && holds(found->second);
+  });
+}
 
 }  // namespace pdsim::scenarios

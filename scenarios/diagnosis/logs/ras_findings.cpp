@@ -67,27 +67,27 @@ void accuse(Diagnosis& d, const RasReport& report, const RasPart& part) {
   if (report.is_whole_job && is_named(part)) d.ranks = ranks_of(part);
 }
 
-// A finding about two parts with different counts.
+// A finding about two parts with different counts. The smaller part is told first; a few that are ahead wait, and are not accused.
 Diagnosis of_counts(const RasReport& report, const RasPart& behind, const RasPart& ahead) {
   Diagnosis d;
   d.id = "missing-call";
   const bool few_ahead = ahead.ranks < behind.ranks;
-  const RasPart &culprit = few_ahead ? ahead : behind, &rest = few_ahead ? behind : ahead;
+  const RasPart &few = few_ahead ? ahead : behind, &many = few_ahead ? behind : ahead;
   const std::string in = of_communicator(report);
-  if (!few_ahead) accuse(d, report, culprit);
+  if (!few_ahead) accuse(d, report, behind);
   if (report.is_whole_job && is_named(ahead)) d.waiting = ranks_of(ahead);
-  const bool one = culprit.ranks == 1;
-  d.headline = fmt::format("{}{} {} {}, and {} {} {}", who_of(culprit), in, one ? "has" : "have",
-                           launched_text(culprit, report.operation), who_of(rest), rest.ranks == 1 ? "has" : "have",
-                           rest.launched == 0 ? "launched none" : fmt::format("launched {}", rest.launched));
+  const bool one = few.ranks == 1;
+  d.headline = fmt::format("{}{} {} {}, and {} {} {}", who_of(few), in, one ? "has" : "have",
+                           launched_text(few, report.operation), who_of(many), many.ranks == 1 ? "has" : "have",
+                           many.launched == 0 ? "launched none" : fmt::format("launched {}", many.launched));
   d.cause = few_ahead
                 ? fmt::format("{} {} in a call that the others have not made: the others have not come to it, or it is not meant for them; the counts "
                               "do not tell which",
-                              who_of(culprit), one ? "waits" : "wait")
-                : fmt::format("{} did not reach a call in which the others wait", who_of(culprit));
+                              who_of(few), one ? "waits" : "wait")
+                : fmt::format("{} did not reach a call in which the others wait", who_of(few));
   d.fix = "make the same calls in the same order on every rank of the communicator";
   d.fix_lines = {std::string(ask_again)};
-  d.next = look_at(culprit);
+  d.next = look_at(few);
   return d;
 }
 

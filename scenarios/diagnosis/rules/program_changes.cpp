@@ -85,14 +85,9 @@ std::string named(const Schedule& schedule, const std::vector<int>& sites) {
   return fmt::format("{}{}", fmt::join(names, " and "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-bool has_messages(const ScheduledLoop& loop) {
-  constexpr std::array<std::string_view, 4> words{"send", "recv", "pipeline", "batch_"};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return loop.body.find(word) != std::string::npos; });
-}
-
 // A loop of which no call is everybody's is left out as a whole, except where messages would go with it.
 bool is_all_apart(const Schedule& schedule, int loop, const std::vector<int>& sites) {
-  if (has_messages(schedule.loops[static_cast<std::size_t>(loop)])) return false;
+  if (schedule.loops[static_cast<std::size_t>(loop)].has_messages) return false;
   for (std::size_t i = 0; i < schedule.sites.size(); ++i) {
     const int site = static_cast<int>(i);
     if (schedule.sites[i].loop != loop) continue;

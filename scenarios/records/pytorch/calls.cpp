@@ -151,7 +151,7 @@ class Converter {
     return entries.back().record_id - entries.front().record_id >= static_cast<std::int64_t>(entries.size()) || entries.front().record_id > 0;
   }
 
-  // The calls of a batch have no state of their own, so that such a dump lists them for ever; when the batch is done, its end is left out.
+  // The calls of a batch have no state of their own, so such a dump keeps listing them; the end of the batch is listed only while it is open.
   bool is_of_done_batch(std::size_t i) const {
     const std::vector<Entry>& entries = dump_.entries;
     const Entry& entry = entries[i];

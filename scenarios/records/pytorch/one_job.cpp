@@ -210,9 +210,8 @@ const Entry* newest_proven(const Dump& dump) {
   std::int64_t later_ns = 0;  // when a later call that completed was made
   for (auto entry = dump.entries.rbegin(); entry != dump.entries.rend(); ++entry) {
     if (!is_of_all_ranks(*entry) || entry->state != EntryState::completed) continue;
-    if (entry->completed_ns > 0 && entry->completed_ns < later_ns && needs_all(*entry) &&
-        (proven == nullptr || entry->collective_seq > proven->collective_seq))
-      proven = &*entry;
+    const bool is_newer = proven == nullptr || entry->collective_seq > proven->collective_seq;
+    if (is_newer && entry->completed_ns > 0 && entry->completed_ns < later_ns && needs_all(*entry)) proven = &*entry;
     later_ns = std::max(later_ns, entry->created_ns);
   }
   return proven;

@@ -8,15 +8,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace pdsim::scenarios::diagnoses {
 
 bool others_run_it(const Report& report, const std::vector<Rank>& ranks, const Call& call) {
   if (call.site.origin->frames.empty()) return false;
   const StackFrame& place = *place_frame(call.site.origin->frames);
+  std::unordered_map<const CallOrigin*, bool> known;  // looked up, never walked through; calls of a dump share few origins
+  const auto is_at_place = [&](const CallOrigin& origin) {
+    const auto [at, is_new] = known.try_emplace(&origin, false);
+    if (is_new) at->second = !origin.frames.empty() && *place_frame(origin.frames) == place;
+    return at->second;
+  };
   const auto is_here = [&](const Call& other) {
-    if (other.purpose != call.purpose || other.group != call.group || other.site.origin->frames.empty()) return false;
-    return *place_frame(other.site.origin->frames) == place;
+    return other.purpose == call.purpose && other.group == call.group && is_at_place(*other.site.origin);
   };
   return std::any_of(report.run.ranks.begin(), report.run.ranks.end(), [&](const RankResult& rank) {
     return !contains(ranks, rank.log.rank) && std::any_of(rank.log.calls.begin(), rank.log.calls.end(), is_here);

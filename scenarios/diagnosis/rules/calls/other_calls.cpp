@@ -123,17 +123,13 @@ bool stays_shifted(const ScheduleDifference& d) { return d.moved.empty() && d.ex
 
 // " Rank 2 went on to recv from rank 1, which is in all_gather #1."; empty where no culprit waits for a message.
 std::string went_on_text(const Report& report, const ScheduleDifference& d) {
-  const auto open = [&](Rank rank) {
-    const RankLog& log = log_of(report.run, rank);
-    return report.run.deadlocked && is_running_at(log, moment_of(report.run)) ? sits_in(log, moment_of(report.run)) : nullptr;
-  };
   const auto waiter = std::find_if(d.culprits.begin(), d.culprits.end(), [&](Rank r) {
-    const Call* call = open(r);
+    const Call* call = call_held_in(report.run, r);
     return call != nullptr && call->layer == Layer::point_to_point && call->peer >= 0;
   });
   if (waiter == d.culprits.end()) return {};
-  const Call& message = *open(*waiter);
-  const Call* other = open(message.peer);
+  const Call& message = *call_held_in(report.run, *waiter);
+  const Call* other = call_held_in(report.run, message.peer);
   return fmt::format(" Rank {} went on to {} {} rank {}{}.", *waiter, message.name, message.name == "send" ? "to" : "from", message.peer,
                      other == nullptr ? "" : fmt::format(", which is in {}", name_and_number(*other)));
 }
