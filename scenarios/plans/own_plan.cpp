@@ -26,6 +26,12 @@ std::string report(const std::string& file, const std::string& text, const PlanM
   return render(file, text, diagnostic_of(at, std::move(what), std::move(label)));
 }
 
+LoadedPlan failed_program(const std::string& path, const PrintedProblem& printed) {
+  const auto& [at, what, label] = printed.problem;
+  return {nullptr, report("what " + path + " prints", printed.text, at, what, label), sentence_of(path, printed.problem),
+          diagnostic_of(at, what, label)};
+}
+
 LoadedPlan failed(std::string sentence) {
   return {nullptr, fmt::format("error[plan]: {}\n", sentence), sentence, {false, sentence, {}, {}, "plan"}};
 }
@@ -55,9 +61,8 @@ struct OwnPlanLoader {
   }
   static LoadedPlan of_program(const std::string& path) {
     auto started = PrintedPlan::start(path.find('/') == std::string::npos ? "./" + path : path);
-    if (const PlanProblem* problem = std::get_if<PlanProblem>(&started))
-      return {nullptr, report("what " + path + " prints", "", problem->at, problem->what, problem->label),
-              sentence_of(path, *problem), diagnostic_of(problem->at, problem->what, problem->label)};
+    if (const PrintedProblem* problem = std::get_if<PrintedProblem>(&started))
+      return failed_program(path, *problem);
     auto plan = std::make_shared<OwnPlan>();
     plan->printed_ = std::get<std::shared_ptr<const PrintedPlan>>(started);
     return {plan, {}, {}, {}};
@@ -94,21 +99,25 @@ LoadedPlan load_plan(const std::string& path, PlanFiles which) {
   return plan_of_text(path, std::move(text));
 }
 
-std::string OwnPlan::refusal(const PlanProof& proof) const {
+PlanFlaw OwnPlan::flaw(const PlanProof& proof) const {
   const PlanArgs args{proof.rank, proof.at.size, proof.at.count, proof.at.root, nullptr, proof.at.ranks_per_node};
-  const PlanCase& at = proof.at;
-  std::string source = text_ ? text_->text() : printed_->text(args), file = this->file();
-  if (printed_) file = fmt::format("what {} {} {} {} {} prints", file, args.size, args.rank, args.count, args.root);
-  const std::optional<PlanProblem> problem = text_ ? text_->problem(args) : printed_->problem(args);
-  std::string out;
-  if (problem) {
-    out = report(file, source, problem->at, problem->what, problem->label);
-  } else {
-    const PlanMark mark = text_ ? text_->mark(args, proof.round) : printed_->mark(args, proof.round);
-    out = report(file, source, mark, proof.problem,
-                 proof.round > 0 ? fmt::format("round {} of rank {}", proof.round, proof.rank) : std::string());
+  PlanFlaw flaw{file(), text_ ? text_->text() : printed_->text(args), {}, text_ || printed_->is_plan(args)};
+  if (printed_) flaw.file = fmt::format("what {} {} {} {} {} prints", file(), args.size, args.rank, args.count, args.root);
+  if (const std::optional<PlanProblem> problem = text_ ? text_->problem(args) : printed_->problem(args)) {
+    flaw.diagnostic = diagnostic_of(problem->at, problem->what, problem->label);
+    return flaw;
   }
-  if (!proof.drawn.empty()) out += "\n" + indented(proof.drawn);
+  const PlanMark mark = text_ ? text_->mark(args, proof.round) : printed_->mark(args, proof.round);
+  flaw.diagnostic = diagnostic_of(mark, proof.problem,
+                                  proof.round > 0 ? fmt::format("round {} of rank {}", proof.round, proof.rank) : std::string());
+  return flaw;
+}
+
+std::string OwnPlan::refusal(const PlanProof& proof) const {
+  const PlanCase& at = proof.at;
+  const PlanFlaw flaw = this->flaw(proof);
+  std::string out = render(flaw.file, flaw.text, flaw.diagnostic);
+  if (!proof.drawn.empty() && proof.round > 0) out += "\n" + indented(proof.drawn);
   out += fmt::format("\nwith {} rank{}, {} element{}", at.size, at.size == 1 ? "" : "s", at.count,
                      at.count == 1 ? "" : "s");
   if (row(algorithm().kind).rooted) out += fmt::format(", root {}", at.root);

@@ -23,6 +23,14 @@ bool names_plan_file(std::string_view name);
 // Whether the file is to be run: it is executable, and if it is called NAME.plan, begins with #! or is not a text.
 bool is_plan_program(const std::string& path);
 
+// Where a failed proof points: the file, its text, and the line.
+struct PlanFlaw {
+  std::string file;
+  std::string text;
+  Diagnostic diagnostic{};
+  bool is_plan = true;  // false: the program failed or printed something else, so that there was nothing to prove
+};
+
 class OwnPlan {
  public:
   const Algorithm& algorithm() const { return text_ ? text_->algorithm() : printed_->algorithm(); }
@@ -31,6 +39,7 @@ class OwnPlan {
   // The text of the file; empty for a program.
   std::string text() const { return text_ ? text_->text() : std::string(); }
   bool is_for(const PlanArgs& args) const { return algorithm().rounds->is_for(args); }
+  PlanFlaw flaw(const PlanProof& proof) const;
   // The report of a failed proof: the sentence, the line with a caret below the failing round, its messages, and how to reproduce
   // it.
   std::string refusal(const PlanProof& proof) const;

@@ -61,10 +61,10 @@ Answer output_of(const std::vector<std::string>& command) {
 
 }  // namespace
 
-std::variant<std::shared_ptr<const PrintedPlan>, PlanProblem> PrintedPlan::start(std::string file) {
+std::variant<std::shared_ptr<const PrintedPlan>, PrintedProblem> PrintedPlan::start(std::string file) {
   auto plan = std::shared_ptr<PrintedPlan>(new PrintedPlan(std::move(file)));
   const auto first = plan->printed({0, 1, 0, 0});
-  if (const PlanProblem* problem = std::get_if<PlanProblem>(&first->syntax)) return *problem;
+  if (const PlanProblem* problem = std::get_if<PlanProblem>(&first->syntax)) return PrintedProblem{*problem, first->text};
   const auto& syntax = std::get<plan_syntax::Syntax>(first->syntax);
   plan->name_ = syntax.name;
   plan->algorithm_ = {syntax.kind, plan->name_, nullptr};

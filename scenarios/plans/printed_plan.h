@@ -18,10 +18,16 @@
 
 namespace pdsim::scenarios {
 
+// Why the output of a program is not a plan.
+struct PrintedProblem {
+  PlanProblem problem;
+  std::string text;  // what it printed
+};
+
 class PrintedPlan final : public PlanRounds {
  public:
   // Calls the program for one rank, to learn its collective and name.
-  static std::variant<std::shared_ptr<const PrintedPlan>, PlanProblem> start(std::string file);
+  static std::variant<std::shared_ptr<const PrintedPlan>, PrintedProblem> start(std::string file);
 
   const Algorithm& algorithm() const { return algorithm_; }
   const std::string& file() const { return file_; }
@@ -29,6 +35,8 @@ class PrintedPlan final : public PlanRounds {
   std::string text(const PlanArgs& args) const;
   PlanMark mark(const PlanArgs& args, int round) const;
   std::optional<PlanProblem> problem(const PlanArgs& args) const;
+  // Whether the output for this case is a plan at all: the program ended well, and its lines have the form.
+  bool is_plan(const PlanArgs& args) const { return std::holds_alternative<plan_syntax::Syntax>(printed(args)->syntax); }
 
   Plan begin(const PlanArgs& args) const override;
   std::int64_t scratch(const PlanArgs& args) const override;

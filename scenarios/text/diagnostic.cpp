@@ -46,7 +46,7 @@ std::string render(std::string_view file, std::string_view text, const Diagnosti
   const std::string carets(std::max<std::size_t>(1, characters(printable(shown.substr(before, width)))), '^');
   out += fmt::format("{} |\n", gutter);
   out += fmt::format("{} | {}{}{}\n", number, cut, printable(shown), shown.size() < line.size() ? "..." : "");
-  out += fmt::format("{} | {}{} {}\n", gutter, spaces, carets, d.label);
+  out += fmt::format("{} | {}{}{}{}\n", gutter, spaces, carets, d.label.empty() ? "" : " ", d.label);
   return out;
 }
 

@@ -84,6 +84,47 @@ TEST(PlanFiles, ThatCannotBeReadAreToldWithTheirPlace) {
   EXPECT_EQ(run_pdsim({"prove", "ring", "--ranks", "3..2"}, folder.path()).status, 2);
 }
 
+TEST(PlanFiles, PointToTheLineOfTheHeaderThatIsWrong) {
+  const Folder folder;
+  folder.write("less.plan", "plan all_reduce less\n\nscratch p-3\ncopy input -> all\n");
+  const Ended less = run_pdsim({"prove", "less.plan"}, folder.path());
+  EXPECT_EQ(less.output,
+            "error[plan]: rank 0 asks for -2 elements of scratch\n  --> less.plan:3:9\n  |\n3 | scratch p-3\n"
+            "  |         ^^^ use 0 or more\n\nwith 1 rank, 0 elements: the smallest case that fails\n"
+            "replay   pdsim prove less.plan --ranks 1..1 --count 0\n");
+  for (const char* line : {"needs p > 1", "chunks 4", "scratch 3"}) {
+    folder.write("late.plan", std::string("plan all_reduce late\ncopy input -> all\n") + line + "\n");
+    const Ended late = run_pdsim({"prove", "late.plan"}, folder.path());
+    EXPECT_EQ(late.status, 2);
+    EXPECT_NE(late.problems.find("below a statement\n  --> late.plan:3:1\n"), std::string::npos) << late.problems;
+    EXPECT_NE(late.problems.find("move it above the first statement"), std::string::npos) << late.problems;
+  }
+  folder.write("one.plan", "plan all_reduce one\ncopy input -> output[1:n+1]\n");
+  EXPECT_NE(run_pdsim({"prove", "one.plan"}, folder.path()).output.find("all_reduce one with 1 rank: "), std::string::npos);
+}
+
+TEST(PlanFiles, ThatAProgramDoesNotPrintAreWrongInputAndNotCounterexamples) {
+  const Folder folder;
+  const auto proven = [&](const std::string& lines) {
+    folder.write("rounds", "#!/bin/sh\n" + lines);
+    std::filesystem::permissions(folder.path() / "rounds", std::filesystem::perms::owner_all);
+    return run_pdsim({"prove", "./rounds"}, folder.path());
+  };
+  const std::string header = "echo 'plan all_reduce x'\n", copy = "echo 'copy input -> all'\n";
+  const Ended typo = proven(header + "echo 'chnk 0 -> 1'\n");
+  EXPECT_EQ(typo.status, 2);
+  EXPECT_NE(typo.problems.find("2 | chnk 0 -> 1\n  | ^^^^ did you mean `chunk`?"), std::string::npos) << typo.problems;
+  const Ended later = proven(header + copy + "[ $1 -gt 1 ] && echo 'chnk 0 -> 1'\ntrue\n");
+  EXPECT_EQ(later.status, 2) << later.output;
+  EXPECT_NE(later.problems.find("3 | chnk 0 -> 1"), std::string::npos) << later.problems;
+  const Ended fails = proven("[ $1 -gt 1 ] && exit 5\n" + header + copy);
+  EXPECT_EQ(fails.status, 2) << fails.output;
+  EXPECT_NE(fails.problems.find("it ended with status 5"), std::string::npos) << fails.problems;
+  const Ended wrong = proven(header + copy);
+  EXPECT_EQ(wrong.status, 1) << wrong.problems;
+  EXPECT_NE(wrong.output.find("lacks the contribution"), std::string::npos) << wrong.output;
+}
+
 TEST(PlanFiles, OfBuiltInAlgorithmsArePrintedAndProvenAgain) {
   const Folder folder;
   const Ended printed =

@@ -90,6 +90,13 @@ class Prover {
           fmt::format("{}: its `needs` excludes every case; choose others with --ranks and --count", options_.plan));
       return exit_wrong_input;
     }
+    if (!proof.ok && own_ != nullptr) {
+      const scenarios::PlanFlaw flaw = own_->flaw(proof);
+      if (!flaw.is_plan) {
+        console_.problem(own_->refusal(proof), {flaw.file, flaw.diagnostic});
+        return exit_wrong_input;
+      }
+    }
     if (options_.json) {
       tell_json(proof);
     } else if (proof.ok) {

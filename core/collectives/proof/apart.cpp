@@ -115,8 +115,7 @@ PlanProof ended_by(int status, const Algorithm& algorithm, const SharedProof& sh
   const std::string where =
       shared.round == 0 ? fmt::format("the scratch of rank {}: its function", shared.rank)
                         : fmt::format("round {} of rank {} is never reached: the plan", shared.round, shared.rank);
-  proof.problem =
-      fmt::format("{} {} with {} ranks: {} {}", name_of(algorithm.kind), algorithm.name, shared.at.size, where, ending);
+  proof.problem = fmt::format("{}: {} {}", name_with_ranks(algorithm, shared.at.size), where, ending);
   return proof;
 }
 

@@ -147,8 +147,7 @@ class Checker {
     verdict_.ok = false;
     flaw_rank_ = rank;
     flaw_round_ = round;
-    verdict_.problem = fmt::format("{} {} with {} ranks{}: {}", name_of(algorithm_.kind), algorithm_.name, at_.size,
-                                   at_.in_place ? ", in place" : "", problem);
+    verdict_.problem = fmt::format("{}{}: {}", name_with_ranks(algorithm_, at_.size), at_.in_place ? ", in place" : "", problem);
   }
 
   bool wrong(Rank r, std::string_view what) {
@@ -397,6 +396,10 @@ PlanVerdict checked(const Algorithm& algorithm, const PlanCase& at, const PlanSo
 }
 
 }  // namespace
+
+std::string name_with_ranks(const Algorithm& algorithm, int ranks) {
+  return fmt::format("{} {} with {} rank{}", name_of(algorithm.kind), algorithm.name, ranks, ranks == 1 ? "" : "s");
+}
 
 PlanVerdict check_plan(const Algorithm& algorithm, const PlanCase& at, const PlanSource& plans) {
   if (row(algorithm.kind).point_to_point) return {};

@@ -46,6 +46,9 @@ struct PlanVerdict {
   int round = 0;
 };
 
+// Names an algorithm and a number of ranks as problems do: "all_reduce ring with 1 rank".
+std::string name_with_ranks(const Algorithm& algorithm, int ranks);
+
 using PlanSource = std::function<Plan(const PlanArgs&)>;
 
 PlanVerdict check_plan(const Algorithm& algorithm, int size, std::int64_t count, Rank root, int ranks_per_node = 1);

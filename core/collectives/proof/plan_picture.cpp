@@ -172,7 +172,8 @@ std::string draw_round(const std::vector<PlanMessage>& messages, Rank rank, int 
     lines.push_back(fmt::format("{} -> {}  {} into {}{}", m.from, m.to, elements_of(m.sent), elements_of(m.landed),
                                 m.adds ? ", added" : ""));
   lines.insert(lines.end(), waiting.begin(), waiting.end());
-  std::string text = fmt::format("by round {} of rank {}:\n", round, rank);
+  std::string text = round > 0 ? fmt::format("by round {} of rank {}:\n", round, rank)
+                               : fmt::format("before the first round of rank {}:\n", rank);
   for (std::size_t i = 0; i < std::min(lines.size(), lines_drawn); ++i) text += fmt::format("  {}\n", lines[i]);
   if (lines.size() > lines_drawn) text += fmt::format("  and {} more\n", lines.size() - lines_drawn);
   if (lines.empty()) text += "  no message\n";

@@ -79,7 +79,7 @@ bool holds(const Algorithm& a, const PlanSource& plans, const PlanCase& at, Plan
   if (!proof.ok || !cost.problem.empty()) return proof.ok;
   if (const std::string problem = cost_problem(a, at, verdict.counted); !problem.empty())
     cost = {at,
-            fmt::format("{} {} with {} ranks and {} elements {}", name_of(a.kind), a.name, at.size, at.count, problem)};
+            fmt::format("{} and {} element{} {}", name_with_ranks(a, at.size), at.count, at.count == 1 ? "" : "s", problem)};
   return true;
 }
 

@@ -109,7 +109,7 @@ class RankExpander {
       : syntax_(syntax),
         args_(args),
         values_(syntax, args),
-        slices_(syntax, args, scratch(syntax, values_)),
+        slices_(syntax, args, scratch(syntax, args.rank, values_)),
         steps_(steps),
         arrivals_(arrivals) {}
 
@@ -118,8 +118,13 @@ class RankExpander {
     return std::move(rounds_);
   }
 
-  static std::int64_t scratch(const Syntax& syntax, const TermValues& values) {
-    return syntax.scratch < 0 ? 0 : values.of(syntax.scratch);
+  static std::int64_t scratch(const Syntax& syntax, Rank rank, const TermValues& values) {
+    if (syntax.scratch < 0) return 0;
+    const std::int64_t elements = values.of(syntax.scratch);
+    if (elements < 0)
+      throw PlanProblem{syntax.terms[static_cast<std::size_t>(syntax.scratch)].at,
+                        fmt::format("rank {} asks for {} elements of scratch", rank, elements), "use 0 or more"};
+    return elements;
   }
 
  private:
@@ -323,7 +328,7 @@ ExpandedPlan expand(const Syntax& syntax, const PlanArgs& args, bool alone) {
 }
 
 std::variant<std::int64_t, PlanProblem> scratch_of(const Syntax& syntax, const PlanArgs& args) {
-  return guarded<std::int64_t>([&] { return RankExpander::scratch(syntax, TermValues(syntax, args)); });
+  return guarded<std::int64_t>([&] { return RankExpander::scratch(syntax, args.rank, TermValues(syntax, args)); });
 }
 
 std::variant<bool, PlanProblem> is_for(const Syntax& syntax, const PlanArgs& args) {

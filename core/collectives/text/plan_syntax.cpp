@@ -66,14 +66,20 @@ class Parser {
     ++at_;
   }
 
+  // Where the value of a line of the header goes; null for a statement. Reads the first word.
+  int* setting_of(WordReader& words) {
+    if (words.take("chunks")) return holds("..") || holds("->") ? nullptr : &syntax_.chunks;
+    if (words.take("scratch")) return words.next().text == "[" || holds("->") ? nullptr : &syntax_.scratch;
+    return words.take("needs") ? &syntax_.needs : nullptr;
+  }
+
   // A line of the header after its first.
   bool setting() {
     WordReader words = reader();
-    const bool chunks = words.take("chunks") && words.next().text != ".." && !holds_range();
-    const bool scratch = !chunks && words.take("scratch") && words.next().text != "[" && !holds("->");
-    const bool needs = !chunks && !scratch && words.take("needs");
-    if (!chunks && !scratch && !needs) return false;
-    int& into = chunks ? syntax_.chunks : scratch ? syntax_.scratch : syntax_.needs;
+    int* const found = setting_of(words);
+    if (found == nullptr) return false;
+    int& into = *found;
+    const bool scratch = found == &syntax_.scratch;
     const bool twice = into >= 0;
     if (!scratch) names_.erase("r");  // every rank counts the same chunks
     into = words.expression();
@@ -84,11 +90,20 @@ class Parser {
     words.end();
     return keep(words);
   }
+  // A line of the header below a statement is a problem.
+  bool late_header(const std::string& first) {
+    WordReader words = reader();
+    if (first != "plan" && setting_of(words) == nullptr) return false;
+    const PlanMark at{lines_[at_].number, lines_[at_].indent + 1, static_cast<int>(first.size())};
+    problem_ = first == "plan" ? PlanProblem{at, "a second `plan`", "a file has one plan"}
+                               : PlanProblem{at, fmt::format("`{}` below a statement", first),
+                                             "it belongs to the header: move it above the first statement"};
+    return true;
+  }
   bool holds(std::string_view word) const {
     const auto& tokens = lines_[at_].tokens;
     return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return t.text == word; });
   }
-  bool holds_range() const { return holds(".."); }
 
   // Statements that begin in the column of `indent`.
   void block(Block& into, int indent, int depth, bool in_round) {
@@ -113,6 +128,7 @@ class Parser {
     Statement one;
     const int column = lines_[at_].indent + 1;
     const std::string first(words.next().text);
+    if (late_header(first)) return;
     const Names outside = names_;
     bool opens = false;
     if (words.take("let")) {

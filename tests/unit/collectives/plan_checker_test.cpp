@@ -129,7 +129,7 @@ TEST(Proof, HoldsTheCountedCostAgainstTheClosedFormAndTheBound) {
   Algorithm dear = ring;
   dear.closed_form = [](const PlanArgs& a) { return PlanCost{2 * a.size, 2 * a.size * (a.size - 1), 0}; };
   EXPECT_EQ(prove(dear).problem,
-            "all_reduce ring with 1 ranks and 0 elements has 0 rounds, and its closed form says 2");
+            "all_reduce ring with 1 rank and 0 elements has 0 rounds, and its closed form says 2");
   for (int p = 2; p <= 64; ++p) EXPECT_EQ(least_elements_sent(CollectiveKind::all_reduce, p, 64 * p), 2 * 64 * (p - 1));
 }
 
