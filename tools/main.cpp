@@ -1,6 +1,5 @@
 // The pdsim command: finds the subcommand, parses its arguments, runs it. One table, one file per subcommand.
 
-#include "core/base/nearest.h"
 #include "tools/carried/carried_files.h"
 #include "tools/command.h"
 #include "tools/shell/likely_command.h"
@@ -8,13 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
 #include <new>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -90,47 +89,47 @@ void handle_signals() {
   _exit(exit_failed);
 }
 
-std::string unknown_command(const std::string& word) {
-  if (const std::string likely = likely_command(word); !likely.empty())
-    return fmt::format("unknown command `{}`; did you mean `{}`?", word, likely);
-  std::vector<std::string_view> names;
-  for (const Command& command : commands)
-    if (!command.hidden) names.push_back(command.name);
-  if (const auto close = nearest(word, std::span<const std::string_view>(names)))
-    return fmt::format("unknown command `{}`; did you mean `{}`?", word, *close);
-  return fmt::format("unknown command `{}`; expected {}", word, fmt::join(names, ", "));
+// `pdsim help COMMAND` is `pdsim COMMAND --help`.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words.size() > 2 || words.front() != "help") return words;
+  words.erase(words.begin());
+  if (!words.empty() && words.front() == "help") words.clear();
+  words.emplace_back("--help");
+  return words;
 }
 
 // Whether the arguments of pdsim itself, and not those of a program behind them, ask for JSON. CLI11 gives up before it has read the flag
 // when something before it is wrong.
-bool asks_for_json(int argc, char** argv) {
-  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
-    if (std::string_view(argv[i]) == "--json") return true;
-  return false;
+bool asks_for_json(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--json") != end;
+}
+
+// The first word is neither a command nor a flag of pdsim itself.
+int unknown_first_word(const std::vector<std::string>& words, Console& console) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands)
+    if (!command.hidden) names.push_back(command.name);
+  if (asks_for_json(words)) console.answer_in_json("pdsim");
+  console.problem(unknown_command(words, names), "run `pdsim --help` for usage");
+  return exit_wrong_input;
 }
 
 int wrong_arguments(const CLI::App& app, const CLI::ParseError& error, bool json, Console& console) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
-  const std::vector<std::string> rest = app.remaining();
   if (json) console.answer_in_json(chosen.empty() ? "pdsim" : chosen.front()->get_name());
-  const std::string hint =
-      fmt::format("run `pdsim{} --help` for usage", chosen.empty() ? "" : " " + chosen.front()->get_name());
-  if (!chosen.empty())
-    console.problem(error.what(), hint);
-  else if (rest.empty())
-    console.problem("missing command", hint);
-  else
-    console.problem(unknown_command(rest.front()), hint);
+  console.problem(error.what(), fmt::format("run `pdsim{} --help` for usage", chosen.empty() ? "" : " " + chosen.front()->get_name()));
   return exit_wrong_input;
 }
 
 int run(int argc, char** argv, Console& console) {
   CLI::App app{"Simulates and tests collectives and data-parallel training, deterministically.", "pdsim"};
-  app.set_version_flag("--version", "pdsim " PDSIM_VERSION);
+  app.set_version_flag("-V,-v,--version", "pdsim " PDSIM_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 expectations held, 1 some did not, 2 wrong input, 3 world not available, 4 pdsim failed.\n"
-      "Each subcommand has --help with an example.");
+      "`pdsim help COMMAND` describes a command, with an example.");
   std::vector<Action> actions;
   for (const Command& command : commands) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
@@ -138,12 +137,16 @@ int run(int argc, char** argv, Console& console) {
     sub->footer(fmt::format("Example: {}", command.example));
     actions.push_back(command.declare(*sub));
   }
-  if (argc == 1) {
+  const std::vector<std::string> words = arguments_of(argc, argv);
+  if (words.empty()) {
     console.print(app.help());
     return exit_wrong_input;
   }
+  const bool is_command = std::any_of(commands.begin(), commands.end(), [&](const Command& c) { return c.name == words.front(); });
+  if (!is_command && app.get_option_no_throw(words.front()) == nullptr)
+    return unknown_first_word(words, console);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const std::string help = chosen.empty() ? app.help() : chosen.front()->help("pdsim");
@@ -153,7 +156,7 @@ int run(int argc, char** argv, Console& console) {
     console.print("pdsim " PDSIM_VERSION "\n");
     return exit_held;
   } catch (const CLI::ParseError& error) {
-    return wrong_arguments(app, error, asks_for_json(argc, argv), console);
+    return wrong_arguments(app, error, asks_for_json(words), console);
   }
   for (std::size_t i = 0; i < commands.size(); ++i)
     if (const CLI::App* sub = app.get_subcommand(std::string(commands[i].name)); sub->parsed()) {

@@ -74,7 +74,40 @@ TEST(Arguments, NoneGiveTheHelpAndTheStatusOfWrongOnes) {
 TEST(Arguments, AMistypedCommandIsToldWhatThereIs) {
   const Folder folder;
   const Ended run = run_pdsim({"lst"}, folder.path());
-  EXPECT_NE(run.problems.find("unknown command `lst`; did you mean `list`?"), std::string::npos) << run.problems;
+  EXPECT_NE(run.problems.find("unknown command `lst`; did you mean `pdsim list`?"), std::string::npos) << run.problems;
+}
+
+TEST(Arguments, AnUnknownFirstWordGetsTheNearestCommandsAndWhereTextsGo) {
+  const Folder folder;
+  const auto problem = [&](const std::vector<std::string>& words) {
+    const Ended run = run_pdsim(words, folder.path());
+    EXPECT_EQ(run.status, 2) << words.front();
+    return run.problems.substr(0, run.problems.find('\n'));
+  };
+  EXPECT_EQ(problem({"hang"}), "pdsim: unknown command `hang`; did you mean `pdsim explain hang`?");
+  EXPECT_EQ(problem({"sc"}), "pdsim: unknown command `sc`; did you mean `pdsim scenario` or `pdsim schema`?");
+  EXPECT_EQ(problem({"bucket"}), "pdsim: unknown command `bucket`; did you mean `pdsim buckets` or `pdsim explain bucket`?");
+  EXPECT_EQ(problem({"why", "does", "it", "run", "forever"}),
+            "pdsim: unknown command `why`; did you mean `pdsim explain \"why does it run forever\"`?");
+  EXPECT_EQ(problem({"-x", "list"}),
+            "pdsim: unknown option `-x`; a command comes first: pdsim COMMAND [OPTION]... [ARGUMENT]...");
+  EXPECT_TRUE(problem({"frobnicate"}).starts_with("pdsim: unknown command `frobnicate`; a question or the text of an error goes to "
+                                                  "`pdsim explain TEXT`, and the commands are scenario, run, "));
+}
+
+TEST(Arguments, HelpAndTheVersionComeAsWordsAndAsFlags) {
+  const Folder folder;
+  const auto output = [&](const std::vector<std::string>& words) {
+    const Ended run = run_pdsim(words, folder.path());
+    EXPECT_EQ(run.status, 0) << run.problems;
+    return run.output;
+  };
+  EXPECT_EQ(output({"help"}), output({"--help"}));
+  EXPECT_EQ(output({"help", "prove"}), output({"prove", "--help"}));
+  EXPECT_EQ(output({"help", "help"}), output({"-h"}));
+  EXPECT_EQ(output({"-V"}), output({"--version"}));
+  EXPECT_EQ(output({"-v"}), output({"--version"}));
+  EXPECT_EQ(run_pdsim({"help", "no-such-command"}, folder.path()).status, 2);
 }
 
 TEST(Arguments, AFileAScenarioOrATestOfNcclInPlaceOfACommandGetsTheCommandForIt) {

@@ -22,6 +22,8 @@ std::string completed(std::vector<std::string> words) {
 
 TEST(Completion, GivesCommandsOptionsAndTheNamesOfTables) {
   EXPECT_EQ(completed({"di"}), "diagnose\n");
+  EXPECT_EQ(completed({"he"}), "help\n");
+  EXPECT_EQ(completed({"help", "di"}), "diagnose\n");
   EXPECT_EQ(completed({"scenario", "--o"}), "--on\n--out\n");
   EXPECT_EQ(completed({"scenario", "unused_params", "--on", ""}), "gloo\nmpi\nnccl\nsim\n");
   EXPECT_EQ(completed({"run", "--on", ""}), "real\nsim\n");

@@ -94,7 +94,10 @@ bool takes_value(const CLI::App& app, const std::string& word) {
 }
 
 Words all_words(const CLI::App& root, const Words& words) {
-  if (words.size() <= 1) return commands_of(root);
+  Words commands = commands_of(root);
+  const bool helps = words.size() == 2 && words.front() == "help";
+  if (words.size() <= 1) commands.emplace_back("help");
+  if (words.size() <= 1 || helps) return commands;
   const CLI::App* sub = nullptr;
   for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; }))
     if (app->get_name() == words.front()) sub = app;

@@ -1,9 +1,13 @@
 #include "tools/shell/likely_command.h"
 
+#include "core/base/nearest.h"
 #include "core/collectives/collective.h"
+#include "scenarios/concepts/concepts.h"
 #include "tools/catalog.h"
+#include "tools/explain/explained_names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -41,6 +45,21 @@ bool is_in_catalog(const std::string& word) {
   return std::any_of(files.begin(), files.end(), [&](const std::string& file) { return fs::path(file).stem() == word; });
 }
 
+bool is_explained(const std::string& word) {
+  if (scenarios::concept_asked_for(word) != nullptr) return true;
+  const std::vector<std::string> names = explained_names();
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+// Commands that begin with the word, or the one that differs in few letters.
+std::vector<std::string> close_commands(const std::string& word, std::span<const std::string_view> commands) {
+  std::vector<std::string> close;
+  for (const std::string_view name : commands)
+    if (word.size() > 1 && name.starts_with(word)) close.push_back(fmt::format("`pdsim {}`", name));
+  if (const auto name = nearest(word, commands); name && close.empty()) close.push_back(fmt::format("`pdsim {}`", *name));
+  return close;
+}
+
 }  // namespace
 
 std::string likely_command(const std::string& word) {
@@ -51,6 +70,23 @@ std::string likely_command(const std::string& word) {
   std::error_code error;
   if (fs::exists(word, error)) return fmt::format("pdsim diagnose {}", word);
   return is_in_catalog(word) ? fmt::format("pdsim scenario {}", word) : std::string();
+}
+
+std::string unknown_command(const std::vector<std::string>& words, std::span<const std::string_view> commands) {
+  const std::string& word = words.front();
+  if (word.starts_with("-"))
+    return fmt::format("unknown option `{}`; a command comes first: pdsim COMMAND [OPTION]... [ARGUMENT]...", word);
+  if (word == "help") return "`pdsim help` takes one command";
+  const std::string unknown = fmt::format("unknown command `{}`", word);
+  if (const std::string likely = likely_command(word); !likely.empty())
+    return fmt::format("{}; did you mean `{}`?", unknown, likely);
+  std::vector<std::string> meant = word == "version" ? std::vector<std::string>{"`pdsim --version`"} : close_commands(word, commands);
+  if (is_explained(word)) meant.push_back(fmt::format("`pdsim explain {}`", word));
+  if (!meant.empty()) return fmt::format("{}; did you mean {}?", unknown, fmt::join(meant, " or "));
+  const bool is_text = words.size() > 1 && std::none_of(words.begin(), words.end(), [](const auto& w) { return w.starts_with("-"); });
+  if (is_text) return fmt::format("{}; did you mean `pdsim explain \"{}\"`?", unknown, fmt::join(words, " "));
+  return fmt::format("{}; a question or the text of an error goes to `pdsim explain TEXT`, and the commands are {}", unknown,
+                     fmt::join(commands, ", "));
 }
 
 }  // namespace pdsim::tools

@@ -2,11 +2,18 @@
 // its ending, or because it exists) or a scenario of the catalog, in this order.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace pdsim::tools {
 
 // Returns the command line to type instead, such as "pdsim diagnose job.log"; empty when nothing is likely. Reads the catalog's folder.
 std::string likely_command(const std::string& word);
+
+// Returns the sentence for command lines that do not begin with a command: what was typed and what was most likely meant, out of the
+// `commands`, likely_command() and what `pdsim explain` knows; else where texts go, and the names of all commands.
+std::string unknown_command(const std::vector<std::string>& words, std::span<const std::string_view> commands);
 
 }  // namespace pdsim::tools
